@@ -1,0 +1,88 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is held to the same rules: unsafe code must say so, and a warning is an error.
+let strict: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+let package = Package(
+  name: "NetSpool",
+  products: [
+    .library(name: "NetSpool", targets: ["NetSpool"]),
+    .library(name: "NetSpoolFoundation", targets: ["NetSpoolFoundation"]),
+    .library(name: "NetSpoolTesting", targets: ["NetSpoolTesting"]),
+    .executable(name: "netspool", targets: ["NetSpoolCLI"]),
+  ],
+  traits: [
+    .default(enabledTraits: ["Logging"]),
+    .trait(name: "Logging", description: "Log through swift-log, at debug and below."),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+  ],
+  targets: [
+    // The four C libraries, and our typed wrappers of what Swift cannot call by itself.
+    .systemLibrary(
+      name: "CNetSpoolUV", path: "CSupport/CNetSpoolUV", pkgConfig: "libuv",
+      providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(
+      name: "CNetSpoolCurl", path: "CSupport/CNetSpoolCurl", pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(
+      name: "CNetSpoolLMDB", path: "CSupport/CNetSpoolLMDB", pkgConfig: "lmdb",
+      providers: [.apt(["liblmdb-dev"])]),
+    .systemLibrary(
+      name: "CNetSpoolZlib", path: "CSupport/CNetSpoolZlib", pkgConfig: "zlib",
+      providers: [.apt(["zlib1g-dev"])]),
+    .target(
+      name: "CNetSpoolShims",
+      dependencies: ["CNetSpoolCurl"],
+      path: "CSupport/CNetSpoolShims"),
+
+    .target(
+      name: "NetSpoolCore",
+      dependencies: [
+        "CNetSpoolShims", "CNetSpoolUV", "CNetSpoolCurl", "CNetSpoolLMDB", "CNetSpoolZlib",
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "NetSpool",
+      dependencies: [
+        "NetSpoolCore",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+      ],
+      swiftSettings: strict),
+    .target(name: "NetSpoolFoundation", dependencies: ["NetSpool"], swiftSettings: strict),
+    .target(name: "NetSpoolTesting", dependencies: ["CNetSpoolShims"], swiftSettings: strict),
+    .executableTarget(
+      name: "NetSpoolCLI",
+      dependencies: [
+        "NetSpool", "NetSpoolTesting",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+
+    .testTarget(
+      name: "NetSpoolCoreTests", dependencies: ["NetSpoolCore"], swiftSettings: strict),
+    .testTarget(
+      name: "NetSpoolTests", dependencies: ["NetSpool", "NetSpoolCore", "NetSpoolTesting"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NetSpoolFoundationTests", dependencies: ["NetSpoolFoundation", "NetSpoolTesting"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NetSpoolTestingTests", dependencies: ["NetSpoolTesting"], swiftSettings: strict),
+    .testTarget(
+      name: "NetSpoolCLITests", dependencies: ["NetSpoolCLI", "NetSpoolTesting"], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .gnu11
+)

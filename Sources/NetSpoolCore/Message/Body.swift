@@ -1,0 +1,22 @@
+/// The bytes of a body, held once and shared by everyone who was given the response.
+package struct Body: Sendable {
+  package enum Storage: Sendable {
+    case bytes([UInt8])
+  }
+
+  package var storage: Storage
+
+  package init(_ bytes: [UInt8]) { storage = .bytes(bytes) }
+
+  package var count: Int {
+    switch storage {
+    case .bytes(let bytes): bytes.count
+    }
+  }
+
+  package var array: [UInt8] {
+    switch storage {
+    case .bytes(let bytes): bytes
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/// A whole answer.
+package struct Response: Sendable {
+  package enum Source: UInt8, Sendable { case network, cache, revalidated }
+
+  package var head: ResponseHead
+  package var body: Body
+  package var source: Source
+  package var finalURL: String
+  package var metrics: TransferMetrics
+  package var streams: [SinkReport]
+  package var isFinal = true
+}
