@@ -1,1 +1,70 @@
+#define _GNU_SOURCE
 #include "CNetSpoolShims.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+CURLcode cnetspool_easy_allow_http_only(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+  if (code == CURLE_OK)
+    code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
+  return code;
+}
+
+static int64_t offset_info(CURL *easy, CURLINFO info) {
+  curl_off_t value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return (int64_t)value;
+}
+
+void cnetspool_easy_info(CURL *easy, struct cnetspool_transfer_info *info) {
+  info->name_lookup = offset_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
+  info->connect = offset_info(easy, CURLINFO_CONNECT_TIME_T);
+  info->app_connect = offset_info(easy, CURLINFO_APPCONNECT_TIME_T);
+  info->first_byte = offset_info(easy, CURLINFO_STARTTRANSFER_TIME_T);
+  info->total = offset_info(easy, CURLINFO_TOTAL_TIME_T);
+  info->bytes_received = offset_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
+  info->bytes_sent = offset_info(easy, CURLINFO_SIZE_UPLOAD_T);
+  info->new_connections = 0;
+  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &info->new_connections);
+  info->os_errno = 0;
+  curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &info->os_errno);
+}
+
+int64_t cnetspool_easy_pretransfer_time(CURL *easy) {
+  return offset_info(easy, CURLINFO_PRETRANSFER_TIME_T);
+}
+
+void *cnetspool_easy_private(CURL *easy) {
+  char *context = NULL;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context);
+  return context;
+}
+
+CURL *cnetspool_multi_next_done(CURLM *multi, CURLcode *code) {
+  int left = 0;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(multi, &left))) {
+    if (message->msg != CURLMSG_DONE) continue;
+    *code = message->data.result;
+    return message->easy_handle;
+  }
+  return NULL;
+}
+
+static _Thread_local int delivery_depth;
+
+int cnetspool_delivery_depth(void) { return delivery_depth; }
+void cnetspool_delivery_enter(void) { delivery_depth += 1; }
+void cnetspool_delivery_leave(void) { delivery_depth -= 1; }
+
+void cnetspool_thread_name(const char *name) {
+  char kept[16];
+  snprintf(kept, sizeof kept, "%s", name);
+  pthread_setname_np(pthread_self(), kept);
+}

@@ -1,6 +1,142 @@
-/// What Swift cannot call by itself: variadic functions, macros, and thread-local ids, as typed inline functions.
-/// Each says why it exists and what would remove it.
+/// What Swift cannot call by itself: variadic functions, function-like macros and thread-local variables,
+/// as typed functions. Each group says why it exists and what would remove it.
 #ifndef CNETSPOOL_SHIMS_H
 #define CNETSPOOL_SHIMS_H
+
+#if !__has_include(<curl/curl.h>)
+#error "NetSpool needs libcurl, libuv, LMDB and zlib: apt-get install libcurl4-openssl-dev libuv1-dev liblmdb-dev zlib1g-dev"
+#endif
+#include <curl/curl.h>
+#include <stdint.h>
+
+#if LIBCURL_VERSION_NUM < 0x075400
+#error "NetSpool needs libcurl 7.84 or later"
+#endif
+
+// curl_easy_setopt is variadic, which Swift cannot call: one typed wrapper per kind of argument.
+// Gone when Swift imports variadic C functions.
+
+static inline CURLcode cnetspool_easy_set_long(CURL *_Nonnull easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode cnetspool_easy_set_offset(CURL *_Nonnull easy, CURLoption option, int64_t value) {
+  return curl_easy_setopt(easy, option, (curl_off_t)value);
+}
+
+static inline CURLcode cnetspool_easy_set_string(
+    CURL *_Nonnull easy, CURLoption option, const char *_Nullable value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode cnetspool_easy_set_pointer(
+    CURL *_Nonnull easy, CURLoption option, void *_Nullable value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+typedef size_t (*cnetspool_data_callback)(
+    char *_Nullable bytes, size_t size, size_t count, void *_Nullable context);
+typedef int (*cnetspool_seek_callback)(void *_Nullable context, curl_off_t offset, int origin);
+typedef curl_socket_t (*cnetspool_open_callback)(
+    void *_Nullable context, curlsocktype purpose, struct curl_sockaddr *_Nonnull address);
+typedef int (*cnetspool_close_callback)(void *_Nullable context, curl_socket_t socket);
+typedef int (*cnetspool_prereq_callback)(
+    void *_Nullable context, char *_Nullable primary, char *_Nullable local, int primary_port, int local_port);
+
+static inline CURLcode cnetspool_easy_set_data_callback(
+    CURL *_Nonnull easy, CURLoption option, cnetspool_data_callback _Nullable callback) {
+  return curl_easy_setopt(easy, option, callback);
+}
+
+static inline CURLcode cnetspool_easy_set_seek_callback(
+    CURL *_Nonnull easy, cnetspool_seek_callback _Nullable callback) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
+}
+
+static inline CURLcode cnetspool_easy_set_open_callback(
+    CURL *_Nonnull easy, cnetspool_open_callback _Nullable callback) {
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+static inline CURLcode cnetspool_easy_set_close_callback(
+    CURL *_Nonnull easy, cnetspool_close_callback _Nullable callback) {
+  return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+
+static inline CURLcode cnetspool_easy_set_prereq_callback(
+    CURL *_Nonnull easy, cnetspool_prereq_callback _Nullable callback) {
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
+
+/// CURLOPT_PROTOCOLS_STR came with 7.85; the bit mask before it is deprecated since. Gone when 7.85 is the floor.
+CURLcode cnetspool_easy_allow_http_only(CURL *_Nonnull easy);
+
+// curl_easy_getinfo is variadic as well. What is asked once per transfer comes in one call.
+
+/// Times in microseconds since the transfer began.
+struct cnetspool_transfer_info {
+  int64_t name_lookup;
+  int64_t connect;
+  int64_t app_connect;
+  int64_t first_byte;
+  int64_t total;
+  int64_t bytes_received;
+  int64_t bytes_sent;
+  long new_connections;
+  long os_errno;
+};
+
+void cnetspool_easy_info(CURL *_Nonnull easy, struct cnetspool_transfer_info *_Nonnull info);
+
+/// 0 until the request is about to be sent on its connection.
+int64_t cnetspool_easy_pretransfer_time(CURL *_Nonnull easy);
+
+/// The context given as CURLOPT_PRIVATE.
+void *_Nullable cnetspool_easy_private(CURL *_Nonnull easy);
+
+static inline CURLMcode cnetspool_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode cnetspool_multi_set_pointer(
+    CURLM *_Nonnull multi, CURLMoption option, void *_Nullable value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+typedef int (*cnetspool_socket_callback)(
+    CURL *_Nullable easy, curl_socket_t socket, int what, void *_Nullable context, void *_Nullable watch);
+typedef int (*cnetspool_timer_callback)(CURLM *_Nullable multi, long milliseconds, void *_Nullable context);
+
+static inline CURLMcode cnetspool_multi_set_socket_callback(
+    CURLM *_Nonnull multi, cnetspool_socket_callback _Nullable callback) {
+  return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, callback);
+}
+
+static inline CURLMcode cnetspool_multi_set_timer_callback(
+    CURLM *_Nonnull multi, cnetspool_timer_callback _Nullable callback) {
+  return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback);
+}
+
+/// CURL_SOCKET_TIMEOUT and the write callback's pause and abort values are casts in macros, which Swift does not import.
+static inline CURLMcode cnetspool_multi_timed_out(CURLM *_Nonnull multi, int *_Nonnull running) {
+  return curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, running);
+}
+
+/// The next finished transfer: its handle and code, or null. CURLMsg holds a union that Swift imports awkwardly.
+CURL *_Nullable cnetspool_multi_next_done(CURLM *_Nonnull multi, CURLcode *_Nonnull code);
+
+enum {
+  cnetspool_write_pause = CURL_WRITEFUNC_PAUSE,
+  cnetspool_read_pause = CURL_READFUNC_PAUSE,
+  cnetspool_read_abort = CURL_READFUNC_ABORT,
+};
+
+/// How deep this thread is inside a delivery of user closures; Swift has no thread-local variables.
+int cnetspool_delivery_depth(void);
+void cnetspool_delivery_enter(void);
+void cnetspool_delivery_leave(void);
+
+/// pthread_setname_np(3) is a GNU extension that the Glibc module does not show. At most 15 bytes are kept.
+void cnetspool_thread_name(const char *_Nonnull name);
 
 #endif

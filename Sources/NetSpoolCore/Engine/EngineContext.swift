@@ -1,0 +1,73 @@
+package import Dispatch
+internal import Synchronization
+
+/// What all operations of one engine share: its settings, its hooks, its way out. Immutable.
+package final class EngineContext: Sendable {
+  /// The user's closures that act on every operation.
+  package struct Hooks: Sendable {
+    /// Decides whether an answer is a success; nil is the default rule.
+    package var validate: (@Sendable (Response) -> Failure?)?
+    package var onUnhandledFailure: (@Sendable (Failure) -> Void)?
+    package var log: (@Sendable (_ message: () -> String) -> Void)?
+    package init() {}
+  }
+
+  package let id: UInt64
+  package let driver: QueueDriver
+  package let target: DeliveryTarget
+  package let headers: HeaderFields
+  package let handleSettings: HandleSettings
+  package let timeouts: Timeouts
+  package let retry: RetryPolicy
+  package let redirects: RedirectPolicy
+  package let limits: Limits
+  package let hooks: Hooks
+
+  private static let lastID = Atomic<UInt64>(0)
+
+  package init(
+    driver: QueueDriver, target: DeliveryTarget, headers: HeaderFields,
+    handleSettings: HandleSettings = HandleSettings(), timeouts: Timeouts = .standard,
+    retry: RetryPolicy, redirects: RedirectPolicy, limits: Limits = .standard, hooks: Hooks = Hooks()
+  ) {
+    id = Self.lastID.add(1, ordering: .relaxed).newValue
+    self.driver = driver
+    self.target = target
+    self.headers = headers
+    self.handleSettings = handleSettings
+    self.timeouts = timeouts
+    self.retry = retry
+    self.redirects = redirects
+    self.limits = limits
+    self.hooks = hooks
+  }
+
+  /// An answer of 400 to 599 is an error with the answer inside, unless `validate` says otherwise.
+  func judge(_ outcome: Operation.Outcome) -> Operation.Outcome {
+    guard case .response(let response) = outcome else { return outcome }
+    if let validate = hooks.validate {
+      guard var failure = validate(response) else { return outcome }
+      failure.response = failure.response ?? response
+      return .failure(failure)
+    }
+    guard response.head.status >= 400 else { return outcome }
+    return .failure(Failure(status: response))
+  }
+
+  /// A handler that came after the end.
+  func deliverLate(_ body: @escaping @Sendable () -> Void) {
+    switch target {
+    case .queue(let queue): queue.async { Delivery.run([()]) { body() } }
+    case .loopThread: driver.perform { _ in Delivery.run([()]) { body() } }
+    }
+  }
+}
+
+extension Failure {
+  /// The origin answered, with a status that says no.
+  package init(status response: Response) {
+    self.init(.status, reason: "\(response.head.status)", underlying: .http(response.head.status), sendState: .answered)
+    self.response = response
+    url = response.finalURL
+  }
+}

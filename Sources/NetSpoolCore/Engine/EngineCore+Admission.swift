@@ -1,0 +1,150 @@
+/// How an operation gets its slot and starts.
+extension EngineCore {
+  /// Answers that user closures have not seen yet; beyond it nothing new starts, so a slow handler costs
+  /// bounded memory.
+  static let undeliveredMax = 4096
+  /// Bodies whose sinks are still publishing; beyond it nothing new starts.
+  static let publishingMax = 256
+
+  func admit() {
+    while publishing < Self.publishingMax, driver.hasRoomToDeliver(Self.undeliveredMax),
+      let (operation, id) = queue.next()
+    {
+      guard let origin = origins.byID[id] else { continue }
+      operation.loop.ticket = nil
+      do throws(Failure) {
+        try start(operation, at: origin)
+      } catch {
+        queue.finished(origin.id)
+        endCarrier(operation, .failure(error))
+      }
+    }
+  }
+
+  private func start(_ operation: Operation, at origin: Origin) throws(Failure) {
+    let now = MonotonicClock.now
+    timers.cancel(operation.loop.journey?.queueDeadline)
+    apply(.started, to: origin, now: now)
+    if operation.loop.transfer != nil { return goOn(operation) }
+    let request = operation.request
+    let transfer = try idleTransfer(at: origin, for: operation.context)
+    let plan = try makePlan(operation, request, transfer)
+    operation.loop.transfer = transfer
+    transfer.owner = operation
+    transfer.startedAt = now
+    attachSinks(operation, transfer)
+    transfer.slot = running.count
+    running.append(transfer)
+    if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
+    transfer.begin(plan, now: now)
+    for waiter in waiters(of: operation) { set(.executing, waiter) }
+  }
+
+  private func idleTransfer(at origin: Origin, for context: EngineContext) throws(Failure) -> Transfer {
+    if let transfer = origin.idle[context.id]?.popLast() { return transfer }
+    let transfer = try Transfer(origin: origin.text, settings: context.handleSettings, multi: multi)
+    transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
+    transfer.onSocket = { [unowned self, unowned origin] _ in
+      later { self.queue.markResolved(origin.id) }
+    }
+    return transfer
+  }
+
+  private func makePlan(
+    _ operation: Operation, _ request: Request, _ transfer: Transfer
+  ) throws(Failure) -> Transfer.Plan {
+    let journey = operation.loop.journey
+    var plan = Transfer.Plan(url: journey?.url ?? request.url)
+    plan.method = journey?.method ?? request.method
+    plan.limits = operation.context.limits
+    plan.timeouts = request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
+    if hasStreams(operation), request.extra.timeouts == nil { plan.timeouts.total = nil }
+    plan.refusesResend = !plan.method.isIdempotent && request.extra.idempotencyKey == nil
+    plan.source = try makeSource(operation, request, transfer)
+    setHeaders(&plan, operation, request, transfer)
+    return plan
+  }
+
+  private func makeSource(
+    _ operation: Operation, _ request: Request, _ transfer: Transfer
+  ) throws(Failure) -> (any BodySource)? {
+    guard request.hasExtras, operation.loop.journey?.keepsBody ?? true else { return nil }
+    let driver = driver
+    let source = try request.extra.prepared.makeSource(ready: {
+      driver.perform { _ in operation.loop.transfer?.resumeSending() }
+    })
+    try source?.open()
+    return source
+  }
+
+  /// The lines are told to libcurl only when they differ from the last exchange's on this handle.
+  private func setHeaders(
+    _ plan: inout Transfer.Plan, _ operation: Operation, _ request: Request, _ transfer: Transfer
+  ) {
+    let own = operation.loop.journey?.headers ?? request.headers
+    let isForeign = operation.loop.journey?.isForeign ?? false
+    let isPlain = own.count == 0 && !isForeign && plan.source == nil && plan.method != .post
+    plan.decodes = !own.contains("Accept-Encoding") && !own.contains("Range")
+    if isPlain && transfer.hasDefaultHeaders { return }
+    transfer.hasDefaultHeaders = isPlain
+    plan.headerLines = HeaderLines.make(
+      defaults: isForeign ? HeaderFields() : operation.context.headers, own: own, decodes: plan.decodes,
+      hasBody: plan.source != nil)
+  }
+
+  func hasStreams(_ operation: Operation) -> Bool {
+    operation.shared.withLock { !$0.streams.isEmpty }
+  }
+
+  /// A paused transfer has its slot again.
+  private func goOn(_ operation: Operation) {
+    guard let transfer = operation.loop.transfer else { return }
+    transfer.slot = running.count
+    running.append(transfer)
+    if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
+    set(.executing, operation)
+    transfer.resumeByUser()
+  }
+
+  // MARK: Sinks
+
+  private func attachSinks(_ operation: Operation, _ transfer: Transfer) {
+    for waiter in waiters(of: operation) where operation.loop.fanout == nil || waiter !== operation {
+      makeSinks(of: waiter, for: operation)
+    }
+    transfer.fanout = operation.loop.fanout
+    transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
+  }
+
+  /// A late follower with streams of its own.
+  func addSinks(of follower: Operation, to carrier: Operation) {
+    makeSinks(of: follower, for: carrier)
+    guard let transfer = carrier.loop.transfer else { return }
+    transfer.fanout = carrier.loop.fanout
+    transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
+    if transfer.bodyUse != nil { transfer.widen(streamsOf: follower.id) }
+  }
+
+  private func makeSinks(of operation: Operation, for carrier: Operation) {
+    let streams = operation.shared.withLock { $0.streams }
+    guard !streams.isEmpty, !operation.loop.hasSinks else { return }
+    operation.loop.hasSinks = true
+    let fanout = carrier.loop.fanout ?? SinkFanout()
+    carrier.loop.fanout = fanout
+    for (index, stream) in streams.enumerated() {
+      fanout.add(stream.makeSink(sinkServices), id: operation.id) { [unowned self, unowned operation] failure in
+        if stream.isEssential { sinkFailed(operation, index, failure) }
+      }
+    }
+  }
+
+  private func sinkFailed(_ operation: Operation, _ index: Int, _ cause: SinkFailure) {
+    guard operation.loop.sinkFailure == nil else { return }
+    var failure = Failure(
+      .sinkFailed, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
+      sendState: .answered)
+    failure.url = operation.request.url
+    operation.loop.sinkFailure = failure
+    later { [unowned self] in withdraw(operation, failure) }
+  }
+}

@@ -1,0 +1,236 @@
+/// What follows from a finished exchange: another one, or the end.
+extension EngineCore {
+  // MARK: The head
+
+  /// Decides at the head what becomes of the body. In the middle of libcurl's work, so it only notes.
+  func bodyUse(_ transfer: Transfer, _ head: ResponseHead) -> BodyUse {
+    guard let operation = transfer.owner as? Operation else { return .discard }
+    if let next = nextExchange(operation, transfer, head) {
+      operation.loop.makeJourney().next = next
+      return .discard
+    }
+    let waiters = waiters(of: operation)
+    let streams = operation.loop.fanout != nil && head.status < 300
+    let collects = !streams || waiters.contains { !hasStreams($0) }
+    return BodyUse(collects: collects, streams: streams)
+  }
+
+  private func nextExchange(
+    _ operation: Operation, _ transfer: Transfer, _ head: ResponseHead
+  ) -> Journey.Next? {
+    if head.status >= 300, head.status < 400 { return redirect(operation, head) }
+    guard head.status >= 400 else { return nil }
+    let delay = retryDelay(operation, transfer, .status(head.status), head: head)
+    return delay.map { .retry(after: $0) }
+  }
+
+  private func redirect(_ operation: Operation, _ head: ResponseHead) -> Journey.Next? {
+    let request = operation.request
+    let policy = request.extra.redirects ?? operation.context.redirects
+    do throws(Failure) {
+      guard
+        let location = try RedirectDecision.location(
+          status: head.status, fields: head.headers, policy: policy)
+      else { return nil }
+      let journey = operation.loop.makeJourney()
+      let current = try URLParser.parse(journey.url)
+      let target = try Self.resolve(location, against: journey.url)
+      let history = journey.history ?? RedirectHistory(method: journey.method, url: current)
+      journey.history = history
+      return .redirect(
+        try RedirectDecision.hop(
+          status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
+          from: current, to: target, history: history, policy: policy))
+    } catch {
+      return .fail(error)
+    }
+  }
+
+  private static func resolve(_ location: String, against base: String) throws(Failure) -> URLPieces {
+    do throws(Failure) {
+      return try URLParser.parse(location, relativeTo: base)
+    } catch {
+      if error.reason?.hasPrefix("scheme") == true {
+        throw Failure(.redirectRefused, reason: "scheme", sendState: .answered)
+      }
+      throw Failure(.badLocation, reason: error.reason, sendState: .answered)
+    }
+  }
+
+  private func hasBody(_ request: Request) -> Bool {
+    guard request.hasExtras else { return false }
+    if case .none = request.extra.prepared { return false }
+    return true
+  }
+
+  // MARK: The end of an exchange
+
+  /// libcurl reported the end, or (without a code) we ended it.
+  func completed(_ transfer: Transfer, code: Int32?) {
+    guard let operation = transfer.owner as? Operation else { return }
+    leaveRunning(transfer)
+    var failure = transfer.end(code: code)
+    let origin = finishSlot(operation, transfer, failure)
+    let metrics = transfer.metrics()
+    let next = operation.loop.journey?.next
+    operation.loop.journey?.next = nil
+    if let failure, next == nil, let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure) {
+      return goOn(operation, transfer, origin, .retry(after: delay))
+    }
+    if failure == nil || Self.isBeyondAnswer(failure), let next {
+      if case .fail(let refusal) = next { failure = refusal } else { return goOn(operation, transfer, origin, next) }
+    }
+    finish(operation, transfer, origin, failure, metrics)
+  }
+
+  /// A body that was to be dropped anyway may end badly.
+  private static func isBeyondAnswer(_ failure: Failure?) -> Bool { failure?.sendState == .answered }
+
+  func leaveRunning(_ transfer: Transfer) {
+    guard transfer.slot >= 0 else { return }
+    let last = running.removeLast()
+    if last !== transfer {
+      running[transfer.slot] = last
+      last.slot = transfer.slot
+    }
+    transfer.slot = -1
+  }
+
+  private func finishSlot(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?) -> Origin? {
+    guard let origin = try? origins.place(transfer.url, make: makeOrigin).origin else { return nil }
+    queue.finished(origin.id)
+    apply(sizingEvent(transfer, failure), to: origin, now: MonotonicClock.now)
+    return origin
+  }
+
+  /// The next exchange of the same operation; its transfer goes back first.
+  private func goOn(_ operation: Operation, _ transfer: Transfer, _ origin: Origin?, _ next: Journey.Next) {
+    operation.loop.transfer = nil
+    recycle(transfer, origin, operation.context)
+    let journey = operation.loop.makeJourney()
+    switch next {
+    case .redirect(let hop): redirect(operation, journey, hop)
+    case .retry(let seconds):
+      journey.attempts += 1
+      delay(operation, journey, seconds: seconds)
+    case .fail(let failure): endCarrier(operation, .failure(failure))
+    }
+  }
+
+  private func redirect(_ operation: Operation, _ journey: Journey, _ hop: RedirectHop) {
+    journey.history?.append(method: hop.method, url: hop.url)
+    if !hop.isSameOrigin && !journey.isForeign {
+      journey.isForeign = true
+      journey.headers = hop.keptFields(of: merged(operation, journey))
+    } else {
+      journey.headers = hop.keptFields(of: journey.headers)
+    }
+    journey.url = Route(hop.url).url
+    journey.method = hop.method
+    journey.keepsBody = journey.keepsBody && hop.keepsBody
+    wait(operation, operation.request.priority, atFront: true)
+  }
+
+  /// The engine's fields and the request's own, which win.
+  private func merged(_ operation: Operation, _ journey: Journey) -> HeaderFields {
+    var fields = HeaderFields()
+    for field in operation.context.headers where !journey.headers.contains(field.name) {
+      fields.append(name: field.nameBytes, value: field.valueBytes)
+    }
+    for field in journey.headers { fields.append(name: field.nameBytes, value: field.valueBytes) }
+    return fields
+  }
+
+  private func delay(_ operation: Operation, _ journey: Journey, seconds: Double) {
+    for waiter in waiters(of: operation) { set(.queued, waiter) }
+    guard seconds > 0 else { return wait(operation, operation.request.priority, atFront: true) }
+    journey.delay = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
+      journey.delay = nil
+      wait(operation, operation.request.priority, atFront: true)
+    }
+  }
+
+  // MARK: The end of the operation
+
+  private func finish(
+    _ operation: Operation, _ transfer: Transfer, _ origin: Origin?, _ failure: Failure?,
+    _ metrics: TransferMetrics
+  ) {
+    let answer = makeAnswer(operation, transfer, metrics)
+    let fanout = operation.loop.fanout
+    unregister(operation)
+    operation.loop.transfer = nil
+    reportLastProgress(operation, transfer)
+    let bodySize = transfer.bodyBytes
+    recycle(transfer, origin, operation.context)
+    guard let fanout else { return deliver(operation, answer, failure, nil) }
+    publishing += 1
+    let refusal = failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? Failure(status: $0) : nil }
+    fanout.finish(refusal) { [self] in
+      publishing -= 1
+      deliver(operation, answer, failure, fanout)
+      loop.markDirty()
+    }
+  }
+
+  private func makeAnswer(
+    _ operation: Operation, _ transfer: Transfer, _ metrics: TransferMetrics
+  ) -> Response? {
+    guard var head = transfer.head else { return nil }
+    head.trailers = transfer.trailers
+    var metrics = metrics
+    metrics.attempts = operation.loop.journey?.attempts ?? 1
+    metrics.redirects = operation.loop.journey?.history?.hops ?? 0
+    return Response(
+      head: head, body: Body(transfer.takeCollected()), source: .network, finalURL: transfer.url,
+      metrics: metrics, streams: [])
+  }
+
+  private func deliver(_ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?) {
+    let waiters = waiters(of: operation)
+    operation.loop.followers = []
+    operation.loop.fanout = nil
+    for waiter in waiters {
+      waiter.loop.carrier = nil
+      if let failure = waiter.loop.sinkFailure ?? failure {
+        var failure = failure
+        failure.response = failure.response ?? answer
+        conclude(waiter, failure)
+      } else if var answer {
+        answer.streams = fanout?.reports(of: waiter.id) ?? []
+        if answer.head.status == 304 { tell(waiter, .notModified) }
+        conclude(waiter, .response(answer))
+      }
+    }
+  }
+
+  /// Ends a carrier that has no exchange under way, and all who wait for it.
+  func endCarrier(_ operation: Operation, _ result: Result<Never, Failure>) {
+    guard case .failure(let failure) = result else { return }
+    unregister(operation)
+    timers.cancel(operation.loop.journey?.delay)
+    timers.cancel(operation.loop.journey?.queueDeadline)
+    guard let fanout = operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
+    publishing += 1
+    fanout.finish(failure) { [self] in
+      publishing -= 1
+      deliver(operation, nil, failure, fanout)
+      loop.markDirty()
+    }
+  }
+
+  func unregister(_ operation: Operation) {
+    guard operation.loop.isRegistered else { return }
+    operation.loop.isRegistered = false
+    coalescer.remove(operation, operation.request)
+  }
+
+  /// Handles kept ready per origin and scope.
+  private static let idleMax = 64
+
+  func recycle(_ transfer: Transfer, _ origin: Origin?, _ context: EngineContext) {
+    transfer.reset()
+    guard let origin, (origin.idle[context.id]?.count ?? 0) < Self.idleMax, !isClosing else { return }
+    origin.idle[context.id, default: []].append(transfer)
+  }
+}

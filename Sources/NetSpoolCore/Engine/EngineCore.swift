@@ -1,0 +1,167 @@
+internal import Synchronization
+
+/// The brain of one queue: it alone knows the queue, the transfers and the operations. Loop thread only.
+///
+/// One turn: take the commands, let finished transfers go where they lead, admit what may run, let libcurl
+/// work, and hand all that happened to user closures in one batch.
+package final class EngineCore {
+  let driver: QueueDriver
+  let loop: EventLoop
+  let multi: MultiHandle
+  let worker: Worker
+  let outbox: Outbox<Delivery>
+  var queue = AdmissionQueue<Operation>()
+  var origins = OriginTable()
+  var coalescer = Coalescer()
+  var dependencies = DependencyGraph<UInt64>()
+  /// Operations that wait for others, by id.
+  var blocked: [UInt64: Operation] = [:]
+  var running: [Transfer] = []
+  /// Fan-outs whose sinks are still publishing.
+  var publishing = 0
+  var settings: QueueSettings
+  var tick: LoopTimer?
+  var isClosing = false
+  let timers: TimerTable
+  /// What libcurl's callbacks noted, to be done when libcurl is not at work.
+  var deferred: [() -> Void] = []
+  var random = SystemRandomNumberGenerator()
+  private var commands: [QueueDriver.Command] = []
+
+  struct Delivery: Sendable {
+    let operation: Operation
+    let event: Operation.Event
+  }
+
+  package init(driver: QueueDriver) throws(Failure) {
+    self.driver = driver
+    loop = try EventLoop(mailbox: driver.mailbox)
+    multi = try MultiHandle(loop: loop)
+    timers = TimerTable(loop: loop)
+    worker = Worker(notify: { completion in driver.perform { _ in completion() } })
+    settings = driver.settings.withLock { $0 }
+    outbox = Outbox { delivery in
+      delivery.operation.deliver(delivery.event)
+      if case .final = delivery.event { driver.didDeliver() }
+    }
+    queue.maximumConcurrent = settings.maximumConcurrent
+    queue.isSuspended = settings.isSuspended
+    loop.onWake = { [unowned self] in takeCommands() }
+    loop.onTurn = { [unowned self] in turn() }
+    tick = LoopTimer(on: loop) { [unowned self] in tock() }
+  }
+
+  package func run() { loop.run() }
+
+  /// After `run`: the handles left open.
+  package func finish() -> Int { loop.finish() }
+
+  private func takeCommands() {
+    driver.mailbox.drain(into: &commands)
+    for command in commands {
+      switch command {
+      case .submit(let operation): submit(operation)
+      case .cancel(let operation): cancel(operation)
+      case .perform(let action): action(self)
+      }
+    }
+    // A burst of a million must not keep its buffer.
+    commands.removeAll(keepingCapacity: commands.count < 65_536)
+  }
+
+  private func turn() {
+    var rounds = 0
+    repeat {
+      runDeferred()
+      while let (transfer, code) = multi.nextDone() { completed(transfer, code: code) }
+      admit()
+      rounds += 1
+    } while multi.runIfDue() && rounds < 64
+    outbox.flush()
+  }
+
+  func later(_ body: @escaping () -> Void) {
+    deferred.append(body)
+    loop.markDirty()
+  }
+
+  private func runDeferred() {
+    while !deferred.isEmpty {
+      let ready = deferred
+      deferred = []
+      for body in ready { body() }
+    }
+  }
+
+  // MARK: Telling
+
+  /// Changes the state, and says so if someone listens.
+  func set(_ state: Operation.State, _ operation: Operation) {
+    let isHeard = operation.shared.withLock { shared in
+      shared.state = state
+      return shared.handlers.wantsState
+    }
+    if isHeard { tell(operation, .state(state)) }
+  }
+
+  func tell(_ operation: Operation, _ event: Operation.Event) {
+    outbox.put(
+      Delivery(operation: operation, event: event), to: operation.context.target, key: operation.context.id)
+  }
+
+  /// The one place where an operation ends.
+  func conclude(_ operation: Operation, _ outcome: Operation.Outcome) {
+    let state = outcome.isCancellation ? Operation.State.cancelled : .finished
+    let (isFirst, isHeard) = operation.shared.withLock { shared in
+      guard shared.outcome == nil else { return (false, false) }
+      shared.outcome = outcome
+      shared.state = state
+      return (true, shared.handlers.wantsState)
+    }
+    guard isFirst else { return }
+    if isHeard { tell(operation, .state(state)) }
+    driver.willDeliver()
+    tell(operation, .final)
+    release(operation)
+  }
+
+  func conclude(_ operation: Operation, _ failure: Failure) {
+    var failure = failure
+    if failure.url == nil { failure.url = Redaction.url(operation.request.url) }
+    conclude(operation, .failure(failure))
+  }
+
+  /// Those that waited for it may go.
+  private func release(_ operation: Operation) {
+    guard !dependencies.isEmpty else { return }
+    for id in dependencies.finish(operation.id) {
+      if let next = blocked.removeValue(forKey: id) { enqueue(next) }
+    }
+  }
+
+  // MARK: End
+
+  /// Ends everything that still runs and closes the loop.
+  func close() {
+    guard !isClosing else { return }
+    isClosing = true
+    endAll(Failure(.engineClosed))
+    outbox.flush()
+    worker.stop()
+    multi.close()
+    timers.close()
+    tick?.close()
+    tick = nil
+    for case .submit(let operation) in driver.mailbox.close() {
+      conclude(operation, Failure(.engineClosed))
+    }
+    outbox.flush()
+    loop.stop()
+  }
+}
+
+extension Operation.Outcome {
+  var isCancellation: Bool {
+    if case .failure(let failure) = self { failure.code == .cancelled } else { false }
+  }
+}

@@ -1,0 +1,32 @@
+/// The closures of an operation. Nearly all have one or two, so the first needs no array.
+struct Handlers: Sendable {
+  enum Handler: Sendable {
+    case completion(@Sendable (Response) -> Void)
+    case failure(@Sendable (Failure) -> Void)
+    case uploadProgress(@Sendable (TransferProgress) -> Void)
+    case downloadProgress(@Sendable (TransferProgress) -> Void)
+    case notModified(@Sendable () -> Void)
+    case state(@Sendable (Operation.State) -> Void)
+  }
+
+  private var first: Handler?
+  private var rest: [Handler] = []
+
+  mutating func append(_ handler: Handler) {
+    if first == nil { first = handler } else { rest.append(handler) }
+  }
+
+  func forEach(_ body: (Handler) -> Void) {
+    if let first { body(first) }
+    for handler in rest { body(handler) }
+  }
+
+  func contains(_ matches: (Handler) -> Bool) -> Bool {
+    first.map(matches) ?? false || rest.contains(where: matches)
+  }
+
+  var wantsState: Bool { contains { if case .state = $0 { true } else { false } } }
+  var wantsUpload: Bool { contains { if case .uploadProgress = $0 { true } else { false } } }
+  var wantsDownload: Bool { contains { if case .downloadProgress = $0 { true } else { false } } }
+  var catchesFailures: Bool { contains { if case .failure = $0 { true } else { false } } }
+}

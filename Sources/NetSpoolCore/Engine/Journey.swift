@@ -1,0 +1,28 @@
+/// What an operation remembers between its exchanges; made only when there is something to remember.
+final class Journey {
+  /// The canonical URL of the next exchange.
+  var url: String
+  var method: Method
+  var headers: HeaderFields
+  var keepsBody = true
+  /// Cross-origin hops no longer get the engine's own headers.
+  var isForeign = false
+  var history: RedirectHistory?
+  var attempts = 1
+  var queueDeadline: TimerTable.Key?
+  var delay: TimerTable.Key?
+  /// Decided at the head, done at the end of the exchange.
+  var next: Next?
+
+  enum Next {
+    case redirect(RedirectHop)
+    case retry(after: Double)
+    case fail(Failure)
+  }
+
+  init(_ request: Request) {
+    url = request.url
+    method = request.method
+    headers = request.headers
+  }
+}

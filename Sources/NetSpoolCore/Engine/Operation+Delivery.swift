@@ -1,0 +1,68 @@
+/// Telling the user. All of it runs on the delivery target, never under the lock.
+extension Operation {
+  package enum Event: Sendable {
+    case state(State)
+    case upload(TransferProgress)
+    case download(TransferProgress)
+    case notModified
+    case final
+  }
+
+  /// Adds a handler. One that comes after the end gets the final event.
+  func add(_ handler: Handlers.Handler) {
+    let outcome: Outcome? = shared.withLock { shared in
+      if shared.isDelivered { return shared.outcome }
+      shared.handlers.append(handler)
+      return nil
+    }
+    guard let outcome else { return }
+    context.deliverLate { Self.call(handler, outcome) }
+  }
+
+  package func onCompletion(_ body: @escaping @Sendable (Response) -> Void) { add(.completion(body)) }
+  package func onFailure(_ body: @escaping @Sendable (Failure) -> Void) { add(.failure(body)) }
+  package func onUpload(_ body: @escaping @Sendable (TransferProgress) -> Void) { add(.uploadProgress(body)) }
+  package func onDownload(_ body: @escaping @Sendable (TransferProgress) -> Void) {
+    add(.downloadProgress(body))
+  }
+  package func onNotModified(_ body: @escaping @Sendable () -> Void) { add(.notModified(body)) }
+  package func onState(_ body: @escaping @Sendable (State) -> Void) { add(.state(body)) }
+
+  /// The delivery target.
+  package func deliver(_ event: Event) {
+    if case .final = event { return deliverFinal() }
+    let handlers = shared.withLock { $0.handlers }
+    handlers.forEach { handler in
+      switch (handler, event) {
+      case (.state(let body), .state(let state)): body(state)
+      case (.uploadProgress(let body), .upload(let progress)): body(progress)
+      case (.downloadProgress(let body), .download(let progress)): body(progress)
+      case (.notModified(let body), .notModified): body()
+      default: break
+      }
+    }
+  }
+
+  private func deliverFinal() {
+    guard let raw = shared.withLock({ $0.outcome }) else { return }
+    let outcome = context.judge(raw)
+    let handlers = shared.withLock { shared in
+      shared.outcome = outcome
+      shared.isDelivered = true
+      defer { shared.handlers = Handlers() }  // released after the ending: no cycles survive it
+      return shared.handlers
+    }
+    if case .failure(let failure) = outcome, failure.code != .cancelled, !handlers.catchesFailures {
+      context.hooks.onUnhandledFailure?(failure)
+    }
+    handlers.forEach { Self.call($0, outcome) }
+  }
+
+  private static func call(_ handler: Handlers.Handler, _ outcome: Outcome) {
+    switch (handler, outcome) {
+    case (.completion(let body), .response(let response)): body(response)
+    case (.failure(let body), .failure(let failure)): body(failure)
+    default: break
+    }
+  }
+}

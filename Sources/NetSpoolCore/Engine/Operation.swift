@@ -1,0 +1,97 @@
+package import Synchronization
+
+/// One request on its way: what the user holds (any thread, under a lock) and what the loop knows of it.
+package final class Operation: Sendable {
+  package enum State: UInt8, Sendable {
+    case ready, queued, executing, revalidating, paused, frozen, finished, cancelled
+  }
+
+  /// How it ended. Boxed, because an operation waits far longer than it has an outcome.
+  package indirect enum Outcome: Sendable {
+    case response(Response)
+    case failure(Failure)
+  }
+
+  package let id: UInt64
+  package let context: EngineContext
+  let shared: Mutex<Shared>
+
+  // Safe because only the loop thread touches it: every path to it starts with `EngineCore.assertOnLoop`.
+  nonisolated(unsafe) var loop = LoopState()
+
+  private static let lastID = Atomic<UInt64>(0)
+
+  package init(_ request: Request, context: EngineContext) {
+    id = Self.lastID.add(1, ordering: .relaxed).newValue
+    self.context = context
+    shared = Mutex(Shared(request: request))
+  }
+
+  /// What any thread may look at, under the lock.
+  struct Shared: Sendable {
+    var request: Request
+    var failure: Failure?  // of making it: delivered when it is enqueued
+    var state = State.ready
+    var handlers = Handlers()
+    var streams: [StreamAttachment] = []
+    var dependencies: [Operation] = []
+    var outcome: Outcome?
+    var isDelivered = false
+  }
+
+  /// What the loop knows of it.
+  struct LoopState {
+    var ticket: Ticket?
+    var transfer: Transfer?
+    /// Equal requests that get this one's answer.
+    var followers: [Operation] = []
+    /// Those of them that have not left.
+    var followersLeft = 0
+    /// The one that this follows.
+    var carrier: Operation?
+    var journey: Journey?
+    var fanout: SinkFanout?
+    /// Its own user has left; it goes on for its followers.
+    var isHollow = false
+    var isRegistered = false
+    var sinkFailure: Failure?
+    var isPaused = false
+  }
+}
+
+extension Operation {
+  package var state: State { shared.withLock { $0.state } }
+  package var request: Request { shared.withLock { $0.request } }
+  package var outcome: Outcome? { shared.withLock { $0.isDelivered ? $0.outcome : nil } }
+
+  /// Changes the request; false once it has been enqueued.
+  @discardableResult
+  package func edit(_ change: (inout Request) -> Void) -> Bool {
+    shared.withLock { shared in
+      guard shared.state == .ready else { return false }
+      change(&shared.request)
+      return true
+    }
+  }
+
+  /// Notes that it can never be sent; said when it is enqueued.
+  package func spoil(_ failure: Failure) {
+    shared.withLock { shared in
+      if shared.failure == nil { shared.failure = failure }
+    }
+  }
+
+  package func attach(_ stream: StreamAttachment) {
+    shared.withLock { shared in
+      guard shared.state == .ready else { return }
+      shared.streams.append(stream)
+    }
+  }
+
+  package func addDependency(_ other: Operation) {
+    shared.withLock { shared in
+      guard shared.state == .ready else { return }
+      shared.dependencies.append(other)
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// What the loop knows of one origin: its place in the queue, its width, its idle transfers.
+final class Origin {
+  /// `scheme://host[:port]`
+  let text: String
+  let id: OriginID
+  var sizing: OriginSizing
+  /// Idle transfers by credential scope: a handle is never moved to another.
+  var idle: [UInt64: [Transfer]] = [:]
+  var hold: LoopTimer?
+  var budget = RetryBudget()
+
+  init(text: String, id: OriginID, sizing: OriginSizing) {
+    self.text = text
+    self.id = id
+    self.sizing = sizing
+  }
+}

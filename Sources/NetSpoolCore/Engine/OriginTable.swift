@@ -1,0 +1,45 @@
+/// Finds the origin of a URL; the authority of each spelling is judged by libcurl's parser once.
+struct OriginTable {
+  private var byText: [String: Origin] = [:]
+  private var spellings: [String: Origin] = [:]
+  private var latest: (spelling: String, origin: Origin)?
+  private(set) var byID: [OriginID: Origin] = [:]
+
+  /// Where a URL leads: its origin, and its canonical text when that differs from what was given.
+  struct Place {
+    let origin: Origin
+    let canonical: String?
+  }
+
+  mutating func place(_ url: String, make: (String) -> Origin) throws(Failure) -> Place {
+    let length = PlainURL.originLength(url)
+    if let length, let origin = known(url, length) { return Place(origin: origin, canonical: nil) }
+    let pieces = try URLParser.parse(url)
+    let route = Route(pieces)
+    let origin = origin(route.origin, make: make)
+    guard let length, pieces.user == nil, pieces.password == nil else {
+      return Place(origin: origin, canonical: route.url)
+    }
+    spellings[String(url.utf8.prefix(length))!] = origin
+    return Place(origin: origin, canonical: nil)
+  }
+
+  private mutating func known(_ url: String, _ length: Int) -> Origin? {
+    let prefix = url.utf8.prefix(length)
+    if let latest, latest.spelling.utf8.elementsEqual(prefix) { return latest.origin }
+    let spelling = String(prefix)!
+    guard let origin = spellings[spelling] else { return nil }
+    latest = (spelling, origin)
+    return origin
+  }
+
+  private mutating func origin(_ text: String, make: (String) -> Origin) -> Origin {
+    if let origin = byText[text] { return origin }
+    let origin = make(text)
+    byText[text] = origin
+    byID[origin.id] = origin
+    return origin
+  }
+
+  var all: some Sequence<Origin> { byText.values }
+}

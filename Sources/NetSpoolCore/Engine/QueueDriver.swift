@@ -1,0 +1,117 @@
+internal import Glibc
+internal import Synchronization
+
+/// The thread-safe end of a queue: it owns the mailbox and the loop thread, which starts with the first
+/// command and ends with `close`.
+package final class QueueDriver: Sendable {
+  package typealias Action = @Sendable (EngineCore) -> Void
+
+  package enum Command: Sendable {
+    case submit(Operation)
+    case cancel(Operation)
+    case perform(Action)
+  }
+
+  private enum Life: Sendable {
+    case asleep
+    case running(thread: UInt)
+    case failed(Failure)
+    case closed(handlesLeft: Int)
+  }
+
+  let mailbox = Mailbox<Command>()
+  private let life = Mutex(Life.asleep)
+  private let hasStarted = Atomic(false)
+  /// Operations accepted and not yet ended.
+  let pending = Atomic(0)
+  /// Final events on their way to user closures.
+  let undelivered = Atomic(0)
+  package let settings: Mutex<QueueSettings>
+
+  package init(settings: QueueSettings) { self.settings = Mutex(settings) }
+
+  /// Any thread. Accepts the operation or answers why not.
+  package func submit(_ operation: Operation, limit: Int) -> Failure? {
+    if let failure = startIfNeeded() { return failure }
+    guard pending.add(1, ordering: .relaxed).newValue <= limit else {
+      pending.subtract(1, ordering: .relaxed)
+      return Failure(.queueFull, reason: "operations")
+    }
+    guard mailbox.send(.submit(operation)) else {
+      pending.subtract(1, ordering: .relaxed)
+      return Failure(.engineClosed)
+    }
+    return nil
+  }
+
+  package func cancel(_ operation: Operation) { mailbox.send(.cancel(operation)) }
+
+  /// Runs a closure on the loop thread, behind everything sent before it. False when the loop is closed.
+  @discardableResult
+  package func perform(_ action: @escaping Action) -> Bool {
+    guard startIfNeeded() == nil else { return false }
+    return mailbox.send(.perform(action))
+  }
+
+  private func startIfNeeded() -> Failure? {
+    if hasStarted.load(ordering: .acquiring) { return nil }
+    return life.withLock { life in
+      switch life {
+      case .running: return nil
+      case .failed(let failure): return failure
+      case .closed: return Failure(.engineClosed)
+      case .asleep: return start(&life)
+      }
+    }
+  }
+
+  private func start(_ life: inout Life) -> Failure? {
+    switch Thread.start(name: "netspool", { [self] in run() }) {
+    case .success(let thread):
+      life = .running(thread: thread)
+      hasStarted.store(true, ordering: .releasing)
+      return nil
+    case .failure(let error):
+      let failure = Failure(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+      life = .failed(failure)
+      return failure
+    }
+  }
+
+  /// The loop thread's whole life.
+  private func run() {
+    do throws(Failure) {
+      let core = try EngineCore(driver: self)
+      core.run()
+      let left = core.finish()
+      life.withLock { $0 = .closed(handlesLeft: left) }
+    } catch {
+      life.withLock { $0 = .failed(error) }
+      for case .submit(let operation) in mailbox.close() {
+        pending.subtract(1, ordering: .relaxed)
+        operation.refuse(error)
+      }
+    }
+  }
+
+  /// Ends the loop thread and waits for it; answers how many handles it left open, which must be none.
+  /// Whatever still runs ends with `engineClosed`. Not from the loop thread.
+  package func close() -> Int {
+    let thread: UInt? = life.withLock { life in
+      if case .running(let thread) = life { return thread }
+      if case .asleep = life { life = .closed(handlesLeft: 0) }
+      return nil
+    }
+    guard let thread else { return closedHandlesLeft }
+    mailbox.send(.perform { $0.close() })
+    pthread_join(thread, nil)
+    return closedHandlesLeft
+  }
+
+  private var closedHandlesLeft: Int {
+    life.withLock { life in
+      if case .closed(let left) = life { return left }
+      return 0
+    }
+  }
+}

@@ -1,0 +1,107 @@
+internal import CNetSpoolUV
+internal import Glibc
+
+/// One libuv loop on one thread: a reactor of three steps that repeat.
+///
+/// 1. libuv waits for sockets, timers and the mailbox's wake-up, and calls their handlers.
+/// 2. Handlers only note what happened, and mark the loop *dirty*.
+/// 3. After them (uv_check), and once more before sleeping if still dirty (uv_prepare), `onTurn` does the
+///    work of all of them at once. Batching here is what makes one delivery block per tick possible.
+///
+/// Not Sendable: it is born on its thread and never leaves it.
+@safe
+package final class EventLoop {
+  let loop: UnsafeMutablePointer<uv_loop_t>
+  private let wakeUp = unsafe UVHandle<uv_async_t>()
+  private let prepare = unsafe UVHandle<uv_prepare_t>()
+  private let check = unsafe UVHandle<uv_check_t>()
+  private let thread = pthread_self()
+  private var isDirty = false
+
+  /// Takes what came by the mailbox.
+  package var onWake: () -> Void = {}
+  /// Does the tick's work.
+  package var onTurn: () -> Void = {}
+
+  package init<Message>(mailbox: Mailbox<Message>) throws(Failure) {
+    unsafe loop = .allocate(capacity: 1)
+    var code = unsafe uv_loop_init(loop)
+    guard code == 0 else {
+      unsafe loop.deallocate()
+      throw Failure(.engineStartFailed, reason: "loop", underlying: .uv(code))
+    }
+    unsafe uv_prepare_init(loop, prepare.pointer)
+    unsafe uv_check_init(loop, check.pointer)
+    code = unsafe uv_async_init(loop, wakeUp.pointer) { handle in
+      unsafe UVHandle.context(handle!, as: EventLoop.self)?.woken()
+    }
+    guard code == 0 else {
+      unsafe wakeUp.discard()
+      unsafe prepare.close()
+      unsafe check.close()
+      _ = finish()
+      throw Failure(.engineStartFailed, reason: "files", underlying: .uv(code))
+    }
+    start()
+    unsafe mailbox.attach(wakeUp.pointer)
+  }
+
+  private func start() {
+    unsafe wakeUp.setContext(self)
+    unsafe prepare.setContext(self)
+    unsafe check.setContext(self)
+    unsafe uv_prepare_start(prepare.pointer) { handle in
+      guard let loop = unsafe UVHandle.context(handle!, as: EventLoop.self), loop.isDirty else { return }
+      loop.turn()
+    }
+    unsafe uv_check_start(check.pointer) { handle in
+      unsafe UVHandle.context(handle!, as: EventLoop.self)?.turn()
+    }
+  }
+
+  private func woken() {
+    isDirty = true
+    onWake()
+  }
+
+  private func turn() {
+    isDirty = false
+    onTurn()
+  }
+
+  /// Something happened that the next turn must see before the loop sleeps.
+  package func markDirty() { isDirty = true }
+
+  /// Dies with a sentence when called from another thread: loop objects have no locks.
+  package func assertOnLoop(_ what: StaticString = #function) {
+    precondition(isOnLoop, "NetSpool: \(what) belongs to the loop thread; send a command instead")
+  }
+
+  package var isOnLoop: Bool { pthread_equal(pthread_self(), thread) != 0 }
+
+  /// Runs until every handle is closed.
+  package func run() { unsafe _ = uv_run(loop, UV_RUN_DEFAULT) }
+
+  /// Closes the loop's own handles; `run` ends when those of others are closed too.
+  package func stop() {
+    unsafe wakeUp.close()
+    unsafe prepare.close()
+    unsafe check.close()
+  }
+
+  /// After `run`: frees the loop and answers how many handles were left open, which must be none.
+  package func finish() -> Int {
+    unsafe uv_run(loop, UV_RUN_NOWAIT)
+    var left = 0
+    if unsafe uv_loop_close(loop) != 0 {
+      unsafe uv_walk(
+        loop,
+        { _, count in
+          unsafe count!.assumingMemoryBound(to: Int.self).pointee += 1
+        }, &left)
+      return left  // the memory stays: freeing it under open handles would be worse
+    }
+    unsafe loop.deallocate()
+    return 0
+  }
+}

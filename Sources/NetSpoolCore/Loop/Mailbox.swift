@@ -1,0 +1,72 @@
+internal import CNetSpoolUV
+internal import Synchronization
+
+/// The only way onto the loop thread.
+///
+/// The first sender of a batch pays the wake-up (uv_async_send, a write to an eventfd); the rest only
+/// append. Skipping it is safe because the loop empties the box under the same lock: whoever finds it
+/// empty is the one whose wake-up is still to come.
+package final class Mailbox<Message: Sendable>: Sendable {
+  // Safe because uv_async_send is the one libuv call that any thread may make, and `close` takes the
+  // handle away, under the lock, before the loop closes it.
+  @safe
+  private struct State: @unchecked Sendable {
+    var messages: [Message] = []
+    var wakeUp: UnsafeMutablePointer<uv_async_t>?
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// Any thread. False when the loop has closed and the message will never arrive.
+  @discardableResult
+  package func send(_ message: Message) -> Bool {
+    state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.messages.append(message)
+      if state.messages.count == 1 { Self.wake(state) }
+      return true
+    }
+  }
+
+  /// Any thread: many messages, one lock, at most one wake-up.
+  @discardableResult
+  package func send(contentsOf messages: [Message]) -> Bool {
+    state.withLock { state in
+      guard !state.isClosed else { return false }
+      let wasEmpty = state.messages.isEmpty
+      state.messages.append(contentsOf: messages)
+      if wasEmpty && !messages.isEmpty { Self.wake(state) }
+      return true
+    }
+  }
+
+  /// Loop thread: takes all that came, leaving an emptied buffer in exchange.
+  func drain(into buffer: inout [Message]) {
+    state.withLock { state in swap(&state.messages, &buffer) }
+  }
+
+  /// Loop thread: from now on senders wake this handle.
+  func attach(_ wakeUp: UnsafeMutablePointer<uv_async_t>) {
+    state.withLock { state in
+      unsafe state.wakeUp = wakeUp
+      if !state.messages.isEmpty { Self.wake(state) }
+    }
+  }
+
+  /// Loop thread: refuses what comes later and answers what had come.
+  func close() -> [Message] {
+    state.withLock { state in
+      state.isClosed = true
+      unsafe state.wakeUp = nil
+      defer { state.messages = [] }
+      return state.messages
+    }
+  }
+
+  private static func wake(_ state: borrowing State) {
+    if let handle = unsafe state.wakeUp { unsafe _ = uv_async_send(handle) }
+  }
+}

@@ -1,0 +1,44 @@
+/// What to send and how, as one value. The rare settings share one box, so that a queued GET stays small.
+package struct Request: Sendable {
+  package var url: String
+  package var method: Method
+  package var headers = HeaderFields()
+  package var priority: Priority = .normal
+  package var coalesces = true
+  package var isFreezable = false
+  /// An array of none or one is the standard library's own copy-on-write box.
+  private var extras: [RequestExtras] = []
+
+  package init(url: String, method: Method = .get) {
+    self.url = url
+    self.method = method
+  }
+
+  package var extra: RequestExtras {
+    get { extras.first ?? .standard }
+    set {
+      if extras.isEmpty { extras.append(newValue) } else { extras[0] = newValue }
+    }
+    _modify {
+      if extras.isEmpty { extras.append(.standard) }
+      yield &extras[0]
+    }
+  }
+
+  package var hasExtras: Bool { !extras.isEmpty }
+}
+
+/// The settings that most requests leave alone.
+package struct RequestExtras: Sendable {
+  /// Ordered pairs that go to the query or the form when the operation is enqueued.
+  package var parameters: [Parameter] = []
+  package var body: RequestBody = .none
+  package var timeouts: Timeouts?
+  package var retry: RetryPolicy?
+  package var redirects: RedirectPolicy?
+  package var idempotencyKey: String?
+  package var tag: String?
+  package var resumes = false
+
+  package static let standard = RequestExtras()
+}

@@ -1,0 +1,12 @@
+import Glibc
+
+/// Microseconds that only grow, whatever happens to the wall clock (clock_gettime(2), CLOCK_MONOTONIC).
+package typealias Microseconds = Int64
+
+package enum MonotonicClock {
+  package static var now: Microseconds {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+  }
+}

@@ -1,0 +1,83 @@
+internal import CNetSpoolCurl
+internal import CNetSpoolShims
+internal import Glibc
+
+/// The C hooks of an easy handle. Each recovers the transfer, wraps the bytes and calls one method.
+enum EasyCallbacks {
+  /// `closing` is the multi handle's context: sockets outlive the transfer that opened them.
+  static func install(
+    on easy: UnsafeMutableRawPointer, context: UnsafeMutableRawPointer, closing: UnsafeMutableRawPointer
+  ) {
+    unsafe cnetspool_easy_set_data_callback(easy, CURLOPT_HEADERFUNCTION, receivedHeader)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_HEADERDATA, context)
+    unsafe cnetspool_easy_set_data_callback(easy, CURLOPT_WRITEFUNCTION, receivedBody)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_WRITEDATA, context)
+    unsafe cnetspool_easy_set_data_callback(easy, CURLOPT_READFUNCTION, wantsBody)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_READDATA, context)
+    unsafe cnetspool_easy_set_seek_callback(easy, wantsRewind)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_SEEKDATA, context)
+    unsafe cnetspool_easy_set_open_callback(easy, opensSocket)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
+    unsafe cnetspool_easy_set_close_callback(easy, closesSocket)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, closing)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_PREREQDATA, context)
+  }
+
+  /// libcurl sends a request again by itself when a reused connection turns out dead. One that must not be
+  /// sent twice is stopped just before the second time (CURLOPT_PREREQFUNCTION).
+  static func watchResend(on easy: UnsafeMutableRawPointer, _ isOn: Bool) {
+    unsafe cnetspool_easy_set_prereq_callback(easy, isOn ? willSend : nil)
+  }
+
+  @inline(__always)
+  private static func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer {
+    unsafe Unmanaged<Transfer>.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  private static let receivedHeader: cnetspool_data_callback = { bytes, _, count, context in
+    let line = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(bytes!), byteCount: count)
+    return unsafe transfer(context).received(header: line) ? count : 0
+  }
+
+  private static let receivedBody: cnetspool_data_callback = { bytes, _, count, context in
+    let piece = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(bytes!), byteCount: count)
+    switch unsafe transfer(context).received(body: piece) {
+    case .taken: return count
+    case .pause: return Int(cnetspool_write_pause.rawValue)
+    case .abort: return 0
+    }
+  }
+
+  private static let wantsBody: cnetspool_data_callback = { bytes, size, count, context in
+    let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+    switch unsafe transfer(context).fill(room) {
+    case .bytes(let filled): return filled
+    case .pause: return Int(cnetspool_read_pause.rawValue)
+    case .end: return 0
+    case nil: return Int(cnetspool_read_abort.rawValue)
+    }
+  }
+
+  private static let wantsRewind: cnetspool_seek_callback = { context, offset, origin in
+    guard offset == 0, origin == SEEK_SET else { return Int32(CURL_SEEKFUNC_CANTSEEK) }
+    return unsafe transfer(context).rewindBody() ? Int32(CURL_SEEKFUNC_OK) : Int32(CURL_SEEKFUNC_FAIL)
+  }
+
+  private static let willSend: cnetspool_prereq_callback = { context, _, _, _, _ in
+    unsafe transfer(context).mayStartSending() ? Int32(CURL_PREREQFUNC_OK) : Int32(CURL_PREREQFUNC_ABORT)
+  }
+
+  /// Opens the socket ourselves: never inherited by children, and running out of descriptors is seen.
+  private static let opensSocket: cnetspool_open_callback = { context, _, address in
+    let address = unsafe address.pointee
+    let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(address.family, type, address.protocol)
+    unsafe transfer(context).openedSocket(errno: descriptor < 0 ? errno : 0)
+    return descriptor
+  }
+
+  private static let closesSocket: cnetspool_close_callback = { context, descriptor in
+    unsafe Unmanaged<MultiHandle>.fromOpaque(context!).takeUnretainedValue().willClose(descriptor)
+    return close(descriptor)
+  }
+}

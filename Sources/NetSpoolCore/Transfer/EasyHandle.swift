@@ -1,0 +1,135 @@
+internal import CNetSpoolCurl
+internal import CNetSpoolShims
+
+/// One libcurl easy handle: one transfer at a time and, for its whole life, one origin and one scope.
+///
+/// Options that do not differ between requests are set once; a request changes the path in the handle's
+/// pre-parsed URL and nothing else when it is a plain GET.
+@safe
+package final class EasyHandle {
+  /// What differs between methods, remembered so that only a change is told to libcurl.
+  struct Shape: Equatable {
+    var method: Method = .get
+    /// Nil: no body. -1: a body of unknown length.
+    var bodyBytes: Int64?
+    var refusesResend = false
+  }
+
+  /// libcurl's own type is `void`.
+  let easy: UnsafeMutableRawPointer
+  private let url: OpaquePointer
+  private var headers: UnsafeMutablePointer<curl_slist>?
+  private var shape = Shape()
+  private let errorText: UnsafeMutablePointer<CChar>
+
+  init(origin: String, settings: HandleSettings, context: UnsafeMutableRawPointer, closing: UnsafeMutableRawPointer)
+    throws(Failure)
+  {
+    guard let easy = unsafe curl_easy_init(), let url = unsafe curl_url() else {
+      throw Failure(.outOfMemory, reason: "curl_easy_init")
+    }
+    unsafe self.easy = easy
+    unsafe self.url = url
+    unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
+    precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
+    setOnce(settings, context, closing)
+  }
+
+  deinit {
+    unsafe curl_easy_cleanup(easy)
+    unsafe curl_url_cleanup(url)
+    unsafe curl_slist_free_all(headers)
+    unsafe errorText.deallocate()
+  }
+
+  private func setOnce(
+    _ settings: HandleSettings, _ context: UnsafeMutableRawPointer, _ closing: UnsafeMutableRawPointer
+  ) {
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_CURLU, UnsafeMutableRawPointer(url))
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_PRIVATE, context)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+    unsafe EasyCallbacks.install(on: easy, context: context, closing: closing)
+    unsafe cnetspool_easy_allow_http_only(easy)
+    set(CURLOPT_NOSIGNAL, 1)  // saves six system calls a request, and signals are the host's
+    set(CURLOPT_QUICK_EXIT, 1)  // cancelling during a name lookup must not wait for it
+    set(CURLOPT_FOLLOWLOCATION, 0)  // redirects are ours
+    set(CURLOPT_HTTP_CONTENT_DECODING, 0)  // decoding is ours, with limits and a proven end
+    set(CURLOPT_HTTP09_ALLOWED, 0)
+    set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    set(CURLOPT_NOPROGRESS, 1)
+    set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
+    set(CURLOPT_TCP_KEEPALIVE, 1)
+    set(CURLOPT_PIPEWAIT, 1)  // wait for a connection's HTTP/2 rather than opening another
+    set(CURLOPT_BUFFERSIZE, settings.receiveBufferBytes)
+    unsafe settings.apply(to: easy)
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) {
+    unsafe cnetspool_easy_set_long(easy, option, value)
+  }
+
+  /// Points the handle at another path of its origin: the bytes of a URL from an offset on.
+  func setTarget(of url: String, from offset: Int) {
+    let query = url.utf8.firstIndex(of: UInt8(ascii: "?"))
+    unsafe url.withCString { text in
+      guard let query else {
+        unsafe curl_url_set(self.url, CURLUPART_PATH, text + offset, 0)
+        return unsafe _ = curl_url_set(self.url, CURLUPART_QUERY, nil, 0)
+      }
+      let mark = url.utf8.distance(from: url.startIndex, to: query)
+      let path = unsafe String(decoding: UnsafeRawBufferPointer(start: text + offset, count: mark - offset), as: UTF8.self)
+      unsafe curl_url_set(self.url, CURLUPART_PATH, path, 0)
+      unsafe curl_url_set(self.url, CURLUPART_QUERY, text + mark + 1, 0)
+    }
+  }
+
+  func setShape(_ new: Shape) {
+    guard new != shape else { return }
+    shape = new
+    unsafe EasyCallbacks.watchResend(on: easy, new.refusesResend)
+    set(CURLOPT_HTTPGET, 1)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, nil)
+    if let bytes = new.bodyBytes {
+      set(CURLOPT_POST, 1)
+      unsafe cnetspool_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, bytes)
+      if new.method != .post { setMethodName(new.method) }
+    } else if new.method == .head {
+      set(CURLOPT_NOBODY, 1)
+    } else if new.method != .get {
+      setMethodName(new.method)
+    }
+  }
+
+  private func setMethodName(_ method: Method) {
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, method.name)
+  }
+
+  /// Sends exactly these lines besides libcurl's Host and Accept. The list lives until the next one.
+  func setHeaders(_ lines: [String]) {
+    let old = unsafe headers
+    unsafe headers = nil
+    for line in lines { unsafe headers = curl_slist_append(headers, line) }
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
+    unsafe curl_slist_free_all(old)
+  }
+
+  var isConnected: Bool { unsafe cnetspool_easy_pretransfer_time(easy) > 0 }
+
+  /// libcurl's sentence about the last failure.
+  var message: String { unsafe String(cString: errorText) }
+
+  func clearMessage() { unsafe errorText.pointee = 0 }
+
+  func pause() { unsafe curl_easy_pause(easy, Int32(CURLPAUSE_ALL)) }
+
+  /// May call the write and read callbacks before it returns.
+  func unpause() { unsafe curl_easy_pause(easy, Int32(CURLPAUSE_CONT)) }
+
+  func info() -> cnetspool_transfer_info {
+    var info = cnetspool_transfer_info()
+    unsafe cnetspool_easy_info(easy, &info)
+    return info
+  }
+}

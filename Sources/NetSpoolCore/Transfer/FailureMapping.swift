@@ -1,0 +1,107 @@
+internal import CNetSpoolCurl
+internal import Glibc
+
+/// libcurl's code, with what we saw, as our code. libcurl's own number always travels along.
+package enum FailureMapping {
+  package struct Evidence: Sendable {
+    package var code: Int32
+    package var message: String
+    package var errno: Int32
+    package var socketRefused = false
+    package var isConnected: Bool
+    package var isReused: Bool
+    package var hasHeadBegun: Bool
+    package var hasHead: Bool
+    package var resendRefused = false
+    package var bytes: Int64
+    package var bytesExpected: Int64?
+  }
+
+  package static func failure(_ seen: Evidence) -> Failure {
+    var failure = classify(seen)
+    if failure.underlying == nil { failure.underlying = .curl(seen.code) }
+    failure.sendState = seen.hasHead ? .answered : seen.isConnected ? .maybeProcessed : .notSent
+    return failure
+  }
+
+  private static func classify(_ seen: Evidence) -> Failure {
+    switch CURLcode(rawValue: UInt32(seen.code)) {
+    case CURLE_URL_MALFORMAT: Failure(.invalidURL)
+    case CURLE_COULDNT_RESOLVE_HOST: Failure(.resolveFailed, reason: "notFound")
+    case CURLE_COULDNT_RESOLVE_PROXY: Failure(.proxyFailed, reason: "connect")
+    case CURLE_COULDNT_CONNECT: connect(seen)
+    case CURLE_OPERATION_TIMEDOUT: Failure(.timedOut, reason: seen.isConnected ? "total" : "connect")
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: Failure(.protocolViolation, reason: seen.message)
+    case CURLE_GOT_NOTHING: nothing(seen)
+    case CURLE_PARTIAL_FILE: truncated(seen)
+    case CURLE_SEND_ERROR, CURLE_RECV_ERROR: lost(seen)
+    case CURLE_SEND_FAIL_REWIND: Failure(.connectionLost, reason: "the body cannot be sent again")
+    case CURLE_ABORTED_BY_CALLBACK where seen.resendRefused:
+      Failure(.connectionLost, reason: "on a reused connection, before the answer")
+    case CURLE_OUT_OF_MEMORY where seen.isConnected && !seen.hasHead: Failure(.headersTooLarge, reason: "line")
+    case CURLE_OUT_OF_MEMORY: Failure(.outOfMemory)
+    case CURLE_HTTP2, CURLE_HTTP2_STREAM: Failure(.http2Failed, reason: seen.message)
+    case CURLE_PROXY: Failure(.proxyFailed, reason: "response")
+    default: tls(seen) ?? Failure(.transportFailed, reason: seen.message)
+    }
+  }
+
+  private static func connect(_ seen: Evidence) -> Failure {
+    if seen.socketRefused, seen.errno == EMFILE || seen.errno == ENFILE {
+      return Failure(.tooManyOpenFiles, underlying: .errno(seen.errno))
+    }
+    let reason: String =
+      switch seen.errno {
+      case ENETUNREACH, EHOSTUNREACH, ENETDOWN: "unreachable"
+      case ECONNRESET: "reset"
+      case EADDRNOTAVAIL, EADDRINUSE: "addressInUse"
+      default: "refused"
+      }
+    return Failure(.connectFailed, reason: reason)
+  }
+
+  /// An empty reply breaks the protocol, unless the connection was an old one that the origin had closed.
+  private static func nothing(_ seen: Evidence) -> Failure {
+    if seen.hasHeadBegun { return Failure(.truncatedHeaders) }
+    return seen.isReused ? Failure(.connectionLost) : Failure(.protocolViolation, reason: "an empty reply")
+  }
+
+  private static func truncated(_ seen: Evidence) -> Failure {
+    let expected = seen.bytesExpected.map(String.init) ?? "more"
+    return Failure(.bodyTruncated, reason: "got \(seen.bytes) of \(expected) bytes")
+  }
+
+  private static func lost(_ seen: Evidence) -> Failure {
+    // libcurl has one code for a lost connection and for a chunk that is none; its sentence tells.
+    let chunk = ["hexadecimal", "chunk", "Malformed encoding"]
+    if seen.hasHead, chunk.contains(where: { seen.message.contains($0) }) {
+      return Failure(.badChunk, reason: seen.message)
+    }
+    if seen.hasHeadBegun && !seen.hasHead && seen.errno == 0 { return Failure(.truncatedHeaders) }
+    return Failure(.connectionLost, reason: seen.message.isEmpty ? nil : seen.message)
+  }
+
+  private static func tls(_ seen: Evidence) -> Failure? {
+    switch CURLcode(rawValue: UInt32(seen.code)) {
+    case CURLE_SSL_CONNECT_ERROR where seen.errno == ECONNRESET: Failure(.connectFailed, reason: "reset")
+    case CURLE_SSL_CONNECT_ERROR: Failure(.tlsRejected, reason: "protocol")
+    case CURLE_PEER_FAILED_VERIFICATION: Failure(.tlsRejected, reason: certificate(seen.message))
+    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: Failure(.tlsRejected, reason: "trustStore")
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH: Failure(.tlsRejected, reason: "pinMismatch")
+    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: Failure(.tlsRejected, reason: "clientCertificate")
+    case CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED, CURLE_SSL_INVALIDCERTSTATUS,
+      CURLE_SSL_ISSUER_ERROR:
+      Failure(.tlsRejected, reason: "other")
+    default: nil
+    }
+  }
+
+  private static func certificate(_ message: String) -> String {
+    if message.contains("expired") { return "expired" }
+    if message.contains("not yet valid") { return "notYetValid" }
+    if message.contains("no alternative certificate") || message.contains("does not match") {
+      return "hostMismatch"
+    }
+    return "untrusted"
+  }
+}

@@ -1,0 +1,137 @@
+internal import CNetSpoolCurl
+internal import CNetSpoolShims
+internal import CNetSpoolUV
+
+/// One libcurl multi handle, driven by the loop through its socket interface
+/// (curl_multi_socket_action(3)).
+package final class MultiHandle {
+  /// Idle connections kept open, explicit: unset, libcurl drops warm ones after a burst.
+  package static let connectionsMax = 256
+
+  private let loop: EventLoop
+  private let multi: UnsafeMutableRawPointer
+  /// By descriptor; a watch lives as long as its connection.
+  private var watches: [SocketWatch?] = []
+  private var timer: LoopTimer?
+  /// libcurl said "timeout 0": it wants to be called now, which is this iteration and not in a millisecond.
+  private var isDue = false
+
+  package init(loop: EventLoop) throws(Failure) {
+    guard let multi = unsafe curl_multi_init() else { throw Failure(.outOfMemory, reason: "curl_multi_init") }
+    self.loop = loop
+    unsafe self.multi = multi
+    timer = LoopTimer(on: loop) { [unowned self] in
+      isDue = true
+      self.loop.markDirty()
+    }
+    install()
+  }
+
+  private func install() {
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe cnetspool_multi_set_socket_callback(multi) { _, descriptor, what, context, _ in
+      unsafe Unmanaged<MultiHandle>.fromOpaque(context!).takeUnretainedValue().watch(descriptor, what)
+      return 0
+    }
+    unsafe cnetspool_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
+    unsafe cnetspool_multi_set_timer_callback(multi) { _, milliseconds, context in
+      unsafe Unmanaged<MultiHandle>.fromOpaque(context!).takeUnretainedValue().schedule(milliseconds)
+      return 0
+    }
+    unsafe cnetspool_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
+    unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.connectionsMax)
+    unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 100)
+  }
+
+  /// What a socket must call before it is closed; unretained, so the multi outlives its handles.
+  var closingContext: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+  // MARK: Transfers
+
+  func add(_ easy: EasyHandle) {
+    loop.assertOnLoop()
+    unsafe curl_multi_add_handle(multi, easy.easy)
+  }
+
+  func remove(_ easy: EasyHandle) {
+    loop.assertOnLoop()
+    unsafe curl_multi_remove_handle(multi, easy.easy)
+  }
+
+  /// The next transfer that ended, with libcurl's code.
+  package func nextDone() -> (Transfer, CURLcodeValue)? {
+    var code = CURLE_OK
+    guard let easy = unsafe cnetspool_multi_next_done(multi, &code) else { return nil }
+    let context = unsafe cnetspool_easy_private(easy)!
+    return unsafe (Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), Int32(code.rawValue))
+  }
+
+  package typealias CURLcodeValue = Int32
+
+  /// Calls libcurl if it asked to be called now; true when it did, and transfers may have moved.
+  package func runIfDue() -> Bool {
+    guard isDue else { return false }
+    isDue = false
+    var running: Int32 = 0
+    unsafe cnetspool_multi_timed_out(multi, &running)
+    return true
+  }
+
+  // MARK: Callbacks
+
+  private func schedule(_ milliseconds: Int) {
+    switch milliseconds {
+    case ..<0: timer?.stop()
+    case 0:
+      isDue = true
+      loop.markDirty()
+    default: timer?.start(milliseconds: UInt64(milliseconds))
+    }
+  }
+
+  private func watch(_ descriptor: Int32, _ what: Int32) {
+    let index = Int(descriptor)
+    while watches.count <= index { watches.append(nil) }
+    if what == CURL_POLL_REMOVE {
+      watches[index]?.want([])
+      return
+    }
+    var events: SocketWatch.Events = []
+    if what & CURL_POLL_IN != 0 { events.insert(.readable) }
+    if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
+    if watches[index] == nil {
+      watches[index] = SocketWatch(on: loop, descriptor: descriptor) { [unowned self] events in
+        fired(descriptor, events)
+      }
+    }
+    watches[index]?.want(events)
+  }
+
+  private func fired(_ descriptor: Int32, _ events: SocketWatch.Events) {
+    var flags: Int32 = 0
+    if events.contains(.readable) { flags |= CURL_CSELECT_IN }
+    if events.contains(.writable) { flags |= CURL_CSELECT_OUT }
+    var running: Int32 = 0
+    unsafe curl_multi_socket_action(multi, descriptor, flags, &running)
+    loop.markDirty()
+  }
+
+  /// libuv aborts when a descriptor is closed under its poll, so the poll ends first.
+  func willClose(_ descriptor: Int32) {
+    let index = Int(descriptor)
+    guard index < watches.count, let watch = watches[index] else { return }
+    watches[index] = nil
+    watch.close()
+  }
+
+  // MARK: End
+
+  /// Closes all connections. Socket callbacks come in meanwhile, so `self` must still be whole.
+  package func close() {
+    unsafe curl_multi_cleanup(multi)
+    for watch in watches { watch?.close() }
+    watches = []
+    timer?.close()
+    timer = nil
+  }
+}

@@ -1,0 +1,77 @@
+/// Where a request goes: the origin as text, and what is asked of it.
+package struct Route: Sendable, Equatable {
+  /// `scheme://host[:port]`, canonical.
+  package var origin: String
+  /// The request target: path and query.
+  package var target: String
+
+  package var url: String { origin + target }
+
+  package init(_ pieces: URLPieces) {
+    let isDefault = pieces.port == (pieces.scheme == "https" ? 443 : 80)
+    origin = "\(pieces.scheme)://\(pieces.host)" + (isDefault ? "" : ":\(pieces.port)")
+    target = pieces.pathAndQuery
+  }
+}
+
+/// Splits URLs whose authority libcurl has already judged, without asking it again.
+///
+/// Parsing costs 13,000 of the 71,000 instructions of a request. An authority is only taken from here when
+/// exactly these bytes went through `URLParser` before, and only for a rest made of plain characters with
+/// no dot segment; everything else takes the long way.
+package enum PlainURL {
+  /// The number of bytes of `scheme://authority`, when the rest needs no care.
+  package static func originLength(_ url: String) -> Int? {
+    var url = url
+    return url.withUTF8 { bytes in
+      let span = bytes.span
+      guard let start = authorityStart(span), let end = authorityEnd(span, from: start) else { return nil }
+      return isPlainTarget(span, from: end) ? end : nil
+    }
+  }
+
+  /// Where the path of a canonical URL begins.
+  package static func targetOffset(_ url: String) -> Int {
+    var url = url
+    return url.withUTF8 { bytes in
+      let span = bytes.span
+      return authorityStart(span).flatMap { authorityEnd(span, from: $0) } ?? span.count
+    }
+  }
+
+  private static func authorityStart(_ url: Span<UInt8>) -> Int? {
+    guard url.count > 8, url[0] == UInt8(ascii: "h"), url[3] == UInt8(ascii: "p") else { return nil }
+    let start = url[4] == UInt8(ascii: "s") ? 8 : 7
+    return url[start - 1] == UInt8(ascii: "/") && url[start - 2] == UInt8(ascii: "/") ? start : nil
+  }
+
+  /// The authority ends at the first slash; one without a path takes the long way.
+  private static func authorityEnd(_ url: Span<UInt8>, from start: Int) -> Int? {
+    var index = start
+    while index < url.count {
+      if url[index] == UInt8(ascii: "/") { return index > start ? index : nil }
+      index += 1
+    }
+    return nil
+  }
+
+  private static func isPlainTarget(_ url: Span<UInt8>, from start: Int) -> Bool {
+    guard url.count <= 8192 else { return false }
+    var index = start
+    var previous: UInt8 = 0
+    while index < url.count {
+      let byte = url[index]
+      if byte == UInt8(ascii: ".") && previous == UInt8(ascii: "/") { return false }
+      if !plain[Int(byte)] { return false }
+      previous = byte
+      index += 1
+    }
+    return true
+  }
+
+  /// Unreserved, `/`, `?`, `%` and the sub-delimiters: sent as they are.
+  private static let plain: [Bool] = (0..<256).map { value in
+    let byte = UInt8(value)
+    return byte.isUnreserved || "/?%!$&'()*+,;=:@".utf8.contains(byte)
+  }
+}

@@ -1,0 +1,165 @@
+internal import CNetSpoolShims
+
+/// One HTTP exchange at a time on one easy handle, for one origin and scope; used again for the next.
+///
+/// Its callbacks come from libcurl in the middle of its work, so they only parse, count, hand bytes on and
+/// note what went wrong. What follows from it is decided when the transfer is reported done.
+package final class Transfer {
+  package enum Intake { case taken, pause, abort }
+
+  /// What one exchange is given.
+  package struct Plan {
+    /// A canonical URL, and where its path begins.
+    package var url: String
+    package var targetOffset: Int
+    package var method: Method = .get
+    /// Lines for the request; nil keeps those of the last exchange.
+    package var headerLines: [String]?
+    package var source: (any BodySource)?
+    /// libcurl must not send it a second time by itself.
+    package var refusesResend = false
+    package var decodes = true
+    package var timeouts = Timeouts.standard
+    package var limits = Limits.standard
+
+    package init(url: String) {
+      self.url = url
+      targetOffset = PlainURL.targetOffset(url)
+    }
+  }
+
+  let multi: MultiHandle
+  var handle: EasyHandle!
+  var machine = TransferStateMachine()
+  var parser = HeaderParser()
+  var plan = Plan(url: "")
+  var deadlines: Deadlines?
+  var decoder: ContentDecoder?
+  /// How often the request was about to be sent on a connection.
+  var sends = 0
+  var socketErrno: Int32 = 0
+  var isPausedByReader = false
+  var isReading = false
+
+  package internal(set) var head: ResponseHead?
+  package internal(set) var bytesSent: Int64 = 0
+  /// The body, when somebody wants it in memory.
+  package internal(set) var collected: [UInt8] = []
+  package var fanout: SinkFanout?
+  package internal(set) var isPausedByUser = false
+  /// The expected body length, from the head; nil when unknown or encoded.
+  package internal(set) var bytesExpected: Int64?
+
+  /// Asked once, when the final head has come: who gets the body.
+  package var onHead: (Transfer, ResponseHead) -> BodyUse = { _, _ in .collect }
+  /// The name is resolved: a socket is being opened.
+  package var onSocket: (Transfer) -> Void = { _ in }
+  /// Whom it works for; the engine's, for its own bookkeeping.
+  package var owner: AnyObject?
+  /// The engine's place for it among the running ones.
+  package var slot = -1
+
+  package init(origin: String, settings: HandleSettings, multi: MultiHandle) throws(Failure) {
+    self.multi = multi
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    handle = unsafe try EasyHandle(
+      origin: origin, settings: settings, context: context, closing: multi.closingContext)
+  }
+
+  /// Starts an exchange. The source must be open.
+  package func begin(_ plan: Plan, now: Microseconds) {
+    self.plan = plan
+    machine.handle(.begin(bytesMax: .max))
+    parser.reset()
+    deadlines = Deadlines(plan.timeouts, now: now)
+    sends = 0
+    socketErrno = 0
+    bytesSent = 0
+    head = nil
+    bytesExpected = nil
+    handle.setTarget(of: plan.url, from: plan.targetOffset)
+    handle.setShape(
+      EasyHandle.Shape(
+        method: plan.method, bodyBytes: plan.source.map { $0.length ?? -1 }, refusesResend: plan.refusesResend))
+    if let lines = plan.headerLines { handle.setHeaders(lines) }
+    handle.clearMessage()
+    multi.add(handle)
+  }
+
+  /// Takes the exchange off libcurl, done or not, and answers how it went. The transfer is idle afterwards.
+  package func end(code: Int32?) -> Failure? {
+    multi.remove(handle)
+    plan.source?.close()
+    plan.source = nil
+    let failure = code.flatMap { verdict(code: $0) } ?? machine.failure
+    machine.handle(.done)
+    return failure
+  }
+
+  /// Gives up everything that belongs to the exchange that ended.
+  package func reset() {
+    collected = []
+    fanout = nil
+    decoder = nil
+    owner = nil
+    isPausedByReader = false
+    isPausedByUser = false
+    head = nil
+  }
+
+  /// Closes the exchange from our side: the next event of libcurl ends it.
+  package func fail(_ failure: Failure) { machine.handle(.fail(failure)) }
+
+  package var bodyBytes: Int64 { machine.bodyBytes }
+
+  /// Nil until the head is known.
+  package var bodyUse: BodyUse? {
+    if case .receiving(let use) = machine.state { use } else { nil }
+  }
+
+  /// One more wants the body that is already coming: its sinks get what was kept so far, then follow.
+  package func widen(streamsOf id: UInt64) {
+    guard let head, let fanout else { return }
+    machine.handle(.widen)
+    fanout.open(head, bytesExpected: bytesExpected, only: id)
+    fanout.write(collected.span.bytes, only: id)
+  }
+
+  /// Body bytes were handed to someone, so a second attempt would repeat them.
+  package var hasStreamed: Bool {
+    guard case .receiving(let use) = machine.state else { return false }
+    return use.streams && machine.bodyBytes > 0
+  }
+
+  // MARK: Time
+
+  package func expired(now: Microseconds) -> Deadlines.Expiry? {
+    deadlines?.check(
+      Deadlines.Progress(
+        isConnected: head != nil || bytesSent > 0 || handle.isConnected, hasHead: head != nil,
+        bytes: machine.bodyBytes + bytesSent, isPaused: isPausedByReader || isPausedByUser),
+      now: now)
+  }
+
+  // MARK: Pausing
+
+  package func pauseByUser() {
+    isPausedByUser = true
+    handle.pause()
+  }
+
+  package func resumeByUser() {
+    isPausedByUser = false
+    if !isPausedByReader { handle.unpause() }
+  }
+
+  /// The slow sink caught up.
+  package func resumeByReader() {
+    guard isPausedByReader, !isReading else { return }
+    isPausedByReader = false
+    if !isPausedByUser { handle.unpause() }
+  }
+
+  /// The source has bytes again.
+  package func resumeSending() { if !isPausedByUser && !isPausedByReader { handle.unpause() } }
+}

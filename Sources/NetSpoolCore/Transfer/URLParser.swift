@@ -1,0 +1,50 @@
+internal import CNetSpoolCurl
+
+/// The one judge of URLs: libcurl's own parser (curl_url_set(3)), so that what is checked is what is sent.
+package enum URLParser {
+  /// The canonical pieces of an absolute http or https URL: lower-case scheme and host, the default port
+  /// left out, dot segments removed, spaces and non-ASCII percent-encoded, no fragment.
+  package static func parse(_ text: String, relativeTo base: String? = nil) throws(Failure) -> URLPieces {
+    guard text.utf8.count <= 8192 else { throw refused("longer than 8 KiB") }
+    guard !text.utf8.contains(where: \.isControl) else { throw refused("a control byte") }
+    guard let handle = unsafe curl_url() else { throw Failure(.outOfMemory) }
+    defer { unsafe curl_url_cleanup(handle) }
+    if let base { try set(handle, base) }
+    try set(handle, text)
+    return try pieces(handle)
+  }
+
+  private static func set(_ handle: OpaquePointer, _ text: String) throws(Failure) {
+    let code = unsafe curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_URLENCODE))
+    guard code == CURLUE_OK else {
+      throw refused(unsafe String(cString: curl_url_strerror(code)))
+    }
+  }
+
+  private static func pieces(_ handle: OpaquePointer) throws(Failure) -> URLPieces {
+    let scheme = part(handle, CURLUPART_SCHEME)?.lowercased() ?? ""
+    guard scheme == "http" || scheme == "https" else { throw refused("scheme \(scheme) is not http or https") }
+    guard let host = part(handle, CURLUPART_HOST)?.lowercased(), !host.isEmpty else { throw refused("no host") }
+    guard !host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || $0 == 0x5C }) else {
+      throw refused("the host holds a space, a backslash or a non-ASCII letter")
+    }
+    let port = part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
+    let path = part(handle, CURLUPART_PATH) ?? "/"
+    let query = part(handle, CURLUPART_QUERY).map { "?" + $0 } ?? ""
+    var pieces = URLPieces(scheme: scheme, host: host, port: port, pathAndQuery: path + query)
+    pieces.user = part(handle, CURLUPART_USER, CURLU_URLDECODE)
+    pieces.password = part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE)
+    return pieces
+  }
+
+  private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard unsafe curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text = unsafe text else {
+      return nil
+    }
+    defer { unsafe curl_free(text) }
+    return unsafe String(cString: text)
+  }
+
+  private static func refused(_ reason: String) -> Failure { Failure(.invalidURL, reason: reason) }
+}
