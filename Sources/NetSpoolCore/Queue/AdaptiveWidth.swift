@@ -1,0 +1,141 @@
+/// Finds the width at which an origin is busy but nothing queues there.
+///
+/// Evidence is gathered in rounds of about one width of answers. The *wait* is how much later even the
+/// luckiest answer of the round came than the quickest ever: noise slows some answers, a queue slows all.
+/// - While rounds are saturated and the wait is short, the width grows: by half until the first trouble (from
+///   6 to 64 takes six rounds), then by a sixteenth.
+/// - When the wait is longer than the service itself, the width shrinks by an eighth.
+/// - A refusal shows where the origin's limit lies: what still runs beside it is the ceiling. Another try
+///   above the ceiling costs a refusal, so it is made rarely, and more rarely each time it fails.
+/// - When a fifth of a round fails, the width is halved.
+struct AdaptiveWidth: Sendable {
+  var maximum: Int {
+    didSet { width = min(width, maximum) }
+  }
+  private(set) var width: Int
+  private(set) var holdUntil: Int64?
+
+  private var running = 0
+  private var round = Round()
+  /// No trouble seen yet.
+  private var isExploring = true
+  /// The width above which the origin refused, and how many good answers it takes to try again.
+  private var ceiling: Int?
+  private var patience = Self.patienceMin
+  private var answersAtCeiling = 0
+  /// Refusals in a row at width 1, where only waiting is left.
+  private var refusalsAtOne = 0
+  private var best = QuickestAnswer()
+
+  init(maximum: Int) {
+    self.maximum = max(1, maximum)
+    width = min(6, self.maximum)
+  }
+
+  /// Waits under 5 ms are as likely our own loop's as the origin's.
+  private static var waitIgnoredSeconds: Double { 0.005 }
+  /// Answers between tries above the ceiling: one refusal in 256 is 0.4 %.
+  private static var patienceMin: Int { 256 }
+  private static var patienceMax: Int { 16_384 }
+  /// Retry-After beyond an hour is cut to it: a wrong date must not close an origin for ever.
+  private static var holdSecondsMax: Double { 3600 }
+
+  func isHeld(at now: Int64) -> Bool { holdUntil.map { now < $0 } ?? false }
+
+  mutating func apply(_ event: OriginSizing.Event, now: Int64) {
+    if !isHeld(at: now) { holdUntil = nil }
+    switch event {
+    case .started:
+      running += 1
+      round.isSaturated = round.isSaturated || running >= width
+    case .finished(let latency, _): didFinish(latency, now)
+    case .failed: didFail(now)
+    case .throttled(let retryAfter): didThrottle(retryAfter, now)
+    case .abandoned: running -= 1
+    }
+  }
+}
+
+/// The evidence of one round.
+private struct Round: Sendable {
+  var answers = 0
+  var failures = 0
+  var latencySum = 0.0
+  var latencyMin = Double.infinity
+  var isSaturated = false
+  var isThrottled = false
+}
+
+extension AdaptiveWidth {
+  private mutating func didFinish(_ latency: Double, _ now: Int64) {
+    running -= 1
+    refusalsAtOne = 0
+    answersAtCeiling += 1
+    round.answers += 1
+    round.latencySum += latency
+    round.latencyMin = min(round.latencyMin, latency)
+    best.take(latency, now)
+    // Eight answers at least: fewer make a poor minimum.
+    if round.answers >= max(width, 8) { endRound() }
+  }
+
+  private mutating func didFail(_ now: Int64) {
+    running -= 1
+    round.failures += 1
+    guard round.failures * 5 > max(width, 4) else { return }
+    isExploring = false
+    resize(to: width / 2)
+  }
+
+  private mutating func didThrottle(_ retryAfter: Double?, _ now: Int64) {
+    running -= 1
+    // A burst of refusals is one lesson: only its first one costs patience.
+    if !round.isThrottled, ceiling != nil { patience = min(patience * 2, Self.patienceMax) }
+    isExploring = false
+    answersAtCeiling = 0
+    refusalsAtOne = width == 1 ? refusalsAtOne + 1 : 0
+    resize(to: min(width, running))
+    ceiling = width
+    round.isThrottled = true
+    hold(retryAfter, now)
+  }
+
+  /// Waits as long as the origin asks, or, when it asks for nothing and one at a time is too much for it,
+  /// 50 ms, doubled at each refusal up to 10 s.
+  private mutating func hold(_ retryAfter: Double?, _ now: Int64) {
+    var seconds = retryAfter ?? 0
+    if refusalsAtOne > 0 { seconds = max(seconds, min(10, 0.05 * Double(1 << min(refusalsAtOne - 1, 10)))) }
+    guard seconds > 0 else { return }
+    holdUntil = max(holdUntil ?? 0, now + Int64(min(seconds, Self.holdSecondsMax) * 1_000_000))
+  }
+
+  private mutating func endRound() {
+    let wait = round.latencyMin - best.latency
+    let service = round.latencySum / Double(round.answers) - wait
+    if wait > service + Self.waitIgnoredSeconds {
+      isExploring = false
+      resize(to: width - max(1, width / 8))
+    } else if wait > service / 2 + Self.waitIgnoredSeconds {
+      isExploring = false
+      round = Round()
+    } else {
+      resize(to: round.isSaturated && round.failures == 0 ? grown : width)
+    }
+  }
+
+  private var grown: Int {
+    let grown = width + (isExploring ? (width + 1) / 2 : max(1, width / 16))
+    guard let ceiling else { return grown }
+    return answersAtCeiling < patience ? min(grown, ceiling) : width + 1
+  }
+
+  /// Sets the width and begins the next round.
+  private mutating func resize(to newWidth: Int) {
+    width = min(max(newWidth, 1), maximum)
+    round = Round()
+    guard let ceiling, width > ceiling else { return }
+    // A try above the ceiling: from here it must earn the next one again.
+    self.ceiling = width
+    answersAtCeiling = 0
+  }
+}
