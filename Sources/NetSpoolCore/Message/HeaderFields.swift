@@ -28,6 +28,37 @@ package struct HeaderFields: Sendable, Hashable {
     endLine()
   }
 
+  /// Appends a checked line as it came off the wire: name up to `colon`, then the trimmed value.
+  ///
+  /// One copy when the line already has the block's form, which nearly every line has.
+  package mutating func append(_ line: Span<UInt8>, colon: Int, value: Range<Int>) {
+    let end = value.upperBound
+    if value.lowerBound == colon + 2, end + 2 == line.count, line[colon + 1] == 0x20, line[end] == 0x0D {
+      append(line)
+      count += 1
+      return
+    }
+    append(line.extracting(0..<(colon + 1)))
+    block.append(0x20)
+    append(line.extracting(value))
+    endLine()
+  }
+
+  /// Goes on with the last field's value after a fold, which becomes one space.
+  package mutating func extendLast(_ line: Span<UInt8>, _ range: Range<Int>) {
+    guard count > 0, !range.isEmpty else { return }
+    block.removeLast(2)
+    // An empty value leaves `: ` behind, which already ends in a space.
+    if block[block.count - 1] != 0x20 { block.append(0x20) }
+    append(line.extracting(range))
+    block.append(0x0D)
+    block.append(0x0A)
+  }
+
+  private mutating func append(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { unsafe block.append(contentsOf: $0) }
+  }
+
   private mutating func endLine() {
     block.append(0x0D)
     block.append(0x0A)
@@ -50,24 +81,6 @@ package struct HeaderFields: Sendable, Hashable {
     }
     self = kept
   }
-
-  /// The first value of this name.
-  package func first(_ name: String) -> String? {
-    for field in self where field.isNamed(name) { return field.value }
-    return nil
-  }
-
-  /// Every value of this name, in order.
-  package func all(_ name: String) -> [String] {
-    var values: [String] = []
-    for field in self where field.isNamed(name) { values.append(field.value) }
-    return values
-  }
-
-  package func contains(_ name: String) -> Bool {
-    for field in self where field.isNamed(name) { return true }
-    return false
-  }
 }
 
 extension HeaderFields: Sequence {
@@ -89,14 +102,17 @@ extension HeaderFields: Sequence {
     let block: [UInt8]
     var position = 0
 
+    /// A line without colon is stepped over: only a field that was never checked can leave one.
     package mutating func next() -> Field? {
-      guard position < block.count else { return nil }
-      var colon = position
-      while block[colon] != 0x3A { colon += 1 }
-      var end = colon + 2
-      while block[end] != 0x0D { end += 1 }
-      defer { position = end + 2 }
-      return Field(nameBytes: block[position..<colon], valueBytes: block[(colon + 2)..<end])
+      let block = self.block
+      let bytes = block.span
+      while let end = bytes.firstIndex(of: 0x0A, from: position) {
+        let start = position
+        position = end + 1
+        guard let colon = bytes.firstIndex(of: 0x3A, from: start), colon + 2 < end else { continue }
+        return Field(nameBytes: block[start..<colon], valueBytes: block[(colon + 2)..<(end - 1)])
+      }
+      return nil
     }
   }
 

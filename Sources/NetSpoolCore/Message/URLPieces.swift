@@ -1,17 +1,41 @@
-/// The canonical parts of an absolute URL, as libcurl's parser gave them.
+/// The pieces of an absolute URL that decisions need, as libcurl's URL parser gave them.
+///
+/// One parser for all decisions: this type never takes a URL apart itself. User name, password and
+/// fragment are not part of it, so they can be neither sent nor logged (RELIABILITY C5).
 package struct URLPieces: Sendable, Hashable {
-  package var scheme: String
-  package var host: String
-  package var port: UInt16
-  package var pathAndQuery: String
-  /// Userinfo becomes a credential and is never part of the text.
-  package var user: String?
-  package var password: String?
+  /// Scheme, host and port: who may see a credential (RFC 9110 section 4.3.1).
+  package struct Origin: Sendable, Hashable {
+    package let scheme: String
+    package let host: String
+    package let port: Int
+  }
 
-  package init(scheme: String, host: String, port: UInt16, pathAndQuery: String) {
-    self.scheme = scheme
-    self.host = host
-    self.port = port
-    self.pathAndQuery = pathAndQuery
+  package let origin: Origin
+  /// The path and the query with its `?`; begins with `/`.
+  package let pathAndQuery: String
+
+  /// Scheme and host are compared without case, so they are kept in lower case (RFC 3986 section
+  /// 6.2.2.1). `port` is the one in effect: 443 for https when the URL names none. An IPv6 host keeps
+  /// its brackets.
+  package init(scheme: String, host: String, port: Int, pathAndQuery: String) {
+    origin = Origin(scheme: scheme.lowercased(), host: host.lowercased(), port: port)
+    self.pathAndQuery = pathAndQuery.isEmpty ? "/" : pathAndQuery
+  }
+
+  package var scheme: String { origin.scheme }
+  package var host: String { origin.host }
+  package var port: Int { origin.port }
+
+  /// The whole URL; a default port is left out.
+  package var text: String { origin.text + pathAndQuery }
+}
+
+extension URLPieces.Origin {
+  package var text: String {
+    hasDefaultPort ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+  }
+
+  private var hasDefaultPort: Bool {
+    (scheme == "https" && port == 443) || (scheme == "http" && port == 80)
   }
 }

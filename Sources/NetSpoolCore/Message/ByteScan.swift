@@ -1,0 +1,99 @@
+/// Searches in borrowed bytes, eight at a time: header lines are read for every response.
+///
+/// The eight-byte loads are bounds-checked; they are spelled `unsafe` only because the standard
+/// library's generic load would also make values of types that not every bit pattern fits.
+extension Span where Element == UInt8 {
+  /// Eight bytes from `offset`, the first one lowest.
+  @inline(__always)
+  func word(at offset: Int) -> UInt64 {
+    UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  /// The first position of `byte` at or after `start`.
+  func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
+    let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
+    var index = start
+    while index + 8 <= count {
+      let zeroes = (word(at: index) ^ pattern).zeroByteMarks
+      if zeroes != 0 { return index + zeroes.trailingZeroBitCount / 8 }
+      index += 8
+    }
+    while index < count {
+      if self[index] == byte { return index }
+      index += 1
+    }
+    return nil
+  }
+
+  /// The first NUL, CR or LF in `range`: the bytes no field value may hold (RFC 9110 section 5.5).
+  func firstForbidden(in range: Range<Int>) -> UInt8? {
+    var index = range.lowerBound
+    while index + 8 <= range.upperBound {
+      if word(at: index).holdsByteBelowSpace,
+        let found = firstForbiddenByte(in: index..<(index + 8))
+      {
+        return found
+      }
+      index += 8
+    }
+    return firstForbiddenByte(in: index..<range.upperBound)
+  }
+
+  private func firstForbiddenByte(in range: Range<Int>) -> UInt8? {
+    for index in range {
+      let byte = self[index]
+      if byte == 0x0D || byte == 0 || byte == 0x0A { return byte }
+    }
+    return nil
+  }
+
+  /// `range` without spaces and tabs at both ends (`OWS`, RFC 9110 section 5.6.3).
+  func trimmed(_ range: Range<Int>) -> Range<Int> {
+    var low = range.lowerBound
+    var high = range.upperBound
+    while low < high, self[low].isBlank { low += 1 }
+    while high > low, self[high - 1].isBlank { high -= 1 }
+    return low..<high
+  }
+
+  /// The bytes at `start` are those of `other`, whatever the case of either.
+  func equals(_ other: Span<UInt8>, at start: Int) -> Bool {
+    for index in 0..<other.count where self[start + index].asciiLowercased != other[index].asciiLowercased {
+      return false
+    }
+    return true
+  }
+
+  /// The bytes in `range` are `lowercased`, whatever their case.
+  func equals(_ lowercased: StaticString, in range: Range<Int>) -> Bool {
+    guard lowercased.utf8CodeUnitCount == range.count else { return false }
+    return lowercased.withUTF8Buffer { other in
+      var index = 0
+      while index < other.count {
+        if self[range.lowerBound + index].asciiLowercased != (unsafe other[index]) { return false }
+        index += 1
+      }
+      return true
+    }
+  }
+}
+
+extension UInt8 {
+  /// SP or HTAB.
+  @inline(__always)
+  var isBlank: Bool { self == 0x20 || self == 0x09 }
+}
+
+extension UInt64 {
+  /// The top bit of each byte that is zero; the lowest mark is exact, higher ones may be false.
+  @inline(__always)
+  fileprivate var zeroByteMarks: UInt64 {
+    (self &- 0x0101_0101_0101_0101) & ~self & 0x8080_8080_8080_8080
+  }
+
+  /// Some byte is less than 0x20.
+  @inline(__always)
+  fileprivate var holdsByteBelowSpace: Bool {
+    (self &- 0x2020_2020_2020_2020) & ~self & 0x8080_8080_8080_8080 != 0
+  }
+}
