@@ -1,0 +1,39 @@
+/// A body that is ready to be sent, any number of times: a value, held by the request until its end.
+package enum PreparedBody: Sendable {
+  case none
+  case bytes([UInt8])
+  case file(path: String, promised: FileIdentity)
+  case multipart(Multipart.Layout)
+  case stream(any UploadSource)
+
+  /// Bytes in all; nil: not known, so it is sent in chunks.
+  package var length: Int64? {
+    switch self {
+    case .none: 0
+    case .bytes(let bytes): Int64(bytes.count)
+    case .file(_, let promised): promised.size
+    case .multipart(let layout): layout.length
+    case .stream(let source): source.length
+    }
+  }
+
+  /// A second attempt can send the same bytes.
+  package var canReplay: Bool {
+    if case .stream(let source) = self { source.canReopen } else { true }
+  }
+
+  /// The source for one attempt; nil without a body. `ready`, which may be called from any thread, says
+  /// that a source that answered `.pause` has bytes again. Throws what a stream's factory throws.
+  package func makeSource(
+    ready: @escaping @Sendable () -> Void
+  ) throws(Failure) -> (any BodySource)? {
+    switch self {
+    case .none: nil
+    case .bytes(let bytes): BytesSource(bytes)
+    case .file(let path, let promised): FileSource(path: path, promised: promised)
+    case .multipart(let layout): MultipartSource(layout)
+    case .stream(let source):
+      LengthCheckedSource(try source.makeSource(ready: ready), declared: source.length)
+    }
+  }
+}
