@@ -1,0 +1,68 @@
+/// One step of what a connection does while it answers. ``Answer/raw(_:)-(WirePart...)`` takes a list of them; every
+/// other answer is compiled to one.
+public struct WirePart: Sendable {
+  enum Step: Sendable {
+    case run(ByteRun)
+    case pause(Duration)
+    case gate(String)
+    case stall
+    case pace(Pace?)
+    case reset
+    case close
+  }
+
+  let step: Step
+
+  /// Send these bytes, unchanged.
+  public static func bytes(_ bytes: [UInt8]) -> WirePart { WirePart(step: .run(ByteRun(bytes))) }
+
+  /// Send this text, unchanged, in UTF-8.
+  public static func text(_ text: String) -> WirePart { .bytes(Array(text.utf8)) }
+
+  /// Send `count` bytes of ``BodyPattern`` from `offset` on.
+  public static func pattern(_ count: Int, from offset: Int = 0) -> WirePart {
+    WirePart(step: .run(ByteRun(pattern: count, from: offset)))
+  }
+
+  /// Send these bytes `times` times; nil is for ever, as long as the client reads.
+  public static func repeating(_ bytes: [UInt8], times: Int?) -> WirePart {
+    WirePart(step: .run(ByteRun(repeating: bytes, times: times)))
+  }
+
+  /// Wait.
+  public static func pause(_ time: Duration) -> WirePart { WirePart(step: .pause(time)) }
+
+  /// Wait until ``ScriptedOrigin/release(_:)`` names this gate.
+  public static func gate(_ name: String) -> WirePart { WirePart(step: .gate(name)) }
+
+  /// Wait until ``ScriptedOrigin/releaseAll()``.
+  public static var stall: WirePart { WirePart(step: .stall) }
+
+  /// From here on send at this pace; nil is as fast as the client reads.
+  public static func pace(_ pace: Pace?) -> WirePart { WirePart(step: .pace(pace)) }
+
+  /// Reset the connection (RST): what was sent and not read is lost to the client.
+  public static var reset: WirePart { WirePart(step: .reset) }
+
+  /// Close the connection in order (FIN).
+  public static var close: WirePart { WirePart(step: .close) }
+}
+
+/// How fast bytes leave.
+public struct Pace: Sendable, Equatable {
+  /// Bytes written at a time, each time in a write of their own.
+  public let size: Int
+  /// The time from one write to the next. Zero still makes separate writes.
+  public let interval: Duration
+
+  /// Writes of `size` bytes, at least 1.
+  public static func slices(of size: Int, every interval: Duration = .zero) -> Pace {
+    Pace(size: max(size, 1), interval: interval)
+  }
+
+  /// This many bytes a second, in fifty writes or, below fifty bytes, one byte at a time.
+  public static func bytesPerSecond(_ rate: Int) -> Pace {
+    let size = max(rate / 50, 1)
+    return Pace(size: size, interval: .seconds(1) * size / max(rate, 1))
+  }
+}

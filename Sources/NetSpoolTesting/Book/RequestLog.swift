@@ -1,0 +1,54 @@
+/// What came in, up to the limits, and the counts, which have none.
+struct RequestLog {
+  private let limits: OriginLimits
+  /// Recorded requests in order; the first of them has the number `dropped`.
+  private var kept: [RecordedRequest] = []
+  private var dropped = 0
+  private var taken = 0
+  private(set) var hits: [String: Int] = [:]
+  private(set) var rejected: [String] = []
+  private(set) var rejectedCount = 0
+  var connectionCount = 0
+  var openConnections = 0
+
+  init(limits: OriginLimits) { self.limits = limits }
+
+  var requestCount: Int { dropped + kept.count }
+  var requests: [RecordedRequest] { kept.suffix(limits.keptRequestsMax) }
+
+  mutating func record(_ request: RecordedRequest) {
+    var request = request
+    request.number = requestCount
+    if hits[request.path] != nil || hits.count < limits.countedPathsMax {
+      hits[request.path, default: 0] += 1
+    }
+    kept.append(request)
+    // Dropped in batches: the array moves once for every thousand requests, not for each.
+    let surplus = kept.count - limits.keptRequestsMax
+    guard surplus > 1_024 else { return }
+    kept.removeFirst(surplus)
+    dropped += surplus
+  }
+
+  mutating func reject(_ reason: String) {
+    rejectedCount += 1
+    if rejected.count < 100 { rejected.append(reason) }
+  }
+
+  /// The next request that nobody has taken; dropped ones are passed over.
+  mutating func take() -> RecordedRequest? {
+    taken = max(taken, dropped)
+    guard taken < requestCount else { return nil }
+    defer { taken += 1 }
+    return kept[taken - dropped]
+  }
+
+  var hasUntaken: Bool { max(taken, dropped) < requestCount }
+
+  /// Forgets requests and counts; connections that are open stay counted.
+  mutating func forget() {
+    let open = openConnections
+    self = RequestLog(limits: limits)
+    openConnections = open
+  }
+}

@@ -1,0 +1,111 @@
+/// Makes an answer when the request is known.
+public typealias AnswerClosure = @Sendable (RecordedRequest) -> Answer
+
+/// Which answer a request gets. In this order: the queue of its path, the route of its path, the longest
+/// matching prefix, the queue for every path, the fallback.
+struct RouteBook {
+  enum Route: Sendable {
+    case fixed(Answer)
+    case made(AnswerClosure)
+  }
+
+  private var routes: [String: Route] = [:]
+  /// Longest first.
+  private var prefixes: [(prefix: String, route: Route)] = []
+  private var pathQueues: [String: AnswerQueue] = [:]
+  private var queue = AnswerQueue()
+  private var heads: [String: @Sendable (RecordedRequest) -> Answer?] = [:]
+  var fallback = Route.fixed(.text("no answer is scripted for this path\n", status: 404))
+
+  mutating func set(_ path: String, _ route: Route?) { routes[path] = route }
+
+  mutating func set(prefix: String, _ route: Route) {
+    prefixes.removeAll { $0.prefix == prefix }
+    prefixes.append((prefix, route))
+    prefixes.sort { $0.prefix.utf8.count > $1.prefix.utf8.count }
+  }
+
+  mutating func setHead(_ path: String, _ closure: (@Sendable (RecordedRequest) -> Answer?)?) {
+    heads[path] = closure
+  }
+
+  mutating func enqueue(_ answers: [Answer], path: String?) {
+    if let path { pathQueues[path, default: AnswerQueue()].append(answers) } else { queue.append(answers) }
+  }
+
+  mutating func removeAll() { self = RouteBook() }
+
+  /// Takes the answer of a whole request.
+  mutating func take(_ path: String) -> Route {
+    if let answer = pathQueues[path]?.take() { return .fixed(answer) }
+    if let route = route(path) { return route }
+    if let answer = queue.take() { return .fixed(answer) }
+    return fallback
+  }
+
+  /// Takes an answer that does not wait for the body; nil when there is none for this path.
+  mutating func takeEarly(_ path: String) -> Answer? {
+    guard let answer = peek(path), answer.isForHead else { return nil }
+    guard case .fixed(let taken) = take(path) else { return nil }
+    return taken
+  }
+
+  func headClosure(_ path: String) -> (@Sendable (RecordedRequest) -> Answer?)? {
+    heads.isEmpty ? nil : heads[path]
+  }
+
+  /// Takes the first of the queue when it is meant for a connection and not for a request.
+  mutating func takeForAccept() -> FaultAction? {
+    guard let fault = queue.first?.faults.first(where: { $0.point == .accept }) else { return nil }
+    _ = queue.take()
+    return fault.action
+  }
+
+  private func peek(_ path: String) -> Answer? {
+    if let answer = pathQueues[path]?.first { return answer }
+    if let route = route(path) {
+      guard case .fixed(let answer) = route else { return nil }
+      return answer
+    }
+    if let answer = queue.first { return answer }
+    guard case .fixed(let answer) = fallback else { return nil }
+    return answer
+  }
+
+  private func route(_ path: String) -> Route? {
+    routes[path] ?? prefixes.first { path.hasPrefix($0.prefix) }?.route
+  }
+}
+
+/// Answers in line.
+struct AnswerQueue {
+  private var answers: [Answer] = []
+  private var next = 0
+
+  var first: Answer? { next < answers.count ? answers[next] : nil }
+
+  mutating func append(_ more: [Answer]) { answers.append(contentsOf: more) }
+
+  mutating func take() -> Answer? {
+    guard let answer = first else { return nil }
+    next += 1
+    if next == answers.count {
+      answers.removeAll(keepingCapacity: true)
+      next = 0
+    }
+    return answer
+  }
+}
+
+extension Answer {
+  /// What happens inside the request's body, if anything.
+  var requestBodyFault: (after: Int, action: FaultAction)? {
+    for fault in faults {
+      if case .requestBody(let bytes) = fault.point { return (bytes, fault.action) }
+    }
+    return nil
+  }
+
+  /// Whether this must be known when only the head is there.
+  var isForHead: Bool { isEarly || requestBodyFault != nil }
+}

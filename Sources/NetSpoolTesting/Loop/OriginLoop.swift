@@ -1,0 +1,148 @@
+import Glibc
+import Synchronization
+
+/// Ends a loop from another thread.
+final class StopToken: Sendable {
+  private let isSet = Atomic(false)
+  var isStopped: Bool { isSet.load(ordering: .acquiring) }
+  func stop() { isSet.store(true, ordering: .releasing) }
+}
+
+/// The origin's reactor: one thread, non-blocking sockets, `poll`.
+///
+/// `poll` and not `epoll`: Swift's Glibc module has no epoll, and with a thousand connections the walk over
+/// them costs less than the work of those that are ready.
+final class OriginLoop {
+  /// The waker and the listener come first in `watched`; the connection of slot `n` is at `n + firstSlot`.
+  private static let firstSlot = 2
+  private static let listenerPause = Duration.milliseconds(50)
+
+  private let state: OriginState
+  private let token: StopToken
+  private let listener: Int32
+  private var watched: [pollfd]
+  private var connections: [OriginConnection] = []
+  private var closedCount = 0
+  private var timers = TimerHeap()
+  private var listenerRestsUntil: ContinuousClock.Instant?
+  private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+  /// Takes the listener over and closes it in the end.
+  init(state: OriginState, listener: Int32, token: StopToken) {
+    self.state = state
+    self.listener = listener
+    self.token = token
+    watched = [
+      pollfd(fd: state.waker.readEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+    ]
+  }
+
+  func run() {
+    while !token.isStopped { turn() }
+    // The listener first: nobody who is thrown out now gets in again.
+    Socket.finish(listener)
+    for connection in connections { connection.abandon() }
+  }
+
+  private func turn() {
+    watchListener()
+    let count = watched.count
+    guard unsafe poll(&watched, nfds_t(count), timeout()) >= 0 else { return }
+    let now = ContinuousClock.now
+    if watched[0].revents != 0 { didWake(now) }
+    for slot in 0..<(count - Self.firstSlot) where watched[slot + Self.firstSlot].revents != 0 {
+      didBecomeReady(slot, now)
+    }
+    while let entry = timers.takeDue(now) {
+      // Others are left over from a wait that ended otherwise.
+      if entry.connection.wakeAt == entry.due { advance(entry.connection, now) }
+    }
+    if watched[1].revents != 0 { acceptAll(now) }
+    if closedCount > 0 { sweep() }
+  }
+
+  /// Milliseconds, rounded up: waking too early would only mean to turn again.
+  private func timeout() -> Int32 {
+    guard let soonest = [timers.soonest, listenerRestsUntil].compactMap(\.self).min() else { return -1 }
+    let left = soonest - ContinuousClock.now
+    guard left > .zero else { return 0 }
+    return Int32(min((left / .milliseconds(1)).rounded(.up), 1e9))
+  }
+
+  private func didWake(_ now: ContinuousClock.Instant) {
+    state.waker.drain()
+    for connection in connections where connection.isParked { advance(connection, now) }
+  }
+
+  private func didBecomeReady(_ slot: Int, _ now: ContinuousClock.Instant) {
+    let events = Int32(watched[slot + Self.firstSlot].revents)
+    let connection = connections[slot]
+    if events & (POLLERR | POLLNVAL) != 0 || (events & POLLHUP != 0 && connection.sawEnd) {
+      connection.abandon()
+    } else if events & (POLLIN | POLLHUP) != 0 {
+      connection.didBecomeReadable(&buffer)
+    }
+    advance(connection, now)
+  }
+
+  private func advance(_ connection: OriginConnection, _ now: ContinuousClock.Instant) {
+    connection.advance(now)
+    watched[connection.slot + Self.firstSlot].events = connection.events
+    if connection.phase == .closed {
+      // poll passes over negative descriptors; the slot goes when the turn is over.
+      watched[connection.slot + Self.firstSlot].fd = -1
+      closedCount += 1
+    } else if let due = connection.wakeAt, due != connection.armedFor {
+      connection.armedFor = due
+      timers.add(connection, due: due)
+    }
+  }
+}
+
+// Connections come and go.
+extension OriginLoop {
+  private func watchListener() {
+    if let until = listenerRestsUntil, ContinuousClock.now >= until { listenerRestsUntil = nil }
+    let accepts = listenerRestsUntil == nil && connections.count < state.limits.connectionsMax
+    watched[1].events = accepts ? Int16(POLLIN) : 0
+  }
+
+  private func acceptAll(_ now: ContinuousClock.Instant) {
+    while connections.count < state.limits.connectionsMax {
+      switch Socket.accept(listener) {
+      case .connection(let fd): didAccept(fd, now)
+      case .none: return
+      case .exhausted:
+        listenerRestsUntil = now + Self.listenerPause
+        return
+      }
+    }
+  }
+
+  private func didAccept(_ fd: Int32, _ now: ContinuousClock.Instant) {
+    let connection = OriginConnection(fd: fd, number: state.didAccept(), state: state)
+    connection.slot = connections.count
+    connections.append(connection)
+    watched.append(pollfd(fd: fd, events: Int16(POLLIN), revents: 0))
+    if let fault = state.acceptFault() { connection.strikeAtAccept(fault) }
+    advance(connection, now)
+  }
+
+  private func sweep() {
+    closedCount = 0
+    var slot = 0
+    while slot < connections.count {
+      if connections[slot].phase == .closed { remove(slot) } else { slot += 1 }
+    }
+  }
+
+  /// The last connection moves into the free slot.
+  private func remove(_ slot: Int) {
+    connections.swapAt(slot, connections.count - 1)
+    connections.removeLast()
+    watched.swapAt(slot + Self.firstSlot, watched.count - 1)
+    watched.removeLast()
+    if slot < connections.count { connections[slot].slot = slot }
+  }
+}

@@ -1,0 +1,118 @@
+import Glibc
+
+/// The socket calls, each wrapped once: errno in, values out. The unsafe code of this module lives here, in
+/// `Waker`, `Poller` and `OriginThread`.
+enum Socket {
+  enum Transfer: Equatable {
+    case bytes(Int)
+    case wouldBlock
+    case end
+    case failed
+  }
+
+  /// A TCP socket bound to 127.0.0.1, non-blocking, its address reusable.
+  static func bound(port: UInt16) throws(OriginError) -> Int32 {
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let fd = socket(AF_INET, kind, 0)
+    guard fd >= 0 else { throw OriginError(call: "socket", errno: errno) }
+    set(fd, SOL_SOCKET, SO_REUSEADDR, 1)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    let result = unsafe withUnsafePointer(to: address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else { throw failure("bind", closing: fd) }
+    return fd
+  }
+
+  static func listening(port: UInt16) throws(OriginError) -> Int32 {
+    let fd = try bound(port: port)
+    guard listen(fd, 4_096) == 0 else { throw failure("listen", closing: fd) }
+    return fd
+  }
+
+  static func port(of fd: Int32) throws(OriginError) -> UInt16 {
+    var address = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(fd, $0, &size) }
+    }
+    guard result == 0 else { throw OriginError(call: "getsockname", errno: errno) }
+    return UInt16(bigEndian: address.sin_port)
+  }
+
+  private static func failure(_ call: String, closing fd: Int32) -> OriginError {
+    let error = OriginError(call: call, errno: errno)
+    _ = close(fd)
+    return error
+  }
+
+  private static func set(_ fd: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+    _ = unsafe withUnsafePointer(to: value) {
+      unsafe setsockopt(fd, level, option, $0, socklen_t(MemoryLayout<Int32>.size))
+    }
+  }
+}
+
+extension Socket {
+  enum Accepted {
+    case connection(Int32)
+    case none
+    /// No descriptors left, most likely: come back later.
+    case exhausted
+  }
+
+  static func accept(_ listener: Int32) -> Accepted {
+    let fd = Glibc.accept(listener, nil, nil)
+    guard fd >= 0 else {
+      return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR ? .none : .exhausted
+    }
+    // Not at once, as accept4 would: Swift's Glibc module has it not. A child process forked in between inherits
+    // the descriptor, which is why `finish` ends the connection before it closes it.
+    _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
+    // Each write leaves as it is: slices must not be joined, small answers must not wait for an ACK.
+    set(fd, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    return .connection(fd)
+  }
+
+  static func receive(_ fd: Int32, into buffer: inout [UInt8]) -> Transfer {
+    let result = unsafe buffer.withUnsafeMutableBytes {
+      unsafe recv(fd, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+    }
+    if result > 0 { return .bytes(result) }
+    return result == 0 ? .end : failed()
+  }
+
+  static func send(_ fd: Int32, _ bytes: [UInt8], _ range: Range<Int>) -> Transfer {
+    let result = unsafe bytes.withUnsafeBytes { raw in
+      let part = unsafe UnsafeRawBufferPointer(rebasing: raw[range])
+      return unsafe Glibc.send(fd, part.baseAddress, part.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+    return result >= 0 ? .bytes(result) : failed()
+  }
+
+  private static func failed() -> Transfer {
+    errno == EAGAIN || errno == EINTR ? .wouldBlock : .failed
+  }
+
+  /// Says that nothing more will be sent; reading goes on.
+  static func endSending(_ fd: Int32) { _ = shutdown(fd, Int32(SHUT_WR)) }
+
+  static func finish(_ fd: Int32) {
+    _ = shutdown(fd, Int32(SHUT_RDWR))
+    _ = close(fd)
+  }
+
+  /// Closes with RST: lingering for zero seconds throws away what is unsent.
+  static func reset(_ fd: Int32) {
+    let linger = linger(l_onoff: 1, l_linger: 0)
+    _ = unsafe withUnsafePointer(to: linger) {
+      unsafe setsockopt(fd, SOL_SOCKET, SO_LINGER, $0, socklen_t(MemoryLayout<linger>.size))
+    }
+    _ = close(fd)
+  }
+}

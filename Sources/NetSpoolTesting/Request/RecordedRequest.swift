@@ -1,0 +1,54 @@
+/// A request as it came in.
+public struct RecordedRequest: Sendable {
+  let head: RequestHead
+
+  /// The request's place among all that this origin received, from 0.
+  public internal(set) var number = 0
+  /// The connection it came on, from 0 in the order they were accepted.
+  public let connection: Int
+  /// Its place on that connection, from 0: above 0, the connection was used again.
+  public let indexOnConnection: Int
+  /// The body, up to ``OriginLimits/keptBodyBytesMax``, without transfer coding.
+  public let body: [UInt8]
+  /// How many bytes the body had.
+  public let bodyCount: Int
+  /// ``FNV1a`` of the whole body, kept or not.
+  public let bodyHash: UInt64
+  /// Trailer fields of a chunked body.
+  public let trailers: [HeaderField]
+  /// Whether the body had come in whole when this was recorded: false for an answer given early and for a fault
+  /// that strikes inside the body.
+  public let isComplete: Bool
+
+  /// The method, case and all.
+  public var method: String { head.method }
+  /// The request target as it was sent.
+  public var target: String { head.target }
+  /// The target without its query.
+  public let path: String
+  /// The query without its question mark; nil when there is none.
+  public var query: String? {
+    target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+  }
+  /// The header fields in the order and case in which they came.
+  public var headers: [HeaderField] { head.headers }
+  /// The head's bytes, from the method to the blank line.
+  public var headBytes: [UInt8] { head.bytes }
+  /// The body as text.
+  public var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// The first value of this header field, its name compared without case.
+  public func header(_ name: String) -> String? { headers.first(name) }
+
+  init(head: RequestHead, path: String, reader: BodyReader, connection: Int, index: Int) {
+    self.head = head
+    self.path = path
+    self.connection = connection
+    indexOnConnection = index
+    body = reader.kept
+    bodyCount = reader.count
+    bodyHash = reader.hash.value
+    trailers = reader.trailers
+    isComplete = reader.isDone
+  }
+}
