@@ -1,0 +1,110 @@
+import Glibc
+
+/// Lines of a file or pipe, 64 KiB at a time, in one buffer that never grows with the input.
+///
+/// `next()` hands out a range of `buffer`, good until the following call: a line costs no allocation.
+final class LineReader {
+  enum Pull: Equatable {
+    /// A line without its line feed.
+    case line(Range<Int>)
+    /// A line longer than the limit. It was skipped without being held.
+    case tooLong
+    /// Nothing to read yet; poll `descriptorNumber` and come back.
+    case starved
+    case end
+  }
+
+  private(set) var buffer: [UInt8]
+  /// The number of the line handed out last, from 1.
+  private(set) var lineNumber = 0
+  /// Bytes handed out or skipped so far, line feeds included.
+  private(set) var bytesConsumed: Int64 = 0
+  /// False when the last line handed out was cut off by the end of the input.
+  private(set) var lastLineWasTerminated = true
+
+  private let source: Descriptor
+  private let lineBytesMax: Int
+  private let mayBlock: Bool
+  private var start = 0
+  private var scanned = 0
+  private var filled = 0
+  private var isSkipping = false
+  private var isAtEnd = false
+
+  static let readBytes = 65_536
+
+  /// - Parameter mayBlock: when false, a slow pipe gives `.starved` instead of waiting for its writer.
+  init(_ source: consuming Descriptor, lineBytesMax: Int, mayBlock: Bool = true) {
+    self.source = source
+    self.lineBytesMax = lineBytesMax
+    self.mayBlock = mayBlock
+    buffer = [UInt8](repeating: 0, count: lineBytesMax + Self.readBytes)
+  }
+
+  var descriptorNumber: Int32 { source.number }
+  var path: String { source.path }
+  var sourceStatus: FileStatus? { source.status }
+
+  /// The bytes of a range that `next()` gave.
+  subscript(_ range: Range<Int>) -> ArraySlice<UInt8> { buffer[range] }
+
+  func next() throws(IOFailure) -> Pull {
+    while true {
+      if let newline = nextNewline() { return take(upTo: newline, terminated: true) }
+      scanned = filled
+      if filled - start > lineBytesMax { skipHeld() }
+      if isAtEnd { return takeRest() }
+      if !mayBlock && !source.isReadable { return .starved }
+      try fill()
+    }
+  }
+
+  private func nextNewline() -> Int? {
+    let (from, count) = (scanned, filled - scanned)
+    return unsafe buffer.withUnsafeBytes { bytes in
+      let base = bytes.baseAddress!
+      guard let found = unsafe memchr(base + from, 0x0A, count) else { return nil }
+      return unsafe UnsafeRawPointer(found) - base
+    }
+  }
+
+  private func take(upTo end: Int, terminated: Bool) -> Pull {
+    let line = start..<end
+    bytesConsumed += Int64(line.count + (terminated ? 1 : 0))
+    start = min(end + 1, filled)
+    scanned = start
+    lineNumber += 1
+    lastLineWasTerminated = terminated
+    let fits = !isSkipping && line.count <= lineBytesMax
+    isSkipping = false
+    return fits ? .line(line) : .tooLong
+  }
+
+  private func takeRest() -> Pull {
+    guard start < filled || isSkipping else { return .end }
+    return take(upTo: filled, terminated: false)
+  }
+
+  /// Drops the part of an overlong line read so far; the rest of it goes the same way.
+  private func skipHeld() {
+    bytesConsumed += Int64(filled - start)
+    start = filled
+    isSkipping = true
+  }
+
+  private func fill() throws(IOFailure) {
+    moveHeldToFront()
+    let got = try source.read(into: &buffer, at: filled, count: Self.readBytes)
+    filled += got
+    isAtEnd = got == 0
+  }
+
+  private func moveHeldToFront() {
+    let (from, count) = (start, filled - start)
+    unsafe buffer.withUnsafeMutableBytes { bytes in
+      let base = bytes.baseAddress!
+      unsafe _ = memmove(base, base + from, count)
+    }
+    (start, scanned, filled) = (0, scanned - from, count)
+  }
+}

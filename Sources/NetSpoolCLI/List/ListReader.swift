@@ -1,0 +1,143 @@
+import Glibc
+
+/// Pulls one usable line at a time from all sources in order. Holds one buffer, never the list.
+///
+/// A line is a URL, or a URL, a tab and an output name. Blank lines and lines that begin with `#` are
+/// passed over; CRLF and a byte order mark are accepted.
+final class ListReader {
+  enum Pull: Equatable {
+    case item(ListItem)
+    case broken(BrokenLine)
+    /// A slow pipe: poll `waitingFor`, then pull again.
+    case starved
+    case end
+  }
+
+  /// The longest line in bytes.
+  static let lineBytesMax = 16_384
+
+  private enum Open {
+    case lines(LineReader)
+    case arguments([String], next: Int)
+  }
+
+  private var open: [Open] = []
+  private var current = 0
+  private var bytesTotal: Int64? = 0
+  private var bytesDone: Int64 = 0
+
+  /// Opens every source now, so that a mistyped path is found before anything is fetched.
+  init(_ sources: [ListSource]) throws(IOFailure) {
+    for source in sources { open.append(try opened(source)) }
+  }
+
+  private func opened(_ source: ListSource) throws(IOFailure) -> Open {
+    switch source {
+    case .arguments(let urls):
+      return .arguments(urls, next: 0)
+    case .standardInput:
+      return .lines(reader(Descriptor(borrowing: 0, named: "standard input")))
+    case .file(let path):
+      return .lines(reader(try Descriptor(opening: path, O_RDONLY)))
+    }
+  }
+
+  private func reader(_ descriptor: consuming Descriptor) -> LineReader {
+    let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, mayBlock: false)
+    let size = reader.sourceStatus.flatMap { $0.isPlainFile ? Int64($0.size) : nil }
+    bytesTotal = size.flatMap { size in bytesTotal.map { $0 + size } }
+    return reader
+  }
+
+  /// The descriptor to poll after `.starved`.
+  var waitingFor: Int32? {
+    guard current < open.count, case .lines(let reader) = open[current] else { return nil }
+    return reader.descriptorNumber
+  }
+
+  /// How much of the list has been read, 0...1; nil while a pipe hides its length.
+  var fraction: Double? {
+    guard let bytesTotal, bytesTotal > 0 else { return nil }
+    return min(1, Double(bytesDone + bytesOfCurrent) / Double(bytesTotal))
+  }
+
+  private var bytesOfCurrent: Int64 {
+    guard current < open.count, case .lines(let reader) = open[current] else { return 0 }
+    return reader.bytesConsumed
+  }
+
+  /// The plain files among the sources, so that no output is written over them.
+  var files: [FileStatus] {
+    open.compactMap { source in
+      guard case .lines(let reader) = source else { return nil }
+      return reader.sourceStatus
+    }
+  }
+
+  func next() throws(IOFailure) -> Pull {
+    while current < open.count {
+      switch open[current] {
+      case .lines(let reader):
+        if let pull = try pull(reader) { return pull }
+      case .arguments(let urls, let next) where next < urls.count:
+        open[current] = .arguments(urls, next: next + 1)
+        return parsed(urls[next], source: "arguments", line: next + 1)
+      case .arguments:
+        current += 1
+      }
+    }
+    return .end
+  }
+
+  /// Nil for lines that say nothing and for the end of one source.
+  private func pull(_ reader: LineReader) throws(IOFailure) -> Pull? {
+    switch try reader.next() {
+    case .starved: return .starved
+    case .tooLong: return broken(.tooLong, reader)
+    case .line(let range): return parsed(range, of: reader)
+    case .end:
+      bytesDone += reader.bytesConsumed
+      current += 1
+      return nil
+    }
+  }
+
+  private func parsed(_ range: Range<Int>, of reader: LineReader) -> Pull? {
+    let bytes = trimmed(range, of: reader)
+    guard let first = reader[bytes].first, first != UInt8(ascii: "#") else { return nil }
+    if holdsNUL(reader[bytes]) { return broken(.hasNUL, reader) }
+    guard let text = String(validating: reader[bytes], as: UTF8.self) else {
+      return broken(.notUTF8, reader)
+    }
+    return parsed(text, source: reader.path, line: reader.lineNumber)
+  }
+
+  /// Without the byte order mark, the carriage return, and blanks at either end. A leading tab stays: it
+  /// says that the URL is missing.
+  private func trimmed(_ range: Range<Int>, of reader: LineReader) -> Range<Int> {
+    var (from, to) = (range.lowerBound, range.upperBound)
+    if reader.lineNumber == 1, reader[range].starts(with: [0xEF, 0xBB, 0xBF]) { from += 3 }
+    while to > from, [0x0D, 0x20, 0x09].contains(reader.buffer[to - 1]) { to -= 1 }
+    while from < to, reader.buffer[from] == 0x20 { from += 1 }
+    return from..<to
+  }
+
+  private func holdsNUL(_ bytes: ArraySlice<UInt8>) -> Bool {
+    unsafe bytes.withUnsafeBytes { unsafe memchr($0.baseAddress!, 0, $0.count) } != nil
+  }
+
+  private func parsed(_ text: String, source: String, line: Int) -> Pull {
+    let tab = text.utf8.firstIndex(of: 0x09)
+    var item = ListItem(url: text, line: line)
+    if let tab {
+      item.url = String(text[..<tab])
+      item.name = String(text[text.utf8.index(after: tab)...])
+    }
+    guard let problem = URLText.problem(item.url) else { return .item(item) }
+    return .broken(BrokenLine(cause: .notAURL(problem), source: source, line: line))
+  }
+
+  private func broken(_ cause: BrokenLine.Cause, _ reader: LineReader) -> Pull {
+    .broken(BrokenLine(cause: cause, source: reader.path, line: reader.lineNumber))
+  }
+}

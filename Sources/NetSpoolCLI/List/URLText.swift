@@ -1,0 +1,48 @@
+/// The little that the list reader must know of URLs. libcurl's parser has the last word.
+enum URLText {
+  enum Problem: Equatable, Sendable {
+    case empty, noScheme, noHost, hasSpace, hasControl
+
+    var sentence: String {
+      switch self {
+      case .empty: "the line has a name but no URL"
+      case .noScheme: "the URL does not begin with http:// or https://"
+      case .noHost: "the URL has no host"
+      case .hasSpace: "the URL contains a space (write %20; a name is set off by a tab)"
+      case .hasControl: "the URL contains a control character"
+      }
+    }
+  }
+
+  /// Whether a command line argument is a URL rather than the path of a list.
+  static func looksLikeURL(_ argument: String) -> Bool { argument.contains("://") }
+
+  /// What makes the text unusable; nil when it may be tried.
+  static func problem(_ url: String) -> Problem? {
+    if url.isEmpty { return .empty }
+    guard let scheme = schemeBytes(url) else { return .noScheme }
+    guard let host = url.utf8.dropFirst(scheme).first, !endsAuthority(host) else { return .noHost }
+    for byte in url.utf8 where byte <= 0x20 || byte == 0x7F {
+      return byte == 0x20 ? .hasSpace : .hasControl
+    }
+    return nil
+  }
+
+  /// The length of `http://` or `https://`, any case.
+  private static func schemeBytes(_ url: String) -> Int? {
+    let start = url.prefix(8).lowercased()
+    return ["https://", "http://"].first { start.hasPrefix($0) }?.utf8.count
+  }
+
+  private static func endsAuthority(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+  }
+
+  /// The last component of the path, still percent-encoded; empty for `https://host/` and `https://host`.
+  static func lastPathComponent(_ url: String) -> Substring {
+    let afterScheme = url.utf8.firstRange(of: "://".utf8)?.upperBound ?? url.startIndex
+    let path = url[afterScheme...].prefix { $0 != "?" && $0 != "#" }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
+    return path[path.utf8.index(after: slash)...]
+  }
+}

@@ -1,0 +1,74 @@
+/// Builds one JSON object as bytes (RFC 8259). Reused from line to line, so a result costs no allocation.
+struct JSONText {
+  private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  mutating func beginObject() {
+    bytes.append(UInt8(ascii: "{"))
+    needsComma = false
+  }
+
+  mutating func endObject() {
+    bytes.append(UInt8(ascii: "}"))
+    needsComma = true
+  }
+
+  mutating func endLine() { bytes.append(0x0A) }
+
+  mutating func key(_ name: String) {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    append(quoted: name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = true
+  }
+
+  mutating func field(_ name: String, _ value: String) {
+    key(name)
+    append(quoted: value)
+  }
+
+  mutating func field(_ name: String, _ value: some BinaryInteger) {
+    key(name)
+    bytes.append(contentsOf: String(value).utf8)
+  }
+
+  mutating func field(_ name: String, _ value: Bool) {
+    key(name)
+    bytes.append(contentsOf: (value ? "true" : "false").utf8)
+  }
+
+  /// Left out when nil: a reader then finds no key, which every tool can tell from an empty value.
+  mutating func field(_ name: String, _ value: String?) {
+    if let value { field(name, value) }
+  }
+
+  mutating func field(_ name: String, _ value: Int?) {
+    if let value { field(name, value) }
+  }
+
+  private mutating func append(quoted text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 { append(escaping: byte) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append(escaping byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
+    case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+    case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+    case 0x09: bytes.append(contentsOf: "\\t".utf8)
+    case 0..<0x20, 0x7F:
+      bytes.append(contentsOf: "\\u00".utf8)
+      bytes.append(contentsOf: [Self.hexDigits[Int(byte >> 4)], Self.hexDigits[Int(byte & 15)]])
+    default: bytes.append(byte)
+    }
+  }
+
+  private static let hexDigits = Array("0123456789abcdef".utf8)
+}

@@ -1,0 +1,92 @@
+/// Joins results files: of several records for one URL and output, the last one counts, in the order of the
+/// files and of their lines.
+///
+/// Reads every file twice and holds none: the first reading notes, in the ledger, the number of each
+/// record's last line; the second takes exactly those lines. So 10 million results take a few MiB.
+struct ReportMerge {
+  let paths: [String]
+  let ledger: Ledger
+
+  /// What came out.
+  struct Totals: Equatable {
+    var summary = Summary()
+    /// Lines of all files.
+    var lines = 0
+    /// Lines that a later one replaces.
+    var replaced = 0
+    var unreadable = 0
+  }
+
+  /// - Parameters:
+  ///   - merged: gets the lines that count, as they are.
+  ///   - failed: gets those that are not done, as a list.
+  func run(merged: OutputFile? = nil, failed: FailedWriter? = nil) throws(IOFailure) -> Totals {
+    try noteLastLines()
+    var totals = Totals()
+    try eachLine { reader, pull, number throws(IOFailure) in
+      totals.lines += 1
+      guard case .record(let record) = pull else {
+        totals.unreadable += 1
+        return
+      }
+      guard try ledger.value(Self.key(record)) == number else {
+        totals.replaced += 1
+        return
+      }
+      totals.summary.count(record)
+      try merged?.write(reader.currentBytes)
+      try merged?.write([0x0A])
+      if record.outcome != .done { try failed?.write(url: record.url, output: record.output) }
+    }
+    try merged?.flush()
+    try failed?.flush()
+    return totals
+  }
+
+  private func noteLastLines() throws(IOFailure) {
+    try eachLine { _, pull, number throws(IOFailure) in
+      if case .record(let record) = pull { try ledger.set(Self.key(record), number) }
+    }
+  }
+
+  private func eachLine(
+    _ body: (ResultsReader, ResultsReader.Pull, UInt32) throws(IOFailure) -> Void
+  ) throws(IOFailure) {
+    var number: UInt32 = 0
+    for path in paths {
+      let reader = try ResultsReader(path)
+      while true {
+        let pull = try reader.next()
+        if pull == .end { break }
+        number += 1
+        try body(reader, pull, number)
+      }
+    }
+  }
+
+  private static func key(_ record: ResultRecord) -> Fingerprint {
+    Fingerprint(.result, record.url, record.output ?? "")
+  }
+}
+
+extension Summary {
+  /// Counts a record read back from a results file.
+  mutating func count(_ record: ResultRecord) {
+    lines += 1
+    started += 1
+    var outcome = FetchOutcome(record.outcome.ending)
+    (outcome.status, outcome.bytes, outcome.source) = (record.status, record.bytes, record.source)
+    (outcome.error, outcome.reason) = (record.error, record.reason)
+    count(outcome)
+  }
+}
+
+extension ResultRecord.Outcome {
+  fileprivate var ending: FetchOutcome.Ending {
+    switch self {
+    case .done: .done
+    case .failed: .failed(.forGood)
+    case .failedForNow: .failed(.forNow)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+extension Summary {
+  /// For people: two to four short lines.
+  var text: String {
+    var lines = [headline]
+    if failed + broken > 0 { lines.append("failed: " + failures) }
+    let notes = self.notes
+    if !notes.isEmpty { lines.append(notes.joined(separator: ", ")) }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var headline: String {
+    let from = hits > 0 ? " (\(HumanText.count(hits)) from the cache)" : ""
+    return "done: \(HumanText.count(done))\(from), \(HumanText.bytes(bytes)) in "
+      + "\(HumanText.decimal(seconds)) s, \(HumanText.rate(perSecond)) per second"
+  }
+
+  private var failures: String {
+    let parts = [
+      (failedForGood, "for good"), (failedForNow, "for now"), (failedLocally, "on this machine's disk"),
+      (broken, broken == 1 ? "broken line" : "broken lines"),
+    ]
+    let counts = parts.filter { $0.0 > 0 }.map { "\(HumanText.count($0.0)) \($0.1)" }
+    return counts.joined(separator: ", ") + (errors.isEmpty ? "" : " (\(commonErrors))")
+  }
+
+  /// The most frequent kinds first, five at most.
+  private var commonErrors: String {
+    let sorted = sortedErrors
+    let shown = sorted.prefix(5).map { "\($0.kind): \(HumanText.count($0.count))" }
+    return (shown + (sorted.count > 5 ? ["…"] : [])).joined(separator: ", ")
+  }
+
+  private var sortedErrors: [(kind: String, count: Int)] {
+    errors.map { (kind: $0.key, count: $0.value) }
+      .sorted { $0.count == $1.count ? $0.kind < $1.kind : $0.count > $1.count }
+  }
+
+  private var notes: [String] {
+    let parts = [
+      (duplicates, "duplicates skipped"), (resumed, "done before"), (otherShards, "left to other shards"),
+      (renamed, "renamed because the name was taken"), (cancelled, "not fetched"),
+    ]
+    return parts.filter { $0.0 > 0 }.map { "\(HumanText.count($0.0)) \($0.1)" }
+  }
+
+  /// For programs: one JSON object on one line.
+  func json(exitStatus: ExitStatus) -> [UInt8] {
+    var json = JSONText()
+    json.beginObject()
+    writeCounts(to: &json)
+    json.field("milliseconds", Int64(seconds * 1_000))
+    json.key("errors")
+    json.beginObject()
+    for error in sortedErrors { json.field(error.kind, error.count) }
+    json.endObject()
+    json.field("exitStatus", exitStatus.code)
+    json.endObject()
+    json.endLine()
+    return json.bytes
+  }
+
+  private func writeCounts(to json: inout JSONText) {
+    let counts: [(String, Int)] = [
+      ("lines", lines), ("broken", broken), ("duplicates", duplicates), ("otherShards", otherShards),
+      ("resumed", resumed), ("renamed", renamed), ("started", started), ("done", done), ("hits", hits),
+      ("failed", failed), ("failedForGood", failedForGood), ("failedForNow", failedForNow),
+      ("failedLocally", failedLocally), ("cancelled", cancelled), ("bytes", Int(bytes)),
+    ]
+    for (name, value) in counts { json.field(name, value) }
+  }
+}
