@@ -9,6 +9,9 @@
 #include <curl/curl.h>
 #include <stdint.h>
 
+#include "sha256.h"
+#include "system_file.h"
+
 #if LIBCURL_VERSION_NUM < 0x075400
 #error "NetSpool needs libcurl 7.84 or later"
 #endif

@@ -1,4 +1,4 @@
-package import Dispatch
+internal import Dispatch
 internal import Synchronization
 
 /// What all operations of one engine share: its settings, its hooks, its way out. Immutable.

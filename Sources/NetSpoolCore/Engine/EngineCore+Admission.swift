@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// How an operation gets its slot and starts.
 extension EngineCore {
   /// Answers that user closures have not seen yet; beyond it nothing new starts, so a slow handler costs
@@ -11,7 +13,7 @@ extension EngineCore {
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
-      operation.loop.ticket = nil
+      unsafe operation.loop.ticket = nil
       do throws(Failure) {
         try start(operation, at: origin)
       } catch {
@@ -23,13 +25,13 @@ extension EngineCore {
 
   private func start(_ operation: Operation, at origin: Origin) throws(Failure) {
     let now = MonotonicClock.now
-    timers.cancel(operation.loop.journey?.queueDeadline)
+    unsafe timers.cancel(operation.loop.journey?.queueDeadline)
     apply(.started, to: origin, now: now)
-    if operation.loop.transfer != nil { return goOn(operation) }
+    if unsafe operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
     let transfer = try idleTransfer(at: origin, for: operation.context)
     let plan = try makePlan(operation, request, transfer)
-    operation.loop.transfer = transfer
+    unsafe operation.loop.transfer = transfer
     transfer.owner = operation
     transfer.startedAt = now
     attachSinks(operation, transfer)
@@ -53,7 +55,7 @@ extension EngineCore {
   private func makePlan(
     _ operation: Operation, _ request: Request, _ transfer: Transfer
   ) throws(Failure) -> Transfer.Plan {
-    let journey = operation.loop.journey
+    let journey = unsafe operation.loop.journey
     var plan = Transfer.Plan(url: journey?.url ?? request.url)
     plan.method = journey?.method ?? request.method
     plan.limits = operation.context.limits
@@ -68,10 +70,10 @@ extension EngineCore {
   private func makeSource(
     _ operation: Operation, _ request: Request, _ transfer: Transfer
   ) throws(Failure) -> (any BodySource)? {
-    guard request.hasExtras, operation.loop.journey?.keepsBody ?? true else { return nil }
+    guard request.hasExtras, unsafe operation.loop.journey?.keepsBody ?? true else { return nil }
     let driver = driver
     let source = try request.extra.prepared.makeSource(ready: {
-      driver.perform { _ in operation.loop.transfer?.resumeSending() }
+      driver.perform { _ in unsafe operation.loop.transfer?.resumeSending() }
     })
     try source?.open()
     return source
@@ -81,8 +83,8 @@ extension EngineCore {
   private func setHeaders(
     _ plan: inout Transfer.Plan, _ operation: Operation, _ request: Request, _ transfer: Transfer
   ) {
-    let own = operation.loop.journey?.headers ?? request.headers
-    let isForeign = operation.loop.journey?.isForeign ?? false
+    let own = unsafe operation.loop.journey?.headers ?? request.headers
+    let isForeign = unsafe operation.loop.journey?.isForeign ?? false
     let isPlain = own.count == 0 && !isForeign && plan.source == nil && plan.method != .post
     plan.decodes = !own.contains("Accept-Encoding") && !own.contains("Range")
     if isPlain && transfer.hasDefaultHeaders { return }
@@ -98,7 +100,7 @@ extension EngineCore {
 
   /// A paused transfer has its slot again.
   private func goOn(_ operation: Operation) {
-    guard let transfer = operation.loop.transfer else { return }
+    guard let transfer = unsafe operation.loop.transfer else { return }
     transfer.slot = running.count
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
@@ -109,28 +111,28 @@ extension EngineCore {
   // MARK: Sinks
 
   private func attachSinks(_ operation: Operation, _ transfer: Transfer) {
-    for waiter in waiters(of: operation) where operation.loop.fanout == nil || waiter !== operation {
+    for waiter in waiters(of: operation) where unsafe operation.loop.fanout == nil || waiter !== operation {
       makeSinks(of: waiter, for: operation)
     }
-    transfer.fanout = operation.loop.fanout
+    transfer.fanout = unsafe operation.loop.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
   }
 
   /// A late follower with streams of its own.
   func addSinks(of follower: Operation, to carrier: Operation) {
     makeSinks(of: follower, for: carrier)
-    guard let transfer = carrier.loop.transfer else { return }
-    transfer.fanout = carrier.loop.fanout
+    guard let transfer = unsafe carrier.loop.transfer else { return }
+    transfer.fanout = unsafe carrier.loop.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
     if transfer.bodyUse != nil { transfer.widen(streamsOf: follower.id) }
   }
 
   private func makeSinks(of operation: Operation, for carrier: Operation) {
     let streams = operation.shared.withLock { $0.streams }
-    guard !streams.isEmpty, !operation.loop.hasSinks else { return }
-    operation.loop.hasSinks = true
-    let fanout = carrier.loop.fanout ?? SinkFanout()
-    carrier.loop.fanout = fanout
+    guard !streams.isEmpty, unsafe !operation.loop.hasSinks else { return }
+    unsafe operation.loop.hasSinks = true
+    let fanout = unsafe carrier.loop.fanout ?? SinkFanout()
+    unsafe carrier.loop.fanout = fanout
     for (index, stream) in streams.enumerated() {
       fanout.add(stream.makeSink(sinkServices), id: operation.id) { [unowned self, unowned operation] failure in
         if stream.isEssential { sinkFailed(operation, index, failure) }
@@ -139,12 +141,12 @@ extension EngineCore {
   }
 
   private func sinkFailed(_ operation: Operation, _ index: Int, _ cause: SinkFailure) {
-    guard operation.loop.sinkFailure == nil else { return }
+    guard unsafe operation.loop.sinkFailure == nil else { return }
     var failure = Failure(
       .sinkFailed, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
       sendState: .answered)
     failure.url = operation.request.url
-    operation.loop.sinkFailure = failure
+    unsafe operation.loop.sinkFailure = failure
     later { [unowned self] in withdraw(operation, failure) }
   }
 }

@@ -6,11 +6,11 @@ extension EngineCore {
   func bodyUse(_ transfer: Transfer, _ head: ResponseHead) -> BodyUse {
     guard let operation = transfer.owner as? Operation else { return .discard }
     if let next = nextExchange(operation, transfer, head) {
-      operation.loop.makeJourney().next = next
+      operation.makeJourney().next = next
       return .discard
     }
     let waiters = waiters(of: operation)
-    let streams = operation.loop.fanout != nil && head.status < 300
+    let streams = unsafe operation.loop.fanout != nil && head.status < 300
     let collects = !streams || waiters.contains { !hasStreams($0) }
     return BodyUse(collects: collects, streams: streams)
   }
@@ -32,8 +32,8 @@ extension EngineCore {
         let location = try RedirectDecision.location(
           status: head.status, fields: head.headers, policy: policy)
       else { return nil }
-      let journey = operation.loop.makeJourney()
-      let current = try URLParser.parse(journey.url)
+      let journey = operation.makeJourney()
+      let current = try URLParser.parse(journey.url).pieces
       let target = try Self.resolve(location, against: journey.url)
       let history = journey.history ?? RedirectHistory(method: journey.method, url: current)
       journey.history = history
@@ -48,7 +48,7 @@ extension EngineCore {
 
   private static func resolve(_ location: String, against base: String) throws(Failure) -> URLPieces {
     do throws(Failure) {
-      return try URLParser.parse(location, relativeTo: base)
+      return try URLParser.parse(location, relativeTo: base).pieces
     } catch {
       if error.reason?.hasPrefix("scheme") == true {
         throw Failure(.redirectRefused, reason: "scheme", sendState: .answered)
@@ -72,8 +72,8 @@ extension EngineCore {
     var failure = transfer.end(code: code)
     let origin = finishSlot(operation, transfer, failure)
     let metrics = transfer.metrics()
-    let next = operation.loop.journey?.next
-    operation.loop.journey?.next = nil
+    let next = unsafe operation.loop.journey?.next
+    unsafe operation.loop.journey?.next = nil
     if let failure, next == nil, let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure) {
       return goOn(operation, transfer, origin, .retry(after: delay))
     }
@@ -105,9 +105,9 @@ extension EngineCore {
 
   /// The next exchange of the same operation; its transfer goes back first.
   private func goOn(_ operation: Operation, _ transfer: Transfer, _ origin: Origin?, _ next: Journey.Next) {
-    operation.loop.transfer = nil
+    unsafe operation.loop.transfer = nil
     recycle(transfer, origin, operation.context)
-    let journey = operation.loop.makeJourney()
+    let journey = operation.makeJourney()
     switch next {
     case .redirect(let hop): redirect(operation, journey, hop)
     case .retry(let seconds):
@@ -125,7 +125,7 @@ extension EngineCore {
     } else {
       journey.headers = hop.keptFields(of: journey.headers)
     }
-    journey.url = Route(hop.url).url
+    journey.url = hop.url.text
     journey.method = hop.method
     journey.keepsBody = journey.keepsBody && hop.keepsBody
     wait(operation, operation.request.priority, atFront: true)
@@ -157,9 +157,9 @@ extension EngineCore {
     _ metrics: TransferMetrics
   ) {
     let answer = makeAnswer(operation, transfer, metrics)
-    let fanout = operation.loop.fanout
+    let fanout = unsafe operation.loop.fanout
     unregister(operation)
-    operation.loop.transfer = nil
+    unsafe operation.loop.transfer = nil
     reportLastProgress(operation, transfer)
     let bodySize = transfer.bodyBytes
     recycle(transfer, origin, operation.context)
@@ -179,8 +179,8 @@ extension EngineCore {
     guard var head = transfer.head else { return nil }
     head.trailers = transfer.trailers
     var metrics = metrics
-    metrics.attempts = operation.loop.journey?.attempts ?? 1
-    metrics.redirects = operation.loop.journey?.history?.hops ?? 0
+    metrics.attempts = unsafe operation.loop.journey?.attempts ?? 1
+    metrics.redirects = unsafe operation.loop.journey?.history?.hops ?? 0
     return Response(
       head: head, body: Body(transfer.takeCollected()), source: .network, finalURL: transfer.url,
       metrics: metrics, streams: [])
@@ -188,11 +188,11 @@ extension EngineCore {
 
   private func deliver(_ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?) {
     let waiters = waiters(of: operation)
-    operation.loop.followers = []
-    operation.loop.fanout = nil
+    unsafe operation.loop.followers = []
+    unsafe operation.loop.fanout = nil
     for waiter in waiters {
-      waiter.loop.carrier = nil
-      if let failure = waiter.loop.sinkFailure ?? failure {
+      unsafe waiter.loop.carrier = nil
+      if let failure = unsafe waiter.loop.sinkFailure ?? failure {
         var failure = failure
         failure.response = failure.response ?? answer
         conclude(waiter, failure)
@@ -208,9 +208,9 @@ extension EngineCore {
   func endCarrier(_ operation: Operation, _ result: Result<Never, Failure>) {
     guard case .failure(let failure) = result else { return }
     unregister(operation)
-    timers.cancel(operation.loop.journey?.delay)
-    timers.cancel(operation.loop.journey?.queueDeadline)
-    guard let fanout = operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
+    unsafe timers.cancel(operation.loop.journey?.delay)
+    unsafe timers.cancel(operation.loop.journey?.queueDeadline)
+    guard let fanout = unsafe operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
     publishing += 1
     fanout.finish(failure) { [self] in
       publishing -= 1
@@ -220,8 +220,8 @@ extension EngineCore {
   }
 
   func unregister(_ operation: Operation) {
-    guard operation.loop.isRegistered else { return }
-    operation.loop.isRegistered = false
+    guard unsafe operation.loop.isRegistered else { return }
+    unsafe operation.loop.isRegistered = false
     coalescer.remove(operation, operation.request)
   }
 

@@ -5,9 +5,9 @@ extension EngineCore {
     _ operation: Operation, _ transfer: Transfer, _ cause: FailedAttempt.Cause, head: ResponseHead? = nil,
     failure: Failure? = nil
   ) -> Double? {
-    guard !isClosing, operation.loop.sinkFailure == nil else { return nil }
+    guard !isClosing, unsafe operation.loop.sinkFailure == nil else { return nil }
     let request = operation.request
-    let attempt = FailedAttempt(
+    let attempt = unsafe FailedAttempt(
       cause, number: operation.loop.journey?.attempts ?? 1,
       isIdempotent: (operation.loop.journey?.method ?? request.method).isIdempotent,
       isKeyed: request.hasExtras && request.extra.idempotencyKey != nil,
@@ -23,7 +23,7 @@ extension EngineCore {
   }
 
   static func retryAfter(_ head: ResponseHead) -> Double? {
-    head.headers.first("Retry-After").flatMap { RetryAfter.seconds($0, now: WallClock.seconds) }
+    head.headers.first("Retry-After").flatMap { RetryAfter.parse(Array($0.utf8)[...], now: WallClock.seconds) }
   }
 
   func sizingEvent(_ transfer: Transfer, _ failure: Failure?) -> OriginSizing.Event {

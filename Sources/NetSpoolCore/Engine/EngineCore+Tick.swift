@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Twenty times a second while anything runs: limits of time, and progress.
 extension EngineCore {
   func tock() {

@@ -9,6 +9,8 @@ package final class EngineCore {
   let loop: EventLoop
   let multi: MultiHandle
   let worker: Worker
+  let buffers = AlignedBufferPool()
+  let waits: WriteWaits
   let outbox: Outbox<Delivery>
   var queue = AdmissionQueue<Operation>()
   var origins = OriginTable()
@@ -25,6 +27,9 @@ package final class EngineCore {
   let timers: TimerTable
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
   var deferred: [() -> Void] = []
+  /// Operations paused by their users, by id.
+  var parked: [UInt64: Operation] = [:]
+  var ticks = 0
   var random = SystemRandomNumberGenerator()
   private var commands: [QueueDriver.Command] = []
 
@@ -38,6 +43,7 @@ package final class EngineCore {
     loop = try EventLoop(mailbox: driver.mailbox)
     multi = try MultiHandle(loop: loop)
     timers = TimerTable(loop: loop)
+    waits = WriteWaits(loop: loop)
     worker = Worker(notify: { completion in driver.perform { _ in completion() } })
     settings = driver.settings.withLock { $0 }
     outbox = Outbox { delivery in
@@ -127,7 +133,7 @@ package final class EngineCore {
 
   func conclude(_ operation: Operation, _ failure: Failure) {
     var failure = failure
-    if failure.url == nil { failure.url = Redaction.url(operation.request.url) }
+    if failure.url == nil { failure.url = Redaction.standard.url(operation.request.url) }
     conclude(operation, .failure(failure))
   }
 
@@ -150,6 +156,7 @@ package final class EngineCore {
     worker.stop()
     multi.close()
     timers.close()
+    waits.close()
     tick?.close()
     tick = nil
     for case .submit(let operation) in driver.mailbox.close() {

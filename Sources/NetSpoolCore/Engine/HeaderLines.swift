@@ -1,7 +1,7 @@
 /// Header fields as the lines that libcurl sends (CURLOPT_HTTPHEADER).
 enum HeaderLines {
   /// What this build decodes; announced unless the caller says otherwise.
-  static let acceptEncoding = "Accept-Encoding: gzip, deflate"
+  static let acceptEncoding = "Accept-Encoding: " + ContentDecoder.acceptEncoding
 
   static func make(defaults: HeaderFields, own: HeaderFields, decodes: Bool, hasBody: Bool) -> [String] {
     var lines: [String] = []

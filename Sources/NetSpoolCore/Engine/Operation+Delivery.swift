@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Telling the user. All of it runs on the delivery target, never under the lock.
 extension Operation {
   package enum Event: Sendable {
@@ -64,5 +66,18 @@ extension Operation {
     case (.failure(let body), .failure(let failure)): body(failure)
     default: break
     }
+  }
+}
+
+extension Operation {
+  /// Any thread: it never reached the loop. Ends it on the delivery target all the same.
+  package func refuse(_ failure: Failure) {
+    let isFirst = shared.withLock { shared in
+      guard shared.outcome == nil else { return false }
+      shared.outcome = .failure(failure)
+      shared.state = failure.code == .cancelled ? .cancelled : .finished
+      return true
+    }
+    if isFirst { context.deliverLate { [self] in deliver(.final) } }
   }
 }

@@ -1,4 +1,4 @@
-package import Synchronization
+internal import Synchronization
 
 /// One request on its way: what the user holds (any thread, under a lock) and what the loop knows of it.
 package final class Operation: Sendable {
@@ -54,8 +54,17 @@ package final class Operation: Sendable {
     /// Its own user has left; it goes on for its followers.
     var isHollow = false
     var isRegistered = false
+    var hasSinks = false
     var sinkFailure: Failure?
     var isPaused = false
+  }
+
+  /// Loop thread: where it is remembered what the next exchange needs.
+  func makeJourney() -> Journey {
+    if let journey = unsafe loop.journey { return journey }
+    let journey = Journey(request)
+    unsafe loop.journey = journey
+    return journey
   }
 }
 

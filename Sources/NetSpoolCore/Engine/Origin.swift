@@ -6,7 +6,10 @@ final class Origin {
   var sizing: OriginSizing
   /// Idle transfers by credential scope: a handle is never moved to another.
   var idle: [UInt64: [Transfer]] = [:]
-  var hold: LoopTimer?
+  /// The width that the queue was told.
+  var limit = 0
+  /// Runs while the origin has asked for quiet.
+  var hold: TimerTable.Key?
   var budget = RetryBudget()
 
   init(text: String, id: OriginID, sizing: OriginSizing) {

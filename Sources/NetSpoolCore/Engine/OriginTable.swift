@@ -5,20 +5,19 @@ struct OriginTable {
   private var latest: (spelling: String, origin: Origin)?
   private(set) var byID: [OriginID: Origin] = [:]
 
-  /// Where a URL leads: its origin, and its canonical text when that differs from what was given.
+  /// Where a URL leads: its origin, and its pieces when they had to be looked at.
   struct Place {
     let origin: Origin
-    let canonical: String?
+    let canonical: ParsedURL?
   }
 
   mutating func place(_ url: String, make: (String) -> Origin) throws(Failure) -> Place {
     let length = PlainURL.originLength(url)
     if let length, let origin = known(url, length) { return Place(origin: origin, canonical: nil) }
-    let pieces = try URLParser.parse(url)
-    let route = Route(pieces)
-    let origin = origin(route.origin, make: make)
-    guard let length, pieces.user == nil, pieces.password == nil else {
-      return Place(origin: origin, canonical: route.url)
+    let parsed = try URLParser.parse(url)
+    let origin = origin(parsed.pieces.origin.text, make: make)
+    guard let length, parsed.user == nil, parsed.password == nil else {
+      return Place(origin: origin, canonical: parsed)
     }
     spellings[String(url.utf8.prefix(length))!] = origin
     return Place(origin: origin, canonical: nil)

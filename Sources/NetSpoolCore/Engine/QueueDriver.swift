@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+package import Synchronization
 
 /// The thread-safe end of a queue: it owns the mailbox and the loop thread, which starts with the first
 /// command and ends with `close`.
@@ -26,6 +26,7 @@ package final class QueueDriver: Sendable {
   let pending = Atomic(0)
   /// Final events on their way to user closures.
   let undelivered = Atomic(0)
+  private let isWaitingForRoom = Atomic(false)
   package let settings: Mutex<QueueSettings>
 
   package init(settings: QueueSettings) { self.settings = Mutex(settings) }
@@ -113,5 +114,25 @@ package final class QueueDriver: Sendable {
       if case .closed(let left) = life { return left }
       return 0
     }
+  }
+
+  // MARK: Deliveries
+
+  /// Loop thread.
+  func willDeliver() { undelivered.add(1, ordering: .relaxed) }
+
+  /// Loop thread: user closures keep up.
+  func hasRoomToDeliver(_ limit: Int) -> Bool {
+    if undelivered.load(ordering: .relaxed) < limit { return true }
+    isWaitingForRoom.store(true, ordering: .sequentiallyConsistent)
+    return undelivered.load(ordering: .sequentiallyConsistent) < limit
+  }
+
+  /// The delivery target: a final event has been seen.
+  func didDeliver() {
+    pending.subtract(1, ordering: .relaxed)
+    undelivered.subtract(1, ordering: .sequentiallyConsistent)
+    guard isWaitingForRoom.load(ordering: .sequentiallyConsistent) else { return }
+    if isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent) { mailbox.send(.perform { _ in }) }
   }
 }

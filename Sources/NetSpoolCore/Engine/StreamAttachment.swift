@@ -9,12 +9,3 @@ package struct StreamAttachment: Sendable {
     self.makeSink = makeSink
   }
 }
-
-/// What sinks need of the loop.
-package struct SinkServices {
-  package let worker: Worker
-  /// Calls back on the loop, once, when the descriptor can be written to; false when it cannot be polled.
-  package let waitUntilWritable: (Int32, @escaping () -> Void) -> Bool
-  /// Calls back on the loop after so many milliseconds.
-  package let after: (UInt64, @escaping () -> Void) -> Void
-}

@@ -4,6 +4,8 @@ package struct Limits: Sendable, Hashable {
   package var bodyBytesInMemoryMax = 64 << 20
   /// A body that goes to streams, in bytes: none.
   package var bodyBytesStreamedMax: Int64 = .max
+  /// How far a compressed body may unfold.
+  package var decoding = DecodingLimits()
   /// Operations waiting in the queue: 10 million.
   package var operationsQueuedMax = 10_000_000
 

@@ -33,6 +33,8 @@ package struct RequestExtras: Sendable {
   /// Ordered pairs that go to the query or the form when the operation is enqueued.
   package var parameters: [Parameter] = []
   package var body: RequestBody = .none
+  /// The body as it will be sent, made when the operation is enqueued.
+  package var prepared: PreparedBody = .none
   package var timeouts: Timeouts?
   package var retry: RetryPolicy?
   package var redirects: RedirectPolicy?

@@ -1,11 +1,17 @@
 /// Moving borrowed bytes in and out of arrays: the unsafe step, once.
 extension Array where Element == UInt8 {
   package mutating func append(_ bytes: RawSpan) {
-    bytes.withUnsafeBytes { buffer in unsafe append(contentsOf: buffer) }
+    unsafe bytes.withUnsafeBytes { buffer in unsafe append(contentsOf: buffer) }
   }
 
   package init(_ bytes: RawSpan) {
     self = []
     append(bytes)
+  }
+
+  /// A view of the elements, valid as long as the array is borrowed.
+  package var rawBytes: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe span.bytes }
   }
 }

@@ -43,7 +43,7 @@ enum EasyCallbacks {
     let piece = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(bytes!), byteCount: count)
     switch unsafe transfer(context).received(body: piece) {
     case .taken: return count
-    case .pause: return Int(cnetspool_write_pause.rawValue)
+    case .pause: return Int(cnetspool_write_pause)
     case .abort: return 0
     }
   }
@@ -52,9 +52,9 @@ enum EasyCallbacks {
     let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
     switch unsafe transfer(context).fill(room) {
     case .bytes(let filled): return filled
-    case .pause: return Int(cnetspool_read_pause.rawValue)
+    case .pause: return Int(cnetspool_read_pause)
     case .end: return 0
-    case nil: return Int(cnetspool_read_abort.rawValue)
+    case nil: return Int(cnetspool_read_abort)
     }
   }
 

@@ -34,7 +34,7 @@ package final class EasyHandle {
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
-    setOnce(settings, context, closing)
+    unsafe setOnce(settings, context, closing)
   }
 
   deinit {

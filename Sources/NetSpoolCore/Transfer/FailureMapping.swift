@@ -1,4 +1,5 @@
 internal import CNetSpoolCurl
+internal import CNetSpoolShims
 internal import Glibc
 
 /// libcurl's code, with what we saw, as our code. libcurl's own number always travels along.

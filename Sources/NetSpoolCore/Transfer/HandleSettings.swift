@@ -16,7 +16,7 @@ package struct HandleSettings: Sendable, Hashable {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy ?? "")
     unsafe cnetspool_easy_set_long(
       easy, CURLOPT_HTTP_VERSION,
-      Int(allowsHTTP2 ? CURL_HTTP_VERSION_2TLS.rawValue : CURL_HTTP_VERSION_1_1.rawValue))
+      Int(allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     unsafe tls.apply(to: easy)
   }
 }
@@ -36,7 +36,7 @@ package struct TLSSettings: Sendable, Hashable {
   func apply(to easy: UnsafeMutableRawPointer) {
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
-    unsafe cnetspool_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2.rawValue))
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
     if let authorities { unsafe cnetspool_easy_set_string(easy, CURLOPT_CAINFO, authorities) }
     if let pin = pinnedPublicKey { unsafe cnetspool_easy_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }

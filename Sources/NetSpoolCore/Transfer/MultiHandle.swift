@@ -4,6 +4,7 @@ internal import CNetSpoolUV
 
 /// One libcurl multi handle, driven by the loop through its socket interface
 /// (curl_multi_socket_action(3)).
+@safe
 package final class MultiHandle {
   /// Idle connections kept open, explicit: unset, libcurl drops warm ones after a burst.
   package static let connectionsMax = 256

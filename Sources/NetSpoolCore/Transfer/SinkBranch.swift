@@ -38,11 +38,15 @@ final class SinkBranch {
   /// Offers the backlog again; true when none is left.
   func flush() throws(SinkFailure) -> Bool {
     guard backlogBytes > 0 else { return true }
-    taken += try sink.write(backlog.span.bytes.extracting(taken..<backlog.count))
+    taken += try offer(backlog)
     guard backlogBytes == 0 else { return false }
     backlog.removeAll(keepingCapacity: true)
     taken = 0
     return true
+  }
+
+  private func offer(_ kept: [UInt8]) throws(SinkFailure) -> Int {
+    try sink.write(kept.rawBytes.extracting(taken..<kept.count))
   }
 
   /// Publishes or abandons; true when that is over. Asked again after `ready` while it is not.

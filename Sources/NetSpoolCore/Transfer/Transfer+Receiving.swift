@@ -22,7 +22,7 @@ extension Transfer {
       throw Failure(.bodyTooLarge, reason: "\(expected) bytes announced, \(limit) allowed", sendState: .answered)
     }
     if use != .discard, plan.decodes, parser.framing.hasContentEncoding {
-      decoder = try ContentDecoder(encodings: head.headers.all("Content-Encoding"))
+      decoder = try ContentDecoder.make(for: head.headers, limits: plan.limits.decoding)
     }
     bytesExpected = decoder == nil ? parser.framing.contentLength : nil
     if use.collects, let bytesExpected { collected.reserveCapacity(Int(bytesExpected)) }
@@ -51,24 +51,29 @@ extension Transfer {
 
   private func decode(_ bytes: RawSpan) -> Intake {
     var intake = Intake.taken
-    do throws(Failure) {
-      try decoder?.decode(bytes) { piece throws(Failure) in
+    do {
+      try decoder?.decode(bytes) { piece in
         intake = take(piece)
-        if intake == .abort { throw machine.failure! }
+        if intake == .abort { throw Stop() }
       }
       return intake
-    } catch {
-      machine.handle(.fail(error))
-      return .abort
-    }
+    } catch let failure as Failure {
+      machine.handle(.fail(failure))
+    } catch {}  // ours: the reason is noted already
+    return .abort
   }
+
+  private struct Stop: Error {}
 
   private func take(_ bytes: RawSpan) -> Intake {
     switch machine.handle(.bytes(bytes.byteCount)) {
     case .proceed, .stop: return .abort
     case .use(let use):
       if use.collects { collected.append(bytes) }
-      if use.streams { fanout?.write(bytes) }
+      if use.streams {
+        hasStreamed = true
+        fanout?.write(bytes)
+      }
       return machine.failure == nil ? .taken : .abort
     }
   }

@@ -47,6 +47,7 @@ package final class Transfer {
   package internal(set) var collected: [UInt8] = []
   package var fanout: SinkFanout?
   package internal(set) var isPausedByUser = false
+  package internal(set) var bytesToSend: Int64?
   /// The expected body length, from the head; nil when unknown or encoded.
   package internal(set) var bytesExpected: Int64?
 
@@ -58,6 +59,12 @@ package final class Transfer {
   package var owner: AnyObject?
   /// The engine's place for it among the running ones.
   package var slot = -1
+  /// The engine's notes for time limits and progress.
+  package var startedAt: Microseconds = 0
+  package var reportedBytes: Int64 = 0
+  package var reportedSent: Int64 = 0
+  /// libcurl holds the lines of a plain GET of this scope.
+  package var hasDefaultHeaders = false
 
   package init(origin: String, settings: HandleSettings, multi: MultiHandle) throws(Failure) {
     self.multi = multi
@@ -75,8 +82,12 @@ package final class Transfer {
     sends = 0
     socketErrno = 0
     bytesSent = 0
+    hasStreamed = false
     head = nil
     bytesExpected = nil
+    reportedBytes = 0
+    reportedSent = 0
+    bytesToSend = plan.source.flatMap(\.length)
     handle.setTarget(of: plan.url, from: plan.targetOffset)
     handle.setShape(
       EasyHandle.Shape(
@@ -122,13 +133,18 @@ package final class Transfer {
     guard let head, let fanout else { return }
     machine.handle(.widen)
     fanout.open(head, bytesExpected: bytesExpected, only: id)
-    fanout.write(collected.span.bytes, only: id)
+    let kept = collected
+    fanout.write(kept.rawBytes, only: id)
   }
 
   /// Body bytes were handed to someone, so a second attempt would repeat them.
-  package var hasStreamed: Bool {
-    guard case .receiving(let use) = machine.state else { return false }
-    return use.streams && machine.bodyBytes > 0
+  package internal(set) var hasStreamed = false
+
+  package var url: String { plan.url }
+
+  package func takeCollected() -> [UInt8] {
+    defer { collected = [] }
+    return collected
   }
 
   // MARK: Time

@@ -4,14 +4,14 @@ internal import CNetSpoolCurl
 package enum URLParser {
   /// The canonical pieces of an absolute http or https URL: lower-case scheme and host, the default port
   /// left out, dot segments removed, spaces and non-ASCII percent-encoded, no fragment.
-  package static func parse(_ text: String, relativeTo base: String? = nil) throws(Failure) -> URLPieces {
+  package static func parse(_ text: String, relativeTo base: String? = nil) throws(Failure) -> ParsedURL {
     guard text.utf8.count <= 8192 else { throw refused("longer than 8 KiB") }
     guard !text.utf8.contains(where: \.isControl) else { throw refused("a control byte") }
     guard let handle = unsafe curl_url() else { throw Failure(.outOfMemory) }
     defer { unsafe curl_url_cleanup(handle) }
-    if let base { try set(handle, base) }
-    try set(handle, text)
-    return try pieces(handle)
+    if let base { unsafe try set(handle, base) }
+    unsafe try set(handle, text)
+    return unsafe try pieces(handle)
   }
 
   private static func set(_ handle: OpaquePointer, _ text: String) throws(Failure) {
@@ -21,20 +21,20 @@ package enum URLParser {
     }
   }
 
-  private static func pieces(_ handle: OpaquePointer) throws(Failure) -> URLPieces {
-    let scheme = part(handle, CURLUPART_SCHEME)?.lowercased() ?? ""
+  private static func pieces(_ handle: OpaquePointer) throws(Failure) -> ParsedURL {
+    let scheme = unsafe part(handle, CURLUPART_SCHEME)?.lowercased() ?? ""
     guard scheme == "http" || scheme == "https" else { throw refused("scheme \(scheme) is not http or https") }
-    guard let host = part(handle, CURLUPART_HOST)?.lowercased(), !host.isEmpty else { throw refused("no host") }
+    guard let host = unsafe part(handle, CURLUPART_HOST)?.lowercased(), !host.isEmpty else { throw refused("no host") }
     guard !host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || $0 == 0x5C }) else {
       throw refused("the host holds a space, a backslash or a non-ASCII letter")
     }
-    let port = part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
-    let path = part(handle, CURLUPART_PATH) ?? "/"
-    let query = part(handle, CURLUPART_QUERY).map { "?" + $0 } ?? ""
-    var pieces = URLPieces(scheme: scheme, host: host, port: port, pathAndQuery: path + query)
-    pieces.user = part(handle, CURLUPART_USER, CURLU_URLDECODE)
-    pieces.password = part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE)
-    return pieces
+    let port = unsafe part(handle, CURLUPART_PORT).flatMap { Int($0) } ?? (scheme == "https" ? 443 : 80)
+    let path = unsafe part(handle, CURLUPART_PATH) ?? "/"
+    let query = unsafe part(handle, CURLUPART_QUERY).map { "?" + $0 } ?? ""
+    return unsafe ParsedURL(
+      pieces: URLPieces(scheme: scheme, host: host, port: port, pathAndQuery: path + query),
+      user: part(handle, CURLUPART_USER, CURLU_URLDECODE),
+      password: part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE))
   }
 
   private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0) -> String? {
@@ -47,4 +47,11 @@ package enum URLParser {
   }
 
   private static func refused(_ reason: String) -> Failure { Failure(.invalidURL, reason: reason) }
+}
+
+/// A URL taken apart. Userinfo is kept aside: it becomes a credential and is never part of a text.
+package struct ParsedURL: Sendable {
+  package var pieces: URLPieces
+  package var user: String?
+  package var password: String?
 }
