@@ -3,4 +3,7 @@
 #ifndef CNETSPOOL_SHIMS_H
 #define CNETSPOOL_SHIMS_H
 
+#include "sha256.h"
+#include "system_file.h"
+
 #endif
