@@ -1,0 +1,17 @@
+/// Linux calls and flags that the Glibc module hides because Swift imports it without _GNU_SOURCE.
+/// Each goes when that module shows it.
+#ifndef CNETSPOOL_SYSTEM_FILE_H
+#define CNETSPOOL_SYSTEM_FILE_H
+
+#include <stdint.h>
+
+/// O_DIRECT and O_PATH; their values differ between processors.
+extern const int cnetspool_o_direct;
+extern const int cnetspool_o_path;
+
+/// fallocate(2) keeping the length. 0, or -1 and errno.
+int cnetspool_reserve(int descriptor, int64_t bytes);
+/// renameat2(2) inside one directory that fails with EEXIST instead of replacing. 0, or -1 and errno.
+int cnetspool_rename_new(int directory, const char *_Nonnull from, const char *_Nonnull to);
+
+#endif

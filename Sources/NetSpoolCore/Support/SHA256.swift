@@ -1,0 +1,29 @@
+internal import CNetSpoolShims
+
+/// A SHA-256 digest in progress (FIPS 180-4). A copy goes its own way from where it was made.
+///
+/// About 1.4 GB/s with the CPU's SHA instructions, 0.2 GB/s without.
+@safe package struct SHA256: Sendable {
+  private var digest: cnetspool_sha256
+
+  /// `accelerated: false` takes the portable path whatever the CPU can do; for tests.
+  package init(accelerated: Bool = true) { digest = cnetspool_sha256_make(accelerated) }
+
+  /// True when this CPU has SHA instructions.
+  package static var canAccelerate: Bool { cnetspool_sha256_can_accelerate() }
+
+  package mutating func update(_ bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes { buffer in
+      unsafe cnetspool_sha256_update(&digest, buffer.baseAddress, buffer.count)
+    }
+  }
+
+  /// The 32 bytes of the digest of everything so far; the digest itself may go on.
+  package func finish() -> [UInt8] {
+    var last = digest
+    return unsafe [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+      unsafe cnetspool_sha256_finish(&last, buffer.baseAddress!)
+      count = 32
+    }
+  }
+}

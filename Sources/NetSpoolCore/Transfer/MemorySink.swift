@@ -1,0 +1,49 @@
+internal import Glibc
+
+/// A body into memory, up to a limit.
+package final class MemorySink: Sink {
+  /// 64 MiB, unless told otherwise.
+  package static let bytesMaxDefault = 64 << 20
+
+  package private(set) var bytes: [UInt8] = []
+  private let bytesMax: Int
+  private let digests: Bool
+  package private(set) var report = SinkReport()
+
+  package init(bytesMax: Int = MemorySink.bytesMaxDefault, digests: Bool = true) {
+    self.bytesMax = bytesMax
+    self.digests = digests
+  }
+
+  /// Throws EFBIG when the announced length is already too much: not a byte is fetched for nothing.
+  package func open(
+    _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
+  ) throws(SinkFailure) {
+    guard let bytesExpected else { return }
+    guard bytesExpected <= bytesMax else { throw tooLong }
+    bytes.reserveCapacity(Int(bytesExpected))
+  }
+
+  package func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
+    guard bytes.byteCount <= bytesMax - self.bytes.count else { throw tooLong }
+    unsafe bytes.withUnsafeBytes { unsafe self.bytes.append(contentsOf: $0) }
+    return bytes.byteCount
+  }
+
+  package func finish(_ failure: Failure?) throws(SinkFailure) -> SinkProgress {
+    report.bytes = Int64(bytes.count)
+    if failure == nil && digests { report.sha256 = digest() }
+    return .done
+  }
+
+  private func digest() -> [UInt8] {
+    let bytes = bytes
+    var digest = SHA256()
+    unsafe digest.update(bytes.span.bytes)
+    return digest.finish()
+  }
+
+  private var tooLong: SinkFailure {
+    SinkFailure(errno: EFBIG, reason: "the body is longer than the \(bytesMax) bytes it may have in memory")
+  }
+}
