@@ -5,12 +5,12 @@
 /// - While rounds are saturated and the wait is short, the width grows: by half until the first trouble (from
 ///   6 to 64 takes six rounds), then by a sixteenth.
 /// - When the wait is longer than the service itself, the width shrinks by an eighth.
-/// - A refusal shows where the origin's limit lies: what still runs beside it is the ceiling. Another try
-///   above the ceiling costs a refusal, so it is made rarely, and more rarely each time it fails.
+/// - A refusal shows where the origin's limit lies: one below the width of that moment is the ceiling. Another
+///   try above it costs a refusal and perhaps a hold, so it is made rarely, and more rarely each time it fails.
 /// - When a fifth of a round fails, the width is halved.
 struct AdaptiveWidth: Sendable {
   var maximum: Int {
-    didSet { width = min(width, maximum) }
+    didSet { width = max(1, min(width, maximum)) }
   }
   private(set) var width: Int
   private(set) var holdUntil: Int64?
@@ -23,6 +23,8 @@ struct AdaptiveWidth: Sendable {
   private var ceiling: Int?
   private var patience = Self.patienceMin
   private var answersAtCeiling = 0
+  private var nextTry = Int64.min
+  private var didTry = false
   /// Refusals in a row at width 1, where only waiting is left.
   private var refusalsAtOne = 0
   private var best = QuickestAnswer()
@@ -37,6 +39,8 @@ struct AdaptiveWidth: Sendable {
   /// Answers between tries above the ceiling: one refusal in 256 is 0.4 %.
   private static var patienceMin: Int { 256 }
   private static var patienceMax: Int { 16_384 }
+  /// A hold costs its length, so the next try waits fifty times as long: 2 %.
+  private static var triesPerHold: Double { 50 }
   /// Retry-After beyond an hour is cut to it: a wrong date must not close an origin for ever.
   private static var holdSecondsMax: Double { 3600 }
 
@@ -51,8 +55,13 @@ struct AdaptiveWidth: Sendable {
     case .finished(let latency, _): didFinish(latency, now)
     case .failed: didFail(now)
     case .throttled(let retryAfter): didThrottle(retryAfter, now)
-    case .abandoned: running -= 1
+    case .abandoned: didEnd()
     }
+  }
+
+  private mutating func didEnd() {
+    precondition(running > 0, "more transfers of an origin ended than were started")
+    running -= 1
   }
 }
 
@@ -68,7 +77,7 @@ private struct Round: Sendable {
 
 extension AdaptiveWidth {
   private mutating func didFinish(_ latency: Double, _ now: Int64) {
-    running -= 1
+    didEnd()
     refusalsAtOne = 0
     answersAtCeiling += 1
     round.answers += 1
@@ -76,26 +85,30 @@ extension AdaptiveWidth {
     round.latencyMin = min(round.latencyMin, latency)
     best.take(latency, now)
     // Eight answers at least: fewer make a poor minimum.
-    if round.answers >= max(width, 8) { endRound() }
+    if round.answers >= max(width, 8) { endRound(now) }
   }
 
   private mutating func didFail(_ now: Int64) {
-    running -= 1
+    didEnd()
     round.failures += 1
     guard round.failures * 5 > max(width, 4) else { return }
-    isExploring = false
+    // At 1 it was not the width that failed; once the origin is back, it is found as at the beginning.
+    isExploring = width == 1
     resize(to: width / 2)
   }
 
   private mutating func didThrottle(_ retryAfter: Double?, _ now: Int64) {
-    running -= 1
+    didEnd()
     // A burst of refusals is one lesson: only its first one costs patience.
     if !round.isThrottled, ceiling != nil { patience = min(patience * 2, Self.patienceMax) }
     isExploring = false
+    didTry = false
     answersAtCeiling = 0
     refusalsAtOne = width == 1 ? refusalsAtOne + 1 : 0
-    resize(to: min(width, running))
-    ceiling = width
+    let lowered = max(1, width - 1)
+    ceiling = lowered
+    // What still runs is what fits; but many may just have ended in the same tick, so not below 3/4.
+    resize(to: min(lowered, max(running, width * 3 / 4)))
     round.isThrottled = true
     hold(retryAfter, now)
   }
@@ -106,10 +119,12 @@ extension AdaptiveWidth {
     var seconds = retryAfter ?? 0
     if refusalsAtOne > 0 { seconds = max(seconds, min(10, 0.05 * Double(1 << min(refusalsAtOne - 1, 10)))) }
     guard seconds > 0 else { return }
-    holdUntil = max(holdUntil ?? 0, now + Int64(min(seconds, Self.holdSecondsMax) * 1_000_000))
+    let hold = min(seconds, Self.holdSecondsMax) * 1_000_000
+    holdUntil = max(holdUntil ?? 0, now + Int64(hold))
+    nextTry = max(nextTry, now + Int64(hold * Self.triesPerHold))
   }
 
-  private mutating func endRound() {
+  private mutating func endRound(_ now: Int64) {
     let wait = round.latencyMin - best.latency
     let service = round.latencySum / Double(round.answers) - wait
     if wait > service + Self.waitIgnoredSeconds {
@@ -119,23 +134,29 @@ extension AdaptiveWidth {
       isExploring = false
       round = Round()
     } else {
-      resize(to: round.isSaturated && round.failures == 0 ? grown : width)
+      resize(to: round.isSaturated && round.failures == 0 ? grown(now) : width)
     }
   }
 
-  private var grown: Int {
+  private func grown(_ now: Int64) -> Int {
     let grown = width + (isExploring ? (width + 1) / 2 : max(1, width / 16))
     guard let ceiling else { return grown }
-    return answersAtCeiling < patience ? min(grown, ceiling) : width + 1
+    let mayTry = answersAtCeiling >= patience && now >= nextTry
+    return mayTry ? width + 1 : min(grown, ceiling)
   }
 
   /// Sets the width and begins the next round.
   private mutating func resize(to newWidth: Int) {
     width = min(max(newWidth, 1), maximum)
     round = Round()
-    guard let ceiling, width > ceiling else { return }
-    // A try above the ceiling: from here it must earn the next one again.
-    self.ceiling = width
+    if let ceiling, width > ceiling { didTryAbove() }
+  }
+
+  /// The ceiling was passed. If the try before this one was not refused either, the origin has become wider.
+  private mutating func didTryAbove() {
+    ceiling = width
     answersAtCeiling = 0
+    if didTry { patience = Self.patienceMin }
+    didTry = true
   }
 }
