@@ -3,6 +3,8 @@ struct CurlContent {
   var words: [String] = []
   /// A command whose output is the body.
   var input: String?
+  /// curl would take braces and brackets in a word for a list of files.
+  var needsGlobOff = false
   /// The method curl uses when it sees these words.
   var impliedMethod = "GET"
   /// The `Content-Type` curl adds when it sees these words.
@@ -61,7 +63,7 @@ extension CurlCommand {
 
   private func upload(_ path: String) -> CurlContent {
     CurlContent(
-      words: ["--globoff", "-T", ShellWord.quote(path, always: path != "-")], impliedMethod: "PUT",
+      words: ["-T", ShellWord.quote(path, always: path != "-")], needsGlobOff: true, impliedMethod: "PUT",
       contentType: body.contentType)
   }
 

@@ -36,7 +36,9 @@ package struct CurlCommand: Sendable {
     words += headerWords(content, revealingSecrets ? nil : redaction)
     words += credentialWords(revealingSecrets)
     words += options.map { ShellWord.quote($0) }
-    if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("--globoff") }
+    if content.needsGlobOff || url.utf8.contains(where: { "[]{}".utf8.contains($0) }) {
+      words.append("--globoff")
+    }
     words += content.words
     let shown = revealingSecrets ? url : redaction.url(url)
     if shown.hasPrefix("-") { words.append("--url") }

@@ -5,13 +5,13 @@ extension Redaction {
     guard url.utf8.contains(where: Self.needsLook) else { return url }
     let bytes = Self.maskingUserinfo(Array(url.utf8))
     let query = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
-    let masked = bytes[..<query] + Self.maskingPairs(bytes[query...], depth: 0)
+    let masked = bytes[..<query] + Self.maskingPairs(bytes[query...])
     return Self.printable(String(decoding: masked, as: UTF8.self))
   }
 
   /// `name=value` pairs between `&`, as in a query or a form.
   package func form(_ text: String) -> String {
-    String(decoding: Self.maskingPairs(Array(text.utf8)[...], depth: 0), as: UTF8.self)
+    String(decoding: Self.maskingPairs(Array(text.utf8)[...]), as: UTF8.self)
   }
 
   private static func needsLook(_ byte: UInt8) -> Bool {
@@ -78,15 +78,15 @@ extension Redaction {
 
 // MARK: Pairs
 extension Redaction {
-  /// Escaped URLs inside values are looked into this deep.
-  private static let depthMax = 3
+  /// Values are unescaped this many times in search of a URL with secrets.
+  private static let escapeLevelsMax = 3
 
-  private static func maskingPairs(_ text: ArraySlice<UInt8>, depth: Int) -> [UInt8] {
+  private static func maskingPairs(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var output: [UInt8] = []
     var start = text.startIndex
     while true {
       let end = text[start...].firstIndex(of: UInt8(ascii: "&")) ?? text.endIndex
-      output += maskingPair(text[start..<end], depth: depth)
+      output += maskingPair(text[start..<end])
       guard end < text.endIndex else { return output }
       output.append(UInt8(ascii: "&"))
       start = end + 1
@@ -95,13 +95,13 @@ extension Redaction {
 
   /// Masks from the first secret name to the end of the pair: names also begin after `;`, `?` and `#`, but
   /// a secret value that holds one of these does not end there.
-  private static func maskingPair(_ pair: ArraySlice<UInt8>, depth: Int) -> [UInt8] {
+  private static func maskingPair(_ pair: ArraySlice<UInt8>) -> [UInt8] {
     var start = pair.startIndex
     while start < pair.endIndex {
       let end = pair[start...].firstIndex { ";?#".utf8.contains($0) } ?? pair.endIndex
       if let equals = pair[start..<end].firstIndex(of: UInt8(ascii: "=")),
         isSecret(key: PercentCoding.decode(pair[start..<equals], plusIsSpace: true))
-          || hidesSecret(pair[(equals + 1)...], depth: depth)
+          || hidesSecret(pair[(equals + 1)..<end])
       {
         return Array(pair[...equals]) + mask.utf8
       }
@@ -110,10 +110,20 @@ extension Redaction {
     return Array(pair)
   }
 
-  /// An escaped value that is a URL or a query with secrets of its own.
-  private static func hidesSecret(_ value: ArraySlice<UInt8>, depth: Int) -> Bool {
-    guard depth < depthMax, value.contains(UInt8(ascii: "%")) else { return false }
-    let decoded = PercentCoding.decode(value, plusIsSpace: true)
-    return maskingPairs(maskingUserinfo(decoded)[...], depth: depth + 1) != decoded
+  /// An escaped value that is a URL or a query with secrets of its own, perhaps escaped again.
+  private static func hidesSecret(_ value: ArraySlice<UInt8>) -> Bool {
+    var decoded = Array(value)
+    for _ in 0..<escapeLevelsMax {
+      guard decoded.contains(UInt8(ascii: "%")) else { return false }
+      decoded = PercentCoding.decode(decoded, plusIsSpace: true)
+      if maskingUserinfo(decoded) != decoded || holdsSecretName(decoded) { return true }
+    }
+    return false
+  }
+
+  private static func holdsSecretName(_ text: [UInt8]) -> Bool {
+    text.split { "&;?#".utf8.contains($0) }.contains { piece in
+      piece.firstIndex(of: UInt8(ascii: "=")).map { isSecret(key: piece[..<$0]) } ?? false
+    }
   }
 }

@@ -92,7 +92,7 @@ extension URLText {
   }
 
   private static func endOfAuthority(_ text: String) -> String.Index {
-    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return text.startIndex }
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return text.endIndex }
     let afterSlashes = text.utf8[colon...].dropFirst().drop { $0 == slash }
     return afterSlashes.firstIndex { "/?#".utf8.contains($0) } ?? text.endIndex
   }
