@@ -58,7 +58,8 @@ extension BitWriter {
     number(2, bits: 2)
     number(29, bits: 5)  // 286 literal and length codes
     number(0, bits: 5)  // one distance code
-    number(14, bits: 4)  // 18 code length codes follow, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1
+    number(14, bits: 4)
+    // 18 code length codes follow, of the symbols 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1.
     for length in [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2] as [UInt32] {
       number(length, bits: 3)
     }

@@ -1,0 +1,86 @@
+/// One way for an origin to misbehave: its name, what it is, and the request that meets it.
+public struct HostileBehaviour: Sendable, CustomStringConvertible {
+  /// What a behaviour belongs to.
+  public enum Group: String, Sendable, CaseIterable {
+    /// Which bytes are the body: `Content-Length`, bodies where none may be.
+    case framing
+    /// Header lines.
+    case headers
+    /// Status lines, protocol versions, 1xx.
+    case status
+    /// The chunked transfer coding.
+    case chunks
+    /// Time and endings: slow, reset, endless.
+    case transport
+    /// `Content-Encoding`.
+    case coding
+    /// `Location`.
+    case redirects
+    /// Answers to requests with a body, conditions or ranges.
+    case requests
+  }
+
+  /// The name, also the last part of its path.
+  public let name: String
+  /// What is wrong, in one line.
+  public let summary: String
+  /// What it belongs to.
+  public let group: Group
+  /// The method that meets it. GET unless the behaviour needs another.
+  public internal(set) var method = "GET"
+  /// Header fields the request must have for it.
+  public internal(set) var requestHeaders: [HeaderField] = []
+  /// Whether a client must give up by itself, because the answer never ends or goes on for minutes.
+  public internal(set) var isEndless = false
+
+  var answer: AnswerClosure
+  var headAnswer: (@Sendable (RecordedRequest) -> Answer?)?
+
+  /// Where ``ScriptedOrigin/serveHostile()`` puts it.
+  public var path: String { "/hostile/\(name)" }
+  /// Name and summary.
+  public var description: String { "\(name): \(summary)" }
+
+  init(
+    _ group: Group, _ name: String, _ summary: String, _ answer: @escaping AnswerClosure
+  ) {
+    self.group = group
+    self.name = name
+    self.summary = summary
+    self.answer = answer
+  }
+
+  /// Sends these bytes as they are; the connection stays open, as if nothing were wrong.
+  static func raw(_ group: Group, _ name: String, _ summary: String, _ text: String) -> HostileBehaviour {
+    HostileBehaviour(group, name, summary) { _ in .raw([.text(text)]) }
+  }
+
+  /// Sends these bytes as they are, and closes the connection.
+  static func cut(_ group: Group, _ name: String, _ summary: String, _ text: String) -> HostileBehaviour {
+    HostileBehaviour(group, name, summary) { _ in .raw([.text(text), .close]) }
+  }
+
+  /// Sends this answer.
+  static func plain(_ group: Group, _ name: String, _ summary: String, _ answer: Answer) -> HostileBehaviour {
+    HostileBehaviour(group, name, summary) { _ in answer }
+  }
+
+  func endless() -> HostileBehaviour {
+    var copy = self
+    copy.isEndless = true
+    return copy
+  }
+
+  func asked(_ method: String, _ headers: KeyValuePairs<String, String> = [:]) -> HostileBehaviour {
+    var copy = self
+    copy.method = method
+    copy.requestHeaders = headers.map { HeaderField($0.key, $0.value) }
+    return copy
+  }
+
+  func atHead(_ closure: @escaping @Sendable (RecordedRequest) -> Answer?) -> HostileBehaviour {
+    var copy = self
+    copy.headAnswer = closure
+    return copy
+  }
+}
