@@ -38,6 +38,14 @@ enum URLText {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
   }
 
+  /// The URL for messages: without user name and password.
+  static func masked(_ url: String) -> String {
+    guard let scheme = url.utf8.firstRange(of: "://".utf8)?.upperBound else { return url }
+    let authority = url.utf8[scheme...].prefix { !endsAuthority($0) }
+    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return url }
+    return url[..<scheme] + "***" + url[at...]
+  }
+
   /// The last component of the path, still percent-encoded; empty for `https://host/` and `https://host`.
   static func lastPathComponent(_ url: String) -> Substring {
     let afterScheme = url.utf8.firstRange(of: "://".utf8)?.upperBound ?? url.startIndex

@@ -72,7 +72,7 @@ struct ReportMerge {
 extension Summary {
   /// Counts a record read back from a results file.
   mutating func count(_ record: ResultRecord) {
-    lines += 1
+    list.lines += 1
     started += 1
     var outcome = FetchOutcome(record.outcome.ending)
     (outcome.status, outcome.bytes, outcome.source) = (record.status, record.bytes, record.source)

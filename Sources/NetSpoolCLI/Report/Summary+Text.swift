@@ -2,7 +2,7 @@ extension Summary {
   /// For people: two to four short lines.
   var text: String {
     var lines = [headline]
-    if failed + broken > 0 { lines.append("failed: " + failures) }
+    if failed + list.broken > 0 { lines.append("failed: " + failures) }
     let notes = self.notes
     if !notes.isEmpty { lines.append(notes.joined(separator: ", ")) }
     return lines.joined(separator: "\n") + "\n"
@@ -17,7 +17,7 @@ extension Summary {
   private var failures: String {
     let parts = [
       (failedForGood, "for good"), (failedForNow, "for now"), (failedLocally, "on this machine's disk"),
-      (broken, broken == 1 ? "broken line" : "broken lines"),
+      (list.broken, list.broken == 1 ? "broken line" : "broken lines"),
     ]
     let counts = parts.filter { $0.0 > 0 }.map { "\(HumanText.count($0.0)) \($0.1)" }
     return counts.joined(separator: ", ") + (errors.isEmpty ? "" : " (\(commonErrors))")
@@ -37,8 +37,8 @@ extension Summary {
 
   private var notes: [String] {
     let parts = [
-      (duplicates, "duplicates skipped"), (resumed, "done before"), (otherShards, "left to other shards"),
-      (renamed, "renamed because the name was taken"), (cancelled, "not fetched"),
+      (list.duplicates, "duplicates skipped"), (list.resumed, "done before"), (list.otherShards, "left to other shards"),
+      (list.renamed, "renamed because the name was taken"), (cancelled, "not fetched"),
     ]
     return parts.filter { $0.0 > 0 }.map { "\(HumanText.count($0.0)) \($0.1)" }
   }
@@ -61,8 +61,9 @@ extension Summary {
 
   private func writeCounts(to json: inout JSONText) {
     let counts: [(String, Int)] = [
-      ("lines", lines), ("broken", broken), ("duplicates", duplicates), ("otherShards", otherShards),
-      ("resumed", resumed), ("renamed", renamed), ("started", started), ("done", done), ("hits", hits),
+      ("lines", list.lines), ("broken", list.broken), ("duplicates", list.duplicates),
+      ("otherShards", list.otherShards), ("resumed", list.resumed), ("renamed", list.renamed),
+      ("started", started), ("done", done), ("hits", hits),
       ("failed", failed), ("failedForGood", failedForGood), ("failedForNow", failedForNow),
       ("failedLocally", failedLocally), ("cancelled", cancelled), ("bytes", Int(bytes)),
     ]

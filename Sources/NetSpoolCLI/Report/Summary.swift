@@ -1,6 +1,6 @@
-/// The job in numbers.
-struct Summary: Equatable, Sendable {
-  /// Lines of the list that were read and not blank or comments.
+/// The list in numbers.
+struct ListTally: Equatable, Sendable {
+  /// Lines that were read and not blank or comments.
   var lines = 0
   /// Lines that could not be used; they count as failed for good.
   var broken = 0
@@ -12,6 +12,12 @@ struct Summary: Equatable, Sendable {
   var resumed = 0
   /// Lines whose output name was taken and got a suffix.
   var renamed = 0
+}
+
+/// The job in numbers.
+struct Summary: Equatable, Sendable {
+  /// What became of the list's lines before anything was fetched.
+  var list = ListTally()
 
   var started = 0
   var done = 0
@@ -67,7 +73,7 @@ struct Summary: Equatable, Sendable {
   var exitStatus: ExitStatus {
     if failedLocally > 0 { return .localIO }
     if failedForNow > 0 { return .failedForNow }
-    return failedForGood + broken > 0 ? .failedForGood : .allDone
+    return failedForGood + list.broken > 0 ? .failedForGood : .allDone
   }
 }
 

@@ -1,0 +1,256 @@
+/// Conducts one job: pulls lines as places in the window become free, starts them, writes what came of them,
+/// and stops in good order.
+///
+/// One thread does all of it (the caller's); only `Mailbox` is shared with the network's threads. Memory
+/// depends on the window, never on the list.
+final class FetchJob {
+  struct Settings {
+    /// How many fetches may be inside the network part, waiting ones included.
+    var window = 1_024
+    var budget = ErrorBudget.unlimited
+    var rate: RateLimiter?
+  }
+
+  struct Outputs {
+    var results: ResultsWriter?
+    var failed: FailedWriter?
+  }
+
+  /// The surroundings, all replaceable.
+  struct Surroundings {
+    let fetcher: any Fetcher
+    let reactor: any Reactor
+    let stop: StopSwitch
+    let reporter: JobReporter
+  }
+
+  struct End: Equatable {
+    let summary: Summary
+    let status: ExitStatus
+    /// Stopped before the list's end: there is something to resume.
+    let isPartial: Bool
+  }
+
+  /// Why nothing more is pulled from the list at the moment.
+  private enum Pause: Equatable {
+    case none, windowFull, starved, atEnd
+    case rate(nanoseconds: Int64)
+  }
+
+  private let plan: FetchPlan
+  private let around: Surroundings
+  private let mailbox: Mailbox
+  private let window: Int
+  private let budget: ErrorBudget
+  private var rate: RateLimiter?
+  private var outputs: Outputs
+
+  private var summary = Summary()
+  private var inFlight: [Int: FetchItem] = [:]
+  /// Pulled, but the rate does not allow it yet.
+  private var pending: FetchItem?
+  private var pause = Pause.none
+  private var listEnded = false
+  private var stopped: ExitStatus?
+  private var hasCancelledAll = false
+  private var nextFlush: Int64
+
+  /// A killed process loses at most this much of its results.
+  static let flushInterval: Int64 = 1_000_000_000
+  /// Lines looked at before the mailbox, the signals and the clock get a turn.
+  static let pullsPerTurn = 512
+
+  init(plan: FetchPlan, settings: Settings, outputs: Outputs, around: Surroundings) {
+    self.plan = plan
+    self.around = around
+    self.outputs = outputs
+    (window, budget, rate) = (settings.window, settings.budget, settings.rate)
+    mailbox = Mailbox(wake: around.reactor.wake)
+    nextFlush = around.reactor.now + Self.flushInterval
+    around.stop.onPress(around.reactor.wake)
+  }
+
+  /// Runs to the end. Call once.
+  func run() -> End {
+    let begin = around.reactor.now
+    while true {
+      takeLetters()
+      heedSignals()
+      attempt { () throws(IOFailure) in try fill() }
+      tick()
+      if isOver { break }
+      around.reactor.wait(input: pause == .starved ? plan.list.waitingFor : nil, timeout: timeout)
+    }
+    flush()
+    summary.list = plan.tally
+    summary.seconds = Double(around.reactor.now - begin) / 1e9
+    around.reporter.finish(now: around.reactor.now, counts)
+    return End(
+      summary: summary, status: stopped ?? summary.exitStatus, isPartial: stopped != nil)
+  }
+
+  private var isOver: Bool {
+    inFlight.isEmpty && (stopped != nil || (listEnded && pending == nil))
+  }
+}
+
+// MARK: - Starting
+
+extension FetchJob {
+  private func fill() throws(IOFailure) {
+    pause = .none
+    for _ in 0..<Self.pullsPerTurn {
+      guard stopped == nil, pause == .none else { return }
+      if inFlight.count >= window {
+        pause = .windowFull
+      } else if pending == nil {
+        try pull()
+      } else {
+        startPending()
+      }
+    }
+  }
+
+  private func pull() throws(IOFailure) {
+    switch try plan.next() {
+    case .fetch(let item): pending = item
+    case .skipped: break
+    case .starved: pause = .starved
+    case .end: (pause, listEnded) = (.atEnd, true)
+    case .broken(let line):
+      around.reporter.broken(line)
+      stopIfBudgetIsSpent()
+    }
+  }
+
+  private func startPending() {
+    if let wait = rate?.take(now: around.reactor.now) {
+      pause = .rate(nanoseconds: wait)
+    } else if let item = pending {
+      pending = nil
+      start(item)
+    }
+  }
+
+  private func start(_ item: FetchItem) {
+    inFlight[item.id] = item
+    summary.started += 1
+    around.fetcher.start(item) { [mailbox] outcome in
+      mailbox.post(Mailbox.Letter(id: item.id, outcome: outcome))
+    }
+  }
+}
+
+// MARK: - Ending
+
+extension FetchJob {
+  private func takeLetters() {
+    for letter in mailbox.takeAll() {
+      guard let item = inFlight.removeValue(forKey: letter.id) else {
+        preconditionFailure("fetch \(letter.id) ended twice")
+      }
+      end(item, letter.outcome)
+    }
+  }
+
+  private func end(_ item: FetchItem, _ outcome: FetchOutcome) {
+    summary.count(outcome)
+    record(item, outcome)
+    guard case .failed(let permanence) = outcome.ending else { return }
+    around.reporter.failed(item, outcome)
+    if case .local(let errno) = permanence, IOFailure.stopsEverything(errno) { stop(.localIO) }
+    stopIfBudgetIsSpent()
+  }
+
+  private func record(_ item: FetchItem, _ outcome: FetchOutcome) {
+    guard let record = ResultRecord(item, outcome) else { return }
+    writing(\.results) { writer throws(IOFailure) in try writer.write(record) }
+    guard record.outcome != .done else { return }
+    writing(\.failed) { writer throws(IOFailure) in
+      try writer.write(url: item.url, output: item.output)
+    }
+  }
+
+  private func stopIfBudgetIsSpent() {
+    let broken = plan.tally.broken
+    if budget.isSpent(failed: summary.failed + broken, finished: summary.finished + broken) {
+      stop(.tooManyErrors)
+    }
+  }
+
+  private func heedSignals() {
+    switch around.stop.wish {
+    case .none: return
+    case .drain(let signal): stop(.signal(signal))
+    case .quit(let signal):
+      stop(.signal(signal))
+      if !hasCancelledAll { around.fetcher.cancelAll() }
+      hasCancelledAll = true
+    }
+  }
+
+  /// Pulls nothing more and lets what is under way end. The first cause names the exit status.
+  private func stop(_ cause: ExitStatus) {
+    guard stopped == nil else { return }
+    stopped = cause
+    pending = nil
+    around.fetcher.cancelWaiting()
+    around.reporter.drains(cause, inFlight: inFlight.count)
+  }
+}
+
+// MARK: - Files and time
+
+extension FetchJob {
+  private func attempt(_ work: () throws(IOFailure) -> Void) {
+    do throws(IOFailure) {
+      try work()
+    } catch {
+      around.reporter.ioFailed(error)
+      stop(.localIO)
+    }
+  }
+
+  /// Writes with one of the writers. One that fails is given up: half a line more would help nobody.
+  private func writing<Writer>(
+    _ writer: WritableKeyPath<Outputs, Writer?>, _ work: (Writer) throws(IOFailure) -> Void
+  ) {
+    guard let file = outputs[keyPath: writer] else { return }
+    attempt { () throws(IOFailure) in
+      do throws(IOFailure) {
+        try work(file)
+      } catch {
+        outputs[keyPath: writer] = nil
+        throw error
+      }
+    }
+  }
+
+  private func flush() {
+    writing(\.results) { writer throws(IOFailure) in try writer.flush() }
+    writing(\.failed) { writer throws(IOFailure) in try writer.flush() }
+  }
+
+  private func tick() {
+    let now = around.reactor.now
+    around.reporter.tick(now: now) { counts }
+    guard now >= nextFlush else { return }
+    flush()
+    nextFlush = now + Self.flushInterval
+  }
+
+  private var counts: ProgressMeter.Counts {
+    ProgressMeter.Counts(
+      finished: summary.finished, failed: summary.failed, hits: summary.hits, bytes: summary.bytes,
+      inFlight: inFlight.count, listFraction: plan.list.fraction, listEnded: listEnded)
+  }
+
+  /// How long to sleep when nothing happens.
+  private var timeout: Int64 {
+    if pause == .none && stopped == nil { return 0 }
+    let now = around.reactor.now
+    let tick = min(nextFlush, around.reporter.nextTick ?? .max)
+    if case .rate(let wait) = pause { return min(wait, max(0, tick - now)) }
+    return max(0, tick - now)
+  }
+}

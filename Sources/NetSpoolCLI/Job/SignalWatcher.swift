@@ -1,0 +1,41 @@
+import Dispatch
+import Glibc
+
+/// Turns SIGINT and SIGTERM to presses of a `StopSwitch`: the first drains, the second quits.
+///
+/// A thread of its own waits with `sigwait`, so there is no signal handler with its forbidden calls, and a
+/// second Ctrl-C works even while the job's thread hangs in a write to a dead network disk.
+enum SignalWatcher {
+  /// How long the job may take to leave after the second signal; then, or at a third, the process ends.
+  static let quitGraceSeconds = 2
+
+  /// Call before any other thread exists: threads inherit the blocked signals. Also makes a closed pipe an
+  /// error (EPIPE) and a file size limit an error (EFBIG) instead of a death.
+  static func start(_ stop: StopSwitch) {
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+    var watched = Self.watched
+    unsafe pthread_sigmask(SIG_BLOCK, &watched, nil)
+    DispatchQueue(label: "netspool.signals", qos: .userInitiated).async { watch(stop) }
+  }
+
+  private static var watched: sigset_t {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, SIGINT)
+    unsafe sigaddset(&set, SIGTERM)
+    return set
+  }
+
+  private static func watch(_ stop: StopSwitch) {
+    var watched = Self.watched
+    while true {
+      var number: Int32 = 0
+      guard unsafe sigwait(&watched, &number) == 0 else { continue }
+      guard case .quit(let first) = stop.press(number) else { continue }
+      var grace = timespec(tv_sec: quitGraceSeconds, tv_nsec: 0)
+      unsafe sigtimedwait(&watched, nil, &grace)
+      _exit(128 + first)
+    }
+  }
+}

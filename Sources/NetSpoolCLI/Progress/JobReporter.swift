@@ -1,0 +1,53 @@
+/// Tells the user what the job does: progress, the first failures, and why it stops.
+final class JobReporter {
+  private let console: Console
+  private let painter: ProgressPainter
+  private let isQuiet: Bool
+  private var failuresShown = 0
+  private var brokenShown = 0
+
+  /// How many failures and how many broken lines are shown one by one. The files have all of them.
+  static let shownMax = 10
+
+  init(console: Console, painter: ProgressPainter, isQuiet: Bool) {
+    self.console = console
+    self.painter = painter
+    self.isQuiet = isQuiet
+  }
+
+  var nextTick: Int64? { painter.nextTick }
+
+  func tick(now: Int64, _ counts: () -> ProgressMeter.Counts) { painter.tick(now: now, counts) }
+
+  func finish(now: Int64, _ counts: ProgressMeter.Counts) { painter.finish(now: now, counts) }
+
+  func failed(_ item: FetchItem, _ outcome: FetchOutcome) {
+    show("failed: \(URLText.masked(item.url)): \(outcome.errorKind)", &failuresShown, "failures")
+  }
+
+  func broken(_ line: BrokenLine) {
+    show(line.description, &brokenShown, "broken lines")
+  }
+
+  func drains(_ cause: ExitStatus, inFlight: Int) {
+    let waiting = inFlight > 0 ? "; waiting for \(HumanText.count(inFlight)) under way" : ""
+    switch cause {
+    case .signal: note("stopping\(waiting)\(inFlight > 0 ? " (press Ctrl-C again to quit)" : "")")
+    case .tooManyErrors: note("too many errors: stopping\(waiting)")
+    default: note("stopping\(waiting)")
+    }
+  }
+
+  /// Shown even when quiet: without it the exit status would be a riddle.
+  func ioFailed(_ failure: IOFailure) { console.message("netspool: \(failure)") }
+
+  private func show(_ text: String, _ shown: inout Int, _ what: String) {
+    shown += 1
+    if shown <= Self.shownMax { note(text) }
+    if shown == Self.shownMax + 1 { note("further \(what) are counted, not shown") }
+  }
+
+  private func note(_ text: String) {
+    if !isQuiet { console.message(text) }
+  }
+}

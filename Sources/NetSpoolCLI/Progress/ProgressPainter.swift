@@ -1,0 +1,55 @@
+/// Decides when to draw: a bar at most ten times a second, a line every ten seconds, or nothing.
+final class ProgressPainter {
+  private let style: ProgressMode.Style
+  private let console: Console
+  private let isColoured: Bool
+  private var meter = ProgressMeter()
+  /// When to draw next; nil when nothing is ever drawn.
+  private(set) var nextTick: Int64?
+
+  static let barInterval: Int64 = 100_000_000
+  static let lineInterval: Int64 = 10_000_000_000
+
+  /// - Parameter now: the job's start. The first bar comes a tenth of a second later, the first line after
+  ///   ten seconds, so a short job draws little.
+  init(style: ProgressMode.Style, console: Console, isColoured: Bool = false, now: Int64) {
+    self.style = style
+    self.console = console
+    self.isColoured = isColoured
+    meter.update(ProgressMeter.Counts(), now: now)
+    nextTick = interval.map { now + $0 }
+  }
+
+  private var interval: Int64? {
+    switch style {
+    case .bar: Self.barInterval
+    case .lines: Self.lineInterval
+    case .silent: nil
+    }
+  }
+
+  /// Draws if it is time. `counts` is asked only then.
+  func tick(now: Int64, _ counts: () -> ProgressMeter.Counts) {
+    guard let due = nextTick, now >= due else { return }
+    meter.update(counts(), now: now)
+    draw()
+    nextTick = interval.map { now + $0 }
+  }
+
+  /// Draws the bar's last state and leaves it standing.
+  func finish(now: Int64, _ counts: ProgressMeter.Counts) {
+    guard style == .bar else { return }
+    meter.update(counts, now: now)
+    draw()
+    console.endBar()
+  }
+
+  private func draw() {
+    let line = ProgressLine(meter: meter, isColoured: isColoured)
+    switch style {
+    case .bar: console.show(bar: line.bar(columns: console.columns))
+    case .lines: console.message("netspool: \(line.plain)")
+    case .silent: break
+    }
+  }
+}
