@@ -1,0 +1,40 @@
+import Glibc
+
+/// Resident memory of this process in bytes, from /proc.
+public enum Memory {
+  /// The highest it has been. Not `ru_maxrss`: that one is inherited from the process that started us.
+  public static func peak() -> Int { field("VmHWM:", of: "/proc/self/status") }
+
+  /// What is resident now. `smaps_rollup` counts pages; `status` may lag by a few per thread.
+  public static func resident() -> Int { field("Rss:", of: "/proc/self/smaps_rollup") }
+
+  /// Waits until the number stands still for 200 ms (at most 20 s) and answers it.
+  public static func settled() -> Int {
+    var last = resident()
+    var calm = 0
+    for _ in 0..<400 where calm < 4 {
+      usleep(50_000)
+      let now = resident()
+      calm = abs(now - last) < 64 * 1024 ? calm + 1 : 0
+      last = now
+    }
+    return last
+  }
+
+  private static func field(_ name: String, of path: String) -> Int {
+    for line in text(of: path).split(separator: "\n") where line.hasPrefix(name) {
+      return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+    }
+    return 0
+  }
+
+  private static func text(of path: String) -> String {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
+      unsafe count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

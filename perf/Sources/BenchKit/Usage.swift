@@ -1,0 +1,27 @@
+import Glibc
+
+/// What the process has used up to a moment: time that passed, and processor time of all its threads.
+public struct Usage: Sendable {
+  public var nanoseconds: UInt64
+  public var userMicroseconds: Double
+  public var systemMicroseconds: Double
+
+  public static func now() -> Usage {
+    var usage = rusage()
+    unsafe getrusage(RUSAGE_SELF, &usage)
+    return Usage(
+      nanoseconds: Clock.monotonic(),
+      userMicroseconds: microseconds(usage.ru_utime), systemMicroseconds: microseconds(usage.ru_stime))
+  }
+
+  public static func - (later: Usage, earlier: Usage) -> Usage {
+    Usage(
+      nanoseconds: later.nanoseconds - earlier.nanoseconds,
+      userMicroseconds: later.userMicroseconds - earlier.userMicroseconds,
+      systemMicroseconds: later.systemMicroseconds - earlier.systemMicroseconds)
+  }
+
+  private static func microseconds(_ time: timeval) -> Double {
+    Double(time.tv_sec) * 1e6 + Double(time.tv_usec)
+  }
+}
