@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import BenchKit
 import NIOCore
-import NIOHTTP1
 
 /// One large body: counted, or written by the client's own file delegate.
 func measureDownload(_ client: HTTPClient, _ options: Options) throws {
@@ -10,10 +9,7 @@ func measureDownload(_ client: HTTPClient, _ options: Options) throws {
   let bytes = try fetch(client, options)
   let usage = Usage.now() - begin
   var report = Report(client: "ahc", options: options)
-  report.add(usage, requests: 1)
-  report.add("bytes", bytes)
-  report.add("cpu_seconds", (usage.userMicroseconds + usage.systemMicroseconds) / 1e6)
-  report.add("rss_max_bytes", Memory.peak())
+  report.add(download: usage, bytes: bytes)
   report.add("errors", 0)
   report.print()
 }
@@ -21,21 +17,20 @@ func measureDownload(_ client: HTTPClient, _ options: Options) throws {
 private func fetch(_ client: HTTPClient, _ options: Options) throws -> Int {
   let request = makeRequest(options.download)
   guard let path = options.outputs.first else {
-    return try client.execute(request: request, delegate: Counter()).wait()
+    return try client.execute(request: request, delegate: CountingDelegate()).wait()
   }
   let delegate = try FileDownloadDelegate(path: path)
   return try client.execute(request: request, delegate: delegate).wait().receivedBytes
 }
 
-/// Adds up the body's bytes and keeps none. Called on the event loop of its request only.
-private final class Counter: HTTPClientResponseDelegate {
-  // Safe because the client calls the delegate of a request on that request's event loop only.
-  nonisolated(unsafe) private var bytes = 0
+/// Adds up the body's bytes and keeps none.
+private final class CountingDelegate: HTTPClientResponseDelegate {
+  private let counted = Counter()
 
   func didReceiveBodyPart(task: HTTPClient.Task<Int>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-    unsafe bytes += buffer.readableBytes
+    counted.add(buffer.readableBytes)
     return task.eventLoop.makeSucceededVoidFuture()
   }
 
-  func didFinishRequest(task: HTTPClient.Task<Int>) throws -> Int { unsafe bytes }
+  func didFinishRequest(task: HTTPClient.Task<Int>) throws -> Int { counted.value }
 }

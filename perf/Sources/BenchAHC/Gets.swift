@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import BenchKit
 import NIOCore
+import NIOHTTP1
 
 /// GETs in a closed loop, the body held in a buffer, completions on the event loop.
 func measureGets(_ client: HTTPClient, _ options: Options) {

@@ -15,3 +15,4 @@ case .enqueue: measureEnqueue(client, options)
 case .memory: measureMemory(client, options)
 case .download: try measureDownload(client, options)
 }
+abandonEverything()

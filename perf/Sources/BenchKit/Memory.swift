@@ -1,15 +1,15 @@
 import Glibc
 
 /// Resident memory of this process in bytes, from /proc.
-public enum Memory {
+package enum Memory {
   /// The highest it has been. Not `ru_maxrss`: that one is inherited from the process that started us.
-  public static func peak() -> Int { field("VmHWM:", of: "/proc/self/status") }
+  package static func peak() -> Int { field("VmHWM:", of: "/proc/self/status") }
 
   /// What is resident now. `smaps_rollup` counts pages; `status` may lag by a few per thread.
-  public static func resident() -> Int { field("Rss:", of: "/proc/self/smaps_rollup") }
+  package static func resident() -> Int { field("Rss:", of: "/proc/self/smaps_rollup") }
 
   /// Waits until the number stands still for 200 ms (at most 20 s) and answers it.
-  public static func settled() -> Int {
+  package static func settled() -> Int {
     var last = resident()
     var calm = 0
     for _ in 0..<400 where calm < 4 {
@@ -32,9 +32,8 @@ public enum Memory {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
-    let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
-      unsafe count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    var bytes = [UInt8](repeating: 0, count: 8192)
+    let count = unsafe read(descriptor, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
   }
 }
