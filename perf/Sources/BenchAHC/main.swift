@@ -1,0 +1,18 @@
+import AsyncHTTPClient
+import BenchKit
+import NIOCore
+import NIOPosix
+
+// The futures door, which is the cheaper one, on one event loop thread.
+
+let options = Options.fromCommandLine()
+let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: makeConfiguration(options))
+
+switch options.mode {
+case .get, .latency: measureGets(client, options)
+case .enqueue: measureEnqueue(client, options)
+case .memory: measureMemory(client, options)
+case .download: try measureDownload(client, options)
+}
+abandonEverything()

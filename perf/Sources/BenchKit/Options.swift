@@ -1,0 +1,126 @@
+import Glibc
+
+/// What a client is asked to do. Every client takes the same flags, so one table of commands drives them all.
+package struct Options: Sendable {
+  package enum Mode: String, Sendable { case get, latency, enqueue, memory, download }
+
+  package var mode = Mode.get
+
+  /// Requests counted (get, latency) or operations made (enqueue, memory). Default 20,000.
+  package var requests = 20_000
+  /// Requests before the first one counted: they open the connections and touch the code. Default 1,000.
+  package var warmup = 1_000
+  /// Requests on the wire at once. Default 64.
+  package var concurrency = 64
+  /// Requests kept waiting in the client's own queue beyond those on the wire. Default 0.
+  package var queued = 0
+
+  /// Everything before `/t/000001.bin`.
+  package var urlPrefix = ""
+  /// Number of different URLs, asked for in turn. Default 10,000.
+  package var distinct = 10_000
+  /// Adds `?<serial>`, so that no two requests are equal. Off by default.
+  package var unique = false
+  /// The length every body must have to count as right, in bytes. Default 8,192.
+  package var bodyBytes = 8_192
+
+  /// The URL of the download mode, and the files it is written to. No file: the bytes are only counted.
+  package var download = ""
+  package var outputs: [String] = []
+
+  /// Talk HTTP/2 over TLS, trusting the certificates in `ca`.
+  package var h2 = false
+  package var ca = ""
+
+  /// Where closures run: `queue` (the default of the library) or `loop`.
+  package var delivery = "queue"
+
+  /// The process ends itself by SIGALRM after this many seconds. Default 120.
+  package var limitSeconds = 120
+}
+
+extension Options {
+  private static var numbers: [String: WritableKeyPath<Options, Int>] {
+    [
+      "--requests": \.requests, "--warmup": \.warmup, "--concurrency": \.concurrency,
+      "--queued": \.queued, "--distinct": \.distinct, "--body-bytes": \.bodyBytes,
+      "--limit-seconds": \.limitSeconds,
+    ]
+  }
+  private static var texts: [String: WritableKeyPath<Options, String>] {
+    ["--url-prefix": \.urlPrefix, "--ca": \.ca, "--delivery": \.delivery]
+  }
+  private static var switches: [String: WritableKeyPath<Options, Bool>] {
+    ["--unique": \.unique, "--h2": \.h2]
+  }
+
+  /// Reads the command line, arms the watchdog, and ends the process with status 64 at an unknown flag.
+  package static func fromCommandLine() -> Options {
+    var options = Options()
+    var rest = CommandLine.arguments.dropFirst()
+    while let flag = rest.popFirst() {
+      guard options.take(flag, &rest) else { usageError("unknown flag, or no value for it: \(flag)") }
+    }
+    guard !options.urlPrefix.isEmpty || options.mode == .download else {
+      usageError("--url-prefix is missing")
+    }
+    alarm(UInt32(clamping: options.limitSeconds))
+    return options
+  }
+
+  private mutating func take(_ flag: String, _ rest: inout ArraySlice<String>) -> Bool {
+    if let path = Self.switches[flag] {
+      self[keyPath: path] = true
+    } else if let path = Self.numbers[flag] {
+      guard let number = rest.popFirst().flatMap({ Int($0) }), number >= 0 else { return false }
+      self[keyPath: path] = number
+    } else if let path = Self.texts[flag] {
+      guard let text = rest.popFirst() else { return false }
+      self[keyPath: path] = text
+    } else {
+      return takeMode(flag, &rest)
+    }
+    return true
+  }
+
+  private mutating func takeMode(_ flag: String, _ rest: inout ArraySlice<String>) -> Bool {
+    switch flag {
+    case "--latency":
+      mode = .latency
+      concurrency = 1
+    case "--enqueue": mode = .enqueue
+    case "--memory": mode = .memory
+    case "--download":
+      mode = .download
+      guard let url = rest.popFirst() else { return false }
+      download = url
+    case "--output":
+      guard let path = rest.popFirst() else { return false }
+      outputs.append(path)
+    default: return false
+    }
+    return true
+  }
+}
+
+extension Options {
+  /// The URL of request number `index`: `/t/000001.bin` and so on, round and round.
+  package func url(_ index: Int) -> String {
+    let digits = String(index % max(distinct, 1) + 1)
+    let name = String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
+    let url = "\(urlPrefix)/t/\(name).bin"
+    return unique ? "\(url)?\(index)" : url
+  }
+}
+
+/// Says why on standard error and ends with EX_USAGE.
+package func usageError(_ text: String) -> Never {
+  complain(text)
+  exit(64)
+}
+
+/// One line on standard error.
+package func complain(_ text: String) {
+  let line = Array((text + "\n").utf8)
+  _ = unsafe write(2, line, line.count)
+}

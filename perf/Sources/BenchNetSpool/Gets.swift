@@ -1,0 +1,22 @@
+import BenchKit
+import NetSpool
+
+/// GETs in a closed loop, completion by closure, the body in the response.
+func measureGets(_ engine: NetworkEngine, _ options: Options) {
+  let loop = ClosedLoop(options: options) { index, loop in
+    let startedAt = Clock.monotonic()
+    engine.enqueue(
+      engine.operation(url: options.url(index))
+        .onCompletion { response in
+          let ok = response.status == 200 && response.body.count == options.bodyBytes
+          loop.completed(startedAt: startedAt, ok: ok)
+        }
+        .onError { _ in loop.completed(startedAt: startedAt, ok: false) })
+  }
+  // A deep queue is filled first and opened then, so that filling it is no part of the measurement.
+  NetworkQueue.shared.isSuspended = options.queued > 0
+  let result = loop.run { NetworkQueue.shared.isSuspended = false }
+  var report = Report(client: "netspool", options: options)
+  report.add(result)
+  report.print()
+}

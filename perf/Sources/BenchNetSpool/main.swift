@@ -1,0 +1,15 @@
+import BenchKit
+import NetSpool
+
+// The public face as a user meets it: an engine, operations with closures, no cache.
+
+let options = Options.fromCommandLine()
+let engine = try makeEngine(options)
+
+switch options.mode {
+case .get, .latency: measureGets(engine, options)
+case .enqueue: measureEnqueue(engine, options)
+case .memory: measureMemory(engine, options)
+case .download: measureDownload(engine, options)
+}
+abandonEverything()

@@ -1,0 +1,61 @@
+"""Builds the clients. One that cannot be built is missing, with its reason, and the others go on."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+PERF = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PRODUCTS = {"netspool": "bench-netspool", "ahc": "bench-ahc"}
+CLIENTS = ["raw", *PRODUCTS]
+
+# A first build compiles all of AsyncHTTPClient and its dependencies.
+BUILD_SECONDS_MAX = 3600
+
+
+@dataclass
+class Binaries:
+    paths: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def build(build_path=None, skip=False, without=()):
+    scratch = os.path.abspath(build_path or os.path.join(PERF, ".build"))
+    raw = os.path.join(scratch, "raw")
+    os.makedirs(raw, exist_ok=True)
+    binaries = Binaries(missing={client: "left out" for client in without})
+    if "raw" not in without:
+        add(binaries, "raw", os.path.join(raw, "raw"),
+            None if skip else ["make", "-s", "-C", os.path.join(PERF, "raw"), f"OUT={raw}"], scratch)
+    for client, product in PRODUCTS.items():
+        if client in without:
+            continue
+        command = ["swift", "build", "-c", "release", "--package-path", PERF, "--scratch-path", scratch,
+                   "--disable-index-store", "--product", product]
+        add(binaries, client, os.path.join(scratch, "release", product), None if skip else command, scratch)
+    return binaries
+
+
+def add(binaries, client, path, command, scratch):
+    """Runs the command, if any, and enters the program it makes."""
+    if command:
+        log = os.path.join(scratch, f"{client}.log")
+        print(f"building {client} ...", file=sys.stderr, flush=True)
+        if not succeeded(command, log):
+            binaries.missing[client] = f"did not build, see {log}"
+            return
+    if os.access(path, os.X_OK):
+        binaries.paths[client] = path
+    else:
+        binaries.missing[client] = "not built"
+
+
+def succeeded(command, log):
+    with open(log, "w") as output:
+        try:
+            done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                  timeout=BUILD_SECONDS_MAX)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            print(error, file=output)
+            return False
+    return done.returncode == 0

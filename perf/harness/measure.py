@@ -1,0 +1,61 @@
+"""Runs the rows of a section, interleaved, each in a process of its own with a bound on its time."""
+
+import json
+import os
+import subprocess
+import sys
+
+# A client ends itself by its watchdog first; this is for one that lost it.
+GRACE_SECONDS = 10
+
+
+def interleaved(section, setting, rounds, out):
+    """All rows once, then all again: drift meets every row. Answers, per round, label -> what was printed."""
+    answer = []
+    for number in range(rounds):
+        first = number % len(section.rows)  # nobody always follows the same neighbour
+        done = {}
+        for row in section.rows[first:] + section.rows[:first]:
+            progress(section, row, number, rounds)
+            record = run_row(row, setting)
+            if record is None:
+                continue
+            out.write("run", section=section.name, label=row.label, round=number, command=row.flags, **record)
+            if good(record):
+                done[row.label] = record
+        answer.append(done)
+    return answer
+
+
+def good(record):
+    return "failure" not in record and record.get("errors", 0) == 0
+
+
+def run_row(row, setting):
+    """What the client printed; with `failure` if it did not end well; None if the client is missing."""
+    program = setting.binaries.paths.get(row.client)
+    if program is None:
+        return None
+    try:
+        return run([program, *row.flags, "--limit-seconds", str(row.seconds_max)], row.seconds_max)
+    finally:
+        for path in row.outputs:
+            if os.path.exists(path):
+                os.unlink(path)
+
+
+def run(command, seconds_max):
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=seconds_max + GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        return {"failure": f"still running after {seconds_max + GRACE_SECONDS} s"}
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    last = (done.stderr.strip().splitlines() or [""])[-1]
+    return {"failure": f"status {done.returncode}: {last}"[:500]}
+
+
+def progress(section, row, number, rounds):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{section.name} round {number + 1} of {rounds}: {row.label}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,176 @@
+"""What is measured: rows (a client and its flags), the columns shown, and the goals of PERFORMANCE they answer."""
+
+from dataclasses import dataclass, field
+
+from goals import Goal, at_most, ratio
+
+MIB = 1 << 20
+CPU, RSS = "cpu_us_per_request", "rss_max_bytes"
+
+
+@dataclass
+class Scale:
+    requests: int
+    latency_requests: int
+    deep: int
+    large_bytes: int
+
+    @staticmethod
+    def full():
+        return Scale(requests=100_000, latency_requests=20_000, deep=100_000, large_bytes=1 << 30)
+
+    @staticmethod
+    def quick():
+        return Scale(requests=10_000, latency_requests=2_000, deep=10_000, large_bytes=1 << 28)
+
+
+@dataclass
+class Setting:
+    binaries: object
+    origin: object
+    work: str
+    scale: Scale
+
+
+@dataclass
+class Row:
+    label: str
+    client: str
+    flags: list
+    outputs: list = field(default_factory=list)
+    seconds_max: int = 120
+
+
+@dataclass
+class Section:
+    name: str
+    title: str
+    rows: list
+    goals: list
+    columns: list
+    base: str | None = None  # the row that the ratio column divides by
+    metric: str = CPU  # what that column divides
+
+
+# (heading, key, divisor, decimals, with spread)
+REQUEST_COLUMNS = [
+    ("CPU us/req", CPU, 1, 1, True), ("user", "cpu_user_us_per_request", 1, 1, False),
+    ("req/s", "requests_per_second", 1, 0, False), ("p50 us", "p50_us", 1, 1, False),
+    ("p99 us", "p99_us", 1, 1, False), ("RSS MiB", RSS, MIB, 1, False),
+]
+
+
+def gets(s, *more):
+    return ["--url-prefix", s.origin.http, "--requests", str(s.scale.requests), *more]
+
+
+def p1(s):
+    # A queue of 64 behind the wire, so that the wire is never short of work while a closure is on its way to
+    # its thread. The raw program and AsyncHTTPClient refill from the completion itself and need none.
+    netspool = gets(s, "--queued", "64")
+    return Section("P1", "8 KiB GETs over HTTP/1.1, 64 in flight", [
+        Row("raw tuned", "raw", gets(s)),
+        Row("raw naive", "raw", gets(s, "--naive")),
+        Row("raw tuned, header lines kept", "raw", gets(s, "--headers")),
+        Row("netspool", "netspool", netspool),
+        Row("netspool, loop thread", "netspool", [*netspool, "--delivery", "loop"]),
+        Row("AsyncHTTPClient, futures", "ahc", gets(s)),
+    ], [
+        ratio("CPU of netspool to raw tuned", "netspool", "raw tuned", CPU, 1.05),
+        ratio("CPU of netspool to AsyncHTTPClient", "netspool", "AsyncHTTPClient, futures", CPU, 0.5),
+    ], REQUEST_COLUMNS, base="raw tuned")
+
+
+def p2(s):
+    flags = ["--latency", "--url-prefix", s.origin.http, "--requests", str(s.scale.latency_requests)]
+    return Section("P2", "8 KiB GETs over HTTP/1.1, one in flight", [
+        Row("raw tuned", "raw", flags),
+        Row("netspool", "netspool", flags),
+        Row("netspool, loop thread", "netspool", [*flags, "--delivery", "loop"]),
+        Row("AsyncHTTPClient, futures", "ahc", flags),
+    ], [
+        ratio("p50 of netspool to raw tuned", "netspool", "raw tuned", "p50_us", 1.05),
+        ratio("p50 of netspool on the loop thread to raw tuned", "netspool, loop thread", "raw tuned", "p50_us", 1.05),
+    ], REQUEST_COLUMNS, base="raw tuned", metric="p50_us")
+
+
+def p4(s):
+    shallow, deep = "netspool, 100 queued", f"netspool, {s.scale.deep:,} queued"
+    queued = gets(s, "--unique", "--queued")
+    handing = ["--enqueue", "--requests", str(s.scale.deep)]
+    return Section("P4", "the queue: depth, and the caller's time", [
+        Row(shallow, "netspool", [*queued, "100"]),
+        Row(deep, "netspool", [*queued, str(s.scale.deep)]),
+        Row("netspool, handing over", "netspool", handing),
+        Row("AsyncHTTPClient, handing over", "ahc", handing),
+    ], [
+        ratio(f"CPU with {s.scale.deep:,} queued to 100 queued", deep, shallow, CPU, 1.05),
+        at_most("caller's time to enqueue", "netspool, handing over", "enqueue_ns", 1000, "ns"),
+    ], [
+        ("CPU us/req", CPU, 1, 1, True), ("req/s", "requests_per_second", 1, 0, False),
+        ("make ns", "make_ns", 1, 0, True), ("enqueue ns", "enqueue_ns", 1, 0, True),
+        ("of it CPU", "enqueue_cpu_ns", 1, 0, False), ("RSS MiB", RSS, MIB, 1, False),
+    ])
+
+
+def p5(s):
+    waiting = ["--memory", "--requests", str(s.scale.deep)]
+    return Section("P5", "memory: each queued operation, and the peak with 64 in flight", [
+        Row("netspool, queued", "netspool", waiting),
+        Row("AsyncHTTPClient, queued", "ahc", waiting),
+        Row("raw tuned, 64 in flight", "raw", gets(s)),
+        Row("netspool, 64 in flight", "netspool", gets(s, "--queued", "64")),
+        Row("AsyncHTTPClient, 64 in flight", "ahc", gets(s)),
+    ], [
+        at_most("bytes per queued operation", "netspool, queued", "bytes_per_queued", 350, "B"),
+        ratio("peak of netspool to AsyncHTTPClient", "netspool, 64 in flight", "AsyncHTTPClient, 64 in flight", RSS, 0.6),
+    ], [("bytes each", "bytes_per_queued", 1, 0, True), ("RSS MiB", RSS, MIB, 1, True)])
+
+
+def p7(s):
+    def row(label, client, files, *more):
+        paths = [f"{s.work}/download-{number}.bin" for number in range(files)]
+        flags = ["--download", f"{s.origin.http}/large.bin", *more]
+        return Row(label, client, flags + [part for path in paths for part in ("--output", path)], paths)
+
+    def extra(one, client, seconds="cpu_seconds"):
+        return one[f"{client}, 4 files"][seconds] - one[f"{client}, 1 file"][seconds]
+
+    return Section("P7", f"a download of {s.scale.large_bytes // MIB} MiB", [
+        row("raw, counted", "raw", 0),
+        row("raw, 1 file", "raw", 1),
+        row("raw, 1 file, O_DIRECT", "raw", 1, "--sink", "direct"),
+        row("raw, 4 files", "raw", 4),
+        row("netspool, counted", "netspool", 0),
+        row("netspool, 1 file", "netspool", 1),
+        row("netspool, 4 files", "netspool", 4),
+        row("AsyncHTTPClient, counted", "ahc", 0),
+        row("AsyncHTTPClient, 1 file", "ahc", 1),
+    ], [
+        ratio("CPU to one file, of netspool to AsyncHTTPClient", "netspool, 1 file", "AsyncHTTPClient, 1 file", "cpu_seconds", 0.3),
+        # A tenth for what is not a write call, as the noise of the two differences demands.
+        Goal("CPU of three more files, of netspool to raw writes", 1.1, lambda one: extra(one, "netspool") / extra(one, "raw")),
+        at_most("resident with 4 files", "netspool, 4 files", RSS, 64, "MiB", per=MIB),
+    ], [
+        ("CPU s", "cpu_seconds", 1, 3, True), ("seconds", "seconds", 1, 2, False), ("RSS MiB", RSS, MIB, 1, False),
+    ], base="raw, 1 file", metric="cpu_seconds")
+
+
+def p8(s):
+    flags = ["--h2", "--ca", s.origin.ca, "--url-prefix", s.origin.https, "--requests", str(s.scale.requests)]
+    return Section("P8", "8 KiB GETs over HTTP/2 and TLS, 64 streams", [
+        Row("raw tuned", "raw", flags),
+        Row("netspool", "netspool", [*flags, "--queued", "64"]),
+        Row("AsyncHTTPClient, futures", "ahc", flags),
+    ], [
+        ratio("CPU of netspool to raw tuned", "netspool", "raw tuned", CPU, 1.05),
+        ratio("CPU of netspool to AsyncHTTPClient", "netspool", "AsyncHTTPClient, futures", CPU, 0.5),
+    ], REQUEST_COLUMNS, base="raw tuned")
+
+
+MAKERS = {"P1": p1, "P2": p2, "P4": p4, "P5": p5, "P7": p7, "P8": p8}
+NAMES = list(MAKERS)
+
+
+def make(setting, names):
+    return [maker(setting) for name, maker in MAKERS.items() if not names or name in names]

@@ -1,0 +1,59 @@
+#include "measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <uv.h>
+
+static double microseconds(struct timeval t) { return (double)t.tv_sec * 1e6 + (double)t.tv_usec; }
+
+usage usage_now(void) {
+  struct rusage r;
+  getrusage(RUSAGE_SELF, &r);
+  return (usage){uv_hrtime(), microseconds(r.ru_utime), microseconds(r.ru_stime)};
+}
+
+usage usage_since(usage begin) {
+  usage end = usage_now();
+  return (usage){
+    end.nanoseconds - begin.nanoseconds, end.user_us - begin.user_us, end.system_us - begin.system_us};
+}
+
+long resident_max(void) {
+  FILE *status = fopen("/proc/self/status", "r");
+  char line[256];
+  long kibibytes = 0;
+  while (status && fgets(line, sizeof line, status))
+    if (sscanf(line, "VmHWM: %ld", &kibibytes) == 1) break;
+  if (status) fclose(status);
+  return kibibytes * 1024;
+}
+
+static int ascending(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+void report_begin(const options *o, usage spent, long requests) {
+  double seconds = (double)spent.nanoseconds / 1e9, count = (double)requests;
+  printf("{\"client\":\"raw\",\"mode\":\"%s\",\"requests\":%ld,\"seconds\":%.3f", options_mode_name(o), requests, seconds);
+  report_double("requests_per_second", count / seconds);
+  report_double("cpu_us_per_request", (spent.user_us + spent.system_us) / count);
+  report_double("cpu_user_us_per_request", spent.user_us / count);
+  report_double("cpu_system_us_per_request", spent.system_us / count);
+}
+
+void report_latencies(uint32_t *nanoseconds, long count) {
+  qsort(nanoseconds, (size_t)count, sizeof *nanoseconds, ascending);
+  report_double("p50_us", nanoseconds[(count - 1) * 50 / 100] / 1e3);
+  report_double("p99_us", nanoseconds[(count - 1) * 99 / 100] / 1e3);
+}
+
+void report_long(const char *key, long value) { printf(",\"%s\":%ld", key, value); }
+void report_double(const char *key, double value) { printf(",\"%s\":%.3f", key, value); }
+
+void report_end(long rss_max, long errors) {
+  report_long("rss_max_bytes", rss_max);
+  report_long("errors", errors);
+  puts("}");
+}
