@@ -1,5 +1,5 @@
 /// How far a compressed body may unfold: a few bytes must not fill a disk.
-package struct DecodingLimits: Sendable, Equatable {
+package struct DecodingLimits: Sendable, Hashable {
   /// 100: more decoded bytes than so many per received byte are refused.
   package var ratioMax: Int64 = 100
   /// 1 MiB: the ratio is not looked at before; short bodies of blanks compress better than that.
