@@ -7,8 +7,10 @@ package final class EngineContext: Sendable {
   package struct Hooks: Sendable {
     /// Decides whether an answer is a success; nil is the default rule.
     package var validate: (@Sendable (Response) -> Failure?)?
+    /// May change a request once, on the thread that enqueues; throwing ends the operation.
+    package var prepare: (@Sendable (inout Request) throws -> Void)?
     package var onUnhandledFailure: (@Sendable (Failure) -> Void)?
-    package var log: (@Sendable (_ message: () -> String) -> Void)?
+    package var log: (@Sendable (_ message: @autoclosure () -> String) -> Void)?
     package init() {}
   }
 
@@ -22,6 +24,7 @@ package final class EngineContext: Sendable {
   package let redirects: RedirectPolicy
   package let limits: Limits
   package let hooks: Hooks
+  let isClosed = Atomic(false)
 
   private static let lastID = Atomic<UInt64>(0)
 
@@ -42,6 +45,23 @@ package final class EngineContext: Sendable {
     self.hooks = hooks
   }
 
+  func prepare(_ request: inout Request) throws(Failure) {
+    guard let prepare = hooks.prepare else { return }
+    do {
+      try prepare(&request)
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure(.invalidRequest, reason: "prepare threw \(error)")
+    }
+  }
+
+  /// Any thread. Accepts the operation or answers why not.
+  func submit(_ operation: Operation) -> Failure? {
+    if isClosed.load(ordering: .acquiring) { return Failure(.engineClosed) }
+    return driver.submit(operation, limit: limits.operationsQueuedMax)
+  }
+
   /// An answer of 400 to 599 is an error with the answer inside, unless `validate` says otherwise.
   func judge(_ outcome: Operation.Outcome) -> Operation.Outcome {
     guard case .response(let response) = outcome else { return outcome }
@@ -54,8 +74,17 @@ package final class EngineContext: Sendable {
     return .failure(Failure(status: response))
   }
 
+  /// Any thread: accepts nothing more, lets what runs end until the deadline, ends the rest.
+  package func shutDown(deadline seconds: Double, waits: Bool) {
+    isClosed.store(true, ordering: .releasing)
+    guard driver.isStarted else { return }
+    let done = DispatchSemaphore(value: 0)
+    driver.perform { [self] core in core.shutDown(self, seconds: seconds) { done.signal() } }
+    if waits { done.wait() }
+  }
+
   /// A handler that came after the end.
-  func deliverLate(_ body: @escaping @Sendable () -> Void) {
+  package func deliverLate(_ body: @escaping @Sendable () -> Void) {
     switch target {
     case .queue(let queue): queue.async { Delivery.run([()]) { body() } }
     case .loopThread: driver.perform { _ in Delivery.run([()]) { body() } }

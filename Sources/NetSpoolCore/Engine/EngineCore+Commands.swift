@@ -130,6 +130,18 @@ extension EngineCore {
     return carriers.flatMap { unsafe $0.loop.followers + [$0] }
   }
 
+  /// Ends an engine's operations with `engineClosed` when the deadline has passed, and calls back, on the
+  /// engine's delivery target, once all its final events are delivered.
+  func shutDown(_ context: EngineContext, seconds: Double, done: @escaping @Sendable () -> Void) {
+    let mine = everyone().filter { $0.context === context && $0.shared.withLock { $0.outcome == nil } }
+    guard !mine.isEmpty else { return context.deliverLate(done) }
+    let countdown = Countdown(mine.count) { context.deliverLate(done) }
+    for operation in mine { operation.onFinal { _ in countdown.signal() } }
+    timers.after(milliseconds: UInt64(max(0, seconds) * 1000)) { [unowned self] in
+      cancelAll(Failure(.engineClosed)) { $0.context === context }
+    }
+  }
+
   // MARK: Settings
 
   package func apply(_ new: QueueSettings) {

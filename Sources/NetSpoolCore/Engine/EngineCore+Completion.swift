@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// What follows from a finished exchange: another one, or the end.
 extension EngineCore {
   // MARK: The head
@@ -72,6 +74,8 @@ extension EngineCore {
     var failure = transfer.end(code: code)
     let origin = finishSlot(operation, transfer, failure)
     let metrics = transfer.metrics()
+    driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
+    driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
     let next = unsafe operation.loop.journey?.next
     unsafe operation.loop.journey?.next = nil
     if let failure, next == nil, let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure) {

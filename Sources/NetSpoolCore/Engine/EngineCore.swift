@@ -30,6 +30,7 @@ package final class EngineCore {
   /// Operations paused by their users, by id.
   var parked: [UInt64: Operation] = [:]
   var ticks = 0
+  private var lastActivity: QueueActivity?
   var random = SystemRandomNumberGenerator()
   private var commands: [QueueDriver.Command] = []
 
@@ -83,7 +84,16 @@ package final class EngineCore {
       admit()
       rounds += 1
     } while multi.runIfDue() && rounds < 64
+    driver.running.store(running.count, ordering: .relaxed)
+    if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }
     outbox.flush()
+  }
+
+  private func reportActivity() {
+    let activity = driver.activity
+    guard activity.queued != lastActivity?.queued || activity.running != lastActivity?.running else { return }
+    lastActivity = activity
+    driver.observers.tell(activity)
   }
 
   func later(_ body: @escaping () -> Void) {

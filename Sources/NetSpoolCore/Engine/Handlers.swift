@@ -3,6 +3,8 @@ struct Handlers: Sendable {
   enum Handler: Sendable {
     case completion(@Sendable (Response) -> Void)
     case failure(@Sendable (Failure) -> Void)
+    /// Either ending.
+    case final(@Sendable (Operation.Outcome) -> Void)
     case uploadProgress(@Sendable (TransferProgress) -> Void)
     case downloadProgress(@Sendable (TransferProgress) -> Void)
     case notModified(@Sendable () -> Void)
@@ -28,5 +30,12 @@ struct Handlers: Sendable {
   var wantsState: Bool { contains { if case .state = $0 { true } else { false } } }
   var wantsUpload: Bool { contains { if case .uploadProgress = $0 { true } else { false } } }
   var wantsDownload: Bool { contains { if case .downloadProgress = $0 { true } else { false } } }
-  var catchesFailures: Bool { contains { if case .failure = $0 { true } else { false } } }
+  var catchesFailures: Bool {
+    contains { handler in
+      switch handler {
+      case .failure, .final: true
+      default: false
+      }
+    }
+  }
 }

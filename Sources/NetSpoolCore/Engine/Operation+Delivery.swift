@@ -23,6 +23,7 @@ extension Operation {
 
   package func onCompletion(_ body: @escaping @Sendable (Response) -> Void) { add(.completion(body)) }
   package func onFailure(_ body: @escaping @Sendable (Failure) -> Void) { add(.failure(body)) }
+  package func onFinal(_ body: @escaping @Sendable (Outcome) -> Void) { add(.final(body)) }
   package func onUpload(_ body: @escaping @Sendable (TransferProgress) -> Void) { add(.uploadProgress(body)) }
   package func onDownload(_ body: @escaping @Sendable (TransferProgress) -> Void) {
     add(.downloadProgress(body))
@@ -58,12 +59,23 @@ extension Operation {
       context.hooks.onUnhandledFailure?(failure)
     }
     handlers.forEach { Self.call($0, outcome) }
+    context.hooks.log?("\(self.summary(of: outcome))")
+  }
+
+  private func summary(of outcome: Outcome) -> String {
+    switch outcome {
+    case .response(let response):
+      "\(request.method.name) \(Redaction.standard.url(request.url)) \(response.head.status), "
+        + "\(response.body.count) bytes, \(response.metrics.total) us"
+    case .failure(let failure): "\(request.method.name) \(failure.sentence)"
+    }
   }
 
   private static func call(_ handler: Handlers.Handler, _ outcome: Outcome) {
     switch (handler, outcome) {
     case (.completion(let body), .response(let response)): body(response)
     case (.failure(let body), .failure(let failure)): body(failure)
+    case (.final(let body), _): body(outcome)
     default: break
     }
   }

@@ -104,3 +104,55 @@ extension Operation {
     }
   }
 }
+
+// MARK: On its way
+
+extension Operation {
+  /// Any thread: makes the request what will be sent and hands it to the queue. Once; later calls do nothing.
+  package func enqueue() {
+    guard let request = beginEnqueue() else { return }
+    var ready = request
+    do throws(Failure) {
+      if let failure = shared.withLock({ $0.failure }) { throw failure }
+      try context.prepare(&ready)
+      try ready.makeReady()
+    } catch {
+      return refuse(error.about(request.url))
+    }
+    shared.withLock { [ready] in $0.request = ready }
+    if let failure = context.submit(self) { refuse(failure.about(request.url)) }
+  }
+
+  private func beginEnqueue() -> Request? {
+    shared.withLock { shared in
+      guard shared.state == .ready, shared.outcome == nil else { return nil }
+      shared.state = .queued
+      return shared.request
+    }
+  }
+
+  /// Any thread.
+  package func requestCancel() {
+    let isUnknown = shared.withLock { $0.state == .ready }
+    if isUnknown { return refuse(Failure(.cancelled)) }
+    context.driver.cancel(self)
+  }
+
+  /// Any thread: counts while it waits as well.
+  package func setPriority(_ priority: Priority) {
+    let isQueued = shared.withLock { shared in
+      shared.request.priority = priority
+      return shared.state == .queued
+    }
+    if isQueued { context.driver.perform { [self] in $0.reprioritise(self) } }
+  }
+}
+
+extension Failure {
+  /// With the URL it is about, without secrets.
+  func about(_ url: String) -> Failure {
+    var failure = self
+    if failure.url == nil { failure.url = Redaction.standard.url(url) }
+    return failure
+  }
+}

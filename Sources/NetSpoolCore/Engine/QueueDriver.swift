@@ -27,6 +27,11 @@ package final class QueueDriver: Sendable {
   /// Final events on their way to user closures.
   let undelivered = Atomic(0)
   private let isWaitingForRoom = Atomic(false)
+  /// Exchanges under way, and body bytes moved; written by the loop.
+  let running = Atomic(0)
+  let bytesIn = Atomic<Int64>(0)
+  let bytesOut = Atomic<Int64>(0)
+  let observers = QueueObservers()
   package let settings: Mutex<QueueSettings>
 
   package init(settings: QueueSettings) { self.settings = Mutex(settings) }
@@ -52,6 +57,15 @@ package final class QueueDriver: Sendable {
   package func perform(_ action: @escaping Action) -> Bool {
     guard startIfNeeded() == nil else { return false }
     return mailbox.send(.perform(action))
+  }
+
+  var isStarted: Bool { hasStarted.load(ordering: .acquiring) }
+
+  /// Nobody will join the thread.
+  func detach() {
+    life.withLock { life in
+      if case .running(let thread) = life { pthread_detach(thread) }
+    }
   }
 
   private func startIfNeeded() -> Failure? {
@@ -130,8 +144,8 @@ package final class QueueDriver: Sendable {
 
   /// The delivery target: a final event has been seen.
   func didDeliver() {
-    pending.subtract(1, ordering: .relaxed)
     undelivered.subtract(1, ordering: .sequentiallyConsistent)
+    if pending.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
     guard isWaitingForRoom.load(ordering: .sequentiallyConsistent) else { return }
     if isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent) { mailbox.send(.perform { _ in }) }
   }

@@ -16,6 +16,8 @@ package final class SocketWatch {
 
   private let handle = unsafe UVHandle<uv_poll_t>()
   private let onEvents: (Events) -> Void
+  /// Somebody wanted to read from it.
+  package private(set) var hasBeenRead = false
   private var wanted: Events = []
   private var armed: Events = []
 
@@ -31,6 +33,7 @@ package final class SocketWatch {
 
   package func want(_ events: Events) {
     wanted = events
+    if events.contains(.readable) { hasBeenRead = true }
     guard !events.isEmpty, events != armed else { return }
     arm(events)
   }

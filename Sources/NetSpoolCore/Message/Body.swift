@@ -19,4 +19,20 @@ package struct Body: Sendable {
     case .bytes(let bytes): bytes
     }
   }
+
+  /// A view of the bytes, valid while the body is borrowed.
+  package var rawBytes: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      switch storage {
+      case .bytes(let bytes): unsafe _overrideLifetime(bytes.span.bytes, borrowing: self)
+      }
+    }
+  }
+
+  package func withUnsafeBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try unsafe rawBytes.withUnsafeBytes(body)
+  }
 }

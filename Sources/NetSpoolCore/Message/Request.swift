@@ -32,6 +32,7 @@ package struct Request: Sendable {
 package struct RequestExtras: Sendable {
   /// Ordered pairs that go to the query or the form when the operation is enqueued.
   package var parameters: [Parameter] = []
+  package var sendsParametersAsJSON = false
   package var body: RequestBody = .none
   /// The body as it will be sent, made when the operation is enqueued.
   package var prepared: PreparedBody = .none

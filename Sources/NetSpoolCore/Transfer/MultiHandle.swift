@@ -93,10 +93,7 @@ package final class MultiHandle {
   private func watch(_ descriptor: Int32, _ what: Int32) {
     let index = Int(descriptor)
     while watches.count <= index { watches.append(nil) }
-    if what == CURL_POLL_REMOVE {
-      watches[index]?.want([])
-      return
-    }
+    if what == CURL_POLL_REMOVE { return letGo(index) }
     var events: SocketWatch.Events = []
     if what & CURL_POLL_IN != 0 { events.insert(.readable) }
     if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
@@ -106,6 +103,17 @@ package final class MultiHandle {
       }
     }
     watches[index]?.want(events)
+  }
+
+  /// libcurl wants nothing of a socket for now, or is about to close it. One that was never read from is
+  /// still connecting, and 7.88 closes such a socket without telling (only those of a working connection go
+  /// through CURLOPT_CLOSESOCKETFUNCTION), so its watch ends here.
+  private func letGo(_ index: Int) {
+    guard let watch = watches[index] else { return }
+    watch.want([])
+    guard !watch.hasBeenRead else { return }
+    watches[index] = nil
+    watch.close()
   }
 
   private func fired(_ descriptor: Int32, _ events: SocketWatch.Events) {

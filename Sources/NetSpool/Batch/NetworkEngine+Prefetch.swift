@@ -1,0 +1,125 @@
+internal import NetSpoolCore
+internal import Synchronization
+
+/// What became of one URL of a prefetch.
+public struct PrefetchResult: Sendable {
+  /// The URL as it was given.
+  public let url: String
+  /// The answer, without its body, or the error.
+  public let outcome: Result<NetworkResponse, NetworkError>
+}
+
+/// What became of a whole prefetch.
+public struct PrefetchSummary: Sendable, Hashable {
+  /// URLs that were answered.
+  public internal(set) var succeeded = 0
+  /// URLs that were not.
+  public internal(set) var failed = 0
+  /// Body bytes received.
+  public internal(set) var bytes: Int64 = 0
+  /// It was cancelled before the end of the sequence.
+  public internal(set) var wasCancelled = false
+}
+
+extension NetworkEngine {
+  /// Fetches every URL of a sequence at low priority. The sequence is pulled as slots become free, so memory
+  /// does not grow with its length; a lazy one may be endless until `cancel()`.
+  ///
+  /// - Parameters:
+  ///   - each: after every URL, on the delivery target.
+  ///   - completion: once, at the end.
+  @discardableResult
+  public func prefetch<URLs: Sequence<String> & Sendable>(
+    _ urls: URLs, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in },
+    completion: @escaping @Sendable (PrefetchSummary) -> Void = { _ in }
+  ) -> NetworkBatch {
+    let prefetch = Prefetch(engine: self, urls: urls, each: each, completion: completion)
+    let context = context
+    let batch = NetworkBatch([], cancel: { prefetch.cancel() }, deliver: { context.deliverLate($0) })
+    prefetch.fill()
+    return batch
+  }
+}
+
+/// A prefetch under way: a window of operations over a sequence.
+final class Prefetch<URLs: Sequence<String> & Sendable>: Sendable {
+  /// Operations under way and waiting; enough to keep every slot busy.
+  private static var window: Int { 512 }
+
+  private struct State {
+    var urls: URLs.Iterator?
+    var pending: [UInt64: NetworkOperation] = [:]
+    var summary = PrefetchSummary()
+    var isFilling = false
+    var isEnded = false
+  }
+
+  private let engine: NetworkEngine
+  private let state: Mutex<State>
+  private let each: @Sendable (PrefetchResult) -> Void
+  private let completion: @Sendable (PrefetchSummary) -> Void
+
+  init(
+    engine: NetworkEngine, urls: URLs, each: @escaping @Sendable (PrefetchResult) -> Void,
+    completion: @escaping @Sendable (PrefetchSummary) -> Void
+  ) {
+    self.engine = engine
+    self.each = each
+    self.completion = completion
+    state = Mutex(State(urls: urls.makeIterator()))
+  }
+
+  /// Pulls until the window is full or the sequence has ended.
+  func fill() {
+    while let operation = pull() { engine.enqueue(operation) }
+    endIfOver()
+  }
+
+  private func pull() -> NetworkOperation? {
+    state.withLock { state in
+      guard state.pending.count < Self.window, let url = state.urls?.next() else {
+        if state.pending.count < Self.window { state.urls = nil }
+        return nil
+      }
+      let operation = engine.operation(url: url)
+      operation.priority = .low
+      state.pending[operation.id] = operation
+      operation.onFinal { [self] result in ended(operation.id, url, result) }
+      return operation
+    }
+  }
+
+  private func ended(_ id: UInt64, _ url: String, _ result: Result<NetworkResponse, NetworkError>) {
+    let isLow = state.withLock { state in
+      state.pending[id] = nil
+      switch result {
+      case .success(let response):
+        state.summary.succeeded += 1
+        state.summary.bytes += response.metrics.bytesReceived
+      case .failure: state.summary.failed += 1
+      }
+      return state.pending.count <= Self.window / 2
+    }
+    each(PrefetchResult(url: url, outcome: result))
+    if isLow { fill() }
+  }
+
+  func cancel() {
+    let operations = state.withLock { state in
+      if state.urls != nil { state.summary.wasCancelled = true }
+      state.urls = nil
+      return Array(state.pending.values)
+    }
+    for operation in operations { operation.cancel() }
+  }
+
+  private func endIfOver() {
+    let summary = state.withLock { state -> PrefetchSummary? in
+      guard state.urls == nil, state.pending.isEmpty, !state.isEnded else { return nil }
+      state.isEnded = true
+      return state.summary
+    }
+    guard let summary else { return }
+    engine.context.deliverLate { [completion] in completion(summary) }
+  }
+}

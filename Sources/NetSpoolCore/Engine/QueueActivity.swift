@@ -1,0 +1,7 @@
+/// What a queue is doing.
+package struct QueueActivity: Sendable, Hashable {
+  package var queued: Int
+  package var running: Int
+  package var bytesIn: Int64
+  package var bytesOut: Int64
+}
