@@ -1,0 +1,86 @@
+/// The waiting elements of one origin in one class: a list, and the place among those whose turn may come.
+struct Lane: Sendable {
+  var head = noIndex
+  var tail = noIndex
+  var ringPrevious = noIndex
+  var ringNext = noIndex
+  /// When it joined the ring; the ring's head has waited longest for its turn.
+  var joined: UInt64 = 0
+
+  var isEmpty: Bool { head == noIndex }
+  var isReady: Bool { ringNext != noIndex }
+}
+
+/// All lanes, and per class the rings of those that may start: work waits and the origin has a free slot.
+///
+/// Each class has two rings, for origins whose name is resolved and for the others. The cap on unresolved
+/// origins then closes or opens all of the latter by one comparison, instead of moving each of them.
+struct ReadyRings: Sendable {
+  private var lanes: [Lane] = []
+  private var heads = InlineArray<8, UInt32>(repeating: noIndex)
+  private var joins: UInt64 = 0
+
+  subscript(lane: UInt32) -> Lane {
+    get { lanes[Int(lane)] }
+    set { lanes[Int(lane)] = newValue }
+  }
+
+  static func lane(_ origin: UInt32, _ priority: Priority) -> UInt32 {
+    origin << 2 | UInt32(priority.rawValue)
+  }
+
+  static func priority(of lane: UInt32) -> Priority {
+    switch lane & 3 {
+    case 0: .low
+    case 1: .normal
+    case 2: .high
+    default: .urgent
+    }
+  }
+
+  /// Adds the four lanes of the next origin.
+  mutating func addOrigin() {
+    for _ in Priority.allCases { lanes.append(Lane()) }
+  }
+
+  /// The lane of a class whose turn it is: the one that joined first, in the resolved ring or, when those may
+  /// start, in the unresolved one.
+  func front(_ priority: Priority, unresolvedMayStart: Bool) -> UInt32? {
+    let resolved = heads[ring(priority, isResolved: true)]
+    let unresolved = unresolvedMayStart ? heads[ring(priority, isResolved: false)] : noIndex
+    switch (resolved, unresolved) {
+    case (noIndex, noIndex): return nil
+    case (_, noIndex): return resolved
+    case (noIndex, _): return unresolved
+    default: return self[resolved].joined < self[unresolved].joined ? resolved : unresolved
+    }
+  }
+
+  /// Puts a lane at the end of its ring.
+  mutating func join(_ lane: UInt32, isResolved: Bool) {
+    let ring = ring(Self.priority(of: lane), isResolved: isResolved)
+    let head = heads[ring] == noIndex ? lane : heads[ring]
+    heads[ring] = head
+    joins += 1
+    lanes[Int(lane)].joined = joins
+    let tail = head == lane ? lane : lanes[Int(head)].ringPrevious
+    lanes[Int(lane)].ringNext = head
+    lanes[Int(lane)].ringPrevious = tail
+    lanes[Int(tail)].ringNext = lane
+    lanes[Int(head)].ringPrevious = lane
+  }
+
+  mutating func leave(_ lane: UInt32, isResolved: Bool) {
+    let ring = ring(Self.priority(of: lane), isResolved: isResolved)
+    let (previous, next) = (lanes[Int(lane)].ringPrevious, lanes[Int(lane)].ringNext)
+    if heads[ring] == lane { heads[ring] = next == lane ? noIndex : next }
+    lanes[Int(previous)].ringNext = next
+    lanes[Int(next)].ringPrevious = previous
+    lanes[Int(lane)].ringNext = noIndex
+    lanes[Int(lane)].ringPrevious = noIndex
+  }
+
+  private func ring(_ priority: Priority, isResolved: Bool) -> Int {
+    Int(priority.rawValue) * 2 + (isResolved ? 0 : 1)
+  }
+}
