@@ -23,7 +23,9 @@ struct AdaptiveWidth: Sendable {
   private var ceiling: Int?
   private var patience = Self.patienceMin
   private var answersAtCeiling = 0
+  /// Not before this time, however many good answers there are.
   private var nextTry = Int64.min
+  /// The last try has not been refused.
   private var didTry = false
   /// Refusals in a row at width 1, where only waiting is left.
   private var refusalsAtOne = 0
@@ -34,6 +36,8 @@ struct AdaptiveWidth: Sendable {
     width = min(6, self.maximum)
   }
 
+  /// Fewer answers make a poor minimum.
+  private static var roundAnswersMin: Int { 6 }
   /// Waits under 5 ms are as likely our own loop's as the origin's.
   private static var waitIgnoredSeconds: Double { 0.005 }
   /// Answers between tries above the ceiling: one refusal in 256 is 0.4 %.
@@ -83,9 +87,18 @@ extension AdaptiveWidth {
     round.answers += 1
     round.latencySum += latency
     round.latencyMin = min(round.latencyMin, latency)
-    best.take(latency, now)
-    // Eight answers at least: fewer make a poor minimum.
-    if round.answers >= max(width, 8) { endRound(now) }
+    if best.take(latency, now), round.isSaturated {
+      measureAgain()
+    } else if round.answers >= max(width, Self.roundAnswersMin) {
+      endRound(now)
+    }
+  }
+
+  /// What is remembered as quickest may itself have queued: leave room for a moment, then grow as at first.
+  /// Without this the width of a crowded origin creeps up minute after minute.
+  private mutating func measureAgain() {
+    isExploring = true
+    resize(to: width / 2)
   }
 
   private mutating func didFail(_ now: Int64) {
@@ -127,14 +140,13 @@ extension AdaptiveWidth {
   private mutating func endRound(_ now: Int64) {
     let wait = round.latencyMin - best.latency
     let service = round.latencySum / Double(round.answers) - wait
-    if wait > service + Self.waitIgnoredSeconds {
-      isExploring = false
+    let isCrowded = wait > service + Self.waitIgnoredSeconds
+    let isNearBest = wait <= service / 2 + Self.waitIgnoredSeconds
+    if !isNearBest { isExploring = false }
+    if isCrowded {
       resize(to: width - max(1, width / 8))
-    } else if wait > service / 2 + Self.waitIgnoredSeconds {
-      isExploring = false
-      round = Round()
     } else {
-      resize(to: round.isSaturated && round.failures == 0 ? grown(now) : width)
+      resize(to: isNearBest && round.isSaturated && round.failures == 0 ? grown(now) : width)
     }
   }
 

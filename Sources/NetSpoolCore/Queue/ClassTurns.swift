@@ -1,4 +1,4 @@
-/// Which class starts next: each gets slots by its weight, and one that was absent goes first.
+/// Which class starts next: each gets slots by its weight, and an urgent arrival goes first.
 ///
 /// Start-time fair queueing: a turn costs a class virtual time in inverse proportion to its weight, and the
 /// class that is due earliest goes, the more urgent one on a tie. Weights: urgent 20, high 10, normal 5, low 2;
@@ -19,10 +19,12 @@ struct ClassTurns: Sendable {
     }
   }
 
-  /// The class had nothing waiting and now has: it is due at once, but the past owes it nothing. What it
-  /// itself overdrew still counts, so elements that arrive one by one cannot starve the other classes.
+  /// The class had nothing waiting and now has. An urgent one is due at once, the others after a wait by their
+  /// weight: the past owes them nothing. What a class itself overdrew still counts, so elements that arrive
+  /// one by one cannot starve the other classes.
   mutating func didArrive(_ priority: Priority) {
-    due[Int(priority.rawValue)] = max(due[Int(priority.rawValue)], clock)
+    let wait = Self.cost(of: priority) - Self.cost(of: .urgent)
+    due[Int(priority.rawValue)] = max(due[Int(priority.rawValue)], clock + wait)
   }
 
   /// Gives the turn to one of the classes that may start now, and charges it.

@@ -10,12 +10,16 @@ struct QuickestAnswer: Sendable {
   /// Seconds; infinite before the first answer.
   var latency: Double { min(current, previous) }
 
-  mutating func take(_ latency: Double, _ now: Int64) {
-    if now >= spanEnd {
+  /// True when a minute has passed and a new one begins with this answer.
+  mutating func take(_ latency: Double, _ now: Int64) -> Bool {
+    let isFirst = spanEnd == .min
+    let isOver = now >= spanEnd
+    if isOver {
       previous = current
       current = .infinity
       spanEnd = now + Self.spanMicroseconds
     }
     current = min(current, latency)
+    return isOver && !isFirst
   }
 }

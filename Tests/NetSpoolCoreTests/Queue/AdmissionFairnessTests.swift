@@ -75,6 +75,37 @@ import Testing
     #expect((15...25).contains(low))
   }
 
+  @Test func aLowArrivalWaitsForUrgentWorkButNotLong() {
+    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    let origin = queue.addOrigin(limit: 1)
+    for _ in 0..<200 { _ = queue.enqueue(.urgent, origin: origin, priority: .urgent) }
+    for _ in 0..<100 where queue.next() != nil { queue.finished(origin) }
+    _ = queue.enqueue(.low, origin: origin, priority: .low)
+    var before = 0
+    while queue.next()?.element == .urgent {
+      before += 1
+      queue.finished(origin)
+    }
+    #expect((8...10).contains(before))
+  }
+
+  @Test func aClassWhoseOriginsWereHeldIsOwedOneTurnNotAllOfThem() {
+    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    let held = queue.addOrigin(limit: 0)
+    let open = queue.addOrigin(limit: 1)
+    for _ in 0..<100 { _ = queue.enqueue(.low, origin: held, priority: .low) }
+    for _ in 0..<2_000 { _ = queue.enqueue(.urgent, origin: open, priority: .urgent) }
+    for _ in 0..<1_000 where queue.next() != nil { queue.finished(open) }
+    queue.setLimit(1, for: held)
+    var low = 0
+    for _ in 0..<110 {
+      guard let next = queue.next() else { break }
+      if next.element == .low { low += 1 }
+      queue.finished(next.origin)
+    }
+    #expect((10...12).contains(low))
+  }
+
   @Test func aLowElementOfACrowdedOriginIsNotStarvedByHighOnesOfBusierOrigins() {
     // Given a narrow origin with a high flood and one low element, beside a wide one with a high flood.
     var queue = AdmissionQueue<Int>()

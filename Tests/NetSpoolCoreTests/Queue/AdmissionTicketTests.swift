@@ -75,18 +75,21 @@ import Testing
     #expect(queue.next()?.element == 1)
   }
 
+  /// A million, from the front, from the back, and across, so that lists are cut everywhere. Unoptimised
+  /// generic code takes six seconds for that, so a debug build removes a tenth.
   @Test mutating func aMillionRemovalsLeaveNothingBehind() {
+    #if DEBUG
+      let length = 20_000
+    #else
+      let length = 200_000
+    #endif
     let origin = queue.addOrigin(limit: 6)
-    var generator = SplitMix64(seed: 1)
-    var tickets: [Ticket] = []
-    for round in 0..<10 {
-      for element in 0..<100_000 {
-        tickets.append(queue.enqueue(element, origin: origin, priority: element % 2 == 0 ? .low : .high))
-      }
-      if round % 2 == 0 { tickets.shuffle(using: &generator) }
-      for ticket in tickets where queue.remove(ticket) == nil { Issue.record("lost \(ticket)") }
-      tickets.removeAll(keepingCapacity: true)
+    var lost = 0
+    for step in [1, length - 1, 7_919, 31, 1_003] {
+      let tickets = (0..<length).map { queue.enqueue($0, origin: origin, priority: .low) }
+      for turn in tickets.indices where queue.remove(tickets[turn * step % length]) == nil { lost += 1 }
     }
+    #expect(lost == 0)
     #expect(queue.count == 0 && queue.waiting(at: origin) == 0)
     #expect(queue.next() == nil)
     #expect(queue.capacity <= 4_096)

@@ -91,7 +91,7 @@ import Testing
     simulation.run(seconds: 1)
     #expect(simulation.sizing.limit(at: simulation.now) == 1)
     simulation.origin.failurePercent = 0
-    simulation.run(seconds: 5)
+    simulation.run(seconds: 1)
     #expect(simulation.sizing.limit(at: simulation.now) == 64)
   }
 }
@@ -119,9 +119,30 @@ import Testing
     #expect(simulation.startedWhileHeld == 0)
   }
 
-  @Test func aCrowdedOriginIsNotFloodedOverTime() {
+  @Test func aCrowdedOriginIsNotFloodedAsTimeGoesBy() {
     var simulation = SizingSimulation(Self.origins[2])
+    for _ in 0..<10 {
+      simulation.run(seconds: 60)
+      #expect((8...24).contains(simulation.sizing.limit(at: simulation.now)))
+    }
+  }
+
+  @Test func anUnchangingLimitIsTriedMoreAndMoreRarely() {
+    var simulation = SizingSimulation(Self.origins[3])
+    simulation.run(seconds: 10)
+    let early = simulation.refusals
+    simulation.run(seconds: 50)
+    #expect(simulation.refusals - early <= 10)
+    #expect(simulation.answers > 20_000)
+  }
+
+  @Test func anOriginThatBecameWiderIsFollowed() {
+    var simulation = SizingSimulation(
+      SimulatedOrigin(description: "refuses above 10", serviceSeconds: 0.05, inFlightMax: 10))
+    simulation.run(seconds: 20)
+    #expect((9...11).contains(simulation.sizing.limit(at: simulation.now)))
+    simulation.origin.inFlightMax = 1_000
     simulation.run(seconds: 60)
-    #expect((8...24).contains(simulation.sizing.limit(at: simulation.now)))
+    #expect(simulation.sizing.limit(at: simulation.now) >= 20)
   }
 }

@@ -6,7 +6,7 @@ struct SimulatedOrigin: Sendable, CustomStringConvertible {
   /// Mean seconds that one answer takes its worker.
   var serviceSeconds: Double
   /// How many answers are worked on at once; the others queue.
-  var workers = 10_000
+  var workers = Int.max
   /// More than so many at once are refused, after a millisecond.
   var inFlightMax = Int.max
   var retryAfter: Double?
@@ -84,12 +84,13 @@ struct SizingSimulation {
 
   /// When the answer comes: as soon as a worker is free, after 0.8 to 1.2 times the mean.
   private mutating func serve() -> Int64 {
+    let service = Int64(origin.serviceSeconds * (0.8 + 0.4 * generator.unit()) * 1_000_000)
+    guard origin.workers < .max else { return now + service }
     busyUntil.removeAll { $0 <= now }
     busyUntil.sort()
     let begin = busyUntil.count < origin.workers ? now : busyUntil[busyUntil.count - origin.workers]
-    let end = begin + Int64(origin.serviceSeconds * (0.8 + 0.4 * generator.unit()) * 1_000_000)
-    busyUntil.append(end)
-    return end
+    busyUntil.append(begin + service)
+    return begin + service
   }
 
   private mutating func insert(_ ending: Ending) {
