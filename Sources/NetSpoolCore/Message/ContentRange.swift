@@ -5,6 +5,11 @@ package struct ContentRange: Sendable, Hashable {
   /// Nil for `*`.
   package let total: Int64?
 
+  package init(range: ClosedRange<Int64>?, total: Int64?) {
+    self.range = range
+    self.total = total
+  }
+
   /// Nil unless it is well formed and possible: first <= last < total, at most 18 digits each.
   package static func parse(_ value: ArraySlice<UInt8>) -> ContentRange? {
     let text = value.span
