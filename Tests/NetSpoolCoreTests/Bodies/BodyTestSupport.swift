@@ -115,10 +115,11 @@ func failure(of work: () throws -> Void) -> Failure? {
   }
 }
 
-/// Runs a script with `sh`, and answers what it printed; `/dev/null` is its standard input.
+/// Runs a script with `sh` in a directory of its own, and answers what it printed; `/dev/null` is its
+/// standard input.
 func runShell(_ script: String) throws -> [UInt8] {
   let directory = try ScratchDirectory()
-  let path = try directory.write("script", Array(script.utf8))
+  let path = try directory.write("script", Array("cd \(directory.path)\n\(script)".utf8))
   try directory.write("out", [])
   let status = try spawn("/bin/sh", [path], output: "\(directory.path)/out")
   #expect(status == 0, "sh ended with wait status \(status)")

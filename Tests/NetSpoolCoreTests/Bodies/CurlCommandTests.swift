@@ -110,8 +110,8 @@ struct CurlCommandTests {
       let run = try ShellRun([Self.command(.post, body: body).text(revealingSecrets: true)])
       let source = try #require(try body.prepared().makeSource {})
       try source.open()
-      #expect(run.inputs[0] == (try drain(source)))
-      #expect(run.words[0].contains("Content-Type: \(body.contentType ?? "")"))
+      #expect(run.inputs.first == (try drain(source)))
+      #expect(run.words.first?.contains("Content-Type: \(body.contentType ?? "")") == true)
       source.close()
     }
   }
@@ -165,11 +165,13 @@ struct ShellRun {
   private(set) var words: [[String]] = []
   private(set) var inputs: [[UInt8]] = []
 
-  /// `readsInput`: off for many commands without a pipe; each reading costs two processes.
+  /// `readsInput`: off for hostile commands, which then, should their quoting fail, find nothing to run:
+  /// the fake needs no program but to read its input.
   init(_ commands: [String], readsInput: Bool = true) throws {
     let input = readsInput ? "base64 -w 0;" : ""
+    let path = readsInput ? "" : "PATH=/nonexistent\n"
     let fake = "curl() { printf '%s\\0' \"$#\" \"$@\"; \(input) printf '\\0'; }\n"
-    let output = try runShell(fake + commands.joined(separator: "\n") + "\n")
+    let output = try runShell(path + fake + commands.joined(separator: "\n") + "\n")
     var fields = output.split(separator: 0, omittingEmptySubsequences: false)[...]
     while let count = fields.popFirst().flatMap({ Int(String(decoding: $0, as: UTF8.self)) }) {
       words.append(fields.prefix(count).map { String(decoding: $0, as: UTF8.self) })
