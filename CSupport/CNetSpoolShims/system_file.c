@@ -7,8 +7,8 @@
 const int cnetspool_o_direct = O_DIRECT;
 const int cnetspool_o_path = O_PATH;
 
-int cnetspool_reserve(int descriptor, int64_t bytes) {
-  return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, bytes);
+int cnetspool_reserve(int descriptor, int64_t offset, int64_t bytes) {
+  return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, bytes);
 }
 
 int cnetspool_rename_new(int directory, const char *from, const char *to) {

@@ -10,7 +10,7 @@ extern const int cnetspool_o_direct;
 extern const int cnetspool_o_path;
 
 /// fallocate(2) keeping the length. 0, or -1 and errno.
-int cnetspool_reserve(int descriptor, int64_t bytes);
+int cnetspool_reserve(int descriptor, int64_t offset, int64_t bytes);
 /// renameat2(2) inside one directory that fails with EEXIST instead of replacing. 0, or -1 and errno.
 int cnetspool_rename_new(int directory, const char *_Nonnull from, const char *_Nonnull to);
 

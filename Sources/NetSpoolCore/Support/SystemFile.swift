@@ -72,9 +72,9 @@ extension SystemFile {
     try SystemFile.check { fchmod(descriptor, mode_t(mode)) }
   }
 
-  /// Sets aside blocks for the first `bytes` bytes without changing the file's length.
-  package func reserve(_ bytes: Int64) throws(CallFailure) {
-    try SystemFile.check { cnetspool_reserve(descriptor, bytes) }
+  /// Sets aside blocks for `bytes` bytes from `offset` on without changing the file's length.
+  package func reserve(from offset: Int64, _ bytes: Int64) throws(CallFailure) {
+    try SystemFile.check { cnetspool_reserve(descriptor, offset, bytes) }
   }
 
   /// Turns direct writes (`O_DIRECT`) on or off. Where the file system has none, turning on throws EINVAL.

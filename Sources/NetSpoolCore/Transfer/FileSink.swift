@@ -25,6 +25,7 @@ package final class FileSink: Sink {
   private var background: FileSinkBackground?
   private var current: AlignedBuffer?
   private var inFlight = 0
+  /// A buffer has gone out: there is a file.
   private var wasSent = false
   private var isStarved = false
   private var ready: (() -> Void)?
@@ -75,7 +76,8 @@ package final class FileSink: Sink {
       current = nil
     }
     if current == nil && inFlight < Self.buffersMax {
-      current = pool.take(bytesExpected: bytesExpected)
+      // After a full one another full one is to be expected, whatever was announced.
+      current = pool.take(bytesExpected: wasSent ? .max : bytesExpected)
     }
     return current
   }

@@ -45,6 +45,16 @@ struct WorkingFile: ~Copyable, Sendable {
     }
   }
 
+  /// Has the disk set the body's blocks aside, so that a full disk shows before the body is fetched, not after.
+  /// File systems that cannot do it are left in peace.
+  func reserve(_ bytes: Int64) throws(SystemFile.CallFailure) {
+    do throws(SystemFile.CallFailure) {
+      try file.reserve(from: oldBytes ?? 0, bytes)
+    } catch {
+      if error.number == ENOSPC || error.number == EDQUOT { throw error }
+    }
+  }
+
   deinit {
     guard !isPublished else { return }
     if let oldBytes { try? file.truncate(to: oldBytes) } else { directory.unlink(name) }

@@ -22,6 +22,8 @@ package struct FileWriter: ~Copyable, Sendable {
   private var direct: DirectWriting
   /// Where in the file the next byte goes.
   package private(set) var offset: Int64
+  /// Blocks are set aside up to here.
+  private let reservedEnd: Int64
 
   /// Opens the directory and creates the working file, or opens the file to append to.
   /// - Parameter bytesExpected: the body's length where known; a long one goes past the page cache.
@@ -29,12 +31,16 @@ package struct FileWriter: ~Copyable, Sendable {
     _ target: FileTarget, placement: Placement = .replace, bytesExpected: Int64? = nil
   ) throws(SinkFailure) {
     self.target = target
+    let reserved = bytesExpected.map { $0 >= DirectWriting.bytesMin ? $0 : 0 } ?? 0
     do {
-      working = try WorkingFile(target, placement)
+      let working = try WorkingFile(target, placement)
+      if reserved > 0 { try working.reserve(reserved) }
+      self.working = working
     } catch {
       throw SinkFailure("could not open", target, error)
     }
     offset = working.oldBytes ?? 0
+    reservedEnd = offset + reserved
     direct = DirectWriting(bytesExpected: bytesExpected, isAllowed: placement != .append)
   }
 
@@ -72,6 +78,7 @@ package struct FileWriter: ~Copyable, Sendable {
   package consuming func publish() throws(SinkFailure) {
     let target = target
     do {
+      if offset < reservedEnd { try working.file.truncate(to: offset) }
       try working.publish()
     } catch {
       throw SinkFailure("could not finish", target, error)
