@@ -82,7 +82,8 @@ extension Answer {
   /// This text instead of a response, as it stands; then the connection is closed.
   public static func raw(_ text: String) -> Answer { .raw(Array(text.utf8)) }
 
-  /// These steps instead of a response. The connection stays open behind them unless they close it.
+  /// These steps instead of a response. The connection stays open behind them, unless they close it or the client
+  /// said `Connection: close`.
   public static func raw(_ parts: [WirePart]) -> Answer {
     var answer = Answer()
     answer.script = parts

@@ -33,7 +33,7 @@ struct AnswerCompiler {
     for fault in latestFirst(headCount: 0) { steps.insert(fault.step, atByte: fault.offset) }
     if let pace = answer.pace { steps.insert(.pace(pace), at: 0) }
     if answer.delay > .zero { steps.insert(.pause(answer.delay), at: 0) }
-    return CompiledAnswer(steps: steps, closes: answer.closesConnection)
+    return CompiledAnswer(steps: steps, closes: answer.closesConnection || !clientKeepsAlive)
   }
 
   /// Head and a small body become one run, so that the common answer is one system call.

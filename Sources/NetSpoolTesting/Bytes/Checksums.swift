@@ -72,9 +72,14 @@ struct CRC32 {
 func adler32(_ bytes: [UInt8]) -> UInt32 {
   var low: UInt32 = 1
   var high: UInt32 = 0
-  for byte in bytes {
-    low = (low + UInt32(byte)) % 65_521
-    high = (high + low) % 65_521
+  // 5,552 is the longest run whose sums fit into 32 bits.
+  for start in stride(from: 0, to: bytes.count, by: 5_552) {
+    for byte in bytes[start..<min(start + 5_552, bytes.count)] {
+      low &+= UInt32(byte)
+      high &+= low
+    }
+    low %= 65_521
+    high %= 65_521
   }
   return high << 16 | low
 }

@@ -48,18 +48,30 @@ final class OriginLoop {
   private func turn() {
     watchListener()
     let count = watched.count
-    guard unsafe poll(&watched, nfds_t(count), timeout()) >= 0 else { return }
+    let ready = unsafe poll(&watched, nfds_t(count), timeout())
+    guard ready >= 0 else { return }
     let now = ContinuousClock.now
     if watched[0].revents != 0 { didWake(now) }
-    for slot in 0..<(count - Self.firstSlot) where watched[slot + Self.firstSlot].revents != 0 {
-      didBecomeReady(slot, now)
-    }
+    if ready > 0 { serveReady(Int(ready), now) }
     while let entry = timers.takeDue(now) {
       // Others are left over from a wait that ended otherwise.
       if entry.connection.wakeAt == entry.due { advance(entry.connection, now) }
     }
     if watched[1].revents != 0 { acceptAll(now) }
     if closedCount > 0 { sweep() }
+  }
+
+  /// Stops looking when all that poll counted are served.
+  private func serveReady(_ ready: Int, _ now: ContinuousClock.Instant) {
+    var left = ready - watched[..<Self.firstSlot].count { $0.revents != 0 }
+    var slot = 0
+    while left > 0, slot < connections.count {
+      if watched[slot + Self.firstSlot].revents != 0 {
+        left -= 1
+        didBecomeReady(slot, now)
+      }
+      slot += 1
+    }
   }
 
   /// Milliseconds, rounded up: waking too early would only mean to turn again.
@@ -78,20 +90,30 @@ final class OriginLoop {
   private func didBecomeReady(_ slot: Int, _ now: ContinuousClock.Instant) {
     let events = Int32(watched[slot + Self.firstSlot].revents)
     let connection = connections[slot]
+    // Closed earlier in this turn: its descriptor may be somebody else's by now.
+    guard connection.phase != .closed else { return }
     if events & (POLLERR | POLLNVAL) != 0 || (events & POLLHUP != 0 && connection.sawEnd) {
       connection.abandon()
     } else if events & (POLLIN | POLLHUP) != 0 {
       connection.didBecomeReadable(&buffer)
     }
-    advance(connection, now)
+    connection.advance(now)
+    settle(connection)
   }
 
   private func advance(_ connection: OriginConnection, _ now: ContinuousClock.Instant) {
+    guard connection.phase != .closed else { return }
     connection.advance(now)
-    watched[connection.slot + Self.firstSlot].events = connection.events
+    settle(connection)
+  }
+
+  /// Notes what the connection waits for. Called once after it has closed, and never again: its slot is gone then.
+  private func settle(_ connection: OriginConnection) {
+    let place = connection.slot + Self.firstSlot
+    watched[place].events = connection.events
     if connection.phase == .closed {
       // poll passes over negative descriptors; the slot goes when the turn is over.
-      watched[connection.slot + Self.firstSlot].fd = -1
+      watched[place].fd = -1
       closedCount += 1
     } else if let due = connection.wakeAt, due != connection.armedFor {
       connection.armedFor = due

@@ -13,7 +13,7 @@ import Synchronization
 /// strictly (see ``rejectedRequests``), and stands thousands of connections on one thread.
 ///
 /// Every member may be used from any thread. Closures given to it run on its thread, one at a time: they must not
-/// wait for anything the origin does.
+/// wait for anything the origin does, and should capture it weakly: it keeps them as long as it lives.
 public final class ScriptedOrigin: Sendable {
   private struct Running: Sendable {
     let thread: OriginThread

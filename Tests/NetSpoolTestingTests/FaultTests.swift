@@ -1,0 +1,156 @@
+import NetSpoolTesting
+import Testing
+
+@Suite struct FaultTests {
+  private static let head =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
+
+  struct Cut: Sendable, CustomTestStringConvertible {
+    let point: FaultPoint
+    let seen: String
+    var testDescription: String { "\(point)" }
+  }
+
+  static let cuts = [
+    Cut(point: .requestRead, seen: ""),
+    Cut(point: .head(0), seen: ""),
+    Cut(point: .head(10), seen: String(head.prefix(10))),
+    Cut(point: .head(100_000), seen: head),
+    Cut(point: .body(0), seen: head),
+    Cut(point: .body(2), seen: head + "he"),
+    Cut(point: .body(5), seen: head + "hello"),
+    Cut(point: .body(100), seen: head + "hello"),
+  ]
+
+  @Test(arguments: cuts) func closesAtThePoint(cut: Cut) throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/f", .text("hello").fault(.close, at: cut.point))
+    let client = try connected(origin)
+    client.ask("/f")
+    #expect(String(decoding: client.readToEnd(), as: UTF8.self) == cut.seen)
+    #expect(client.end == .closed)
+  }
+
+  @Test(arguments: cuts) func resetsAtThePoint(cut: Cut) throws {
+    let origin = try ScriptedOrigin()
+    // The gate lets the client read what comes before the reset, which would destroy it otherwise.
+    origin.on("/f", .text("hello").fault(.gate("read"), at: cut.point).fault(.reset, at: cut.point))
+    let client = try connected(origin)
+    client.ask("/f")
+    #expect(String(decoding: client.read(cut.seen.utf8.count), as: UTF8.self) == cut.seen)
+    origin.release("read")
+    #expect(client.readToEnd() == [])
+    #expect(client.end == .reset)
+  }
+
+  @Test func resetsAConnectionAsSoonAsItIsAccepted() throws {
+    let origin = try ScriptedOrigin()
+    origin.enqueue(Answer.status(200).fault(.reset, at: .accept), .text("second"))
+    let first = try connected(origin)
+    #expect(first.readToEnd() == [])
+    #expect(first.end == .reset)
+    let second = try connected(origin)
+    second.ask("/")
+    #expect(second.readAnswer().body == "second")
+  }
+
+  @Test func stallsUntilAllIsReleased() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/f", .text("hello").stallAfter(2))
+    let client = try connected(origin)
+    client.ask("/f")
+    _ = client.readHead()
+    #expect(client.read(2) == Array("he".utf8))
+    origin.releaseAll()
+    #expect(client.read(3) == Array("llo".utf8))
+  }
+
+  @Test func givesNoAnswerUntilReleasedAndThenCloses() async throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback(.noAnswer)
+    let client = try connected(origin)
+    client.ask("/")
+    #expect(await origin.waitForRequests(1))
+    origin.releaseAll()
+    origin.stop()
+    #expect(client.readToEnd() == [])
+  }
+
+  @Test func writesEachSliceByItself() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/f", .text("hello").slice(1, every: .milliseconds(2)))
+    let client = try connected(origin)
+    client.ask("/f")
+    let whole = Self.head + "hello"
+    let first = client.readSome()
+    #expect(first.count < whole.utf8.count)
+    #expect(String(decoding: first + client.read(whole.utf8.count - first.count), as: UTF8.self) == whole)
+  }
+
+  @Test func keepsToItsBytesPerSecond() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/f", .pattern(20_000).throttle(100_000).closing())
+    let client = try connected(origin)
+    let clock = ContinuousClock()
+    let time = clock.measure {
+      client.ask("/f")
+      _ = client.readHead()
+      #expect(BodyPattern.matches(client.readToEnd()))
+    }
+    #expect(time >= .milliseconds(180))
+  }
+
+  @Test func waitsBeforeItsHead() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/f", .text("hello").delay(.milliseconds(30)))
+    let client = try connected(origin)
+    let time = ContinuousClock().measure {
+      client.ask("/f")
+      _ = client.readAnswer()
+    }
+    #expect(time >= .milliseconds(30))
+  }
+
+  @Test func sendsGarbageAsItIs() throws {
+    let origin = try ScriptedOrigin()
+    let garbage: [UInt8] = [0, 255, 13, 10, 7]
+    origin.on("/f", .raw(garbage))
+    let client = try connected(origin)
+    client.ask("/f")
+    #expect(client.readToEnd() == garbage)
+    #expect(client.end == .closed)
+  }
+
+  @Test func playsPartsInTurn() throws {
+    let origin = try ScriptedOrigin()
+    origin.on(
+      "/f",
+      .raw([
+        .text("a"), .gate("b"), .repeating([98, 99], times: 3), .pattern(4, from: 9), .stall, .text("z"),
+        .reset,
+      ]))
+    let client = try connected(origin)
+    client.ask("/f")
+    #expect(client.read(1) == [97])
+    origin.release("b")
+    #expect(client.read(6) == Array("bcbcbc".utf8))
+    #expect(client.read(4) == BodyPattern.bytes(4, from: 9))
+    origin.releaseAll()
+    _ = client.readToEnd()
+    #expect(client.end == .reset)
+  }
+
+  @Test func strikesInsideTheRequestBody() async throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/f", .text("never").fault(.reset, at: .requestBody(1_000)))
+    let client = try connected(origin)
+    client.send("POST /f HTTP/1.1\r\nHost: t\r\nContent-Length: 100000\r\n\r\n")
+    client.send([UInt8](repeating: 1, count: 999))
+    client.send([1])
+    #expect(client.readToEnd() == [])
+    #expect(client.end == .reset)
+    let request = try #require(await origin.takeRequest())
+    #expect(request.bodyCount == 1_000)
+    #expect(!request.isComplete)
+  }
+}

@@ -1,0 +1,92 @@
+import NetSpoolTesting
+import Testing
+
+@Suite struct GateTests {
+  @Test func holdsAPathUntilItIsReleasedAndOthersNot() async throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback { .text($0.path) }
+    origin.hold("/held")
+    let held = try connected(origin)
+    let free = try connected(origin)
+    held.ask("/held?q=1")
+    #expect(await origin.waitForWaiting("/held", 1))
+    free.ask("/free")
+    #expect(free.readAnswer().body == "/free")
+    #expect(origin.waitingCount("/held") == 1)
+    origin.release("/held")
+    #expect(held.readAnswer().body == "/held")
+    #expect(origin.waitingCount("/held") == 0)
+    held.ask("/held")
+    #expect(held.readAnswer().body == "/held")
+  }
+
+  @Test func choosesTheAnswerWhenTheRequestIsLetGo() async throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/a", .text("old"))
+    origin.hold("/a")
+    let client = try connected(origin)
+    client.ask("/a")
+    #expect(await origin.waitForWaiting("/a", 1))
+    origin.on("/a", .text("new"))
+    origin.releaseAll()
+    #expect(client.readAnswer().body == "new")
+  }
+
+  @Test func letsACountPass() async throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback(.text("x"))
+    origin.hold("/a")
+    let clients = try (0..<5).map { _ in try connected(origin) }
+    for client in clients { client.ask("/a") }
+    #expect(await origin.waitForWaiting("/a", 5))
+    origin.release("/a", count: 2)
+    origin.release("/a", count: 1)
+    #expect(await origin.waitForRequests(5))
+    while origin.waitingCount("/a") > 2 { await Task.yield() }
+    #expect(origin.waitingCount("/a") == 2)
+    origin.release("/a")
+    for client in clients { #expect(client.readAnswer().body == "x") }
+  }
+
+  @Test func letsAClientGoThatGivesUpWaiting() async throws {
+    let origin = try ScriptedOrigin()
+    origin.hold("/a")
+    origin.on("/stall", .noAnswer)
+    var clients = try ["/a", "/stall"].map { path in
+      let client = try connected(origin)
+      client.ask(path)
+      return client
+    }
+    #expect(await origin.waitForRequests(2))
+    #expect(await origin.waitForWaiting("/a", 1))
+    clients.removeAll()
+    #expect(await origin.waitForOpenConnections(0))
+    #expect(origin.waitingCount("/a") == 0)
+  }
+
+  @Test func tellsWhenTheTimeIsOver() async throws {
+    let origin = try ScriptedOrigin()
+    #expect(await !origin.waitForRequests(1, within: .milliseconds(5)))
+    #expect(await origin.takeRequest(within: .milliseconds(5)) == nil)
+    #expect(blockingWait(origin) == false)
+  }
+
+  /// In a function of its own: blocking is for code that is not asynchronous.
+  private func blockingWait(_ origin: ScriptedOrigin) -> Bool {
+    origin.waitForRequests(1, within: .milliseconds(5))
+  }
+
+  @Test func endsWaitingWhenTheTaskIsCancelled() async throws {
+    let origin = try ScriptedOrigin()
+    let task = Task { await origin.waitForRequests(1, within: .seconds(60)) }
+    task.cancel()
+    #expect(await !task.value)
+  }
+
+  @Test func takesRequestsOneByOne() throws {
+    let origin = try ScriptedOrigin()
+    let client = try connected(origin)
+    for path in ["/1", "/2", "/3"] { client.ask(path) }
+    #expect((0..<3).map { _ in origin.takeRequest()?.path } == ["/1", "/2", "/3"])
+  }
+}

@@ -1,0 +1,63 @@
+import NetSpoolTesting
+import Testing
+
+@Suite struct LifeTests {
+  @Test func refusesConnectionsWhileStoppedAndComesBackOnItsPort() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/a", .text("up"))
+    let port = origin.port
+    for _ in 0..<3 {
+      let client = try connected(origin)
+      client.ask("/a")
+      #expect(client.readAnswer().body == "up")
+      origin.stop()
+      #expect(client.readToEnd() == [])
+      #expect(RawClient(port: port) == nil)
+      #expect(origin.openConnections == 0)
+      try origin.restart()
+    }
+    #expect(origin.port == port)
+    #expect(origin.hits("/a") == 3)
+  }
+
+  @Test func keepsItsPortFromOthersWhileStopped() throws {
+    let origin = try ScriptedOrigin(starts: false)
+    #expect(RawClient(port: origin.port) == nil)
+    let others = try (0..<50).map { _ in try ScriptedOrigin(starts: false) }
+    #expect(!others.map(\.port).contains(origin.port))
+    try origin.start()
+    #expect(RawClient(port: origin.port) != nil)
+  }
+
+  @Test func closesItsPortWhenTheLastReferenceGoes() throws {
+    var origin: ScriptedOrigin? = try ScriptedOrigin()
+    let port = try #require(origin?.port)
+    let client = try #require(RawClient(port: port))
+    origin = nil
+    #expect(client.readToEnd() == [])
+    #expect(RawClient(port: port) == nil)
+  }
+
+  @Test func canBeStoppedByItsOwnClosure() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/stop") { [weak origin] _ in
+      origin?.stop()
+      return .text("never seen, or seen")
+    }
+    let client = try connected(origin)
+    client.ask("/stop")
+    _ = client.readToEnd()
+    #expect(client.end != .silence)
+    #expect(!origin.isRunning)
+  }
+
+  @Test func throwsOutRequestsThatWaitWhenItStops() async throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback(.noAnswer)
+    let client = try connected(origin)
+    client.ask("/")
+    #expect(await origin.waitForRequests(1))
+    origin.stop()
+    #expect(client.readToEnd() == [])
+  }
+}

@@ -1,0 +1,125 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+/// A blocking TCP client that sends and reads bytes and knows nothing of HTTP but where an answer ends. Every
+/// read gives up after ten seconds, so that a failing test fails and does not hang.
+final class RawClient {
+  enum End: Equatable {
+    case closed
+    case reset
+    case silence
+  }
+
+  private let fd: Int32
+  private var buffer: [UInt8] = []
+  private(set) var end: End?
+
+  /// nil when the connection is refused.
+  init?(port: Int) {
+    fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    unsafe setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    var one: Int32 = 1
+    unsafe setsockopt(fd, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    let result = unsafe withUnsafePointer(to: address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else { return nil }
+  }
+
+  deinit { _ = close(fd) }
+
+  func send(_ text: String) { send(Array(text.utf8)) }
+
+  func send(_ bytes: [UInt8]) {
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe Glibc.send(fd, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return }
+      sent += count
+    }
+  }
+
+  /// Sends a GET for this path, or another request without a body.
+  func ask(_ path: String, method: String = "GET", fields: String = "") {
+    send("\(method) \(path) HTTP/1.1\r\nHost: test\r\n\(fields)\r\n")
+  }
+
+  /// Says that no more requests come.
+  func endSending() { _ = shutdown(fd, Int32(SHUT_WR)) }
+
+  /// One read's worth of bytes, at most `limit`; empty at the end.
+  func readSome(atMost limit: Int = 65_536) -> [UInt8] {
+    if !buffer.isEmpty {
+      let taken = Array(buffer.prefix(limit))
+      buffer.removeFirst(taken.count)
+      return taken
+    }
+    guard end == nil else { return [] }
+    var block = [UInt8](repeating: 0, count: limit)
+    let count = unsafe block.withUnsafeMutableBytes { unsafe recv(fd, $0.baseAddress, limit, 0) }
+    if count > 0 { return Array(block.prefix(count)) }
+    end = count == 0 ? .closed : errno == ECONNRESET ? .reset : .silence
+    return []
+  }
+
+  /// Exactly `count` bytes, or fewer when the connection ends.
+  func read(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      let more = readSome(atMost: min(count - bytes.count, 1 << 20))
+      if more.isEmpty { break }
+      bytes.append(contentsOf: more)
+    }
+    return bytes
+  }
+
+  /// Up to and with the blank line.
+  func readHead() -> String {
+    var head: [UInt8] = []
+    while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+      let byte = readSome(atMost: 65_536)
+      if byte.isEmpty { break }
+      let start = max(head.count - 3, 0)
+      head.append(contentsOf: byte)
+      if let end = Self.blankLine(in: head, from: start) {
+        buffer = Array(head[end...]) + buffer
+        head.removeSubrange(end...)
+      }
+    }
+    return String(decoding: head, as: UTF8.self)
+  }
+
+  /// Everything until the connection ends.
+  func readToEnd() -> [UInt8] { read(.max) }
+
+  /// A head and as much body as its Content-Length says.
+  func readAnswer() -> (head: String, body: String) {
+    let head = readHead()
+    let length = head.lowercased().split(separator: "content-length: ").dropFirst().first.map {
+      Int($0.prefix { $0.isNumber }) ?? 0
+    }
+    return (head, String(decoding: read(length ?? 0), as: UTF8.self))
+  }
+
+  private static func blankLine(in bytes: [UInt8], from start: Int) -> Int? {
+    let mark: [UInt8] = [13, 10, 13, 10]
+    guard bytes.count >= 4 else { return nil }
+    for index in start...max(start, bytes.count - 4) where bytes[index...].starts(with: mark) {
+      return index + 4
+    }
+    return nil
+  }
+}
+
+/// A connected client.
+func connected(_ origin: ScriptedOrigin) throws -> RawClient { try #require(RawClient(port: origin.port)) }

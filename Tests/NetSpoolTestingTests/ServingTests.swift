@@ -1,0 +1,171 @@
+import NetSpoolTesting
+import Testing
+
+@Suite struct ServingTests {
+  @Test func answersOneRequestAfterAnotherOnOneConnection() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/a") { .text("\($0.indexOnConnection)") }
+    let client = try connected(origin)
+    for index in 0..<3 {
+      client.ask("/a?x=\(index)")
+      #expect(client.readAnswer().body == "\(index)")
+    }
+    #expect(origin.connectionCount == 1)
+    #expect(origin.hits("/a") == 3)
+    #expect(origin.requests.map(\.query) == ["x=0", "x=1", "x=2"])
+  }
+
+  @Test func answersPipelinedRequestsInOrder() throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback { .text($0.path) }
+    let client = try connected(origin)
+    let paths = (0..<100).map { "/\($0)" }
+    client.send(paths.map { "GET \($0) HTTP/1.1\r\nHost: t\r\n\r\n" }.joined())
+    #expect(paths.map { _ in client.readAnswer().body } == paths)
+  }
+
+  @Test func answersPipelinedRequestsOfAClientThatSendsNoMore() throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback { .text($0.path) }
+    let client = try connected(origin)
+    client.ask("/1")
+    client.ask("/2")
+    client.endSending()
+    #expect(client.readAnswer().body == "/1")
+    #expect(client.readAnswer().body == "/2")
+    #expect(client.readToEnd() == [])
+    #expect(client.end == .closed)
+  }
+
+  @Test func takesAnswersByPathQueueRoutePrefixQueueAndFallback() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/route", .text("route"))
+    origin.on(prefix: "/p", .text("short"))
+    origin.on(prefix: "/prefix", .text("long"))
+    origin.enqueue(.text("first"), for: "/route")
+    origin.enqueue(.text("queued"))
+    origin.fallback(.text("fallback"))
+    let client = try connected(origin)
+    let answers = ["/route", "/route", "/prefix/x", "/px", "/other", "/other"].map {
+      client.ask($0)
+      return client.readAnswer().body
+    }
+    #expect(answers == ["first", "route", "long", "short", "queued", "fallback"])
+  }
+
+  @Test func answersHeadWithoutABodyAndKeepsTheConnectionInStep() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/a", .text("hello"))
+    let client = try connected(origin)
+    client.ask("/a", method: "HEAD")
+    #expect(client.readHead().contains("Content-Length: 5\r\n"))
+    client.ask("/a")
+    #expect(client.readAnswer().body == "hello")
+  }
+
+  @Test(arguments: [204, 304]) func sendsNeitherBodyNorLengthWith(status: Int) throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback(.text("never", status: status))
+    let client = try connected(origin)
+    client.ask("/")
+    #expect(!client.readHead().contains("Content-Length"))
+    client.ask("/")
+    #expect(client.readHead().hasPrefix("HTTP/1.1 \(status) "))
+  }
+
+  @Test func writesTheAnswerByteForByte() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/a", Answer(status: 299, headers: ["x-Odd": "1"], body: .text("hi")).reason("Fine").closing())
+    let client = try connected(origin)
+    client.ask("/a")
+    let text = String(decoding: client.readToEnd(), as: UTF8.self)
+    #expect(text == "HTTP/1.1 299 Fine\r\nx-Odd: 1\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+    #expect(client.end == .closed)
+  }
+
+  @Test func framesBodiesInChunks() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/list", .chunks([Array("hello".utf8), [], Array(" world, again".utf8)]))
+    origin.on("/sized", Answer(body: .text("abcdefg")).framed(.chunked(size: 3)))
+    let client = try connected(origin)
+    client.ask("/list", fields: "Connection: keep-alive\r\n")
+    #expect(client.readHead().contains("Transfer-Encoding: chunked\r\n"))
+    let list = "5\r\nhello\r\nd\r\n world, again\r\n0\r\n\r\n"
+    #expect(String(decoding: client.read(list.utf8.count), as: UTF8.self) == list)
+    client.ask("/sized", fields: "Connection: close\r\n")
+    _ = client.readHead()
+    #expect(
+      String(decoding: client.readToEnd(), as: UTF8.self) == "3\r\nabc\r\n3\r\ndef\r\n1\r\ng\r\n0\r\n\r\n")
+  }
+
+  @Test func streamsALargeGeneratedBody() throws {
+    let origin = try ScriptedOrigin()
+    let count = 64 << 20
+    origin.on("/big", .pattern(count))
+    let client = try connected(origin)
+    client.ask("/big")
+    #expect(client.readHead().contains("Content-Length: \(count)\r\n"))
+    var position = 0
+    while position < count {
+      let block = client.readSome(atMost: 1 << 20)
+      // The ends of each block: checking every byte would time the test, not the origin.
+      guard !block.isEmpty, BodyPattern.matches(block.prefix(64), at: position),
+        BodyPattern.matches(block.suffix(64), at: position + block.count - min(64, block.count))
+      else { break }
+      position += block.count
+    }
+    #expect(position == count)
+  }
+
+  /// A body of 1 EiB: if any of it but a block were held, there would be no memory for it.
+  @Test func holdsNoneOfAGeneratedBody() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/huge", .pattern(1 << 60))
+    let client = try connected(origin)
+    client.ask("/huge")
+    #expect(client.readHead().contains("Content-Length: \(1 << 60)\r\n"))
+    #expect(BodyPattern.matches(client.read(1 << 20)))
+  }
+
+  @Test(arguments: [
+    ("", "200", 0, 1_000), ("Range: bytes=600-\r\n", "206", 600, 400), ("Range: bytes=5-5\r\n", "206", 5, 1),
+    ("Range: bytes=900-5000\r\n", "206", 900, 100), ("Range: bytes=1000-\r\n", "416", 0, 0),
+    ("Range: bytes=600-\r\nIf-Range: \"a\"\r\n", "206", 600, 400),
+    ("Range: bytes=600-\r\nIf-Range: \"b\"\r\n", "200", 0, 1_000), ("Range: lines=1-\r\n", "200", 0, 1_000),
+  ]) func answersRanges(fields: String, status: String, from: Int, count: Int) throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/r") { .resumable(1_000, etag: "\"a\"", for: $0) }
+    let client = try connected(origin)
+    client.ask("/r", fields: fields)
+    let head = client.readHead()
+    #expect(head.hasPrefix("HTTP/1.1 \(status) "))
+    #expect(head.contains("Content-Length: \(count)\r\n"))
+    if status == "206" { #expect(head.contains("Content-Range: bytes \(from)-\(from + count - 1)/1000\r\n")) }
+    #expect(client.read(count) == BodyPattern.bytes(count, from: from))
+  }
+
+  @Test func servesTwoHundredConnectionsAtOnce() throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback { .text("\($0.connection)") }
+    let clients = try (0..<200).map { _ in try connected(origin) }
+    for client in clients { client.ask("/") }
+    let bodies = Set(clients.map { $0.readAnswer().body })
+    #expect(bodies == Set((0..<200).map(String.init)))
+    #expect(origin.openConnections == 200)
+  }
+
+  @Test func takesMoreConnectionsOnlyWhenThereIsRoom() async throws {
+    var limits = OriginLimits()
+    limits.connectionsMax = 1
+    let origin = try ScriptedOrigin(limits: limits)
+    origin.fallback(.text("hi"))
+    var first: RawClient? = try connected(origin)
+    let second = try connected(origin)
+    first?.ask("/")
+    second.ask("/")
+    #expect(first?.readAnswer().body == "hi")
+    #expect(origin.connectionCount == 1)
+    first = nil
+    #expect(second.readAnswer().body == "hi")
+  }
+}
