@@ -70,3 +70,16 @@ extension Summary {
     for (name, value) in counts { json.field(name, value) }
   }
 }
+
+extension ReportMerge.Totals {
+  /// For people.
+  var text: String {
+    let parts = [
+      ("URLs", summary.list.lines), ("done", summary.done), ("from the cache", summary.hits),
+      ("failed for good", summary.failedForGood), ("failed for now", summary.failedForNow),
+      ("replaced by later results", replaced), ("unreadable lines", unreadable),
+    ]
+    let rows = parts.map { "\(HumanText.padded(HumanText.count($0.1), to: 14))  \($0.0)" }
+    return rows.joined(separator: "\n") + "\n\(HumanText.padded(HumanText.bytes(summary.bytes), to: 14))  in all\n"
+  }
+}
