@@ -5,7 +5,7 @@ struct DryRun {
   let stop: StopSwitch
   let reactor: any Reactor
 
-  func run() throws(IOFailure) -> ExitStatus {
+  func run() throws(IOFailure) -> JobStatus {
     stop.onPress(reactor.wake)
     let output = FailedWriter(try OutputFile.create("-"))
     while true {

@@ -15,7 +15,7 @@ struct FetchRun {
 
   /// A command line that cannot be run, found out only by looking at the files it names.
   struct Refusal: Error, Equatable {
-    let status: ExitStatus
+    let status: JobStatus
     let sentence: String
   }
 
@@ -23,7 +23,7 @@ struct FetchRun {
   /// for outputs, which exists then.
   typealias MakeFetcher = (FetchOptions, OutputFolder?) throws -> any Fetcher
 
-  func run(makeFetcher: MakeFetcher) -> ExitStatus {
+  func run(makeFetcher: MakeFetcher) -> JobStatus {
     do {
       return try assembled(makeFetcher)
     } catch let refusal as Refusal {
@@ -38,7 +38,7 @@ struct FetchRun {
     }
   }
 
-  private func assembled(_ makeFetcher: MakeFetcher) throws -> ExitStatus {
+  private func assembled(_ makeFetcher: MakeFetcher) throws -> JobStatus {
     let list = try ListReader(ListSource.sources(of: options.sources))
     try refuseToOverwrite(list)
     let ledger = Ledger(directory: Ledger.temporaryDirectory(environment))
@@ -127,7 +127,7 @@ extension FetchRun {
 // MARK: - The end
 
 extension FetchRun {
-  private func report(_ end: FetchJob.End) throws(IOFailure) -> ExitStatus {
+  private func report(_ end: FetchJob.End) throws(IOFailure) -> JobStatus {
     if !options.quiet { console.message(end.summary.text) }
     if end.isPartial, !options.quiet {
       console.message("to go on: \(ResumeCommand.text(arguments, options))")

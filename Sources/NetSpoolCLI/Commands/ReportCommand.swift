@@ -47,7 +47,7 @@ struct ReportMergeCommand: ParsableCommand {
       try merge()
     } catch {
       Console.standardError().message("netspool: \(error)")
-      throw ExitCode(ExitStatus.localIO.code)
+      throw ExitCode(JobStatus.localIO.code)
     }
   }
 

@@ -44,7 +44,7 @@ extension Summary {
   }
 
   /// For programs: one JSON object on one line.
-  func json(exitStatus: ExitStatus) -> [UInt8] {
+  func json(exitStatus: JobStatus) -> [UInt8] {
     var json = JSONText()
     json.beginObject()
     writeCounts(to: &json)
