@@ -30,7 +30,12 @@ import Testing
   func aWrongCommandLineIsAUsageError(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try FetchOptions.parse(arguments) }
     #expect(error.map { FetchOptions.exitCode(for: $0).rawValue } == 64)
-    #expect(error.map { FetchOptions.message(for: $0).isEmpty } == false)
+  }
+
+  @Test func aRefusalIsASentence() {
+    let error = #expect(throws: (any Error).self) { try FetchOptions.parse(["list", "--resume"]) }
+    #expect(
+      error.map { FetchOptions.message(for: $0) } == "--resume needs --results: that file says what is done.")
   }
 
   @Test(arguments: [
@@ -65,19 +70,21 @@ import Testing
 }
 
 @Suite struct PermanenceTests {
-  @Test(arguments: [
-    (404, .forGood), (410, .forGood), (401, .forGood), (408, .forNow), (425, .forNow), (429, .forNow),
-    (500, .forNow), (501, .forGood), (502, .forNow), (503, .forNow), (504, .forNow), (505, .forGood),
-    (511, .forGood), (599, .forNow),
-  ] as [(Int, FetchOutcome.Permanence)])
+  @Test(
+    arguments: [
+      (404, .forGood), (410, .forGood), (401, .forGood), (408, .forNow), (425, .forNow), (429, .forNow),
+      (500, .forNow), (501, .forGood), (502, .forNow), (503, .forNow), (504, .forNow), (505, .forGood),
+      (511, .forGood), (599, .forNow),
+    ] as [(Int, FetchOutcome.Permanence)])
   func statusesAreSorted(status: Int, permanence: FetchOutcome.Permanence) {
     #expect(FetchOutcome.Permanence(code: "status", status: status) == permanence)
   }
 
-  @Test(arguments: [
-    ("timedOut", .forNow), ("offline", .forNow), ("connectFailed", .forNow), ("invalidURL", .forGood),
-    ("tlsRejected", .forGood), ("somethingNew", .forNow), ("sinkFailed", .local(errno: 28)),
-  ] as [(String, FetchOutcome.Permanence)])
+  @Test(
+    arguments: [
+      ("timedOut", .forNow), ("offline", .forNow), ("connectFailed", .forNow), ("invalidURL", .forGood),
+      ("tlsRejected", .forGood), ("somethingNew", .forNow), ("sinkFailed", .local(errno: 28)),
+    ] as [(String, FetchOutcome.Permanence)])
   func codesAreSorted(code: String, permanence: FetchOutcome.Permanence) {
     #expect(FetchOutcome.Permanence(code: code, errno: 28) == permanence)
   }

@@ -34,17 +34,17 @@ import Testing
     var random = SplitMix64(seed: 1)
     bench.reactor.duringWait = { _ in
       bench.fetcher.release(Int.random(in: 1...3, using: &random))
-      return true
     }
     let end = try bench.run()
     #expect(bench.fetcher.waitingPeak == window)
     #expect(end.summary.done == 300)
   }
 
-  @Test(arguments: [
-    ([200, 200], .allDone), ([200, 404], .failedForGood), ([404, 503], .failedForNow),
-    ([200, 429], .failedForNow), ([501], .failedForGood),
-  ] as [([Int], JobStatus)])
+  @Test(
+    arguments: [
+      ([200, 200], .allDone), ([200, 404], .failedForGood), ([404, 503], .failedForNow),
+      ([200, 429], .failedForNow), ([501], .failedForGood),
+    ] as [([Int], JobStatus)])
   func theStatusTellsWhetherToRunAgain(answers: [Int], status: JobStatus) throws {
     let bench = try JobBench(urls: 0..<answers.count)
     bench.fetcher.answer = { answers[$0.id] == 200 ? .ok() : .status(answers[$0.id]) }
@@ -98,7 +98,6 @@ import Testing
     try bench.writeFiles()
     bench.reactor.duringWait = { wait in
       if wait == 1 { bench.stop.press(signal) } else { bench.fetcher.release(1) }
-      return true
     }
     let end = try bench.run()
     #expect(end.status == .signal(signal))
@@ -117,7 +116,6 @@ import Testing
     bench.fetcher.isOpen = false
     bench.reactor.duringWait = { wait in
       if wait <= 2 { bench.stop.press(wait == 1 ? SIGINT : SIGTERM) }
-      return true
     }
     let end = try bench.run()
     #expect(end.status == .signal(SIGINT))
@@ -134,7 +132,6 @@ import Testing
     try bench.writeFiles()
     bench.reactor.duringWait = { wait in
       if wait == 5 { bench.stop.press(SIGINT) } else { bench.fetcher.release(4) }
-      return true
     }
     let first = try bench.run()
     let (path, second) = (bench.scratch["results.jsonl"], try JobBench())
@@ -167,7 +164,6 @@ import Testing
     bench.fetcher.isOpen = false
     bench.reactor.duringWait = { _ in
       bench.fetcher.release()
-      return true
     }
     let end = try bench.run()
     #expect(end.status == .tooManyErrors)
@@ -240,7 +236,6 @@ import Testing
     var seen: [Int] = []
     bench.reactor.duringWait = { _ in
       seen.append((try? bench.scratch.read("results.jsonl").split(separator: "\n").count) ?? -1)
-      return true
     }
     _ = try bench.run()
     #expect(Set(seen).count > 5, "\(seen)")
@@ -256,7 +251,6 @@ import Testing
     bench.reactor.duringWait = { wait in
       if wait == 3 { try? writer!.write(Array("http://h/2\n".utf8)) }
       if wait == 6 { writer = nil }
-      return true
     }
     let end = try bench.run()
     #expect(end.summary.done == 2)

@@ -23,13 +23,14 @@ import Testing
     .item(ListItem(url: url, name: name, line: line))
   }
 
-  @Test(arguments: [
-    ("http://h/a\n", "http://h/a", nil), ("http://h/a", "http://h/a", nil),
-    ("http://h/a\r\n", "http://h/a", nil), ("  http://h/a  \n", "http://h/a", nil),
-    ("\u{FEFF}http://h/a\n", "http://h/a", nil), ("http://h/a\tb.png\n", "http://h/a", "b.png"),
-    ("http://h/a\tb c/d.png\r\n", "http://h/a", "b c/d.png"), ("HTTPS://h/a\t\n", "HTTPS://h/a", nil),
-    ("http://h/ä\tü\n", "http://h/ä", "ü"),
-  ] as [(String, String, String?)])
+  @Test(
+    arguments: [
+      ("http://h/a\n", "http://h/a", nil), ("http://h/a", "http://h/a", nil),
+      ("http://h/a\r\n", "http://h/a", nil), ("  http://h/a  \n", "http://h/a", nil),
+      ("\u{FEFF}http://h/a\n", "http://h/a", nil), ("http://h/a\tb.png\n", "http://h/a", "b.png"),
+      ("http://h/a\tb c/d.png\r\n", "http://h/a", "b c/d.png"), ("HTTPS://h/a\t\n", "HTTPS://h/a", nil),
+      ("http://h/ä\tü\n", "http://h/ä", "ü"),
+    ] as [(String, String, String?)])
   func readsALine(text: String, url: String, name: String?) throws {
     #expect(try pulls(Array(text.utf8)) == [item(url, name)])
   }
@@ -39,12 +40,14 @@ import Testing
     #expect(try pulls(Array(text.utf8)) == [item("http://h/a", line: 6), item("http://h/b#frag", line: 8)])
   }
 
-  @Test(arguments: [
-    ("\tname", .notAURL(.empty)), ("h/a", .notAURL(.noScheme)), ("ftp://h/a", .notAURL(.noScheme)),
-    ("http://", .notAURL(.noHost)), ("https:///a", .notAURL(.noHost)), ("http://h/a b", .notAURL(.hasSpace)),
-    ("http://h/\u{1}", .notAURL(.hasControl)), ("http://h/\u{0}a", .hasNUL),
-    (String(repeating: "a", count: 16_385), .tooLong), (String(repeating: "a", count: 300_000), .tooLong),
-  ] as [(String, BrokenLine.Cause)])
+  @Test(
+    arguments: [
+      ("\tname", .notAURL(.empty)), ("h/a", .notAURL(.noScheme)), ("ftp://h/a", .notAURL(.noScheme)),
+      ("http://", .notAURL(.noHost)), ("https:///a", .notAURL(.noHost)),
+      ("http://h/a b", .notAURL(.hasSpace)),
+      ("http://h/\u{1}", .notAURL(.hasControl)), ("http://h/\u{0}a", .hasNUL),
+      (String(repeating: "a", count: 16_385), .tooLong), (String(repeating: "a", count: 300_000), .tooLong),
+    ] as [(String, BrokenLine.Cause)])
   func reportsABrokenLineAndGoesOn(line: String, cause: BrokenLine.Cause) throws {
     try expectBroken(Array(line.utf8), cause)
   }

@@ -19,7 +19,8 @@ import Testing
   @Test(arguments: [
     ("a.png", "a.png"), ("d/e/a.png", "d/e/a.png"), ("/etc/passwd", "etc/passwd"),
     ("../../etc/passwd", "_/_/etc/passwd"), ("a/../b", "a/_/b"), ("./a//b/", "a/b"), ("-rf", "_rf"),
-    ("d/-rf", "d/_rf"), ("a\u{7}b", "a_b"), ("a\tb", "a_b"), ("\u{202E}gpj", "_gpj"), (".profile", ".profile"),
+    ("d/-rf", "d/_rf"), ("a\u{7}b", "a_b"), ("a\tb", "a_b"), ("\u{202E}gpj", "_gpj"),
+    (".profile", ".profile"),
     ("a b", "a b"), ("...", "..."),
   ])
   func comesFromTheListMadeSafe(text: String, name: String) {
@@ -59,7 +60,9 @@ import Testing
       for name in [OutputName.fromList(text), OutputName.fromURL("http://h/" + text)] {
         guard let name else { continue }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-        #expect(parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.hasPrefix("-") }, "seed \(seed): \(name)")
+        #expect(
+          parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.hasPrefix("-") },
+          "seed \(seed): \(name)")
         #expect(parts.allSatisfy { $0.utf8.count <= 255 }, "seed \(seed)")
         #expect(!name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E }, "seed \(seed)")
       }

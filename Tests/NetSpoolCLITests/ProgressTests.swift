@@ -23,7 +23,8 @@ import Testing
     var meter = ProgressMeter()
     for step in 0...60 {
       let finished = step <= 40 ? step * 100 : 4_000 + (step - 40) * 10
-      meter.update(.init(finished: finished, inFlight: 5_000 - finished, listEnded: true), now: Int64(step) * second)
+      meter.update(
+        .init(finished: finished, inFlight: 5_000 - finished, listEnded: true), now: Int64(step) * second)
     }
     #expect(meter.perSecond == 10)
     #expect(meter.secondsLeft == 80)
@@ -49,7 +50,8 @@ import Testing
   @Test(arguments: 1...200)
   func theBarFitsEveryTerminal(columns: Int) {
     let counts = ProgressMeter.Counts(
-      finished: 1_234_567, failed: 98_765, hits: 1_000_000, bytes: 1 << 45, inFlight: 2_000, listFraction: 0.3)
+      finished: 1_234_567, failed: 98_765, hits: 1_000_000, bytes: 1 << 45, inFlight: 2_000, listFraction: 0.3
+    )
     let text = ProgressLine(meter: meter(counts)).bar(columns: columns)
     #expect(text.utf8.count <= max(1, columns - 1))
     #expect(columns < 24 || text.contains("1,234,567/~4,121,890"))
@@ -71,11 +73,13 @@ import Testing
     #expect(coloured.contains("\u{1B}[31m3 errors\u{1B}[0m"))
   }
 
-  @Test(arguments: [
-    (.auto, true, false, .bar), (.auto, false, false, .lines), (.always, false, false, .bar),
-    (.never, true, false, .silent), (.lines, true, false, .lines), (.always, true, true, .silent),
-  ] as [(ProgressMode, Bool, Bool, ProgressMode.Style)])
-  func theModeDecidesTheStyle(mode: ProgressMode, isTerminal: Bool, isQuiet: Bool, style: ProgressMode.Style) {
+  @Test(
+    arguments: [
+      (.auto, true, false, .bar), (.auto, false, false, .lines), (.always, false, false, .bar),
+      (.never, true, false, .silent), (.lines, true, false, .lines), (.always, true, true, .silent),
+    ] as [(ProgressMode, Bool, Bool, ProgressMode.Style)])
+  func theModeDecidesTheStyle(mode: ProgressMode, isTerminal: Bool, isQuiet: Bool, style: ProgressMode.Style)
+  {
     #expect(mode.style(isTerminal: isTerminal, isQuiet: isQuiet) == style)
   }
 

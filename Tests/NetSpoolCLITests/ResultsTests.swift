@@ -75,7 +75,8 @@ import Testing
 
   @Test func theLastResultOfAURLCounts() throws {
     let scratch = try Scratch()
-    let one = try scratch.write("1", line("a", "failed") + line("b", "failed-for-now") + line("c", "done") + "x\n")
+    let one = try scratch.write(
+      "1", line("a", "failed") + line("b", "failed-for-now") + line("c", "done") + "x\n")
     let two = try scratch.write("2", line("b", "done", bytes: 5) + line("a", "failed-for-now") + #"{"url":"#)
     let merged = try OutputFile.create(scratch["m"])
     let failed = FailedWriter(try OutputFile.create(scratch["f"]))
@@ -95,9 +96,11 @@ import Testing
 
   @Test func mergingAMergedFileChangesNothing() throws {
     let scratch = try Scratch()
-    let one = try scratch.write("1", (0..<50).map { line("u\($0 % 20)", $0 % 3 == 0 ? "done" : "failed") }.joined())
+    let one = try scratch.write(
+      "1", (0..<50).map { line("u\($0 % 20)", $0 % 3 == 0 ? "done" : "failed") }.joined())
     _ = try ReportMerge(paths: [one, one], ledger: Ledger()).run(merged: try OutputFile.create(scratch["m"]))
-    _ = try ReportMerge(paths: [scratch["m"]], ledger: Ledger()).run(merged: try OutputFile.create(scratch["n"]))
+    _ = try ReportMerge(paths: [scratch["m"]], ledger: Ledger()).run(
+      merged: try OutputFile.create(scratch["n"]))
     #expect(try scratch.read("m") == scratch.read("n"))
     #expect(try scratch.read("m").split(separator: "\n").count == 20)
   }

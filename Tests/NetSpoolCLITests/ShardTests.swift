@@ -29,22 +29,26 @@ import Testing
     #expect(Shard(text) != nil)
   }
 
-  @Test(arguments: ["", "1", "4/4", "1/1", "-1/4", "+1/4", "0/0", "0/1000001", "1/2/3", "a/b", "1/", "/2", " 1/2"])
+  @Test(arguments: [
+    "", "1", "4/4", "1/1", "-1/4", "+1/4", "0/0", "0/1000001", "1/2/3", "a/b", "1/", "/2", " 1/2",
+  ])
   func refusesWhatIsNoShard(text: String) {
     #expect(Shard(text) == nil)
   }
 
-  @Test(arguments: [
-    ([:], nil, nil),
-    (["JOB_COMPLETION_INDEX": "2", "NETSPOOL_SHARDS": "4"], "2/4", "JOB_COMPLETION_INDEX"),
-    (["JOB_COMPLETION_INDEX": "2"], nil, nil),
-    (["SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_TASK_COUNT": "8"], "0/8", "SLURM_ARRAY_TASK_ID"),
-    (
-      ["SLURM_ARRAY_TASK_ID": "5", "SLURM_ARRAY_TASK_COUNT": "1", "NETSPOOL_SHARDS": "8"], "5/8",
-      "SLURM_ARRAY_TASK_ID"
-    ),
-    (["SLURM_ARRAY_TASK_ID": "5"], nil, nil), (["JOB_COMPLETION_INDEX": "", "NETSPOOL_SHARDS": ""], nil, nil),
-  ] as [([String: String], String?, String?)])
+  @Test(
+    arguments: [
+      ([:], nil, nil),
+      (["JOB_COMPLETION_INDEX": "2", "NETSPOOL_SHARDS": "4"], "2/4", "JOB_COMPLETION_INDEX"),
+      (["JOB_COMPLETION_INDEX": "2"], nil, nil),
+      (["SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_TASK_COUNT": "8"], "0/8", "SLURM_ARRAY_TASK_ID"),
+      (
+        ["SLURM_ARRAY_TASK_ID": "5", "SLURM_ARRAY_TASK_COUNT": "1", "NETSPOOL_SHARDS": "8"], "5/8",
+        "SLURM_ARRAY_TASK_ID"
+      ),
+      (["SLURM_ARRAY_TASK_ID": "5"], nil, nil),
+      (["JOB_COMPLETION_INDEX": "", "NETSPOOL_SHARDS": ""], nil, nil),
+    ] as [([String: String], String?, String?)])
   func takesTheSchedulersAssignment(variables: [String: String], shard: String?, origin: String?) throws {
     let assigned = try Shard.assigned(Environment(variables))
     #expect(assigned?.shard == shard.flatMap { Shard($0) })

@@ -3,15 +3,18 @@ import Testing
 @testable import NetSpoolCLI
 
 @Suite struct UnitsTests {
-  @Test(arguments: [
-    ("1", 1), ("500", 500), ("10k", 10_240), ("10K", 10_240), ("10kB", 10_240), ("1.5MiB", 1_572_864),
-    ("2G", 2_147_483_648), ("1TiB", 1_099_511_627_776), ("7b", 7),
-  ] as [(String, Int64)])
+  @Test(
+    arguments: [
+      ("1", 1), ("500", 500), ("10k", 10_240), ("10K", 10_240), ("10kB", 10_240), ("1.5MiB", 1_572_864),
+      ("2G", 2_147_483_648), ("1TiB", 1_099_511_627_776), ("7b", 7),
+    ] as [(String, Int64)])
   func readsByteSizes(text: String, bytes: Int64) {
     #expect(ByteSize(text)?.bytes == bytes)
   }
 
-  @Test(arguments: ["", "k", "-1", "+1", "0", "1x", "1 k", "1e3", "0x10", ".5k", "1..2", "nan", "inf", "9999999T"])
+  @Test(arguments: [
+    "", "k", "-1", "+1", "0", "1x", "1 k", "1e3", "0x10", ".5k", "1..2", "nan", "inf", "9999999T",
+  ])
   func refusesWhatIsNoByteSize(text: String) {
     #expect(ByteSize(text) == nil)
   }
@@ -35,15 +38,18 @@ import Testing
     #expect(HumanText.count(value) == text)
   }
 
-  @Test(arguments: [
-    (0, "0 B"), (1_023, "1023 B"), (1_024, "1.0 KiB"), (6_815_744, "6.5 MiB"), (1_048_575, "1.0 MiB"),
-    (.max, "8.0 EiB"),
-  ] as [(Int64, String)])
+  @Test(
+    arguments: [
+      (0, "0 B"), (1_023, "1023 B"), (1_024, "1.0 KiB"), (6_815_744, "6.5 MiB"), (1_048_575, "1.0 MiB"),
+      (.max, "8.0 EiB"),
+    ] as [(Int64, String)])
   func writesByteSizes(bytes: Int64, text: String) {
     #expect(HumanText.bytes(bytes) == text)
   }
 
-  @Test(arguments: [(0, "0:00"), (7.4, "0:07"), (59.6, "1:00"), (754, "12:34"), (3_723, "1:02:03"), (-1, "0:00")])
+  @Test(arguments: [
+    (0, "0:00"), (7.4, "0:07"), (59.6, "1:00"), (754, "12:34"), (3_723, "1:02:03"), (-1, "0:00"),
+  ])
   func writesTimes(seconds: Double, text: String) {
     #expect(HumanText.clock(seconds) == text)
   }

@@ -10,13 +10,15 @@ struct FetchOptions: ParsableArguments {
 
   @Option(
     name: [.short, .long],
-    help: ArgumentHelp("Write each body to a file in this folder. Without it only the cache is filled.", valueName: "dir"))
+    help: ArgumentHelp(
+      "Write each body to a file in this folder. Without it only the cache is filled.", valueName: "dir"))
   var output: String?
 
   @Option(help: ArgumentHelp("Transfers at once: auto, or 1 to 1024.", valueName: "auto|n"))
   var jobs = Jobs.auto
 
-  @Option(help: ArgumentHelp("At most this many at once to one origin. Default: adapts, up to 64.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("At most this many at once to one origin. Default: adapts, up to 64.", valueName: "n"))
   var perOrigin: Int?
 
   @Option(help: ArgumentHelp("Start at most this many: 50/s, 30/m, 10/h.", valueName: "n/s"))
@@ -38,7 +40,9 @@ struct FetchOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write one JSON object per URL to this file.", valueName: "x.jsonl"))
   var results: String?
 
-  @Option(help: ArgumentHelp("Write the failed lines to this file; it can be the next run's list.", valueName: "x.txt"))
+  @Option(
+    help: ArgumentHelp(
+      "Write the failed lines to this file; it can be the next run's list.", valueName: "x.txt"))
   var failed: String?
 
   @Flag(help: "Skip what the results file has as done, and go on writing it. Needs --results.")
@@ -50,7 +54,10 @@ struct FetchOptions: ParsableArguments {
         + "NETSPOOL_SHARDS, or SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT.", valueName: "i/n"))
   var shard: Shard?
 
-  @Option(help: "Progress on standard error: auto (a bar on a terminal, a line every 10 s in a log), always, never, lines.")
+  @Option(
+    help:
+      "Progress on standard error: auto (a bar on a terminal, a line every 10 s in a log), always, never, lines."
+  )
   var progress = ProgressMode.auto
 
   @Flag(name: [.short, .long], help: "No progress, no failures, no summary; only what stops the job.")
@@ -86,7 +93,8 @@ struct FetchOptions: ParsableArguments {
     }
     let onStandardOutput = [results == "-", failed == "-", json, dryRun].count { $0 }
     if onStandardOutput > 1 {
-      throw ValidationError("Only one of --results -, --failed -, --json and --dry-run can have standard output.")
+      throw ValidationError(
+        "Only one of --results -, --failed -, --json and --dry-run can have standard output.")
     }
   }
 }

@@ -77,7 +77,9 @@ extension FetchRun {
   private func refuseToOverwrite(_ list: ListReader) throws(Refusal) {
     let outputs = [("--results", options.results), ("--failed", options.failed)]
     for case (let option, .some(let path)) in outputs {
-      guard let status = FileStatus(path: path), list.files.contains(where: status.isSameFile) else { continue }
+      guard let status = FileStatus(path: path), list.files.contains(where: status.isSameFile) else {
+        continue
+      }
       throw Refusal(
         status: .usage, sentence: "\(option) \(path) is also the list; it would be overwritten")
     }

@@ -10,7 +10,9 @@ struct GetOptions: ParsableArguments {
     help: ArgumentHelp("Write the body to this file instead of standard output.", valueName: "file"))
   var output: String?
 
-  @Option(help: ArgumentHelp("User name and password. Basic unless another scheme is named.", valueName: "user:password"))
+  @Option(
+    help: ArgumentHelp(
+      "User name and password. Basic unless another scheme is named.", valueName: "user:password"))
   var user: String?
 
   @Flag(help: "Authenticate with Digest.")

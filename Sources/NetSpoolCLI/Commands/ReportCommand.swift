@@ -20,10 +20,14 @@ struct ReportMergeCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("Results files.", valueName: "x.jsonl"))
   var files: [String]
 
-  @Option(name: [.short, .long], help: ArgumentHelp("Write the results that count to this file; '-' for standard output.", valueName: "file"))
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp(
+      "Write the results that count to this file; '-' for standard output.", valueName: "file"))
   var output: String?
 
-  @Option(help: ArgumentHelp("Write the lines that are not done to this file, as a list.", valueName: "x.txt"))
+  @Option(
+    help: ArgumentHelp("Write the lines that are not done to this file, as a list.", valueName: "x.txt"))
   var failed: String?
 
   @Flag(help: "Print the totals as JSON on standard output.")

@@ -2,7 +2,9 @@ import ArgumentParser
 
 /// What every command that sends requests understands.
 struct RequestOptions: ParsableArguments {
-  @Option(name: [.short, .long], help: ArgumentHelp("Send a header, as 'Name: value'. Repeatable.", valueName: "field"))
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp("Send a header, as 'Name: value'. Repeatable.", valueName: "field"))
   var header: [HeaderField] = []
 
   @Option(help: ArgumentHelp("Send this User-Agent. Default: netspool/VERSION.", valueName: "text"))

@@ -37,7 +37,8 @@ extension Summary {
 
   private var notes: [String] {
     let parts = [
-      (list.duplicates, "duplicates skipped"), (list.resumed, "done before"), (list.otherShards, "left to other shards"),
+      (list.duplicates, "duplicates skipped"), (list.resumed, "done before"),
+      (list.otherShards, "left to other shards"),
       (list.renamed, "renamed because the name was taken"), (cancelled, "not fetched"),
     ]
     return parts.filter { $0.0 > 0 }.map { "\(HumanText.count($0.0)) \($0.1)" }
@@ -80,6 +81,7 @@ extension ReportMerge.Totals {
       ("replaced by later results", replaced), ("unreadable lines", unreadable),
     ]
     let rows = parts.map { "\(HumanText.padded(HumanText.count($0.1), to: 14))  \($0.0)" }
-    return rows.joined(separator: "\n") + "\n\(HumanText.padded(HumanText.bytes(summary.bytes), to: 14))  in all\n"
+    return rows.joined(separator: "\n")
+      + "\n\(HumanText.padded(HumanText.bytes(summary.bytes), to: 14))  in all\n"
   }
 }
