@@ -26,7 +26,7 @@ final class FetchJob {
 
   struct End: Equatable {
     let summary: Summary
-    let status: ExitStatus
+    let status: JobStatus
     /// Stopped before the list's end: there is something to resume.
     let isPartial: Bool
   }
@@ -51,7 +51,7 @@ final class FetchJob {
   private var pending: FetchItem?
   private var pause = Pause.none
   private var listEnded = false
-  private var stopped: ExitStatus?
+  private var stopped: JobStatus?
   private var hasCancelledAll = false
   private var nextFlush: Int64
 
@@ -190,7 +190,7 @@ extension FetchJob {
   }
 
   /// Pulls nothing more and lets what is under way end. The first cause names the exit status.
-  private func stop(_ cause: ExitStatus) {
+  private func stop(_ cause: JobStatus) {
     guard stopped == nil else { return }
     stopped = cause
     pending = nil

@@ -56,7 +56,9 @@ final class Ledger {
   ///
   /// The table is addressed by the hash's highest bits, so it stays nearly sorted by hash. That makes
   /// `grow()` a sequential walk through both files instead of a random one.
-  private func find(_ key: Fingerprint, in pages: LedgerPages) throws(IOFailure) -> (slot: Int, value: UInt32?) {
+  private func find(_ key: Fingerprint, in pages: LedgerPages) throws(IOFailure) -> (
+    slot: Int, value: UInt32?
+  ) {
     var slot = Int(key.high >> UInt64(64 - pages.slotCount.trailingZeroBitCount))
     while true {
       let (high, low) = try pages.read(slot)

@@ -34,7 +34,9 @@ enum OutputName {
   private static func safe(_ component: String) -> String {
     if component == ".." { return "_" }
     var scalars = String.UnicodeScalarView(component.unicodeScalars.map { isUnsafe($0) ? "_" : $0 })
-    if scalars.first == "-" { scalars.replaceSubrange(..<scalars.index(after: scalars.startIndex), with: ["_"]) }
+    if scalars.first == "-" {
+      scalars.replaceSubrange(..<scalars.index(after: scalars.startIndex), with: ["_"])
+    }
     let text = String(scalars)
     guard text.utf8.count > componentBytesMax else { return text }
     let (stem, ending) = split(text)

@@ -29,7 +29,7 @@ final class JobReporter {
     show(line.description, &brokenShown, "broken lines")
   }
 
-  func drains(_ cause: ExitStatus, inFlight: Int) {
+  func drains(_ cause: JobStatus, inFlight: Int) {
     let waiting = inFlight > 0 ? "; waiting for \(HumanText.count(inFlight)) under way" : ""
     switch cause {
     case .signal: note("stopping\(waiting)\(inFlight > 0 ? " (press Ctrl-C again to quit)" : "")")

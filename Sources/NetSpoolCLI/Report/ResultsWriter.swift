@@ -6,7 +6,9 @@ final class ResultsWriter {
   init(_ file: OutputFile) { self.file = file }
 
   /// Goes on after what an earlier run wrote.
-  static func resume(_ path: String, after earlier: ResultsReader.Resumption) throws(IOFailure) -> ResultsWriter {
+  static func resume(_ path: String, after earlier: ResultsReader.Resumption) throws(IOFailure)
+    -> ResultsWriter
+  {
     let file = try OutputFile.resume(path, at: earlier.bytesKept)
     if earlier.lacksNewline { try file.write("\n".utf8) }
     return ResultsWriter(file)

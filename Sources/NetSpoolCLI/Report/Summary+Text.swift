@@ -37,14 +37,15 @@ extension Summary {
 
   private var notes: [String] {
     let parts = [
-      (list.duplicates, "duplicates skipped"), (list.resumed, "done before"), (list.otherShards, "left to other shards"),
+      (list.duplicates, "duplicates skipped"), (list.resumed, "done before"),
+      (list.otherShards, "left to other shards"),
       (list.renamed, "renamed because the name was taken"), (cancelled, "not fetched"),
     ]
     return parts.filter { $0.0 > 0 }.map { "\(HumanText.count($0.0)) \($0.1)" }
   }
 
   /// For programs: one JSON object on one line.
-  func json(exitStatus: ExitStatus) -> [UInt8] {
+  func json(exitStatus: JobStatus) -> [UInt8] {
     var json = JSONText()
     json.beginObject()
     writeCounts(to: &json)
@@ -68,5 +69,19 @@ extension Summary {
       ("failedLocally", failedLocally), ("cancelled", cancelled), ("bytes", Int(bytes)),
     ]
     for (name, value) in counts { json.field(name, value) }
+  }
+}
+
+extension ReportMerge.Totals {
+  /// For people.
+  var text: String {
+    let parts = [
+      ("URLs", summary.list.lines), ("done", summary.done), ("from the cache", summary.hits),
+      ("failed for good", summary.failedForGood), ("failed for now", summary.failedForNow),
+      ("replaced by later results", replaced), ("unreadable lines", unreadable),
+    ]
+    let rows = parts.map { "\(HumanText.padded(HumanText.count($0.1), to: 14))  \($0.0)" }
+    return rows.joined(separator: "\n")
+      + "\n\(HumanText.padded(HumanText.bytes(summary.bytes), to: 14))  in all\n"
   }
 }

@@ -70,7 +70,7 @@ struct Summary: Equatable, Sendable {
   }
 
   /// The status that these numbers alone ask for.
-  var exitStatus: ExitStatus {
+  var exitStatus: JobStatus {
     if failedLocally > 0 { return .localIO }
     if failedForNow > 0 { return .failedForNow }
     return failedForGood + list.broken > 0 ? .failedForGood : .allDone

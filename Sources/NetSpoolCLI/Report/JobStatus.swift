@@ -1,5 +1,5 @@
 /// What the process tells its caller.
-enum ExitStatus: Equatable, Sendable {
+enum JobStatus: Equatable, Sendable {
   case allDone
   /// Some failed, and all of those for good: a second run would not help.
   case failedForGood

@@ -1,0 +1,153 @@
+import Glibc
+
+/// Assembles one `fetch` from its options, runs it, and says how it ended.
+///
+/// Everything that can be found wrong before the first request is found here: lists that cannot be read,
+/// files that cannot be written, an output that would overwrite a list.
+struct FetchRun {
+  let options: FetchOptions
+  let console: Console
+  var environment = Environment.process
+  /// The command line without the program's name, to print the command that resumes.
+  var arguments: [String] = []
+  let stop: StopSwitch
+  let reactor: any Reactor
+
+  /// A command line that cannot be run, found out only by looking at the files it names.
+  struct Refusal: Error, Equatable {
+    let status: JobStatus
+    let sentence: String
+  }
+
+  /// Makes the network part. Called once, after everything else is known to be in order; it gets the folder
+  /// for outputs, which exists then.
+  typealias MakeFetcher = (FetchOptions, OutputFolder?) throws -> any Fetcher
+
+  func run(makeFetcher: MakeFetcher) -> JobStatus {
+    do {
+      return try assembled(makeFetcher)
+    } catch let refusal as Refusal {
+      console.message("netspool: \(refusal.sentence)")
+      return refusal.status
+    } catch let failure as IOFailure {
+      console.message("netspool: \(failure)")
+      return .localIO
+    } catch {
+      console.message("netspool: \(error)")
+      return .usage
+    }
+  }
+
+  private func assembled(_ makeFetcher: MakeFetcher) throws -> JobStatus {
+    let list = try ListReader(ListSource.sources(of: options.sources))
+    try refuseToOverwrite(list)
+    let ledger = Ledger(directory: Ledger.temporaryDirectory(environment))
+    let folder = try makeFolder()
+    let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder))
+    if options.dryRun {
+      return try DryRun(plan: plan, console: console, stop: stop, reactor: reactor).run()
+    }
+    let outputs = try makeOutputs(ledger)
+    let end = FetchJob(
+      plan: plan, settings: settings, outputs: outputs,
+      around: FetchJob.Surroundings(
+        fetcher: try makeFetcher(options, folder), reactor: reactor, stop: stop, reporter: reporter)
+    ).run()
+    return try report(end)
+  }
+
+  private var settings: FetchJob.Settings {
+    FetchJob.Settings(
+      window: FetchJob.window(for: options.jobs), budget: options.maxErrors ?? .unlimited,
+      rate: options.rate)
+  }
+
+  private var reporter: JobReporter {
+    let style = options.progress.style(isTerminal: console.isTerminal, isQuiet: options.quiet)
+    let painter = ProgressPainter(
+      style: style, console: console,
+      isColoured: console.isTerminal && environment["NO_COLOR"] == nil, now: reactor.now)
+    return JobReporter(console: console, painter: painter, isQuiet: options.quiet)
+  }
+}
+
+// MARK: - Files
+
+extension FetchRun {
+  private func refuseToOverwrite(_ list: ListReader) throws(Refusal) {
+    let outputs = [("--results", options.results), ("--failed", options.failed)]
+    for case (let option, .some(let path)) in outputs {
+      guard let status = FileStatus(path: path), list.files.contains(where: status.isSameFile) else {
+        continue
+      }
+      throw Refusal(
+        status: .usage, sentence: "\(option) \(path) is also the list; it would be overwritten")
+    }
+    guard let results = options.results.flatMap(FileStatus.init(path:)),
+      let failed = options.failed.flatMap(FileStatus.init(path:)), results.isSameFile(as: failed)
+    else { return }
+    throw Refusal(status: .usage, sentence: "--results and --failed name the same file")
+  }
+
+  private func makeFolder() throws(IOFailure) -> OutputFolder? {
+    guard let path = options.output, !options.dryRun else { return nil }
+    return try OutputFolder(path: path)
+  }
+
+  private func planOptions(_ folder: OutputFolder?) throws(Refusal) -> FetchPlan.Options {
+    var plan = FetchPlan.Options(shard: try shard(), namesOutputs: options.output != nil)
+    if let folder { plan.holdsOutput = folder.holds }
+    return plan
+  }
+
+  private func shard() throws(Refusal) -> Shard {
+    if let shard = options.shard { return shard }
+    do throws(Shard.Mistake) {
+      guard let assigned = try Shard.assigned(environment) else { return .whole }
+      if !options.quiet {
+        console.message("shard \(assigned.shard.index)/\(assigned.shard.count), from \(assigned.origin)")
+      }
+      return assigned.shard
+    } catch {
+      throw Refusal(status: .usage, sentence: error.description)
+    }
+  }
+
+  private func makeOutputs(_ ledger: Ledger) throws(IOFailure) -> FetchJob.Outputs {
+    var outputs = FetchJob.Outputs()
+    if let path = options.results {
+      outputs.results =
+        options.resume
+        ? try ResultsWriter.resume(path, after: try ResultsReader.markDone(in: path, ledger))
+        : ResultsWriter(try OutputFile.create(path))
+    }
+    if let path = options.failed { outputs.failed = FailedWriter(try OutputFile.create(path)) }
+    return outputs
+  }
+}
+
+// MARK: - The end
+
+extension FetchRun {
+  private func report(_ end: FetchJob.End) throws(IOFailure) -> JobStatus {
+    if !options.quiet { console.message(end.summary.text) }
+    if end.isPartial, !options.quiet {
+      console.message("to go on: \(ResumeCommand.text(arguments, options))")
+    }
+    guard options.json else { return end.status }
+    let output = try OutputFile.create("-")
+    try output.write(end.summary.json(exitStatus: end.status))
+    try output.flush()
+    return end.status
+  }
+}
+
+extension FetchJob {
+  /// Enough lines inside the queue that a slow origin at the head of the list does not hold up the others.
+  static func window(for jobs: Jobs) -> Int {
+    switch jobs {
+    case .auto: 2_048
+    case .fixed(let count): max(1_024, min(8_192, count * 8))
+    }
+  }
+}

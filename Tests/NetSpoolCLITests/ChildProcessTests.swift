@@ -1,0 +1,137 @@
+import Dispatch
+import Glibc
+import Synchronization
+import Testing
+
+@testable import NetSpoolCLI
+
+/// What can only be seen from outside a process, or would change it for the other tests.
+@Suite struct ChildProcessTests {
+  /// A million lines in a release build; a debug build takes half a minute for them.
+  @Test func aMillionLinesLeaveMemoryFlat() async {
+    await #expect(processExitsWith: .success) {
+      let repeats = _isDebugAssertConfiguration() ? 10 : 200
+      let bench = try JobBench()
+      bench.fetcher.keepsHistory = false
+      let block = Array((0..<5_000).map { "http://example.org/thumbs/\($0).png\n" }.joined().utf8)
+      let list = try OutputFile.create(bench.scratch["million"])
+      for _ in 0..<repeats { try list.write(block) }
+      try list.flush()
+      bench.sources = [.file(bench.scratch["million"])]
+      bench.plan.namesOutputs = true
+      try bench.writeFiles()
+      let before = try residentMiB()
+      var peak = before
+      bench.reactor.duringWait = { _ in
+        peak = max(peak, (try? residentMiB()) ?? .infinity)
+      }
+      let end = try bench.run()
+      precondition(end.summary.list.lines == repeats * 5_000 && end.summary.done == 5_000)
+      precondition(peak - before < 10, "grew by \(peak - before) MiB")
+    }
+  }
+
+  @Test func aSpilledLedgerLeavesMemoryFlat() async {
+    await #expect(processExitsWith: .success) {
+      let ledger = Ledger(directory: "/tmp", framesMax: 64)
+      let before = try residentMiB()
+      for number in 0..<50_000 { try ledger.insert(Fingerprint(.line, String(number))) }
+      let grown = try residentMiB() - before
+      precondition(grown < 3, "grew by \(grown) MiB")
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func theFirstSignalAsksToDrain(signal: Int32) async {
+    await #expect(processExitsWith: .exitCode(0)) { [signal] in
+      let (stop, watcher, pressed) = watchedSwitch()
+      pthread_kill(watcher, signal)
+      pressed.wait()
+      exit(stop.wish == .drain(signal: signal) ? 0 : 1)
+    }
+  }
+
+  @Test func theSecondSignalAsksToQuitAndTheThirdEndsTheProcess() async {
+    await #expect(processExitsWith: .exitCode(143)) {
+      let (stop, watcher, pressed) = watchedSwitch()
+      for signal in [SIGTERM, SIGINT] {
+        pthread_kill(watcher, signal)
+        pressed.wait()
+      }
+      precondition(stop.wish == .quit(signal: SIGTERM))
+      pthread_kill(watcher, SIGINT)
+      DispatchSemaphore(value: 0).wait()
+    }
+  }
+
+  @Test func theProcessThatHangsAfterTheSecondSignalEndsByItself() async {
+    await #expect(processExitsWith: .exitCode(130)) {
+      let (_, watcher, pressed) = watchedSwitch(graceMilliseconds: 1)
+      for _ in 0..<2 {
+        pthread_kill(watcher, SIGINT)
+        pressed.wait()
+      }
+      DispatchSemaphore(value: 0).wait()
+    }
+  }
+
+  @Test func startingBlocksTheSignalsForAllLaterThreads() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      SignalWatcher.start(StopSwitch())
+      var blocked = sigset_t()
+      unsafe pthread_sigmask(SIG_BLOCK, nil, &blocked)
+      exit(unsafe sigismember(&blocked, SIGINT) + sigismember(&blocked, SIGTERM) == 2 ? 0 : 1)
+    }
+  }
+
+  @Test func aClosedPipeIsALocalIOError() async {
+    await #expect(processExitsWith: .success) {
+      SignalWatcher.start(StopSwitch())
+      var ends: [Int32] = [0, 0]
+      precondition(unsafe pipe(&ends) == 0)
+      close(ends[0])
+      let bench = try JobBench(urls: 0..<5)
+      bench.results = ResultsWriter(OutputFile(Descriptor(borrowing: ends[1], named: "a pipe")))
+      let end = try bench.run()
+      precondition(end.status == .localIO)
+      precondition(bench.messages.contains { $0.contains("Broken pipe") })
+    }
+  }
+
+  @Test func theRealReactorWakesAcrossThreads() async throws {
+    let reactor = try PollReactor()
+    let wake = reactor.wake
+    DispatchQueue.global().async { wake() }
+    reactor.wait(input: nil, timeout: nil)
+    let before = reactor.now
+    reactor.wait(input: nil, timeout: 2_000_000)
+    #expect(reactor.now - before >= 1_000_000)
+  }
+}
+
+private func residentMiB() throws -> Double {
+  let statm = LineReader(try Descriptor(opening: "/proc/self/statm", O_RDONLY), lineBytesMax: 1_000)
+  guard case .line(let range) = try statm.next() else { return .infinity }
+  let fields = String(decoding: statm[range], as: UTF8.self).split(separator: " ")
+  return Double(Int(fields[1])! * sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+}
+
+/// A switch, and the thread that watches for it. Signals go to that thread alone: the other threads of a
+/// test's process were there before it, and do not block them.
+private func watchedSwitch(
+  graceMilliseconds: Int = 60_000
+) -> (StopSwitch, pthread_t, DispatchSemaphore) {
+  let (stop, pressed, started) = (
+    StopSwitch(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+  )
+  let watcher = Mutex<pthread_t?>(nil)
+  stop.onPress { pressed.signal() }
+  DispatchQueue(label: "watcher").async {
+    SignalWatcher.block()
+    watcher.withLock { $0 = pthread_self() }
+    started.signal()
+    SignalWatcher.watch(stop, graceMilliseconds: graceMilliseconds)
+  }
+  started.wait()
+  return (stop, watcher.withLock { $0! }, pressed)
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import Testing
+
+@testable import NetSpoolCLI
+
+@Suite struct CommandLineTests {
+  @Test func everyFetchOptionIsUnderstood() throws {
+    let options = try FetchOptions.parse([
+      "list.txt", "http://h/", "-", "--output", "out", "--jobs", "8", "--per-origin", "2", "--rate", "50/s",
+      "--limit-rate", "2M", "--timeout", "30s", "--retry", "5", "--max-errors", "5%", "--checksum",
+      "--header", "A: b", "--header", "C:d", "--user-agent", "me", "--priority", "low", "--progress", "lines",
+      "--quiet", "--results", "r.jsonl", "--failed", "f.txt", "--resume", "--json", "--shard", "1/4",
+    ])
+    #expect(options.sources == ["list.txt", "http://h/", "-"])
+    #expect(options.jobs == .fixed(8))
+    #expect(options.maxErrors == .percent(5))
+    #expect(options.request.header.map(\.value) == ["b", "d"])
+    #expect(options.request.timeout.seconds == 30)
+    #expect(options.shard == Shard(index: 1, count: 4))
+  }
+
+  @Test(arguments: [
+    [], ["-", "-"], ["l", "--jobs", "0"], ["l", "--jobs", "many"], ["l", "--per-origin", "0"],
+    ["l", "--rate", "x"], ["l", "--limit-rate", "-1"], ["l", "--timeout", "0"], ["l", "--retry", "-1"],
+    ["l", "--max-errors", "x"], ["l", "--header", "no colon"], ["l", "--header", "A: b\r\nC: d"],
+    ["l", "--header", "A b: c"], ["l", "--user-agent", "a\nb"], ["l", "--priority", "top"],
+    ["l", "--progress", "sometimes"], ["l", "--resume"], ["l", "--resume", "--results", "-"],
+    ["l", "--shard", "4/4"], ["l", "--checksum"], ["l", "--json", "--dry-run"], ["l", "--nonsense"],
+  ])
+  func aWrongCommandLineIsAUsageError(arguments: [String]) {
+    let error = #expect(throws: (any Error).self) { try FetchOptions.parse(arguments) }
+    #expect(error.map { FetchOptions.exitCode(for: $0).rawValue } == 64)
+  }
+
+  @Test func aRefusalIsASentence() {
+    let error = #expect(throws: (any Error).self) { try FetchOptions.parse(["list", "--resume"]) }
+    #expect(
+      error.map { FetchOptions.message(for: $0) } == "--resume needs --results: that file says what is done.")
+  }
+
+  @Test(arguments: [
+    ["h/"], ["ftp://h/"], ["http://h/", "--digest"], ["http://h/", "--user", "u"],
+    ["http://h/", "--user", "u:p", "--digest", "--ntlm"],
+  ])
+  func aWrongGetIsAUsageError(arguments: [String]) {
+    let error = #expect(throws: (any Error).self) { try GetOptions.parse(arguments) }
+    #expect(error.map { GetOptions.exitCode(for: $0).rawValue } == 64)
+  }
+
+  @Test func aPasswordMayHoldColons() throws {
+    let credentials = try GetOptions.parse(["http://h/", "--user", "u:p:q"]).credentials
+    #expect(credentials?.user == "u")
+    #expect(credentials?.password == "p:q")
+  }
+
+  @Test func theCommandThatResumesCanBePasted() throws {
+    let arguments = ["fetch", "my list.txt", "--results", "r.jsonl", "--header", "A: it's"]
+    let options = try FetchOptions.parse(Array(arguments.dropFirst()))
+    #expect(
+      ResumeCommand.text(arguments, options)
+        == "netspool fetch 'my list.txt' --results r.jsonl --header 'A: it'\\''s' --resume")
+  }
+
+  @Test func helpNamesEveryOption() {
+    let help = FetchOptions.helpMessage(columns: 100)
+    for option in ["--jobs", "--shard", "--resume", "--max-errors", "--limit-rate"] {
+      #expect(help.contains(option))
+    }
+  }
+}
+
+@Suite struct PermanenceTests {
+  @Test(
+    arguments: [
+      (404, .forGood), (410, .forGood), (401, .forGood), (408, .forNow), (425, .forNow), (429, .forNow),
+      (500, .forNow), (501, .forGood), (502, .forNow), (503, .forNow), (504, .forNow), (505, .forGood),
+      (511, .forGood), (599, .forNow),
+    ] as [(Int, FetchOutcome.Permanence)])
+  func statusesAreSorted(status: Int, permanence: FetchOutcome.Permanence) {
+    #expect(FetchOutcome.Permanence(code: "status", status: status) == permanence)
+  }
+
+  @Test(
+    arguments: [
+      ("timedOut", .forNow), ("offline", .forNow), ("connectFailed", .forNow), ("invalidURL", .forGood),
+      ("tlsRejected", .forGood), ("somethingNew", .forNow), ("sinkFailed", .local(errno: 28)),
+    ] as [(String, FetchOutcome.Permanence)])
+  func codesAreSorted(code: String, permanence: FetchOutcome.Permanence) {
+    #expect(FetchOutcome.Permanence(code: code, errno: 28) == permanence)
+  }
+}

@@ -1,0 +1,259 @@
+import Glibc
+import Testing
+
+@testable import NetSpoolCLI
+
+@Suite struct FetchJobTests {
+  @Test func fetchesEveryLineOnceAndSkipsRepeats() throws {
+    let bench = try JobBench(["http://h/1", "http://h/2", "http://h/1", "# no", "http://h/2\tname"])
+    let end = try bench.run()
+    #expect(bench.startedURLs == ["http://h/1", "http://h/2"])
+    #expect(end.status == .allDone)
+    #expect(end.summary.list == ListTally(lines: 4, duplicates: 2))
+    #expect(end.summary.bytes == 20)
+    #expect(!end.isPartial)
+  }
+
+  @Test func aURLWithTwoNamesIsFetchedToBoth() throws {
+    let bench = try JobBench(["http://h/1\ta", "http://h/1\tb", "http://h/1\ta", "http://i/1\ta"])
+    bench.plan.namesOutputs = true
+    let end = try bench.run()
+    #expect(bench.fetcher.started.map(\.output) == ["a", "b", "a-1"])
+    #expect(end.summary.list.renamed == 1)
+  }
+
+  @Test func anEmptyListIsDone() throws {
+    #expect(try JobBench([]).run().status == .allDone)
+  }
+
+  @Test(arguments: [1, 7, 100])
+  func neverExceedsItsWindow(window: Int) throws {
+    let bench = try JobBench(urls: 0..<300)
+    bench.settings.window = window
+    bench.fetcher.isOpen = false
+    var random = SplitMix64(seed: 1)
+    bench.reactor.duringWait = { _ in
+      bench.fetcher.release(Int.random(in: 1...3, using: &random))
+    }
+    let end = try bench.run()
+    #expect(bench.fetcher.waitingPeak == window)
+    #expect(end.summary.done == 300)
+  }
+
+  @Test(
+    arguments: [
+      ([200, 200], .allDone), ([200, 404], .failedForGood), ([404, 503], .failedForNow),
+      ([200, 429], .failedForNow), ([501], .failedForGood),
+    ] as [([Int], JobStatus)])
+  func theStatusTellsWhetherToRunAgain(answers: [Int], status: JobStatus) throws {
+    let bench = try JobBench(urls: 0..<answers.count)
+    bench.fetcher.answer = { answers[$0.id] == 200 ? .ok() : .status(answers[$0.id]) }
+    #expect(try bench.run().status == status)
+  }
+
+  @Test func aBrokenLineFailsForGoodAndIsNamed() throws {
+    let bench = try JobBench(["http://h/1", "nonsense", "http://h/2"])
+    let end = try bench.run()
+    #expect(end.status == .failedForGood)
+    #expect(end.summary.done == 2)
+    #expect(bench.messages.contains { $0.contains("list.txt:2: ") })
+  }
+
+  @Test func writesResultsAndFailures() throws {
+    let bench = try JobBench(["http://h/1\ta", "http://h/2\tb", "http://h/3\tc"])
+    bench.plan.namesOutputs = true
+    try bench.writeFiles()
+    bench.fetcher.answer = { $0.id == 0 ? .ok() : .status($0.id == 1 ? 404 : 503) }
+    _ = try bench.run()
+    #expect(try bench.scratch.read("failed.txt") == "http://h/2\tb\nhttp://h/3\tc\n")
+    let reader = try ResultsReader(bench.scratch["results.jsonl"])
+    var outcomes: [String] = []
+    while case .record(let record) = try reader.next() { outcomes.append(record.outcome.rawValue) }
+    #expect(outcomes == ["done", "failed", "failed-for-now"])
+  }
+
+  @Test func showsTheFirstFailuresOnly() throws {
+    let bench = try JobBench(urls: 0..<500)
+    bench.fetcher.answer = { _ in .status(404) }
+    let end = try bench.run()
+    #expect(bench.messages.count == JobReporter.shownMax + 1)
+    #expect(end.summary.errors == ["status 404": 500])
+  }
+
+  @Test func aFailureMessageHidesThePassword() throws {
+    let bench = try JobBench(["http://user:secret@h/1"])
+    bench.fetcher.answer = { _ in .status(404) }
+    _ = try bench.run()
+    #expect(!bench.messages.joined().contains("secret"))
+  }
+}
+
+@Suite struct FetchJobStoppingTests {
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func theFirstSignalLetsWhatIsUnderWayEnd(signal: Int32, code: Int32) throws {
+    let bench = try JobBench(urls: 0..<100)
+    bench.settings.window = 20
+    bench.fetcher.isOpen = false
+    bench.fetcher.sentMax = 5
+    try bench.writeFiles()
+    bench.reactor.duringWait = { wait in
+      if wait == 1 { bench.stop.press(signal) } else { bench.fetcher.release(1) }
+    }
+    let end = try bench.run()
+    #expect(end.status == .signal(signal))
+    #expect(end.status.code == code)
+    #expect(end.isPartial)
+    #expect(end.summary.done == 5)
+    #expect(end.summary.cancelled == 15)
+    #expect(bench.fetcher.startCount == 20)
+    #expect(try bench.scratch.read("results.jsonl").split(separator: "\n").count == 5)
+    #expect(try bench.scratch.read("failed.txt").isEmpty)
+  }
+
+  @Test func theSecondSignalQuits() throws {
+    let bench = try JobBench(urls: 0..<100)
+    bench.settings.window = 20
+    bench.fetcher.isOpen = false
+    bench.reactor.duringWait = { wait in
+      if wait <= 2 { bench.stop.press(wait == 1 ? SIGINT : SIGTERM) }
+    }
+    let end = try bench.run()
+    #expect(end.status == .signal(SIGINT))
+    #expect(bench.fetcher.cancelAllCount == 1)
+    #expect(end.summary.cancelled == 20)
+  }
+
+  @Test func aResumedJobFetchesExactlyTheRest() throws {
+    let bench = try JobBench((0..<100).map { "http://h/\($0)/same.png" })
+    bench.plan.namesOutputs = true
+    bench.settings.window = 10
+    bench.fetcher.isOpen = false
+    bench.fetcher.sentMax = 3
+    try bench.writeFiles()
+    bench.reactor.duringWait = { wait in
+      if wait == 5 { bench.stop.press(SIGINT) } else { bench.fetcher.release(4) }
+    }
+    let first = try bench.run()
+    let (path, second) = (bench.scratch["results.jsonl"], try JobBench())
+    second.sources = bench.sources
+    second.plan.namesOutputs = true
+    second.results = try ResultsWriter.resume(path, after: ResultsReader.markDone(in: path, second.ledger))
+    let end = try second.run()
+    #expect(end.summary.list.resumed == first.summary.done)
+    #expect(end.summary.done == 100 - first.summary.done)
+    #expect(end.status == .allDone)
+    let totals = try ReportMerge(paths: [path], ledger: Ledger()).run()
+    #expect(totals.summary.done == 100)
+    #expect(totals.replaced == 0)
+  }
+
+  @Test func aFinishedFileThatIsGoneIsFetchedAgain() throws {
+    let bench = try JobBench(["http://h/a", "http://h/b"])
+    bench.plan.namesOutputs = true
+    bench.plan.holdsOutput = { $0 == "a" }
+    for name in ["a", "b"] { try bench.ledger.insert(Fingerprint(.done, "http://h/\(name)", name)) }
+    _ = try bench.run()
+    #expect(bench.startedURLs == ["http://h/b"])
+  }
+
+  @Test func stopsWhenTheErrorBudgetIsSpent() throws {
+    let bench = try JobBench(urls: 0..<1_000)
+    bench.settings.window = 10
+    bench.settings.budget = .count(20)
+    bench.fetcher.answer = { _ in .status(404) }
+    bench.fetcher.isOpen = false
+    bench.reactor.duringWait = { _ in
+      bench.fetcher.release()
+    }
+    let end = try bench.run()
+    #expect(end.status == .tooManyErrors)
+    #expect(end.status.code == 3)
+    #expect(end.summary.failed == 30)
+  }
+
+  @Test func brokenLinesSpendTheBudgetToo() throws {
+    let bench = try JobBench(Array(repeating: "nonsense", count: 100))
+    bench.settings.budget = .count(3)
+    let end = try bench.run()
+    #expect(end.status == .tooManyErrors)
+    #expect(end.summary.list.broken == 4)
+  }
+
+  @Test func aFullDiskStopsTheJob() throws {
+    let bench = try JobBench(urls: 0..<10_000)
+    bench.settings.window = 10
+    bench.fetcher.answer = { $0.id == 50 ? .local(ENOSPC) : .ok() }
+    let end = try bench.run()
+    #expect(end.status == .localIO)
+    #expect(end.summary.started < 10_000)
+    #expect(end.isPartial)
+  }
+
+  @Test func aFileThatCannotBeWrittenFailsAlone() throws {
+    let bench = try JobBench(urls: 0..<10)
+    bench.fetcher.answer = { $0.id == 5 ? .local(EISDIR) : .ok() }
+    let end = try bench.run()
+    #expect(end.status == .localIO)
+    #expect(end.summary.done == 9)
+    #expect(!end.isPartial)
+  }
+
+  @Test func anUnwritableResultsFileStopsTheJobButNotTheOtherFile() throws {
+    let bench = try JobBench(urls: 0..<3_000)
+    bench.settings.window = 100
+    bench.results = ResultsWriter(try OutputFile.create("/dev/full"))
+    bench.failed = FailedWriter(try OutputFile.create(bench.scratch["failed.txt"]))
+    bench.fetcher.answer = { _ in .status(404) }
+    let end = try bench.run()
+    #expect(end.status == .localIO)
+    #expect(end.summary.started < 3_000)
+    #expect(try bench.scratch.read("failed.txt").split(separator: "\n").count == end.summary.failed)
+    #expect(bench.messages.contains { $0.contains("cannot write /dev/full: No space left on device") })
+  }
+
+  @Test func aListThatCannotBeReadOnEndsWithLocalIO() throws {
+    let bench = try JobBench()
+    bench.sources = [.arguments(["http://h/1"]), .file(bench.scratch.path)]
+    let end = try bench.run()
+    #expect(end.status == .localIO)
+    #expect(end.summary.done == 1)
+  }
+}
+
+@Suite struct FetchJobTimeTests {
+  @Test func theRateSpreadsTheStarts() throws {
+    let bench = try JobBench(urls: 0..<101)
+    bench.settings.rate = RateLimiter(perSecond: 10)
+    let end = try bench.run()
+    #expect(end.summary.done == 101)
+    #expect(abs(Double(bench.reactor.now) / 1e9 - 10) < 0.2)
+  }
+
+  @Test func resultsReachTheFileWhileTheJobGoesOn() throws {
+    let bench = try JobBench(urls: 0..<20)
+    bench.settings.rate = RateLimiter(perSecond: 2)
+    try bench.writeFiles()
+    var seen: [Int] = []
+    bench.reactor.duringWait = { _ in
+      seen.append((try? bench.scratch.read("results.jsonl").split(separator: "\n").count) ?? -1)
+    }
+    _ = try bench.run()
+    #expect(Set(seen).count > 5, "\(seen)")
+  }
+
+  @Test func aSlowPipeDoesNotHoldUpWhatIsUnderWay() throws {
+    let bench = try JobBench()
+    let path = bench.scratch["fifo"]
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    var writer: Descriptor? = try Descriptor(opening: path, O_RDWR)
+    try writer!.write(Array("http://h/1\n".utf8))
+    bench.sources = [.file(path)]
+    bench.reactor.duringWait = { wait in
+      if wait == 3 { try? writer!.write(Array("http://h/2\n".utf8)) }
+      if wait == 6 { writer = nil }
+    }
+    let end = try bench.run()
+    #expect(end.summary.done == 2)
+    #expect(bench.reactor.waits >= 6)
+  }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import NetSpoolCLI
+
+@Suite struct JSONTests {
+  private func record(_ text: String) -> ResultRecord? { ResultRecord(line: Array(text.utf8)[...]) }
+
+  @Test func aRecordReadsBackAsWritten() {
+    var outcome = FetchOutcome.status(503)
+    outcome.reason = "quote \" backslash \\ tab \t line \n nul \u{0} del \u{7F} ü 🎉"
+    outcome.attempts = 3
+    outcome.timings.total = 950
+    let item = FetchItem(id: 0, url: "http://h/\"\\", output: "d/ü.png")
+    var record = ResultRecord(item, outcome)!
+    var json = JSONText()
+    record.write(to: &json)
+    record.timings = nil
+    #expect(json.bytes.last == 0x0A)
+    #expect(json.bytes.dropLast().allSatisfy { $0 >= 0x20 && $0 != 0x7F })
+    #expect(ResultRecord(line: json.bytes.dropLast()) == record)
+  }
+
+  @Test func theFieldsAreTheDocumentedOnes() {
+    var outcome = FetchOutcome.ok(8_192)
+    outcome.timings = .init(queue: 1, dns: 2, connect: 3, tls: 4, firstByte: 5, total: 6)
+    var json = JSONText()
+    ResultRecord(FetchItem(id: 0, url: "http://h/a", output: "a"), outcome)!.write(to: &json)
+    #expect(
+      String(decoding: json.bytes, as: UTF8.self)
+        == #"{"url":"http://h/a","output":"a","outcome":"done","status":200,"bytes":8192,"#
+        + #""source":"network","attempts":1,"timings":{"queue":1,"dns":2,"connect":3,"tls":4,"#
+        + "\"firstByte\":5,\"total\":6}}\n")
+  }
+
+  @Test(arguments: [
+    #"{"url":"u","outcome":"done"}"#, #" { "outcome" : "done" , "x":[1,{"y":[]},null], "url" : "u" } "#,
+    #"{"url":"\u0075","outcome":"done","z":-1.5e3,"t":true}"#, #"{"url":"u","outcome":"done","e":{}}"#,
+  ])
+  func acceptsWhatOtherToolsMakeOfIt(text: String) {
+    #expect(record(text) == ResultRecord(url: "u", outcome: .done))
+  }
+
+  @Test(arguments: [
+    "", "{", "{}", "null", "[]", #"{"url":"u"}"#, #"{"outcome":"done"}"#, #"{"url":"u","outcome":"dead"}"#,
+    #"{"url":"u","outcome":"done""#, #"{"url":"u","outcome":"done"}x"#, #"{"url":1,"outcome":"done"}"#,
+    #"{"url":"\ud800","outcome":"done"}"#, #"{"url":"\x","outcome":"done"}"#, #"{url:"u"}"#,
+    #"{"url":"u","outcome":"done","bytes":1.5}"#, #"{"url":"u","outcome":"done","x":tru}"#,
+    #"{"url":"u","outcome":"done","x":"# + String(repeating: "[", count: 100_000),
+  ])
+  func refusesWhatIsNoRecord(text: String) {
+    #expect(record(text) == nil)
+  }
+
+  @Test func readsSurrogatePairs() {
+    #expect(record(#"{"url":"\ud83c\udf89","outcome":"failed-for-now"}"#)?.url == "🎉")
+  }
+
+  @Test func everyPrefixOfALineIsNoRecord() {
+    var json = JSONText()
+    ResultRecord(FetchItem(id: 0, url: "http://h/ü\"", output: "a"), .status(404))!.write(to: &json)
+    let line = json.bytes.dropLast()
+    for length in 0..<line.count { #expect(ResultRecord(line: line.prefix(length)) == nil) }
+  }
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import NetSpoolCLI
+
+@Suite struct ProgressTests {
+  private let second: Int64 = 1_000_000_000
+
+  private func meter(_ counts: ProgressMeter.Counts, after seconds: Int64 = 10) -> ProgressMeter {
+    var meter = ProgressMeter()
+    meter.update(ProgressMeter.Counts(), now: 0)
+    meter.update(counts, now: seconds * second)
+    return meter
+  }
+
+  @Test func theTotalIsExactOnceTheListHasEnded() {
+    #expect(meter(.init(finished: 30, inFlight: 20, listEnded: true)).total == .exact(50))
+    #expect(meter(.init(finished: 30, inFlight: 20, listFraction: 0.5)).total == .about(100))
+    #expect(meter(.init(finished: 30, inFlight: 20)).total == .unknown)
+    #expect(meter(.init(listEnded: true)).fraction == 1)
+  }
+
+  @Test func rateAndTimeLeftFollowTheLastTenSeconds() {
+    var meter = ProgressMeter()
+    for step in 0...60 {
+      let finished = step <= 40 ? step * 100 : 4_000 + (step - 40) * 10
+      meter.update(
+        .init(finished: finished, inFlight: 5_000 - finished, listEnded: true), now: Int64(step) * second)
+    }
+    #expect(meter.perSecond == 10)
+    #expect(meter.secondsLeft == 80)
+  }
+
+  @Test func tenUpdatesASecondDoNotShortenTheWindow() {
+    var meter = ProgressMeter()
+    for step in 0...300 { meter.update(.init(finished: step), now: Int64(step) * second / 10) }
+    #expect(abs(meter.perSecond - 10) < 0.5)
+  }
+
+  @Test func theBarShowsEverythingInEightyColumns() {
+    let counts = ProgressMeter.Counts(
+      finished: 12_150, failed: 3, hits: 120, bytes: 6_815_744, inFlight: 14_850, listEnded: true)
+    let text = ProgressLine(meter: meter(counts)).bar(columns: 80)
+    #expect(
+      text == " 45% [====>     ]  12,150/27,000  1,215/s     6.5 MiB  3 errors  ETA    0:12"
+        || text.contains("120 hits"))
+    #expect(text.contains("12,150/27,000  1,215/s"))
+    #expect(text.contains("3 errors"))
+  }
+
+  @Test(arguments: 1...200)
+  func theBarFitsEveryTerminal(columns: Int) {
+    let counts = ProgressMeter.Counts(
+      finished: 1_234_567, failed: 98_765, hits: 1_000_000, bytes: 1 << 45, inFlight: 2_000, listFraction: 0.3
+    )
+    let text = ProgressLine(meter: meter(counts)).bar(columns: columns)
+    #expect(text.utf8.count <= max(1, columns - 1))
+    #expect(columns < 24 || text.contains("1,234,567/~4,121,890"))
+  }
+
+  @Test func narrowTerminalsLoseTheLeastImportantFirst() {
+    let counts = ProgressMeter.Counts(
+      finished: 50, failed: 3, hits: 12, bytes: 2_048, inFlight: 50, listEnded: true)
+    let line = ProgressLine(meter: meter(counts))
+    let order = ["[", "hits", "KiB", "errors", "ETA", "/s"]
+    let vanishing = order.map { word in (1...100).first { line.bar(columns: $0).contains(word) } ?? 0 }
+    #expect(vanishing == vanishing.sorted(by: >), "\(vanishing)")
+  }
+
+  @Test func coloursOnlyErrorsAndOnlyWhenAsked() {
+    let counts = ProgressMeter.Counts(finished: 50, failed: 3, inFlight: 50, listEnded: true)
+    #expect(!ProgressLine(meter: meter(counts)).bar(columns: 80).contains("\u{1B}"))
+    let coloured = ProgressLine(meter: meter(counts), isColoured: true).bar(columns: 80)
+    #expect(coloured.contains("\u{1B}[31m3 errors\u{1B}[0m"))
+  }
+
+  @Test(
+    arguments: [
+      (.auto, true, false, .bar), (.auto, false, false, .lines), (.always, false, false, .bar),
+      (.never, true, false, .silent), (.lines, true, false, .lines), (.always, true, true, .silent),
+    ] as [(ProgressMode, Bool, Bool, ProgressMode.Style)])
+  func theModeDecidesTheStyle(mode: ProgressMode, isTerminal: Bool, isQuiet: Bool, style: ProgressMode.Style)
+  {
+    #expect(mode.style(isTerminal: isTerminal, isQuiet: isQuiet) == style)
+  }
+
+  @Test(arguments: [(ProgressMode.Style.bar, 100), (.lines, 1), (.silent, 0)])
+  func drawsNoMoreThanItsStyleAllows(style: ProgressMode.Style, draws: Int) {
+    var written: [String] = []
+    let console = Console(isTerminal: true) { written.append($0) }
+    let painter = ProgressPainter(style: style, console: console, now: 0)
+    for millisecond in 0...10_000 { painter.tick(now: Int64(millisecond) * 1_000_000) { .init() } }
+    #expect(written.count == draws)
+  }
+
+  @Test func messagesGoAboveTheBar() {
+    var written = ""
+    let console = Console(isTerminal: true) { written += $0 }
+    console.show(bar: "50%")
+    console.message("note")
+    console.show(bar: "60%")
+    console.endBar()
+    #expect(written == "\r50%\u{1B}[K\r\u{1B}[Knote\n\r60%\u{1B}[K\n")
+  }
+
+  @Test func aLogLineHasNoPaddingAndNoControls() {
+    let counts = ProgressMeter.Counts(finished: 50, failed: 1, bytes: 2_048, inFlight: 50, listEnded: true)
+    #expect(ProgressLine(meter: meter(counts)).plain == "50/100, 5.0/s, 2.0 KiB, 1 error, ETA 0:10")
+  }
+}

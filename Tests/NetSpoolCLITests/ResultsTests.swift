@@ -1,0 +1,107 @@
+import Glibc
+import Testing
+
+@testable import NetSpoolCLI
+
+@Suite struct ResultsTests {
+  private let done = #"{"url":"http://h/1","output":"a","outcome":"done"}"#
+  private let failed = #"{"url":"http://h/2","outcome":"failed-for-now"}"#
+
+  private func resumption(_ text: String) throws -> (ResultsReader.Resumption, Ledger) {
+    let scratch = try Scratch()
+    let ledger = Ledger()
+    return (try ResultsReader.markDone(in: try scratch.write("r", text), ledger), ledger)
+  }
+
+  @Test func onlyDoneCountsAsDone() throws {
+    let (_, ledger) = try resumption("\(done)\n\(failed)\n")
+    #expect(try ledger.value(Fingerprint(.done, "http://h/1", "a")) != nil)
+    #expect(try ledger.value(Fingerprint(.done, "http://h/1", "")) == nil)
+    #expect(ledger.count == 1)
+  }
+
+  @Test func aMissingFileIsAnEmptyOne() throws {
+    let scratch = try Scratch()
+    #expect(try ResultsReader.markDone(in: scratch["none"], Ledger()) == ResultsReader.Resumption())
+  }
+
+  @Test func goesOnAfterEveryPossibleCut() throws {
+    let scratch = try Scratch()
+    let whole = Array("\(done)\n\(failed)\n".utf8)
+    for length in 0...whole.count {
+      let path = try scratch.write("r", Array(whole.prefix(length)))
+      let writer = try ResultsWriter.resume(path, after: try ResultsReader.markDone(in: path, Ledger()))
+      try writer.write(ResultRecord(url: "http://h/3", outcome: .done))
+      try writer.flush()
+      let reader = try ResultsReader(path)
+      var urls: [String] = []
+      while case .record(let record) = try reader.next() { urls.append(record.url) }
+      #expect(urls.last == "http://h/3", "cut at \(length)")
+      let expected = 1 + (length >= done.utf8.count ? 1 : 0) + (length >= whole.count - 1 ? 1 : 0)
+      #expect(urls.count == expected, "cut at \(length)")
+    }
+  }
+
+  @Test func aBrokenLineInTheMiddleIsPassedOver() throws {
+    let (resumption, ledger) = try resumption("garbage\n\(done)\n{\n")
+    #expect(ledger.count == 1)
+    #expect(resumption == ResultsReader.Resumption(bytesKept: done.utf8.count + 11))
+  }
+
+  @Test func theFailedFileIsAList() throws {
+    let scratch = try Scratch()
+    let writer = FailedWriter(try OutputFile.create(scratch["f"]))
+    try writer.write(url: "http://h/1", output: "d/a b.png")
+    try writer.write(url: "http://h/2", output: nil)
+    try writer.flush()
+    let list = try ListReader([.file(scratch["f"])])
+    #expect(try list.next() == .item(ListItem(url: "http://h/1", name: "d/a b.png", line: 1)))
+    #expect(try list.next() == .item(ListItem(url: "http://h/2", line: 2)))
+  }
+
+  @Test func aFullDiskIsSaid() throws {
+    let writer = ResultsWriter(try OutputFile.create("/dev/full"))
+    try writer.write(ResultRecord(url: "u", outcome: .done))
+    let failure = #expect(throws: IOFailure.self) { try writer.flush() }
+    #expect(failure == IOFailure(action: "write", path: "/dev/full", code: ENOSPC))
+    #expect(failure?.stopsEverything == true)
+  }
+}
+
+@Suite struct ReportMergeTests {
+  private func line(_ url: String, _ outcome: String, bytes: Int = 1) -> String {
+    #"{"url":"\#(url)","outcome":"\#(outcome)","bytes":\#(bytes)}"# + "\n"
+  }
+
+  @Test func theLastResultOfAURLCounts() throws {
+    let scratch = try Scratch()
+    let one = try scratch.write(
+      "1", line("a", "failed") + line("b", "failed-for-now") + line("c", "done") + "x\n")
+    let two = try scratch.write("2", line("b", "done", bytes: 5) + line("a", "failed-for-now") + #"{"url":"#)
+    let merged = try OutputFile.create(scratch["m"])
+    let failed = FailedWriter(try OutputFile.create(scratch["f"]))
+    let totals = try ReportMerge(paths: [one, two], ledger: Ledger()).run(merged: merged, failed: failed)
+    #expect(totals.lines == 7)
+    #expect(totals.replaced == 2)
+    #expect(totals.unreadable == 2)
+    #expect(totals.summary.done == 2)
+    #expect(totals.summary.failedForNow == 1)
+    #expect(totals.summary.failedForGood == 0)
+    #expect(totals.summary.bytes == 6)
+    #expect(
+      try scratch.read("m") == line("c", "done") + line("b", "done", bytes: 5) + line("a", "failed-for-now"))
+    #expect(try scratch.read("f") == "a\n")
+    #expect(totals.text.contains("2  replaced by later results"))
+  }
+
+  @Test func mergingAMergedFileChangesNothing() throws {
+    let scratch = try Scratch()
+    let one = try scratch.write(
+      "1", (0..<50).map { line("u\($0 % 20)", $0 % 3 == 0 ? "done" : "failed") }.joined())
+    _ = try ReportMerge(paths: [one, one], ledger: Ledger()).run(merged: try OutputFile.create(scratch["m"]))
+    _ = try ReportMerge(paths: [scratch["m"]], ledger: Ledger()).run(
+      merged: try OutputFile.create(scratch["n"]))
+    #expect(try scratch.read("m") == scratch.read("n"))
+    #expect(try scratch.read("m").split(separator: "\n").count == 20)
+  }
+}
