@@ -14,14 +14,17 @@ class Scale:
     latency_requests: int
     deep: int
     large_bytes: int
+    counted_requests: tuple  # few and many, for the difference of instruction counts
 
     @staticmethod
     def full():
-        return Scale(requests=100_000, latency_requests=20_000, deep=100_000, large_bytes=1 << 30)
+        return Scale(requests=100_000, latency_requests=20_000, deep=100_000, large_bytes=1 << 30,
+                     counted_requests=(1_000, 5_000))
 
     @staticmethod
     def quick():
-        return Scale(requests=10_000, latency_requests=2_000, deep=10_000, large_bytes=1 << 28)
+        return Scale(requests=10_000, latency_requests=2_000, deep=10_000, large_bytes=1 << 28,
+                     counted_requests=(500, 1_500))
 
 
 @dataclass
