@@ -21,19 +21,27 @@ class Binaries:
 
 def build(build_path=None, skip=False, without=()):
     scratch = os.path.abspath(build_path or os.path.join(PERF, ".build"))
-    raw = os.path.join(scratch, "raw")
-    os.makedirs(raw, exist_ok=True)
+    os.makedirs(scratch, exist_ok=True)
     binaries = Binaries(missing={client: "left out" for client in without})
-    if "raw" not in without:
-        add(binaries, "raw", os.path.join(raw, "raw"),
-            None if skip else ["make", "-s", "-C", os.path.join(PERF, "raw"), f"OUT={raw}"], scratch)
-    for client, product in PRODUCTS.items():
-        if client in without:
-            continue
-        command = ["swift", "build", "-c", "release", "--package-path", PERF, "--scratch-path", scratch,
-                   "--disable-index-store", "--product", product]
-        add(binaries, client, os.path.join(scratch, "release", product), None if skip else command, scratch)
+    for name, (path, command) in recipes(scratch).items():
+        if name not in without:
+            add(binaries, name, path, None if skip else command, scratch)
+    if "waiting" in binaries.missing:
+        raise SystemExit(f"the waiting origin {binaries.missing['waiting']}")
     return binaries
+
+
+def recipes(scratch):
+    """Name -> (program, the command that makes it)."""
+    answer = {}
+    for name, folder in (("raw", "raw"), ("waiting", "origin")):
+        out = os.path.join(scratch, folder)
+        answer[name] = os.path.join(out, name), ["make", "-s", "-C", os.path.join(PERF, folder), f"OUT={out}"]
+    for name, product in PRODUCTS.items():
+        answer[name] = os.path.join(scratch, "release", product), [
+            "swift", "build", "-c", "release", "--package-path", PERF, "--scratch-path", scratch,
+            "--disable-index-store", "--product", product]
+    return answer
 
 
 def add(binaries, client, path, command, scratch):

@@ -1,6 +1,7 @@
-"""Instructions per request in user space: repeatable where times are not.
+"""Instructions per request in user space, by callgrind: where times drown in noise, these can be compared.
 
 Each client runs twice with different numbers of requests; the difference has neither start nor end in it.
+One in flight repeats within 1 %. With 64 it is about 3 %: how many answers one wake-up finds is chance.
 """
 
 import os
@@ -8,69 +9,67 @@ import re
 import shutil
 import subprocess
 
-import goals
-import table
+import measure
+from goals import ratio
+from sections import Row, Section
 
-FEW, MANY = 1_000, 3_000
-SECONDS_MAX = 300  # about fifty times slower than without
+METRIC = "instructions_per_request"
+SECONDS_MAX = 300  # a client is about fifty times slower here
+ROUNDS_MAX = 3
 
 
-def show(setting, out):
-    print(f"\nInstructions per request (callgrind, 8 KiB, 64 in flight, {FEW:,} against {MANY:,} requests)")
-    if not shutil.which("valgrind"):
-        print("  NOT MEASURED: valgrind is not installed")
-        return ["NOT MEASURED"]
-    plain = ["--url-prefix", setting.origin.http]
-    rows = [
-        ("raw tuned", "raw", plain), ("raw naive", "raw", [*plain, "--naive"]),
-        ("netspool", "netspool", [*plain, "--queued", "64"]),
-        ("netspool, loop thread", "netspool", [*plain, "--queued", "64", "--delivery", "loop"]),
-        ("AsyncHTTPClient, futures", "ahc", plain),
+def make(setting):
+    return [
+        section(setting, "callgrind 64", "instructions per request, 64 in flight", ["--queued", "64"], []),
+        section(setting, "callgrind 1", "instructions per request, one in flight", ["--latency"], ["--latency"]),
     ]
-    counted = {}
-    for label, client, flags in rows:
-        found = per_request(setting, client, flags)
-        if isinstance(found, float):
-            counted[label] = {"instructions": found}
-            out.write("run", section="callgrind", label=label, round=0, command=flags, instructions_per_request=found)
-        counted_text = f"{found:,.0f}" if isinstance(found, float) else found
-        print(f"  {label.ljust(26)}  {counted_text.rjust(10)}")
-    goal = goals.ratio("instructions of netspool to raw tuned", "netspool", "raw tuned", "instructions", 1.05)
-    verdict, median, spread = goal.judge([counted])
-    out.write("verdict", section="callgrind", goal=goal.text, limit=goal.limit, unit=goal.unit,
-              median=median, spread=spread, verdict=verdict)
-    table.print_goal(goal.text, verdict, median, spread, goal.limit, goal.unit)
-    return [verdict]
 
 
-def per_request(setting, client, flags):
-    """The number, or a sentence why there is none."""
-    if client not in setting.binaries.paths:
-        return setting.binaries.missing.get(client, "missing")
-    program = without_debug_info(setting, client)
-    few, many = (total(setting, program, flags, requests) for requests in (FEW, MANY))
-    if few is None or many is None:
-        return "failed"
-    return (many - few) / (MANY - FEW)
+def section(setting, name, title, netspool, others):
+    prefix = ["--url-prefix", setting.origin.http]
+    return Section(name, title, [
+        Row("raw tuned", "raw", [*prefix, *others], seconds_max=SECONDS_MAX),
+        Row("netspool", "netspool", [*prefix, *netspool], seconds_max=SECONDS_MAX),
+        Row("netspool, loop thread", "netspool", [*prefix, *netspool, "--delivery", "loop"], seconds_max=SECONDS_MAX),
+        Row("AsyncHTTPClient, futures", "ahc", [*prefix, *others], seconds_max=SECONDS_MAX),
+    ], [
+        ratio("instructions of netspool to raw tuned", "netspool", "raw tuned", METRIC, 1.05),
+    ], [("instructions", METRIC, 1, 0, True)], base="raw tuned", metric=METRIC)
+
+
+def run_row(row, setting):
+    """In place of `measure.run_row`: what callgrind counted, or why it did not."""
+    if row.client not in setting.binaries.paths:
+        return None
+    if not shutil.which("valgrind"):
+        return {"failure": "valgrind is not installed"}
+    program = without_debug_info(setting, row.client)
+    totals = []
+    for requests in setting.scale.counted_requests:
+        record = total(setting, program, [*row.flags, "--requests", str(requests)])
+        if not measure.good(record):
+            return record
+        totals.append(record["instructions"])
+    few, many = setting.scale.counted_requests
+    return {METRIC: (totals[1] - totals[0]) / (many - few)}
 
 
 def without_debug_info(setting, client):
-    """valgrind before 3.20 gives up on the DWARF 5 that Swift writes; names of functions stay."""
+    """valgrind 3.19 gives up on the DWARF 5 that Swift writes; the names of functions stay."""
     copy = os.path.join(setting.work, f"{client}.stripped")
-    subprocess.run(["strip", "-g", "-o", copy, setting.binaries.paths[client]], check=True, timeout=60)
+    if not os.path.exists(copy):
+        subprocess.run(["strip", "-g", "-o", copy, setting.binaries.paths[client]], check=True, timeout=60)
     return copy
 
 
-def total(setting, program, flags, requests):
+def total(setting, program, flags):
+    """What the client printed, with the instructions of the whole process."""
     profile = os.path.join(setting.work, "callgrind.out")
-    command = ["valgrind", "--tool=callgrind", "--fair-sched=yes", f"--callgrind-out-file={profile}", program, *flags,
-               "--requests", str(requests), "--warmup", "200", "--limit-seconds", str(SECONDS_MAX)]
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS_MAX + 10)
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode != 0 or '"errors":0' not in done.stdout:
-        return None
-    with open(profile) as text:
-        found = re.search(r"^(?:summary|totals): (\d+)", text.read(), re.MULTILINE)
-    return int(found.group(1)) if found else None
+    command = ["valgrind", "--tool=callgrind", "--fair-sched=yes", f"--callgrind-out-file={profile}",
+               program, *flags, "--warmup", "200", "--limit-seconds", str(SECONDS_MAX)]
+    record = measure.run(command, SECONDS_MAX)
+    if measure.good(record):
+        with open(profile) as text:
+            found = re.search(r"^(?:summary|totals): (\d+)", text.read(), re.MULTILINE)
+        record["instructions"] = int(found.group(1))
+    return record

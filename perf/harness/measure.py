@@ -9,7 +9,7 @@ import sys
 GRACE_SECONDS = 10
 
 
-def interleaved(section, setting, rounds, out):
+def interleaved(section, setting, rounds, out, runner=None):
     """All rows once, then all again: drift meets every row. Answers, per round, label -> what was printed."""
     answer = []
     for number in range(rounds):
@@ -17,12 +17,14 @@ def interleaved(section, setting, rounds, out):
         done = {}
         for row in section.rows[first:] + section.rows[:first]:
             progress(section, row, number, rounds)
-            record = run_row(row, setting)
+            record = (runner or run_row)(row, setting)
             if record is None:
                 continue
             out.write("run", section=section.name, label=row.label, round=number, command=row.flags, **record)
             if good(record):
                 done[row.label] = record
+            else:
+                complain(section, row, record)
         answer.append(done)
     return answer
 
@@ -54,6 +56,11 @@ def run(command, seconds_max):
         return json.loads(done.stdout)
     last = (done.stderr.strip().splitlines() or [""])[-1]
     return {"failure": f"status {done.returncode}: {last}"[:500]}
+
+
+def complain(section, row, record):
+    why = record.get("failure") or f"{record['errors']} of its requests failed"
+    print(f"\n{section.name}, {row.label}: {why}", file=sys.stderr)
 
 
 def progress(section, row, number, rounds):

@@ -14,14 +14,17 @@ class Scale:
     latency_requests: int
     deep: int
     large_bytes: int
+    counted_requests: tuple  # few and many, for the difference of instruction counts
 
     @staticmethod
     def full():
-        return Scale(requests=100_000, latency_requests=20_000, deep=100_000, large_bytes=1 << 30)
+        return Scale(requests=100_000, latency_requests=20_000, deep=100_000, large_bytes=1 << 30,
+                     counted_requests=(1_000, 5_000))
 
     @staticmethod
     def quick():
-        return Scale(requests=10_000, latency_requests=2_000, deep=10_000, large_bytes=1 << 28)
+        return Scale(requests=10_000, latency_requests=2_000, deep=10_000, large_bytes=1 << 28,
+                     counted_requests=(500, 1_500))
 
 
 @dataclass
@@ -60,21 +63,30 @@ REQUEST_COLUMNS = [
 ]
 
 
-def gets(s, *more):
-    return ["--url-prefix", s.origin.http, "--requests", str(s.scale.requests), *more]
+def gets(s, *more, prefix=None):
+    return ["--url-prefix", prefix or s.origin.http, "--requests", str(s.scale.requests), *more]
 
 
 def p1(s):
+    return closed_loop(s, "P1", "8 KiB GETs over HTTP/1.1, 64 in flight", s.origin.http)
+
+
+def p1_waiting(s):
+    return closed_loop(s, "P1w", "the same from an origin that waits 2 ms, so that loops do go to sleep", s.origin.waiting)
+
+
+def closed_loop(s, name, title, prefix):
     # A queue of 64 behind the wire, so that the wire is never short of work while a closure is on its way to
     # its thread. The raw program and AsyncHTTPClient refill from the completion itself and need none.
-    netspool = gets(s, "--queued", "64")
-    return Section("P1", "8 KiB GETs over HTTP/1.1, 64 in flight", [
-        Row("raw tuned", "raw", gets(s)),
-        Row("raw naive", "raw", gets(s, "--naive")),
-        Row("raw tuned, header lines kept", "raw", gets(s, "--headers")),
+    plain = gets(s, prefix=prefix)
+    netspool = [*plain, "--queued", "64"]
+    return Section(name, title, [
+        Row("raw tuned", "raw", plain),
+        Row("raw naive", "raw", [*plain, "--naive"]),
+        Row("raw tuned, header lines kept", "raw", [*plain, "--headers"]),
         Row("netspool", "netspool", netspool),
         Row("netspool, loop thread", "netspool", [*netspool, "--delivery", "loop"]),
-        Row("AsyncHTTPClient, futures", "ahc", gets(s)),
+        Row("AsyncHTTPClient, futures", "ahc", plain),
     ], [
         ratio("CPU of netspool to raw tuned", "netspool", "raw tuned", CPU, 1.05),
         ratio("CPU of netspool to AsyncHTTPClient", "netspool", "AsyncHTTPClient, futures", CPU, 0.5),
@@ -168,7 +180,7 @@ def p8(s):
     ], REQUEST_COLUMNS, base="raw tuned")
 
 
-MAKERS = {"P1": p1, "P2": p2, "P4": p4, "P5": p5, "P7": p7, "P8": p8}
+MAKERS = {"P1": p1, "P1w": p1_waiting, "P2": p2, "P4": p4, "P5": p5, "P7": p7, "P8": p8}
 NAMES = list(MAKERS)
 
 
