@@ -68,7 +68,9 @@ public final class NetworkBatch: Sendable {
 
   func endIfOver() {
     let (results, handlers) = state.withLock { state in
-      guard state.left == 0, !state.isEnded else { return ([Result<NetworkResponse, NetworkError>](), State(results: [], left: 0).completions) }
+      guard state.left == 0, !state.isEnded else {
+        return ([Result<NetworkResponse, NetworkError>](), State(results: [], left: 0).completions)
+      }
       state.isEnded = true
       defer {
         state.completions = []

@@ -1,5 +1,6 @@
 public import Dispatch
 package import NetSpoolCore
+
 #if Logging
   public import Logging
 #endif

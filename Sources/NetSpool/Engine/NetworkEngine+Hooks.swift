@@ -1,4 +1,5 @@
 internal import NetSpoolCore
+
 #if Logging
   internal import Logging
 #endif

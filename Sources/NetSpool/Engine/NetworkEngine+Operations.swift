@@ -4,7 +4,9 @@ internal import NetSpoolCore
 extension NetworkEngine {
   /// For a path of this engine's host: `scheme://host[:port]/basePath/path`, with single slashes where the
   /// parts meet. Nil and `/` are the base itself.
-  public func operation(path: String?, method: HTTPMethod = .get, parameters: Parameters = [:]) -> NetworkOperation {
+  public func operation(path: String?, method: HTTPMethod = .get, parameters: Parameters = [:])
+    -> NetworkOperation
+  {
     let url: String
     do throws(Failure) {
       url = try URLText.make(
@@ -19,7 +21,9 @@ extension NetworkEngine {
   }
 
   /// For an absolute http or https URL, of this host or any other.
-  public func operation(url: String, method: HTTPMethod = .get, parameters: Parameters = [:]) -> NetworkOperation {
+  public func operation(url: String, method: HTTPMethod = .get, parameters: Parameters = [:])
+    -> NetworkOperation
+  {
     make(Request(url: url, method: method.core), parameters)
   }
 

@@ -49,7 +49,8 @@ extension NetworkEngine {
   public func wait(for operation: NetworkOperation) throws(NetworkError) -> NetworkResponse {
     precondition(
       !NetSpoolCore.Delivery.isRunning,
-      "NetSpool: wait(for:) was called from a closure of NetSpool, which would wait for itself; use onCompletion")
+      "NetSpool: wait(for:) was called from a closure of NetSpool, which would wait for itself; use onCompletion"
+    )
     let done = DispatchSemaphore(value: 0)
     let result = Mutex<Result<NetworkResponse, NetworkError>?>(nil)
     operation.onFinal { final in
@@ -58,7 +59,9 @@ extension NetworkEngine {
     }
     enqueue(operation)
     done.wait()
-    guard let final = result.withLock({ $0 }) else { preconditionFailure("NetSpool: no result after the signal") }
+    guard let final = result.withLock({ $0 }) else {
+      preconditionFailure("NetSpool: no result after the signal")
+    }
     return try final.get()
   }
 

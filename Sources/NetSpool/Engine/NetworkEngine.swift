@@ -29,15 +29,20 @@ public final class NetworkEngine: Sendable {
   private static func check(_ host: String?, _ configuration: Configuration) throws(Failure) {
     if let option = configuration.timeouts.core.firstInvalid { throw invalid(option) }
     if let port = configuration.port, !(1...65535).contains(port) { throw invalid("port") }
-    do throws(Failure) { try HeaderRules.check(configuration.headers.core) } catch { throw invalid("headers") }
+    do throws(Failure) { try HeaderRules.check(configuration.headers.core) } catch {
+      throw invalid("headers")
+    }
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {
       throw invalid("receiveBufferBytes")
     }
     guard let host else { return }
     do throws(Failure) {
-      let url = try URLText.make(scheme: "http", host: host, port: configuration.port, basePath: "", path: nil)
+      let url = try URLText.make(
+        scheme: "http", host: host, port: configuration.port, basePath: "", path: nil)
       let parsed = try URLParser.parse(url)
-      guard parsed.pieces.pathAndQuery == "/", parsed.user == nil, !host.contains("/") else { throw invalid("host") }
+      guard parsed.pieces.pathAndQuery == "/", parsed.user == nil, !host.contains("/") else {
+        throw invalid("host")
+      }
     } catch { throw invalid("host") }
   }
 

@@ -43,7 +43,9 @@ extension NetworkQueue {
   /// - Parameter seconds: 10 unless told otherwise.
   @discardableResult
   public func drain(deadline seconds: Double = 10) -> Bool {
-    precondition(!Delivery.isRunning, "NetSpool: drain was called from a closure of NetSpool, which would wait for itself")
+    precondition(
+      !Delivery.isRunning,
+      "NetSpool: drain was called from a closure of NetSpool, which would wait for itself")
     return driver.drain(seconds: seconds)
   }
 }

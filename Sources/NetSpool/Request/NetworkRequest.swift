@@ -105,5 +105,7 @@ public struct NetworkRequest: Sendable {
   public var curlCommand: String { curlCommand(revealingSecrets: false) }
 
   /// The request as a curl command for a shell. With secrets it is as secret as they are.
-  public func curlCommand(revealingSecrets: Bool) -> String { core.curlCommand(revealingSecrets: revealingSecrets) }
+  public func curlCommand(revealingSecrets: Bool) -> String {
+    core.curlCommand(revealingSecrets: revealingSecrets)
+  }
 }

@@ -30,7 +30,9 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
 
   /// For streams that wrap this one; blocks on the disk.
   public func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
-    do throws(SinkFailure) { try writer.open(bytesExpected: bytesExpected) } catch { throw error.networkError }
+    do throws(SinkFailure) { try writer.open(bytesExpected: bytesExpected) } catch {
+      throw error.networkError
+    }
   }
 
   /// For streams that wrap this one; blocks on the disk.
@@ -41,6 +43,10 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
 
   /// For streams that wrap this one; publishes or removes the file.
   public func close(_ outcome: Result<Void, NetworkError>) {
-    if case .success = outcome { try? writer.close(publishing: true) } else { try? writer.close(publishing: false) }
+    if case .success = outcome {
+      try? writer.close(publishing: true)
+    } else {
+      try? writer.close(publishing: false)
+    }
   }
 }

@@ -35,7 +35,9 @@ struct Coalescer {
 
   mutating func remove(_ operation: Operation, _ request: Request) {
     let entry = Entry(operation: operation, request: request)
-    guard let member = carriers.firstIndex(of: entry), carriers[member].operation === operation else { return }
+    guard let member = carriers.firstIndex(of: entry), carriers[member].operation === operation else {
+      return
+    }
     carriers.remove(at: member)
   }
 }

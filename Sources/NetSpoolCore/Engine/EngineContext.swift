@@ -95,7 +95,9 @@ package final class EngineContext: Sendable {
 extension Failure {
   /// The origin answered, with a status that says no.
   package init(status response: Response) {
-    self.init(.status, reason: "\(response.head.status)", underlying: .http(response.head.status), sendState: .answered)
+    self.init(
+      .status, reason: "\(response.head.status)", underlying: .http(response.head.status),
+      sendState: .answered)
     self.response = response
     url = response.finalURL
   }

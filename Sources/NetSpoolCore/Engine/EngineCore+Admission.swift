@@ -13,7 +13,7 @@ extension EngineCore {
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
-      unsafe operation.loop.ticket = nil
+      operation.loop.ticket = nil
       do throws(Failure) {
         try start(operation, at: origin)
       } catch {
@@ -25,13 +25,13 @@ extension EngineCore {
 
   private func start(_ operation: Operation, at origin: Origin) throws(Failure) {
     let now = MonotonicClock.now
-    unsafe timers.cancel(operation.loop.journey?.queueDeadline)
+    timers.cancel(operation.loop.journey?.queueDeadline)
     apply(.started, to: origin, now: now)
-    if unsafe operation.loop.transfer != nil { return goOn(operation) }
+    if operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
     let transfer = try idleTransfer(at: origin, for: operation.context)
     let plan = try makePlan(operation, request, transfer)
-    unsafe operation.loop.transfer = transfer
+    operation.loop.transfer = transfer
     transfer.owner = operation
     transfer.startedAt = now
     attachSinks(operation, transfer)
@@ -55,11 +55,12 @@ extension EngineCore {
   private func makePlan(
     _ operation: Operation, _ request: Request, _ transfer: Transfer
   ) throws(Failure) -> Transfer.Plan {
-    let journey = unsafe operation.loop.journey
+    let journey = operation.loop.journey
     var plan = Transfer.Plan(url: journey?.url ?? request.url)
     plan.method = journey?.method ?? request.method
     plan.limits = operation.context.limits
-    plan.timeouts = request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
+    plan.timeouts =
+      request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
     if hasStreams(operation), request.extra.timeouts == nil { plan.timeouts.total = nil }
     plan.refusesResend = !plan.method.isIdempotent && request.extra.idempotencyKey == nil
     plan.source = try makeSource(operation, request, transfer)
@@ -70,10 +71,10 @@ extension EngineCore {
   private func makeSource(
     _ operation: Operation, _ request: Request, _ transfer: Transfer
   ) throws(Failure) -> (any BodySource)? {
-    guard request.hasExtras, unsafe operation.loop.journey?.keepsBody ?? true else { return nil }
+    guard request.hasExtras, operation.loop.journey?.keepsBody ?? true else { return nil }
     let driver = driver
     let source = try request.extra.prepared.makeSource(ready: {
-      driver.perform { _ in unsafe operation.loop.transfer?.resumeSending() }
+      driver.perform { _ in operation.loop.transfer?.resumeSending() }
     })
     try source?.open()
     return source
@@ -83,8 +84,8 @@ extension EngineCore {
   private func setHeaders(
     _ plan: inout Transfer.Plan, _ operation: Operation, _ request: Request, _ transfer: Transfer
   ) {
-    let own = unsafe operation.loop.journey?.headers ?? request.headers
-    let isForeign = unsafe operation.loop.journey?.isForeign ?? false
+    let own = operation.loop.journey?.headers ?? request.headers
+    let isForeign = operation.loop.journey?.isForeign ?? false
     let isPlain = own.count == 0 && !isForeign && plan.source == nil && plan.method != .post
     plan.decodes = !own.contains("Accept-Encoding") && !own.contains("Range")
     if isPlain && transfer.hasDefaultHeaders { return }
@@ -100,7 +101,7 @@ extension EngineCore {
 
   /// A paused transfer has its slot again.
   private func goOn(_ operation: Operation) {
-    guard let transfer = unsafe operation.loop.transfer else { return }
+    guard let transfer = operation.loop.transfer else { return }
     transfer.slot = running.count
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
@@ -111,42 +112,43 @@ extension EngineCore {
   // MARK: Sinks
 
   private func attachSinks(_ operation: Operation, _ transfer: Transfer) {
-    for waiter in waiters(of: operation) where unsafe operation.loop.fanout == nil || waiter !== operation {
+    for waiter in waiters(of: operation) where operation.loop.fanout == nil || waiter !== operation {
       makeSinks(of: waiter, for: operation)
     }
-    transfer.fanout = unsafe operation.loop.fanout
+    transfer.fanout = operation.loop.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
   }
 
   /// A late follower with streams of its own.
   func addSinks(of follower: Operation, to carrier: Operation) {
     makeSinks(of: follower, for: carrier)
-    guard let transfer = unsafe carrier.loop.transfer else { return }
-    transfer.fanout = unsafe carrier.loop.fanout
+    guard let transfer = carrier.loop.transfer else { return }
+    transfer.fanout = carrier.loop.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
     if transfer.bodyUse != nil { transfer.widen(streamsOf: follower.id) }
   }
 
   private func makeSinks(of operation: Operation, for carrier: Operation) {
     let streams = operation.shared.withLock { $0.streams }
-    guard !streams.isEmpty, unsafe !operation.loop.hasSinks else { return }
-    unsafe operation.loop.hasSinks = true
-    let fanout = unsafe carrier.loop.fanout ?? SinkFanout()
-    unsafe carrier.loop.fanout = fanout
+    guard !streams.isEmpty, !operation.loop.hasSinks else { return }
+    operation.loop.hasSinks = true
+    let fanout = carrier.loop.fanout ?? SinkFanout()
+    carrier.loop.fanout = fanout
     for (index, stream) in streams.enumerated() {
-      fanout.add(stream.makeSink(sinkServices), id: operation.id) { [unowned self, unowned operation] failure in
+      fanout.add(stream.makeSink(sinkServices), id: operation.id) {
+        [unowned self, unowned operation] failure in
         if stream.isEssential { sinkFailed(operation, index, failure) }
       }
     }
   }
 
   private func sinkFailed(_ operation: Operation, _ index: Int, _ cause: SinkFailure) {
-    guard unsafe operation.loop.sinkFailure == nil else { return }
+    guard operation.loop.sinkFailure == nil else { return }
     var failure = Failure(
       .sinkFailed, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
       sendState: .answered)
     failure.url = operation.request.url
-    unsafe operation.loop.sinkFailure = failure
+    operation.loop.sinkFailure = failure
     later { [unowned self] in withdraw(operation, failure) }
   }
 }

@@ -11,23 +11,23 @@ extension EngineCore {
   func withdraw(_ operation: Operation, _ failure: Failure) {
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
     if blocked.removeValue(forKey: operation.id) != nil { return conclude(operation, failure) }
-    if let carrier = unsafe operation.loop.carrier {
-      unsafe carrier.loop.followersLeft -= 1
-      unsafe carrier.loop.fanout?.abandon(operation.id, failure)
-      unsafe operation.loop.carrier = nil
+    if let carrier = operation.loop.carrier {
+      carrier.loop.followersLeft -= 1
+      carrier.loop.fanout?.abandon(operation.id, failure)
+      operation.loop.carrier = nil
       conclude(operation, failure)
       return endIfAlone(carrier)
     }
-    unsafe operation.loop.isHollow = true
-    unsafe operation.loop.fanout?.abandon(operation.id, failure)
-    if unsafe operation.loop.followersLeft > 0 { return conclude(operation, failure) }
+    operation.loop.isHollow = true
+    operation.loop.fanout?.abandon(operation.id, failure)
+    if operation.loop.followersLeft > 0 { return conclude(operation, failure) }
     endExchange(operation, failure)
     conclude(operation, failure)
   }
 
   /// Everybody has left an exchange.
   private func endIfAlone(_ carrier: Operation) {
-    guard unsafe carrier.loop.isHollow, unsafe carrier.loop.followersLeft == 0 else { return }
+    guard carrier.loop.isHollow, carrier.loop.followersLeft == 0 else { return }
     endExchange(carrier, Failure(.cancelled))
   }
 
@@ -35,20 +35,20 @@ extension EngineCore {
   private func endExchange(_ operation: Operation, _ failure: Failure) {
     unregister(operation)
     parked[operation.id] = nil
-    unsafe timers.cancel(operation.loop.journey?.delay)
-    unsafe timers.cancel(operation.loop.journey?.queueDeadline)
-    if let ticket = unsafe operation.loop.ticket {
-      unsafe operation.loop.ticket = nil
+    timers.cancel(operation.loop.journey?.delay)
+    timers.cancel(operation.loop.journey?.queueDeadline)
+    if let ticket = operation.loop.ticket {
+      operation.loop.ticket = nil
       queue.remove(ticket)
     }
-    if let transfer = unsafe operation.loop.transfer { stop(transfer, of: operation, failure) }
-    guard let fanout = unsafe operation.loop.fanout else { return closeUnusedStreams(operation, failure) }
-    unsafe operation.loop.fanout = nil
+    if let transfer = operation.loop.transfer { stop(transfer, of: operation, failure) }
+    guard let fanout = operation.loop.fanout else { return closeUnusedStreams(operation, failure) }
+    operation.loop.fanout = nil
     fanout.finish(failure) {}
   }
 
   private func stop(_ transfer: Transfer, of operation: Operation, _ failure: Failure) {
-    unsafe operation.loop.transfer = nil
+    operation.loop.transfer = nil
     let hadSlot = transfer.slot >= 0
     leaveRunning(transfer)
     transfer.fail(failure)
@@ -64,40 +64,42 @@ extension EngineCore {
   /// Streams of an operation that never started are closed all the same: exactly once.
   func closeUnusedStreams(_ operation: Operation, _ failure: Failure) {
     let streams = operation.shared.withLock { $0.streams }
-    guard !streams.isEmpty, unsafe !operation.loop.hasSinks else { return }
-    unsafe operation.loop.hasSinks = true
+    guard !streams.isEmpty, !operation.loop.hasSinks else { return }
+    operation.loop.hasSinks = true
     for stream in streams { _ = try? stream.makeSink(sinkServices).finish(failure) }
   }
 
   // MARK: Priority, pause
 
   package func reprioritise(_ operation: Operation) {
-    unsafe raise(operation.loop.carrier ?? operation, to: operation.request.priority)
+    raise(operation.loop.carrier ?? operation, to: operation.request.priority)
   }
 
   /// Stops reading and frees the slot. A shared exchange goes on for the others.
   package func pause(_ operation: Operation) {
-    guard unsafe !operation.loop.isPaused, unsafe operation.loop.carrier == nil, unsafe operation.loop.followersLeft == 0 else { return }
+    guard !operation.loop.isPaused, operation.loop.carrier == nil, operation.loop.followersLeft == 0 else {
+      return
+    }
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
-    if let ticket = unsafe operation.loop.ticket {
+    if let ticket = operation.loop.ticket {
       queue.remove(ticket)
-      unsafe operation.loop.ticket = nil
-    } else if let transfer = unsafe operation.loop.transfer, transfer.slot >= 0 {
+      operation.loop.ticket = nil
+    } else if let transfer = operation.loop.transfer, transfer.slot >= 0 {
       transfer.pauseByUser()
       leaveRunning(transfer)
       freeSlot(of: transfer)
     } else {
       return
     }
-    unsafe operation.loop.isPaused = true
+    operation.loop.isPaused = true
     parked[operation.id] = operation
     unregister(operation)
     set(.paused, operation)
   }
 
   package func resume(_ operation: Operation) {
-    guard unsafe operation.loop.isPaused, operation.shared.withLock({ $0.outcome == nil }) else { return }
-    unsafe operation.loop.isPaused = false
+    guard operation.loop.isPaused, operation.shared.withLock({ $0.outcome == nil }) else { return }
+    operation.loop.isPaused = false
     parked[operation.id] = nil
     set(.queued, operation)
     wait(operation, operation.request.priority, atFront: true)
@@ -127,7 +129,7 @@ extension EngineCore {
       if let operation = transfer.owner as? Operation { carriers.append(operation) }
     }
     carriers.append(contentsOf: parked.values)
-    return carriers.flatMap { unsafe $0.loop.followers + [$0] }
+    return carriers.flatMap { $0.loop.followers + [$0] }
   }
 
   /// Ends an engine's operations with `engineClosed` when the deadline has passed, and calls back, on the

@@ -12,7 +12,7 @@ extension EngineCore {
       return .discard
     }
     let waiters = waiters(of: operation)
-    let streams = unsafe operation.loop.fanout != nil && head.status < 300
+    let streams = operation.loop.fanout != nil && head.status < 300
     let collects = !streams || waiters.contains { !hasStreams($0) }
     return BodyUse(collects: collects, streams: streams)
   }
@@ -76,13 +76,19 @@ extension EngineCore {
     let metrics = transfer.metrics()
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
-    let next = unsafe operation.loop.journey?.next
-    unsafe operation.loop.journey?.next = nil
-    if let failure, next == nil, let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure) {
+    let next = operation.loop.journey?.next
+    operation.loop.journey?.next = nil
+    if let failure, next == nil,
+      let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure)
+    {
       return goOn(operation, transfer, origin, .retry(after: delay))
     }
     if failure == nil || Self.isBeyondAnswer(failure), let next {
-      if case .fail(let refusal) = next { failure = refusal } else { return goOn(operation, transfer, origin, next) }
+      if case .fail(let refusal) = next {
+        failure = refusal
+      } else {
+        return goOn(operation, transfer, origin, next)
+      }
     }
     finish(operation, transfer, origin, failure, metrics)
   }
@@ -109,7 +115,7 @@ extension EngineCore {
 
   /// The next exchange of the same operation; its transfer goes back first.
   private func goOn(_ operation: Operation, _ transfer: Transfer, _ origin: Origin?, _ next: Journey.Next) {
-    unsafe operation.loop.transfer = nil
+    operation.loop.transfer = nil
     recycle(transfer, origin, operation.context)
     let journey = operation.makeJourney()
     switch next {
@@ -161,15 +167,16 @@ extension EngineCore {
     _ metrics: TransferMetrics
   ) {
     let answer = makeAnswer(operation, transfer, metrics)
-    let fanout = unsafe operation.loop.fanout
+    let fanout = operation.loop.fanout
     unregister(operation)
-    unsafe operation.loop.transfer = nil
+    operation.loop.transfer = nil
     reportLastProgress(operation, transfer)
     let bodySize = transfer.bodyBytes
     recycle(transfer, origin, operation.context)
     guard let fanout else { return deliver(operation, answer, failure, nil) }
     publishing += 1
-    let refusal = failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? Failure(status: $0) : nil }
+    let refusal =
+      failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? Failure(status: $0) : nil }
     fanout.finish(refusal) { [self] in
       publishing -= 1
       deliver(operation, answer, failure, fanout)
@@ -183,20 +190,22 @@ extension EngineCore {
     guard var head = transfer.head else { return nil }
     head.trailers = transfer.trailers
     var metrics = metrics
-    metrics.attempts = unsafe operation.loop.journey?.attempts ?? 1
-    metrics.redirects = unsafe operation.loop.journey?.history?.hops ?? 0
+    metrics.attempts = operation.loop.journey?.attempts ?? 1
+    metrics.redirects = operation.loop.journey?.history?.hops ?? 0
     return Response(
       head: head, body: Body(transfer.takeCollected()), source: .network, finalURL: transfer.url,
       metrics: metrics, streams: [])
   }
 
-  private func deliver(_ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?) {
+  private func deliver(
+    _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
+  ) {
     let waiters = waiters(of: operation)
-    unsafe operation.loop.followers = []
-    unsafe operation.loop.fanout = nil
+    operation.loop.followers = []
+    operation.loop.fanout = nil
     for waiter in waiters {
-      unsafe waiter.loop.carrier = nil
-      if let failure = unsafe waiter.loop.sinkFailure ?? failure {
+      waiter.loop.carrier = nil
+      if let failure = waiter.loop.sinkFailure ?? failure {
         var failure = failure
         failure.response = failure.response ?? answer
         conclude(waiter, failure)
@@ -212,9 +221,9 @@ extension EngineCore {
   func endCarrier(_ operation: Operation, _ result: Result<Never, Failure>) {
     guard case .failure(let failure) = result else { return }
     unregister(operation)
-    unsafe timers.cancel(operation.loop.journey?.delay)
-    unsafe timers.cancel(operation.loop.journey?.queueDeadline)
-    guard let fanout = unsafe operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
+    timers.cancel(operation.loop.journey?.delay)
+    timers.cancel(operation.loop.journey?.queueDeadline)
+    guard let fanout = operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
     publishing += 1
     fanout.finish(failure) { [self] in
       publishing -= 1
@@ -224,8 +233,8 @@ extension EngineCore {
   }
 
   func unregister(_ operation: Operation) {
-    guard unsafe operation.loop.isRegistered else { return }
-    unsafe operation.loop.isRegistered = false
+    guard operation.loop.isRegistered else { return }
+    operation.loop.isRegistered = false
     coalescer.remove(operation, operation.request)
   }
 

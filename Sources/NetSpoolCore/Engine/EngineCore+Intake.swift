@@ -9,7 +9,9 @@ extension EngineCore {
     if isClosing { return conclude(operation, Failure(.engineClosed)) }
     do throws(Failure) {
       try check(operation, request)
-      if request.hasExtras, let deadline = request.extra.timeouts?.queueDeadline ?? operation.context.timeouts.queueDeadline {
+      if request.hasExtras,
+        let deadline = request.extra.timeouts?.queueDeadline ?? operation.context.timeouts.queueDeadline
+      {
         startQueueDeadline(operation, request, seconds: deadline)
       }
       if try hold(operation, behind: dependencies) { return }
@@ -29,7 +31,7 @@ extension EngineCore {
         let pair = Array("\(user):\(canonical.password ?? "")".utf8)
         journey.headers.append(name: "Authorization", value: "Basic " + Base64.encode(pair))
       }
-      unsafe operation.loop.journey = journey
+      operation.loop.journey = journey
     }
   }
 
@@ -60,17 +62,17 @@ extension EngineCore {
       if let carrier = coalescer.carrier(for: operation, request) {
         if join(operation, carrier, hasStreams: hasStreams) { return }
       } else {
-        unsafe operation.loop.isRegistered = true
+        operation.loop.isRegistered = true
       }
     }
     wait(operation, request.priority, atFront: false)
   }
 
   func wait(_ operation: Operation, _ priority: Priority, atFront: Bool) {
-    let url = unsafe operation.loop.journey?.url ?? operation.request.url
+    let url = operation.loop.journey?.url ?? operation.request.url
     do throws(Failure) {
       let origin = try origins.place(url, make: makeOrigin).origin
-      unsafe operation.loop.ticket = queue.enqueue(
+      operation.loop.ticket = queue.enqueue(
         operation, origin: origin.id, priority: priority, atFront: atFront)
     } catch {
       endCarrier(operation, .failure(error))
@@ -79,35 +81,36 @@ extension EngineCore {
 
   /// Follows an equal request; false when its body is already gone by.
   private func join(_ operation: Operation, _ carrier: Operation, hasStreams: Bool) -> Bool {
-    if let transfer = unsafe carrier.loop.transfer, let use = transfer.bodyUse {
+    if let transfer = carrier.loop.transfer, let use = transfer.bodyUse {
       guard use.collects else { return false }
       if hasStreams { addSinks(of: operation, to: carrier) }
-    } else if hasStreams, unsafe carrier.loop.transfer != nil {
+    } else if hasStreams, carrier.loop.transfer != nil {
       addSinks(of: operation, to: carrier)
     }
-    unsafe operation.loop.carrier = carrier
-    unsafe carrier.loop.followers.append(operation)
-    unsafe carrier.loop.followersLeft += 1
-    if unsafe carrier.loop.transfer != nil { set(.executing, operation) }
+    operation.loop.carrier = carrier
+    carrier.loop.followers.append(operation)
+    carrier.loop.followersLeft += 1
+    if carrier.loop.transfer != nil { set(.executing, operation) }
     raise(carrier, to: operation.request.priority)
     return true
   }
 
   /// A shared operation is as urgent as the most urgent of those that wait for it.
   func raise(_ carrier: Operation, to priority: Priority) {
-    guard let ticket = unsafe carrier.loop.ticket else { return }
+    guard let ticket = carrier.loop.ticket else { return }
     let highest = waiters(of: carrier).map(\.request.priority).max() ?? priority
     _ = queue.reprioritise(ticket, to: max(highest, priority))
   }
 
   /// Those who get the answer: the carrier, unless its user has left, and its followers.
   func waiters(of carrier: Operation) -> [Operation] {
-    unsafe carrier.loop.isHollow ? carrier.loop.followers : [carrier] + carrier.loop.followers
+    carrier.loop.isHollow ? carrier.loop.followers : [carrier] + carrier.loop.followers
   }
 
   private func startQueueDeadline(_ operation: Operation, _ request: Request, seconds: Double) {
-    operation.makeJourney().queueDeadline = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self, unowned operation] in
-      guard unsafe operation.loop.transfer == nil else { return }
+    operation.makeJourney().queueDeadline = timers.after(milliseconds: UInt64(seconds * 1000)) {
+      [unowned self, unowned operation] in
+      guard operation.loop.transfer == nil else { return }
       withdraw(operation, Failure(.timedOut, reason: "queueDeadline"))
     }
   }

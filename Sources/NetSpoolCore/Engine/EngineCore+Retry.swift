@@ -5,9 +5,9 @@ extension EngineCore {
     _ operation: Operation, _ transfer: Transfer, _ cause: FailedAttempt.Cause, head: ResponseHead? = nil,
     failure: Failure? = nil
   ) -> Double? {
-    guard !isClosing, unsafe operation.loop.sinkFailure == nil else { return nil }
+    guard !isClosing, operation.loop.sinkFailure == nil else { return nil }
     let request = operation.request
-    let attempt = unsafe FailedAttempt(
+    let attempt = FailedAttempt(
       cause, number: operation.loop.journey?.attempts ?? 1,
       isIdempotent: (operation.loop.journey?.method ?? request.method).isIdempotent,
       isKeyed: request.hasExtras && request.extra.idempotencyKey != nil,
@@ -17,13 +17,17 @@ extension EngineCore {
     let policy = request.hasExtras ? request.extra.retry ?? operation.context.retry : operation.context.retry
     guard let origin = try? origins.place(transfer.url, make: makeOrigin).origin else { return nil }
     let random = Double.random(in: 0..<1, using: &random)
-    guard case .retry(let seconds) = retryDecision(attempt, policy: policy, budget: &origin.budget, random: random)
+    guard
+      case .retry(let seconds) = retryDecision(
+        attempt, policy: policy, budget: &origin.budget, random: random)
     else { return nil }
     return seconds
   }
 
   static func retryAfter(_ head: ResponseHead) -> Double? {
-    head.headers.first("Retry-After").flatMap { RetryAfter.parse(Array($0.utf8)[...], now: WallClock.seconds) }
+    head.headers.first("Retry-After").flatMap {
+      RetryAfter.parse(Array($0.utf8)[...], now: WallClock.seconds)
+    }
   }
 
   func sizingEvent(_ transfer: Transfer, _ failure: Failure?) -> OriginSizing.Event {
@@ -50,7 +54,8 @@ extension EngineCore {
       queue.setLimit(limit, for: origin.id)
     }
     guard limit == 0, origin.hold == nil, let until = origin.sizing.holdUntil else { return }
-    origin.hold = timers.after(milliseconds: UInt64(max(0, until - now) / 1000) + 1) { [unowned self, unowned origin] in
+    origin.hold = timers.after(milliseconds: UInt64(max(0, until - now) / 1000) + 1) {
+      [unowned self, unowned origin] in
       origin.hold = nil
       updateLimit(of: origin, now: MonotonicClock.now)
     }

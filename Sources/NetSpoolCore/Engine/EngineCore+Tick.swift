@@ -28,13 +28,18 @@ extension EngineCore {
       let progress = TransferProgress(
         done: transfer.bodyBytes, total: transfer.bytesExpected,
         bytesPerSecond: Double(transfer.bodyBytes) / seconds)
-      for waiter in waiters(of: operation) where waiter.wantsDownloadProgress { tell(waiter, .download(progress)) }
+      for waiter in waiters(of: operation) where waiter.wantsDownloadProgress {
+        tell(waiter, .download(progress))
+      }
     }
     if transfer.bytesSent != transfer.reportedSent {
       transfer.reportedSent = transfer.bytesSent
       let progress = TransferProgress(
-        done: transfer.bytesSent, total: transfer.bytesToSend, bytesPerSecond: Double(transfer.bytesSent) / seconds)
-      for waiter in waiters(of: operation) where waiter.wantsUploadProgress { tell(waiter, .upload(progress)) }
+        done: transfer.bytesSent, total: transfer.bytesToSend,
+        bytesPerSecond: Double(transfer.bytesSent) / seconds)
+      for waiter in waiters(of: operation) where waiter.wantsUploadProgress {
+        tell(waiter, .upload(progress))
+      }
     }
   }
 
@@ -50,7 +55,10 @@ extension EngineCore {
       if waiter.wantsDownloadProgress {
         let done = transfer.bodyBytes
         let rate = Double(done) / seconds
-        tell(waiter, .download(TransferProgress(done: done, total: transfer.bytesExpected ?? done, bytesPerSecond: rate)))
+        tell(
+          waiter,
+          .download(TransferProgress(done: done, total: transfer.bytesExpected ?? done, bytesPerSecond: rate))
+        )
       }
     }
   }

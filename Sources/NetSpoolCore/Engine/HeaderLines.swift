@@ -9,7 +9,9 @@ enum HeaderLines {
     for field in own { lines.append(line(field)) }
     if decodes, !defaults.contains("Accept-Encoding") { lines.append(acceptEncoding) }
     // libcurl calls every POST a form unless it is told otherwise; an empty name removes its own line.
-    if hasBody, !own.contains("Content-Type"), !defaults.contains("Content-Type") { lines.append("Content-Type:") }
+    if hasBody, !own.contains("Content-Type"), !defaults.contains("Content-Type") {
+      lines.append("Content-Type:")
+    }
     return lines
   }
 

@@ -1,7 +1,9 @@
 internal import Synchronization
 
 /// One request on its way: what the user holds (any thread, under a lock) and what the loop knows of it.
-package final class Operation: Sendable {
+// Safe because everything any thread may touch is in `shared`, under its lock, and `loop` is touched by the
+// loop thread only: every path to it starts with `assertOnLoop`.
+package final class Operation: @unchecked Sendable {
   package enum State: UInt8, Sendable {
     case ready, queued, executing, revalidating, paused, frozen, finished, cancelled
   }
@@ -16,8 +18,7 @@ package final class Operation: Sendable {
   package let context: EngineContext
   let shared: Mutex<Shared>
 
-  // Safe because only the loop thread touches it: every path to it starts with `EngineCore.assertOnLoop`.
-  nonisolated(unsafe) var loop = LoopState()
+  var loop = LoopState()
 
   private static let lastID = Atomic<UInt64>(0)
 
@@ -61,9 +62,9 @@ package final class Operation: Sendable {
 
   /// Loop thread: where it is remembered what the next exchange needs.
   func makeJourney() -> Journey {
-    if let journey = unsafe loop.journey { return journey }
+    if let journey = loop.journey { return journey }
     let journey = Journey(request)
-    unsafe loop.journey = journey
+    loop.journey = journey
     return journey
   }
 }

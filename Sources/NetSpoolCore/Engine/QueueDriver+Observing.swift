@@ -8,10 +8,13 @@ extension QueueDriver {
     let running = running.load(ordering: .relaxed)
     return QueueActivity(
       queued: max(0, pending.load(ordering: .relaxed) - undelivered.load(ordering: .relaxed) - running),
-      running: running, bytesIn: bytesIn.load(ordering: .relaxed), bytesOut: bytesOut.load(ordering: .relaxed))
+      running: running, bytesIn: bytesIn.load(ordering: .relaxed), bytesOut: bytesOut.load(ordering: .relaxed)
+    )
   }
 
-  package func observe(activity: @escaping @Sendable (QueueActivity) -> Void) { observers.add(activity: activity) }
+  package func observe(activity: @escaping @Sendable (QueueActivity) -> Void) {
+    observers.add(activity: activity)
+  }
   package func observe(idle: @escaping @Sendable () -> Void) { observers.add(idle: idle) }
 
   package func apply(_ new: QueueSettings) {

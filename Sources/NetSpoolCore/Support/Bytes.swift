@@ -4,6 +4,10 @@ extension Array where Element == UInt8 {
     unsafe bytes.withUnsafeBytes { buffer in unsafe append(contentsOf: buffer) }
   }
 
+  package mutating func append(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { buffer in unsafe append(contentsOf: buffer) }
+  }
+
   package init(_ bytes: RawSpan) {
     self = []
     append(bytes)

@@ -19,7 +19,8 @@ extension Transfer {
     machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
     guard hasBody(head) else { return openSinks(use, head, 0) }
     if let expected = parser.framing.contentLength, expected > limit, use != .discard {
-      throw Failure(.bodyTooLarge, reason: "\(expected) bytes announced, \(limit) allowed", sendState: .answered)
+      throw Failure(
+        .bodyTooLarge, reason: "\(expected) bytes announced, \(limit) allowed", sendState: .answered)
     }
     if use != .discard, plan.decodes, parser.framing.hasContentEncoding {
       decoder = try ContentDecoder.make(for: head.headers, limits: plan.limits.decoding)

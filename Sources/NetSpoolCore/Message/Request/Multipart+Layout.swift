@@ -27,7 +27,7 @@ extension Multipart {
       layout.append(.bytes(try head(of: part)))
       switch part.content {
       case .bytes(let bytes): layout.append(.bytes(bytes))
-      case .file(let path): layout.append(.file(path: path, promised: try FileSource.fingerprint(path: path)))
+      case .file(let path): layout.append(.file(path: path, promised: try FileIdentity.promised(by: path)))
       }
       layout.append(.bytes([0x0D, 0x0A]))
     }

@@ -26,7 +26,7 @@ package final class MemorySink: Sink {
 
   package func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
     guard bytes.byteCount <= bytesMax - self.bytes.count else { throw tooLong }
-    unsafe bytes.withUnsafeBytes { unsafe self.bytes.append(contentsOf: $0) }
+    self.bytes.append(bytes)
     return bytes.byteCount
   }
 
@@ -39,7 +39,7 @@ package final class MemorySink: Sink {
   private func digest() -> [UInt8] {
     let bytes = bytes
     var digest = SHA256()
-    unsafe digest.update(bytes.span.bytes)
+    digest.update(bytes.rawBytes)
     return digest.finish()
   }
 

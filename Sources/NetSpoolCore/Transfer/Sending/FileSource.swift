@@ -23,17 +23,6 @@ package final class FileSource: BodySource {
   package var length: Int64? { promised.size }
   package var canRewind: Bool { true }
 
-  /// The fingerprint of a file that is to be sent. Throws `.uploadSourceFailed`.
-  package static func fingerprint(path: String) throws(Failure) -> FileIdentity {
-    do throws(SystemError) {
-      let identity = try FileIdentity(path: path)
-      guard identity.isRegular else { throw SystemError(number: EINVAL, call: "stat") }
-      return identity
-    } catch {
-      throw Self.failure(error)
-    }
-  }
-
   package func open() throws(Failure) {
     do throws(SystemError) {
       // Without O_NONBLOCK a FIFO that took the file's place would hold the loop for ever.
@@ -41,7 +30,7 @@ package final class FileSource: BodySource {
       opened.adviseSequential()
       descriptor = consume opened
     } catch {
-      throw Self.failure(error)
+      throw FileIdentity.failure(error)
     }
     position = 0
     guard try identity() == promised else { throw Failure(.uploadSourceFailed, reason: "changed") }
@@ -68,7 +57,7 @@ package final class FileSource: BodySource {
       guard descriptor != nil else { throw SystemError(number: EBADF, call: "pread") }
       return unsafe try descriptor!.read(into: part, at: position)
     } catch {
-      throw Self.failure(error)
+      throw FileIdentity.failure(error)
     }
   }
 
@@ -83,22 +72,11 @@ package final class FileSource: BodySource {
       guard descriptor != nil else { throw SystemError(number: EBADF, call: "fstat") }
       return try FileIdentity(of: descriptor!)
     } catch {
-      throw Self.failure(error)
+      throw FileIdentity.failure(error)
     }
   }
 
   private func mismatch(got: Int64) -> Failure {
     Failure(.uploadLengthMismatch, reason: "got \(got), declared \(promised.size)")
-  }
-
-  private static func failure(_ error: SystemError) -> Failure {
-    let reason =
-      switch error.number {
-      case ENOENT, ENOTDIR: "missing"
-      case EACCES, EPERM, ELOOP: "unreadable"
-      case EINVAL: "notAFile"
-      default: error.call
-      }
-    return Failure(.uploadSourceFailed, reason: reason, underlying: .errno(error.number))
   }
 }

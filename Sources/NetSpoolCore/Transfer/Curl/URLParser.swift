@@ -23,8 +23,12 @@ package enum URLParser {
 
   private static func pieces(_ handle: OpaquePointer) throws(Failure) -> ParsedURL {
     let scheme = unsafe part(handle, CURLUPART_SCHEME)?.lowercased() ?? ""
-    guard scheme == "http" || scheme == "https" else { throw refused("scheme \(scheme) is not http or https") }
-    guard let host = unsafe part(handle, CURLUPART_HOST)?.lowercased(), !host.isEmpty else { throw refused("no host") }
+    guard scheme == "http" || scheme == "https" else {
+      throw refused("scheme \(scheme) is not http or https")
+    }
+    guard let host = unsafe part(handle, CURLUPART_HOST)?.lowercased(), !host.isEmpty else {
+      throw refused("no host")
+    }
     guard !host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || $0 == 0x5C }) else {
       throw refused("the host holds a space, a backslash or a non-ASCII letter")
     }

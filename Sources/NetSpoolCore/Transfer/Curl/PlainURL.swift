@@ -6,21 +6,16 @@
 package enum PlainURL {
   /// The number of bytes of `scheme://authority`, when the rest needs no care.
   package static func originLength(_ url: String) -> Int? {
-    var url = url
-    return url.withUTF8 { bytes in
-      let span = unsafe bytes.span
-      guard let start = authorityStart(span), let end = authorityEnd(span, from: start) else { return nil }
-      return isPlainTarget(span, from: end) ? end : nil
-    }
+    let bytes = url.utf8.span
+    guard let start = authorityStart(bytes), let end = authorityEnd(bytes, from: start) else { return nil }
+    return isPlainTarget(bytes, from: end) ? end : nil
   }
 
   /// Where the path of a canonical URL begins.
   package static func targetOffset(_ url: String) -> Int {
-    var url = url
-    return url.withUTF8 { bytes in
-      let span = unsafe bytes.span
-      return authorityStart(span).flatMap { authorityEnd(span, from: $0) } ?? span.count
-    }
+    let bytes = url.utf8.span
+    guard let start = authorityStart(bytes) else { return bytes.count }
+    return authorityEnd(bytes, from: start) ?? bytes.count
   }
 
   private static func authorityStart(_ url: Span<UInt8>) -> Int? {

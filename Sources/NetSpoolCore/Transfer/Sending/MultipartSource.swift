@@ -12,7 +12,7 @@ package final class MultipartSource: BodySource {
   /// Looks at every file, so that a missing or edited one fails the request before its first byte.
   package func open() throws(Failure) {
     for case .file(let path, let promised) in layout.segments {
-      guard try FileSource.fingerprint(path: path) == promised else {
+      guard try FileIdentity.promised(by: path) == promised else {
         throw Failure(.uploadSourceFailed, reason: "changed")
       }
     }

@@ -39,7 +39,7 @@ extension RequestBody {
     case .bytes(let bytes, _), .json(let bytes): .bytes(bytes)
     case .form(let parameters): .bytes(FormBody.encode(parameters))
     case .multipart(let multipart): .multipart(try multipart.layout())
-    case .file(let path, _): .file(path: path, promised: try FileSource.fingerprint(path: path))
+    case .file(let path, _): .file(path: path, promised: try FileIdentity.promised(by: path))
     case .stream(let source, _): .stream(source)
     case .custom(_, let parameters, let encode): .bytes(try Self.run(encode, parameters))
     }

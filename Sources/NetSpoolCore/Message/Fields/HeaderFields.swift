@@ -38,9 +38,9 @@ package struct HeaderFields: Sendable, Hashable {
       count += 1
       return
     }
-    append(line.extracting(0..<(colon + 1)))
+    block.append(line.extracting(0..<(colon + 1)))
     block.append(0x20)
-    append(line.extracting(value))
+    block.append(line.extracting(value))
     endLine()
   }
 
@@ -50,13 +50,9 @@ package struct HeaderFields: Sendable, Hashable {
     block.removeLast(2)
     // An empty value leaves `: ` behind, which already ends in a space.
     if block[block.count - 1] != 0x20 { block.append(0x20) }
-    append(line.extracting(range))
+    block.append(line.extracting(range))
     block.append(0x0D)
     block.append(0x0A)
-  }
-
-  private mutating func append(_ bytes: Span<UInt8>) {
-    unsafe bytes.withUnsafeBufferPointer { unsafe block.append(contentsOf: $0) }
   }
 
   private mutating func endLine() {

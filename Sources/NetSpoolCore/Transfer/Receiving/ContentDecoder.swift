@@ -65,7 +65,7 @@ package final class ContentDecoder {
     guard beginning.count == 2 else { return }
     inflater = Inflater(Self.isZlibHeader(beginning) ? .zlib : .raw)
     let beginning = beginning
-    try inflate(unsafe beginning.span.bytes, emit)
+    try inflate(beginning.rawBytes, emit)
     try inflate(bytes.extracting(missing.count...), emit)
   }
 

@@ -32,14 +32,16 @@ package enum FailureMapping {
     case CURLE_COULDNT_RESOLVE_PROXY: Failure(.proxyFailed, reason: "connect")
     case CURLE_COULDNT_CONNECT: connect(seen)
     case CURLE_OPERATION_TIMEDOUT: Failure(.timedOut, reason: seen.isConnected ? "total" : "connect")
-    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: Failure(.protocolViolation, reason: seen.message)
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+      Failure(.protocolViolation, reason: seen.message)
     case CURLE_GOT_NOTHING: nothing(seen)
     case CURLE_PARTIAL_FILE: truncated(seen)
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR: lost(seen)
     case CURLE_SEND_FAIL_REWIND: Failure(.connectionLost, reason: "the body cannot be sent again")
     case CURLE_ABORTED_BY_CALLBACK where seen.resendRefused:
       Failure(.connectionLost, reason: "on a reused connection, before the answer")
-    case CURLE_OUT_OF_MEMORY where seen.isConnected && !seen.hasHead: Failure(.headersTooLarge, reason: "line")
+    case CURLE_OUT_OF_MEMORY where seen.isConnected && !seen.hasHead:
+      Failure(.headersTooLarge, reason: "line")
     case CURLE_OUT_OF_MEMORY: Failure(.outOfMemory)
     case CURLE_HTTP2, CURLE_HTTP2_STREAM: Failure(.http2Failed, reason: seen.message)
     case CURLE_PROXY: Failure(.proxyFailed, reason: "response")

@@ -22,7 +22,10 @@ package final class EasyHandle {
   private var shape = Shape()
   private let errorText: UnsafeMutablePointer<CChar>
 
-  init(origin: String, settings: HandleSettings, context: UnsafeMutableRawPointer, closing: UnsafeMutableRawPointer)
+  init(
+    origin: String, settings: HandleSettings, context: UnsafeMutableRawPointer,
+    closing: UnsafeMutableRawPointer
+  )
     throws(Failure)
   {
     guard let easy = unsafe curl_easy_init(), let url = unsafe curl_url() else {
@@ -79,7 +82,8 @@ package final class EasyHandle {
         return unsafe _ = curl_url_set(self.url, CURLUPART_QUERY, nil, 0)
       }
       let mark = url.utf8.distance(from: url.startIndex, to: query)
-      let path = unsafe String(decoding: UnsafeRawBufferPointer(start: text + offset, count: mark - offset), as: UTF8.self)
+      let path = unsafe String(
+        decoding: UnsafeRawBufferPointer(start: text + offset, count: mark - offset), as: UTF8.self)
       unsafe curl_url_set(self.url, CURLUPART_PATH, path, 0)
       unsafe curl_url_set(self.url, CURLUPART_QUERY, text + mark + 1, 0)
     }

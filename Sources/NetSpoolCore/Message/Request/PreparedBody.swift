@@ -21,19 +21,4 @@ package enum PreparedBody: Sendable {
   package var canReplay: Bool {
     if case .stream(let source) = self { source.canReopen } else { true }
   }
-
-  /// The source for one attempt; nil without a body. `ready`, which may be called from any thread, says
-  /// that a source that answered `.pause` has bytes again. Throws what a stream's factory throws.
-  package func makeSource(
-    ready: @escaping @Sendable () -> Void
-  ) throws(Failure) -> (any BodySource)? {
-    switch self {
-    case .none: nil
-    case .bytes(let bytes): BytesSource(bytes)
-    case .file(let path, let promised): FileSource(path: path, promised: promised)
-    case .multipart(let layout): MultipartSource(layout)
-    case .stream(let source):
-      LengthCheckedSource(try source.makeSource(ready: ready), declared: source.length)
-    }
-  }
 }
