@@ -34,7 +34,7 @@ package struct HeaderFields: Sendable, Hashable {
   package mutating func append(_ line: Span<UInt8>, colon: Int, value: Range<Int>) {
     let end = value.upperBound
     if value.lowerBound == colon + 2, end + 2 == line.count, line[colon + 1] == 0x20, line[end] == 0x0D {
-      append(line)
+      block.append(line)
       count += 1
       return
     }
