@@ -86,6 +86,8 @@ struct FileNameTests {
     #expect(accents == String(repeating: "e\u{301}", count: 84) + ".x")
     let noEnding = FileName.sanitised("a." + String(repeating: "b", count: 300))
     #expect(noEnding == "a." + String(repeating: "b", count: 253))
+    let blankAtTheCut = FileName.sanitised(String(repeating: "a", count: 254) + " . bbbbbbbbbbbbbbbbbbbbbb")
+    #expect(blankAtTheCut == String(repeating: "a", count: 254))
     let oneHuge = FileName.sanitised("a" + String(repeating: "\u{301}", count: 300) + ".png")
     #expect(oneHuge == "download.png", "one character that does not fit")
   }
@@ -103,6 +105,7 @@ struct FileNameTests {
         !name.isEmpty && name.utf8.count <= 255
         && !name.unicodeScalars.contains { "/\\\u{0}\u{A}\u{202E}\u{FEFF}".unicodeScalars.contains($0) }
         && !".-~ ".unicodeScalars.contains(name.unicodeScalars.first ?? ".")
+        && FileName.sanitised(name) == name
       if !isUsable {
         Issue.record("\(String(scalars).debugDescription) gave \(name.debugDescription)")
         return

@@ -52,7 +52,8 @@ extension FileName {
     let ending = fileExtension(of: name)
     var stem = prefix(of: name.dropLast(ending.count), bytes: bytesMax - ending.utf8.count)
     if stem.isEmpty { stem = fallback }
-    return stem + ending
+    // The cut may have laid bare a blank or dot that must not end a name.
+    return String(trimmed(Substring(stem + ending).unicodeScalars))
   }
 
   /// The dot and what follows, if it is short enough to be an extension.

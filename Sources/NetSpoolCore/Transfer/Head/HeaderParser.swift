@@ -17,8 +17,8 @@ package struct HeaderParser: Sendable {
     case connectReply(Int)
     /// The blank line that ends a final head was read.
     case head(ResponseHead)
-    /// The blank line that ends the trailer section was read. libcurl's HTTP/1.1 and HTTP/2 code does
-    /// not deliver that line, so `trailers` must also be looked at when the transfer ends.
+    /// The blank line that ends the trailer section was read. libcurl 7.88 does not hand that line
+    /// over, so `trailers` must also be looked at when the transfer ends.
     case trailersEnded
   }
 
