@@ -10,13 +10,8 @@ enum SinkFixture {
   /// Bytes that show a swap, a gap or a repetition.
   static func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var random = Random(seed: seed)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + 8)
-    while bytes.count < count {
-      let word = random.next()
-      for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (UInt64(shift) * 8))) }
-    }
-    return Array(bytes.prefix(count))
+    let words = (0..<(count / 8 + 1)).map { _ in random.next() }
+    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
   }
 
   static func sha256(_ bytes: [UInt8]) -> [UInt8] {
@@ -61,7 +56,7 @@ final class SinkDirectory {
 
   func put(_ name: String, _ bytes: [UInt8], permissions: Int = 0o644) {
     let attributes: [FileAttributeKey: Any] = [.posixPermissions: permissions]
-    FileManager.default.createFile(atPath: path(name), contents: Data(bytes), attributes: attributes)
+    _ = FileManager.default.createFile(atPath: path(name), contents: Data(bytes), attributes: attributes)
   }
 
   func permissions(_ name: String) throws -> Int? {

@@ -71,6 +71,18 @@ final class SinkLoop {
   func run(until condition: () throws -> Bool) throws { while try !condition() { try turn() } }
 }
 
+/// The calls of `ready` that nobody has acted on yet.
+final class ReadyCalls {
+  private(set) var count = 0
+  func add() { count += 1 }
+
+  /// Whether there were any; they are forgotten.
+  func take() -> Bool {
+    defer { count = 0 }
+    return count > 0
+  }
+}
+
 /// Feeding a sink as the fan-out does.
 extension SinkLoop {
   /// Offers the bytes piece by piece, keeps what is not taken, and waits for `ready`.
@@ -88,13 +100,9 @@ extension SinkLoop {
   func deliver(
     _ bytes: [UInt8], to sink: some Sink, expected: Int64? = nil, pieces: Int = 16 << 10
   ) throws {
-    var readies = 0
-    var seen = 0
-    try sink.open(SinkFixture.head, bytesExpected: expected) { readies += 1 }
-    try feed(sink, bytes, pieces: pieces) {
-      defer { seen = readies }
-      return readies > seen
-    }
+    let ready = ReadyCalls()
+    try sink.open(SinkFixture.head, bytesExpected: expected, ready: ready.add)
+    try feed(sink, bytes, pieces: pieces, isReady: ready.take)
     try finish(sink, nil)
   }
 

@@ -122,7 +122,7 @@ struct WorkerTests {
     worker.run(on: Worker.Lane()) { () -> Bool in
       var mask = sigset_t()
       unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
-      return unsafe [SIGPIPE, SIGTERM, SIGINT, SIGXFSZ].allSatisfy { unsafe sigismember(&mask, $0) == 1 }
+      return [SIGPIPE, SIGTERM, SIGINT, SIGXFSZ].allSatisfy { unsafe sigismember(&mask, $0) == 1 }
     } completion: { found.add($0 ? 1 : 0) }
     try loop.run { !found.all.isEmpty }
     worker.stop()
