@@ -18,7 +18,7 @@ extension EngineCore {
         try start(operation, at: origin)
       } catch {
         queue.finished(origin.id)
-        endCarrier(operation, .failure(error))
+        endCarrier(operation, error)
       }
     }
   }
@@ -39,7 +39,7 @@ extension EngineCore {
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
     transfer.begin(plan, now: now)
-    for waiter in waiters(of: operation) { set(.executing, waiter) }
+    forEachWaiter(of: operation) { set(.executing, $0) }
   }
 
   private func idleTransfer(at origin: Origin, for context: EngineContext) throws(Failure) -> Transfer {
@@ -61,8 +61,9 @@ extension EngineCore {
     plan.limits = operation.context.limits
     plan.timeouts =
       request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
-    if hasStreams(operation), request.extra.timeouts == nil { plan.timeouts.total = nil }
-    plan.refusesResend = !plan.method.isIdempotent && request.extra.idempotencyKey == nil
+    if hasStreams(operation), !request.hasExtras || request.extra.timeouts == nil { plan.timeouts.total = nil }
+    plan.refusesResend =
+      !plan.method.isIdempotent && (!request.hasExtras || request.extra.idempotencyKey == nil)
     plan.source = try makeSource(operation, request, transfer)
     setHeaders(&plan, operation, request, transfer)
     return plan
@@ -112,9 +113,7 @@ extension EngineCore {
   // MARK: Sinks
 
   private func attachSinks(_ operation: Operation, _ transfer: Transfer) {
-    for waiter in waiters(of: operation) where operation.loop.fanout == nil || waiter !== operation {
-      makeSinks(of: waiter, for: operation)
-    }
+    forEachWaiter(of: operation) { makeSinks(of: $0, for: operation) }
     transfer.fanout = operation.loop.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
   }

@@ -151,7 +151,7 @@ package final class EngineCore {
   private func release(_ operation: Operation) {
     guard !dependencies.isEmpty else { return }
     for id in dependencies.finish(operation.id) {
-      if let next = blocked.removeValue(forKey: id) { enqueue(next) }
+      if let next = blocked.removeValue(forKey: id) { enqueue(next, next.request) }
     }
   }
 

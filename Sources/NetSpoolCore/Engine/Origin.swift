@@ -7,14 +7,15 @@ final class Origin {
   /// Idle transfers by credential scope: a handle is never moved to another.
   var idle: [UInt64: [Transfer]] = [:]
   /// The width that the queue was told.
-  var limit = 0
+  var limit: Int
   /// Runs while the origin has asked for quiet.
   var hold: TimerTable.Key?
   var budget = RetryBudget()
 
-  init(text: String, id: OriginID, sizing: OriginSizing) {
+  init(text: String, id: OriginID, sizing: OriginSizing, limit: Int) {
     self.text = text
     self.id = id
     self.sizing = sizing
+    self.limit = limit
   }
 }
