@@ -87,13 +87,17 @@ extension EngineCore {
   ) {
     let own = operation.loop.journey?.headers ?? request.headers
     let isForeign = operation.loop.journey?.isForeign ?? false
-    let isPlain = own.count == 0 && !isForeign && plan.source == nil && plan.method != .post
-    plan.decodes = !own.contains("Accept-Encoding") && !own.contains("Range")
+    let hasBody = plan.source != nil || plan.method.expectsBody
+    let isPlain = own.count == 0 && !isForeign && !hasBody
+    plan.decodes =
+      operation.context.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
-    plan.headerLines = HeaderLines.make(
-      defaults: isForeign ? HeaderFields() : operation.context.headers, own: own, decodes: plan.decodes,
-      hasBody: plan.source != nil)
+    let defaults = isForeign ? HeaderFields() : operation.context.headers
+    plan.headerLines =
+      isPlain
+      ? operation.context.plainLines
+      : HeaderLines.make(defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody)
   }
 
   func hasStreams(_ operation: Operation) -> Bool {
