@@ -43,7 +43,7 @@ extension EngineCore {
   }
 
   private func idleTransfer(at origin: Origin, for context: EngineContext) throws(Failure) -> Transfer {
-    if let transfer = origin.idle[context.id]?.popLast() { return transfer }
+    if let transfer = origin.idle.take(scope: context.id) { return transfer }
     let transfer = try Transfer(origin: origin.text, settings: context.handleSettings, multi: multi)
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in

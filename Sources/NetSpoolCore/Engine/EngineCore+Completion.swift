@@ -11,10 +11,8 @@ extension EngineCore {
       operation.makeJourney().next = next
       return .discard
     }
-    let waiters = waiters(of: operation)
-    let streams = operation.loop.fanout != nil && head.status < 300
-    let collects = !streams || waiters.contains { !hasStreams($0) }
-    return BodyUse(collects: collects, streams: streams)
+    guard operation.loop.fanout != nil, head.status < 300 else { return .collect }
+    return BodyUse(collects: waiters(of: operation).contains { !hasStreams($0) }, streams: true)
   }
 
   private func nextExchange(
@@ -242,13 +240,8 @@ extension EngineCore {
     operation.loop.sharingKey = 0
   }
 
-  /// Handles kept ready per origin and scope.
-  private static let idleMax = 64
-
   func recycle(_ transfer: Transfer, _ operation: Operation) {
     transfer.reset()
-    guard let origin = operation.loop.origin, !isClosing else { return }
-    let scope = operation.context.id
-    if origin.idle[scope, default: []].count < Self.idleMax { origin.idle[scope]?.append(transfer) }
+    if !isClosing { operation.loop.origin?.idle.give(transfer, scope: operation.context.id) }
   }
 }

@@ -4,8 +4,7 @@ final class Origin {
   let text: String
   let id: OriginID
   var sizing: OriginSizing
-  /// Idle transfers by credential scope: a handle is never moved to another.
-  var idle: [UInt64: [Transfer]] = [:]
+  var idle = IdleTransfers()
   /// The width that the queue was told.
   var limit: Int
   /// Runs while the origin has asked for quiet.
