@@ -18,6 +18,7 @@ extension EngineCore {
         try start(operation, at: origin)
       } catch {
         queue.finished(origin.id)
+        apply(.abandoned, to: origin, now: MonotonicClock.now)
         endCarrier(operation, .failure(error))
       }
     }
@@ -63,6 +64,8 @@ extension EngineCore {
       request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
     if hasStreams(operation), request.extra.timeouts == nil { plan.timeouts.total = nil }
     plan.refusesResend = !plan.method.isIdempotent && request.extra.idempotencyKey == nil
+    plan.needsFreshConnection = journey?.needsFreshConnection ?? false
+    journey?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
     setHeaders(&plan, operation, request, transfer)
     return plan
@@ -92,7 +95,7 @@ extension EngineCore {
     transfer.hasDefaultHeaders = isPlain
     plan.headerLines = HeaderLines.make(
       defaults: isForeign ? HeaderFields() : operation.context.headers, own: own, decodes: plan.decodes,
-      hasBody: plan.source != nil)
+      hasBody: plan.source != nil, expects: !(operation.loop.journey?.refusesExpect ?? false))
   }
 
   func hasStreams(_ operation: Operation) -> Bool {
