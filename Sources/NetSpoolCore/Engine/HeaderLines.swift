@@ -10,15 +10,21 @@ enum HeaderLines {
 
   private static let acceptEncoding = "Accept-Encoding: " + ContentDecoder.acceptEncoding
 
-  static func make(defaults: HeaderFields, own: HeaderFields, decodes: Bool, hasBody: Bool) -> [String] {
+  static func make(defaults: HeaderFields, own: HeaderFields, decodes: Bool, hasBody: Bool, expects: Bool = true)
+    -> [String]
+  {
     var lines: [String] = []
     for field in defaults where !own.contains(field.name) { lines.append(line(field)) }
-    for field in own { lines.append(line(field)) }
+    for field in own where expects || !isExpect(field.name) { lines.append(line(field)) }
     if decodes, !defaults.contains("Accept-Encoding") { lines.append(acceptEncoding) }
     // A name without a value removes the field that libcurl would add by itself: it takes every POST for a form.
     if hasBody, !own.contains("Content-Type"), !defaults.contains("Content-Type") { lines.append("Content-Type:") }
+    // libcurl asks by itself before long bodies and those of unknown length.
+    if !expects { lines.append("Expect:") }
     return lines
   }
+
+  private static func isExpect(_ name: String) -> Bool { name.lowercased() == "expect" }
 
   /// A field without a value is written with a semicolon; with a colon libcurl would remove it.
   private static func line(_ field: HeaderFields.Field) -> String {
