@@ -19,6 +19,10 @@ package final class EngineContext: Sendable {
   package let target: DeliveryTarget
   package let headers: HeaderFields
   package let handleSettings: HandleSettings
+  /// The lines that a plain request needs besides what its handle sends by itself.
+  let plainLines: [String]
+  /// Bodies are decoded, unless the engine names the codings itself.
+  let decodes: Bool
   package let timeouts: Timeouts
   package let retry: RetryPolicy
   package let redirects: RedirectPolicy
@@ -37,7 +41,11 @@ package final class EngineContext: Sendable {
     self.driver = driver
     self.target = target
     self.headers = headers
+    var handleSettings = handleSettings
+    handleSettings.userAgent = headers.first("User-Agent")
     self.handleSettings = handleSettings
+    plainLines = HeaderLines.plain(headers)
+    decodes = !headers.contains("Accept-Encoding")
     self.timeouts = timeouts
     self.retry = retry
     self.redirects = redirects

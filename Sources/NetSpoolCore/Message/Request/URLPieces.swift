@@ -31,6 +31,11 @@ package struct URLPieces: Sendable, Hashable {
 }
 
 extension URLPieces.Origin {
+  /// An IPv4 or IPv6 address: there is no name to resolve.
+  package var hostIsAddress: Bool {
+    host.hasPrefix("[") || host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
+  }
+
   package var text: String {
     hasDefaultPort ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
   }
