@@ -272,6 +272,6 @@ extension EngineCore {
 
   func recycle(_ transfer: Transfer, _ operation: Operation) {
     transfer.reset()
-    if !isClosing { operation.loop.origin?.idle.give(transfer, scope: operation.context.id) }
+    if !isClosing { operation.loop.origin?.idle.give(transfer) }
   }
 }

@@ -79,13 +79,12 @@ package final class EasyHandle {
 
   /// Points the handle at another path of its origin: the bytes of a URL from an offset on.
   func setTarget(of url: String, from offset: Int) {
-    let query = url.utf8.firstIndex(of: UInt8(ascii: "?"))
+    let mark = url.utf8.span.firstIndex(of: UInt8(ascii: "?"), from: offset)
     unsafe url.withCString { text in
-      guard let query else {
+      guard let mark else {
         unsafe curl_url_set(self.url, CURLUPART_PATH, text + offset, 0)
         return unsafe _ = curl_url_set(self.url, CURLUPART_QUERY, nil, 0)
       }
-      let mark = url.utf8.distance(from: url.startIndex, to: query)
       let path = unsafe String(
         decoding: UnsafeRawBufferPointer(start: text + offset, count: mark - offset), as: UTF8.self)
       unsafe curl_url_set(self.url, CURLUPART_PATH, path, 0)
