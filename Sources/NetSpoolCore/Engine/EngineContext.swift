@@ -19,7 +19,7 @@ package final class EngineContext: Sendable {
   package let target: DeliveryTarget
   package let headers: HeaderFields
   package let handleSettings: HandleSettings
-  /// The lines that a plain request needs besides what its handle sends by itself.
+  /// The lines of a request without fields of its own.
   let plainLines: [String]
   /// Bodies are decoded, unless the engine names the codings itself.
   let decodes: Bool
@@ -41,8 +41,6 @@ package final class EngineContext: Sendable {
     self.driver = driver
     self.target = target
     self.headers = headers
-    var handleSettings = handleSettings
-    handleSettings.userAgent = headers.first("User-Agent")
     self.handleSettings = handleSettings
     plainLines = HeaderLines.plain(headers)
     decodes = !headers.contains("Accept-Encoding")

@@ -18,6 +18,7 @@ extension EngineCore {
         try start(operation, at: origin)
       } catch {
         queue.finished(origin.id)
+        apply(.abandoned, to: origin, now: MonotonicClock.now)
         endCarrier(operation, error)
       }
     }
@@ -64,6 +65,8 @@ extension EngineCore {
     if hasStreams(operation), !request.hasExtras || request.extra.timeouts == nil { plan.timeouts.total = nil }
     plan.refusesResend =
       !plan.method.isIdempotent && (!request.hasExtras || request.extra.idempotencyKey == nil)
+    plan.needsFreshConnection = journey?.needsFreshConnection ?? false
+    journey?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
     setHeaders(&plan, operation, request, transfer)
     return plan
@@ -97,7 +100,8 @@ extension EngineCore {
     plan.headerLines =
       isPlain
       ? operation.context.plainLines
-      : HeaderLines.make(defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody)
+      : HeaderLines.make(defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody,
+        expects: !(operation.loop.journey?.refusesExpect ?? false))
   }
 
   func hasStreams(_ operation: Operation) -> Bool {

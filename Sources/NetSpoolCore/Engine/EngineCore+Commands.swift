@@ -62,7 +62,7 @@ extension EngineCore {
     let streams = operation.shared.withLock { $0.streams }
     guard !streams.isEmpty, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true
-    for stream in streams { _ = try? stream.makeSink(sinkServices).finish(failure) }
+    for stream in streams { stream.close(failure) }
   }
 
   // MARK: Priority, pause

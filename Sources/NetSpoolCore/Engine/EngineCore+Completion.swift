@@ -18,10 +18,36 @@ extension EngineCore {
   private func nextExchange(
     _ operation: Operation, _ transfer: Transfer, _ head: ResponseHead
   ) -> Journey.Next? {
+    if let unasked = unasked(operation, head) { return .fail(unasked) }
     if head.status >= 300, head.status < 400 { return redirect(operation, head) }
+    if head.status == 417, mayGoWithoutExpect(operation, transfer) {
+      // Ended here, or libcurl would repeat it by itself in the middle of the exchange.
+      transfer.fail(Failure(.status, reason: "417", underlying: .http(417), sendState: .answered))
+      return .withoutExpect
+    }
     guard head.status >= 400 else { return nil }
     let delay = retryDelay(operation, transfer, .status(head.status), head: head)
     return delay.map { .retry(after: $0) }
+  }
+
+  /// 304 and 206 answer a question that was not put, so what they leave out is nowhere (RFC 9110 sections
+  /// 15.3.7 and 15.4.5).
+  private func unasked(_ operation: Operation, _ head: ResponseHead) -> Failure? {
+    let fields = operation.loop.journey?.headers ?? operation.request.headers
+    let names: [String]
+    switch head.status {
+    case 304: names = ["If-None-Match", "If-Modified-Since"]
+    case 206: names = ["Range"]
+    default: return nil
+    }
+    if names.contains(where: { fields.contains($0) || operation.context.headers.contains($0) }) { return nil }
+    return Failure(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
+  }
+
+  /// Once, and only before a byte of the body has gone (RFC 9110 section 10.1.1).
+  private func mayGoWithoutExpect(_ operation: Operation, _ transfer: Transfer) -> Bool {
+    transfer.hasBodyToSend && transfer.bytesSent == 0 && operation.loop.journey?.refusesExpect != true
+      && operation.request.extra.prepared.canReplay
   }
 
   private func redirect(_ operation: Operation, _ head: ResponseHead) -> Journey.Next? {
@@ -114,8 +140,12 @@ extension EngineCore {
     let journey = operation.makeJourney()
     switch next {
     case .redirect(let hop): redirect(operation, journey, hop)
+    case .withoutExpect:
+      journey.refusesExpect = true
+      delay(operation, journey, seconds: 0)
     case .retry(let seconds):
       journey.attempts += 1
+      journey.needsFreshConnection = seconds == 0
       delay(operation, journey, seconds: seconds)
     case .fail(let failure): endCarrier(operation, failure)
     }

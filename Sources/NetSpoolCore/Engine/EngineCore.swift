@@ -146,6 +146,7 @@ package final class EngineCore {
       return (true, shared.handlers.wantsState)
     }
     guard isFirst else { return }
+    if case .failure(let failure) = outcome { closeUnusedStreams(operation, failure) }
     if isHeard { tell(operation, .state(state)) }
     driver.willDeliver()
     tell(operation, .final)

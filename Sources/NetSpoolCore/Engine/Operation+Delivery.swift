@@ -90,6 +90,12 @@ extension Operation {
       shared.state = failure.code == .cancelled ? .cancelled : .finished
       return true
     }
-    if isFirst { context.deliverLate { [self] in deliver(.final) } }
+    guard isFirst else { return }
+    let hasStreams = shared.withLock { !$0.streams.isEmpty }
+    // Streams hear of it on the loop thread, or here when there is none.
+    if hasStreams, !context.driver.perform({ [self] core in core.closeUnusedStreams(self, failure) }) {
+      for stream in shared.withLock({ $0.streams }) { stream.close(failure) }
+    }
+    context.deliverLate { [self] in deliver(.final) }
   }
 }

@@ -18,6 +18,7 @@ package final class Transfer {
     package var source: (any BodySource)?
     /// libcurl must not send it a second time by itself.
     package var refusesResend = false
+    package var needsFreshConnection = false
     package var decodes = true
     package var timeouts = Timeouts.standard
     package var limits = Limits.standard
@@ -91,10 +92,11 @@ package final class Transfer {
     handle.setTarget(of: plan.url, from: plan.targetOffset)
     handle.setShape(
       EasyHandle.Shape(
-        method: plan.method, bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil), refusesResend: plan.refusesResend
-      ))
+        method: plan.method, bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
+        refusesResend: plan.refusesResend, needsFreshConnection: plan.needsFreshConnection))
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
+    handle.setEndsConnection(false)
     multi.add(handle)
   }
 
@@ -123,6 +125,8 @@ package final class Transfer {
   package func fail(_ failure: Failure) { machine.handle(.fail(failure)) }
 
   package var bodyBytes: Int64 { machine.bodyBytes }
+
+  package var hasBodyToSend: Bool { plan.source != nil }
 
   /// Nil until the head is known.
   package var bodyUse: BodyUse? {
