@@ -1,14 +1,17 @@
 /// Equal requests that are waiting or running: the first carries the others.
 ///
-/// Compared in full, never by hash alone: method, URL, header fields and engine.
+/// Compared in full, never by hash alone: method, URL, header fields, redirects that are followed, and engine.
 struct Coalescer {
   private struct Entry: Hashable {
     unowned let operation: Operation
     let request: Request
 
+    private var redirects: RedirectPolicy? { request.hasExtras ? request.extra.redirects : nil }
+
     static func == (a: Entry, b: Entry) -> Bool {
       a.operation.context === b.operation.context && a.request.url == b.request.url
         && a.request.method == b.request.method && a.request.headers == b.request.headers
+        && a.redirects == b.redirects
     }
 
     func hash(into hasher: inout Hasher) {

@@ -9,7 +9,7 @@ extension EngineCore {
   static let publishingMax = 256
 
   func admit() {
-    while publishing < Self.publishingMax, driver.hasRoomToDeliver(Self.undeliveredMax),
+    while ending.count < Self.publishingMax, driver.hasRoomToDeliver(Self.undeliveredMax),
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
@@ -25,7 +25,6 @@ extension EngineCore {
 
   private func start(_ operation: Operation, at origin: Origin) throws(Failure) {
     let now = MonotonicClock.now
-    timers.cancel(operation.loop.journey?.queueDeadline)
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
@@ -39,7 +38,7 @@ extension EngineCore {
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
     transfer.begin(plan, now: now)
-    for waiter in waiters(of: operation) { set(.executing, waiter) }
+    for waiter in waiters(of: operation) { didStart(waiter) }
   }
 
   private func idleTransfer(at origin: Origin, for context: EngineContext) throws(Failure) -> Transfer {
@@ -62,7 +61,8 @@ extension EngineCore {
     plan.timeouts =
       request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
     if hasStreams(operation), request.extra.timeouts == nil { plan.timeouts.total = nil }
-    plan.refusesResend = !plan.method.isIdempotent && request.extra.idempotencyKey == nil
+    let isRepeatable = plan.method.isIdempotent || request.extra.idempotencyKey != nil
+    plan.refusesResend = !isRepeatable || !retryPolicy(operation, request).repeatsOnDeadConnection
     plan.source = try makeSource(operation, request, transfer)
     setHeaders(&plan, operation, request, transfer)
     return plan
@@ -136,8 +136,9 @@ extension EngineCore {
     carrier.loop.fanout = fanout
     for (index, stream) in streams.enumerated() {
       fanout.add(stream.makeSink(sinkServices), id: operation.id) {
-        [unowned self, unowned operation] failure in
-        if stream.isEssential { sinkFailed(operation, index, failure) }
+        // Weak: a sink may fail while it is cleaned up, long after its operation has ended.
+        [weak self, weak operation] failure in
+        if stream.isEssential, let self, let operation { sinkFailed(operation, index, failure) }
       }
     }
   }

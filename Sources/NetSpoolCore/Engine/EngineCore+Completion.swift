@@ -70,9 +70,11 @@ extension EngineCore {
   /// libcurl reported the end, or (without a code) we ended it.
   func completed(_ transfer: Transfer, code: Int32?) {
     guard let operation = transfer.owner as? Operation else { return }
+    let hadSlot = transfer.slot >= 0
     leaveRunning(transfer)
+    if !hadSlot { unpark(operation) }
     var failure = transfer.end(code: code)
-    let origin = finishSlot(operation, transfer, failure)
+    let origin = finishSlot(operation, transfer, failure, hadSlot: hadSlot)
     let metrics = transfer.metrics()
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
@@ -83,7 +85,7 @@ extension EngineCore {
     {
       return goOn(operation, transfer, origin, .retry(after: delay))
     }
-    if failure == nil || Self.isBeyondAnswer(failure), let next {
+    if failure == nil || (code != nil && Self.isBeyondAnswer(failure)), let next {
       if case .fail(let refusal) = next {
         failure = refusal
       } else {
@@ -93,7 +95,7 @@ extension EngineCore {
     finish(operation, transfer, origin, failure, metrics)
   }
 
-  /// A body that was to be dropped anyway may end badly.
+  /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
   private static func isBeyondAnswer(_ failure: Failure?) -> Bool { failure?.sendState == .answered }
 
   func leaveRunning(_ transfer: Transfer) {
@@ -106,8 +108,19 @@ extension EngineCore {
     transfer.slot = -1
   }
 
-  private func finishSlot(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?) -> Origin? {
+  /// A paused exchange ended all the same; its slot was given back when it paused.
+  private func unpark(_ operation: Operation) {
+    parked[operation.id] = nil
+    operation.loop.isPaused = false
+    if let ticket = operation.loop.ticket { queue.remove(ticket) }
+    operation.loop.ticket = nil
+  }
+
+  private func finishSlot(
+    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?, hadSlot: Bool
+  ) -> Origin? {
     guard let origin = try? origins.place(transfer.url, make: makeOrigin).origin else { return nil }
+    guard hadSlot else { return origin }
     queue.finished(origin.id)
     apply(sizingEvent(transfer, failure), to: origin, now: MonotonicClock.now)
     return origin
@@ -154,7 +167,9 @@ extension EngineCore {
   private func delay(_ operation: Operation, _ journey: Journey, seconds: Double) {
     for waiter in waiters(of: operation) { set(.queued, waiter) }
     guard seconds > 0 else { return wait(operation, operation.request.priority, atFront: true) }
+    delayed[operation.id] = operation
     journey.delay = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
+      delayed[operation.id] = nil
       journey.delay = nil
       wait(operation, operation.request.priority, atFront: true)
     }
@@ -174,11 +189,11 @@ extension EngineCore {
     let bodySize = transfer.bodyBytes
     recycle(transfer, origin, operation.context)
     guard let fanout else { return deliver(operation, answer, failure, nil) }
-    publishing += 1
+    ending[operation.id] = operation
     let refusal =
       failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? Failure(status: $0) : nil }
     fanout.finish(refusal) { [self] in
-      publishing -= 1
+      ending[operation.id] = nil
       deliver(operation, answer, failure, fanout)
       loop.markDirty()
     }
@@ -202,6 +217,7 @@ extension EngineCore {
   ) {
     let waiters = waiters(of: operation)
     operation.loop.followers = []
+    operation.loop.followersLeft = 0
     operation.loop.fanout = nil
     for waiter in waiters {
       waiter.loop.carrier = nil
@@ -221,12 +237,10 @@ extension EngineCore {
   func endCarrier(_ operation: Operation, _ result: Result<Never, Failure>) {
     guard case .failure(let failure) = result else { return }
     unregister(operation)
-    timers.cancel(operation.loop.journey?.delay)
-    timers.cancel(operation.loop.journey?.queueDeadline)
     guard let fanout = operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
-    publishing += 1
+    ending[operation.id] = operation
     fanout.finish(failure) { [self] in
-      publishing -= 1
+      ending[operation.id] = nil
       deliver(operation, nil, failure, fanout)
       loop.markDirty()
     }
