@@ -89,13 +89,13 @@ extension EngineCore {
   ) {
     let own = operation.loop.journey?.headers ?? request.headers
     let isForeign = operation.loop.journey?.isForeign ?? false
-    let isPlain = own.count == 0 && !isForeign && plan.source == nil && plan.method != .post
+    let isPlain = own.count == 0 && !isForeign && plan.source == nil && !plan.method.expectsBody
     plan.decodes = !own.contains("Accept-Encoding") && !own.contains("Range")
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
     plan.headerLines = HeaderLines.make(
       defaults: isForeign ? HeaderFields() : operation.context.headers, own: own, decodes: plan.decodes,
-      hasBody: plan.source != nil, expects: !(operation.loop.journey?.refusesExpect ?? false))
+      hasBody: plan.source != nil || plan.method.expectsBody, expects: !(operation.loop.journey?.refusesExpect ?? false))
   }
 
   func hasStreams(_ operation: Operation) -> Bool {

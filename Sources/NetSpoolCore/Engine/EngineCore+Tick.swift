@@ -23,7 +23,8 @@ extension EngineCore {
   private func reportProgress(_ transfer: Transfer, now: Microseconds) {
     guard let operation = transfer.owner as? Operation else { return }
     let seconds = Double(max(1, now - transfer.startedAt)) / 1e6
-    if transfer.bodyBytes != transfer.reportedBytes {
+    // The body of a redirect or of an answer that is asked for again is nobody's progress.
+    if transfer.bodyBytes != transfer.reportedBytes, transfer.bodyUse != .discard {
       transfer.reportedBytes = transfer.bodyBytes
       let progress = TransferProgress(
         done: transfer.bodyBytes, total: transfer.bytesExpected,

@@ -29,6 +29,14 @@ package struct Method: Hashable, Sendable {
     }
   }
 
+  /// Its requests say how long their body is even when there is none (RFC 9110 section 8.6).
+  package var expectsBody: Bool {
+    switch name {
+    case "POST", "PUT", "PATCH": true
+    default: false
+    }
+  }
+
   /// Parameters travel in the query instead of the body.
   package var putsParametersInQuery: Bool {
     switch name {
