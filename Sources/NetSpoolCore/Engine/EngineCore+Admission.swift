@@ -95,7 +95,8 @@ extension EngineCore {
     transfer.hasDefaultHeaders = isPlain
     plan.headerLines = HeaderLines.make(
       defaults: isForeign ? HeaderFields() : operation.context.headers, own: own, decodes: plan.decodes,
-      hasBody: plan.source != nil || plan.method.expectsBody, expects: !(operation.loop.journey?.refusesExpect ?? false))
+      hasBody: plan.source != nil || plan.method.expectsBody,
+      expects: !(operation.loop.journey?.refusesExpect ?? false))
   }
 
   func hasStreams(_ operation: Operation) -> Bool {

@@ -49,7 +49,10 @@ extension EngineCore {
     guard transfer.head != nil else { return }
     let seconds = Double(max(1, MonotonicClock.now - transfer.startedAt)) / 1e6
     for waiter in waiters(of: operation) {
-      if waiter.wantsUploadProgress, let total = transfer.bytesToSend {
+      // A body of unknown length has its length now.
+      if waiter.wantsUploadProgress,
+        let total = transfer.bytesToSend ?? (transfer.bytesSent > 0 ? transfer.bytesSent : nil)
+      {
         let rate = Double(transfer.bytesSent) / seconds
         tell(waiter, .upload(TransferProgress(done: transfer.bytesSent, total: total, bytesPerSecond: rate)))
       }

@@ -92,7 +92,8 @@ package final class Transfer {
     handle.setTarget(of: plan.url, from: plan.targetOffset)
     handle.setShape(
       EasyHandle.Shape(
-        method: plan.method, bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
+        method: plan.method,
+        bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
         refusesResend: plan.refusesResend,
         needsFreshConnection: plan.needsFreshConnection))
     if let lines = plan.headerLines { handle.setHeaders(lines) }

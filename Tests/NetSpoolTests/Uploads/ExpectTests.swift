@@ -6,7 +6,9 @@ import Testing
 struct ExpectTests {
   private static let long = BodyPattern.bytes(3 << 20)
 
-  @Test(arguments: [ExpectPolicy.answer, .ignore]) func longBodiesAskFirst(_ policy: ExpectPolicy) async throws {
+  @Test(arguments: [ExpectPolicy.answer, .ignore]) func longBodiesAskFirst(_ policy: ExpectPolicy)
+    async throws
+  {
     try await withWire { wire in
       wire.origin.expectPolicy = policy
       wire.origin.on("/a", .text("ok"))
@@ -19,7 +21,9 @@ struct ExpectTests {
     }
   }
 
-  @Test(arguments: ["GET", "PUT", "POST"]) func aRefusalIsFollowedByTheRequestWithout(_ method: String) async throws {
+  @Test(arguments: ["GET", "PUT", "POST"]) func aRefusalIsFollowedByTheRequestWithout(_ method: String)
+    async throws
+  {
     try await withWire { wire in
       wire.origin.expectPolicy = .refuse
       wire.origin.on("/a", .text("ok"))

@@ -14,7 +14,8 @@ struct MultipartUploadTests {
   static func parts(of request: RecordedRequest) throws -> [Part] {
     let type = try #require(request.header("Content-Type"))
     #expect(type.hasPrefix("multipart/form-data; boundary="))
-    let boundary = Array("--\(type.dropFirst("multipart/form-data; boundary=".count))".utf8.filter { $0 != 0x22 })
+    let boundary = Array(
+      "--\(type.dropFirst("multipart/form-data; boundary=".count))".utf8.filter { $0 != 0x22 })
     var parts: [Part] = []
     var rest = request.body[...]
     try #require(rest.starts(with: boundary))
@@ -24,7 +25,9 @@ struct MultipartUploadTests {
       let head = try #require(rest.firstRange(of: Array("\r\n\r\n".utf8)))
       let end = try #require(rest.firstRange(of: Array("\r\n".utf8) + boundary))
       parts.append(
-        Part(head: String(decoding: rest[..<head.lowerBound], as: UTF8.self), body: Array(rest[head.upperBound..<end.lowerBound])))
+        Part(
+          head: String(decoding: rest[..<head.lowerBound], as: UTF8.self),
+          body: Array(rest[head.upperBound..<end.lowerBound])))
       rest = rest[end.upperBound...]
     }
     #expect(rest.count == 4)
@@ -46,7 +49,8 @@ struct MultipartUploadTests {
       #expect(request.method == "POST" && request.header("Content-Length") == "\(request.bodyCount)")
       let parts = try Self.parts(of: request)
       #expect(parts.map(\.body) == [BodyPattern.bytes(300_000), tricky, [0, 255], Array("ü".utf8)])
-      #expect(parts[0].head.contains("name=\"photo\"") && parts[0].head.contains("filename=\"a %22b%22.png\""))
+      #expect(
+        parts[0].head.contains("name=\"photo\"") && parts[0].head.contains("filename=\"a %22b%22.png\""))
       #expect(parts[0].head.contains("Content-Type: image/png"))
       #expect(parts[1].head.contains("name=\"tricky\"") && !parts[1].head.contains("filename"))
       #expect(parts[2].head.contains("filename=\"raw.bin\""))
@@ -76,7 +80,8 @@ struct MultipartUploadTests {
     }
   }
 
-  @Test(arguments: [true, false]) func aFileThatChangedBeforeItWasSentIsNot(_ isMultipart: Bool) async throws {
+  @Test(arguments: [true, false]) func aFileThatChangedBeforeItWasSentIsNot(_ isMultipart: Bool) async throws
+  {
     let folder = try TestFolder()
     let path = try folder.add("a", Array("hello".utf8))
     try await withWire { wire in
@@ -93,12 +98,15 @@ struct MultipartUploadTests {
   }
 
   /// A sparse file of 4 GiB, sent and counted by the origin, in 64 MiB of memory.
-  @Test(.enabled(if: TestLength.isLong, "NETSPOOL_LONG is not set")) func aLargeFileIsNeverHeld() async throws {
+  @Test(.enabled(if: TestLength.isLong, "NETSPOOL_LONG is not set")) func aLargeFileIsNeverHeld() async throws
+  {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
       let path = try folder.add("a", [])
       _ = try ChildProcess.run(["truncate", "-s", "4G", path])
-      try await withWire { $0.timeouts.total = nil } _: { wire in
+      try await withWire {
+        $0.timeouts.total = nil
+      } _: { wire in
         wire.origin.fallback(.text("ok"))
         let before = residentBytes()
         let operation = wire.operation("/a").addFile(path, forKey: "a")

@@ -5,7 +5,8 @@ import Testing
 @Suite("Uploads from a stream")
 struct UploadStreamTests {
   private static let pieces: [UploadChunk] = [
-    .bytes(Array("one ".utf8)), .pause, .bytes(Array("two ".utf8)), .pause, .pause, .bytes(Array("three".utf8)),
+    .bytes(Array("one ".utf8)), .pause, .bytes(Array("two ".utf8)), .pause, .pause,
+    .bytes(Array("three".utf8)),
   ]
 
   @Test(arguments: [13, nil] as [Int64?]) func sendWhatTheStreamGives(_ length: Int64?) async throws {
@@ -22,7 +23,9 @@ struct UploadStreamTests {
     #expect(stream.opens == 1 && stream.closes == 1)
   }
 
-  @Test(arguments: [12, 14, 1_000_000] as [Int64]) func failWhenTheLengthWasWrong(_ length: Int64) async throws {
+  @Test(arguments: [12, 14, 1_000_000] as [Int64]) func failWhenTheLengthWasWrong(_ length: Int64)
+    async throws
+  {
     let stream = ScriptedUpload(Self.pieces, length: length)
     try await withWire { wire in
       wire.origin.fallback(.text("ok"))
