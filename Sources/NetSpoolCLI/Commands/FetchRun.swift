@@ -95,7 +95,8 @@ extension FetchRun {
   }
 
   private func planOptions(_ folder: OutputFolder?) throws(Refusal) -> FetchPlan.Options {
-    var plan = FetchPlan.Options(shard: try shard(), namesOutputs: options.output != nil)
+    var plan = FetchPlan.Options(
+      shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
     if let folder { plan.holdsOutput = folder.holds }
     return plan
   }

@@ -19,7 +19,7 @@ extension EngineCore {
       } catch {
         queue.finished(origin.id)
         apply(.abandoned, to: origin, now: MonotonicClock.now)
-        endCarrier(operation, .failure(error))
+        endCarrier(operation, error)
       }
     }
   }
@@ -40,11 +40,11 @@ extension EngineCore {
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
     transfer.begin(plan, now: now)
-    for waiter in waiters(of: operation) { set(.executing, waiter) }
+    forEachWaiter(of: operation) { set(.executing, $0) }
   }
 
   private func idleTransfer(at origin: Origin, for context: EngineContext) throws(Failure) -> Transfer {
-    if let transfer = origin.idle[context.id]?.popLast() { return transfer }
+    if let transfer = origin.idle.take(scope: context.id) { return transfer }
     let transfer = try Transfer(origin: origin.text, settings: context.handleSettings, multi: multi)
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
@@ -62,8 +62,9 @@ extension EngineCore {
     plan.limits = operation.context.limits
     plan.timeouts =
       request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
-    if hasStreams(operation), request.extra.timeouts == nil { plan.timeouts.total = nil }
-    plan.refusesResend = !plan.method.isIdempotent && request.extra.idempotencyKey == nil
+    if hasStreams(operation), !request.hasExtras || request.extra.timeouts == nil { plan.timeouts.total = nil }
+    plan.refusesResend =
+      !plan.method.isIdempotent && (!request.hasExtras || request.extra.idempotencyKey == nil)
     plan.needsFreshConnection = journey?.needsFreshConnection ?? false
     journey?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
@@ -89,14 +90,18 @@ extension EngineCore {
   ) {
     let own = operation.loop.journey?.headers ?? request.headers
     let isForeign = operation.loop.journey?.isForeign ?? false
-    let isPlain = own.count == 0 && !isForeign && plan.source == nil && !plan.method.expectsBody
-    plan.decodes = !own.contains("Accept-Encoding") && !own.contains("Range")
+    let hasBody = plan.source != nil || plan.method.expectsBody
+    let isPlain = own.count == 0 && !isForeign && !hasBody
+    plan.decodes =
+      operation.context.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
-    plan.headerLines = HeaderLines.make(
-      defaults: isForeign ? HeaderFields() : operation.context.headers, own: own, decodes: plan.decodes,
-      hasBody: plan.source != nil || plan.method.expectsBody,
-      expects: !(operation.loop.journey?.refusesExpect ?? false))
+    let defaults = isForeign ? HeaderFields() : operation.context.headers
+    plan.headerLines =
+      isPlain
+      ? operation.context.plainLines
+      : HeaderLines.make(defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody,
+        expects: !(operation.loop.journey?.refusesExpect ?? false))
   }
 
   func hasStreams(_ operation: Operation) -> Bool {
@@ -116,9 +121,7 @@ extension EngineCore {
   // MARK: Sinks
 
   private func attachSinks(_ operation: Operation, _ transfer: Transfer) {
-    for waiter in waiters(of: operation) where operation.loop.fanout == nil || waiter !== operation {
-      makeSinks(of: waiter, for: operation)
-    }
+    forEachWaiter(of: operation) { makeSinks(of: $0, for: operation) }
     transfer.fanout = operation.loop.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
   }

@@ -53,12 +53,8 @@ extension EngineCore {
     leaveRunning(transfer)
     transfer.fail(failure)
     _ = transfer.end(code: nil)
-    let origin = try? origins.place(transfer.url, make: makeOrigin).origin
-    if hadSlot, let origin {
-      queue.finished(origin.id)
-      apply(.abandoned, to: origin, now: MonotonicClock.now)
-    }
-    recycle(transfer, origin, operation.context)
+    if hadSlot { freeSlot(of: operation) }
+    recycle(transfer, operation)
   }
 
   /// Streams of an operation that never started are closed all the same: exactly once.
@@ -87,7 +83,7 @@ extension EngineCore {
     } else if let transfer = operation.loop.transfer, transfer.slot >= 0 {
       transfer.pauseByUser()
       leaveRunning(transfer)
-      freeSlot(of: transfer)
+      freeSlot(of: operation)
     } else {
       return
     }
@@ -105,8 +101,8 @@ extension EngineCore {
     wait(operation, operation.request.priority, atFront: true)
   }
 
-  private func freeSlot(of transfer: Transfer) {
-    guard let origin = try? origins.place(transfer.url, make: makeOrigin).origin else { return }
+  private func freeSlot(of operation: Operation) {
+    guard let origin = operation.loop.origin else { return }
     queue.finished(origin.id)
     apply(.abandoned, to: origin, now: MonotonicClock.now)
   }

@@ -11,10 +11,8 @@ extension EngineCore {
       operation.makeJourney().next = next
       return .discard
     }
-    let waiters = waiters(of: operation)
-    let streams = operation.loop.fanout != nil && head.status < 300
-    let collects = !streams || waiters.contains { !hasStreams($0) }
-    return BodyUse(collects: collects, streams: streams)
+    guard operation.loop.fanout != nil, head.status < 300 else { return .collect }
+    return BodyUse(collects: waiters(of: operation).contains { !hasStreams($0) }, streams: true)
   }
 
   private func nextExchange(
@@ -102,8 +100,8 @@ extension EngineCore {
     guard let operation = transfer.owner as? Operation else { return }
     leaveRunning(transfer)
     var failure = transfer.end(code: code)
-    let origin = finishSlot(operation, transfer, failure)
     let metrics = transfer.metrics()
+    finishSlot(operation, transfer, failure, metrics.firstByte)
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
     let next = operation.loop.journey?.next
@@ -111,16 +109,13 @@ extension EngineCore {
     if let failure, next == nil,
       let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure)
     {
-      return goOn(operation, transfer, origin, .retry(after: delay))
+      return goOn(operation, transfer, .retry(after: delay))
     }
     if failure == nil || Self.isBeyondAnswer(failure), let next {
-      if case .fail(let refusal) = next {
-        failure = refusal
-      } else {
-        return goOn(operation, transfer, origin, next)
-      }
+      guard case .fail(let refusal) = next else { return goOn(operation, transfer, next) }
+      failure = refusal
     }
-    finish(operation, transfer, origin, failure, metrics)
+    finish(operation, transfer, failure, metrics)
   }
 
   /// A body that was to be dropped anyway may end badly.
@@ -136,17 +131,16 @@ extension EngineCore {
     transfer.slot = -1
   }
 
-  private func finishSlot(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?) -> Origin? {
-    guard let origin = try? origins.place(transfer.url, make: makeOrigin).origin else { return nil }
+  private func finishSlot(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ firstByte: Int64) {
+    guard let origin = operation.loop.origin else { return }
     queue.finished(origin.id)
-    apply(sizingEvent(transfer, failure), to: origin, now: MonotonicClock.now)
-    return origin
+    apply(sizingEvent(transfer, failure, firstByte), to: origin, now: MonotonicClock.now)
   }
 
   /// The next exchange of the same operation; its transfer goes back first.
-  private func goOn(_ operation: Operation, _ transfer: Transfer, _ origin: Origin?, _ next: Journey.Next) {
+  private func goOn(_ operation: Operation, _ transfer: Transfer, _ next: Journey.Next) {
     operation.loop.transfer = nil
-    recycle(transfer, origin, operation.context)
+    recycle(transfer, operation)
     let journey = operation.makeJourney()
     switch next {
     case .redirect(let hop): redirect(operation, journey, hop)
@@ -157,7 +151,7 @@ extension EngineCore {
       journey.attempts += 1
       journey.needsFreshConnection = seconds == 0
       delay(operation, journey, seconds: seconds)
-    case .fail(let failure): endCarrier(operation, .failure(failure))
+    case .fail(let failure): endCarrier(operation, failure)
     }
   }
 
@@ -172,6 +166,9 @@ extension EngineCore {
     journey.url = hop.url.text
     journey.method = hop.method
     journey.keepsBody = journey.keepsBody && hop.keepsBody
+    do throws(Failure) {
+      operation.loop.origin = try origins.place(journey.url, make: makeOrigin).origin
+    } catch { return endCarrier(operation, error) }
     wait(operation, operation.request.priority, atFront: true)
   }
 
@@ -197,7 +194,7 @@ extension EngineCore {
   // MARK: The end of the operation
 
   private func finish(
-    _ operation: Operation, _ transfer: Transfer, _ origin: Origin?, _ failure: Failure?,
+    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?,
     _ metrics: TransferMetrics
   ) {
     let answer = makeAnswer(operation, transfer, metrics)
@@ -206,7 +203,7 @@ extension EngineCore {
     operation.loop.transfer = nil
     reportLastProgress(operation, transfer)
     let bodySize = transfer.bodyBytes
-    recycle(transfer, origin, operation.context)
+    recycle(transfer, operation)
     guard let fanout else { return deliver(operation, answer, failure, nil) }
     publishing += 1
     let refusal =
@@ -234,26 +231,31 @@ extension EngineCore {
   private func deliver(
     _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
   ) {
-    let waiters = waiters(of: operation)
+    let followers = operation.loop.followers
     operation.loop.followers = []
     operation.loop.fanout = nil
-    for waiter in waiters {
-      waiter.loop.carrier = nil
-      if let failure = waiter.loop.sinkFailure ?? failure {
-        var failure = failure
-        failure.response = failure.response ?? answer
-        conclude(waiter, failure)
-      } else if var answer {
-        answer.streams = fanout?.reports(of: waiter.id) ?? []
-        if answer.head.status == 304 { tell(waiter, .notModified) }
-        conclude(waiter, .response(answer))
-      }
+    if !operation.loop.isHollow { deliver(to: operation, answer, failure, fanout) }
+    for follower in followers {
+      follower.loop.carrier = nil
+      deliver(to: follower, answer, failure, fanout)
+    }
+  }
+
+  private func deliver(
+    to waiter: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
+  ) {
+    if var failure = waiter.loop.sinkFailure ?? failure {
+      failure.response = failure.response ?? answer
+      conclude(waiter, failure)
+    } else if var answer {
+      if let fanout { answer.streams = fanout.reports(of: waiter.id) }
+      if answer.head.status == 304 { tell(waiter, .notModified) }
+      conclude(waiter, .response(answer))
     }
   }
 
   /// Ends a carrier that has no exchange under way, and all who wait for it.
-  func endCarrier(_ operation: Operation, _ result: Result<Never, Failure>) {
-    guard case .failure(let failure) = result else { return }
+  func endCarrier(_ operation: Operation, _ failure: Failure) {
     unregister(operation)
     timers.cancel(operation.loop.journey?.delay)
     timers.cancel(operation.loop.journey?.queueDeadline)
@@ -267,17 +269,13 @@ extension EngineCore {
   }
 
   func unregister(_ operation: Operation) {
-    guard operation.loop.isRegistered else { return }
-    operation.loop.isRegistered = false
-    coalescer.remove(operation, operation.request)
+    guard operation.loop.sharingKey != 0 else { return }
+    coalescer.remove(operation, operation.loop.sharingKey)
+    operation.loop.sharingKey = 0
   }
 
-  /// Handles kept ready per origin and scope.
-  private static let idleMax = 64
-
-  func recycle(_ transfer: Transfer, _ origin: Origin?, _ context: EngineContext) {
+  func recycle(_ transfer: Transfer, _ operation: Operation) {
     transfer.reset()
-    guard let origin, (origin.idle[context.id]?.count ?? 0) < Self.idleMax, !isClosing else { return }
-    origin.idle[context.id, default: []].append(transfer)
+    if !isClosing { operation.loop.origin?.idle.give(transfer, scope: operation.context.id) }
   }
 }

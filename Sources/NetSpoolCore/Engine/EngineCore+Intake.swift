@@ -4,43 +4,44 @@ internal import Synchronization
 extension EngineCore {
   func submit(_ operation: Operation) {
     loop.assertOnLoop()
-    let (request, dependencies) = operation.shared.withLock { ($0.request, $0.dependencies) }
-    if operation.shared.withLock({ $0.outcome != nil }) { return }  // cancelled on the way
-    if isClosing { return conclude(operation, Failure(.engineClosed)) }
+    let (request, dependencies, hasEnded) = operation.shared.withLock {
+      ($0.request, $0.dependencies, $0.outcome != nil)
+    }
+    if hasEnded { return }  // cancelled on the way
     do throws(Failure) {
-      try check(operation, request)
-      if request.hasExtras,
-        let deadline = request.extra.timeouts?.queueDeadline ?? operation.context.timeouts.queueDeadline
-      {
-        startQueueDeadline(operation, request, seconds: deadline)
+      if isClosing { throw Failure(.engineClosed) }
+      operation.loop.origin = try locate(operation, request)
+      let own = request.hasExtras ? request.extra.timeouts : nil
+      if let deadline = (own ?? operation.context.timeouts).queueDeadline {
+        startQueueDeadline(operation, seconds: deadline)
       }
-      if try hold(operation, behind: dependencies) { return }
+      if !dependencies.isEmpty, try hold(operation, behind: dependencies) { return }
     } catch {
+      closeUnusedStreams(operation, error)
       return conclude(operation, error)
     }
-    enqueue(operation)
+    enqueue(operation, request)
   }
 
-  /// What no origin may ever see is refused here, before anything is queued.
-  private func check(_ operation: Operation, _ request: Request) throws(Failure) {
+  /// Where it goes. What no origin may ever see is refused here, before anything is queued.
+  private func locate(_ operation: Operation, _ request: Request) throws(Failure) -> Origin {
     let place = try origins.place(request.url, make: makeOrigin)
-    if let canonical = place.canonical {
-      let journey = Journey(request)
-      journey.url = canonical.pieces.text
-      if let user = canonical.user, !request.headers.contains("Authorization") {
-        let pair = Array("\(user):\(canonical.password ?? "")".utf8)
-        journey.headers.append(name: "Authorization", value: "Basic " + Base64.encode(pair))
-      }
-      operation.loop.journey = journey
+    guard let canonical = place.canonical else { return place.origin }
+    let journey = Journey(request)
+    journey.url = canonical.pieces.text
+    if let user = canonical.user, !request.headers.contains("Authorization") {
+      let pair = Array("\(user):\(canonical.password ?? "")".utf8)
+      journey.headers.append(name: "Authorization", value: "Basic " + Base64.encode(pair))
     }
+    operation.loop.journey = journey
+    return place.origin
   }
 
-  func makeOrigin(_ text: String) -> Origin {
+  func makeOrigin(_ origin: URLPieces.Origin) -> Origin {
     let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin)
     let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)
-    let isNumeric = text.utf8.last.map { $0.isASCIIDigit || $0 == UInt8(ascii: "]") } ?? false
-    let id = queue.addOrigin(limit: limit, resolved: isNumeric && !text.utf8.contains(where: \.isASCIILetter))
-    return Origin(text: text, id: id, sizing: sizing)
+    let id = queue.addOrigin(limit: limit, resolved: origin.hostIsAddress)
+    return Origin(text: origin.text, id: id, sizing: sizing, limit: limit)
   }
 
   /// True when it must wait for others first.
@@ -56,31 +57,26 @@ extension EngineCore {
   }
 
   /// Into the queue, or behind an equal request.
-  func enqueue(_ operation: Operation) {
-    let (request, hasStreams) = operation.shared.withLock { ($0.request, !$0.streams.isEmpty) }
+  func enqueue(_ operation: Operation, _ request: Request) {
     if Coalescer.mayShare(request) {
-      if let carrier = coalescer.carrier(for: operation, request) {
-        if join(operation, carrier, hasStreams: hasStreams) { return }
+      let key = Coalescer.key(of: request, operation.context)
+      if let carrier = coalescer.carrier(for: operation, request, key) {
+        if join(operation, carrier, request.priority) { return }
       } else {
-        operation.loop.isRegistered = true
+        operation.loop.sharingKey = key
       }
     }
     wait(operation, request.priority, atFront: false)
   }
 
   func wait(_ operation: Operation, _ priority: Priority, atFront: Bool) {
-    let url = operation.loop.journey?.url ?? operation.request.url
-    do throws(Failure) {
-      let origin = try origins.place(url, make: makeOrigin).origin
-      operation.loop.ticket = queue.enqueue(
-        operation, origin: origin.id, priority: priority, atFront: atFront)
-    } catch {
-      endCarrier(operation, .failure(error))
-    }
+    guard let origin = operation.loop.origin else { return }
+    operation.loop.ticket = queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)
   }
 
   /// Follows an equal request; false when its body is already gone by.
-  private func join(_ operation: Operation, _ carrier: Operation, hasStreams: Bool) -> Bool {
+  private func join(_ operation: Operation, _ carrier: Operation, _ priority: Priority) -> Bool {
+    let hasStreams = hasStreams(operation)
     if let transfer = carrier.loop.transfer, let use = transfer.bodyUse {
       guard use.collects else { return false }
       if hasStreams { addSinks(of: operation, to: carrier) }
@@ -91,7 +87,7 @@ extension EngineCore {
     carrier.loop.followers.append(operation)
     carrier.loop.followersLeft += 1
     if carrier.loop.transfer != nil { set(.executing, operation) }
-    raise(carrier, to: operation.request.priority)
+    raise(carrier, to: priority)
     return true
   }
 
@@ -107,7 +103,12 @@ extension EngineCore {
     carrier.loop.isHollow ? carrier.loop.followers : [carrier] + carrier.loop.followers
   }
 
-  private func startQueueDeadline(_ operation: Operation, _ request: Request, seconds: Double) {
+  func forEachWaiter(of carrier: Operation, _ body: (Operation) -> Void) {
+    if !carrier.loop.isHollow { body(carrier) }
+    for follower in carrier.loop.followers { body(follower) }
+  }
+
+  private func startQueueDeadline(_ operation: Operation, seconds: Double) {
     operation.makeJourney().queueDeadline = timers.after(milliseconds: UInt64(seconds * 1000)) {
       [unowned self, unowned operation] in
       guard operation.loop.transfer == nil else { return }

@@ -53,7 +53,6 @@ package final class EngineCore {
     }
     queue.maximumConcurrent = settings.maximumConcurrent
     queue.isSuspended = settings.isSuspended
-    loop.onWake = { [unowned self] in takeCommands() }
     loop.onTurn = { [unowned self] in turn() }
     tick = LoopTimer(on: loop) { [unowned self] in tock() }
   }
@@ -76,17 +75,29 @@ package final class EngineCore {
     commands.removeAll(keepingCapacity: commands.count < 65_536)
   }
 
+  /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.
   private func turn() {
     var rounds = 0
+    repeat {
+      takeCommands()
+      work()
+      outbox.flush()
+      rounds += 1
+      if rounds == Self.roundsMax { return loop.markDirty() }  // sockets want their turn as well
+    } while !driver.mailbox.fallAsleep()
+  }
+
+  /// Turns of commands and work before the loop looks at its sockets again.
+  private static let roundsMax = 8
+
+  private func work() {
     repeat {
       runDeferred()
       while let (transfer, code) = multi.nextDone() { completed(transfer, code: code) }
       admit()
-      rounds += 1
-    } while multi.runIfDue() && rounds < 64
+    } while multi.runIfDue()
     driver.running.store(running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }
-    outbox.flush()
   }
 
   private func reportActivity() {
@@ -152,7 +163,7 @@ package final class EngineCore {
   private func release(_ operation: Operation) {
     guard !dependencies.isEmpty else { return }
     for id in dependencies.finish(operation.id) {
-      if let next = blocked.removeValue(forKey: id) { enqueue(next) }
+      if let next = blocked.removeValue(forKey: id) { enqueue(next, next.request) }
     }
   }
 

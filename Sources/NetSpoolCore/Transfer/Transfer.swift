@@ -39,7 +39,7 @@ package final class Transfer {
   /// How often the request was about to be sent on a connection.
   var sends = 0
   var socketErrno: Int32 = 0
-  var isPausedByReader = false
+  var isPausedByReader = false { didSet { notePause() } }
   var isReading = false
 
   package internal(set) var head: ResponseHead?
@@ -47,7 +47,8 @@ package final class Transfer {
   /// The body, when somebody wants it in memory.
   package internal(set) var collected: [UInt8] = []
   package var fanout: SinkFanout?
-  package internal(set) var isPausedByUser = false
+  package internal(set) var isPausedByUser = false { didSet { notePause() } }
+  private var isCountedAsPaused = false
   package internal(set) var bytesToSend: Int64?
   /// The expected body length, from the head; nil when unknown or encoded.
   package internal(set) var bytesExpected: Int64?
@@ -92,10 +93,8 @@ package final class Transfer {
     handle.setTarget(of: plan.url, from: plan.targetOffset)
     handle.setShape(
       EasyHandle.Shape(
-        method: plan.method,
-        bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
-        refusesResend: plan.refusesResend,
-        needsFreshConnection: plan.needsFreshConnection))
+        method: plan.method, bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
+        refusesResend: plan.refusesResend, needsFreshConnection: plan.needsFreshConnection))
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
@@ -165,6 +164,13 @@ package final class Transfer {
   }
 
   // MARK: Pausing
+
+  private func notePause() {
+    let isPaused = isPausedByReader || isPausedByUser
+    guard isPaused != isCountedAsPaused else { return }
+    isCountedAsPaused = isPaused
+    multi.pausedTransfers += isPaused ? 1 : -1
+  }
 
   package func pauseByUser() {
     isPausedByUser = true

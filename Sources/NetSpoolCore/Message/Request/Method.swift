@@ -29,13 +29,8 @@ package struct Method: Hashable, Sendable {
     }
   }
 
-  /// Its requests say how long their body is even when there is none (RFC 9110 section 8.6).
-  package var expectsBody: Bool {
-    switch name {
-    case "POST", "PUT", "PATCH": true
-    default: false
-    }
-  }
+  /// An origin expects a body, so an empty one is announced with its length (RFC 9110 section 8.6).
+  package var expectsBody: Bool { name == "POST" || name == "PUT" || name == "PATCH" }
 
   /// Parameters travel in the query instead of the body.
   package var putsParametersInQuery: Bool {

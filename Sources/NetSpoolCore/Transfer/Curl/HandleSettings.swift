@@ -14,6 +14,7 @@ package struct HandleSettings: Sendable, Hashable {
 
   func apply(to easy: UnsafeMutableRawPointer) {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy ?? "")
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, "")  // else the environment is searched for it
     unsafe cnetspool_easy_set_long(
       easy, CURLOPT_HTTP_VERSION,
       Int(allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
