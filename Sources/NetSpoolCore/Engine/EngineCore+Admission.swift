@@ -30,7 +30,7 @@ extension EngineCore {
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
-    let transfer = try idleTransfer(at: origin, for: operation.context)
+    let transfer = try idleTransfer(at: origin, for: operation)
     let plan = try makePlan(operation, request, transfer)
     operation.loop.transfer = transfer
     transfer.owner = operation
@@ -43,9 +43,12 @@ extension EngineCore {
     forEachWaiter(of: operation) { set(.executing, $0) }
   }
 
-  private func idleTransfer(at origin: Origin, for context: EngineContext) throws(Failure) -> Transfer {
-    if let transfer = origin.idle.take(scope: context.id) { return transfer }
-    let transfer = try Transfer(origin: origin.text, settings: context.handleSettings, multi: multi)
+  private func idleTransfer(at origin: Origin, for operation: Operation) throws(Failure) -> Transfer {
+    let scope = HandleScope(engine: operation.context.id, streams: hasStreams(operation))
+    if let transfer = origin.idle.take(scope) { return transfer }
+    var settings = operation.context.handleSettings
+    if scope.streams { settings.receiveBufferBytes = max(settings.receiveBufferBytes, HandleSettings.streamBufferBytes) }
+    let transfer = try Transfer(origin: origin.text, scope: scope, settings: settings, multi: multi)
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
       later { self.queue.markResolved(origin.id) }

@@ -185,8 +185,10 @@ extension EngineCore {
   private func delay(_ operation: Operation, _ journey: Journey, seconds: Double) {
     for waiter in waiters(of: operation) { set(.queued, waiter) }
     guard seconds > 0 else { return wait(operation, operation.request.priority, atFront: true) }
+    parked[operation.id] = operation
     journey.delay = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
       journey.delay = nil
+      parked[operation.id] = nil
       wait(operation, operation.request.priority, atFront: true)
     }
   }
@@ -232,6 +234,8 @@ extension EngineCore {
     _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
   ) {
     let followers = operation.loop.followers
+    var failure = failure
+    failure?.attempts = operation.loop.journey?.attempts ?? 1
     operation.loop.followers = []
     operation.loop.fanout = nil
     if !operation.loop.isHollow { deliver(to: operation, answer, failure, fanout) }
@@ -257,6 +261,7 @@ extension EngineCore {
   /// Ends a carrier that has no exchange under way, and all who wait for it.
   func endCarrier(_ operation: Operation, _ failure: Failure) {
     unregister(operation)
+    parked[operation.id] = nil
     timers.cancel(operation.loop.journey?.delay)
     timers.cancel(operation.loop.journey?.queueDeadline)
     guard let fanout = operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
@@ -276,6 +281,6 @@ extension EngineCore {
 
   func recycle(_ transfer: Transfer, _ operation: Operation) {
     transfer.reset()
-    if !isClosing { operation.loop.origin?.idle.give(transfer, scope: operation.context.id) }
+    if !isClosing { operation.loop.origin?.idle.give(transfer) }
   }
 }

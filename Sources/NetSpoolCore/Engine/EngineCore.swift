@@ -27,7 +27,7 @@ package final class EngineCore {
   let timers: TimerTable
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
   var deferred: [() -> Void] = []
-  /// Operations paused by their users, by id.
+  /// Operations paused by their users, or between two attempts, by id.
   var parked: [UInt64: Operation] = [:]
   var ticks = 0
   private var lastActivity: QueueActivity?

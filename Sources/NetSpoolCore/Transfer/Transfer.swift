@@ -30,6 +30,7 @@ package final class Transfer {
   }
 
   let multi: MultiHandle
+  package let scope: HandleScope
   var handle: EasyHandle!
   var machine = TransferStateMachine()
   var parser = HeaderParser()
@@ -68,7 +69,8 @@ package final class Transfer {
   /// libcurl holds the lines of a plain GET of this scope.
   package var hasDefaultHeaders = false
 
-  package init(origin: String, settings: HandleSettings, multi: MultiHandle) throws(Failure) {
+  package init(origin: String, scope: HandleScope, settings: HandleSettings, multi: MultiHandle) throws(Failure) {
+    self.scope = scope
     self.multi = multi
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     handle = unsafe try EasyHandle(

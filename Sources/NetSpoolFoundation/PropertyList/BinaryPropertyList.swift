@@ -7,8 +7,8 @@
 ///
 /// Objects may be shared, and Foundation makes each anew where it is held: that is what is measured here.
 struct BinaryPropertyList {
-  /// Foundation gives up there as well.
-  private static let depthMax = 512
+  /// As deep as XML may be.
+  private static let depthMax = 200
   private static let trailerBytes = 32
 
   private let bytes: [UInt8]
@@ -41,7 +41,7 @@ struct BinaryPropertyList {
 
   /// How many objects this one unfolds to, itself included; nil when too many or too deep, which a cycle is.
   private func size(of object: Int, depth: Int, _ sizes: inout [Int]) -> Int? {
-    guard object < objects, depth <= Self.depthMax else { return nil }
+    guard object < objects, depth < Self.depthMax else { return nil }
     if sizes[object] > 0 { return sizes[object] }
     guard let held = held(by: object) else { return nil }
     var size = 1

@@ -4,12 +4,11 @@ public import NetSpool
 extension NetworkResponse {
   /// The body as a property list: dictionaries, arrays, strings, numbers, dates and data.
   ///
-  /// Reads the XML and the binary form. The old text form is left out: nearly any text is one. Nil for
-  /// everything else, for more than 512 levels, and for a binary list that unfolds to more objects than it
-  /// has bytes; the bytes stay in `body`. Parsed at each call.
+  /// Reads the XML form, within the bounds of `xml`, and the binary form. The old text form is left out: nearly
+  /// any text is one. Nil for everything else, for more than 200 levels, and for a binary list that unfolds to
+  /// more objects than it has bytes; the bytes stay in `body`. Parsed at each call.
   public var propertyList: Any? {
-    let data = data
-    guard PropertyListCheck.isReadable(data) else { return nil }
+    guard let data = checkedPropertyList else { return nil }
     // Safe because the pointer it could write the form to is nil.
     return try? unsafe PropertyListSerialization.propertyList(from: data, format: nil)
   }
@@ -25,10 +24,13 @@ extension NetworkResponse {
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: PropertyListDecoder
   ) throws -> Value {
-    let data = data
-    guard PropertyListCheck.isReadable(data) else {
+    guard let data = checkedPropertyList else {
       throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not a property list"))
     }
     return try decoder.decode(type, from: data)
+  }
+
+  private var checkedPropertyList: Data? {
+    PropertyListCheck.readable(data, contentType: headers["Content-Type"])
   }
 }

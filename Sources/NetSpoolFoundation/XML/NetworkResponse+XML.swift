@@ -13,13 +13,9 @@ extension NetworkResponse {
   /// The encoding is that of the byte order mark, else of the `charset` of the `Content-Type`, else of the XML
   /// declaration, else UTF-8 (RFC 7303 section 3). UTF-8, US-ASCII, ISO-8859-1, windows-1252 and UTF-16 are read.
   public var xml: XMLDocument? {
-    guard let text = XMLText.decode(data, contentType: headers["Content-Type"]),
-      !XMLProlog.declaresAnything(text)
-    else { return nil }
-    let data = Data(text.utf8)
     // Foundation's document takes anything and leaves out what it does not understand, so another reader, which
     // does say what is wrong, goes first.
-    guard XMLCheck.isSound(data) else { return nil }
+    guard let data = XMLCheck.sound(data, contentType: headers["Content-Type"]) else { return nil }
     return try? XMLDocument(data: data, options: .nodeLoadExternalEntitiesNever)
   }
 }

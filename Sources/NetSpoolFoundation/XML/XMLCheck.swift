@@ -9,7 +9,16 @@ final class XMLCheck: NSObject, XMLParserDelegate {
   private var depth = 0
   private var elements = 0
 
-  static func isSound(_ data: Data) -> Bool {
+  /// The document in UTF-8, without XML declaration, if it can be given to a reader that checks nothing.
+  static func sound(_ data: Data, contentType: String?) -> Data? {
+    guard let text = XMLText.decode(data, contentType: contentType), !XMLProlog.declaresAnything(text) else {
+      return nil
+    }
+    let data = Data(text.utf8)
+    return isWellFormed(data) ? data : nil
+  }
+
+  private static func isWellFormed(_ data: Data) -> Bool {
     let parser = XMLParser(data: data)
     let check = XMLCheck()
     parser.delegate = check

@@ -79,31 +79,22 @@ package final class EasyHandle {
 
   /// Points the handle at another path of its origin: the bytes of a URL from an offset on.
   func setTarget(of url: String, from offset: Int) {
-    let (query, hasEscape) = Self.marks(in: url.utf8.span, from: offset)
+    let bytes = url.utf8.span
+    let mark = bytes.firstIndex(of: UInt8(ascii: "?"), from: offset)
+    let hasEscape = bytes.firstIndex(of: UInt8(ascii: "%"), from: offset) != nil
     unsafe url.withCString { text in
       // curl_url_set(3) turns %C3 into %c3 in a part, but not in a whole URL; a signature over the target
       // would notice.
       if hasEscape { return unsafe _ = curl_url_set(self.url, CURLUPART_URL, text, 0) }
-      guard let query else {
+      guard let mark else {
         unsafe curl_url_set(self.url, CURLUPART_PATH, text + offset, 0)
         return unsafe _ = curl_url_set(self.url, CURLUPART_QUERY, nil, 0)
       }
       let path = unsafe String(
-        decoding: UnsafeRawBufferPointer(start: text + offset, count: query - offset), as: UTF8.self)
+        decoding: UnsafeRawBufferPointer(start: text + offset, count: mark - offset), as: UTF8.self)
       unsafe curl_url_set(self.url, CURLUPART_PATH, path, 0)
-      unsafe curl_url_set(self.url, CURLUPART_QUERY, text + query + 1, 0)
+      unsafe curl_url_set(self.url, CURLUPART_QUERY, text + mark + 1, 0)
     }
-  }
-
-  /// Where the query begins, and whether anything is percent-encoded.
-  private static func marks(in url: Span<UInt8>, from offset: Int) -> (query: Int?, hasEscape: Bool) {
-    var query: Int?
-    var hasEscape = false
-    for index in offset..<max(offset, url.count) {
-      if url[index] == UInt8(ascii: "%") { hasEscape = true }
-      if query == nil, url[index] == UInt8(ascii: "?") { query = index }
-    }
-    return (query, hasEscape)
   }
 
   func setShape(_ new: Shape) {
