@@ -63,10 +63,14 @@ extension EngineCore {
       let target = try Self.resolve(location, against: journey.url)
       let history = journey.history ?? RedirectHistory(method: journey.method, url: current)
       journey.history = history
-      return .redirect(
-        try RedirectDecision.hop(
-          status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
-          from: current, to: target, history: history, policy: policy))
+      let hop = try RedirectDecision.hop(
+        status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
+        from: current, to: target, history: history, policy: policy)
+      if hop.keepsBody, !request.extra.prepared.canReplay {
+        throw Failure(
+          .redirectRefused, reason: "body", underlying: .http(head.status), sendState: .answered)
+      }
+      return .redirect(hop)
     } catch {
       return .fail(error)
     }

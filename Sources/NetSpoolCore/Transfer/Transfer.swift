@@ -40,7 +40,7 @@ package final class Transfer {
   /// How often the request was about to be sent on a connection.
   var sends = 0
   var socketErrno: Int32 = 0
-  var isPausedByReader = false
+  var isPausedByReader = false { didSet { notePause() } }
   var isReading = false
 
   package internal(set) var head: ResponseHead?
@@ -48,7 +48,8 @@ package final class Transfer {
   /// The body, when somebody wants it in memory.
   package internal(set) var collected: [UInt8] = []
   package var fanout: SinkFanout?
-  package internal(set) var isPausedByUser = false
+  package internal(set) var isPausedByUser = false { didSet { notePause() } }
+  private var isCountedAsPaused = false
   package internal(set) var bytesToSend: Int64?
   /// The expected body length, from the head; nil when unknown or encoded.
   package internal(set) var bytesExpected: Int64?
@@ -165,6 +166,13 @@ package final class Transfer {
   }
 
   // MARK: Pausing
+
+  private func notePause() {
+    let isPaused = isPausedByReader || isPausedByUser
+    guard isPaused != isCountedAsPaused else { return }
+    isCountedAsPaused = isPaused
+    multi.pausedTransfers += isPaused ? 1 : -1
+  }
 
   package func pauseByUser() {
     isPausedByUser = true

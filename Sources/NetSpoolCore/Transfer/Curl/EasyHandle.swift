@@ -79,8 +79,13 @@ package final class EasyHandle {
 
   /// Points the handle at another path of its origin: the bytes of a URL from an offset on.
   func setTarget(of url: String, from offset: Int) {
-    let mark = url.utf8.span.firstIndex(of: UInt8(ascii: "?"), from: offset)
+    let bytes = url.utf8.span
+    let mark = bytes.firstIndex(of: UInt8(ascii: "?"), from: offset)
+    let hasEscape = bytes.firstIndex(of: UInt8(ascii: "%"), from: offset) != nil
     unsafe url.withCString { text in
+      // curl_url_set(3) turns %C3 into %c3 in a part, but not in a whole URL; a signature over the target
+      // would notice.
+      if hasEscape { return unsafe _ = curl_url_set(self.url, CURLUPART_URL, text, 0) }
       guard let mark else {
         unsafe curl_url_set(self.url, CURLUPART_PATH, text + offset, 0)
         return unsafe _ = curl_url_set(self.url, CURLUPART_QUERY, nil, 0)
