@@ -9,7 +9,7 @@ extension EngineCore {
   static let publishingMax = 256
 
   func admit() {
-    while publishing < Self.publishingMax, driver.hasRoomToDeliver(Self.undeliveredMax),
+    while ending.count < Self.publishingMax, driver.hasRoomToDeliver(Self.undeliveredMax),
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
@@ -18,6 +18,7 @@ extension EngineCore {
         try start(operation, at: origin)
       } catch {
         queue.finished(origin.id)
+        apply(.abandoned, to: origin, now: MonotonicClock.now)
         endCarrier(operation, error)
       }
     }
@@ -25,11 +26,10 @@ extension EngineCore {
 
   private func start(_ operation: Operation, at origin: Origin) throws(Failure) {
     let now = MonotonicClock.now
-    timers.cancel(operation.loop.journey?.queueDeadline)
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
-    let transfer = try idleTransfer(at: origin, for: operation.context)
+    let transfer = try idleTransfer(at: origin, for: operation)
     let plan = try makePlan(operation, request, transfer)
     operation.loop.transfer = transfer
     transfer.owner = operation
@@ -39,12 +39,15 @@ extension EngineCore {
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
     transfer.begin(plan, now: now)
-    forEachWaiter(of: operation) { set(.executing, $0) }
+    forEachWaiter(of: operation) { didStart($0) }
   }
 
-  private func idleTransfer(at origin: Origin, for context: EngineContext) throws(Failure) -> Transfer {
-    if let transfer = origin.idle.take(scope: context.id) { return transfer }
-    let transfer = try Transfer(origin: origin.text, settings: context.handleSettings, multi: multi)
+  private func idleTransfer(at origin: Origin, for operation: Operation) throws(Failure) -> Transfer {
+    let scope = HandleScope(engine: operation.context.id, streams: hasStreams(operation))
+    if let transfer = origin.idle.take(scope) { return transfer }
+    var settings = operation.context.handleSettings
+    if scope.streams { settings.receiveBufferBytes = max(settings.receiveBufferBytes, HandleSettings.streamBufferBytes) }
+    let transfer = try Transfer(origin: origin.text, scope: scope, settings: settings, multi: multi)
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
       later { self.queue.markResolved(origin.id) }
@@ -62,8 +65,11 @@ extension EngineCore {
     plan.timeouts =
       request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
     if hasStreams(operation), !request.hasExtras || request.extra.timeouts == nil { plan.timeouts.total = nil }
+    let isKeyed = request.hasExtras && request.extra.idempotencyKey != nil
     plan.refusesResend =
-      !plan.method.isIdempotent && (!request.hasExtras || request.extra.idempotencyKey == nil)
+      !(plan.method.isIdempotent || isKeyed) || !retryPolicy(operation, request).repeatsOnDeadConnection
+    plan.needsFreshConnection = journey?.needsFreshConnection ?? false
+    journey?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
     setHeaders(&plan, operation, request, transfer)
     return plan
@@ -97,7 +103,8 @@ extension EngineCore {
     plan.headerLines =
       isPlain
       ? operation.context.plainLines
-      : HeaderLines.make(defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody)
+      : HeaderLines.make(defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody,
+        expects: !(operation.loop.journey?.refusesExpect ?? false))
   }
 
   func hasStreams(_ operation: Operation) -> Bool {
@@ -139,8 +146,9 @@ extension EngineCore {
     carrier.loop.fanout = fanout
     for (index, stream) in streams.enumerated() {
       fanout.add(stream.makeSink(sinkServices), id: operation.id) {
-        [unowned self, unowned operation] failure in
-        if stream.isEssential { sinkFailed(operation, index, failure) }
+        // Weak: a sink may fail while it is cleaned up, long after its operation has ended.
+        [weak self, weak operation] failure in
+        if stream.isEssential, let self, let operation { sinkFailed(operation, index, failure) }
       }
     }
   }

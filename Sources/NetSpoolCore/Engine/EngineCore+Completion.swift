@@ -18,10 +18,36 @@ extension EngineCore {
   private func nextExchange(
     _ operation: Operation, _ transfer: Transfer, _ head: ResponseHead
   ) -> Journey.Next? {
+    if let unasked = unasked(operation, head) { return .fail(unasked) }
     if head.status >= 300, head.status < 400 { return redirect(operation, head) }
+    if head.status == 417, mayGoWithoutExpect(operation, transfer) {
+      // Ended here, or libcurl would repeat it by itself in the middle of the exchange.
+      transfer.fail(Failure(.status, reason: "417", underlying: .http(417), sendState: .answered))
+      return .withoutExpect
+    }
     guard head.status >= 400 else { return nil }
     let delay = retryDelay(operation, transfer, .status(head.status), head: head)
     return delay.map { .retry(after: $0) }
+  }
+
+  /// 304 and 206 answer a question that was not put, so what they leave out is nowhere (RFC 9110 sections
+  /// 15.3.7 and 15.4.5).
+  private func unasked(_ operation: Operation, _ head: ResponseHead) -> Failure? {
+    let fields = operation.loop.journey?.headers ?? operation.request.headers
+    let names: [String]
+    switch head.status {
+    case 304: names = ["If-None-Match", "If-Modified-Since"]
+    case 206: names = ["Range"]
+    default: return nil
+    }
+    if names.contains(where: { fields.contains($0) || operation.context.headers.contains($0) }) { return nil }
+    return Failure(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
+  }
+
+  /// Once, and only before a byte of the body has gone (RFC 9110 section 10.1.1).
+  private func mayGoWithoutExpect(_ operation: Operation, _ transfer: Transfer) -> Bool {
+    transfer.hasBodyToSend && transfer.bytesSent == 0 && operation.loop.journey?.refusesExpect != true
+      && operation.request.extra.prepared.canReplay
   }
 
   private func redirect(_ operation: Operation, _ head: ResponseHead) -> Journey.Next? {
@@ -37,10 +63,14 @@ extension EngineCore {
       let target = try Self.resolve(location, against: journey.url)
       let history = journey.history ?? RedirectHistory(method: journey.method, url: current)
       journey.history = history
-      return .redirect(
-        try RedirectDecision.hop(
-          status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
-          from: current, to: target, history: history, policy: policy))
+      let hop = try RedirectDecision.hop(
+        status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
+        from: current, to: target, history: history, policy: policy)
+      if hop.keepsBody, !request.extra.prepared.canReplay {
+        throw Failure(
+          .redirectRefused, reason: "body", underlying: .http(head.status), sendState: .answered)
+      }
+      return .redirect(hop)
     } catch {
       return .fail(error)
     }
@@ -68,10 +98,12 @@ extension EngineCore {
   /// libcurl reported the end, or (without a code) we ended it.
   func completed(_ transfer: Transfer, code: Int32?) {
     guard let operation = transfer.owner as? Operation else { return }
+    let hadSlot = transfer.slot >= 0
     leaveRunning(transfer)
+    if !hadSlot { unpark(operation) }
     var failure = transfer.end(code: code)
     let metrics = transfer.metrics()
-    finishSlot(operation, transfer, failure, metrics.firstByte)
+    if hadSlot { finishSlot(operation, transfer, failure, metrics.firstByte) }
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
     let next = operation.loop.journey?.next
@@ -81,14 +113,14 @@ extension EngineCore {
     {
       return goOn(operation, transfer, .retry(after: delay))
     }
-    if failure == nil || Self.isBeyondAnswer(failure), let next {
+    if failure == nil || (code != nil && Self.isBeyondAnswer(failure)), let next {
       guard case .fail(let refusal) = next else { return goOn(operation, transfer, next) }
       failure = refusal
     }
     finish(operation, transfer, failure, metrics)
   }
 
-  /// A body that was to be dropped anyway may end badly.
+  /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
   private static func isBeyondAnswer(_ failure: Failure?) -> Bool { failure?.sendState == .answered }
 
   func leaveRunning(_ transfer: Transfer) {
@@ -99,6 +131,14 @@ extension EngineCore {
       last.slot = transfer.slot
     }
     transfer.slot = -1
+  }
+
+  /// A paused exchange ended all the same; its slot was given back when it paused.
+  private func unpark(_ operation: Operation) {
+    parked[operation.id] = nil
+    operation.loop.isPaused = false
+    if let ticket = operation.loop.ticket { queue.remove(ticket) }
+    operation.loop.ticket = nil
   }
 
   private func finishSlot(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ firstByte: Int64) {
@@ -114,8 +154,12 @@ extension EngineCore {
     let journey = operation.makeJourney()
     switch next {
     case .redirect(let hop): redirect(operation, journey, hop)
+    case .withoutExpect:
+      journey.refusesExpect = true
+      delay(operation, journey, seconds: 0)
     case .retry(let seconds):
       journey.attempts += 1
+      journey.needsFreshConnection = seconds == 0
       delay(operation, journey, seconds: seconds)
     case .fail(let failure): endCarrier(operation, failure)
     }
@@ -151,10 +195,10 @@ extension EngineCore {
   private func delay(_ operation: Operation, _ journey: Journey, seconds: Double) {
     for waiter in waiters(of: operation) { set(.queued, waiter) }
     guard seconds > 0 else { return wait(operation, operation.request.priority, atFront: true) }
-    parked[operation.id] = operation
+    delayed[operation.id] = operation
     journey.delay = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
+      delayed[operation.id] = nil
       journey.delay = nil
-      parked[operation.id] = nil
       wait(operation, operation.request.priority, atFront: true)
     }
   }
@@ -173,11 +217,11 @@ extension EngineCore {
     let bodySize = transfer.bodyBytes
     recycle(transfer, operation)
     guard let fanout else { return deliver(operation, answer, failure, nil) }
-    publishing += 1
+    ending[operation.id] = operation
     let refusal =
       failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? Failure(status: $0) : nil }
     fanout.finish(refusal) { [self] in
-      publishing -= 1
+      ending[operation.id] = nil
       deliver(operation, answer, failure, fanout)
       loop.markDirty()
     }
@@ -203,6 +247,7 @@ extension EngineCore {
     var failure = failure
     failure?.attempts = operation.loop.journey?.attempts ?? 1
     operation.loop.followers = []
+    operation.loop.followersLeft = 0
     operation.loop.fanout = nil
     if !operation.loop.isHollow { deliver(to: operation, answer, failure, fanout) }
     for follower in followers {
@@ -227,13 +272,10 @@ extension EngineCore {
   /// Ends a carrier that has no exchange under way, and all who wait for it.
   func endCarrier(_ operation: Operation, _ failure: Failure) {
     unregister(operation)
-    parked[operation.id] = nil
-    timers.cancel(operation.loop.journey?.delay)
-    timers.cancel(operation.loop.journey?.queueDeadline)
     guard let fanout = operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
-    publishing += 1
+    ending[operation.id] = operation
     fanout.finish(failure) { [self] in
-      publishing -= 1
+      ending[operation.id] = nil
       deliver(operation, nil, failure, fanout)
       loop.markDirty()
     }
@@ -247,6 +289,6 @@ extension EngineCore {
 
   func recycle(_ transfer: Transfer, _ operation: Operation) {
     transfer.reset()
-    if !isClosing { operation.loop.origin?.idle.give(transfer, scope: operation.context.id) }
+    if !isClosing { operation.loop.origin?.idle.give(transfer) }
   }
 }

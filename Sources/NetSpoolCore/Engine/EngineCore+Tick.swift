@@ -22,7 +22,8 @@ extension EngineCore {
   /// At most ten times a second, and only what moved.
   private func reportProgress(_ transfer: Transfer) {
     guard let operation = transfer.owner as? Operation else { return }
-    let hasReceived = transfer.bodyBytes != transfer.reportedBytes
+    // The body of a redirect, or of an answer that is asked for again, is nobody's progress.
+    let hasReceived = transfer.bodyBytes != transfer.reportedBytes && transfer.bodyUse != .discard
     let hasSent = transfer.bytesSent != transfer.reportedSent
     guard hasReceived || hasSent else { return }
     transfer.reportedBytes = transfer.bodyBytes
@@ -41,7 +42,8 @@ extension EngineCore {
     guard transfer.head != nil else { return }
     forEachWaiter(of: operation) { waiter in
       let wants = waiter.wantedProgress
-      if wants.upload, let total = transfer.bytesToSend {
+      // A body of unknown length has its length now.
+      if wants.upload, let total = transfer.bytesToSend ?? (transfer.bytesSent > 0 ? transfer.bytesSent : nil) {
         tell(waiter, .upload(progress(transfer.bytesSent, of: total, transfer)))
       }
       if wants.download {

@@ -5,23 +5,23 @@ struct IdleTransfers {
   /// Kept ready per scope; more are dropped. An idle handle holds about 6 KB.
   static let perScopeMax = 64
 
-  private struct Scope {
-    let id: UInt64
+  private struct Pool {
+    let scope: HandleScope
     var transfers: [Transfer]
   }
 
-  private var scopes: [Scope] = []
+  private var pools: [Pool] = []
 
-  mutating func take(scope id: UInt64) -> Transfer? {
-    for index in scopes.indices where scopes[index].id == id { return scopes[index].transfers.popLast() }
+  mutating func take(_ scope: HandleScope) -> Transfer? {
+    for index in pools.indices where pools[index].scope == scope { return pools[index].transfers.popLast() }
     return nil
   }
 
-  mutating func give(_ transfer: Transfer, scope id: UInt64) {
-    for index in scopes.indices where scopes[index].id == id {
-      if scopes[index].transfers.count < Self.perScopeMax { scopes[index].transfers.append(transfer) }
+  mutating func give(_ transfer: Transfer) {
+    for index in pools.indices where pools[index].scope == transfer.scope {
+      if pools[index].transfers.count < Self.perScopeMax { pools[index].transfers.append(transfer) }
       return
     }
-    scopes.append(Scope(id: id, transfers: [transfer]))
+    pools.append(Pool(scope: transfer.scope, transfers: [transfer]))
   }
 }

@@ -60,6 +60,11 @@ package final class Operation: @unchecked Sendable {
     var hasSinks = false
     var sinkFailure: Failure?
     var isPaused = false
+    /// The queue knows it; before that a cancellation is only noted.
+    var isSubmitted = false
+    var isCancelledEarly = false
+    /// The highest of those that wait for it, when it was queued.
+    var priority = Priority.normal
   }
 
   /// Loop thread: where it is remembered what the next exchange needs.

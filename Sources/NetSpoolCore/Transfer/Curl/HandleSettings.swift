@@ -9,22 +9,27 @@ package struct HandleSettings: Sendable, Hashable {
   /// `http://host:port` or `socks5h://…`; nil is none, whatever the environment says.
   package var proxy: String?
   package var allowsHTTP2 = true
-  /// Sent by libcurl itself unless a request has its own: cheaper than a line in every request.
-  package var userAgent: String?
 
   package init() {}
+
+  /// For bodies that go to streams, which are the long ones; a short body touches only its beginning.
+  static let streamBufferBytes = 256 << 10
 
   func apply(to easy: UnsafeMutableRawPointer) {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy ?? "")
     unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, "")  // else the environment is searched for it
-    unsafe cnetspool_easy_set_string(easy, CURLOPT_USERAGENT, userAgent)
-    // Only the field: decoding is switched off, it is ours.
-    unsafe cnetspool_easy_set_string(easy, CURLOPT_ACCEPT_ENCODING, ContentDecoder.acceptEncoding)
     unsafe cnetspool_easy_set_long(
       easy, CURLOPT_HTTP_VERSION,
       Int(allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     unsafe tls.apply(to: easy)
   }
+}
+
+/// Who may use a handle again, apart from its origin: it never moves to another engine, whose credentials and
+/// trust may differ, and its buffer is only ever as large as it was made.
+package struct HandleScope: Sendable, Hashable {
+  package let engine: UInt64
+  package let streams: Bool
 }
 
 /// How the origin proves who it is.
