@@ -139,9 +139,7 @@ extension Operation {
 
   /// Any thread.
   package func requestCancel() {
-    let isUnknown = shared.withLock { $0.state == .ready }
-    if isUnknown { return refuse(Failure(.cancelled)) }
-    context.driver.cancel(self)
+    if !refuse(Failure(.cancelled), onlyIfReady: true) { context.driver.cancel(self) }
   }
 
   /// Any thread: counts while it waits as well.
