@@ -137,6 +137,7 @@ import Testing
     let (path, second) = (bench.scratch["results.jsonl"], try JobBench())
     second.sources = bench.sources
     second.plan.namesOutputs = true
+    second.plan.resumes = true
     second.results = try ResultsWriter.resume(path, after: ResultsReader.markDone(in: path, second.ledger))
     let end = try second.run()
     #expect(end.summary.list.resumed == first.summary.done)
@@ -150,6 +151,7 @@ import Testing
   @Test func aFinishedFileThatIsGoneIsFetchedAgain() throws {
     let bench = try JobBench(["http://h/a", "http://h/b"])
     bench.plan.namesOutputs = true
+    bench.plan.resumes = true
     bench.plan.holdsOutput = { $0 == "a" }
     for name in ["a", "b"] { try bench.ledger.insert(Fingerprint(.done, "http://h/\(name)", name)) }
     _ = try bench.run()

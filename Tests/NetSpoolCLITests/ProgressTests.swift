@@ -40,11 +40,7 @@ import Testing
     let counts = ProgressMeter.Counts(
       finished: 12_150, failed: 3, hits: 120, bytes: 6_815_744, inFlight: 14_850, listEnded: true)
     let text = ProgressLine(meter: meter(counts)).bar(columns: 80)
-    #expect(
-      text == " 45% [====>     ]  12,150/27,000  1,215/s     6.5 MiB  3 errors  ETA    0:12"
-        || text.contains("120 hits"))
-    #expect(text.contains("12,150/27,000  1,215/s"))
-    #expect(text.contains("3 errors"))
+    #expect(text == " 45% [===>   ]  12,150/27,000  1,215/s   6.5 MiB  120 hits  3 errors  ETA  0:12")
   }
 
   @Test(arguments: 1...200)

@@ -87,6 +87,15 @@ import Testing
     #expect(String(decoding: first + client.read(whole.utf8.count - first.count), as: UTF8.self) == whole)
   }
 
+  @Test func writesSlicesWithoutPausesToTheEnd() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/f", .text("hello").slice(1))
+    let client = try connected(origin)
+    client.ask("/f")
+    let whole = Self.head + "hello"
+    #expect(String(decoding: client.read(whole.utf8.count), as: UTF8.self) == whole)
+  }
+
   @Test func keepsToItsBytesPerSecond() throws {
     let origin = try ScriptedOrigin()
     origin.on("/f", .pattern(20_000).throttle(100_000).closing())

@@ -24,10 +24,10 @@ class Server:
     def stop(self):
         self.process.stdin.close()
         try:
-            self.process.wait(timeout=15)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.terminate()
-            self.process.wait(timeout=15)
+            self.process.wait(timeout=60)
         self.process.stdout.close()
 
 

@@ -155,6 +155,7 @@ def p7(s):
         row("raw, 4 files", "raw", 4),
         row("netspool, counted", "netspool", 0),
         row("netspool, 1 file", "netspool", 1),
+        row("netspool, 1 file, SHA-256", "netspool", 1, "--digests"),
         row("netspool, 4 files", "netspool", 4),
         row("AsyncHTTPClient, counted", "ahc", 0),
         row("AsyncHTTPClient, 1 file", "ahc", 1),

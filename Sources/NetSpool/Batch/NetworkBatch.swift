@@ -106,7 +106,9 @@ public struct BatchProgress: Sendable, Hashable {
 
 extension NetworkEngine {
   /// Hands many operations to the queue, as one. Empty is complete at once.
-  /// - Parameter failFast: the first error cancels the others; false by default.
+  /// - Parameters:
+  ///   - operations: in the order of the results.
+  ///   - failFast: the first error cancels the others; false by default.
   @discardableResult
   public func enqueue(_ operations: [NetworkOperation], failFast: Bool = false) -> NetworkBatch {
     let context = context

@@ -26,6 +26,7 @@ extension NetworkEngine {
   /// does not grow with its length; a lazy one may be endless until `cancel()`.
   ///
   /// - Parameters:
+  ///   - urls: absolute http or https URLs.
   ///   - each: after every URL, on the delivery target.
   ///   - completion: once, at the end.
   @discardableResult

@@ -29,6 +29,9 @@ public struct NetworkError: Error, Sendable {
   /// The URL it is about, secrets masked.
   public var url: String? { failure.url }
 
+  /// Attempts made, the last included; 1 also when none was.
+  public var attempts: Int { failure.attempts }
+
   /// No byte of the request can have been acted upon, so sending it again is safe whatever its method.
   public var isRetrySafe: Bool { failure.sendState == .notSent }
 

@@ -8,7 +8,9 @@ protocol CoreStream: DownloadStream {
 extension StreamAttachment {
   /// What an operation keeps of a stream until its transfer starts.
   init(_ stream: any DownloadStream, policy: StreamFailurePolicy) {
-    self.init(isEssential: policy == .failOperation) { services in
+    self.init(
+      isEssential: policy == .failOperation, close: { stream.close(.failure(NetworkError($0))) }
+    ) { services in
       guard let own = stream as? any CoreStream else { return StreamSink(stream, services: services) }
       do throws(SinkFailure) {
         return try own.makeSink(services)

@@ -46,6 +46,8 @@ public struct ResponseHead: Sendable {
 
   /// The status code.
   public var status: Int { core.status }
+  /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.
+  public var httpVersion: String { core.version.name }
   /// The header fields as received.
   public var headers: HTTPHeaders { HTTPHeaders(core: core.headers) }
 }

@@ -12,6 +12,8 @@ struct FetchRun {
   var arguments: [String] = []
   let stop: StopSwitch
   let reactor: any Reactor
+  /// Gets the numbers of a job that ran.
+  var onEnd: (FetchJob.End) -> Void = { _ in }
 
   /// A command line that cannot be run, found out only by looking at the files it names.
   struct Refusal: Error, Equatable {
@@ -53,12 +55,14 @@ struct FetchRun {
       around: FetchJob.Surroundings(
         fetcher: try makeFetcher(options, folder), reactor: reactor, stop: stop, reporter: reporter)
     ).run()
+    onEnd(end)
     return try report(end)
   }
 
   private var settings: FetchJob.Settings {
     FetchJob.Settings(
-      window: FetchJob.window(for: options.jobs), budget: options.maxErrors ?? .unlimited,
+      window: FetchJob.window(for: options.jobs, isBraked: options.request.limitRate != nil),
+      budget: options.maxErrors ?? .unlimited,
       rate: options.rate)
   }
 
@@ -95,7 +99,8 @@ extension FetchRun {
   }
 
   private func planOptions(_ folder: OutputFolder?) throws(Refusal) -> FetchPlan.Options {
-    var plan = FetchPlan.Options(shard: try shard(), namesOutputs: options.output != nil)
+    var plan = FetchPlan.Options(
+      shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
     if let folder { plan.holdsOutput = folder.holds }
     return plan
   }
@@ -144,8 +149,11 @@ extension FetchRun {
 
 extension FetchJob {
   /// Enough lines inside the queue that a slow origin at the head of the list does not hold up the others.
-  static func window(for jobs: Jobs) -> Int {
+  ///
+  /// With `--limit-rate` every one of them may have a megabyte waiting for the brake, so there are few.
+  static func window(for jobs: Jobs, isBraked: Bool = false) -> Int {
     switch jobs {
+    case _ where isBraked: 32
     case .auto: 2_048
     case .fixed(let count): max(1_024, min(8_192, count * 8))
     }

@@ -6,47 +6,31 @@ struct GetOptions: ParsableArguments {
   var url: String
 
   @Option(
-    name: [.short, .long],
-    help: ArgumentHelp("Write the body to this file instead of standard output.", valueName: "file"))
-  var output: String?
+    name: [.customShort("X"), .customLong("request")],
+    help: ArgumentHelp("The request method.", valueName: "method"))
+  var method = "GET"
 
   @Option(
+    name: [.short, .long],
     help: ArgumentHelp(
-      "User name and password. Basic unless another scheme is named.", valueName: "user:password"))
-  var user: String?
+      "Write the body to this file instead of standard output ('-'). It appears when it is whole.",
+      valueName: "file"))
+  var output: String?
 
-  @Flag(help: "Authenticate with Digest.")
-  var digest = false
-
-  @Flag(help: "Authenticate with NTLM; the user is 'DOMAIN\\user'.")
-  var ntlm = false
-
-  @Flag(name: [.short, .long], help: "Show headers and timings on standard error.")
+  @Flag(name: [.short, .long], help: "Show headers and timings on standard error, secrets masked.")
   var verbose = false
 
-  @Flag(help: "Print the equivalent curl command and send nothing.")
+  @Flag(help: "Print the equivalent curl command, secrets and all, and send nothing.")
   var curl = false
 
   @OptionGroup(title: "Request options") var request: RequestOptions
-
-  /// User and password, split at the first colon: a password may contain more of them.
-  var credentials: (user: String, password: String)? {
-    guard let user, let colon = user.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-    return (String(user[..<colon]), String(user[user.utf8.index(after: colon)...]))
-  }
 
   func validate() throws {
     if let problem = URLText.problem(url) {
       throw ValidationError("'\(URLText.masked(url))': \(problem.sentence).")
     }
-    if user != nil && credentials == nil {
-      throw ValidationError("--user is 'name:password'.")
-    }
-    if (digest || ntlm) && user == nil {
-      throw ValidationError("--digest and --ntlm need --user.")
-    }
-    if digest && ntlm {
-      throw ValidationError("Choose one of --digest and --ntlm.")
+    guard !method.isEmpty, method.utf8.allSatisfy(HeaderField.isTokenByte) else {
+      throw ValidationError("--request is a method such as GET or HEAD.")
     }
   }
 }

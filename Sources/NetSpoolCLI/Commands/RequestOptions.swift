@@ -14,19 +14,21 @@ struct RequestOptions: ParsableArguments {
     help: ArgumentHelp(
       "Give a request up after this long, retries not included: 30s, 5m, 1h. A stalled transfer ends "
         + "earlier, after 30 s without progress.", valueName: "time"))
-  var timeout = TimeSpan(seconds: 300)
+  var timeout = TimeSpan(seconds: Double(Self.timeoutSeconds))
 
   @Option(
     help: ArgumentHelp(
       "Try a request this many times more when it fails for now. Retry-After is honoured.",
       valueName: "n"))
-  var retry = 2
+  var retry = Self.retries
 
   @Option(
     help: ArgumentHelp(
       "Receive at most this many bytes per second: 500k, 2M (binary units).", valueName: "bytes"))
   var limitRate: ByteSize?
 
+  static let timeoutSeconds = 300
+  static let retries = 2
   /// The most retries that make sense: the pauses double each time.
   static let retryMax = 100
 

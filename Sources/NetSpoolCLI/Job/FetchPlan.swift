@@ -15,6 +15,8 @@ final class FetchPlan {
     var shard = Shard.whole
     /// Whether bodies go to files, so that lines need names.
     var namesOutputs = false
+    /// Whether the ledger has marks of an earlier run.
+    var resumes = false
     /// Whether a finished file is still there; asked only for lines that an earlier run finished.
     var holdsOutput: (String) -> Bool = { _ in true }
   }
@@ -68,7 +70,9 @@ final class FetchPlan {
   }
 
   private func isDone(_ url: String, _ output: String?) throws(IOFailure) -> Bool {
-    guard try ledger.value(Fingerprint(.done, url, output ?? "")) != nil else { return false }
+    guard options.resumes, try ledger.value(Fingerprint(.done, url, output ?? "")) != nil else {
+      return false
+    }
     return output.map(options.holdsOutput) ?? true
   }
 

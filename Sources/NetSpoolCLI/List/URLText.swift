@@ -40,17 +40,21 @@ enum URLText {
 
   /// The URL for messages: without user name and password.
   static func masked(_ url: String) -> String {
-    guard let scheme = url.utf8.firstRange(of: "://".utf8)?.upperBound else { return url }
-    let authority = url.utf8[scheme...].prefix { !endsAuthority($0) }
+    let start = authorityStart(url)
+    let authority = url.utf8[start...].prefix { !endsAuthority($0) }
     guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return url }
-    return url[..<scheme] + "***" + url[at...]
+    return url[..<start] + "***" + url[at...]
   }
 
   /// The last component of the path, still percent-encoded; empty for `https://host/` and `https://host`.
   static func lastPathComponent(_ url: String) -> Substring {
-    let afterScheme = url.utf8.firstRange(of: "://".utf8)?.upperBound ?? url.startIndex
-    let path = url[afterScheme...].prefix { $0 != "?" && $0 != "#" }
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
-    return path[path.utf8.index(after: slash)...]
+    let rest = url.utf8[authorityStart(url)...]
+    let end = rest.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
+    guard let slash = rest[..<end].lastIndex(of: UInt8(ascii: "/")) else { return "" }
+    return url[url.utf8.index(after: slash)..<end]
+  }
+
+  private static func authorityStart(_ url: String) -> String.Index {
+    url.utf8.index(url.startIndex, offsetBy: schemeBytes(url) ?? 0)
   }
 }

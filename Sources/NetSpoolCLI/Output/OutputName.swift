@@ -18,7 +18,7 @@ enum OutputName {
     let encoded = String(URLText.lastPathComponent(url))
     if encoded.isEmpty { return fallback }
     let name = percentDecoded(encoded) ?? encoded
-    return safe(name.hasPrefix(".") ? "_" + name.dropFirst() : name)
+    return safe(name.utf8.first == UInt8(ascii: ".") ? "_" + name.dropFirst() : name)
   }
 
   /// `a/b.tar.gz` with 2 is `a/b.tar-2.gz`: what opens the file still recognises it.
@@ -32,6 +32,7 @@ enum OutputName {
 
   /// One component without slashes, control characters, direction overrides, leading dash or excess length.
   private static func safe(_ component: String) -> String {
+    if isPlain(component) { return component }
     if component == ".." { return "_" }
     var scalars = String.UnicodeScalarView(component.unicodeScalars.map { isUnsafe($0) ? "_" : $0 })
     if scalars.first == "-" {
@@ -41,6 +42,13 @@ enum OutputName {
     guard text.utf8.count > componentBytesMax else { return text }
     let (stem, ending) = split(text)
     return clipped(stem, to: componentBytesMax - ending.utf8.count) + ending
+  }
+
+  /// Whether the component needs no look at its Unicode: the common case, and many times faster.
+  private static func isPlain(_ component: String) -> Bool {
+    let bytes = component.utf8
+    return bytes.count <= componentBytesMax && bytes.first != UInt8(ascii: "-") && component != ".."
+      && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
   }
 
   private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {

@@ -5,6 +5,7 @@
 /// run idempotent.
 final class OutputNames {
   private let ledger: Ledger
+  private var hasFolders = false
   private var lastFolder: (wanted: String, got: String) = ("", "")
 
   init(ledger: Ledger) { self.ledger = ledger }
@@ -26,7 +27,7 @@ final class OutputNames {
   }
 
   private func take(_ name: String) throws(IOFailure) -> Bool {
-    if try ledger.value(Fingerprint(.directory, name)) != nil { return false }
+    if hasFolders, try ledger.value(Fingerprint(.directory, name)) != nil { return false }
     return try ledger.insert(Fingerprint(.file, name)) == nil
   }
 
@@ -39,6 +40,7 @@ final class OutputNames {
   }
 
   private func freeFolder(_ wanted: String) throws(IOFailure) -> String {
+    hasFolders = true
     var path = ""
     for component in wanted.split(separator: "/") {
       let full = path.isEmpty ? String(component) : "\(path)/\(component)"

@@ -1,6 +1,6 @@
 /// Draws a `ProgressMeter` as one line of text that never exceeds the columns there are.
 ///
-///     45% [=========>          ]  12,345/27,000    812/s  6.5 MiB  120 hits  3 errors  ETA    0:18
+///      45% [===>   ]  12,150/27,000  1,215/s   6.5 MiB  120 hits  3 errors  ETA  0:12
 struct ProgressLine {
   let meter: ProgressMeter
   var isColoured = false
@@ -12,7 +12,7 @@ struct ProgressLine {
     var isAlarm = false
   }
 
-  private static let barColumns = 10...40
+  private static let barColumns = 6...40
   private static let gap = "  "
 
   /// For a terminal: fits `columns` less one, so that no terminal wraps it.
@@ -35,7 +35,7 @@ struct ProgressLine {
     var parts = [
       Part(rank: 0, text: doneOfTotal),
       Part(rank: 1, text: HumanText.padded("\(HumanText.rate(meter.perSecond))/s", to: 7)),
-      Part(rank: 4, text: HumanText.padded(HumanText.bytes(counts.bytes), to: 10)),
+      Part(rank: 4, text: HumanText.padded(HumanText.bytes(counts.bytes), to: 8)),
     ]
     if counts.hits > 0 { parts.append(Part(rank: 5, text: "\(HumanText.count(counts.hits)) hits")) }
     if counts.failed > 0 {
@@ -43,7 +43,7 @@ struct ProgressLine {
       parts.append(Part(rank: 3, text: "\(HumanText.count(counts.failed)) \(word)", isAlarm: true))
     }
     if let seconds = meter.secondsLeft {
-      parts.append(Part(rank: 2, text: "ETA \(HumanText.padded(HumanText.clock(seconds), to: 7))"))
+      parts.append(Part(rank: 2, text: "ETA \(HumanText.padded(HumanText.clock(seconds), to: 5))"))
     }
     return parts
   }

@@ -35,17 +35,31 @@ struct JSONScanner {
 
   mutating func string() throws -> String {
     try expect(UInt8(ascii: "\""))
-    var text: [UInt8] = []
-    while true {
-      switch try next() {
-      case UInt8(ascii: "\""):
-        guard let string = String(validating: text, as: UTF8.self) else { throw Malformed() }
-        return string
-      case UInt8(ascii: "\\"): try unescape(into: &text)
-      case let byte where byte < 0x20: throw Malformed()
-      case let byte: text.append(byte)
-      }
+    var run = try plainRun()
+    var text: [UInt8]?
+    while try next() == UInt8(ascii: "\\") {
+      var unescaped = text ?? []
+      unescaped.append(contentsOf: run)
+      try unescape(into: &unescaped)
+      text = unescaped
+      run = try plainRun()
     }
+    let string =
+      text.map { String(validating: $0 + run, as: UTF8.self) } ?? String(validating: run, as: UTF8.self)
+    guard let string else { throw Malformed() }
+    return string
+  }
+
+  /// The bytes up to the next quote or backslash, which most strings reach at their end only.
+  private mutating func plainRun() throws -> ArraySlice<UInt8> {
+    let start = at
+    while at < bytes.endIndex {
+      let byte = bytes[at]
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return bytes[start..<at] }
+      if byte < 0x20 { break }
+      at += 1
+    }
+    throw Malformed()
   }
 
   mutating func integer() throws -> Int64 {
@@ -57,10 +71,20 @@ struct JSONScanner {
   mutating func skipValue(depth: Int = 0) throws {
     guard depth < Self.depthMax, let byte = peek() else { throw Malformed() }
     switch byte {
-    case UInt8(ascii: "\""): _ = try string()
+    case UInt8(ascii: "\""): try skipString()
     case UInt8(ascii: "{"): try object { _, scanner in try scanner.skipValue(depth: depth + 1) }
     case UInt8(ascii: "["): try skipArray(depth: depth)
     default: try skipWord()
+    }
+  }
+
+  private mutating func skipString() throws {
+    try expect(UInt8(ascii: "\""))
+    _ = try plainRun()
+    while try next() == UInt8(ascii: "\\") {
+      var ignored: [UInt8] = []
+      try unescape(into: &ignored)
+      _ = try plainRun()
     }
   }
 

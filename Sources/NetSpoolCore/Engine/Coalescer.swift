@@ -1,26 +1,10 @@
 /// Equal requests that are waiting or running: the first carries the others.
 ///
-/// Compared in full, never by hash alone: method, URL, header fields, redirects that are followed, and engine.
+/// Found by a 64-bit key, compared in full before anything is shared: method, URL, header fields,
+/// redirects that are followed, and engine.
+/// Two different requests with one key, which chance alone does not bring, simply go their own ways.
 struct Coalescer {
-  private struct Entry: Hashable {
-    unowned let operation: Operation
-    let request: Request
-
-    private var redirects: RedirectPolicy? { request.hasExtras ? request.extra.redirects : nil }
-
-    static func == (a: Entry, b: Entry) -> Bool {
-      a.operation.context === b.operation.context && a.request.url == b.request.url
-        && a.request.method == b.request.method && a.request.headers == b.request.headers
-        && a.redirects == b.redirects
-    }
-
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(request.url)
-      hasher.combine(request.method)
-    }
-  }
-
-  private var carriers: Set<Entry> = []
+  private var carriers: [UInt64: Operation] = [:]
 
   /// GET and HEAD without a body, unless the caller wants it alone.
   static func mayShare(_ request: Request) -> Bool {
@@ -30,17 +14,34 @@ struct Coalescer {
     return false
   }
 
-  /// The operation that already asks for the same; if there is none, this one carries from now on.
-  mutating func carrier(for operation: Operation, _ request: Request) -> Operation? {
-    let (inserted, member) = carriers.insert(Entry(operation: operation, request: request))
-    return inserted ? nil : member.operation
+  static func key(of request: Request, _ context: EngineContext) -> UInt64 {
+    var hash = KeyHash(seed: context.id)
+    unsafe hash.add(request.url.utf8.span.bytes)
+    unsafe hash.add(request.method.name.utf8.span.bytes)
+    hash.add(request.headers.block.rawBytes)
+    return hash.value
   }
 
-  mutating func remove(_ operation: Operation, _ request: Request) {
-    let entry = Entry(operation: operation, request: request)
-    guard let member = carriers.firstIndex(of: entry), carriers[member].operation === operation else {
-      return
+  /// The operation that already asks for the same; if there is none, this one carries from now on.
+  mutating func carrier(for operation: Operation, _ request: Request, _ key: UInt64) -> Operation? {
+    guard let carrier = carriers[key] else {
+      carriers[key] = operation
+      return nil
     }
-    carriers.remove(at: member)
+    return Self.isSame(carrier, operation, request) ? carrier : nil
+  }
+
+  private static func isSame(_ carrier: Operation, _ operation: Operation, _ request: Request) -> Bool {
+    let other = carrier.request
+    return carrier.context === operation.context && other.url == request.url && other.method == request.method
+      && other.headers == request.headers && redirects(of: other) == redirects(of: request)
+  }
+
+  private static func redirects(of request: Request) -> RedirectPolicy? {
+    request.hasExtras ? request.extra.redirects : nil
+  }
+
+  mutating func remove(_ operation: Operation, _ key: UInt64) {
+    if carriers[key] === operation { carriers[key] = nil }
   }
 }

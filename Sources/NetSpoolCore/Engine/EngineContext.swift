@@ -19,6 +19,10 @@ package final class EngineContext: Sendable {
   package let target: DeliveryTarget
   package let headers: HeaderFields
   package let handleSettings: HandleSettings
+  /// The lines of a request without fields of its own.
+  let plainLines: [String]
+  /// Bodies are decoded, unless the engine names the codings itself.
+  let decodes: Bool
   package let timeouts: Timeouts
   package let retry: RetryPolicy
   package let redirects: RedirectPolicy
@@ -41,6 +45,8 @@ package final class EngineContext: Sendable {
     self.target = target
     self.headers = headers
     self.handleSettings = handleSettings
+    plainLines = HeaderLines.plain(headers)
+    decodes = !headers.contains("Accept-Encoding")
     self.timeouts = timeouts
     self.retry = retry
     self.redirects = redirects

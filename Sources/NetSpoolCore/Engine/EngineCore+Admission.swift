@@ -18,7 +18,8 @@ extension EngineCore {
         try start(operation, at: origin)
       } catch {
         queue.finished(origin.id)
-        endCarrier(operation, .failure(error))
+        apply(.abandoned, to: origin, now: MonotonicClock.now)
+        endCarrier(operation, error)
       }
     }
   }
@@ -28,7 +29,7 @@ extension EngineCore {
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
-    let transfer = try idleTransfer(at: origin, for: operation.context)
+    let transfer = try idleTransfer(at: origin, for: operation)
     let plan = try makePlan(operation, request, transfer)
     operation.loop.transfer = transfer
     transfer.owner = operation
@@ -38,12 +39,15 @@ extension EngineCore {
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
     transfer.begin(plan, now: now)
-    for waiter in waiters(of: operation) { didStart(waiter) }
+    forEachWaiter(of: operation) { didStart($0) }
   }
 
-  private func idleTransfer(at origin: Origin, for context: EngineContext) throws(Failure) -> Transfer {
-    if let transfer = origin.idle[context.id]?.popLast() { return transfer }
-    let transfer = try Transfer(origin: origin.text, settings: context.handleSettings, multi: multi)
+  private func idleTransfer(at origin: Origin, for operation: Operation) throws(Failure) -> Transfer {
+    let scope = HandleScope(engine: operation.context.id, streams: hasStreams(operation))
+    if let transfer = origin.idle.take(scope) { return transfer }
+    var settings = operation.context.handleSettings
+    if scope.streams { settings.receiveBufferBytes = max(settings.receiveBufferBytes, HandleSettings.streamBufferBytes) }
+    let transfer = try Transfer(origin: origin.text, scope: scope, settings: settings, multi: multi)
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
       later { self.queue.markResolved(origin.id) }
@@ -60,9 +64,12 @@ extension EngineCore {
     plan.limits = operation.context.limits
     plan.timeouts =
       request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
-    if hasStreams(operation), request.extra.timeouts == nil { plan.timeouts.total = nil }
-    let isRepeatable = plan.method.isIdempotent || request.extra.idempotencyKey != nil
-    plan.refusesResend = !isRepeatable || !retryPolicy(operation, request).repeatsOnDeadConnection
+    if hasStreams(operation), !request.hasExtras || request.extra.timeouts == nil { plan.timeouts.total = nil }
+    let isKeyed = request.hasExtras && request.extra.idempotencyKey != nil
+    plan.refusesResend =
+      !(plan.method.isIdempotent || isKeyed) || !retryPolicy(operation, request).repeatsOnDeadConnection
+    plan.needsFreshConnection = journey?.needsFreshConnection ?? false
+    journey?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
     setHeaders(&plan, operation, request, transfer)
     return plan
@@ -86,13 +93,18 @@ extension EngineCore {
   ) {
     let own = operation.loop.journey?.headers ?? request.headers
     let isForeign = operation.loop.journey?.isForeign ?? false
-    let isPlain = own.count == 0 && !isForeign && plan.source == nil && plan.method != .post
-    plan.decodes = !own.contains("Accept-Encoding") && !own.contains("Range")
+    let hasBody = plan.source != nil || plan.method.expectsBody
+    let isPlain = own.count == 0 && !isForeign && !hasBody
+    plan.decodes =
+      operation.context.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
-    plan.headerLines = HeaderLines.make(
-      defaults: isForeign ? HeaderFields() : operation.context.headers, own: own, decodes: plan.decodes,
-      hasBody: plan.source != nil)
+    let defaults = isForeign ? HeaderFields() : operation.context.headers
+    plan.headerLines =
+      isPlain
+      ? operation.context.plainLines
+      : HeaderLines.make(defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody,
+        expects: !(operation.loop.journey?.refusesExpect ?? false))
   }
 
   func hasStreams(_ operation: Operation) -> Bool {
@@ -112,9 +124,7 @@ extension EngineCore {
   // MARK: Sinks
 
   private func attachSinks(_ operation: Operation, _ transfer: Transfer) {
-    for waiter in waiters(of: operation) where operation.loop.fanout == nil || waiter !== operation {
-      makeSinks(of: waiter, for: operation)
-    }
+    forEachWaiter(of: operation) { makeSinks(of: $0, for: operation) }
     transfer.fanout = operation.loop.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
   }

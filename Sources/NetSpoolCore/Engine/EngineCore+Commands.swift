@@ -54,12 +54,8 @@ extension EngineCore {
     leaveRunning(transfer)
     transfer.fail(failure)
     _ = transfer.end(code: nil)
-    let origin = try? origins.place(transfer.url, make: makeOrigin).origin
-    if hadSlot, let origin {
-      queue.finished(origin.id)
-      apply(.abandoned, to: origin, now: MonotonicClock.now)
-    }
-    recycle(transfer, origin, operation.context)
+    if hadSlot { freeSlot(of: operation) }
+    recycle(transfer, operation)
   }
 
   /// Streams of an operation that never started are closed all the same: exactly once.
@@ -68,7 +64,7 @@ extension EngineCore {
     let streams = operation.shared.withLock { $0.streams }
     guard !streams.isEmpty, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true
-    for stream in streams { _ = try? stream.makeSink(sinkServices).finish(failure) }
+    for stream in streams { stream.close(failure) }
   }
 
   // MARK: Priority, pause
@@ -90,7 +86,7 @@ extension EngineCore {
     } else if let transfer = operation.loop.transfer, transfer.slot >= 0 {
       transfer.pauseByUser()
       leaveRunning(transfer)
-      freeSlot(of: transfer)
+      freeSlot(of: operation)
     } else {
       return
     }
@@ -108,8 +104,8 @@ extension EngineCore {
     wait(operation, operation.request.priority, atFront: true)
   }
 
-  private func freeSlot(of transfer: Transfer) {
-    guard let origin = try? origins.place(transfer.url, make: makeOrigin).origin else { return }
+  private func freeSlot(of operation: Operation) {
+    guard let origin = operation.loop.origin else { return }
     queue.finished(origin.id)
     apply(.abandoned, to: origin, now: MonotonicClock.now)
   }

@@ -11,19 +11,43 @@ extension EngineCore {
       operation.makeJourney().next = next
       return .discard
     }
-    let waiters = waiters(of: operation)
-    let streams = operation.loop.fanout != nil && head.status < 300
-    let collects = !streams || waiters.contains { !hasStreams($0) }
-    return BodyUse(collects: collects, streams: streams)
+    guard operation.loop.fanout != nil, head.status < 300 else { return .collect }
+    return BodyUse(collects: waiters(of: operation).contains { !hasStreams($0) }, streams: true)
   }
 
   private func nextExchange(
     _ operation: Operation, _ transfer: Transfer, _ head: ResponseHead
   ) -> Journey.Next? {
+    if let unasked = unasked(operation, head) { return .fail(unasked) }
     if head.status >= 300, head.status < 400 { return redirect(operation, head) }
+    if head.status == 417, mayGoWithoutExpect(operation, transfer) {
+      // Ended here, or libcurl would repeat it by itself in the middle of the exchange.
+      transfer.fail(Failure(.status, reason: "417", underlying: .http(417), sendState: .answered))
+      return .withoutExpect
+    }
     guard head.status >= 400 else { return nil }
     let delay = retryDelay(operation, transfer, .status(head.status), head: head)
     return delay.map { .retry(after: $0) }
+  }
+
+  /// 304 and 206 answer a question that was not put, so what they leave out is nowhere (RFC 9110 sections
+  /// 15.3.7 and 15.4.5).
+  private func unasked(_ operation: Operation, _ head: ResponseHead) -> Failure? {
+    let fields = operation.loop.journey?.headers ?? operation.request.headers
+    let names: [String]
+    switch head.status {
+    case 304: names = ["If-None-Match", "If-Modified-Since"]
+    case 206: names = ["Range"]
+    default: return nil
+    }
+    if names.contains(where: { fields.contains($0) || operation.context.headers.contains($0) }) { return nil }
+    return Failure(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
+  }
+
+  /// Once, and only before a byte of the body has gone (RFC 9110 section 10.1.1).
+  private func mayGoWithoutExpect(_ operation: Operation, _ transfer: Transfer) -> Bool {
+    transfer.hasBodyToSend && transfer.bytesSent == 0 && operation.loop.journey?.refusesExpect != true
+      && operation.request.extra.prepared.canReplay
   }
 
   private func redirect(_ operation: Operation, _ head: ResponseHead) -> Journey.Next? {
@@ -39,10 +63,14 @@ extension EngineCore {
       let target = try Self.resolve(location, against: journey.url)
       let history = journey.history ?? RedirectHistory(method: journey.method, url: current)
       journey.history = history
-      return .redirect(
-        try RedirectDecision.hop(
-          status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
-          from: current, to: target, history: history, policy: policy))
+      let hop = try RedirectDecision.hop(
+        status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
+        from: current, to: target, history: history, policy: policy)
+      if hop.keepsBody, !request.extra.prepared.canReplay {
+        throw Failure(
+          .redirectRefused, reason: "body", underlying: .http(head.status), sendState: .answered)
+      }
+      return .redirect(hop)
     } catch {
       return .fail(error)
     }
@@ -74,8 +102,8 @@ extension EngineCore {
     leaveRunning(transfer)
     if !hadSlot { unpark(operation) }
     var failure = transfer.end(code: code)
-    let origin = finishSlot(operation, transfer, failure, hadSlot: hadSlot)
     let metrics = transfer.metrics()
+    if hadSlot { finishSlot(operation, transfer, failure, metrics.firstByte) }
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
     let next = operation.loop.journey?.next
@@ -83,16 +111,13 @@ extension EngineCore {
     if let failure, next == nil,
       let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure)
     {
-      return goOn(operation, transfer, origin, .retry(after: delay))
+      return goOn(operation, transfer, .retry(after: delay))
     }
     if failure == nil || (code != nil && Self.isBeyondAnswer(failure)), let next {
-      if case .fail(let refusal) = next {
-        failure = refusal
-      } else {
-        return goOn(operation, transfer, origin, next)
-      }
+      guard case .fail(let refusal) = next else { return goOn(operation, transfer, next) }
+      failure = refusal
     }
-    finish(operation, transfer, origin, failure, metrics)
+    finish(operation, transfer, failure, metrics)
   }
 
   /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
@@ -116,27 +141,27 @@ extension EngineCore {
     operation.loop.ticket = nil
   }
 
-  private func finishSlot(
-    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?, hadSlot: Bool
-  ) -> Origin? {
-    guard let origin = try? origins.place(transfer.url, make: makeOrigin).origin else { return nil }
-    guard hadSlot else { return origin }
+  private func finishSlot(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ firstByte: Int64) {
+    guard let origin = operation.loop.origin else { return }
     queue.finished(origin.id)
-    apply(sizingEvent(transfer, failure), to: origin, now: MonotonicClock.now)
-    return origin
+    apply(sizingEvent(transfer, failure, firstByte), to: origin, now: MonotonicClock.now)
   }
 
   /// The next exchange of the same operation; its transfer goes back first.
-  private func goOn(_ operation: Operation, _ transfer: Transfer, _ origin: Origin?, _ next: Journey.Next) {
+  private func goOn(_ operation: Operation, _ transfer: Transfer, _ next: Journey.Next) {
     operation.loop.transfer = nil
-    recycle(transfer, origin, operation.context)
+    recycle(transfer, operation)
     let journey = operation.makeJourney()
     switch next {
     case .redirect(let hop): redirect(operation, journey, hop)
+    case .withoutExpect:
+      journey.refusesExpect = true
+      delay(operation, journey, seconds: 0)
     case .retry(let seconds):
       journey.attempts += 1
+      journey.needsFreshConnection = seconds == 0
       delay(operation, journey, seconds: seconds)
-    case .fail(let failure): endCarrier(operation, .failure(failure))
+    case .fail(let failure): endCarrier(operation, failure)
     }
   }
 
@@ -151,6 +176,9 @@ extension EngineCore {
     journey.url = hop.url.text
     journey.method = hop.method
     journey.keepsBody = journey.keepsBody && hop.keepsBody
+    do throws(Failure) {
+      operation.loop.origin = try origins.place(journey.url, make: makeOrigin).origin
+    } catch { return endCarrier(operation, error) }
     wait(operation, operation.request.priority, atFront: true)
   }
 
@@ -178,7 +206,7 @@ extension EngineCore {
   // MARK: The end of the operation
 
   private func finish(
-    _ operation: Operation, _ transfer: Transfer, _ origin: Origin?, _ failure: Failure?,
+    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?,
     _ metrics: TransferMetrics
   ) {
     let answer = makeAnswer(operation, transfer, metrics)
@@ -187,7 +215,7 @@ extension EngineCore {
     operation.loop.transfer = nil
     reportLastProgress(operation, transfer)
     let bodySize = transfer.bodyBytes
-    recycle(transfer, origin, operation.context)
+    recycle(transfer, operation)
     guard let fanout else { return deliver(operation, answer, failure, nil) }
     ending[operation.id] = operation
     let refusal =
@@ -215,27 +243,34 @@ extension EngineCore {
   private func deliver(
     _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
   ) {
-    let waiters = waiters(of: operation)
+    let followers = operation.loop.followers
+    var failure = failure
+    failure?.attempts = operation.loop.journey?.attempts ?? 1
     operation.loop.followers = []
     operation.loop.followersLeft = 0
     operation.loop.fanout = nil
-    for waiter in waiters {
-      waiter.loop.carrier = nil
-      if let failure = waiter.loop.sinkFailure ?? failure {
-        var failure = failure
-        failure.response = failure.response ?? answer
-        conclude(waiter, failure)
-      } else if var answer {
-        answer.streams = fanout?.reports(of: waiter.id) ?? []
-        if answer.head.status == 304 { tell(waiter, .notModified) }
-        conclude(waiter, .response(answer))
-      }
+    if !operation.loop.isHollow { deliver(to: operation, answer, failure, fanout) }
+    for follower in followers {
+      follower.loop.carrier = nil
+      deliver(to: follower, answer, failure, fanout)
+    }
+  }
+
+  private func deliver(
+    to waiter: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
+  ) {
+    if var failure = waiter.loop.sinkFailure ?? failure {
+      failure.response = failure.response ?? answer
+      conclude(waiter, failure)
+    } else if var answer {
+      if let fanout { answer.streams = fanout.reports(of: waiter.id) }
+      if answer.head.status == 304 { tell(waiter, .notModified) }
+      conclude(waiter, .response(answer))
     }
   }
 
   /// Ends a carrier that has no exchange under way, and all who wait for it.
-  func endCarrier(_ operation: Operation, _ result: Result<Never, Failure>) {
-    guard case .failure(let failure) = result else { return }
+  func endCarrier(_ operation: Operation, _ failure: Failure) {
     unregister(operation)
     guard let fanout = operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
     ending[operation.id] = operation
@@ -247,17 +282,13 @@ extension EngineCore {
   }
 
   func unregister(_ operation: Operation) {
-    guard operation.loop.isRegistered else { return }
-    operation.loop.isRegistered = false
-    coalescer.remove(operation, operation.request)
+    guard operation.loop.sharingKey != 0 else { return }
+    coalescer.remove(operation, operation.loop.sharingKey)
+    operation.loop.sharingKey = 0
   }
 
-  /// Handles kept ready per origin and scope.
-  private static let idleMax = 64
-
-  func recycle(_ transfer: Transfer, _ origin: Origin?, _ context: EngineContext) {
+  func recycle(_ transfer: Transfer, _ operation: Operation) {
     transfer.reset()
-    guard let origin, (origin.idle[context.id]?.count ?? 0) < Self.idleMax, !isClosing else { return }
-    origin.idle[context.id, default: []].append(transfer)
+    if !isClosing { operation.loop.origin?.idle.give(transfer) }
   }
 }

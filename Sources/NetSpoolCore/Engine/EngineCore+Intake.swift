@@ -9,41 +9,40 @@ extension EngineCore {
       (shared.request, shared.dependencies, shared.handlers.wantsState)
     }
     if isHeard { tell(operation, .state(.queued)) }
-    if isClosing { return conclude(operation, Failure(.engineClosed)) }
-    if operation.loop.isCancelledEarly { return conclude(operation, Failure(.cancelled)) }
     do throws(Failure) {
-      try check(operation, request)
+      if isClosing { throw Failure(.engineClosed) }
+      if operation.loop.isCancelledEarly { throw Failure(.cancelled) }
+      operation.loop.origin = try locate(operation, request)
       let own = request.hasExtras ? request.extra.timeouts?.queueDeadline : nil
       if let seconds = own ?? operation.context.timeouts.queueDeadline {
         startQueueDeadline(operation, seconds: seconds)
       }
-      if try hold(operation, behind: dependencies) { return }
+      if !dependencies.isEmpty, try hold(operation, behind: dependencies) { return }
     } catch {
       return conclude(operation, error)
     }
-    enqueue(operation)
+    enqueue(operation, request)
   }
 
-  /// What no origin may ever see is refused here, before anything is queued.
-  private func check(_ operation: Operation, _ request: Request) throws(Failure) {
+  /// Where it goes. What no origin may ever see is refused here, before anything is queued.
+  private func locate(_ operation: Operation, _ request: Request) throws(Failure) -> Origin {
     let place = try origins.place(request.url, make: makeOrigin)
-    if let canonical = place.canonical {
-      let journey = Journey(request)
-      journey.url = canonical.pieces.text
-      if let user = canonical.user, !request.headers.contains("Authorization") {
-        let pair = Array("\(user):\(canonical.password ?? "")".utf8)
-        journey.headers.append(name: "Authorization", value: "Basic " + Base64.encode(pair))
-      }
-      operation.loop.journey = journey
+    guard let canonical = place.canonical else { return place.origin }
+    let journey = Journey(request)
+    journey.url = canonical.pieces.text
+    if let user = canonical.user, !request.headers.contains("Authorization") {
+      let pair = Array("\(user):\(canonical.password ?? "")".utf8)
+      journey.headers.append(name: "Authorization", value: "Basic " + Base64.encode(pair))
     }
+    operation.loop.journey = journey
+    return place.origin
   }
 
-  func makeOrigin(_ text: String) -> Origin {
+  func makeOrigin(_ origin: URLPieces.Origin) -> Origin {
     let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin)
     let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)
-    let isNumeric = text.utf8.last.map { $0.isASCIIDigit || $0 == UInt8(ascii: "]") } ?? false
-    let id = queue.addOrigin(limit: limit, resolved: isNumeric && !text.utf8.contains(where: \.isASCIILetter))
-    return Origin(text: text, id: id, sizing: sizing)
+    let id = queue.addOrigin(limit: limit, resolved: origin.hostIsAddress)
+    return Origin(text: origin.text, id: id, sizing: sizing, limit: limit)
   }
 
   /// True when it must wait for others first.
@@ -66,33 +65,28 @@ extension EngineCore {
   }
 
   /// Into the queue, or behind an equal request.
-  func enqueue(_ operation: Operation) {
-    let (request, hasStreams) = operation.shared.withLock { ($0.request, !$0.streams.isEmpty) }
+  func enqueue(_ operation: Operation, _ request: Request) {
     if Coalescer.mayShare(request) {
-      if let carrier = coalescer.carrier(for: operation, request) {
-        if join(operation, carrier, hasStreams: hasStreams) { return }
+      let key = Coalescer.key(of: request, operation.context)
+      if let carrier = coalescer.carrier(for: operation, request, key) {
+        if join(operation, carrier, request.priority) { return }
       } else {
-        operation.loop.isRegistered = true
+        operation.loop.sharingKey = key
       }
     }
     wait(operation, request.priority, atFront: false)
   }
 
   func wait(_ operation: Operation, _ priority: Priority, atFront: Bool) {
-    let url = operation.loop.journey?.url ?? operation.request.url
+    guard let origin = operation.loop.origin else { return }
     let priority = operation.loop.followersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
-    do throws(Failure) {
-      let origin = try origins.place(url, make: makeOrigin).origin
-      operation.loop.ticket = queue.enqueue(
-        operation, origin: origin.id, priority: priority, atFront: atFront)
-    } catch {
-      endCarrier(operation, .failure(error))
-    }
+    operation.loop.ticket = queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)
   }
 
   /// Follows an equal request; false when its body is already gone by.
-  private func join(_ operation: Operation, _ carrier: Operation, hasStreams: Bool) -> Bool {
+  private func join(_ operation: Operation, _ carrier: Operation, _ priority: Priority) -> Bool {
+    let hasStreams = hasStreams(operation)
     if let transfer = carrier.loop.transfer, let use = transfer.bodyUse {
       guard use.collects else { return false }
       if hasStreams { addSinks(of: operation, to: carrier) }
@@ -103,7 +97,7 @@ extension EngineCore {
     carrier.loop.followers.append(operation)
     carrier.loop.followersLeft += 1
     if carrier.loop.transfer != nil { didStart(operation) }
-    if operation.request.priority > carrier.loop.priority { raise(carrier, to: operation.request.priority) }
+    if priority > carrier.loop.priority { raise(carrier, to: priority) }
     return true
   }
 
@@ -122,6 +116,11 @@ extension EngineCore {
   func waiters(of carrier: Operation) -> [Operation] {
     let followers = carrier.loop.followers.filter { $0.loop.carrier != nil }
     return carrier.loop.isHollow ? followers : [carrier] + followers
+  }
+
+  func forEachWaiter(of carrier: Operation, _ body: (Operation) -> Void) {
+    if !carrier.loop.isHollow { body(carrier) }
+    for follower in carrier.loop.followers { body(follower) }
   }
 
   private func startQueueDeadline(_ operation: Operation, seconds: Double) {

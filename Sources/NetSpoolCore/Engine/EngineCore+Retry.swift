@@ -15,7 +15,7 @@ extension EngineCore {
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
       retryAfter: head.flatMap { Self.retryAfter($0) })
     let policy = retryPolicy(operation, request)
-    guard let origin = try? origins.place(transfer.url, make: makeOrigin).origin else { return nil }
+    guard let origin = operation.loop.origin else { return nil }
     let random = Double.random(in: 0..<1, using: &random)
     guard
       case .retry(let seconds) = retryDecision(
@@ -34,14 +34,14 @@ extension EngineCore {
     }
   }
 
-  func sizingEvent(_ transfer: Transfer, _ failure: Failure?) -> OriginSizing.Event {
+  func sizingEvent(_ transfer: Transfer, _ failure: Failure?, _ firstByte: Int64) -> OriginSizing.Event {
     if let failure {
       return failure.code == .cancelled || failure.code == .sinkFailed ? .abandoned : .failed
     }
     guard let head = transfer.head else { return .failed }
     if head.status == 429 || head.status == 503 { return .throttled(retryAfter: Self.retryAfter(head)) }
     if head.status >= 500 { return .failed }
-    return .finished(latency: Double(transfer.firstByteMicroseconds) / 1e6, bytes: transfer.bodyBytes)
+    return .finished(latency: Double(firstByte) / 1e6, bytes: transfer.bodyBytes)
   }
 
   /// Tells an origin's width what happened and the queue what follows.

@@ -15,56 +15,52 @@ extension EngineCore {
       transfer.fail(Failure(.timedOut, reason: expiry.rawValue))
       completed(transfer, code: nil)
     }
-    if ticks % 2 == 0 { for transfer in running { reportProgress(transfer, now: now) } }
+    if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
     loop.markDirty()
   }
 
   /// At most ten times a second, and only what moved.
-  private func reportProgress(_ transfer: Transfer, now: Microseconds) {
+  private func reportProgress(_ transfer: Transfer) {
     guard let operation = transfer.owner as? Operation else { return }
-    let seconds = Double(max(1, now - transfer.startedAt)) / 1e6
-    if transfer.bodyBytes != transfer.reportedBytes {
-      transfer.reportedBytes = transfer.bodyBytes
-      let progress = TransferProgress(
-        done: transfer.bodyBytes, total: transfer.bytesExpected,
-        bytesPerSecond: Double(transfer.bodyBytes) / seconds)
-      for waiter in waiters(of: operation) where waiter.wantsDownloadProgress {
-        tell(waiter, .download(progress))
-      }
-    }
-    if transfer.bytesSent != transfer.reportedSent {
-      transfer.reportedSent = transfer.bytesSent
-      let progress = TransferProgress(
-        done: transfer.bytesSent, total: transfer.bytesToSend,
-        bytesPerSecond: Double(transfer.bytesSent) / seconds)
-      for waiter in waiters(of: operation) where waiter.wantsUploadProgress {
-        tell(waiter, .upload(progress))
-      }
+    // The body of a redirect, or of an answer that is asked for again, is nobody's progress.
+    let hasReceived = transfer.bodyBytes != transfer.reportedBytes && transfer.bodyUse != .discard
+    let hasSent = transfer.bytesSent != transfer.reportedSent
+    guard hasReceived || hasSent else { return }
+    transfer.reportedBytes = transfer.bodyBytes
+    transfer.reportedSent = transfer.bytesSent
+    let received = progress(transfer.bodyBytes, of: transfer.bytesExpected, transfer)
+    let sent = progress(transfer.bytesSent, of: transfer.bytesToSend, transfer)
+    forEachWaiter(of: operation) { waiter in
+      let wants = waiter.wantedProgress
+      if hasReceived && wants.download { tell(waiter, .download(received)) }
+      if hasSent && wants.upload { tell(waiter, .upload(sent)) }
     }
   }
 
   /// The last word, whatever the clock says.
   func reportLastProgress(_ operation: Operation, _ transfer: Transfer) {
     guard transfer.head != nil else { return }
-    let seconds = Double(max(1, MonotonicClock.now - transfer.startedAt)) / 1e6
-    for waiter in waiters(of: operation) {
-      if waiter.wantsUploadProgress, let total = transfer.bytesToSend {
-        let rate = Double(transfer.bytesSent) / seconds
-        tell(waiter, .upload(TransferProgress(done: transfer.bytesSent, total: total, bytesPerSecond: rate)))
+    forEachWaiter(of: operation) { waiter in
+      let wants = waiter.wantedProgress
+      // A body of unknown length has its length now.
+      if wants.upload, let total = transfer.bytesToSend ?? (transfer.bytesSent > 0 ? transfer.bytesSent : nil) {
+        tell(waiter, .upload(progress(transfer.bytesSent, of: total, transfer)))
       }
-      if waiter.wantsDownloadProgress {
+      if wants.download {
         let done = transfer.bodyBytes
-        let rate = Double(done) / seconds
-        tell(
-          waiter,
-          .download(TransferProgress(done: done, total: transfer.bytesExpected ?? done, bytesPerSecond: rate))
-        )
+        tell(waiter, .download(progress(done, of: transfer.bytesExpected ?? done, transfer)))
       }
     }
+  }
+
+  private func progress(_ done: Int64, of total: Int64?, _ transfer: Transfer) -> TransferProgress {
+    let seconds = Double(max(1, MonotonicClock.now - transfer.startedAt)) / 1e6
+    return TransferProgress(done: done, total: total, bytesPerSecond: Double(done) / seconds)
   }
 }
 
 extension Operation {
-  var wantsDownloadProgress: Bool { shared.withLock { $0.handlers.wantsDownload } }
-  var wantsUploadProgress: Bool { shared.withLock { $0.handlers.wantsUpload } }
+  var wantedProgress: (upload: Bool, download: Bool) {
+    shared.withLock { ($0.handlers.wantsUpload, $0.handlers.wantsDownload) }
+  }
 }

@@ -29,7 +29,7 @@ package final class EngineCore {
   let timers: TimerTable
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
   var deferred: [() -> Void] = []
-  /// Operations paused by their users, by id.
+  /// Operations paused by their users, or between two attempts, by id.
   var parked: [UInt64: Operation] = [:]
   var ticks = 0
   private var lastActivity: QueueActivity?
@@ -55,7 +55,6 @@ package final class EngineCore {
     }
     queue.maximumConcurrent = settings.maximumConcurrent
     queue.isSuspended = settings.isSuspended
-    loop.onWake = { [unowned self] in takeCommands() }
     loop.onTurn = { [unowned self] in turn() }
     tick = LoopTimer(on: loop) { [unowned self] in tock() }
   }
@@ -70,7 +69,6 @@ package final class EngineCore {
     for command in commands { obey(command) }
     // A burst of a million must not keep its buffer.
     commands.removeAll(keepingCapacity: commands.count < 65_536)
-    if isClosing { end() }
   }
 
   private func obey(_ command: QueueDriver.Command) {
@@ -81,17 +79,30 @@ package final class EngineCore {
     }
   }
 
+  /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.
   private func turn() {
     var rounds = 0
+    repeat {
+      takeCommands()
+      if isClosing { return end() }
+      work()
+      outbox.flush()
+      rounds += 1
+      if rounds == Self.roundsMax { return loop.markDirty() }  // sockets want their turn as well
+    } while !driver.mailbox.fallAsleep()
+  }
+
+  /// Turns of commands and work before the loop looks at its sockets again.
+  private static let roundsMax = 8
+
+  private func work() {
     repeat {
       runDeferred()
       while let (transfer, code) = multi.nextDone() { completed(transfer, code: code) }
       admit()
-      rounds += 1
-    } while multi.runIfDue() && rounds < 64
+    } while multi.runIfDue()
     driver.running.store(running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }
-    outbox.flush()
   }
 
   private func reportActivity() {
@@ -162,7 +173,7 @@ package final class EngineCore {
   func release(_ id: UInt64) {
     guard !dependencies.isEmpty else { return }
     for id in dependencies.finish(id) {
-      if let next = blocked.removeValue(forKey: id) { enqueue(next) }
+      if let next = blocked.removeValue(forKey: id) { enqueue(next, next.request) }
     }
   }
 

@@ -9,6 +9,10 @@ final class Journey {
   var isForeign = false
   var history: RedirectHistory?
   var attempts = 1
+  /// The next exchange follows one that died with its connection: the other idle ones are likely dead too.
+  var needsFreshConnection = false
+  /// The origin refused `Expect: 100-continue` with 417.
+  var refusesExpect = false
   var queueDeadline: TimerTable.Key?
   var delay: TimerTable.Key?
   /// Decided at the head, done at the end of the exchange.
@@ -17,6 +21,7 @@ final class Journey {
   enum Next {
     case redirect(RedirectHop)
     case retry(after: Double)
+    case withoutExpect
     case fail(Failure)
   }
 

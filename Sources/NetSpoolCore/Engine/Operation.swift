@@ -54,7 +54,9 @@ package final class Operation: @unchecked Sendable {
     var fanout: SinkFanout?
     /// Its own user has left; it goes on for its followers.
     var isHollow = false
-    var isRegistered = false
+    var origin: Origin?
+    /// Under which equal requests find it; 0: they do not.
+    var sharingKey: UInt64 = 0
     var hasSinks = false
     var sinkFailure: Failure?
     var isPaused = false
@@ -123,7 +125,8 @@ extension Operation {
       try context.prepare(&ready)
       try ready.makeReady()
     } catch {
-      return refuse(error.about(request.url))
+      refuse(error.about(request.url))
+      return
     }
     shared.withLock { [ready] in $0.request = ready }
     if let failure = context.submit(self) { refuse(failure.about(request.url)) }

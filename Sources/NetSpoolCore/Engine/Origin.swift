@@ -4,17 +4,17 @@ final class Origin {
   let text: String
   let id: OriginID
   var sizing: OriginSizing
-  /// Idle transfers by credential scope: a handle is never moved to another.
-  var idle: [UInt64: [Transfer]] = [:]
+  var idle = IdleTransfers()
   /// The width that the queue was told.
-  var limit = 0
+  var limit: Int
   /// Runs while the origin has asked for quiet.
   var hold: TimerTable.Key?
   var budget = RetryBudget()
 
-  init(text: String, id: OriginID, sizing: OriginSizing) {
+  init(text: String, id: OriginID, sizing: OriginSizing, limit: Int) {
     self.text = text
     self.id = id
     self.sizing = sizing
+    self.limit = limit
   }
 }

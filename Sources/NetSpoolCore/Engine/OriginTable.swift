@@ -11,11 +11,11 @@ struct OriginTable {
     let canonical: ParsedURL?
   }
 
-  mutating func place(_ url: String, make: (String) -> Origin) throws(Failure) -> Place {
+  mutating func place(_ url: String, make: (URLPieces.Origin) -> Origin) throws(Failure) -> Place {
     let length = PlainURL.originLength(url)
     if let length, let origin = known(url, length) { return Place(origin: origin, canonical: nil) }
     let parsed = try URLParser.parse(url)
-    let origin = origin(parsed.pieces.origin.text, make: make)
+    let origin = origin(parsed.pieces.origin, make: make)
     guard let length, parsed.user == nil, parsed.password == nil else {
       return Place(origin: origin, canonical: parsed)
     }
@@ -24,17 +24,25 @@ struct OriginTable {
   }
 
   private mutating func known(_ url: String, _ length: Int) -> Origin? {
-    let prefix = url.utf8.prefix(length)
-    if let latest, latest.spelling.utf8.elementsEqual(prefix) { return latest.origin }
-    let spelling = String(prefix)!
+    if let latest, Self.begins(url, with: latest.spelling, length) { return latest.origin }
+    let spelling = String(url.utf8.prefix(length))!
     guard let origin = spellings[spelling] else { return nil }
     latest = (spelling, origin)
     return origin
   }
 
-  private mutating func origin(_ text: String, make: (String) -> Origin) -> Origin {
+  private static func begins(_ url: String, with spelling: String, _ length: Int) -> Bool {
+    let url = url.utf8.span
+    let spelling = spelling.utf8.span
+    guard spelling.count == length else { return false }
+    for index in 0..<length where url[index] != spelling[index] { return false }
+    return true
+  }
+
+  private mutating func origin(_ pieces: URLPieces.Origin, make: (URLPieces.Origin) -> Origin) -> Origin {
+    let text = pieces.text
     if let origin = byText[text] { return origin }
-    let origin = make(text)
+    let origin = make(pieces)
     byText[text] = origin
     byID[origin.id] = origin
     return origin

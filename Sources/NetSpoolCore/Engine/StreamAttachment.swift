@@ -3,9 +3,15 @@ package struct StreamAttachment: Sendable {
   package let makeSink: @Sendable (SinkServices) -> any Sink
   /// Its failure fails the operation; otherwise only this stream is dropped.
   package let isEssential: Bool
+  /// Closes one that no sink was made for.
+  package let close: @Sendable (Failure) -> Void
 
-  package init(isEssential: Bool, makeSink: @escaping @Sendable (SinkServices) -> any Sink) {
+  package init(
+    isEssential: Bool, close: @escaping @Sendable (Failure) -> Void,
+    makeSink: @escaping @Sendable (SinkServices) -> any Sink
+  ) {
     self.isEssential = isEssential
+    self.close = close
     self.makeSink = makeSink
   }
 }

@@ -18,9 +18,7 @@ package final class EventLoop {
   private let thread = pthread_self()
   private var isDirty = false
 
-  /// Takes what came by the mailbox.
-  package var onWake: () -> Void = {}
-  /// Does the tick's work.
+  /// Does the tick's work, what came by the mailbox included.
   package var onTurn: () -> Void = {}
 
   package init<Message>(mailbox: Mailbox<Message>) throws(Failure) {
@@ -33,7 +31,7 @@ package final class EventLoop {
     unsafe uv_prepare_init(loop, prepare.pointer)
     unsafe uv_check_init(loop, check.pointer)
     code = unsafe uv_async_init(loop, wakeUp.pointer) { handle in
-      unsafe UVHandle.context(handle!, as: EventLoop.self)?.woken()
+      unsafe UVHandle.context(handle!, as: EventLoop.self)?.markDirty()
     }
     guard code == 0 else {
       unsafe wakeUp.discard()
@@ -51,22 +49,22 @@ package final class EventLoop {
     unsafe prepare.setContext(self)
     unsafe check.setContext(self)
     unsafe uv_prepare_start(prepare.pointer) { handle in
-      guard let loop = unsafe UVHandle.context(handle!, as: EventLoop.self), loop.isDirty else { return }
-      loop.turn()
+      unsafe UVHandle.context(handle!, as: EventLoop.self)?.turnBeforeSleep()
     }
     unsafe uv_check_start(check.pointer) { handle in
       unsafe UVHandle.context(handle!, as: EventLoop.self)?.turn()
     }
   }
 
-  private func woken() {
-    isDirty = true
-    onWake()
-  }
-
   private func turn() {
     isDirty = false
     onTurn()
+  }
+
+  /// libuv is about to wait: what is still to be done must not wait with it.
+  private func turnBeforeSleep() {
+    if isDirty { turn() }
+    if isDirty { unsafe _ = uv_async_send(wakeUp.pointer) }
   }
 
   /// Something happened that the next turn must see before the loop sleeps.

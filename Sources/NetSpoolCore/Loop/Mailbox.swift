@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// The only way onto the loop thread.
 ///
-/// The first sender of a batch pays the wake-up (uv_async_send, a write to an eventfd); the rest only
-/// append. Skipping it is safe because the loop empties the box under the same lock: whoever finds it
-/// empty is the one whose wake-up is still to come.
+/// The first sender to a sleeping loop pays the wake-up (uv_async_send, a write to an eventfd); all others
+/// only append. Skipping it is safe because the loop falls asleep under the same lock, and only when the box
+/// is empty: whoever finds it awake is heard before it sleeps.
 package final class Mailbox<Message: Sendable>: Sendable {
   // Safe because uv_async_send is the one libuv call that any thread may make, and `close` takes the
   // handle away, under the lock, before the loop closes it.
@@ -13,6 +13,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
   private struct State: @unchecked Sendable {
     var messages: [Message] = []
     var wakeUp: UnsafeMutablePointer<uv_async_t>?
+    /// Somebody has woken the loop, or it is at work, and it has not fallen asleep since.
+    var isAwake = false
     var isClosed = false
   }
 
@@ -26,7 +28,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     state.withLock { state in
       guard !state.isClosed else { return false }
       state.messages.append(message)
-      if state.messages.count == 1 { Self.wake(state) }
+      Self.wake(&state)
       return true
     }
   }
@@ -36,23 +38,34 @@ package final class Mailbox<Message: Sendable>: Sendable {
   package func send(contentsOf messages: [Message]) -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
-      let wasEmpty = state.messages.isEmpty
       state.messages.append(contentsOf: messages)
-      if wasEmpty && !messages.isEmpty { Self.wake(state) }
+      if !messages.isEmpty { Self.wake(&state) }
       return true
     }
   }
 
-  /// Loop thread: takes all that came, leaving an emptied buffer in exchange.
+  /// Loop thread, at work: takes all that came, leaving an emptied buffer in exchange.
   func drain(into buffer: inout [Message]) {
-    state.withLock { state in swap(&state.messages, &buffer) }
+    state.withLock { state in
+      state.isAwake = true
+      swap(&state.messages, &buffer)
+    }
+  }
+
+  /// Loop thread, with nothing left to do: from now on somebody must wake it. False when something has come.
+  func fallAsleep() -> Bool {
+    state.withLock { state in
+      guard state.messages.isEmpty else { return false }
+      state.isAwake = false
+      return true
+    }
   }
 
   /// Loop thread: from now on senders wake this handle.
   func attach(_ wakeUp: UnsafeMutablePointer<uv_async_t>) {
     state.withLock { state in
       unsafe state.wakeUp = wakeUp
-      if !state.messages.isEmpty { Self.wake(state) }
+      if !state.messages.isEmpty { Self.wake(&state) }
     }
   }
 
@@ -66,7 +79,9 @@ package final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  private static func wake(_ state: borrowing State) {
-    if let handle = unsafe state.wakeUp { unsafe _ = uv_async_send(handle) }
+  private static func wake(_ state: inout State) {
+    guard !state.isAwake, let handle = unsafe state.wakeUp else { return }
+    state.isAwake = true
+    unsafe _ = uv_async_send(handle)
   }
 }

@@ -16,14 +16,20 @@ package final class SocketWatch {
 
   private let handle = unsafe UVHandle<uv_poll_t>()
   private let onEvents: (Events) -> Void
+  private let onIdleEvent: () -> Void
   /// Somebody wanted to read from it.
   package private(set) var hasBeenRead = false
   private var wanted: Events = []
   private var armed: Events = []
 
   /// Nil when the descriptor cannot be polled (a regular file).
-  package init?(on loop: EventLoop, descriptor: Int32, _ onEvents: @escaping (Events) -> Void) {
+  /// - Parameter onIdleEvent: something happened while nobody wanted anything.
+  package init?(
+    on loop: EventLoop, descriptor: Int32, onIdleEvent: @escaping () -> Void = {},
+    _ onEvents: @escaping (Events) -> Void
+  ) {
     self.onEvents = onEvents
+    self.onIdleEvent = onIdleEvent
     guard unsafe uv_poll_init(loop.loop, handle.pointer, descriptor) == 0 else {
       unsafe handle.discard()
       return nil
@@ -49,7 +55,7 @@ package final class SocketWatch {
     guard !wanted.isEmpty else {
       armed = []
       unsafe uv_poll_stop(handle.pointer)
-      return
+      return onIdleEvent()
     }
     // An error is reported by letting the owner read or write into it.
     onEvents(status < 0 ? wanted : Events(rawValue: events))

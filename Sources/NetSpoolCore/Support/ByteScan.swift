@@ -26,15 +26,16 @@ extension Span where Element == UInt8 {
   }
 
   /// The first NUL, CR or LF in `range`: the bytes no field value may hold (RFC 9110 section 5.5).
+  @inline(__always)
   func firstForbidden(in range: Range<Int>) -> UInt8? {
     var index = range.lowerBound
     while index + 8 <= range.upperBound {
-      if word(at: index).holdsByteBelowSpace,
-        let found = firstForbiddenByte(in: index..<(index + 8))
-      {
-        return found
-      }
+      if word(at: index).holdsByteBelowSpace { return firstForbiddenByte(in: index..<range.upperBound) }
       index += 8
+    }
+    // The rest in one more word, if there are eight bytes to end it with.
+    if index < range.upperBound, range.upperBound >= 8, !word(at: range.upperBound - 8).holdsByteBelowSpace {
+      return nil
     }
     return firstForbiddenByte(in: index..<range.upperBound)
   }

@@ -4,7 +4,7 @@ extension Transfer {
   func received(header line: RawSpan) -> Bool {
     do throws(Failure) {
       if case .head(let head) = try parser.line(line) { try received(head: head) }
-      return machine.failure == nil
+      return true
     } catch {
       machine.handle(.fail(error))
       return false
@@ -14,6 +14,11 @@ extension Transfer {
   private func received(head: ResponseHead) throws(Failure) {
     if self.head != nil { return }  // a second head of the same exchange: an authentication round
     self.head = head
+    try refuseTransferCodings(head)
+    try refuseFalseVersion(head)
+    // A 204 that announces a body may well send one (RFC 9110 section 8.6), and libcurl looks no further.
+    let announces = parser.framing.hasTransferEncoding || (parser.framing.contentLength ?? 0) > 0
+    if head.status == 204 && announces { handle.setEndsConnection(true) }
     let use = onHead(self, head)
     let limit = use.streams ? plan.limits.bodyBytesStreamedMax : Int64(plan.limits.bodyBytesInMemoryMax)
     machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
@@ -28,6 +33,23 @@ extension Transfer {
     bytesExpected = decoder == nil ? parser.framing.contentLength : nil
     if use.collects, let bytesExpected { collected.reserveCapacity(Int(bytesExpected)) }
     openSinks(use, head, bytesExpected)
+  }
+
+  /// Only TLS agrees on HTTP/2; a status line cannot, and libcurl believes it.
+  private func refuseFalseVersion(_ head: ResponseHead) throws(Failure) {
+    guard head.version == .http2, !plan.url.utf8.starts(with: "https".utf8) else { return }
+    throw Failure(.protocolViolation, reason: "version", sendState: .answered)
+  }
+
+  /// We never ask for a transfer coding (RFC 9110 section 10.1.4), and libcurl would undo gzip here without
+  /// our limits and without proof of its end.
+  private func refuseTransferCodings(_ head: ResponseHead) throws(Failure) {
+    guard parser.framing.hasTransferEncoding else { return }
+    let codings = head.headers.all("Transfer-Encoding").joined(separator: ",").lowercased()
+    let known = codings.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+    guard known.allSatisfy({ $0 == "chunked" || $0 == "identity" }) else {
+      throw Failure(.ambiguousFraming, reason: "transferEncoding", sendState: .answered)
+    }
   }
 
   private func hasBody(_ head: ResponseHead) -> Bool {

@@ -35,8 +35,6 @@ extension Transfer {
   /// The trailer fields, known at the end.
   package var trailers: HeaderFields { parser.trailers }
 
-  package var firstByteMicroseconds: Int64 { handle.info().first_byte }
-
   package func metrics() -> TransferMetrics {
     let info = handle.info()
     var metrics = TransferMetrics()

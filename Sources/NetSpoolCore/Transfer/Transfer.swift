@@ -18,6 +18,7 @@ package final class Transfer {
     package var source: (any BodySource)?
     /// libcurl must not send it a second time by itself.
     package var refusesResend = false
+    package var needsFreshConnection = false
     package var decodes = true
     package var timeouts = Timeouts.standard
     package var limits = Limits.standard
@@ -29,6 +30,7 @@ package final class Transfer {
   }
 
   let multi: MultiHandle
+  package let scope: HandleScope
   var handle: EasyHandle!
   var machine = TransferStateMachine()
   var parser = HeaderParser()
@@ -38,7 +40,7 @@ package final class Transfer {
   /// How often the request was about to be sent on a connection.
   var sends = 0
   var socketErrno: Int32 = 0
-  var isPausedByReader = false
+  var isPausedByReader = false { didSet { notePause() } }
   var isReading = false
 
   package internal(set) var head: ResponseHead?
@@ -46,7 +48,8 @@ package final class Transfer {
   /// The body, when somebody wants it in memory.
   package internal(set) var collected: [UInt8] = []
   package var fanout: SinkFanout?
-  package internal(set) var isPausedByUser = false
+  package internal(set) var isPausedByUser = false { didSet { notePause() } }
+  private var isCountedAsPaused = false
   package internal(set) var bytesToSend: Int64?
   /// The expected body length, from the head; nil when unknown or encoded.
   package internal(set) var bytesExpected: Int64?
@@ -66,7 +69,8 @@ package final class Transfer {
   /// libcurl holds the lines of a plain GET of this scope.
   package var hasDefaultHeaders = false
 
-  package init(origin: String, settings: HandleSettings, multi: MultiHandle) throws(Failure) {
+  package init(origin: String, scope: HandleScope, settings: HandleSettings, multi: MultiHandle) throws(Failure) {
+    self.scope = scope
     self.multi = multi
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     handle = unsafe try EasyHandle(
@@ -91,10 +95,11 @@ package final class Transfer {
     handle.setTarget(of: plan.url, from: plan.targetOffset)
     handle.setShape(
       EasyHandle.Shape(
-        method: plan.method, bodyBytes: plan.source.map { $0.length ?? -1 }, refusesResend: plan.refusesResend
-      ))
+        method: plan.method, bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
+        refusesResend: plan.refusesResend, needsFreshConnection: plan.needsFreshConnection))
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
+    handle.setEndsConnection(false)
     multi.add(handle)
   }
 
@@ -123,6 +128,8 @@ package final class Transfer {
   package func fail(_ failure: Failure) { machine.handle(.fail(failure)) }
 
   package var bodyBytes: Int64 { machine.bodyBytes }
+
+  package var hasBodyToSend: Bool { plan.source != nil }
 
   /// Nil until the head is known.
   package var bodyUse: BodyUse? {
@@ -159,6 +166,13 @@ package final class Transfer {
   }
 
   // MARK: Pausing
+
+  private func notePause() {
+    let isPaused = isPausedByReader || isPausedByUser
+    guard isPaused != isCountedAsPaused else { return }
+    isCountedAsPaused = isPaused
+    multi.pausedTransfers += isPaused ? 1 : -1
+  }
 
   package func pauseByUser() {
     isPausedByUser = true

@@ -53,12 +53,20 @@ final class OriginLoop {
     let now = ContinuousClock.now
     if watched[0].revents != 0 { didWake(now) }
     if ready > 0 { serveReady(Int(ready), now) }
-    while let entry = timers.takeDue(now) {
+    fireTimers(now)
+    if watched[1].revents != 0 { acceptAll(now) }
+    if closedCount > 0 { sweep() }
+  }
+
+  /// All that are due now, and none that they set: a pace without pauses would keep the others out.
+  private func fireTimers(_ now: ContinuousClock.Instant) {
+    var due: [TimerHeap.Entry] = []
+    while let entry = timers.takeDue(now) { due.append(entry) }
+    for entry in due {
+      if entry.connection.armedFor == entry.due { entry.connection.armedFor = nil }
       // Others are left over from a wait that ended otherwise.
       if entry.connection.wakeAt == entry.due { advance(entry.connection, now) }
     }
-    if watched[1].revents != 0 { acceptAll(now) }
-    if closedCount > 0 { sweep() }
   }
 
   /// Stops looking when all that poll counted are served.

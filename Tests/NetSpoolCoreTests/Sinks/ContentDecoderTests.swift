@@ -2,7 +2,8 @@ import NetSpoolCore
 import Testing
 
 struct ContentDecoderTests {
-  private static let text = Array("A hold queue keeps what cannot be printed yet. A hold queue keeps it.".utf8)
+  private static let text = Array(
+    "A hold queue keeps what cannot be printed yet. A hold queue keeps it.".utf8)
 
   private static func headers(_ codings: [String]) -> HeaderFields {
     var fields = HeaderFields()
@@ -111,7 +112,9 @@ struct ContentDecoderTests {
     #expect(Self.reason { _ = try Self.decode(Array(body.dropLast()), "gzip") } == "decodeFailed(truncated)")
   }
 
-  @Test(arguments: [[0], [0x1F], [0x58], [0x1F, 0x58], Array("trailing".utf8), [UInt8](repeating: 0, count: 512)])
+  @Test(arguments: [
+    [0], [0x1F], [0x58], [0x1F, 0x58], Array("trailing".utf8), [UInt8](repeating: 0, count: 512),
+  ])
   func bytesBehindTheEndAreRefused(trailing: [UInt8]) throws {
     for (coding, body) in try Self.dresses(Self.text) {
       let expected = "decodeFailed(trailingData)"
@@ -129,7 +132,8 @@ struct ContentDecoderTests {
 
   @Test(arguments: [
     ([], "none"), (["identity"], "none"), (["identity, Identity"], "none"), ([" , "], "none"),
-    (["gzip"], "one"), (["identity, gzip"], "one"), (["GZIP ,"], "one"), (["x-gzip"], "one"), (["deflate"], "one"),
+    (["gzip"], "one"), (["identity, gzip"], "one"), (["GZIP ,"], "one"), (["x-gzip"], "one"),
+    (["deflate"], "one"),
     (["br"], "decodeFailed(unknownCoding)"), (["gzipp"], "decodeFailed(unknownCoding)"),
     (["gzip;q=1"], "decodeFailed(unknownCoding)"),
     (["gzip, gzip"], "decodeFailed(tooManyLayers)"), (["gzip", "deflate"], "decodeFailed(tooManyLayers)"),

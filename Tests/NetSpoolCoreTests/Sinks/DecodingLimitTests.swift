@@ -4,7 +4,8 @@ import Testing
 struct DecodingLimitTests {
   /// Decodes and counts; the body in pieces as a socket gives them.
   private static func count(
-    _ body: [UInt8], _ coding: String = "gzip", limits: DecodingLimits = DecodingLimits(), pieces: Int = 16_384
+    _ body: [UInt8], _ coding: String = "gzip", limits: DecodingLimits = DecodingLimits(),
+    pieces: Int = 16_384
   ) throws -> (emitted: Int, failure: String?) {
     var fields = HeaderFields()
     fields.append(name: "Content-Encoding", value: coding)
@@ -43,7 +44,7 @@ struct DecodingLimitTests {
 
   @Test func aBombOfManyMembersIsStoppedToo() throws {
     let member = try Compressed.gzip([UInt8](repeating: 0, count: 200_000))
-    let body = Array(repeatElement(member, count: 20).joined())
+    let body = SinkFixture.repeated(member, 20)
     let (emitted, failure) = try Self.count(body)
     #expect(failure == "decompressionLimit(ratio)")
     #expect(emitted <= 1 << 20)
@@ -60,7 +61,8 @@ struct DecodingLimitTests {
   func theAbsoluteLimitIsExact(limit: Int64, isRefused: Bool) throws {
     var limits = DecodingLimits()
     limits.decodedBytesMax = limit
-    let (emitted, failure) = try Self.count(try Compressed.gzip(SinkFixture.pattern(2_000_000)), limits: limits)
+    let (emitted, failure) = try Self.count(
+      try Compressed.gzip(SinkFixture.pattern(2_000_000)), limits: limits)
     #expect(failure == (isRefused ? "decompressionLimit(absolute)" : nil))
     #expect(emitted <= Int(limit))
   }
@@ -71,7 +73,7 @@ struct DecodingLimitTests {
     limits.ratioMax = ratio
     // A hundred equal pieces within zlib's window
     let piece = SinkFixture.pattern(20_000)
-    let body = try Compressed.gzip(Array(repeatElement(piece, count: 100).joined()))
+    let body = try Compressed.gzip(SinkFixture.repeated(piece, 100))
     let (_, failure) = try Self.count(body, limits: limits)
     #expect(failure == (isRefused ? "decompressionLimit(ratio)" : nil))
   }

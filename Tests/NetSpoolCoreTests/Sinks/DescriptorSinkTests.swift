@@ -139,7 +139,9 @@ struct DescriptorSinkTests {
         try Self.writeWithoutReader(isSocket, leavesBeforeOpen)
         return CInt(0)
       } catch { return (error as? SinkFailure)?.errno ?? -1 }
-    } completion: { box.set($0) }
+    } completion: {
+      box.set($0)
+    }
     try loop.run { box.value != nil }
     worker.stop()
     #expect(box.value == EPIPE)

@@ -81,7 +81,10 @@ struct FileSinkTests {
     // Given a worker that is busy elsewhere
     let worker = loop.makeWorker(threads: 1)
     let gate = try Gate()
-    worker.run(on: Worker.Lane()) { _ = gate.wait() } completion: {}
+    worker.run(on: Worker.Lane()) {
+      _ = gate.wait()
+    } completion: {
+    }
     let sink = try FileSink(path: directory.path("body"), worker: worker, pool: pool)
     let bytes = SinkFixture.pattern(3 * Self.full)
     let ready = ReadyCalls()

@@ -7,11 +7,24 @@ enum SinkFixture {
   static let head = ResponseHead(version: .http11, status: 200, headers: HeaderFields())
   static let broken = Failure(.connectionLost)
 
-  /// Bytes that show a swap, a gap or a repetition.
+  /// Bytes that show a swap, a gap or a repetition: random ones with a period that no buffer size divides.
   static func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var random = Random(seed: seed)
-    let words = (0..<(count / 8 + 1)).map { _ in random.next() }
-    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
+    let words = (0..<(min(count, period) / 8 + 1)).map { _ in random.next() }
+    let block = unsafe words.withUnsafeBytes { unsafe Array($0.prefix(period)) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count { bytes.append(contentsOf: block.prefix(count - bytes.count)) }
+    return bytes
+  }
+
+  private static let period = 300_007
+
+  /// The same bytes over and over.
+  static func repeated(_ bytes: [UInt8], _ times: Int) -> [UInt8] {
+    var all: [UInt8] = []
+    for _ in 0..<times { all.append(contentsOf: bytes) }
+    return all
   }
 
   static func sha256(_ bytes: [UInt8]) -> [UInt8] {
@@ -52,7 +65,9 @@ final class SinkDirectory {
   /// Every name in it, hidden ones too.
   var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 
-  func bytes(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: path(name)).map { [UInt8]($0) } }
+  func bytes(_ name: String) -> [UInt8]? {
+    FileManager.default.contents(atPath: path(name)).map { [UInt8]($0) }
+  }
 
   func put(_ name: String, _ bytes: [UInt8], permissions: Int = 0o644) {
     let attributes: [FileAttributeKey: Any] = [.posixPermissions: permissions]

@@ -49,7 +49,11 @@ struct WorkerTests {
     var done = 0
     let counted = Log()
     for job in 0..<200 {
-      worker.run(on: lane) { box.visit() } completion: { counted.add(job) }
+      worker.run(on: lane) {
+        box.visit()
+      } completion: {
+        counted.add(job)
+      }
     }
     try loop.run {
       done = counted.all.count
@@ -86,11 +90,15 @@ struct WorkerTests {
     worker.run(on: Worker.Lane()) {
       first.open()
       return second.wait()
-    } completion: { met.add($0 ? 1 : 0) }
+    } completion: {
+      met.add($0 ? 1 : 0)
+    }
     worker.run(on: Worker.Lane()) {
       second.open()
       return first.wait()
-    } completion: { met.add($0 ? 1 : 0) }
+    } completion: {
+      met.add($0 ? 1 : 0)
+    }
     try loop.run { met.all.count == 2 }
     worker.stop()
     #expect(met.all == [1, 1])
@@ -102,15 +110,26 @@ struct WorkerTests {
     let worker = loop.makeWorker(threads: 1)
     let gate = try Gate()
     let ran = Log()
-    worker.run(on: Worker.Lane()) { _ = gate.wait() } completion: {}
-    for job in 0..<50 { worker.run(on: Worker.Lane()) { ran.add(job) } completion: {} }
+    worker.run(on: Worker.Lane()) {
+      _ = gate.wait()
+    } completion: {
+    }
+    for job in 0..<50 {
+      worker.run(on: Worker.Lane()) {
+        ran.add(job)
+      } completion: {
+      }
+    }
     // When it is stopped
     gate.open()
     worker.stop()
     // Then they have run, and one that comes later runs at once
     #expect(ran.all == Array(0..<50))
     let caller = pthread_self()
-    worker.run(on: Worker.Lane()) { ran.add(pthread_equal(pthread_self(), caller) != 0 ? 1000 : 0) } completion: {}
+    worker.run(on: Worker.Lane()) {
+      ran.add(pthread_equal(pthread_self(), caller) != 0 ? 1000 : 0)
+    } completion: {
+    }
     #expect(ran.all.last == 1000)
     worker.stop()
   }
@@ -123,7 +142,9 @@ struct WorkerTests {
       var mask = sigset_t()
       unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
       return [SIGPIPE, SIGTERM, SIGINT, SIGXFSZ].allSatisfy { unsafe sigismember(&mask, $0) == 1 }
-    } completion: { found.add($0 ? 1 : 0) }
+    } completion: {
+      found.add($0 ? 1 : 0)
+    }
     try loop.run { !found.all.isEmpty }
     worker.stop()
     #expect(found.all == [1])
@@ -134,7 +155,13 @@ struct WorkerTests {
     let ran = Log()
     do {
       let worker = loop.makeWorker()
-      for job in 0..<20 { worker.run(on: Worker.Lane()) { job } completion: { ran.add($0) } }
+      for job in 0..<20 {
+        worker.run(on: Worker.Lane()) {
+          job
+        } completion: {
+          ran.add($0)
+        }
+      }
     }
     try loop.run { ran.all.count == 20 }
   }

@@ -1,7 +1,7 @@
 import NetSpoolCore
 import Testing
 
-/// RELIABILITY D9: one clean base name from hostile text.
+/// One clean base name from hostile text.
 struct FileNameTests {
   static let hostile: [(String, String)] = [
     ("report.pdf", "report.pdf"),

@@ -1,7 +1,7 @@
 import NetSpoolCore
 import Testing
 
-/// Where the body ends (RFC 9112 section 6, RELIABILITY A16 and A17).
+/// Where the body ends (RFC 9112 section 6).
 struct FramingTests {
   static let refused: [(String, String)] = [
     ("Content-Length: 5\r\nContent-Length: 6", "lengthsDiffer"),

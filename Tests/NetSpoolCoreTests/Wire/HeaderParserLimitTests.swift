@@ -1,7 +1,7 @@
 import NetSpoolCore
 import Testing
 
-/// Sizes at and just past each limit (RELIABILITY A11, A12, A20 and section 4).
+/// Sizes at and just past each limit.
 struct HeaderParserLimitTests {
   @Test func theDefaultsAreTheDocumentedOnes() {
     let limits = HeaderLimits()

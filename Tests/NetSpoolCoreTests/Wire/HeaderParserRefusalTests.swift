@@ -1,7 +1,7 @@
 import NetSpoolCore
 import Testing
 
-/// What libcurl lets pass and we do not (RELIABILITY A11 to A15).
+/// What libcurl lets pass and we do not.
 struct HeaderParserRefusalTests {
   static let statusLines: [(String, String)] = [
     ("<html>hello", "statusLine"),  // HTTP/0.9

@@ -1,7 +1,7 @@
 import NetSpoolCore
 import Testing
 
-/// The Location field before it is resolved (RELIABILITY C2).
+/// The Location field before it is resolved.
 struct LocationTests {
   private func location(
     _ value: some Collection<UInt8>, status: Int = 302, policy: RedirectPolicy = .standard

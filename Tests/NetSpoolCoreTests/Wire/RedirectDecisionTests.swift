@@ -1,7 +1,7 @@
 import NetSpoolCore
 import Testing
 
-/// Which request follows a 3xx (RFC 9110 section 15.4, RELIABILITY C1 to C6).
+/// Which request follows a 3xx (RFC 9110 section 15.4).
 struct RedirectDecisionTests {
   static let here = URLPieces(scheme: "https", host: "a.example", port: 443, pathAndQuery: "/here")
   static let there = URLPieces(scheme: "https", host: "a.example", port: 443, pathAndQuery: "/there")
@@ -84,7 +84,7 @@ struct RedirectDecisionTests {
   }
 }
 
-/// Schemes, cycles and the limit (RELIABILITY C1 to C3).
+/// Schemes, cycles and the limit.
 struct RedirectLimitTests {
   private static func pieces(_ scheme: String, _ path: String = "/x") -> URLPieces {
     URLPieces(scheme: scheme, host: "a.example", port: scheme == "http" ? 80 : 443, pathAndQuery: path)

@@ -1,7 +1,7 @@
 import NetSpoolCore
 import Testing
 
-/// Which request fields go along (RELIABILITY C4).
+/// Which request fields go along.
 struct RedirectFieldsTests {
   static let secrets = [
     "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "Idempotency-Key",

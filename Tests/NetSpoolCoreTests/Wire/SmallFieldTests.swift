@@ -77,7 +77,7 @@ struct MediaTypeTests {
   }
 }
 
-/// RELIABILITY finding 8.
+/// What would be a second request on the wire is refused here.
 struct HeaderRulesTests {
   @Test(arguments: ["GET", "PROPFIND", "get", "M-SEARCH", "X!#$%&'*+-.^_`|~9"])
   func anyTokenIsAMethod(_ name: String) {

@@ -1,7 +1,7 @@
 import NetSpoolCore
 import Testing
 
-/// RELIABILITY D3: mark, label, UTF-8; what cannot be read is replaced and said so.
+/// Mark, label, UTF-8; what cannot be read is replaced and said so.
 struct TextDecodingTests {
   struct Row: CustomTestStringConvertible {
     let bytes: [UInt8]

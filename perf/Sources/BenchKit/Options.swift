@@ -28,6 +28,9 @@ package struct Options: Sendable {
   package var download = ""
   package var outputs: [String] = []
 
+  /// Work out the SHA-256 of what is written (the kit's streams). Off by default.
+  package var digests = false
+
   /// Talk HTTP/2 over TLS, trusting the certificates in `ca`.
   package var h2 = false
   package var ca = ""
@@ -51,7 +54,7 @@ extension Options {
     ["--url-prefix": \.urlPrefix, "--ca": \.ca, "--delivery": \.delivery]
   }
   private static var switches: [String: WritableKeyPath<Options, Bool>] {
-    ["--unique": \.unique, "--h2": \.h2]
+    ["--unique": \.unique, "--h2": \.h2, "--digests": \.digests]
   }
 
   /// Reads the command line, arms the watchdog, and ends the process with status 64 at an unknown flag.
@@ -61,7 +64,7 @@ extension Options {
     while let flag = rest.popFirst() {
       guard options.take(flag, &rest) else { usageError("unknown flag, or no value for it: \(flag)") }
     }
-    guard !options.urlPrefix.isEmpty || options.mode == .download else {
+    guard !options.urlPrefix.isEmpty || [.download, .enqueue, .memory].contains(options.mode) else {
       usageError("--url-prefix is missing")
     }
     alarm(UInt32(clamping: options.limitSeconds))

@@ -26,13 +26,16 @@ func measureDownload(_ engine: NetworkEngine, _ options: Options) {
 }
 
 private func addStreams(to operation: NetworkOperation, _ options: Options, _ counted: Counter) {
-  if options.outputs.isEmpty { operation.addDownloadStream(CountingStream(counted: counted)) }
-  for path in options.outputs { operation.addDownloadStream(FileDownloadStream(path: path)) }
+  if options.outputs.isEmpty { operation.addDownloadStream(CountingStream(counted: counted, wantsDigest: options.digests)) }
+  for path in options.outputs {
+    operation.addDownloadStream(FileDownloadStream(path: path, digests: options.digests))
+  }
 }
 
 /// Adds up the bytes and keeps none.
 private struct CountingStream: DownloadStream {
   let counted: Counter
+  let wantsDigest: Bool
 
   func open(_ head: ResponseHead, bytesExpected: Int64?) throws {}
 

@@ -19,6 +19,8 @@ package struct Failure: Error, Sendable {
   package var url: String?
   /// Seconds the origin asked us to wait.
   package var retryAfter: Double?
+  /// Attempts made, the last included.
+  package var attempts = 1
   private var responses: [Response] = []
 
   package init(

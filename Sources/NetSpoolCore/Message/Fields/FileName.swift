@@ -1,5 +1,5 @@
 /// File names from hostile text: a response header or a URL must not choose where a file lands, nor look
-/// like an option, a hidden file or another name (RELIABILITY D9).
+/// like an option, a hidden file or another name.
 package enum FileName {
   /// Bytes of a name; 255, the limit of Linux file systems.
   package static let bytesMax = 255

@@ -1,5 +1,5 @@
 /// What a request may carry, judged before it is queued or frozen: libcurl sends header values and
-/// methods as they are, so a line end in one of them would be a second request (RELIABILITY finding 8).
+/// methods as they are, so a line end in one of them would be a second request.
 ///
 /// All throw `invalidRequest` with the reason `method`, `headerName` or `headerValue`; the offending text
 /// is not repeated, it may be a secret.

@@ -29,6 +29,9 @@ package struct Method: Hashable, Sendable {
     }
   }
 
+  /// An origin expects a body, so an empty one is announced with its length (RFC 9110 section 8.6).
+  package var expectsBody: Bool { name == "POST" || name == "PUT" || name == "PATCH" }
+
   /// Parameters travel in the query instead of the body.
   package var putsParametersInQuery: Bool {
     switch name {

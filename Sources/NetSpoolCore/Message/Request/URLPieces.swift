@@ -1,7 +1,7 @@
 /// The pieces of an absolute URL that decisions need, as libcurl's URL parser gave them.
 ///
 /// One parser for all decisions: this type never takes a URL apart itself. User name, password and
-/// fragment are not part of it, so they can be neither sent nor logged (RELIABILITY C5).
+/// fragment are not part of it, so they can be neither sent nor logged.
 package struct URLPieces: Sendable, Hashable {
   /// Scheme, host and port: who may see a credential (RFC 9110 section 4.3.1).
   package struct Origin: Sendable, Hashable {
@@ -31,6 +31,11 @@ package struct URLPieces: Sendable, Hashable {
 }
 
 extension URLPieces.Origin {
+  /// An IPv4 or IPv6 address: there is no name to resolve.
+  package var hostIsAddress: Bool {
+    host.hasPrefix("[") || host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
+  }
+
   package var text: String {
     hasDefaultPort ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
   }

@@ -13,6 +13,8 @@ package final class EasyHandle {
     /// Nil: no body. -1: a body of unknown length.
     var bodyBytes: Int64?
     var refusesResend = false
+    /// Not one of the idle connections (CURLOPT_FRESH_CONNECT).
+    var needsFreshConnection = false
   }
 
   /// libcurl's own type is `void`.
@@ -20,6 +22,7 @@ package final class EasyHandle {
   private let url: OpaquePointer
   private var headers: UnsafeMutablePointer<curl_slist>?
   private var shape = Shape()
+  private var endsConnection = false
   private let errorText: UnsafeMutablePointer<CChar>
 
   init(
@@ -61,6 +64,7 @@ package final class EasyHandle {
     set(CURLOPT_FOLLOWLOCATION, 0)  // redirects are ours
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)  // decoding is ours, with limits and a proven end
     set(CURLOPT_HTTP09_ALLOWED, 0)
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // a proxy's answer to CONNECT is no answer to the request
     set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
@@ -76,13 +80,17 @@ package final class EasyHandle {
 
   /// Points the handle at another path of its origin: the bytes of a URL from an offset on.
   func setTarget(of url: String, from offset: Int) {
-    let query = url.utf8.firstIndex(of: UInt8(ascii: "?"))
+    let bytes = url.utf8.span
+    let mark = bytes.firstIndex(of: UInt8(ascii: "?"), from: offset)
+    let hasEscape = bytes.firstIndex(of: UInt8(ascii: "%"), from: offset) != nil
     unsafe url.withCString { text in
-      guard let query else {
+      // curl_url_set(3) turns %C3 into %c3 in a part, but not in a whole URL; a signature over the target
+      // would notice.
+      if hasEscape { return unsafe _ = curl_url_set(self.url, CURLUPART_URL, text, 0) }
+      guard let mark else {
         unsafe curl_url_set(self.url, CURLUPART_PATH, text + offset, 0)
         return unsafe _ = curl_url_set(self.url, CURLUPART_QUERY, nil, 0)
       }
-      let mark = url.utf8.distance(from: url.startIndex, to: query)
       let path = unsafe String(
         decoding: UnsafeRawBufferPointer(start: text + offset, count: mark - offset), as: UTF8.self)
       unsafe curl_url_set(self.url, CURLUPART_PATH, path, 0)
@@ -94,6 +102,7 @@ package final class EasyHandle {
     guard new != shape else { return }
     shape = new
     unsafe EasyCallbacks.watchResend(on: easy, new.refusesResend)
+    set(CURLOPT_FRESH_CONNECT, new.needsFreshConnection ? 1 : 0)
     set(CURLOPT_HTTPGET, 1)
     unsafe cnetspool_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, nil)
     if let bytes = new.bodyBytes {
@@ -118,6 +127,14 @@ package final class EasyHandle {
     for line in lines { unsafe headers = curl_slist_append(headers, line) }
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
     unsafe curl_slist_free_all(old)
+  }
+
+  /// The connection of this exchange serves no other (CURLOPT_FORBID_REUSE). Libcurl looks at its end, so it
+  /// may be said as late as at the head.
+  func setEndsConnection(_ isOn: Bool) {
+    guard isOn != endsConnection else { return }
+    endsConnection = isOn
+    set(CURLOPT_FORBID_REUSE, isOn ? 1 : 0)
   }
 
   var isConnected: Bool { unsafe cnetspool_easy_pretransfer_time(easy) > 0 }

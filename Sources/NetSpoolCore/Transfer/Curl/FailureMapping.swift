@@ -32,8 +32,12 @@ package enum FailureMapping {
     case CURLE_COULDNT_RESOLVE_PROXY: Failure(.proxyFailed, reason: "connect")
     case CURLE_COULDNT_CONNECT: connect(seen)
     case CURLE_OPERATION_TIMEDOUT: Failure(.timedOut, reason: seen.isConnected ? "total" : "connect")
+    case CURLE_WEIRD_SERVER_REPLY where seen.message.contains("Content-Length"):
+      Failure(.ambiguousFraming, reason: "lengthDigits")
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
       Failure(.protocolViolation, reason: seen.message)
+    // libcurl's name for a line that its own header list could not take.
+    case CURLE_BAD_FUNCTION_ARGUMENT where seen.isConnected: badLine(seen)
     case CURLE_GOT_NOTHING: nothing(seen)
     case CURLE_PARTIAL_FILE: truncated(seen)
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR: lost(seen)
@@ -67,6 +71,11 @@ package enum FailureMapping {
   private static func nothing(_ seen: Evidence) -> Failure {
     if seen.hasHeadBegun { return Failure(.truncatedHeaders) }
     return seen.isReused ? Failure(.connectionLost) : Failure(.protocolViolation, reason: "an empty reply")
+  }
+
+  private static func badLine(_ seen: Evidence) -> Failure {
+    seen.message.contains("chunk")
+      ? Failure(.badChunk, reason: seen.message) : Failure(.protocolViolation, reason: "fieldLine")
   }
 
   private static func truncated(_ seen: Evidence) -> Failure {

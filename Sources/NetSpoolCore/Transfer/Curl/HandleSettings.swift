@@ -12,15 +12,26 @@ package struct HandleSettings: Sendable, Hashable {
 
   package init() {}
 
+  /// For bodies that go to streams, which are the long ones; a short body touches only its beginning.
+  static let streamBufferBytes = 256 << 10
+
   /// Without TLS there is no HTTP/2, and libcurl must know it: a handle that might multiplex waits, with
   /// CURLOPT_PIPEWAIT, until the first connection's first answer has told whether it can.
   func apply(to easy: UnsafeMutableRawPointer, isSecure: Bool) {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy ?? "")
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, "")  // else the environment is searched for it
     unsafe cnetspool_easy_set_long(
       easy, CURLOPT_HTTP_VERSION,
       Int(allowsHTTP2 && isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     unsafe tls.apply(to: easy)
   }
+}
+
+/// Who may use a handle again, apart from its origin: it never moves to another engine, whose credentials and
+/// trust may differ, and its buffer is only ever as large as it was made.
+package struct HandleScope: Sendable, Hashable {
+  package let engine: UInt64
+  package let streams: Bool
 }
 
 /// How the origin proves who it is.

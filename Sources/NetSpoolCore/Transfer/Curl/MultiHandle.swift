@@ -16,6 +16,8 @@ package final class MultiHandle {
   private var timer: LoopTimer?
   /// libcurl said "timeout 0": it wants to be called now, which is this iteration and not in a millisecond.
   private var isDue = false
+  /// Transfers that asked libcurl to leave their connection alone for now.
+  var pausedTransfers = 0
 
   package init(loop: EventLoop) throws(Failure) {
     guard let multi = unsafe curl_multi_init() else { throw Failure(.outOfMemory, reason: "curl_multi_init") }
@@ -98,7 +100,9 @@ package final class MultiHandle {
     if what & CURL_POLL_IN != 0 { events.insert(.readable) }
     if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
     if watches[index] == nil {
-      watches[index] = SocketWatch(on: loop, descriptor: descriptor) { [unowned self] events in
+      watches[index] = SocketWatch(
+        on: loop, descriptor: descriptor, onIdleEvent: { [unowned self] in strayed(descriptor) }
+      ) { [unowned self] events in
         fired(descriptor, events)
       }
     }
@@ -123,6 +127,18 @@ package final class MultiHandle {
     var running: Int32 = 0
     unsafe curl_multi_socket_action(multi, descriptor, flags, &running)
     loop.markDirty()
+  }
+
+  /// Bytes on a connection that nobody uses, if it is not simply closed: an answer to nothing. libcurl would
+  /// give them to the next request (RFC 9112 section 9.2 tells clients to close), so the connection is undone and
+  /// libcurl finds it dead. A paused transfer looks the same from here, so while there is one nothing is done.
+  ///
+  /// TLS speaks without being asked, but its records begin with 20 to 23 (RFC 8446 section 5.1), which begins no
+  /// status line.
+  private func strayed(_ descriptor: Int32) {
+    guard pausedTransfers == 0, let first = StraySocket.firstByte(of: descriptor), !(20...23).contains(first)
+    else { return }
+    StraySocket.disconnect(descriptor)
   }
 
   /// libuv aborts when a descriptor is closed under its poll, so the poll ends first.

@@ -10,7 +10,7 @@ package struct RedirectHop: Sendable, Hashable {
   package let dropsContentFields: Bool
 
   /// Whether a request field goes along. Across origins only an allow-list does, because no list of
-  /// secrets is ever complete: `X-Api-Key` is as secret as `Authorization` (RELIABILITY C4).
+  /// secrets is ever complete: `X-Api-Key` is as secret as `Authorization`.
   package func keeps(_ name: some Collection<UInt8>) -> Bool {
     let name = name.map(\.asciiLowercased)
     let isContent = name.starts(with: "content-".utf8)

@@ -86,12 +86,13 @@ package final class FileSink: Sink {
     switch state {
     case .filling:
       if failure == nil { publish() } else { abandon() }
-      if case .ended = state { return .done }
-      return .pending
-    case .finishing: return .pending
+    case .finishing: break
     case .ended(let problem?) where failure == nil: throw problem
-    case .ended: return .done
+    case .ended: break
     }
+    guard case .ended = state else { return .pending }
+    ready = nil
+    return .done
   }
 }
 

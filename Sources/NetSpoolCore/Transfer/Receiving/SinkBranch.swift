@@ -27,9 +27,10 @@ final class SinkBranch {
     if taken < bytes.byteCount { keep(bytes, from: taken) }
   }
 
+  /// What was taken is cut off once it is the greater part, so the array stays within twice the backlog.
   private func keep(_ bytes: RawSpan, from start: Int) {
-    if taken == backlog.count {
-      backlog.removeAll(keepingCapacity: true)
+    if taken * 2 >= backlog.count {
+      backlog.removeFirst(taken)
       taken = 0
     }
     backlog.append(bytes.extracting(start..<bytes.byteCount))

@@ -1,0 +1,93 @@
+import Glibc
+import NetSpoolTesting
+
+/// The demo's temporary folder, and what is found in it.
+final class DemoFolder {
+  let path: String
+
+  init(in directory: String) throws(IOFailure) {
+    var template = Array("\(directory)/netspool-demo-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw .last("make a folder in", directory) }
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  subscript(_ name: String) -> String { "\(path)/\(name)" }
+
+  func write(_ name: String, _ text: String) throws(IOFailure) -> String {
+    let file = try OutputFile.create(self[name])
+    try file.write(text.utf8)
+    try file.flush()
+    return self[name]
+  }
+
+  /// Removes it with everything inside.
+  func remove() { Self.remove(path) }
+
+  private static func remove(_ path: String) {
+    for name in names(in: path) { remove("\(path)/\(name)") }
+    unsafe _ = Glibc.remove(path)
+  }
+
+  /// The files below a folder, hidden ones included.
+  static func countFiles(in path: String) -> Int {
+    names(in: path).reduce(0) { count, name in
+      let inside = "\(path)/\(name)"
+      return count + (FileStatus(path: inside)?.isPlainFile == true ? 1 : countFiles(in: inside))
+    }
+  }
+
+  /// Empty for what is no folder, and for a link to one.
+  private static func names(in path: String) -> [String] {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
+    guard let directory = unsafe opendir(path) else { return [] }
+    defer { unsafe _ = closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  // MARK: Looking at files
+
+  /// Those that are not there or not, byte for byte, the thumbnail of their number.
+  static func countWrong(_ files: [(name: String, number: Int)], in folder: String) -> Int {
+    files.count { file in
+      (try? read("\(folder)/\(file.name)")) != Thumbnail.png(file.number)
+    }
+  }
+
+  private static func read(_ path: String) throws(IOFailure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try eachPiece(path) { piece, _ in bytes += piece }
+    return bytes
+  }
+
+  /// Whether a file holds `count` bytes of the generated pattern.
+  static func holdsPattern(_ path: String, count: Int) -> Bool {
+    var (length, isRight) = (0, true)
+    do throws(IOFailure) {
+      try eachPiece(path) { piece, offset in
+        isRight = isRight && BodyPattern.matches(piece, at: offset)
+        length = offset + piece.count
+      }
+    } catch { return false }
+    return isRight && length == count
+  }
+
+  private static func eachPiece(_ path: String, _ body: (ArraySlice<UInt8>, Int) -> Void) throws(IOFailure) {
+    let file = try Descriptor(opening: path, O_RDONLY)
+    var buffer = [UInt8](repeating: 0, count: OutputFile.bufferBytes)
+    var offset = 0
+    while true {
+      let count = try file.read(into: &buffer, at: 0, count: buffer.count)
+      if count == 0 { return }
+      body(buffer[..<count], offset)
+      offset += count
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import NetSpoolTesting
+import Synchronization
+
+/// The internet of the demo: an origin on loopback that plays a `DemoPlan`.
+final class DemoOrigin: Sendable {
+  private struct State {
+    /// Requests for thumbnails.
+    var requests = 0
+    /// Numbers whose bad answer was given.
+    var spoiled: Set<Int> = []
+    /// It goes down after this many more requests.
+    var requestsUntilDown: Int?
+    /// CPU of the origin's threads that have ended, and of the one that runs; in nanoseconds.
+    var pastCPU: Int64 = 0
+    var currentCPU: Int64 = 0
+  }
+
+  static let largePath = "/large.bin"
+
+  let origin: ScriptedOrigin
+  private let plan: DemoPlan
+  private let largeBytes: Int
+  private let state = Mutex(State())
+
+  init(_ plan: DemoPlan, largeBytes: Int) throws(OriginError) {
+    self.plan = plan
+    self.largeBytes = largeBytes
+    var limits = OriginLimits()
+    limits.keptRequestsMax = 1
+    limits.countedPathsMax = 1
+    origin = try ScriptedOrigin(limits: limits)
+    origin.on(prefix: DemoPlan.path) { [weak self] request in self?.thumbnail(request) ?? .status(410) }
+    origin.on(Self.largePath) { [weak self] _ in self?.large() ?? .status(410) }
+  }
+
+  /// Requests answered or spoiled so far.
+  var requests: Int { state.withLock { $0.requests } }
+
+  /// CPU that the origin itself took, in seconds, as of its last request: the demo shares a process with it.
+  var seconds: Double { state.withLock { Double($0.pastCPU + $0.currentCPU) / 1e9 } }
+
+  /// Goes down in the middle of what comes: after this many more requests connections are refused.
+  func goDown(after requests: Int) { state.withLock { $0.requestsUntilDown = requests } }
+
+  /// Comes back on the same port.
+  func comeBack() throws(OriginError) {
+    origin.stop()
+    state.withLock { state in
+      state.requestsUntilDown = nil
+      state.pastCPU += state.currentCPU
+      state.currentCPU = 0
+    }
+    try origin.start()
+  }
+
+  // MARK: On the origin's thread
+
+  private func thumbnail(_ request: RecordedRequest) -> Answer {
+    let number = Int(request.path.dropFirst(DemoPlan.path.utf8.count)) ?? 0
+    let (isFirst, goesDown) = count(number)
+    if goesDown { origin.stop() }
+    defer { measure() }
+    let image = Answer.bytes(Thumbnail.png(number), type: "image/png")
+    switch plan.fate(of: number) {
+    case .plain: return image
+    case .slow(let milliseconds): return image.delay(.milliseconds(milliseconds))
+    case .missing: return .text("no such thumbnail\n", status: 404)
+    case .cutOff: return isFirst ? image.resetAfter(1_000) : image
+    case .busy: return isFirst ? .text("busy\n", status: 503).header("Retry-After", "1") : image
+    }
+  }
+
+  private func large() -> Answer {
+    state.withLock { $0.requests += 1 }
+    return .pattern(largeBytes)
+  }
+
+  private func count(_ number: Int) -> (isFirst: Bool, goesDown: Bool) {
+    state.withLock { state in
+      state.requests += 1
+      state.requestsUntilDown = state.requestsUntilDown.map { $0 - 1 }
+      return (state.spoiled.insert(number).inserted, state.requestsUntilDown == 0)
+    }
+  }
+
+  private func measure() {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    state.withLock { $0.currentCPU = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+  }
+}

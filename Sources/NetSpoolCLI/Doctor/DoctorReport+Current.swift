@@ -1,0 +1,73 @@
+import Glibc
+import NetSpool
+
+extension DoctorReport {
+  /// This program on this machine.
+  static func current(_ environment: Environment) -> DoctorReport {
+    DoctorReport(groups: [versions, limits, defaults, directories(environment)])
+  }
+
+  private static var versions: Group {
+    let libraries = LibraryVersions.loaded
+    return Group(
+      name: "versions",
+      entries: [
+        ("netspool", .text(NetSpoolTool.version)), ("libcurl", .text(libraries.curl)),
+        ("tls", libraries.tls.map { .text($0) } ?? .none("none: https does not work")),
+        ("http2", libraries.http2.map { .text($0) } ?? .none("none: HTTP/1.1 only")),
+        ("libuv", .text(libraries.uv)), ("lmdb", .text(libraries.lmdb)), ("zlib", .text(libraries.zlib)),
+      ])
+  }
+
+  private static var limits: Group {
+    let files = FileLimit.current
+    return Group(
+      name: "limits",
+      entries: [
+        ("cores", .number(sysconf(Int32(_SC_NPROCESSORS_ONLN)), unit: "")),
+        ("open files", count(files.soft)), ("open files at most", count(files.hard)),
+        ("line", .number(ListReader.lineBytesMax, unit: "bytes")),
+        ("error page", .number(RequestOptions.errorPageBytesMax, unit: "bytes")),
+      ])
+  }
+
+  private static func count(_ limit: UInt) -> Value {
+    Int(exactly: limit).map { .number($0, unit: "") } ?? .none("unlimited")
+  }
+
+  private static var defaults: Group {
+    let (queue, timeouts, limits) = (
+      NetworkQueue.Configuration(), NetworkTimeouts(), NetworkEngine.Configuration().limits
+    )
+    return Group(
+      name: "defaults",
+      entries: [
+        ("transfers", .number(queue.maximumConcurrent, unit: "")),
+        ("transfers per origin", .number(queue.maximumPerOrigin, unit: "")),
+        ("window", .number(FetchJob.window(for: .auto), unit: "")),
+        ("connect timeout", .number(Int(timeouts.connect), unit: "seconds")),
+        ("head timeout", .number(Int(timeouts.headers), unit: "seconds")),
+        ("stall timeout", timeouts.stall.map { .number(Int($0), unit: "seconds") } ?? .none("none")),
+        ("timeout", .number(RequestOptions.timeoutSeconds, unit: "seconds")),
+        ("retries", .number(RequestOptions.retries, unit: "")),
+        ("decoded body", .number(Int(limits.decodedBytesMax), unit: "bytes")),
+      ])
+  }
+
+  private static func directories(_ environment: Environment) -> Group {
+    let temporary = Ledger.temporaryDirectory(environment)
+    return Group(
+      name: "directories",
+      entries: [
+        ("temporary", .text(temporary)),
+        ("temporary free", freeBytes(temporary).map { .number($0, unit: "bytes") } ?? .none("unknown")),
+      ])
+  }
+
+  private static func freeBytes(_ path: String) -> Int? {
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    return Int(
+      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+  }
+}

@@ -1,0 +1,79 @@
+import Glibc
+import NetSpool
+
+/// One `get`, from its options to its exit status.
+struct GetRun {
+  let options: GetOptions
+  let console: Console
+  let stop: StopSwitch
+
+  /// Throws `NetworkError` for settings that the library refuses, and `IOFailure` for an output that cannot be
+  /// written.
+  func run() throws -> JobStatus {
+    let queue = try NetworkQueue()
+    defer { queue.close() }
+    let engine = try NetworkEngine(configuration: configuration(queue))
+    let operation = engine.operation(request)
+    if options.curl { return try printCommand(operation) }
+    let target = try GetTarget(options.output)
+    let talk = options.verbose ? GetTalk() : nil
+    if let talk { operation.addDownloadStream(talk) }
+    operation.addDownloadStream(target.stream)
+    if let limit = options.request.limitRate {
+      operation.addDownloadStream(BrakeStream(ByteBrake(limit)))
+    }
+    stop.onPress { operation.cancel() }
+    if stop.wish != .none { operation.cancel() }
+    talk?.sending(operation.request, engine.configuration.headers)
+    return try status(
+      after: Result { () throws(NetworkError) in try engine.wait(for: operation) }, talk, target)
+  }
+
+  private func status(
+    after result: Result<NetworkResponse, NetworkError>, _ talk: GetTalk?, _ target: GetTarget
+  ) throws(IOFailure) -> JobStatus {
+    switch result {
+    case .success(let response):
+      talk?.received(response)
+      try target.write(response.body)
+      return .allDone
+    case .failure(let error):
+      if let response = error.response { talk?.received(response) }
+      return try status(of: error, target)
+    }
+  }
+
+  private func configuration(_ queue: NetworkQueue) -> NetworkEngine.Configuration {
+    var configuration = options.request.engineConfiguration
+    configuration.queue = queue
+    configuration.delivery = .loopThread
+    return configuration
+  }
+
+  private var request: NetworkRequest {
+    var request = NetworkRequest(url: options.url, method: HTTPMethod(options.method))
+    // An engine's total holds for bodies in memory only; as the request's own it holds for streams too.
+    request.timeouts = options.request.engineConfiguration.timeouts
+    return request
+  }
+
+  private func printCommand(_ operation: NetworkOperation) throws(IOFailure) -> JobStatus {
+    var command = operation.curlCommand(revealingSecrets: true)
+    if let output = options.output { command += " --output \(ResumeCommand.quoted(output))" }
+    try Descriptor(borrowing: 1, named: "standard output").write(Array("\(command)\n".utf8))
+    return .allDone
+  }
+
+  private func status(of error: NetworkError, _ target: GetTarget) throws(IOFailure) -> JobStatus {
+    if case .drain(let signal) = stop.wish { return .signal(signal) }
+    if case .quit(let signal) = stop.wish { return .signal(signal) }
+    if error.code == .sinkFailed {
+      // The reader has what it wanted, as in `| head`.
+      if error.errno != EPIPE { console.message("netspool: \(error)") }
+      return .localIO
+    }
+    if let response = error.response, error.code == .status { try target.write(response.body) }
+    console.message("netspool: \(error)")
+    return .failedForGood
+  }
+}

@@ -1,0 +1,58 @@
+import NetSpool
+import Synchronization
+
+/// `get -v`: the request, the answer's head before its body, and where the time went, on standard error.
+///
+/// It is one of the operation's streams, which is how it sees the head before the body comes.
+final class GetTalk: DownloadStream {
+  private let hasPrintedHead = Atomic(false)
+
+  var wantsDigest: Bool { false }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?) {
+    printHead(head.httpVersion, head.status, head.headers)
+  }
+
+  func write(_ bytes: RawSpan) -> WriteResult { .accepted }
+  func close(_ outcome: Result<Void, NetworkError>) {}
+
+  /// - Parameter defaults: the engine's fields, which the request's own replace.
+  func sending(_ request: NetworkRequest, _ defaults: HTTPHeaders) {
+    var headers = request.headers
+    for field in defaults where !headers.contains(field.name) { headers.add(field.name, field.value) }
+    let head = "\(request.method) \(URLText.masked(request.url))"
+    say([head] + Self.lines(headers), after: "> ")
+  }
+
+  func received(_ response: NetworkResponse) {
+    printHead(response.httpVersion, response.status, response.headers)
+    let metrics = response.metrics
+    var notes = ["\(metrics.bytesReceived) bytes in \(Self.milliseconds(metrics.total))"]
+    let phases = [
+      ("lookup", metrics.nameLookup), ("connect", metrics.connect), ("tls", metrics.tlsHandshake),
+      ("first byte", metrics.firstByte),
+    ]
+    notes += phases.filter { $0.1 > 0 }.map { "\($0.0) \(Self.milliseconds($0.1))" }
+    if metrics.attempts > 1 { notes.append("\(metrics.attempts) attempts") }
+    if metrics.redirects > 0 { notes.append("from \(URLText.masked(response.finalURL))") }
+    say([notes.joined(separator: ", ")], after: "* ")
+  }
+
+  private func printHead(_ version: String, _ status: Int, _ headers: HTTPHeaders) {
+    guard !hasPrintedHead.exchange(true, ordering: .relaxed) else { return }
+    say(["\(version) \(status)"] + Self.lines(headers), after: "< ")
+  }
+
+  /// With secrets masked.
+  private static func lines(_ headers: HTTPHeaders) -> [String] {
+    headers.description.split(separator: "\n").map(String.init)
+  }
+
+  private static func milliseconds(_ seconds: Double) -> String { "\(HumanText.decimal(seconds * 1_000)) ms" }
+
+  /// Nobody is left to tell when standard error cannot be written.
+  private func say(_ lines: [String], after mark: String) {
+    let text = lines.map { "\(mark)\($0)\n" }.joined()
+    try? Descriptor(borrowing: 2, named: "standard error").write(Array(text.utf8))
+  }
+}

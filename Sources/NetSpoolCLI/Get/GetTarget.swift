@@ -1,0 +1,40 @@
+import Glibc
+import NetSpool
+
+/// Where the body of a `get` goes.
+final class GetTarget {
+  let stream: any DownloadStream
+  private let isStandardOutput: Bool
+  /// A pipe or device that was named as a file; open until the end.
+  private let device: Descriptor?
+
+  /// - Parameter path: nil and `-` are standard output. What is no plain file is written to as it stands:
+  ///   renaming a finished file over `/dev/null` or a FIFO would destroy it.
+  init(_ path: String?) throws(IOFailure) {
+    guard let path, path != "-" else {
+      stream = DescriptorDownloadStream(1, digests: false)
+      isStandardOutput = true
+      device = nil
+      return
+    }
+    isStandardOutput = false
+    if let status = FileStatus(path: path), !status.isPlainFile {
+      let opened = try Descriptor(opening: path, O_WRONLY)
+      stream = DescriptorDownloadStream(opened.number, digests: false)
+      device = .some(opened)
+    } else {
+      stream = FileDownloadStream(path: path, digests: false)
+      device = nil
+    }
+  }
+
+  /// Writes a body that came in one piece, an error page for instance; only to standard output.
+  func write(_ body: ResponseBody) throws(IOFailure) {
+    guard isStandardOutput, !body.isEmpty else { return }
+    do throws(IOFailure) {
+      try Descriptor(borrowing: 1, named: "standard output").write([UInt8](body))
+    } catch {
+      if error.code != EPIPE { throw error }
+    }
+  }
+}

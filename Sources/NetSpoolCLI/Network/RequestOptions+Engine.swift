@@ -1,0 +1,29 @@
+import NetSpool
+
+extension RequestOptions {
+  /// Error pages longer than this are cut off: they are only looked at by people.
+  static let errorPageBytesMax = 1 << 20
+
+  /// The options as an engine's settings.
+  var engineConfiguration: NetworkEngine.Configuration {
+    var configuration = NetworkEngine.Configuration()
+    configuration.headers = headers
+    configuration.timeouts.total = timeout.seconds
+    configuration.timeouts.headers = min(timeout.seconds, configuration.timeouts.headers)
+    configuration.timeouts.connect = min(timeout.seconds, configuration.timeouts.connect)
+    configuration.retry = .attempts(retry + 1)
+    configuration.limits.bodyBytesInMemoryMax = Self.errorPageBytesMax
+    return configuration
+  }
+
+  private var headers: HTTPHeaders {
+    var headers = HTTPHeaders()
+    for field in header { headers.add(field.name, field.value) }
+    if let userAgent {
+      headers.set("User-Agent", userAgent)
+    } else if !headers.contains("User-Agent") {
+      headers.set("User-Agent", "netspool/\(NetSpoolTool.version)")
+    }
+    return headers
+  }
+}

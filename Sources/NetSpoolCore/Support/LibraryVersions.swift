@@ -1,0 +1,30 @@
+internal import CNetSpoolCurl
+internal import CNetSpoolLMDB
+internal import CNetSpoolUV
+internal import CNetSpoolZlib
+
+/// The C libraries as they are loaded, which need not be those that the program was built with.
+package enum LibraryVersions {
+  /// curl_version_info(3).
+  package static var curl: String { unsafe text(info?.version) ?? "unknown" }
+  /// The TLS library inside libcurl.
+  package static var tls: String? { unsafe text(info?.ssl_version) }
+  /// The HTTP/2 library inside libcurl.
+  package static var http2: String? { unsafe text(info?.nghttp2_version).map { "nghttp2/\($0)" } }
+  package static var uv: String { unsafe String(cString: uv_version_string()) }
+  package static var zlib: String { unsafe String(cString: zlibVersion()) }
+  package static var lmdb: String {
+    var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
+    unsafe _ = mdb_version(&major, &minor, &patch)
+    return "\(major).\(minor).\(patch)"
+  }
+
+  /// The seventh edition of the structure is the first with nghttp2, and older than any libcurl we run with.
+  private static var info: curl_version_info_data? {
+    unsafe curl_version_info(CURLVERSION_SEVENTH).map { unsafe $0.pointee }
+  }
+
+  private static func text(_ words: UnsafePointer<CChar>?) -> String? {
+    unsafe words.map { unsafe String(cString: $0) }
+  }
+}

@@ -1,0 +1,18 @@
+internal import Glibc
+
+/// What is done with a socket behind libcurl's back.
+enum StraySocket {
+  /// The next byte, left where it is; nil when there is none.
+  static func firstByte(of descriptor: Int32) -> UInt8? {
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1 ? byte : nil
+  }
+
+  /// Resets the connection and drops what had come; the descriptor stays libcurl's to close (connect(2),
+  /// AF_UNSPEC).
+  static func disconnect(_ descriptor: Int32) {
+    var address = sockaddr()
+    address.sa_family = sa_family_t(AF_UNSPEC)
+    unsafe connect(descriptor, &address, socklen_t(MemoryLayout<sockaddr>.size))
+  }
+}

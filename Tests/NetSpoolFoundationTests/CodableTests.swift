@@ -1,0 +1,96 @@
+import Foundation
+import NetSpool
+import NetSpoolFoundation
+import NetSpoolTesting
+import Testing
+
+@Suite("Values of one's own, there and back")
+struct CodableTests {
+  struct Order: Codable, Hashable, Sendable {
+    var article: String
+    var count: Int
+    var placed: Date
+    var notes: [String: Bool]
+  }
+
+  static let order = Order(
+    article: "é & <4711>", count: -3, placed: Date(timeIntervalSinceReferenceDate: 700_000_000),
+    notes: ["urgent": true])
+
+  /// Sends a body to an origin that answers with what it got.
+  func echo(_ body: NetworkRequest.Body, _ check: (NetworkResponse, RecordedRequest) throws -> Void)
+    async throws
+  {
+    try await withOrigin { engine, origin in
+      origin.on("/") { .bytes($0.body) }
+      let url = try #require(URL(string: origin.url("/")))
+      let response = try await engine.response(for: NetworkRequest(url: url, method: .post, body: body))
+      try check(response, try #require(origin.requests.first))
+    }
+  }
+
+  @Test("JSON")
+  func json() async throws {
+    try await echo(.json(encoding: Self.order)) { response, request in
+      #expect(request.header("Content-Type") == "application/json")
+      let read = try response.decoded(as: Order.self)
+      #expect(read == Self.order)
+    }
+  }
+
+  @Test("JSON with encoder and decoder of one's own")
+  func jsonSettings() async throws {
+    let encoder = JSONEncoder()
+    let decoder = JSONDecoder()
+    encoder.dateEncodingStrategy = .iso8601
+    decoder.dateDecodingStrategy = .iso8601
+    try await echo(.json(encoding: Self.order, encoder: encoder)) { response, _ in
+      let read: Order = try response.decoded(decoder: decoder)
+      #expect(read == Self.order)
+    }
+  }
+
+  @Test("A string alone is JSON as well")
+  func jsonFragment() async throws {
+    try await echo(.json(encoding: "é")) { response, request in
+      #expect(request.text == "\"é\"")
+      let read = try response.decoded(as: String.self)
+      #expect(read == "é")
+    }
+  }
+
+  @Test("Property lists", arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+  func propertyList(_ format: PropertyListSerialization.PropertyListFormat) async throws {
+    try await echo(.propertyList(Self.order, format: format)) { response, request in
+      #expect(request.header("Content-Type") == "application/x-plist")
+      #expect(request.body.starts(with: Array("bplist".utf8)) == (format == .binary))
+      let read = try response.decoded(as: Order.self, decoder: PropertyListDecoder())
+      #expect(read == Self.order)
+    }
+  }
+
+  @Test("Data, with a type and without", arguments: [nil, "image/png"])
+  func data(type: String?) async throws {
+    let slice = Data([9, 0, 255, 128, 9])[1..<4]
+    try await echo(.data(slice, contentType: type)) { response, request in
+      #expect(request.body == [0, 255, 128])
+      #expect(request.header("Content-Type") == type)
+      #expect(response.data == Data([0, 255, 128]))
+    }
+  }
+
+  @Test("What cannot be encoded throws before anything is sent")
+  func refusals() {
+    #expect(throws: EncodingError.self) { try NetworkRequest.Body.json(encoding: [Double.nan]) }
+    #expect(throws: EncodingError.self) { try NetworkRequest.Body.propertyList("alone") }
+    #expect(throws: EncodingError.self) { try NetworkRequest.Body.propertyList(["a"], format: .openStep) }
+  }
+
+  @Test("JSON of another shape is an error, and the bytes stay")
+  func otherShape() async throws {
+    try await withResponse(Array(#"{"article": 1}"#.utf8)) { response in
+      #expect(throws: DecodingError.self) { try response.decoded(as: Order.self) }
+      #expect(response.text == #"{"article": 1}"#)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import FoundationXML
+import NetSpool
+import NetSpoolFoundation
+import NetSpoolTesting
+import Testing
+
+@Suite("XML of strangers")
+struct XMLTests {
+  @Test("The document has the text and the attributes")
+  func document() async throws {
+    let text =
+      "<?xml version='1.0'?>\n<list count='2'>\n <item>a &lt; é</item>\n <item><![CDATA[<b>]]></item>\n</list>"
+    try await withResponse(Array(text.utf8)) { response in
+      let root = try #require(response.xml?.rootElement())
+      #expect(root.name == "list")
+      #expect(root.attribute(forName: "count")?.stringValue == "2")
+      #expect(root.elements(forName: "item").map(\.stringValue) == ["a < é", "<b>"])
+    }
+  }
+
+  static let encodings = [
+    Sample(
+      "declared Latin-1", type: "application/xml",
+      Array("<?xml version='1.0' encoding='iso-8859-1'?><a>".utf8) + latinEnd),
+    Sample(
+      "Latin-1 by header", type: "application/xml; charset=\"ISO-8859-1\"", Array("<a>".utf8) + latinEnd),
+    Sample(
+      "UTF-8 by header, against the declaration", type: "text/xml;charset=utf-8",
+      "<?xml version=\"1.0\" encoding=\"latin1\"?><a>é</a>"),
+    Sample("marked UTF-8", type: "application/xml", "\u{FEFF}<a>é</a>"),
+    Sample(
+      "marked UTF-8, against the header", type: "application/xml; charset=iso-8859-1", "\u{FEFF}<a>é</a>"),
+    Sample(
+      "UTF-16, high byte first", type: "application/xml",
+      "\u{FEFF}<?xml version='1.0' encoding='UTF-16'?><a>é</a>".utf16.flatMap {
+        [UInt8($0 >> 8), UInt8($0 & 0xFF)]
+      }),
+    Sample(
+      "UTF-16, low byte first", type: "application/xml",
+      "\u{FEFF}<a>é</a>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }),
+  ]
+
+  static let latinEnd: [UInt8] = [0xE9] + Array("</a>".utf8)
+
+  @Test("The encoding is that of the mark, of the header, of the declaration", arguments: encodings)
+  func encoding(_ sample: Sample) async throws {
+    try await withResponse(sample.bytes, type: sample.type) { response in
+      #expect(response.xml?.rootElement()?.stringValue == "é")
+    }
+  }
+
+  static let unread = [
+    Sample("Latin-1 that does not say so", type: "application/xml", Array("<a>".utf8) + latinEnd),
+    Sample("EBCDIC by header", type: "application/xml; charset=ebcdic-cp-us", "<a/>"),
+    Sample("UTF-7", type: "application/xml", "<?xml version='1.0' encoding='UTF-7'?><a/>"),
+    Sample("UTF-8 that says UTF-16", type: "application/xml", "<?xml version='1.0' encoding='utf-16'?><a/>"),
+    Sample(
+      "broken UTF-16", type: "application/xml", [0xFF, 0xFE, 0x3C, 0, 0x61, 0, 0, 0xD8, 0x2F, 0, 0x3E, 0]),
+  ]
+
+  @Test("Bytes that are not in their encoding, or in an unknown one, are not XML", arguments: unread)
+  func unreadable(_ sample: Sample) async throws {
+    try await withResponse(sample.bytes, type: sample.type) { #expect($0.xml == nil) }
+  }
+
+  /// 10^12 times "lol".
+  static var laughs: String {
+    let entities = (1...12).map { "<!ENTITY l\($0) \"\(String(repeating: "&l\($0 - 1);", count: 10))\">" }
+    return "<!DOCTYPE l [<!ENTITY l0 \"lol\">\(entities.joined())]><l>&l12;</l>"
+  }
+
+  static let bombs = [
+    Sample("billion laughs", laughs),
+    Sample(
+      "quadratic entities",
+      "<!DOCTYPE q [<!ENTITY a \"\(String(repeating: "x", count: 100_000))\">]><q>"
+        + String(repeating: "&a;", count: 100_000) + "</q>"),
+    Sample(
+      "quadratic attributes",
+      "<!DOCTYPE q [<!ATTLIST a b CDATA \"\(String(repeating: "x", count: 100_000))\">]><q>"
+        + String(repeating: "<a/>", count: 100_000) + "</q>"),
+    Sample(
+      "behind a comment",
+      "<?xml version='1.0'?><!-- > --><?a <b?>\n<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"),
+    Sample("behind an identifier", "<!DOCTYPE a SYSTEM \"]>'\" [<!ENTITY b 'c'>]><a>&b;</a>"),
+    Sample("100,000 levels", nested(100_000)),
+    Sample("201 levels", nested(201)),
+  ]
+
+  static func nested(_ levels: Int) -> String {
+    String(repeating: "<a>", count: levels) + "x" + String(repeating: "</a>", count: levels)
+  }
+
+  @Test("What unfolds or is too deep is refused at once", .timeLimit(.minutes(1)), arguments: bombs)
+  func bomb(_ sample: Sample) async throws {
+    try await withResponse(sample.bytes) { response in
+      let elapsed = ContinuousClock().measure { #expect(response.xml == nil) }
+      #expect(elapsed < .seconds(5))
+    }
+  }
+
+  @Test("200 levels are read to the last")
+  func deepest() async throws {
+    try await withResponse(Array(Self.nested(200).utf8)) {
+      #expect($0.xml?.rootElement()?.stringValue == "x")
+    }
+  }
+
+  @Test("No file and no URL is read for an external entity or document type")
+  func external() async throws {
+    try await withOrigin { engine, origin in
+      // given
+      origin.on("/dtd", .text("<!ENTITY b 'secret'>"))
+      let texts = [
+        "<!DOCTYPE a [<!ENTITY b SYSTEM \"\(origin.url("/dtd"))\">]><a>&b;</a>",
+        "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/hostname\">]><a>&b;</a>",
+        "<!DOCTYPE a [<!ENTITY % p SYSTEM \"\(origin.url("/dtd"))\"> %p;]><a>&b;</a>",
+        "<!DOCTYPE a SYSTEM \"\(origin.url("/dtd"))\"><a>&b;</a>",
+      ]
+      let harmless = "<!DOCTYPE a SYSTEM \"\(origin.url("/dtd"))\"><a>b</a>"
+      origin.on("/a") { request in .text(request.query.flatMap { Int($0) }.map { texts[$0] } ?? harmless) }
+      // when
+      for index in texts.indices {
+        let response = try await engine.response(for: engine.operation(path: "/a?\(index)"))
+        // then
+        #expect(response.xml == nil)
+      }
+      let response = try await engine.response(for: engine.operation(path: "/a"))
+      #expect(response.xml?.rootElement()?.stringValue == "b")
+      #expect(origin.hits("/dtd") == 0)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@Suite("Out of descriptors")
+struct DescriptorLimitTests {
+  @Test func failsWhatCannotOpenAndRecovers() async {
+    await #expect(processExitsWith: .success) {
+      try await withWire { $0.queue.sizing = .fixed(20) } _: { wire in
+        wire.origin.fallback(.text("ok"))
+        let warm = try await wire.answer(wire.operation("/warm"))
+        #expect(warm.text == "ok")
+        // Given a process without a free descriptor, whose idle connection does not lead to the other name
+        var taken: [Int32] = []
+        var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+        #expect(errno == EMFILE)
+        // When many ask
+        let before = cpuSeconds()
+        for _ in 0..<20 {
+          let operation = wire.engine.operation(url: wire.origin.url("/a", host: "127.0.0.2"))
+          let error = try await wire.failure(operation)
+          #expect(error.code == .tooManyOpenFiles && error.underlying == .errno(EMFILE), "\(error)")
+          #expect(error.isRetrySafe)
+        }
+        #expect(cpuSeconds() - before < 2)
+        // And the connection that is there still serves
+        let reused = try await wire.answer(wire.operation("/reused"))
+        #expect(reused.metrics.connectionReused)
+        // Then it recovers with the descriptors
+        for descriptor in taken { close(descriptor) }
+        let url = wire.origin.url("/b", host: "localhost")
+        let recovered = try await wire.answer(wire.engine.operation(url: url))
+        #expect(recovered.text == "ok")
+      }
+    }
+  }
+
+  @Test func saysSoWhenAFileCannotBeOpened() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TestFolder()
+      let path = folder.path("a")
+      try await withWire { wire in
+        wire.origin.fallback(.text("ok"))
+        _ = try await wire.answer(wire.operation("/warm"))
+        var taken: [Int32] = []
+        var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+        let error = try await wire.failure(
+          wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
+        #expect(error.code == .sinkFailed && error.underlying == .errno(EMFILE), "\(error)")
+        for descriptor in taken { close(descriptor) }
+        let again = wire.operation("/a").addDownloadStream(FileDownloadStream(path: path))
+        _ = try await wire.answer(again)
+      }
+      #expect(try folder.read("a") == Array("ok".utf8))
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import NetSpool
+import NetSpoolCore
+import NetSpoolTesting
+import Testing
+
+@Suite("A hostile origin")
+struct HostileTests {
+  @Test func hasAnExpectationForEveryBehaviour() {
+    #expect(HostileExpectation.all.map(\.name).sorted() == HostileCatalogue.all.map(\.name).sorted())
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: HostileExpectation.all)
+  func endsEveryOperationOnceAndHarmsNoOther(_ expected: HostileExpectation) async throws {
+    let behaviour = expected.behaviour
+    try await withWire { $0.limits.bodyBytesInMemoryMax = 16 << 20 } _: { wire in
+      // Given an operation that meets the behaviour
+      let operation = wire.operation(behaviour.path, HTTPMethod(behaviour.method))
+      for field in behaviour.requestHeaders { operation.setHeader(field.name, field.value) }
+      if behaviour.method == "POST" { operation.setBody(.bytes(Array("hello".utf8))) }
+      if expected.isLate {
+        var timeouts = NetworkTimeouts()
+        (timeouts.headers, timeouts.stall) = (0.3, 0.3)
+        operation.timeouts = timeouts
+      }
+      let endings = Endings(operation)
+      // When it has run
+      check(await wire.result(of: operation), expected)
+      // Then the engine serves the next request, on another connection where the old one is in doubt
+      let last = try #require(wire.origin.requests.last)
+      // By another name where the origin has asked for quiet.
+      let host = expected.name.hasPrefix("ret_after") ? "localhost" : "127.0.0.1"
+      let url = wire.origin.url("/hostile/ok", host: host)
+      let next = try await wire.answer(wire.engine.operation(url: url))
+      #expect(next.text == "ok")
+      let connection = try #require(wire.origin.requests.last).connection
+      if expected.endsConnection { #expect(connection != last.connection) }
+      #expect(endings.count == 1)
+    }
+  }
+
+  private func check(_ result: Result<NetworkResponse, NetworkError>, _ expected: HostileExpectation) {
+    switch (result, expected.ending) {
+    case (.success(let response), .completes(let status, let bytes)):
+      #expect(response.status == status)
+      #expect(response.body.count == bytes)
+    case (.failure(let error), .fails(let code, let reason)):
+      #expect(error.code == code, "\(error)")
+      #expect((error.reason ?? "").hasPrefix(reason), "\(error)")
+    case (.success(let response), .fails(let code, _)):
+      Issue.record("\(response.status), \(response.body.count) bytes, instead of \(code)")
+    case (.failure(let error), .completes(let status, _)):
+      Issue.record("\(error) instead of \(status)")
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import NetSpool
+import NetSpoolCore
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+/// An engine on a queue of its own, and an origin that does what the test says.
+struct Wire: Sendable {
+  let origin: ScriptedOrigin
+  let queue: NetworkQueue
+  let engine: NetworkEngine
+
+  init(_ configure: (inout NetworkEngine.Configuration) -> Void = { _ in }) throws {
+    origin = try ScriptedOrigin.hostile()
+    queue = try NetworkQueue()
+    var configuration = NetworkEngine.Configuration()
+    configuration.queue = queue
+    configure(&configuration)
+    engine = try NetworkEngine(configuration: configuration)
+  }
+
+  func operation(_ path: String, _ method: HTTPMethod = .get) -> NetworkOperation {
+    engine.operation(url: origin.url(path), method: method)
+  }
+
+  func result(of operation: NetworkOperation) async -> Result<NetworkResponse, NetworkError> {
+    do throws(NetworkError) {
+      return .success(try await engine.response(for: operation))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  func answer(_ operation: NetworkOperation) async throws -> NetworkResponse {
+    try await result(of: operation).get()
+  }
+
+  func failure(_ operation: NetworkOperation, at location: SourceLocation = #_sourceLocation) async throws
+    -> NetworkError
+  {
+    switch await result(of: operation) {
+    case .failure(let error): return error
+    case .success(let response):
+      return try #require(nil, "status \(response.status) came instead of an error", sourceLocation: location)
+    }
+  }
+
+  /// Ends the queue's thread and answers how many handles its loop left open.
+  func close() async -> Int {
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "close").async { continuation.resume(returning: queue.driver.close()) }
+    }
+  }
+}
+
+/// Runs a test on a wire of its own and proves that nothing of it is left.
+func withWire(
+  _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
+  at location: SourceLocation = #_sourceLocation, _ body: (Wire) async throws -> Void
+) async throws {
+  let wire = try Wire(configure)
+  do {
+    try await body(wire)
+  } catch {
+    _ = await wire.close()
+    throw error
+  }
+  #expect(await wire.close() == 0, "handles are left on the loop", sourceLocation: location)
+}
+
+/// Counts the final events of an operation.
+final class Endings: Sendable {
+  private let counter = Mutex(0)
+  var count: Int { counter.withLock { $0 } }
+
+  init(_ operation: NetworkOperation) {
+    operation.onCompletion { [self] _ in counter.withLock { $0 += 1 } }
+      .onError { [self] _ in counter.withLock { $0 += 1 } }
+  }
+}

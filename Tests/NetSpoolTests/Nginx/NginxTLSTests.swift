@@ -1,0 +1,96 @@
+import NetSpool
+import Testing
+
+@Suite("TLS against nginx", .needsNginx)
+struct NginxTLSTests {
+  @Test func speaksHTTP2ToAnOriginItTrusts() async throws {
+    let server = try NginxServer()
+    let authority = server.certificates.authority
+    try await withWire { $0.tls.caFile = authority } _: { wire in
+      let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/8k.bin")))
+      #expect([UInt8](answer.body) == TestFiles.noise(8_192))
+      #expect(answer.httpVersion == "HTTP/2" && answer.metrics.httpVersion == "HTTP/2")
+      #expect(answer.metrics.tlsHandshake > 0)
+    }
+    #expect(try server.requests().map(\.version) == ["HTTP/2.0"])
+  }
+
+  @Test func speaksHTTP1WhenToldSo() async throws {
+    let server = try NginxServer.shared()
+    let authority = server.certificates.authority
+    try await withWire {
+      $0.tls.caFile = authority
+      $0.tls.allowsHTTP2 = false
+    } _: { wire in
+      for _ in 0..<2 {
+        let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/hello.txt")))
+        #expect(answer.httpVersion == "HTTP/1.1" && answer.text == "hello\n")
+      }
+    }
+  }
+
+  @Test func sendsManyOverOneHTTP2Connection() async throws {
+    let server = try NginxServer()
+    let authority = server.certificates.authority
+    try await withWire { $0.tls.caFile = authority } _: { wire in
+      let operations = (0..<100).map { wire.engine.operation(url: server.tlsURL("/8k.bin?\($0)")) }
+      let results = await withCheckedContinuation { continuation in
+        wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
+      }
+      for result in results {
+        let body = try result.get().body
+        #expect(body.count == 8_192)
+      }
+    }
+    #expect(Set(try server.requests().map(\.connection)).count == 1)
+  }
+
+  @Test func putsOverHTTP2() async throws {
+    let server = try NginxServer()
+    let authority = server.certificates.authority
+    let bytes = TestFiles.noise(3 << 20)
+    try await withWire { $0.tls.caFile = authority } _: { wire in
+      let put = wire.engine.operation(url: server.tlsURL("/upload/a"), method: .put).setBody(.bytes(bytes))
+      let answer = try await wire.answer(put)
+      #expect(answer.status == 201 && answer.httpVersion == "HTTP/2")
+    }
+    #expect(try server.file("upload/a") == bytes)
+  }
+
+  /// How an origin is not trusted.
+  enum Distrust: String, Sendable, CaseIterable {
+    case systemAuthorities, missingFile, emptyFile, wrongPin, wrongHost
+  }
+
+  @Test(arguments: Distrust.allCases) func sendsNothingToAnOriginItDoesNotTrust(_ distrust: Distrust) async throws {
+    let server = try NginxServer()
+    let folder = try TestFolder()
+    let empty = try folder.add("empty.pem", [])
+    var host = "localhost"
+    if distrust == .wrongHost { host = "other.localhost" }
+    let url = "https://\(host):\(server.tlsPort)/hello.txt"
+    let authority = server.certificates.authority
+    try await withWire { configuration in
+      switch distrust {
+      case .systemAuthorities: break
+      case .missingFile: configuration.tls.caFile = folder.path("none.pem")
+      case .emptyFile: configuration.tls.caFile = empty
+      case .wrongHost: configuration.tls.caFile = authority
+      case .wrongPin:
+        configuration.tls.caFile = authority
+        configuration.tls.pinnedPublicKey = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+      }
+    } _: { wire in
+      let error = try await wire.failure(wire.engine.operation(url: url).setAuthorization("S3CR3T"))
+      let reason =
+        switch distrust {
+        case .systemAuthorities: "untrusted"
+        case .missingFile, .emptyFile: "trustStore"
+        case .wrongPin: "pinMismatch"
+        case .wrongHost: "hostMismatch"
+        }
+      #expect(error.code == .tlsRejected && error.reason == reason && error.isRetrySafe, "\(error)")
+    }
+    #expect(try server.requests().isEmpty)
+  }
+}

@@ -1,0 +1,110 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@Suite("Against nginx", .needsNginx)
+struct NginxTests {
+  @Test func getsFilesOverPlainHTTP() async throws {
+    let server = try NginxServer.shared()
+    try await withWire { wire in
+      let answer = try await wire.answer(wire.engine.operation(url: server.url("/8k.bin")))
+      #expect([UInt8](answer.body) == TestFiles.noise(8_192) && answer.httpVersion == "HTTP/1.1")
+      let missing = try await wire.failure(wire.engine.operation(url: server.url("/none")))
+      #expect(missing.code == .status && missing.response?.status == 404)
+    }
+  }
+
+  @Test func unpacksGzip() async throws {
+    let server = try NginxServer.shared()
+    try await withWire { wire in
+      let answer = try await wire.answer(wire.engine.operation(url: server.url("/text.txt")))
+      #expect(answer.headers["Content-Encoding"] == "gzip")
+      #expect(answer.text == String(repeating: "NetSpool sends them well and keeps what came back.\n", count: 1_000))
+      #expect(answer.metrics.bytesReceived < 5_000)
+    }
+  }
+
+  @Test func leavesARangeToTheCaller() async throws {
+    let server = try NginxServer.shared()
+    try await withWire { wire in
+      let operation = wire.engine.operation(url: server.url("/text.txt")).setHeader("Range", "bytes=9-13")
+      let answer = try await wire.answer(operation)
+      #expect(answer.status == 206 && answer.text == "sends")
+    }
+  }
+
+  @Test func usesItsConnectionAgain() async throws {
+    let server = try NginxServer()
+    try await withWire { wire in
+      for index in 0..<20 {
+        let answer = try await wire.answer(wire.engine.operation(url: server.url("/hello.txt")))
+        #expect(answer.text == "hello\n" && answer.metrics.connectionReused == (index > 0))
+      }
+      let logged = try server.requests()
+      #expect(Set(logged.map(\.connection)).count == 1 && logged.map(\.numberOnConnection) == Array(1...20))
+    }
+  }
+
+  @Test func repeatsOnceWhenTheConnectionWasClosedMeanwhile() async throws {
+    // Given an origin that closes idle connections without a word
+    try await withWire { wire in
+      wire.origin.on("/a", .text("hello"))
+      for _ in 0..<3 {
+        _ = try await wire.answer(wire.operation("/a"))
+        try wire.origin.restart()
+      }
+      let got = try await wire.answer(wire.operation("/a"))
+      #expect(got.text == "hello")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func fetchesAThousandSmallFilesAtOnce() async throws {
+    let server = try NginxServer()
+    for index in 0..<1_000 {
+      try server.addFile("\(index)", TestFiles.noise(700 + index, seed: UInt64(index)))
+    }
+    try await withWire { wire in
+      let operations = (0..<1_000).map { wire.engine.operation(url: server.url("/\($0)")) }
+      let results = await withCheckedContinuation { continuation in
+        wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
+      }
+      for (index, result) in results.enumerated() {
+        let body = try result.get().body
+        #expect([UInt8](body) == TestFiles.noise(700 + index, seed: UInt64(index)))
+      }
+      #expect(results.count == 1_000)
+    }
+    let logged = try server.requests()
+    #expect(logged.count == 1_000 && Set(logged.map(\.connection)).count <= 64)
+  }
+
+  @Test func keepsWhatWasPut() async throws {
+    let server = try NginxServer()
+    let folder = try TestFolder()
+    let bytes = TestFiles.noise(8 << 20)
+    // 64 MiB: eight times the same, so that making it takes no time.
+    let path = try folder.add("a", Array((0..<8).map { _ in bytes }.joined()))
+    try await withWire { wire in
+      let put = wire.engine.operation(url: server.url("/upload/a"), method: .put).setBody(.file(path))
+      #expect([201, 204].contains(try await wire.answer(put).status))
+      let back = FileDownloadStream(path: folder.path("b"))
+      _ = try await wire.answer(
+        wire.engine.operation(url: server.url("/upload/a")).addDownloadStream(back))
+    }
+    let compared = try ChildProcess.run(["cmp", path, folder.path("b")])
+    #expect(compared.exit == .status(0))
+  }
+
+  @Test func tellsOfAnAnswerThatStillHolds() async throws {
+    let server = try NginxServer.shared()
+    try await withWire { wire in
+      let first = try await wire.answer(wire.engine.operation(url: server.url("/hello.txt")))
+      let tag = try #require(first.headers["ETag"])
+      let wasTold = Flag()
+      let again = wire.engine.operation(url: server.url("/hello.txt")).setHeader("If-None-Match", tag)
+        .onNotModified { wasTold.set() }
+      let got = try await wire.answer(again)
+      #expect(got.status == 304 && wasTold.isSet)
+    }
+  }
+}

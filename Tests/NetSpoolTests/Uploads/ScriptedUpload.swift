@@ -1,0 +1,36 @@
+import NetSpool
+import Synchronization
+
+/// An upload stream that gives what it was told to give, and counts its calls.
+final class ScriptedUpload: UploadStream {
+  private struct State {
+    var left: [UploadChunk] = []
+    var opens = 0
+    var closes = 0
+  }
+
+  let length: Int64?
+  let isReopenable: Bool
+  private let script: [UploadChunk]
+  private let state = Mutex(State())
+
+  init(_ script: [UploadChunk], length: Int64? = nil, isReopenable: Bool = true) {
+    self.script = script
+    self.length = length
+    self.isReopenable = isReopenable
+  }
+
+  var opens: Int { state.withLock { $0.opens } }
+  var closes: Int { state.withLock { $0.closes } }
+
+  func open() {
+    state.withLock { state in
+      state.opens += 1
+      state.left = script.reversed()
+    }
+  }
+
+  func read(atMost count: Int) -> UploadChunk { state.withLock { $0.left.popLast() ?? .end } }
+
+  func close() { state.withLock { $0.closes += 1 } }
+}
