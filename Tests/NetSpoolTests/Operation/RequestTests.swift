@@ -63,7 +63,7 @@ import Testing
   @Test(arguments: [
     ("", nil, "/"), ("", "/", "/"), ("", "a", "/a"), ("", "/a", "/a"), ("api", nil, "/api"),
     ("/api", "a/b", "/api/a/b"), ("/api/", "/a", "/api/a"), ("api/v1/", "a?x=1", "/api/v1/a?x=1"),
-    ("", "a b", "/a%20b"), ("", "ä", "/%C3%A4"), ("", "a/../b", "/b"),
+    ("", "a b", "/a%20b"), ("", "ä", "/%c3%a4"), ("", "a/../b", "/b"),
   ]) func `paths are joined with single slashes`(base: String, path: String?, target: String) async throws {
     try await withEngine({ $0.basePath = base }) { engine, origin in
       origin.fallback(.text("ok"))
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "example.org", "ftp://example.org/", "file:///etc/passwd", "http://", "http:///a", "http://a b/",
+    "", "example.org", "ftp://example.org/", "file:///etc/passwd", "http://", "http://?a", "http://a b/",
     "http://exa\nmple.org/", "http://example.org:99999/", "//example.org/",
     "http://example.org/" + String(repeating: "a", count: 8192),
   ]) func `an unusable URL fails when it is enqueued, and does not trap`(url: String) async throws {
