@@ -14,6 +14,7 @@ public final class NetworkBatch: Sendable {
     var left: Int
     var bytes: Int64 = 0
     var isEnded = false
+    var hasFailedFast = false
     var completions: [@Sendable ([Result<NetworkResponse, NetworkError>]) -> Void] = []
     var progress: [@Sendable (BatchProgress) -> Void] = []
   }
@@ -53,6 +54,15 @@ public final class NetworkBatch: Sendable {
 
   /// Ends all of them that have not ended with `.cancelled`.
   public func cancel() { cancelAll() }
+
+  /// Cancelled ones are failures too: without this each of them would cancel all the others again.
+  func cancelOnce() {
+    let isFirst = state.withLock { state in
+      defer { state.hasFailedFast = true }
+      return !state.hasFailedFast
+    }
+    if isFirst { cancelAll() }
+  }
 
   func ended(_ index: Int, _ result: Result<NetworkResponse, NetworkError>) {
     let (progress, watchers) = state.withLock { state in
@@ -96,7 +106,9 @@ public struct BatchProgress: Sendable, Hashable {
 
 extension NetworkEngine {
   /// Hands many operations to the queue, as one. Empty is complete at once.
-  /// - Parameter failFast: the first error cancels the others; false by default.
+  /// - Parameters:
+  ///   - operations: in the order of the results.
+  ///   - failFast: the first error cancels the others; false by default.
   @discardableResult
   public func enqueue(_ operations: [NetworkOperation], failFast: Bool = false) -> NetworkBatch {
     let context = context
@@ -105,7 +117,7 @@ extension NetworkEngine {
       deliver: { context.deliverLate($0) })
     for (index, operation) in operations.enumerated() {
       operation.onFinal { result in
-        if failFast, case .failure = result { batch.cancel() }
+        if failFast, case .failure = result { batch.cancelOnce() }
         batch.ended(index, result)
       }
     }

@@ -26,11 +26,12 @@ extension NetworkEngine {
   /// does not grow with its length; a lazy one may be endless until `cancel()`.
   ///
   /// - Parameters:
+  ///   - urls: absolute http or https URLs.
   ///   - each: after every URL, on the delivery target.
   ///   - completion: once, at the end.
   @discardableResult
-  public func prefetch<URLs: Sequence<String> & Sendable>(
-    _ urls: URLs, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in },
+  public func prefetch<URLs: Sequence<String> & SendableMetatype>(
+    _ urls: sending URLs, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in },
     completion: @escaping @Sendable (PrefetchSummary) -> Void = { _ in }
   ) -> NetworkBatch {
     let prefetch = Prefetch(engine: self, urls: urls, each: each, completion: completion)
@@ -42,51 +43,70 @@ extension NetworkEngine {
 }
 
 /// A prefetch under way: a window of operations over a sequence.
-final class Prefetch<URLs: Sequence<String> & Sendable>: Sendable {
+final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
   /// Operations under way and waiting; enough to keep every slot busy.
   private static var window: Int { 512 }
 
   private struct State {
-    var urls: URLs.Iterator?
     var pending: [UInt64: NetworkOperation] = [:]
     var summary = PrefetchSummary()
     var isFilling = false
+    /// Nothing more is pulled: the sequence has ended, or the prefetch was cancelled.
+    var isStopped = false
     var isEnded = false
   }
 
   private let engine: NetworkEngine
-  private let state: Mutex<State>
+  /// Touched by the one who fills, so the caller's iterator never runs under a lock that others wait for.
+  private let urls: Mutex<URLs.Iterator>
+  private let state = Mutex(State())
   private let each: @Sendable (PrefetchResult) -> Void
   private let completion: @Sendable (PrefetchSummary) -> Void
 
   init(
-    engine: NetworkEngine, urls: URLs, each: @escaping @Sendable (PrefetchResult) -> Void,
+    engine: NetworkEngine, urls: sending URLs, each: @escaping @Sendable (PrefetchResult) -> Void,
     completion: @escaping @Sendable (PrefetchSummary) -> Void
   ) {
     self.engine = engine
     self.each = each
     self.completion = completion
-    state = Mutex(State(urls: urls.makeIterator()))
+    self.urls = Mutex(urls.makeIterator())
   }
 
-  /// Pulls until the window is full or the sequence has ended.
+  /// Pulls until the window is full or the sequence has ended. One at a time: who finds another filling leaves
+  /// it to that one, who looks for room again before it stops.
   func fill() {
-    while let operation = pull() { engine.enqueue(operation) }
+    let isMine = state.withLock { state in
+      defer { state.isFilling = true }
+      return !state.isFilling
+    }
+    guard isMine else { return }
+    while hasRoom() {
+      guard let url = urls.withLock({ $0.next() }) else {
+        state.withLock { $0.isStopped = true }
+        continue
+      }
+      start(url)
+    }
     endIfOver()
   }
 
-  private func pull() -> NetworkOperation? {
+  private func hasRoom() -> Bool {
     state.withLock { state in
-      guard state.pending.count < Self.window, let url = state.urls?.next() else {
-        if state.pending.count < Self.window { state.urls = nil }
-        return nil
-      }
-      let operation = engine.operation(url: url)
-      operation.priority = .low
-      state.pending[operation.id] = operation
-      operation.onFinal { [self] result in ended(operation.id, url, result) }
-      return operation
+      state.isFilling = !state.isStopped && state.pending.count < Self.window
+      return state.isFilling
     }
+  }
+
+  private func start(_ url: String) {
+    let operation = engine.operation(url: url)
+    operation.priority = .low
+    operation.onFinal { [self] result in ended(operation.id, url, result) }
+    let isStopped = state.withLock { state in
+      state.pending[operation.id] = operation
+      return state.isStopped
+    }
+    if isStopped { operation.cancel() } else { engine.enqueue(operation) }
   }
 
   private func ended(_ id: UInt64, _ url: String, _ result: Result<NetworkResponse, NetworkError>) {
@@ -106,8 +126,8 @@ final class Prefetch<URLs: Sequence<String> & Sendable>: Sendable {
 
   func cancel() {
     let operations = state.withLock { state in
-      if state.urls != nil { state.summary.wasCancelled = true }
-      state.urls = nil
+      if !state.isStopped { state.summary.wasCancelled = true }
+      state.isStopped = true
       return Array(state.pending.values)
     }
     for operation in operations { operation.cancel() }
@@ -115,7 +135,7 @@ final class Prefetch<URLs: Sequence<String> & Sendable>: Sendable {
 
   private func endIfOver() {
     let summary = state.withLock { state -> PrefetchSummary? in
-      guard state.urls == nil, state.pending.isEmpty, !state.isEnded else { return nil }
+      guard state.isStopped, state.pending.isEmpty, !state.isEnded else { return nil }
       state.isEnded = true
       return state.summary
     }

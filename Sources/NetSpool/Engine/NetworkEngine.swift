@@ -62,7 +62,8 @@ public final class NetworkEngine: Sendable {
     return EngineContext(
       driver: configuration.queue.driver, target: configuration.delivery.target, headers: headers,
       handleSettings: settings, timeouts: configuration.timeouts.core, retry: configuration.retry.core,
-      redirects: configuration.redirects.core, limits: configuration.limits.core, hooks: configuration.hooks)
+      redirects: configuration.redirects.core, limits: configuration.limits.core, hooks: configuration.hooks,
+      owner: configuration.queue)
   }
 }
 

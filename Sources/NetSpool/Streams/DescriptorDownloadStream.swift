@@ -9,7 +9,9 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
   public let descriptor: Int32
   private let digests: Bool
 
-  /// - Parameter digests: whether the report gets the SHA-256 of the bytes; true by default.
+  /// - Parameters:
+  ///   - descriptor: open for writing, and the caller's to close.
+  ///   - digests: whether the report gets the SHA-256 of the bytes; true by default.
   public init(_ descriptor: Int32, digests: Bool = true) {
     self.descriptor = descriptor
     self.digests = digests

@@ -1,6 +1,7 @@
 /// Equal requests that are waiting or running: the first carries the others.
 ///
-/// Found by a 64-bit key, compared in full before anything is shared: method, URL, header fields and engine.
+/// Found by a 64-bit key, compared in full before anything is shared: method, URL, header fields,
+/// redirects that are followed, and engine.
 /// Two different requests with one key, which chance alone does not bring, simply go their own ways.
 struct Coalescer {
   private var carriers: [UInt64: Operation] = [:]
@@ -33,7 +34,11 @@ struct Coalescer {
   private static func isSame(_ carrier: Operation, _ operation: Operation, _ request: Request) -> Bool {
     let other = carrier.request
     return carrier.context === operation.context && other.url == request.url && other.method == request.method
-      && other.headers == request.headers
+      && other.headers == request.headers && redirects(of: other) == redirects(of: request)
+  }
+
+  private static func redirects(of request: Request) -> RedirectPolicy? {
+    request.hasExtras ? request.extra.redirects : nil
   }
 
   mutating func remove(_ operation: Operation, _ key: UInt64) {

@@ -29,13 +29,16 @@ package final class EngineContext: Sendable {
   package let limits: Limits
   package let hooks: Hooks
   let isClosed = Atomic(false)
+  /// The queue that the driver belongs to: as long as an operation lives, its loop thread runs.
+  private let owner: (any AnyObject & Sendable)?
 
   private static let lastID = Atomic<UInt64>(0)
 
   package init(
     driver: QueueDriver, target: DeliveryTarget, headers: HeaderFields,
     handleSettings: HandleSettings = HandleSettings(), timeouts: Timeouts = .standard,
-    retry: RetryPolicy, redirects: RedirectPolicy, limits: Limits = .standard, hooks: Hooks = Hooks()
+    retry: RetryPolicy, redirects: RedirectPolicy, limits: Limits = .standard, hooks: Hooks = Hooks(),
+    owner: (any AnyObject & Sendable)? = nil
   ) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.driver = driver
@@ -49,6 +52,7 @@ package final class EngineContext: Sendable {
     self.redirects = redirects
     self.limits = limits
     self.hooks = hooks
+    self.owner = owner
   }
 
   func prepare(_ request: inout Request) throws(Failure) {
@@ -85,17 +89,22 @@ package final class EngineContext: Sendable {
     isClosed.store(true, ordering: .releasing)
     guard driver.isStarted else { return }
     let done = DispatchSemaphore(value: 0)
-    driver.perform { [self] core in core.shutDown(self, seconds: seconds) { done.signal() } }
-    if waits { done.wait() }
+    let isOpen = driver.perform { [self] core in core.shutDown(self, seconds: seconds) { done.signal() } }
+    if waits && isOpen { done.wait() }
   }
 
   /// A handler that came after the end.
   package func deliverLate(_ body: @escaping @Sendable () -> Void) {
     switch target {
     case .queue(let queue): queue.async { Delivery.run([()]) { body() } }
-    case .loopThread: driver.perform { _ in Delivery.run([()]) { body() } }
+    case .loopThread:
+      if driver.perform({ _ in Delivery.run([()]) { body() } }) { return }
+      Self.withoutLoop.async { Delivery.run([()]) { body() } }
     }
   }
+
+  /// Where closures run that belong on a loop thread that is no more: an ending must come all the same.
+  private static let withoutLoop = DispatchQueue(label: "netspool.without-loop")
 }
 
 extension Failure {

@@ -9,7 +9,7 @@ extension EngineCore {
   static let publishingMax = 256
 
   func admit() {
-    while publishing < Self.publishingMax, driver.hasRoomToDeliver(Self.undeliveredMax),
+    while ending.count < Self.publishingMax, driver.hasRoomToDeliver(Self.undeliveredMax),
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
@@ -26,7 +26,6 @@ extension EngineCore {
 
   private func start(_ operation: Operation, at origin: Origin) throws(Failure) {
     let now = MonotonicClock.now
-    timers.cancel(operation.loop.journey?.queueDeadline)
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
@@ -40,7 +39,7 @@ extension EngineCore {
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
     transfer.begin(plan, now: now)
-    forEachWaiter(of: operation) { set(.executing, $0) }
+    forEachWaiter(of: operation) { didStart($0) }
   }
 
   private func idleTransfer(at origin: Origin, for operation: Operation) throws(Failure) -> Transfer {
@@ -66,8 +65,9 @@ extension EngineCore {
     plan.timeouts =
       request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
     if hasStreams(operation), !request.hasExtras || request.extra.timeouts == nil { plan.timeouts.total = nil }
+    let isKeyed = request.hasExtras && request.extra.idempotencyKey != nil
     plan.refusesResend =
-      !plan.method.isIdempotent && (!request.hasExtras || request.extra.idempotencyKey == nil)
+      !(plan.method.isIdempotent || isKeyed) || !retryPolicy(operation, request).repeatsOnDeadConnection
     plan.needsFreshConnection = journey?.needsFreshConnection ?? false
     journey?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
@@ -146,8 +146,9 @@ extension EngineCore {
     carrier.loop.fanout = fanout
     for (index, stream) in streams.enumerated() {
       fanout.add(stream.makeSink(sinkServices), id: operation.id) {
-        [unowned self, unowned operation] failure in
-        if stream.isEssential { sinkFailed(operation, index, failure) }
+        // Weak: a sink may fail while it is cleaned up, long after its operation has ended.
+        [weak self, weak operation] failure in
+        if stream.isEssential, let self, let operation { sinkFailed(operation, index, failure) }
       }
     }
   }

@@ -4,47 +4,48 @@ internal import Synchronization
 extension EngineCore {
   func cancel(_ operation: Operation) {
     loop.assertOnLoop()
+    guard operation.loop.isSubmitted else { return operation.loop.isCancelledEarly = true }
     withdraw(operation, Failure(.cancelled))
+  }
+
+  /// It ended without ever coming here.
+  func refused(_ operation: Operation, _ failure: Failure) {
+    closeUnusedStreams(operation, .failure(failure))
+    release(operation.id)
   }
 
   /// Ends one operation from our side. Others that share its exchange go on.
   func withdraw(_ operation: Operation, _ failure: Failure) {
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
     if blocked.removeValue(forKey: operation.id) != nil { return conclude(operation, failure) }
-    if let carrier = operation.loop.carrier {
-      carrier.loop.followersLeft -= 1
-      carrier.loop.fanout?.abandon(operation.id, failure)
+    let carrier = operation.loop.carrier ?? operation
+    if carrier === operation {
+      operation.loop.isHollow = true
+    } else {
       operation.loop.carrier = nil
-      conclude(operation, failure)
-      return endIfAlone(carrier)
+      carrier.loop.followersLeft -= 1
     }
-    operation.loop.isHollow = true
-    operation.loop.fanout?.abandon(operation.id, failure)
-    if operation.loop.followersLeft > 0 { return conclude(operation, failure) }
-    endExchange(operation, failure)
+    // Ended first: abandoning its sinks may be what an ending exchange waits for, and that has an answer.
     conclude(operation, failure)
+    carrier.loop.fanout?.abandon(operation.id, failure)
+    if carrier.loop.isHollow, carrier.loop.followersLeft == 0 { endExchange(carrier, failure) }
   }
 
-  /// Everybody has left an exchange.
-  private func endIfAlone(_ carrier: Operation) {
-    guard carrier.loop.isHollow, carrier.loop.followersLeft == 0 else { return }
-    endExchange(carrier, Failure(.cancelled))
-  }
-
-  /// Takes a carrier out of wherever it is, without telling anybody.
+  /// Everybody has left: takes a carrier out of wherever it is, without telling anybody.
   private func endExchange(_ operation: Operation, _ failure: Failure) {
+    if ending[operation.id] != nil { return }  // over already; its sinks are finishing
     unregister(operation)
     parked[operation.id] = nil
+    delayed[operation.id] = nil
     timers.cancel(operation.loop.journey?.delay)
-    timers.cancel(operation.loop.journey?.queueDeadline)
     if let ticket = operation.loop.ticket {
       operation.loop.ticket = nil
       queue.remove(ticket)
     }
     if let transfer = operation.loop.transfer { stop(transfer, of: operation, failure) }
-    guard let fanout = operation.loop.fanout else { return closeUnusedStreams(operation, failure) }
+    let fanout = operation.loop.fanout
     operation.loop.fanout = nil
-    fanout.finish(failure) {}
+    fanout?.finish(failure) {}
   }
 
   private func stop(_ transfer: Transfer, of operation: Operation, _ failure: Failure) {
@@ -58,7 +59,8 @@ extension EngineCore {
   }
 
   /// Streams of an operation that never started are closed all the same: exactly once.
-  func closeUnusedStreams(_ operation: Operation, _ failure: Failure) {
+  func closeUnusedStreams(_ operation: Operation, _ outcome: Operation.Outcome) {
+    guard case .failure(let failure) = outcome else { return }
     let streams = operation.shared.withLock { $0.streams }
     guard !streams.isEmpty, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true
@@ -68,7 +70,8 @@ extension EngineCore {
   // MARK: Priority, pause
 
   package func reprioritise(_ operation: Operation) {
-    raise(operation.loop.carrier ?? operation, to: operation.request.priority)
+    let carrier = operation.loop.carrier ?? operation
+    raise(carrier, to: highestPriority(carrier))
   }
 
   /// Stops reading and frees the slot. A shared exchange goes on for the others.
@@ -112,7 +115,9 @@ extension EngineCore {
   /// Ends every operation that matches.
   package func cancelAll(_ failure: Failure = Failure(.cancelled), where matches: (Operation) -> Bool) {
     loop.assertOnLoop()
-    for operation in everyone() where matches(operation) { withdraw(operation, failure) }
+    for operation in everyone() where operation.shared.withLock({ $0.outcome == nil }) {
+      if matches(operation) { withdraw(operation, failure) }
+    }
   }
 
   func endAll(_ failure: Failure) { cancelAll(failure) { _ in true } }
@@ -125,6 +130,8 @@ extension EngineCore {
       if let operation = transfer.owner as? Operation { carriers.append(operation) }
     }
     carriers.append(contentsOf: parked.values)
+    carriers.append(contentsOf: delayed.values)
+    carriers.append(contentsOf: ending.values)
     return carriers.flatMap { $0.loop.followers + [$0] }
   }
 
@@ -132,10 +139,12 @@ extension EngineCore {
   /// engine's delivery target, once all its final events are delivered.
   func shutDown(_ context: EngineContext, seconds: Double, done: @escaping @Sendable () -> Void) {
     let mine = everyone().filter { $0.context === context && $0.shared.withLock { $0.outcome == nil } }
-    guard !mine.isEmpty else { return context.deliverLate(done) }
-    let countdown = Countdown(mine.count) { context.deliverLate(done) }
-    for operation in mine { operation.onFinal { _ in countdown.signal() } }
-    timers.after(milliseconds: UInt64(max(0, seconds) * 1000)) { [unowned self] in
+    let countdown = Countdown(mine.count + 1) { context.deliverLate(done) }
+    // Behind those that have ended and whose closures have not run yet.
+    tell(Operation(Request(url: ""), context: context), .mark { countdown.signal() })
+    for operation in mine { operation.add(.ended { countdown.signal() }) }
+    guard !mine.isEmpty else { return }
+    timers.after(milliseconds: UInt64(min(max(0, seconds), 1e9) * 1000)) { [unowned self] in
       cancelAll(Failure(.engineClosed)) { $0.context === context }
     }
   }

@@ -98,10 +98,12 @@ extension EngineCore {
   /// libcurl reported the end, or (without a code) we ended it.
   func completed(_ transfer: Transfer, code: Int32?) {
     guard let operation = transfer.owner as? Operation else { return }
+    let hadSlot = transfer.slot >= 0
     leaveRunning(transfer)
+    if !hadSlot { unpark(operation) }
     var failure = transfer.end(code: code)
     let metrics = transfer.metrics()
-    finishSlot(operation, transfer, failure, metrics.firstByte)
+    if hadSlot { finishSlot(operation, transfer, failure, metrics.firstByte) }
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
     let next = operation.loop.journey?.next
@@ -111,14 +113,14 @@ extension EngineCore {
     {
       return goOn(operation, transfer, .retry(after: delay))
     }
-    if failure == nil || Self.isBeyondAnswer(failure), let next {
+    if failure == nil || (code != nil && Self.isBeyondAnswer(failure)), let next {
       guard case .fail(let refusal) = next else { return goOn(operation, transfer, next) }
       failure = refusal
     }
     finish(operation, transfer, failure, metrics)
   }
 
-  /// A body that was to be dropped anyway may end badly.
+  /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
   private static func isBeyondAnswer(_ failure: Failure?) -> Bool { failure?.sendState == .answered }
 
   func leaveRunning(_ transfer: Transfer) {
@@ -129,6 +131,14 @@ extension EngineCore {
       last.slot = transfer.slot
     }
     transfer.slot = -1
+  }
+
+  /// A paused exchange ended all the same; its slot was given back when it paused.
+  private func unpark(_ operation: Operation) {
+    parked[operation.id] = nil
+    operation.loop.isPaused = false
+    if let ticket = operation.loop.ticket { queue.remove(ticket) }
+    operation.loop.ticket = nil
   }
 
   private func finishSlot(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ firstByte: Int64) {
@@ -185,10 +195,10 @@ extension EngineCore {
   private func delay(_ operation: Operation, _ journey: Journey, seconds: Double) {
     for waiter in waiters(of: operation) { set(.queued, waiter) }
     guard seconds > 0 else { return wait(operation, operation.request.priority, atFront: true) }
-    parked[operation.id] = operation
+    delayed[operation.id] = operation
     journey.delay = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
+      delayed[operation.id] = nil
       journey.delay = nil
-      parked[operation.id] = nil
       wait(operation, operation.request.priority, atFront: true)
     }
   }
@@ -207,11 +217,11 @@ extension EngineCore {
     let bodySize = transfer.bodyBytes
     recycle(transfer, operation)
     guard let fanout else { return deliver(operation, answer, failure, nil) }
-    publishing += 1
+    ending[operation.id] = operation
     let refusal =
       failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? Failure(status: $0) : nil }
     fanout.finish(refusal) { [self] in
-      publishing -= 1
+      ending[operation.id] = nil
       deliver(operation, answer, failure, fanout)
       loop.markDirty()
     }
@@ -237,6 +247,7 @@ extension EngineCore {
     var failure = failure
     failure?.attempts = operation.loop.journey?.attempts ?? 1
     operation.loop.followers = []
+    operation.loop.followersLeft = 0
     operation.loop.fanout = nil
     if !operation.loop.isHollow { deliver(to: operation, answer, failure, fanout) }
     for follower in followers {
@@ -261,13 +272,10 @@ extension EngineCore {
   /// Ends a carrier that has no exchange under way, and all who wait for it.
   func endCarrier(_ operation: Operation, _ failure: Failure) {
     unregister(operation)
-    parked[operation.id] = nil
-    timers.cancel(operation.loop.journey?.delay)
-    timers.cancel(operation.loop.journey?.queueDeadline)
     guard let fanout = operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
-    publishing += 1
+    ending[operation.id] = operation
     fanout.finish(failure) { [self] in
-      publishing -= 1
+      ending[operation.id] = nil
       deliver(operation, nil, failure, fanout)
       loop.markDirty()
     }

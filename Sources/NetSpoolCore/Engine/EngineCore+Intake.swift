@@ -4,20 +4,21 @@ internal import Synchronization
 extension EngineCore {
   func submit(_ operation: Operation) {
     loop.assertOnLoop()
-    let (request, dependencies, hasEnded) = operation.shared.withLock {
-      ($0.request, $0.dependencies, $0.outcome != nil)
+    operation.loop.isSubmitted = true
+    let (request, dependencies, isHeard) = operation.shared.withLock { shared in
+      (shared.request, shared.dependencies, shared.handlers.wantsState)
     }
-    if hasEnded { return }  // cancelled on the way
+    if isHeard { tell(operation, .state(.queued)) }
     do throws(Failure) {
       if isClosing { throw Failure(.engineClosed) }
+      if operation.loop.isCancelledEarly { throw Failure(.cancelled) }
       operation.loop.origin = try locate(operation, request)
-      let own = request.hasExtras ? request.extra.timeouts : nil
-      if let deadline = (own ?? operation.context.timeouts).queueDeadline {
-        startQueueDeadline(operation, seconds: deadline)
+      let own = request.hasExtras ? request.extra.timeouts?.queueDeadline : nil
+      if let seconds = own ?? operation.context.timeouts.queueDeadline {
+        startQueueDeadline(operation, seconds: seconds)
       }
       if !dependencies.isEmpty, try hold(operation, behind: dependencies) { return }
     } catch {
-      closeUnusedStreams(operation, error)
       return conclude(operation, error)
     }
     enqueue(operation, request)
@@ -50,10 +51,17 @@ extension EngineCore {
       if case .cycle = dependencies.add(operation.id, after: other.id) {
         throw Failure(.invalidRequest, reason: "a cycle of dependencies")
       }
+      if other.context.driver !== driver { hear(of: other) }
     }
     guard dependencies.isBlocked(operation.id) else { return false }
     blocked[operation.id] = operation
     return true
+  }
+
+  /// One of another queue ends on another loop.
+  private func hear(of other: Operation) {
+    let (driver, id) = (driver, other.id)
+    other.add(.ended { driver.perform { $0.release(id) } })
   }
 
   /// Into the queue, or behind an equal request.
@@ -71,6 +79,8 @@ extension EngineCore {
 
   func wait(_ operation: Operation, _ priority: Priority, atFront: Bool) {
     guard let origin = operation.loop.origin else { return }
+    let priority = operation.loop.followersLeft == 0 ? priority : highestPriority(operation)
+    operation.loop.priority = priority
     operation.loop.ticket = queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)
   }
 
@@ -86,21 +96,26 @@ extension EngineCore {
     operation.loop.carrier = carrier
     carrier.loop.followers.append(operation)
     carrier.loop.followersLeft += 1
-    if carrier.loop.transfer != nil { set(.executing, operation) }
-    raise(carrier, to: priority)
+    if carrier.loop.transfer != nil { didStart(operation) }
+    if priority > carrier.loop.priority { raise(carrier, to: priority) }
     return true
   }
 
   /// A shared operation is as urgent as the most urgent of those that wait for it.
-  func raise(_ carrier: Operation, to priority: Priority) {
-    guard let ticket = carrier.loop.ticket else { return }
-    let highest = waiters(of: carrier).map(\.request.priority).max() ?? priority
-    _ = queue.reprioritise(ticket, to: max(highest, priority))
+  func highestPriority(_ carrier: Operation) -> Priority {
+    waiters(of: carrier).map(\.request.priority).max() ?? .low
   }
 
-  /// Those who get the answer: the carrier, unless its user has left, and its followers.
+  func raise(_ carrier: Operation, to priority: Priority) {
+    carrier.loop.priority = priority
+    guard let ticket = carrier.loop.ticket else { return }
+    _ = queue.reprioritise(ticket, to: priority)
+  }
+
+  /// Those who get the answer: the carrier and its followers, without those whose user has left.
   func waiters(of carrier: Operation) -> [Operation] {
-    carrier.loop.isHollow ? carrier.loop.followers : [carrier] + carrier.loop.followers
+    let followers = carrier.loop.followers.filter { $0.loop.carrier != nil }
+    return carrier.loop.isHollow ? followers : [carrier] + followers
   }
 
   func forEachWaiter(of carrier: Operation, _ body: (Operation) -> Void) {
@@ -110,9 +125,14 @@ extension EngineCore {
 
   private func startQueueDeadline(_ operation: Operation, seconds: Double) {
     operation.makeJourney().queueDeadline = timers.after(milliseconds: UInt64(seconds * 1000)) {
-      [unowned self, unowned operation] in
-      guard operation.loop.transfer == nil else { return }
-      withdraw(operation, Failure(.timedOut, reason: "queueDeadline"))
+      [unowned self, weak operation] in
+      if let operation { withdraw(operation, Failure(.timedOut, reason: "queueDeadline")) }
     }
+  }
+
+  /// Its exchange runs: it has waited long enough.
+  func didStart(_ operation: Operation) {
+    timers.cancel(operation.loop.journey?.queueDeadline)
+    set(.executing, operation)
   }
 }

@@ -14,7 +14,7 @@ extension EngineCore {
       isReplayable: !transfer.hasStreamed && (!request.hasExtras || request.extra.prepared.canReplay),
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
       retryAfter: head.flatMap { Self.retryAfter($0) })
-    let policy = request.hasExtras ? request.extra.retry ?? operation.context.retry : operation.context.retry
+    let policy = retryPolicy(operation, request)
     guard let origin = operation.loop.origin else { return nil }
     let random = Double.random(in: 0..<1, using: &random)
     guard
@@ -22,6 +22,10 @@ extension EngineCore {
         attempt, policy: policy, budget: &origin.budget, random: random)
     else { return nil }
     return seconds
+  }
+
+  func retryPolicy(_ operation: Operation, _ request: Request) -> RetryPolicy {
+    (request.hasExtras ? request.extra.retry : nil) ?? operation.context.retry
   }
 
   static func retryAfter(_ head: ResponseHead) -> Double? {

@@ -19,8 +19,10 @@ package final class EngineCore {
   /// Operations that wait for others, by id.
   var blocked: [UInt64: Operation] = [:]
   var running: [Transfer] = []
-  /// Fan-outs whose sinks are still publishing.
-  var publishing = 0
+  /// Operations whose exchange is over and whose sinks are still publishing, by id.
+  var ending: [UInt64: Operation] = [:]
+  /// Operations that wait for their next attempt, by id.
+  var delayed: [UInt64: Operation] = [:]
   var settings: QueueSettings
   var tick: LoopTimer?
   var isClosing = false
@@ -64,15 +66,17 @@ package final class EngineCore {
 
   private func takeCommands() {
     driver.mailbox.drain(into: &commands)
-    for command in commands {
-      switch command {
-      case .submit(let operation): submit(operation)
-      case .cancel(let operation): cancel(operation)
-      case .perform(let action): action(self)
-      }
-    }
+    for command in commands { obey(command) }
     // A burst of a million must not keep its buffer.
     commands.removeAll(keepingCapacity: commands.count < 65_536)
+  }
+
+  private func obey(_ command: QueueDriver.Command) {
+    switch command {
+    case .submit(let operation): submit(operation)
+    case .cancel(let operation): cancel(operation)
+    case .perform(let action): action(self)
+    }
   }
 
   /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.
@@ -80,6 +84,7 @@ package final class EngineCore {
     var rounds = 0
     repeat {
       takeCommands()
+      if isClosing { return end() }
       work()
       outbox.flush()
       rounds += 1
@@ -122,9 +127,10 @@ package final class EngineCore {
 
   // MARK: Telling
 
-  /// Changes the state, and says so if someone listens.
+  /// Changes the state of one that has not ended, and says so if someone listens.
   func set(_ state: Operation.State, _ operation: Operation) {
     let isHeard = operation.shared.withLock { shared in
+      guard shared.outcome == nil, shared.state != state else { return false }
       shared.state = state
       return shared.handlers.wantsState
     }
@@ -139,18 +145,22 @@ package final class EngineCore {
   /// The one place where an operation ends.
   func conclude(_ operation: Operation, _ outcome: Operation.Outcome) {
     let state = outcome.isCancellation ? Operation.State.cancelled : .finished
-    let (isFirst, isHeard) = operation.shared.withLock { shared in
-      guard shared.outcome == nil else { return (false, false) }
+    let (isFirst, isHeard, isPlain) = operation.shared.withLock { shared in
+      guard shared.outcome == nil else { return (false, false, true) }
       shared.outcome = outcome
       shared.state = state
-      return (true, shared.handlers.wantsState)
+      return (true, shared.handlers.wantsState, shared.dependencies.isEmpty && shared.streams.isEmpty)
     }
     guard isFirst else { return }
-    if case .failure(let failure) = outcome { closeUnusedStreams(operation, failure) }
     if isHeard { tell(operation, .state(state)) }
     driver.willDeliver()
     tell(operation, .final)
-    release(operation)
+    timers.cancel(operation.loop.journey?.queueDeadline)
+    if !isPlain {
+      operation.letGoOfDependencies()
+      closeUnusedStreams(operation, outcome)
+    }
+    release(operation.id)
   }
 
   func conclude(_ operation: Operation, _ failure: Failure) {
@@ -160,30 +170,31 @@ package final class EngineCore {
   }
 
   /// Those that waited for it may go.
-  private func release(_ operation: Operation) {
+  func release(_ id: UInt64) {
     guard !dependencies.isEmpty else { return }
-    for id in dependencies.finish(operation.id) {
+    for id in dependencies.finish(id) {
       if let next = blocked.removeValue(forKey: id) { enqueue(next, next.request) }
     }
   }
 
   // MARK: End
 
+  /// A command: the loop closes behind those that came with it.
+  func close() { isClosing = true }
+
   /// Ends everything that still runs and closes the loop.
-  func close() {
-    guard !isClosing else { return }
-    isClosing = true
+  private func end() {
     endAll(Failure(.engineClosed))
     outbox.flush()
     worker.stop()
     multi.close()
+    // Those that came too late, and what the worker had still to say.
+    for command in driver.mailbox.close() { obey(command) }
     timers.close()
     waits.close()
     tick?.close()
     tick = nil
-    for case .submit(let operation) in driver.mailbox.close() {
-      conclude(operation, Failure(.engineClosed))
-    }
+    driver.running.store(running.count, ordering: .relaxed)
     outbox.flush()
     loop.stop()
   }

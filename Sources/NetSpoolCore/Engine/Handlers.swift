@@ -5,6 +5,8 @@ struct Handlers: Sendable {
     case failure(@Sendable (Failure) -> Void)
     /// Either ending.
     case final(@Sendable (Operation.Outcome) -> Void)
+    /// Our own bookkeeping: either ending, after the user's closures of that time; catches nothing.
+    case ended(@Sendable () -> Void)
     case uploadProgress(@Sendable (TransferProgress) -> Void)
     case downloadProgress(@Sendable (TransferProgress) -> Void)
     case notModified(@Sendable () -> Void)

@@ -8,6 +8,8 @@ extension Operation {
     case download(TransferProgress)
     case notModified
     case final
+    /// Nothing of the operation's: what was to come after all events before it.
+    case mark(@Sendable () -> Void)
   }
 
   /// Adds a handler. One that comes after the end gets the final event.
@@ -34,6 +36,7 @@ extension Operation {
   /// The delivery target.
   package func deliver(_ event: Event) {
     if case .final = event { return deliverFinal() }
+    if case .mark(let body) = event { return body() }
     let handlers = shared.withLock { $0.handlers }
     handlers.forEach { handler in
       switch (handler, event) {
@@ -76,26 +79,43 @@ extension Operation {
     case (.completion(let body), .response(let response)): body(response)
     case (.failure(let body), .failure(let failure)): body(failure)
     case (.final(let body), _): body(outcome)
+    case (.ended(let body), _): body()
     default: break
     }
   }
 }
 
 extension Operation {
-  /// Any thread: it never reached the loop. Ends it on the delivery target all the same.
-  package func refuse(_ failure: Failure) {
-    let isFirst = shared.withLock { shared in
-      guard shared.outcome == nil else { return false }
+  /// Any thread: it never reached the loop. Ends it on the delivery target all the same; false when it has
+  /// ended already, or is not as required.
+  @discardableResult
+  package func refuse(_ failure: Failure, onlyIfReady: Bool = false) -> Bool {
+    let state = failure.code == .cancelled ? State.cancelled : .finished
+    let (isFirst, hasStreams) = shared.withLock { shared in
+      guard shared.outcome == nil, !onlyIfReady || shared.state == .ready else { return (false, false) }
       shared.outcome = .failure(failure)
-      shared.state = failure.code == .cancelled ? .cancelled : .finished
-      return true
+      shared.state = state
+      return (true, !shared.streams.isEmpty)
     }
-    guard isFirst else { return }
-    let hasStreams = shared.withLock { !$0.streams.isEmpty }
-    // Streams hear of it on the loop thread, or here when there is none.
-    if hasStreams, !context.driver.perform({ [self] core in core.closeUnusedStreams(self, failure) }) {
-      for stream in shared.withLock({ $0.streams }) { stream.close(failure) }
+    guard isFirst else { return false }
+    letGoOfDependencies()
+    // What waits for it waits on the loop, and so do its streams for their end.
+    if context.driver.isStarted || hasStreams {
+      context.driver.perform { [self] core in core.refused(self, failure) }
     }
-    context.deliverLate { [self] in deliver(.final) }
+    context.deliverLate { [self] in
+      deliver(.state(state))
+      deliver(.final)
+    }
+    return true
+  }
+
+  /// A chain of ended operations must not keep its whole past alive, nor take it apart recursively.
+  func letGoOfDependencies() {
+    let old = shared.withLock { shared in
+      defer { shared.dependencies = [] }
+      return shared.dependencies
+    }
+    _ = old  // released here, outside the lock
   }
 }

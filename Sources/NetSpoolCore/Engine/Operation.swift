@@ -60,6 +60,11 @@ package final class Operation: @unchecked Sendable {
     var hasSinks = false
     var sinkFailure: Failure?
     var isPaused = false
+    /// The queue knows it; before that a cancellation is only noted.
+    var isSubmitted = false
+    var isCancelledEarly = false
+    /// The highest of those that wait for it, when it was queued.
+    var priority = Priority.normal
   }
 
   /// Loop thread: where it is remembered what the next exchange needs.
@@ -120,7 +125,8 @@ extension Operation {
       try context.prepare(&ready)
       try ready.makeReady()
     } catch {
-      return refuse(error.about(request.url))
+      refuse(error.about(request.url))
+      return
     }
     shared.withLock { [ready] in $0.request = ready }
     if let failure = context.submit(self) { refuse(failure.about(request.url)) }
@@ -136,9 +142,7 @@ extension Operation {
 
   /// Any thread.
   package func requestCancel() {
-    let isUnknown = shared.withLock { $0.state == .ready }
-    if isUnknown { return refuse(Failure(.cancelled)) }
-    context.driver.cancel(self)
+    if !refuse(Failure(.cancelled), onlyIfReady: true) { context.driver.cancel(self) }
   }
 
   /// Any thread: counts while it waits as well.

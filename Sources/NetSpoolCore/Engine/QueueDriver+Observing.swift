@@ -34,7 +34,7 @@ extension QueueDriver {
   /// The last reference is gone and nothing is under way: the loop thread ends by itself.
   package func abandon() {
     guard isStarted else { return }
+    detach()  // first: a thread that has ended can no longer be let go
     mailbox.send(.perform { $0.close() })
-    detach()
   }
 }

@@ -97,7 +97,8 @@ package final class QueueDriver: Sendable {
   private func run() {
     do throws(Failure) {
       let core = try EngineCore(driver: self)
-      core.run()
+      // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.
+      Delivery.run([core]) { $0.run() }
       let left = core.finish()
       life.withLock { $0 = .closed(handlesLeft: left) }
     } catch {

@@ -5,6 +5,7 @@ final class TimerTable {
   private let loop: EventLoop
   private var timers: [Key: LoopTimer] = [:]
   private var lastKey = 0
+  private var isClosed = false
 
   init(loop: EventLoop) { self.loop = loop }
 
@@ -12,6 +13,7 @@ final class TimerTable {
   func after(milliseconds: UInt64, _ body: @escaping () -> Void) -> Key {
     lastKey += 1
     let key = lastKey
+    if isClosed { return key }
     let timer = LoopTimer(on: loop) { [unowned self] in
       cancel(key)
       body()
@@ -27,7 +29,9 @@ final class TimerTable {
     timers.removeValue(forKey: key)?.close()
   }
 
+  /// None fires any more, and none is taken.
   func close() {
+    isClosed = true
     for timer in timers.values { timer.close() }
     timers = [:]
   }

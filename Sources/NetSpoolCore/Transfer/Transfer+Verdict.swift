@@ -25,7 +25,7 @@ extension Transfer {
     }
   }
 
-  private func sent(_ failure: Failure) -> Failure {
+  func sent(_ failure: Failure) -> Failure {
     guard failure.sendState == .notSent else { return failure }
     var failure = failure
     failure.sendState = head != nil ? .answered : handle.isConnected ? .maybeProcessed : .notSent

@@ -108,7 +108,7 @@ package final class Transfer {
     multi.remove(handle)
     plan.source?.close()
     plan.source = nil
-    let failure = code.flatMap { verdict(code: $0) } ?? machine.failure
+    let failure = code.flatMap { verdict(code: $0) } ?? machine.failure.map { sent($0) }
     machine.handle(.done)
     return failure
   }

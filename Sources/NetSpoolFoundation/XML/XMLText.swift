@@ -17,7 +17,7 @@ enum XMLText {
     return rest.utf8.first { !isBlank($0) } == UInt8(ascii: "<") ? String(rest) : nil
   }
 
-  static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
   private static func mark(_ data: Data) -> String.Encoding? {
     if data.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }

@@ -1,4 +1,4 @@
-/// One step of what a connection does while it answers. ``Answer/raw(_:)-(WirePart...)`` takes a list of them; every
+/// One step of what a connection does while it answers. ``Answer/raw(_:)-([WirePart])`` takes a list of them; every
 /// other answer is compiled to one.
 public struct WirePart: Sendable {
   enum Step: Sendable {

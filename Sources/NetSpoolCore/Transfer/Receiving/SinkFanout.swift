@@ -51,6 +51,7 @@ package final class SinkFanout {
     for branch in branches where branch.id == id && !branch.isFinishing {
       _ = try? branch.finish(failure)
     }
+    endIfOver()
   }
 
   /// Publishes all, or abandons all, and calls `done` when the last one is over; perhaps at once.

@@ -1,0 +1,241 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+/// Equal requests that are under way share one exchange, and nothing else.
+@Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
+  @Test func `a thousand equal requests are one, with a thousand endings`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("shared"))
+      origin.hold("/a")
+      let tally = Tally()
+      for _ in 0..<1000 {
+        let operation = engine.operation(path: "/a")
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      await tally.wait(for: 1000)
+      #expect(tally.count("completed") == 1000)
+      #expect(tally.isOneEach)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `the exchange ends with the last who wants it`(isQueued: Bool)
+    async throws
+  {
+    try await withEngine(queue: { $0.isSuspended = isQueued }) { engine, origin in
+      origin.on("/a", .text("shared"))
+      origin.hold("/a")
+      let tally = Tally()
+      let operations = (0..<1000).map { _ in engine.operation(path: "/a") }
+      for operation in operations {
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      if !isQueued { #expect(await origin.waitForWaiting("/a", 1)) }
+      for operation in operations[..<999] { operation.cancel() }
+      await tally.wait(for: 999)
+      engine.configuration.queue.isSuspended = false
+      origin.release("/a")
+      #expect(await operations[999].end().text == "shared")
+      #expect(tally.count("cancelled") == 999)
+      #expect(origin.hits("/a") == 1)
+      #expect(operations[..<999].allSatisfy { $0.state == .cancelled })
+    }
+  }
+
+  @Test func `when all have left, the slot is free`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
+      origin.hold("/a")
+      origin.on("/next", .text("next"))
+      let operations = (0..<3).map { _ in engine.get("/a") }
+      #expect(await origin.waitForWaiting("/a", 1))
+      for operation in operations { operation.cancel() }
+      #expect(await engine.end(of: engine.operation(path: "/next")).text == "next")
+    }
+  }
+
+  @Test func `requests that differ in what the origin may see are never shared`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a") { request in
+        .text([request.header("Authorization"), request.header("Cookie"), request.header("Range")]
+          .map { $0 ?? "-" }.joined(separator: " "))
+      }
+      origin.hold("/a")
+      let operations = [
+        engine.operation(path: "/a").setAuthorization("one"),
+        engine.operation(path: "/a").setAuthorization("two"),
+        engine.operation(path: "/a").setHeader("Cookie", "a=1"), engine.operation(path: "/a"),
+        engine.operation(path: "/a").setHeader("Range", "bytes=0-"),
+      ]
+      for operation in operations { engine.enqueue(operation) }
+      #expect(await origin.waitForWaiting("/a", 5))
+      origin.release("/a")
+      var answers: [String?] = []
+      for operation in operations { answers.append(await operation.end().text) }
+      #expect(answers == ["Bearer one - -", "Bearer two - -", "- a=1 -", "- - -", "- - bytes=0-"])
+    }
+  }
+
+  @Test func `two engines, HEAD and GET, redirects followed and not, and those who object`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .redirect(to: "/b"))
+      origin.on("/b", .text("ok"))
+      origin.hold("/a")
+      let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
+      let alone = { engine.operation(path: "/a").configure { $0.coalesces = false } }
+      let plain = engine.operation(path: "/a").configure { $0.redirects = RequestRedirects.none }
+      let operations = [
+        engine.get("/a"), other.get("/a"), engine.operation(path: "/a", method: .head), alone(), alone(), plain,
+      ]
+      for operation in operations { engine.enqueue(operation) }
+      #expect(await origin.waitForWaiting("/a", 6))
+      origin.releaseAll()
+      for operation in operations.dropLast() { #expect(await operation.end().response?.status == 200) }
+      #expect(await plain.end().response?.status == 302)
+    }
+  }
+
+  @Test func `POST is never shared`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("ok"))
+      origin.hold("/a")
+      let operations = (0..<2).map { _ in engine.operation(path: "/a", method: .post) }
+      for operation in operations { engine.enqueue(operation) }
+      #expect(await origin.waitForWaiting("/a", 2))
+      origin.releaseAll()
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+
+  @Test func `equal HEAD requests share one exchange`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("ok"))
+      origin.hold("/a")
+      let operations = (0..<5).map { _ in engine.operation(path: "/a", method: .head) }
+      for operation in operations { engine.enqueue(operation) }
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.releaseAll()
+      for operation in operations { #expect(await operation.end().response?.status == 200) }
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `one who comes during the body gets all of it, in memory and in streams`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
+      let arrived = Latch()
+      let first = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
+      engine.enqueue(first)
+      await arrived.opened()
+      // When
+      let late = engine.get("/a")
+      let stream = MemoryDownloadStream()
+      let lateWithStream = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(lateWithStream)
+      // Then they share it: each of them is executing without another request
+      origin.release("middle")
+      for operation in [first, late] {
+        let body = try #require(await operation.end().response?.body)
+        #expect(body.count == 200_000)
+        #expect(BodyPattern.matches([UInt8](body)))
+      }
+      #expect(await lateWithStream.end().response?.streams.first?.bytes == 200_000)
+      #expect(BodyPattern.matches(stream.bytes) && stream.isWhole)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `one who comes when the body is no longer held asks for itself`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
+      let arrived = Latch()
+      let first = engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream())
+        .onDownloadProgress { _ in arrived.open() }
+      engine.enqueue(first)
+      await arrived.opened()
+      let late = engine.get("/a")
+      #expect(await origin.waitForHits("/a", 2))
+      origin.release("middle")
+      #expect(await late.end().response?.body.count == 200_000)
+      #expect(await first.end().response?.body.count == 0)
+    }
+  }
+
+  @Test func `streams of all who share are fed before the first byte too, and closed when one leaves`()
+    async throws
+  {
+    try await withEngine { engine, origin in
+      origin.on("/a", .pattern(50_000))
+      origin.hold("/a")
+      let streams = (0..<3).map { _ in MemoryDownloadStream() }
+      let operations = streams.map { engine.operation(path: "/a").addDownloadStream($0) }
+      let gone = Latch()
+      operations[1].addDownloadStream(ClosureDownloadStream(onClose: { _ in gone.open() }) { _ in .accepted })
+      for operation in operations { engine.enqueue(operation) }
+      #expect(await origin.waitForWaiting("/a", 1))
+      operations[1].cancel()
+      await gone.opened()
+      origin.release("/a")
+      #expect(await operations[0].end().response?.status == 200)
+      #expect(await operations[2].end().response?.status == 200)
+      #expect(await operations[1].end().code == .cancelled)
+      #expect(streams.map(\.isWhole) == [true, false, true])
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `one who left before the start opens no stream`() async throws {
+    try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
+      origin.on("/a", .text("ok"))
+      let calls = Journal<String>()
+      let first = engine.get("/a")
+      let second = engine.operation(path: "/a").addDownloadStream(NotingStream(calls))
+      engine.enqueue(second)
+      second.cancel()
+      #expect(await second.end().code == .cancelled)
+      engine.configuration.queue.isSuspended = false
+      #expect(await first.end().text == "ok")
+      #expect(calls.entries == ["close cancelled"])
+    }
+  }
+
+  @Test func `the failing stream of one does not disturb the others`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .pattern(50_000))
+      origin.hold("/a")
+      let first = engine.get("/a")
+      let failing = engine.operation(path: "/a")
+        .addDownloadStream(ClosureDownloadStream { _ in throw NetworkError(code: .invalidRequest) })
+      engine.enqueue(failing)
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      #expect(await failing.end().code == .sinkFailed)
+      #expect(await first.end().response?.body.count == 50_000)
+    }
+  }
+
+  @Test func `what is shared is as urgent as the most urgent who waits for it`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
+      origin.on(prefix: "/", .text("ok"))
+      origin.hold("/held")
+      let blocker = engine.get("/held")
+      #expect(await origin.waitForWaiting("/held", 1))
+      let low = engine.operation(path: "/shared")
+      low.priority = .low
+      engine.enqueue(low)
+      for number in 0..<4 { engine.get("/normal\(number)") }
+      let urgent = engine.operation(path: "/shared")
+      urgent.priority = .urgent
+      engine.enqueue(urgent)
+      blocker.cancel()
+      #expect(await urgent.end().text == "ok")
+      #expect(await low.end().text == "ok")
+      #expect(origin.requests.map(\.path).dropFirst().first == "/shared")
+      #expect(origin.hits("/shared") == 1)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import NetSpool
+import NetSpoolCore
+import NetSpoolTesting
+import Testing
+
+/// Who keeps whom alive.
+@Suite(.timeLimit(.minutes(1))) struct LifeTests {
+  @Test func `letting go of the engine and its queue cancels nothing`() async throws {
+    let origin = try ScriptedOrigin()
+    origin.on(prefix: "/", .text("ok"))
+    origin.hold("/0")
+    let tally = Tally()
+    weak var engine: NetworkEngine?
+    do {
+      var settings = NetworkQueue.Configuration()
+      settings.sizing = .fixed(4)
+      let made = try NetworkEngine(to: origin, on: NetworkQueue(configuration: settings))
+      engine = made
+      for number in 0..<1000 {
+        let operation = made.operation(path: "/\(number)")
+        tally.watch(operation)
+        made.enqueue(operation)
+      }
+    }
+    #expect(await origin.waitForWaiting("/0", 1))
+    #expect(engine == nil)
+    origin.release("/0")
+    await tally.wait(for: 1000)
+    #expect(tally.count("completed") == 1000)
+  }
+
+  @Test func `a queue's thread ends with the queue, and no descriptor or thread is left`() async throws {
+    await #expect(processExitsWith: .success) {
+      let origin = try ScriptedOrigin()
+      origin.on("/a", .text("ok"))
+      func use() async throws {
+        let engine = try NetworkEngine(to: origin, on: NetworkQueue())
+        for _ in 0..<3 {
+          let operation = engine.operation(path: "/a").addDownloadStream(FileDownloadStream(path: "/dev/null"))
+          _ = await engine.end(of: operation)
+        }
+      }
+      try await use()
+      guard await origin.waitForOpenConnections(0) else { preconditionFailure("a connection is left") }
+      let before = ProcessUse.now
+      for _ in 0..<20 { try await use() }
+      guard await origin.waitForOpenConnections(0) else { preconditionFailure("a connection is left") }
+      // Threads end a moment after their last socket.
+      let isBack = await ProcessUse.becomes { $0.descriptors <= before.descriptors && $0.loopThreads == 0 }
+      precondition(isBack, "before \(before), after \(ProcessUse.now)")
+    }
+  }
+
+  @Test func `operations die with their last reference`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("ok"))
+      weak var weakSentinel: Sentinel?
+      do {
+        let sentinel = Sentinel()
+        weakSentinel = sentinel
+        let operation = engine.operation(path: "/a").onCompletion { _ in withExtendedLifetime(sentinel) {} }
+        operation.onStateChange { _ in withExtendedLifetime((sentinel, operation)) {} }
+        _ = await engine.end(of: operation)
+      }
+      #expect(engine.configuration.queue.drain(deadline: 5))
+      #expect(weakSentinel == nil)
+    }
+  }
+
+  private final class Sentinel: Sendable {}
+}

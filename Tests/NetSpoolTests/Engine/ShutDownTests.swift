@@ -1,0 +1,153 @@
+import NetSpool
+import NetSpoolCore
+import NetSpoolTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ShutDownTests {
+  @Test(arguments: [0, 1, 10_000]) func `with so many under way each has one ending, soon`(count: Int)
+    async throws
+  {
+    try await withEngine(queue: { $0.sizing = .fixed(64) }) { engine, origin in
+      origin.hold("/held")
+      let tally = Tally()
+      for number in 0..<count {
+        let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      if count > 0 { #expect(await origin.waitForWaiting("/held", min(count, 64))) }
+      let start = ContinuousClock.now
+      engine.shutDown(deadline: 0)
+      // All have been told when it returns.
+      #expect(tally.ended == count)
+      #expect(tally.count("engineClosed") == count)
+      #expect(tally.isOneEach)
+      #expect(ContinuousClock.now - start < .seconds(2))
+    }
+  }
+
+  @Test func `what runs may end until the deadline, and nothing new is taken`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("in time"))
+      origin.hold("/a")
+      let running = engine.get("/a")
+      #expect(await origin.waitForWaiting("/a", 1))
+      let down = Task.detached { engine.shutDown(deadline: 10) }
+      while await engine.end(of: engine.operation(path: "/new")).code != .engineClosed {}
+      origin.release("/a")
+      await down.value
+      #expect(await running.end().text == "in time")
+    }
+  }
+
+  @Test func `a shorter deadline may follow a longer one, and again, from several threads`() async throws {
+    try await withEngine { engine, origin in
+      origin.hold("/a")
+      let running = engine.get("/a")
+      #expect(await origin.waitForWaiting("/a", 1))
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask {
+          let code = await running.end().code
+          #expect(code == .engineClosed)
+        }
+        group.addTask { engine.shutDown(deadline: .infinity) }
+        engine.shutDown(deadline: 0)
+        engine.shutDown(deadline: 0)
+      }
+    }
+  }
+
+  @Test func `inside a closure it begins and does not wait`() async throws {
+    for delivery in [NetworkEngine.Delivery.serialQueue, .loopThread] {
+      try await withEngine({ $0.delivery = delivery }) { engine, origin in
+        origin.on("/a", .text("ok"))
+        origin.hold("/held")
+        let held = engine.get("/held")
+        #expect(await origin.waitForWaiting("/held", 1))
+        engine.enqueue(engine.operation(path: "/a").onCompletion { _ in engine.shutDown(deadline: 0) })
+        #expect(await held.end().code == .engineClosed)
+      }
+    }
+  }
+
+  @Test func `other engines of the queue go on`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("ok"))
+      origin.hold("/a")
+      let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
+      let mine = engine.get("/a")
+      let theirs = other.get("/a")
+      #expect(await origin.waitForWaiting("/a", 2))
+      engine.shutDown(deadline: 0)
+      origin.release("/a")
+      #expect(await mine.end().code == .engineClosed)
+      #expect(await theirs.end().text == "ok")
+    }
+  }
+
+  @Test func `those that wait for another attempt, for others, or are paused, end as well`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/again", .status(503).header("Retry-After", "600"))
+      origin.on("/long", .pattern(100_000).stallAfter(50_000))
+      let tally = Tally()
+      let (waits, paused) = (Latch(), Latch())
+      let again = engine.operation(path: "/again").configure { $0.retry = .standard }
+        .onStateChange { if $0 == .queued, origin.hits("/again") > 0 { waits.open() } }
+      let blocked = engine.operation(path: "/blocked").addDependency(again)
+      let long = engine.operation(path: "/long").onStateChange { if $0 == .paused { paused.open() } }
+      long.onDownloadProgress { _ in long.pause() }
+      for operation in [again, blocked, long] {
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      await waits.opened()
+      await paused.opened()
+      engine.shutDown(deadline: 0)
+      #expect(tally.count("engineClosed") == 3)
+      #expect(tally.isOneEach)
+    }
+  }
+
+  @Test func `closing the queue ends everything, wherever it is`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/again", .status(503).header("Retry-After", "600"))
+      origin.hold("/held")
+      let tally = Tally()
+      let waits = Latch()
+      let again = engine.operation(path: "/again").configure { $0.retry = .standard }
+        .onStateChange { if $0 == .queued, origin.hits("/again") > 0 { waits.open() } }
+      let blocked = engine.operation(path: "/blocked").addDependency(again)
+      let held = (0..<50).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
+      for operation in [again, blocked] + held {
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      await waits.opened()
+      #expect(engine.configuration.queue.driver.close() == 0)
+      await tally.wait(for: 52)
+      #expect(tally.count("engineClosed") == 52)
+      #expect(tally.isOneEach)
+    }
+  }
+
+  @Test func `operations that come while the queue closes end once`() async throws {
+    for _ in 0..<20 {
+      try await withEngine { engine, origin in
+        origin.on("/a", .text("ok"))
+        let tally = Tally()
+        let sender = Task.detached {
+          for _ in 0..<200 {
+            let operation = engine.operation(path: "/a").configure { $0.coalesces = false }
+            tally.watch(operation)
+            engine.enqueue(operation)
+          }
+        }
+        _ = await engine.end(of: engine.operation(path: "/a"))
+        #expect(engine.configuration.queue.driver.close() == 0)
+        await sender.value
+        await tally.wait(for: 200)
+        #expect(tally.ended == 200 && tally.isOneEach)
+      }
+    }
+  }
+}

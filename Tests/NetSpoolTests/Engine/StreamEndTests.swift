@@ -1,0 +1,75 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+/// A stream that was given to an operation is closed exactly once, however the operation ends.
+@Suite(.timeLimit(.minutes(1))) struct StreamEndTests {
+  @Test func `one that never got its turn is closed, whatever the reason`() async throws {
+    try await withEngine { engine, origin in
+      let cycle = engine.operation(path: "/cycle")
+      cycle.addDependency(cycle)
+      let cancelled = engine.operation(path: "/cancelled")
+      cancelled.cancel()
+      let blocked = engine.operation(path: "/blocked").addDependency(engine.operation(path: "/never"))
+      let table: [(NetworkOperation, String)] = [
+        (engine.operation(url: "nonsense"), "invalidURL"),
+        (engine.operation(path: "/a").addHeader("X A", "b"), "invalidRequest"),
+        (engine.operation(path: "/a").setBody(.file("/nonexistent/file")), "uploadSourceFailed"),
+        (cycle, "invalidRequest"), (blocked, "cancelled"),
+      ]
+      for (operation, code) in table {
+        let calls = Journal<String>()
+        let closed = Latch()
+        operation.addDownloadStream(NotingStream(calls))
+        operation.addDownloadStream(ClosureDownloadStream(onClose: { _ in closed.open() }) { _ in .accepted })
+        engine.enqueue(operation)
+        if operation === blocked { operation.cancel() }
+        #expect(await operation.end().code?.description == code)
+        await closed.opened()
+        #expect(calls.entries == ["close \(code)"])
+      }
+      #expect(origin.connectionCount == 0)
+    }
+  }
+
+  @Test func `cancelling while files are being published ends once, and nothing traps`() async throws {
+    let directory = try TestFiles.makeDirectory()
+    try await withEngine { engine, origin in
+      origin.on(prefix: "/", .pattern(20_000))
+      let tally = Tally()
+      let operations = (0..<100).map { number in
+        engine.operation(path: "/\(number)")
+          .addDownloadStream(FileDownloadStream(path: "\(directory)/\(number)"))
+      }
+      for operation in operations {
+        tally.watch(operation)
+        // The last word about the body comes when the exchange is over and the file is not.
+        operation.onDownloadProgress { if $0.fraction == 1 { operation.cancel() } }
+        engine.enqueue(operation)
+      }
+      await tally.wait(for: 100)
+      #expect(tally.isOneEach)
+      #expect(tally.count("completed") + tally.count("cancelled") == 100)
+    }
+  }
+
+  @Test func `a reader that never reads keeps an ended exchange from ending until it is cancelled`()
+    async throws
+  {
+    try await withEngine { engine, origin in
+      // Given a body that fits into no pipe, and nobody who reads it
+      origin.on("/a", .pattern(300_000))
+      let (ours, theirs) = try Descriptor.makePair()
+      let whole = Latch()
+      let operation = engine.operation(path: "/a").addDownloadStream(DescriptorDownloadStream(theirs.number))
+        .onDownloadProgress { if $0.fraction == 1 { whole.open() } }
+      engine.enqueue(operation)
+      await whole.opened()
+      // When
+      operation.cancel()
+      // Then
+      #expect(await operation.end().code == .cancelled)
+      withExtendedLifetime((ours, theirs)) {}
+    }
+  }
+}

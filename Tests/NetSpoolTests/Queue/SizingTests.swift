@@ -1,0 +1,111 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+/// How much runs at once, seen at the origin.
+@Suite(.timeLimit(.minutes(1))) struct SizingTests {
+  private func enqueue(_ count: Int, _ engine: NetworkEngine, _ path: String = "/held", host: String? = nil)
+    -> [NetworkOperation]
+  {
+    (0..<count).map { number in
+      let operation = engine.operation(path: path, parameters: ["n": "\(number)"])
+      engine.enqueue(operation)
+      return operation
+    }
+  }
+
+  @Test(arguments: [1, 3, 16]) func `a fixed width is what the origin sees, and no more`(width: Int) async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(width) }) { engine, origin in
+      origin.on("/held", .text("ok"))
+      origin.hold("/held")
+      let operations = enqueue(width * 4, engine)
+      for round in 1...4 {
+        #expect(await origin.waitForWaiting("/held", width))
+        #expect(origin.waitingCount("/held") == width)
+        #expect(origin.hits("/held") == width * round)
+        #expect(engine.configuration.queue.activity.running == width)
+        origin.release("/held", count: width)
+        if round < 4 { #expect(await origin.waitForHits("/held", width * (round + 1))) }
+      }
+      for operation in operations { #expect(await operation.end().text == "ok") }
+      #expect(origin.connectionCount == width)
+    }
+  }
+
+  @Test func `widening and narrowing count at once`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(2) }) { engine, origin in
+      let queue = engine.configuration.queue
+      origin.on("/held", .text("ok"))
+      origin.hold("/held")
+      let operations = enqueue(40, engine)
+      #expect(await origin.waitForWaiting("/held", 2))
+      queue.sizing = .fixed(10)
+      #expect(await origin.waitForWaiting("/held", 10))
+      queue.maximumConcurrent = 4
+      origin.release("/held", count: 9)
+      #expect(await origin.waitForHits("/held", 13))
+      #expect(origin.waitingCount("/held") == 4)
+      origin.release("/held")
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+
+  @Test func `a suspended queue starts nothing and lets run what runs`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
+      let queue = engine.configuration.queue
+      origin.on("/held", .text("ok"))
+      origin.hold("/held")
+      let operations = enqueue(3, engine)
+      #expect(await origin.waitForWaiting("/held", 1))
+      queue.isSuspended = true
+      origin.release("/held")
+      #expect(await operations[0].end().text == "ok")
+      #expect(origin.hits("/held") == 1)
+      #expect(queue.activity.queued == 2)
+      queue.isSuspended = false
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+
+  @Test func `a stuck origin takes no slot from another`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(8) }) { engine, origin in
+      let stuck = try ScriptedOrigin()
+      stuck.hold("/held")
+      origin.on("/a", .text("ok"))
+      let toStuck = try NetworkEngine(to: stuck, on: engine.configuration.queue)
+      _ = enqueue(500, toStuck)
+      #expect(await stuck.waitForWaiting("/held", 8))
+      #expect(await engine.end(of: engine.operation(path: "/a")).text == "ok")
+      #expect(stuck.hits("/held") == 8)
+    }
+  }
+
+  @Test(arguments: [
+    { (c: inout NetworkQueue.Configuration) in c.maximumConcurrent = 0 },
+    { (c: inout NetworkQueue.Configuration) in c.maximumPerOrigin = 0 },
+    { (c: inout NetworkQueue.Configuration) in c.sizing = .fixed(0) },
+    { (c: inout NetworkQueue.Configuration) in c.sizing = .byLink(local: 1, cellular: 0) },
+  ] as [@Sendable (inout NetworkQueue.Configuration) -> Void])
+  func `a width below one is refused and changes nothing`(
+    change: @Sendable (inout NetworkQueue.Configuration) -> Void
+  ) throws {
+    let queue = try NetworkQueue()
+    let before = queue.configuration
+    let error = #expect(throws: NetworkError.self) { try queue.configure { change(&$0) } }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(queue.configuration == before)
+  }
+
+  @Test func `a full queue says so, and takes more when there is room`() async throws {
+    try await withEngine({ $0.limits.operationsQueuedMax = 10 }, queue: { $0.isSuspended = true }) {
+      engine, origin in
+      origin.on("/held", .text("ok"))
+      let operations = enqueue(10, engine)
+      #expect(await engine.end(of: engine.operation(path: "/held")).code == .queueFull)
+      engine.configuration.queue.isSuspended = false
+      for operation in operations { #expect(await operation.end().text == "ok") }
+      #expect(engine.configuration.queue.drain(deadline: 5))
+      #expect(await engine.end(of: engine.operation(path: "/held")).text == "ok")
+    }
+  }
+}

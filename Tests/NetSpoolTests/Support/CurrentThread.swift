@@ -1,0 +1,5 @@
+import Glibc
+
+enum CurrentThread {
+  static var id: UInt { UInt(pthread_self()) }
+}
