@@ -40,7 +40,7 @@ package final class EasyHandle {
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
-    unsafe setOnce(settings, context, closing)
+    unsafe setOnce(settings, isSecure: origin.hasPrefix("https:"), context, closing)
   }
 
   deinit {
@@ -51,7 +51,8 @@ package final class EasyHandle {
   }
 
   private func setOnce(
-    _ settings: HandleSettings, _ context: UnsafeMutableRawPointer, _ closing: UnsafeMutableRawPointer
+    _ settings: HandleSettings, isSecure: Bool, _ context: UnsafeMutableRawPointer,
+    _ closing: UnsafeMutableRawPointer
   ) {
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_CURLU, UnsafeMutableRawPointer(url))
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_PRIVATE, context)
@@ -70,7 +71,7 @@ package final class EasyHandle {
     set(CURLOPT_TCP_KEEPALIVE, 1)
     set(CURLOPT_PIPEWAIT, 1)  // wait for a connection's HTTP/2 rather than opening another
     set(CURLOPT_BUFFERSIZE, settings.receiveBufferBytes)
-    unsafe settings.apply(to: easy)
+    unsafe settings.apply(to: easy, isSecure: isSecure)
   }
 
   private func set(_ option: CURLoption, _ value: Int) {
