@@ -41,6 +41,9 @@ package final class EasyHandle {
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
     unsafe setOnce(settings, context, closing)
+    // Only TLS tells before the first answer whether a connection will be HTTP/2; without it everything to an
+    // origin would wait for that answer.
+    if settings.allowsHTTP2, origin.hasPrefix("https:") { set(CURLOPT_PIPEWAIT, 1) }
   }
 
   deinit {
@@ -68,7 +71,6 @@ package final class EasyHandle {
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
     set(CURLOPT_TCP_KEEPALIVE, 1)
-    set(CURLOPT_PIPEWAIT, 1)  // wait for a connection's HTTP/2 rather than opening another
     set(CURLOPT_BUFFERSIZE, settings.receiveBufferBytes)
     unsafe settings.apply(to: easy)
   }
