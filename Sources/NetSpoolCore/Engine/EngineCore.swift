@@ -194,6 +194,7 @@ package final class EngineCore {
     waits.close()
     tick?.close()
     tick = nil
+    driver.running.store(running.count, ordering: .relaxed)
     outbox.flush()
     loop.stop()
   }

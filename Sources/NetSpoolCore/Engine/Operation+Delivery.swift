@@ -86,16 +86,18 @@ extension Operation {
 }
 
 extension Operation {
-  /// Any thread: it never reached the loop. Ends it on the delivery target all the same.
-  package func refuse(_ failure: Failure) {
+  /// Any thread: it never reached the loop. Ends it on the delivery target all the same; false when it has
+  /// ended already, or is not as required.
+  @discardableResult
+  package func refuse(_ failure: Failure, onlyIfReady: Bool = false) -> Bool {
     let state = failure.code == .cancelled ? State.cancelled : .finished
     let (isFirst, hasStreams) = shared.withLock { shared in
-      guard shared.outcome == nil else { return (false, false) }
+      guard shared.outcome == nil, !onlyIfReady || shared.state == .ready else { return (false, false) }
       shared.outcome = .failure(failure)
       shared.state = state
       return (true, !shared.streams.isEmpty)
     }
-    guard isFirst else { return }
+    guard isFirst else { return false }
     letGoOfDependencies()
     // What waits for it waits on the loop, and so do its streams for their end.
     if context.driver.isStarted || hasStreams {
@@ -105,6 +107,7 @@ extension Operation {
       deliver(.state(state))
       deliver(.final)
     }
+    return true
   }
 
   /// A chain of ended operations must not keep its whole past alive, nor take it apart recursively.

@@ -125,7 +125,8 @@ extension Operation {
       try context.prepare(&ready)
       try ready.makeReady()
     } catch {
-      return refuse(error.about(request.url))
+      refuse(error.about(request.url))
+      return
     }
     shared.withLock { [ready] in $0.request = ready }
     if let failure = context.submit(self) { refuse(failure.about(request.url)) }
@@ -141,9 +142,7 @@ extension Operation {
 
   /// Any thread.
   package func requestCancel() {
-    let isUnknown = shared.withLock { $0.state == .ready }
-    if isUnknown { return refuse(Failure(.cancelled)) }
-    context.driver.cancel(self)
+    if !refuse(Failure(.cancelled), onlyIfReady: true) { context.driver.cancel(self) }
   }
 
   /// Any thread: counts while it waits as well.

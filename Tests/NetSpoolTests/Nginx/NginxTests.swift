@@ -61,7 +61,7 @@ struct NginxTests {
   @Test(.timeLimit(.minutes(1))) func fetchesAThousandSmallFilesAtOnce() async throws {
     let server = try NginxServer()
     for index in 0..<1_000 {
-      try server.addFile("\(index)", TestFiles.noise(700 + index, seed: UInt64(index)))
+      try server.addFile("\(index)", Self.content(index))
     }
     try await withWire { wire in
       let operations = (0..<1_000).map { wire.engine.operation(url: server.url("/\($0)")) }
@@ -70,7 +70,7 @@ struct NginxTests {
       }
       for (index, result) in results.enumerated() {
         let body = try result.get().body
-        #expect([UInt8](body) == TestFiles.noise(700 + index, seed: UInt64(index)))
+        #expect([UInt8](body) == Self.content(index))
       }
       #expect(results.count == 1_000)
     }
@@ -78,12 +78,18 @@ struct NginxTests {
     #expect(logged.count == 1_000 && Set(logged.map(\.connection)).count <= 64)
   }
 
+  /// Another one, and another length, for each number.
+  private static func content(_ number: Int) -> [UInt8] {
+    [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 700 + number) + Array("\(number)".utf8)
+  }
+
   @Test func keepsWhatWasPut() async throws {
     let server = try NginxServer()
     let folder = try TestFolder()
-    let bytes = TestFiles.noise(8 << 20)
-    // 64 MiB: eight times the same, so that making it takes no time.
-    let path = try folder.add("a", Array((0..<8).map { _ in bytes }.joined()))
+    // 64 MiB: the same again and again, so that making it takes no time.
+    var bytes = TestFiles.noise(65_521)
+    while bytes.count < 64 << 20 { bytes += bytes }
+    let path = try folder.add("a", bytes)
     try await withWire { wire in
       let put = wire.engine.operation(url: server.url("/upload/a"), method: .put).setBody(.file(path))
       #expect([201, 204].contains(try await wire.answer(put).status))

@@ -32,18 +32,23 @@ import Testing
     queue.setSpecific(key: key, value: true)
     try await withEngine({ $0.delivery = .queue(queue) }) { engine, origin in
       origin.on("/a", .text("ok"))
-      let places = Journal<Bool>()
+      let calls = Journal<String>()
+      let place: @Sendable () -> String = { DispatchQueue.getSpecific(key: key) == true ? "here" : "elsewhere" }
       func note(_ operation: NetworkOperation) -> NetworkOperation {
-        operation.onCompletion { _ in places.add(DispatchQueue.getSpecific(key: key) == true) }
-          .onError { _ in places.add(DispatchQueue.getSpecific(key: key) == true) }
-          .onStateChange { _ in places.add(DispatchQueue.getSpecific(key: key) == true) }
+        operation.onCompletion { _ in calls.add("completed \(place())") }
+          .onError { calls.add("\($0.code) \(place())") }
+          .onStateChange { calls.add("\($0) \(place())") }
       }
       let operation = note(engine.operation(path: "/a"))
       _ = await engine.end(of: operation)
-      _ = await note(operation).end()
+      operation.onCompletion { _ in calls.add("late \(place())") }
+      _ = await operation.end()
       _ = await engine.end(of: note(engine.operation(url: "nonsense")))
-      #expect(places.count == 7)
-      #expect(places.entries.allSatisfy { $0 })
+      #expect(
+        calls.entries == [
+          "queued here", "executing here", "finished here", "completed here", "late here", "queued here",
+          "finished here", "invalidURL here",
+        ])
     }
   }
 

@@ -8,7 +8,7 @@ import Testing
     try await withEngine { engine, origin in
       // Given a body that comes in slices, and a pause after every 10 KiB of it
       let count = 1 << 20
-      origin.on("/a", .pattern(count).slice(8 << 10))
+      origin.on("/a", .pattern(count).slice(8 << 10, every: .microseconds(100)))
       let pauses = Atomic(0)
       let received = MemoryDownloadStream()
       let operation = engine.operation(path: "/a")

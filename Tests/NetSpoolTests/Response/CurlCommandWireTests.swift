@@ -97,6 +97,7 @@ struct CurlCommandWireTests {
       let url = "http://user:S3CR3T@127.0.0.1:\(wire.origin.port)/a?sig=S3CR3T"
       let error = try await wire.failure(wire.engine.operation(url: url))
       #expect(!"\(error)".contains("S3CR3T") && error.url?.contains("S3CR3T") == false)
+      #expect(error.url?.contains("/a?sig=") == true)
     }
   }
 }

@@ -40,10 +40,7 @@ package final class EasyHandle {
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
-    unsafe setOnce(settings, context, closing)
-    // Only TLS tells before the first answer whether a connection will be HTTP/2; without it everything to an
-    // origin would wait for that answer.
-    if settings.allowsHTTP2, origin.hasPrefix("https:") { set(CURLOPT_PIPEWAIT, 1) }
+    unsafe setOnce(settings, isSecure: origin.hasPrefix("https:"), context, closing)
   }
 
   deinit {
@@ -54,7 +51,8 @@ package final class EasyHandle {
   }
 
   private func setOnce(
-    _ settings: HandleSettings, _ context: UnsafeMutableRawPointer, _ closing: UnsafeMutableRawPointer
+    _ settings: HandleSettings, isSecure: Bool, _ context: UnsafeMutableRawPointer,
+    _ closing: UnsafeMutableRawPointer
   ) {
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_CURLU, UnsafeMutableRawPointer(url))
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_PRIVATE, context)
@@ -71,8 +69,11 @@ package final class EasyHandle {
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
     set(CURLOPT_TCP_KEEPALIVE, 1)
+    // Only TLS tells before the first answer whether a connection will be HTTP/2; without it everything to an
+    // origin would wait for that answer.
+    if isSecure, settings.allowsHTTP2 { set(CURLOPT_PIPEWAIT, 1) }
     set(CURLOPT_BUFFERSIZE, settings.receiveBufferBytes)
-    unsafe settings.apply(to: easy)
+    unsafe settings.apply(to: easy, isSecure: isSecure)
   }
 
   private func set(_ option: CURLoption, _ value: Int) {

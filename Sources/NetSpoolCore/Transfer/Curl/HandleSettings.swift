@@ -15,12 +15,14 @@ package struct HandleSettings: Sendable, Hashable {
   /// For bodies that go to streams, which are the long ones; a short body touches only its beginning.
   static let streamBufferBytes = 256 << 10
 
-  func apply(to easy: UnsafeMutableRawPointer) {
+  /// Without TLS there is no HTTP/2, and libcurl must know it: a handle that might multiplex waits, with
+  /// CURLOPT_PIPEWAIT, until the first connection's first answer has told whether it can.
+  func apply(to easy: UnsafeMutableRawPointer, isSecure: Bool) {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy ?? "")
     unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, "")  // else the environment is searched for it
     unsafe cnetspool_easy_set_long(
       easy, CURLOPT_HTTP_VERSION,
-      Int(allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+      Int(allowsHTTP2 && isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     unsafe tls.apply(to: easy)
   }
 }
