@@ -11,7 +11,6 @@ import Testing
     _ reason: String, within bounds: ClosedRange<Double> = 0.28...0.7,
     _ operation: NetworkOperation, _ engine: NetworkEngine
   ) async {
-    // The best of three: lateness is the machine's, earliness would be ours.
     let start = ContinuousClock.now
     let ending = await engine.end(of: operation)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -66,7 +65,8 @@ import Testing
   @Test(arguments: [true, false]) func `waiting for a slot, by the engine's limit or its own`(isOwn: Bool)
     async throws
   {
-    try await withEngine({ if !isOwn { $0.timeouts.queueDeadline = Self.limit } },
+    try await withEngine(
+      { if !isOwn { $0.timeouts.queueDeadline = Self.limit } },
       queue: { $0.isSuspended = true }
     ) { engine, origin in
       let operation = engine.operation(path: "/a")
@@ -109,7 +109,9 @@ import Testing
   }
 
   @Test func `a deadline outlives nobody: operations that end first take it along`() async throws {
-    try await withEngine({ $0.timeouts.queueDeadline = 0.05 }, queue: { $0.isSuspended = true }, alone: true) { engine, origin in
+    try await withEngine({ $0.timeouts.queueDeadline = 0.05 }, queue: { $0.isSuspended = true }, alone: true)
+    {
+      engine, origin in
       // Given one blocked, one refused for its cycle, one cancelled, all with a deadline
       let never = engine.operation(path: "/never")
       for _ in 0..<50 {
