@@ -63,11 +63,21 @@ import Testing
   @Test(arguments: [
     ("", nil, "/"), ("", "/", "/"), ("", "a", "/a"), ("", "/a", "/a"), ("api", nil, "/api"),
     ("/api", "a/b", "/api/a/b"), ("/api/", "/a", "/api/a"), ("api/v1/", "a?x=1", "/api/v1/a?x=1"),
-    ("", "a b", "/a%20b"), ("", "ä", "/%c3%a4"), ("", "a/../b", "/b"),
+    ("", "a b", "/a%20b"), ("", "ä", "/%C3%A4"), ("", "a/../b", "/b"),
   ]) func `paths are joined with single slashes`(base: String, path: String?, target: String) async throws {
     try await withEngine({ $0.basePath = base }) { engine, origin in
       origin.fallback(.text("ok"))
       #expect(await engine.end(of: engine.operation(path: path)).text == "ok")
+      #expect(origin.requests.first?.target == target)
+    }
+  }
+
+  @Test(arguments: [("?back=/home", "/?back=/home"), ("/#part/a", "/"), ("#part/a", "/"), ("//a", "//a")])
+  func `a query or a fragment with slashes is told from a path`(rest: String, target: String) async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("ok"))
+      let operation = engine.operation(url: "http://127.0.0.1:\(origin.port)\(rest)")
+      #expect(await engine.end(of: operation).text == "ok")
       #expect(origin.requests.first?.target == target)
     }
   }
