@@ -38,19 +38,10 @@ import Testing
       error.map { FetchOptions.message(for: $0) } == "--resume needs --results: that file says what is done.")
   }
 
-  @Test(arguments: [
-    ["h/"], ["ftp://h/"], ["http://h/", "--digest"], ["http://h/", "--user", "u"],
-    ["http://h/", "--user", "u:p", "--digest", "--ntlm"],
-  ])
+  @Test(arguments: [["h/"], ["ftp://h/"], ["http://h/", "-X", "A B"], ["http://h/", "--timeout", "0"]])
   func aWrongGetIsAUsageError(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try GetOptions.parse(arguments) }
     #expect(error.map { GetOptions.exitCode(for: $0).rawValue } == 64)
-  }
-
-  @Test func aPasswordMayHoldColons() throws {
-    let credentials = try GetOptions.parse(["http://h/", "--user", "u:p:q"]).credentials
-    #expect(credentials?.user == "u")
-    #expect(credentials?.password == "p:q")
   }
 
   @Test func theCommandThatResumesCanBePasted() throws {

@@ -84,9 +84,19 @@ struct XMLTests {
       "behind a comment",
       "<?xml version='1.0'?><!-- > --><?a <b?>\n<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"),
     Sample("behind an identifier", "<!DOCTYPE a SYSTEM \"]>'\" [<!ENTITY b 'c'>]><a>&b;</a>"),
+    Sample("40,000 attributes", "<a \(attributes(40_000))/>"),
+    Sample("257 attributes", "<a \(attributes(257))/>"),
+    Sample(
+      "257 namespaces",
+      "<a \(attributes(128, prefix: "xmlns:"))><a \(attributes(129, prefix: "xmlns:"))/></a>"),
+    Sample("a long text", "<a>" + String(repeating: "x", count: 10_000_001) + "</a>"),
     Sample("100,000 levels", nested(100_000)),
     Sample("201 levels", nested(201)),
   ]
+
+  static func attributes(_ count: Int, prefix: String = "") -> String {
+    (0..<count).map { "\(prefix)b\($0) = '='" }.joined(separator: " ")
+  }
 
   static func nested(_ levels: Int) -> String {
     String(repeating: "<a>", count: levels) + "x" + String(repeating: "</a>", count: levels)
@@ -97,6 +107,15 @@ struct XMLTests {
     try await withResponse(sample.bytes) { response in
       let elapsed = ContinuousClock().measure { #expect(response.xml == nil) }
       #expect(elapsed < .seconds(5))
+    }
+  }
+
+  @Test("256 attributes and 256 namespaces are read, and as many again in the next element")
+  func widest() async throws {
+    let element = "<a \(Self.attributes(256))><b \(Self.attributes(256, prefix: "xmlns:"))/></a>"
+    try await withResponse(Array("<r>\(element)\(element)</r>".utf8)) { response in
+      let elements = try #require(response.xml?.rootElement()?.elements(forName: "a"))
+      #expect(elements.map { $0.attributes?.count } == [256, 256])
     }
   }
 

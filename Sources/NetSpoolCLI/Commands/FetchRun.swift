@@ -154,8 +154,8 @@ extension FetchJob {
   static func window(for jobs: Jobs, isBraked: Bool = false) -> Int {
     switch jobs {
     case _ where isBraked: 32
-    case .auto: 2_048
-    case .fixed(let count): max(1_024, min(8_192, count * 8))
+    case .auto: 1_024
+    case .fixed(let count): max(512, min(4_096, count * 4))
     }
   }
 }

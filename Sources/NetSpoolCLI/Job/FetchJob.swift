@@ -236,6 +236,8 @@ extension FetchJob {
     around.reporter.tick(now: now) { counts }
     guard now >= nextFlush else { return }
     flush()
+    // What was under way when the job stopped may have failed and now wait, perhaps an hour, for another try.
+    if stopped != nil { around.fetcher.cancelWaiting() }
     nextFlush = now + Self.flushInterval
   }
 

@@ -114,6 +114,6 @@ extension Failure {
       .status, reason: "\(response.head.status)", underlying: .http(response.head.status),
       sendState: .answered)
     self.response = response
-    url = response.finalURL
+    url = Redaction.standard.url(response.finalURL)
   }
 }

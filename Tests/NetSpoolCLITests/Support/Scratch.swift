@@ -3,7 +3,7 @@ import Glibc
 @testable import NetSpoolCLI
 
 /// A folder of the test's own, removed with everything in it.
-final class Scratch {
+final class Scratch: Sendable {
   let path: String
 
   init() throws {

@@ -6,7 +6,10 @@ final class TestFolder: Sendable {
 
   init() throws { path = try TestFiles.makeDirectory() }
 
-  deinit { _ = try? ChildProcess.run(["rm", "-rf", path]) }
+  deinit {
+    for name in (try? names()) ?? [] where unsafe unlink(path(name)) != 0 { _ = unsafe rmdir(path(name)) }
+    _ = unsafe rmdir(path)
+  }
 
   func path(_ name: String) -> String { "\(path)/\(name)" }
 

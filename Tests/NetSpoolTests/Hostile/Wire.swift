@@ -54,19 +54,22 @@ struct Wire: Sendable {
   }
 }
 
-/// Runs a test on a wire of its own and proves that nothing of it is left.
+/// Runs a test on a wire of its own and proves that nothing of it is left. With `alone` no other test with an
+/// engine runs meanwhile.
 func withWire(
-  _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
+  _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in }, alone: Bool = false,
   at location: SourceLocation = #_sourceLocation, _ body: (Wire) async throws -> Void
 ) async throws {
-  let wire = try Wire(configure)
-  do {
-    try await body(wire)
-  } catch {
-    _ = await wire.close()
-    throw error
+  try await TestSlots.run(alone: alone) {
+    let wire = try Wire(configure)
+    do {
+      try await body(wire)
+    } catch {
+      _ = await wire.close()
+      throw error
+    }
+    #expect(await wire.close() == 0, "handles are left on the loop", sourceLocation: location)
   }
-  #expect(await wire.close() == 0, "handles are left on the loop", sourceLocation: location)
 }
 
 /// Counts the final events of an operation.

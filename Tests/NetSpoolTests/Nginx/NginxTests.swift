@@ -19,7 +19,9 @@ struct NginxTests {
     try await withWire { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.url("/text.txt")))
       #expect(answer.headers["Content-Encoding"] == "gzip")
-      #expect(answer.text == String(repeating: "NetSpool sends them well and keeps what came back.\n", count: 1_000))
+      #expect(
+        answer.text == String(repeating: "NetSpool sends them well and keeps what came back.\n", count: 1_000)
+      )
       #expect(answer.metrics.bytesReceived < 5_000)
     }
   }
@@ -34,13 +36,13 @@ struct NginxTests {
   }
 
   @Test func usesItsConnectionAgain() async throws {
-    let server = try NginxServer()
+    let server = try NginxServer.shared()
     try await withWire { wire in
       for index in 0..<20 {
-        let answer = try await wire.answer(wire.engine.operation(url: server.url("/hello.txt")))
+        let answer = try await wire.answer(wire.engine.operation(url: server.url("/hello.txt?again")))
         #expect(answer.text == "hello\n" && answer.metrics.connectionReused == (index > 0))
       }
-      let logged = try server.requests()
+      let logged = try server.requests().filter { $0.target.hasSuffix("?again") }
       #expect(Set(logged.map(\.connection)).count == 1 && logged.map(\.numberOnConnection) == Array(1...20))
     }
   }
@@ -59,37 +61,43 @@ struct NginxTests {
   }
 
   @Test(.timeLimit(.minutes(1))) func fetchesAThousandSmallFilesAtOnce() async throws {
-    let server = try NginxServer()
+    let server = try NginxServer.shared()
     for index in 0..<1_000 {
-      try server.addFile("\(index)", TestFiles.noise(700 + index, seed: UInt64(index)))
+      try server.addFile("small\(index)", Self.content(index))
     }
     try await withWire { wire in
-      let operations = (0..<1_000).map { wire.engine.operation(url: server.url("/\($0)")) }
+      let operations = (0..<1_000).map { wire.engine.operation(url: server.url("/small\($0)")) }
       let results = await withCheckedContinuation { continuation in
         wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
       }
       for (index, result) in results.enumerated() {
         let body = try result.get().body
-        #expect([UInt8](body) == TestFiles.noise(700 + index, seed: UInt64(index)))
+        #expect([UInt8](body) == Self.content(index))
       }
       #expect(results.count == 1_000)
     }
-    let logged = try server.requests()
+    let logged = try server.requests().filter { $0.target.hasPrefix("/small") }
     #expect(logged.count == 1_000 && Set(logged.map(\.connection)).count <= 64)
   }
 
+  /// Another one, and another length, for each number.
+  private static func content(_ number: Int) -> [UInt8] {
+    [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 700 + number) + Array("\(number)".utf8)
+  }
+
   @Test func keepsWhatWasPut() async throws {
-    let server = try NginxServer()
+    let server = try NginxServer.shared()
     let folder = try TestFolder()
-    let bytes = TestFiles.noise(8 << 20)
-    // 64 MiB: eight times the same, so that making it takes no time.
-    let path = try folder.add("a", Array((0..<8).map { _ in bytes }.joined()))
+    // 64 MiB: the same again and again, so that making it takes no time.
+    var bytes = TestFiles.noise(65_521)
+    while bytes.count < 64 << 20 { bytes += bytes }
+    let path = try folder.add("a", bytes)
     try await withWire { wire in
-      let put = wire.engine.operation(url: server.url("/upload/a"), method: .put).setBody(.file(path))
+      let put = wire.engine.operation(url: server.url("/upload/large"), method: .put).setBody(.file(path))
       #expect([201, 204].contains(try await wire.answer(put).status))
       let back = FileDownloadStream(path: folder.path("b"))
       _ = try await wire.answer(
-        wire.engine.operation(url: server.url("/upload/a")).addDownloadStream(back))
+        wire.engine.operation(url: server.url("/upload/large")).addDownloadStream(back))
     }
     let compared = try ChildProcess.run(["cmp", path, folder.path("b")])
     #expect(compared.exit == .status(0))

@@ -46,7 +46,8 @@ import Testing
       queue.maximumConcurrent = 4
       origin.release("/held", count: 9)
       #expect(await origin.waitForHits("/held", 13))
-      #expect(origin.waitingCount("/held") == 4)
+      #expect(await origin.waitForWaiting("/held", 4))
+      #expect(origin.hits("/held") == 13)
       origin.release("/held")
       for operation in operations { #expect(await operation.end().text == "ok") }
     }

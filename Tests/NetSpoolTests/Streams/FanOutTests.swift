@@ -16,6 +16,7 @@ struct FanOutTests {
     let wasVisible = Flag()
     let digest = Mutex(SHA256())
     let received = Mutex(0)
+    let expected = patternDigest(Self.bytes)
     // Given two files, a pipe whose reader is late, and a closure
     let closure = ClosureDownloadStream { bytes in
       digest.withLock { $0.update(bytes) }
@@ -24,10 +25,14 @@ struct FanOutTests {
         return count
       }
       if before < 400 << 10, before + bytes.byteCount >= 400 << 10 { reader.letGo() }
-      if unsafe access(folder.path("a"), F_OK) == 0 || access(folder.path("b"), F_OK) == 0 { wasVisible.set() }
+      if unsafe access(folder.path("a"), F_OK) == 0 || access(folder.path("b"), F_OK) == 0 {
+        wasVisible.set()
+      }
       return .accepted
     }
-    try await withWire { $0.receiveBufferBytes = 256 << 10 } _: { wire in
+    try await withWire {
+      $0.receiveBufferBytes = 256 << 10
+    } _: { wire in
       wire.origin.on("/a", .pattern(Self.bytes))
       let operation = wire.operation("/a")
         .addDownloadStream(FileDownloadStream(path: folder.path("a")))
@@ -38,7 +43,6 @@ struct FanOutTests {
       let answer = try await wire.answer(operation)
       // Then one request gave all of them the same bytes
       #expect(wire.origin.requestCount == 1 && answer.body.isEmpty)
-      let expected = patternDigest(Self.bytes)
       #expect(answer.streams.count == 4)
       for report in answer.streams {
         #expect(report.bytes == Int64(Self.bytes) && report.sha256 == expected)
@@ -51,7 +55,7 @@ struct FanOutTests {
     }
     #expect(try folder.names() == ["a", "b"])
     reader.closeWriter()
-    #expect(Hexadecimal.text(reader.digest()) == patternDigest(Self.bytes))
+    #expect(Hexadecimal.text(reader.digest()) == expected)
   }
 
   private static func digest(of path: String) throws -> String {
@@ -64,7 +68,8 @@ struct FanOutTests {
     let bad = RecordingStream(onWrite: { _ in throw RecordingStream.Refusal() })
     try await withWire { wire in
       wire.origin.on("/a", .pattern(300_000))
-      let operation = wire.operation("/a").addDownloadStream(bad, onFailure: .dropStream).addDownloadStream(good)
+      let operation = wire.operation("/a").addDownloadStream(bad, onFailure: .dropStream).addDownloadStream(
+        good)
       let answer = try await wire.answer(operation)
       #expect(answer.streams.map(\.bytes) == [0, 300_000])
       #expect(answer.streams[1].sha256 == patternDigest(300_000))

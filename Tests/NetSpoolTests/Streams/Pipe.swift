@@ -13,7 +13,8 @@ final class Pipe: Sendable {
   private let done = DispatchGroup()
   private let result = Mutex<[UInt8]>([])
 
-  init() throws {
+  /// - Parameter reads: false leaves the reading end alone.
+  init(reads: Bool = true) throws {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw PartFailure("pipe: errno \(errno)") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -21,6 +22,7 @@ final class Pipe: Sendable {
     let number = ends[0]
     writerNumber = ends[1]
     writer = Mutex(try Descriptor(owning: ends[1], from: "pipe"))
+    guard reads else { return }
     done.enter()
     DispatchQueue(label: "pipe reader").async { [self] in
       gate.wait()

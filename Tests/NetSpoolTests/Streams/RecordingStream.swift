@@ -42,7 +42,9 @@ final class RecordingStream: DownloadStream {
     let taken = try onWrite(bytes.byteCount)
     state.withLock { log in
       if log.opens != 1 || !log.closes.isEmpty { log.misplaced += 1 }
-      unsafe bytes.withUnsafeBytes { unsafe log.bytes.append(contentsOf: $0.prefix(taken ?? bytes.byteCount)) }
+      unsafe bytes.extracting(..<(taken ?? bytes.byteCount)).withUnsafeBytes { bytes in
+        unsafe log.bytes.append(contentsOf: bytes)
+      }
     }
     guard let taken else { return .accepted }
     return taken == 0 ? .pause : .took(taken)

@@ -1,3 +1,4 @@
+import Dispatch
 import NetSpool
 import NetSpoolCore
 import NetSpoolTesting
@@ -10,32 +11,46 @@ import Testing
 func withEngine(
   _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
   queue configureQueue: (inout NetworkQueue.Configuration) -> Void = { _ in },
-  limits: OriginLimits = OriginLimits(), sourceLocation: SourceLocation = #_sourceLocation,
+  limits: OriginLimits = OriginLimits(), alone: Bool = false,
+  sourceLocation: SourceLocation = #_sourceLocation,
   _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
 ) async throws {
-  let origin = try ScriptedOrigin(limits: limits)
-  try await withQueue(configureQueue, sourceLocation: sourceLocation) { queue in
+  try await withQueue(configureQueue, alone: alone, sourceLocation: sourceLocation) { queue in
+    let origin = try ScriptedOrigin(limits: limits)
     try await body(NetworkEngine(to: origin, on: queue, configure), origin)
   }
 }
 
-/// A queue of its own, proven to close empty.
+/// A queue of its own, proven to close empty. With `alone` no other test with an engine runs meanwhile.
 func withQueue(
-  _ configure: (inout NetworkQueue.Configuration) -> Void = { _ in },
+  _ configure: (inout NetworkQueue.Configuration) -> Void = { _ in }, alone: Bool = false,
   sourceLocation: SourceLocation = #_sourceLocation, _ body: (NetworkQueue) async throws -> Void
 ) async throws {
   var settings = NetworkQueue.Configuration()
   settings.sizing = .fixed(16)
   configure(&settings)
   let queue = try NetworkQueue(configuration: settings)
-  defer {
-    let left = queue.driver.close()
-    #expect(left == 0, "handles were left open", sourceLocation: sourceLocation)
-    let isDrained = queue.driver.drain(seconds: 10)
-    #expect(isDrained, "an operation has no final event", sourceLocation: sourceLocation)
-    #expect(!queue.activity.isBusy, sourceLocation: sourceLocation)
+  try await TestSlots.run(alone: alone) {
+    do {
+      try await body(queue)
+    } catch {
+      await prove(queue, sourceLocation)
+      throw error
+    }
+    await prove(queue, sourceLocation)
   }
-  try await body(queue)
+}
+
+/// Closes the queue, on a thread that may block, and proves that nothing is left of it.
+private func prove(_ queue: NetworkQueue, _ sourceLocation: SourceLocation) async {
+  let (left, isDrained) = await withCheckedContinuation { continuation in
+    DispatchQueue.global().async {
+      continuation.resume(returning: (queue.driver.close(), queue.driver.drain(seconds: 10)))
+    }
+  }
+  #expect(left == 0, "handles were left open", sourceLocation: sourceLocation)
+  #expect(isDrained, "an operation has no final event", sourceLocation: sourceLocation)
+  #expect(!queue.activity.isBusy, sourceLocation: sourceLocation)
 }
 
 extension NetworkEngine {

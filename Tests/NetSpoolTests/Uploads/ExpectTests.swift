@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Expect: 100-continue and early answers (RFC 9110 section 10.1.1)")
 struct ExpectTests {
-  private static let long = BodyPattern.bytes(3 << 20)
+  private static let long = [UInt8](repeating: 7, count: 3 << 20)
 
   @Test(arguments: [ExpectPolicy.answer, .ignore]) func longBodiesAskFirst(_ policy: ExpectPolicy)
     async throws
   {
-    try await withWire { wire in
+    try await withWire(alone: true) { wire in
       wire.origin.expectPolicy = policy
       wire.origin.on("/a", .text("ok"))
       let start = ContinuousClock.now
@@ -17,7 +17,7 @@ struct ExpectTests {
       let seconds = (ContinuousClock.now - start) / .seconds(1)
       let request = try #require(wire.origin.requests.first)
       #expect(request.header("Expect") == "100-continue" && request.bodyCount == Self.long.count)
-      if policy == .ignore { #expect(seconds > 0.9 && seconds < 5) }
+      if policy == .ignore { #expect(seconds > 0.9) }
     }
   }
 

@@ -1,3 +1,4 @@
+internal import CNetSpoolShims
 internal import Glibc
 
 /// What is done with a socket behind libcurl's back.

@@ -1,0 +1,190 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+@testable import NetSpoolCLI
+
+/// The built program as a child process, as a user's shell would run it.
+final class Tool: Sendable {
+  /// Longer than any test should take; one that meets it has failed.
+  static let patience = DispatchTimeInterval.seconds(30)
+
+  enum Exit: Equatable, Sendable {
+    case status(Int32)
+    case signal(Int32)
+  }
+
+  let output = Catcher()
+  let errors = Catcher()
+  private let identifier: pid_t
+  private let ended = DispatchGroup()
+  private let exit = Mutex<Exit?>(nil)
+
+  /// - Parameters:
+  ///   - program: nil is the tool itself.
+  ///   - input: what it reads from standard input.
+  ///   - output: a descriptor for its standard output instead of one that is caught; it stays the caller's.
+  init(
+    _ arguments: [String], program: String? = nil, input: String = "", environment: [String] = [],
+    output given: Int32? = nil
+  ) throws {
+    let (inputRead, inputWrite) = try makePipe()
+    let (outputRead, outputWrite) = try makePipe()
+    let (errorsRead, errorsWrite) = try makePipe()
+    let words = [try program ?? Self.path()] + arguments
+    identifier = try start(words, environment, [inputRead, given ?? outputWrite, errorsWrite])
+    for end in [inputRead, outputWrite, errorsWrite] { close(end) }
+    output.catchAll(from: outputRead)
+    errors.catchAll(from: errorsRead)
+    feed(input, to: inputWrite)
+    reap()
+  }
+
+  /// A child does not outlive its test.
+  deinit { signal(SIGKILL) }
+
+  /// Runs the tool to its end.
+  static func run(
+    _ arguments: [String], input: String = "", environment: [String] = []
+  ) throws -> (exit: Exit?, output: String, errors: String) {
+    let tool = try Tool(arguments, input: input, environment: environment)
+    let exit = tool.wait()
+    return (exit, tool.output.text, tool.errors.text)
+  }
+
+  /// How it ended, with everything it printed caught; nil when it goes on for too long.
+  func wait() -> Exit? {
+    guard ended.wait(timeout: .now() + Self.patience) == .success else { return nil }
+    guard output.waitForEnd(), errors.waitForEnd() else { return nil }
+    return exit.withLock { $0 }
+  }
+
+  func signal(_ number: Int32) {
+    exit.withLock { exit in
+      if exit == nil { kill(identifier, number) }
+    }
+  }
+
+  /// The program beside the test bundle.
+  static func path() throws -> String { try folder() + "/netspool" }
+
+  static func folder() throws -> String {
+    var bytes = [CChar](repeating: 0, count: 4_096)
+    let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
+    guard count > 0 else { throw IOFailure.last("read", "/proc/self/exe") }
+    let path = String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+  }
+
+  private func feed(_ text: String, to end: Int32) {
+    DispatchQueue(label: "tool.input").async {
+      try? Descriptor(borrowing: end, named: "a pipe").write(Array(text.utf8))
+      close(end)
+    }
+  }
+
+  /// Looks without taking first, so that a signal never goes to a number that is somebody else's by then.
+  private func reap() {
+    ended.enter()
+    DispatchQueue(label: "tool.reaper").async { [self, identifier] in
+      var information = unsafe siginfo_t()
+      while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+      exit.withLock { exit in
+        var status: Int32 = 0
+        _ = unsafe waitpid(identifier, &status, 0)
+        exit = status & 0x7F == 0 ? .status(status >> 8 & 0xFF) : .signal(status & 0x7F)
+      }
+      ended.leave()
+    }
+  }
+}
+
+/// What comes out of a pipe.
+final class Catcher: Sendable {
+  private let state = Mutex<(bytes: [UInt8], isOver: Bool)>(([], false))
+  private let news = DispatchSemaphore(value: 0)
+
+  var text: String { state.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
+
+  /// False when it ends, or too much time passes, without the text.
+  func wait(for wanted: String) -> Bool {
+    let deadline = DispatchTime.now() + Tool.patience
+    while !text.contains(wanted) {
+      if state.withLock({ $0.isOver }) { return text.contains(wanted) }
+      guard news.wait(timeout: deadline) == .success else { return false }
+    }
+    return true
+  }
+
+  func waitForEnd() -> Bool {
+    let deadline = DispatchTime.now() + Tool.patience
+    while !state.withLock({ $0.isOver }) {
+      guard news.wait(timeout: deadline) == .success else { return false }
+    }
+    return true
+  }
+
+  fileprivate func catchAll(from end: Int32) {
+    DispatchQueue(label: "tool.catcher").async { [self] in
+      let source = Descriptor(borrowing: end, named: "a pipe")
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while let count = try? source.read(into: &buffer, at: 0, count: buffer.count), count > 0 {
+        state.withLock { $0.bytes += buffer[..<count] }
+        news.signal()
+      }
+      close(end)
+      state.withLock { $0.isOver = true }
+      news.signal()
+    }
+  }
+}
+
+/// Both ends are closed in children.
+func makePipe() throws -> (read: Int32, write: Int32) {
+  var ends: [Int32] = [-1, -1]
+  guard unsafe pipe(&ends) == 0 else { throw IOFailure.last("create", "a pipe") }
+  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  return (ends[0], ends[1])
+}
+
+/// Starts a program with these descriptors as 0, 1 and 2, default signals and no blocked ones.
+private func start(_ words: [String], _ environment: [String], _ descriptors: [Int32]) throws -> pid_t {
+  var actions = unsafe posix_spawn_file_actions_t()
+  unsafe posix_spawn_file_actions_init(&actions)
+  defer { unsafe _ = posix_spawn_file_actions_destroy(&actions) }
+  for (number, descriptor) in descriptors.enumerated() {
+    unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+  }
+  var attributes = posix_spawnattr_t()
+  unsafe posix_spawnattr_init(&attributes)
+  defer { unsafe _ = posix_spawnattr_destroy(&attributes) }
+  var (none, all) = (sigset_t(), sigset_t())
+  unsafe sigemptyset(&none)
+  unsafe sigfillset(&all)
+  unsafe posix_spawnattr_setsigmask(&attributes, &none)
+  unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+  unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+  var child: pid_t = 0
+  let failure = unsafe withPointers(words) { argv in
+    unsafe withPointers(inherited() + environment) { envp in
+      unsafe posix_spawn(&child, words[0], &actions, &attributes, argv, envp)
+    }
+  }
+  guard failure == 0 else { throw IOFailure(action: "start", path: words[0], code: failure) }
+  return child
+}
+
+/// Without what would change a job: a test may itself run in a cluster.
+private func inherited() -> [String] {
+  ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"].compactMap { name in
+    Environment.process[name].map { "\(name)=\($0)" }
+  }
+}
+
+private func withPointers<R>(
+  _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
+) -> R {
+  var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
+  defer { unsafe pointers.forEach { unsafe free($0) } }
+  return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
+}

@@ -1,0 +1,65 @@
+import NetSpoolTesting
+
+@testable import NetSpoolCLI
+
+/// The built program, a real origin, and a folder of the test's own.
+final class ToolBench: Sendable {
+  let origin: ScriptedOrigin
+  private let scratch: Scratch
+
+  init() throws {
+    origin = try ScriptedOrigin()
+    scratch = try Scratch()
+  }
+
+  /// A path in the test's folder.
+  subscript(_ name: String) -> String { scratch[name] }
+
+  /// The body of `/n`, for the numbers that `serve` was given.
+  static func body(_ number: Int) -> [UInt8] { BodyPattern.bytes(1_000 + number * 7, from: number) }
+
+  func serve(_ numbers: Range<Int>) {
+    for number in numbers { origin.on("/\(number)", .bytes(Self.body(number))) }
+  }
+
+  @discardableResult
+  func write(_ name: String, _ lines: [String]) throws -> String {
+    let file = try OutputFile.create(self[name])
+    try file.write(lines.map { $0 + "\n" }.joined().utf8)
+    try file.flush()
+    return self[name]
+  }
+
+  func writeList(_ numbers: some Sequence<Int>, _ name: String = "list") throws -> String {
+    try write(name, numbers.map { origin.url("/\($0)") })
+  }
+
+  /// Nil when there is none.
+  func read(_ name: String) -> [UInt8]? {
+    guard let file = try? Descriptor(opening: self[name], 0) else { return nil }
+    var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+    while let count = try? file.read(into: &buffer, at: 0, count: buffer.count), count > 0 {
+      bytes += buffer[..<count]
+    }
+    return bytes
+  }
+
+  func text(_ name: String) -> String? { read(name).map { String(decoding: $0, as: UTF8.self) } }
+
+  /// Those of the numbers whose file is not byte for byte what was served.
+  func wrong(_ numbers: some Sequence<Int>, in folder: String = "out") -> [Int] {
+    numbers.filter { read("\(folder)/\($0)") != Self.body($0) }
+  }
+
+  func results(_ name: String) throws -> [ResultRecord] {
+    let reader = try ResultsReader(self[name])
+    var records: [ResultRecord] = []
+    while true {
+      switch try reader.next() {
+      case .record(let record): records.append(record)
+      case .unreadable: throw IOFailure(action: "understand", path: name, code: 0)
+      case .end: return records
+      }
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+
+/// `netspool fetch` as users run it: the built program against an origin.
+@Suite struct ToolFetchTests {
+  private let bench: ToolBench
+
+  init() throws { bench = try ToolBench() }
+
+  private func fetch(_ arguments: [String], input: String = "") throws -> (
+    exit: Tool.Exit?, output: String, errors: String
+  ) {
+    try Tool.run(["fetch", "--progress", "never"] + arguments, input: input)
+  }
+
+  @Test func missingOnesFailForGood() throws {
+    bench.serve(0..<30)
+    let list = try bench.writeList(0..<32)
+    let end = try fetch([
+      list, "--output", bench["out"], "--failed", bench["f"], "--results", bench["r"], "--json",
+    ])
+    #expect(end.exit == .status(1))
+    #expect(bench.wrong(0..<30).isEmpty)
+    #expect(bench.read("out/30") == nil)
+    #expect(
+      bench.text("f")?.split(separator: "\n").sorted() == [
+        "\(bench.origin.url("/30"))\t30", "\(bench.origin.url("/31"))\t31",
+      ])
+    let results = try bench.results("r")
+    #expect(Set(results.map(\.url)) == Set((0..<32).map { bench.origin.url("/\($0)") }))
+    #expect(results.count { $0.outcome == .done && $0.status == 200 } == 30)
+    #expect(results.count { $0.outcome == .failed && $0.status == 404 && $0.error == "status" } == 2)
+    let bytes = (0..<30).reduce(0) { $0 + ToolBench.body($1).count }
+    #expect(results.filter { $0.outcome == .done }.reduce(0) { $0 + $1.bytes } == bytes)
+    #expect(end.output.contains(#""done":30,"hits":0,"failed":2,"failedForGood":2"#))
+    #expect(end.output.hasSuffix("\"exitStatus\":1}\n"))
+    #expect(end.errors.contains("failed: 2 for good (status 404: 2)"))
+  }
+
+  @Test func brokenOriginsFailForNow() throws {
+    bench.serve(0..<2)
+    bench.origin.on("/2", .status(503))
+    let end = try fetch([try bench.writeList(0..<3), "--retry", "0", "--results", bench["r"]])
+    #expect(end.exit == .status(2))
+    #expect(try bench.results("r").contains { $0.outcome == .failedForNow && $0.status == 503 })
+  }
+
+  @Test func refusedConnectionsAreTriedAgainAndCounted() throws {
+    bench.origin.stop()
+    let end = try fetch([bench.origin.url("/0"), "--retry", "1", "--results", bench["r"]])
+    #expect(end.exit == .status(2))
+    let record = try #require(try bench.results("r").first)
+    #expect(record.error == "connectFailed")
+    #expect(record.reason == "refused")
+    #expect(record.attempts == 2)
+  }
+
+  @Test func tooManyErrorsStopTheJob() throws {
+    let end = try fetch([try bench.writeList(0..<500), "--max-errors", "3", "--jobs", "2"])
+    #expect(end.exit == .status(3))
+    #expect(bench.origin.requestCount < 500)
+    #expect(end.errors.contains("too many errors"))
+  }
+
+  @Test func filesThatCannotBeReadOrWrittenAreLocalErrors() throws {
+    bench.serve(0..<1)
+    let list = try bench.writeList(0..<1)
+    #expect(try fetch([bench["nothing"]]).exit == .status(74))
+    #expect(try fetch([list, "--output", list + "/below"]).exit == .status(74))
+    #expect(try fetch([list, "--results", bench["no/such/folder"]]).exit == .status(74))
+    #expect(bench.origin.requestCount == 0)
+  }
+
+  @Test func aFolderInTheWayIsALocalErrorOfThatLine() throws {
+    bench.serve(0..<2)
+    _ = try OutputFolder(path: bench["out/0"])
+    let end = try fetch([
+      try bench.writeList(0..<2), "--output", bench["out"], "--results", bench["r"],
+    ])
+    #expect(end.exit == .status(74))
+    #expect(bench.wrong(1..<2).isEmpty)
+    let record = try #require(try bench.results("r").first { $0.outcome != .done })
+    #expect(record.error == "sinkFailed")
+    #expect(record.reason == "Is a directory")
+  }
+
+  @Test(arguments: [
+    ["--nonsense"], ["--jobs", "0"], ["--retry", "x"], ["--resume"], ["--shard", "3/3"], ["--checksum"],
+  ])
+  func wrongCommandLinesAreUsageErrors(arguments: [String]) throws {
+    let end = try fetch([bench.origin.url("/0")] + arguments)
+    #expect(end.exit == .status(64))
+    #expect(bench.origin.requestCount == 0)
+  }
+
+  @Test func standardInputIsAList() throws {
+    bench.serve(0..<5)
+    let input = (0..<5).map { bench.origin.url("/\($0)") }.joined(separator: "\r\n")
+    let end = try fetch(["-", "--output", bench["out"]], input: "# five\n\n" + input)
+    #expect(end.exit == .status(0))
+    #expect(bench.wrong(0..<5).isEmpty)
+  }
+
+  @Test func namesComeFromTheListAndNeverCollide() throws {
+    bench.serve(0..<4)
+    func url(_ number: Int) -> String { bench.origin.url("/\(number)") }
+    let list = try bench.write(
+      "list", ["\(url(0))\tdeep/er/a.bin", "\(url(1))\ta.bin", "\(url(2))\ta.bin", "\(url(3))\t../../up"])
+    let end = try fetch([list, "--output", bench["out"]])
+    #expect(end.exit == .status(0))
+    #expect(bench.read("out/deep/er/a.bin") == ToolBench.body(0))
+    #expect(bench.read("out/a.bin") == ToolBench.body(1))
+    #expect(bench.read("out/a-1.bin") == ToolBench.body(2))
+    #expect(bench.read("out/_/_/up") == ToolBench.body(3))
+    #expect(end.errors.contains("1 renamed because the name was taken"))
+  }
+
+  @Test func repeatedLinesAndEqualURLsAreAskedForOnce() throws {
+    bench.serve(0..<1)
+    bench.origin.hold("/0")
+    let url = bench.origin.url("/0")
+    let list = try bench.write("list", ["\(url)\ta", "\(url)\tb", "\(url)\ta"])
+    let tool = try Tool(["fetch", list, "--output", bench["out"]])
+    #expect(bench.origin.waitForWaiting("/0", 1))
+    bench.origin.release("/0")
+    #expect(tool.wait() == .status(0))
+    #expect(bench.origin.requestCount == 1)
+    #expect(bench.read("out/a") == ToolBench.body(0))
+    #expect(bench.read("out/b") == ToolBench.body(0))
+  }
+
+  @Test func aDryRunSendsNothingAndPrintsAListThatCanBeUsed() throws {
+    bench.serve(0..<3)
+    let list = try bench.writeList([0, 1, 1, 2])
+    let dry = try fetch([list, "--output", bench["out"], "--dry-run"])
+    #expect(dry.exit == .status(0))
+    #expect(bench.origin.requestCount == 0)
+    #expect(FileStatus(path: bench["out"]) == nil)
+    #expect(try fetch(["-", "--output", bench["out"]], input: dry.output).exit == .status(0))
+    #expect(bench.wrong(0..<3).isEmpty)
+  }
+
+  @Test func shardsAreDisjointAndTogetherComplete() throws {
+    bench.serve(0..<60)
+    let list = try bench.writeList(0..<60)
+    for shard in 0..<3 {
+      let end = try fetch([
+        list, "--output", bench["out"], "--shard", "\(shard)/3", "--results", bench["r\(shard)"],
+      ])
+      #expect(end.exit == .status(0))
+    }
+    #expect(bench.wrong(0..<60).isEmpty)
+    #expect((0..<60).allSatisfy { bench.origin.hits("/\($0)") == 1 })
+    let merged = try Tool.run(
+      ["report", "merge", "--json"] + (0..<3).map { bench["r\($0)"] })
+    #expect(merged.exit == .status(0))
+    #expect(merged.output.contains(#""done":60"#))
+  }
+
+  @Test func aSecondRunWithResumeFetchesTheRest() throws {
+    bench.serve(0..<20)
+    bench.origin.on("/5", .status(500))
+    let arguments = [
+      try bench.writeList(0..<20), "--output", bench["out"], "--results", bench["r"], "--retry", "0",
+    ]
+    #expect(try fetch(arguments).exit == .status(2))
+    bench.serve(5..<6)
+    let end = try fetch(arguments + ["--resume"])
+    #expect(end.exit == .status(0))
+    #expect(end.errors.contains("19 done before"))
+    #expect(bench.origin.requestCount == 21)
+    #expect(bench.wrong(0..<20).isEmpty)
+  }
+
+  @Test func aBodyThatBreaksOffIsBegunAgain() throws {
+    bench.serve(0..<1)
+    bench.origin.enqueue(.bytes(ToolBench.body(0)).resetAfter(100), for: "/0")
+    let end = try fetch([
+      bench.origin.url("/0"), "--output", bench["out"], "--results", bench["r"],
+    ])
+    #expect(end.exit == .status(0))
+    #expect(bench.wrong(0..<1).isEmpty)
+    #expect(try bench.results("r").first?.attempts == 2)
+  }
+
+  @Test func checksumsAreThoseOfTheFiles() throws {
+    bench.origin.on("/0", .text("hello"))
+    let end = try fetch([
+      bench.origin.url("/0"), "--output", bench["out"], "--results", bench["r"], "--checksum",
+    ])
+    #expect(end.exit == .status(0))
+    #expect(
+      try bench.results("r").first?.sha256
+        == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+  }
+
+  @Test func headersAreSentAsTold() throws {
+    bench.serve(0..<2)
+    _ = try fetch([bench.origin.url("/0"), "--header", "X-One: 1", "--header", "X-Two: 2"])
+    _ = try fetch([bench.origin.url("/1"), "--user-agent", "mine/2"])
+    let requests = bench.origin.requests
+    #expect(requests.first?.header("X-One") == "1")
+    #expect(requests.first?.header("X-Two") == "2")
+    #expect(requests.first?.header("User-Agent") == "netspool/\(NetSpoolTool.version)")
+    #expect(requests.last?.header("User-Agent") == "mine/2")
+  }
+
+  @Test func aLimitedRateStillBringsEveryByte() throws {
+    bench.serve(0..<40)
+    let end = try fetch([
+      try bench.writeList(0..<40), "--output", bench["out"], "--limit-rate", "200k",
+    ])
+    #expect(end.exit == .status(0))
+    #expect(bench.wrong(0..<40).isEmpty)
+  }
+
+  @Test func jobsAreNeverExceeded() throws {
+    bench.serve(0..<12)
+    for number in 0..<12 { bench.origin.hold("/\(number)") }
+    let tool = try Tool(["fetch", try bench.writeList(0..<12), "--jobs", "5"])
+    for number in 0..<5 { #expect(bench.origin.waitForWaiting("/\(number)", 1)) }
+    #expect(bench.origin.requestCount == 5)
+    bench.origin.releaseAll()
+    #expect(tool.wait() == .status(0))
+  }
+
+  @Test func anAnswerThatIsNoBodyIsAFailure() throws {
+    bench.origin.on("/0", .status(304))
+    let end = try fetch([bench.origin.url("/0"), "--output", bench["out"]])
+    #expect(end.exit == .status(1))
+    #expect(bench.read("out/0") == nil)
+  }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+
+/// `netspool get` and `doctor` as users run them.
+@Suite struct ToolGetTests {
+  private let bench: ToolBench
+
+  init() throws { bench = try ToolBench() }
+
+  @Test func theBodyGoesToStandardOutput() throws {
+    bench.origin.on("/", .text("hello\n"))
+    for output in [[], ["-o", "-"]] {
+      let end = try Tool.run(["get", bench.origin.url("/")] + output)
+      #expect(end.exit == .status(0))
+      #expect(end.output == "hello\n")
+      #expect(end.errors.isEmpty)
+    }
+  }
+
+  @Test func aLargeBodyGoesToAFileThatAppearsWhenItIsWhole() throws {
+    let size = 3 << 20
+    bench.origin.on("/", .pattern(size))
+    let end = try Tool.run(["get", bench.origin.url("/"), "-o", bench["large"]])
+    #expect(end.exit == .status(0))
+    #expect(end.output.isEmpty)
+    #expect(DemoFolder.holdsPattern(bench["large"], count: size))
+
+    bench.origin.on("/", Answer.pattern(size).resetAfter(1 << 20))
+    let broken = try Tool.run(["get", bench.origin.url("/"), "-o", bench["broken"], "--retry", "0"])
+    #expect(broken.exit == .status(1))
+    #expect(bench.read("broken") == nil)
+  }
+
+  @Test func aDeviceIsWrittenToAndNotReplaced() throws {
+    bench.origin.on("/", .text("hello"))
+    let end = try Tool.run(["get", bench.origin.url("/"), "-o", "/dev/null"])
+    #expect(end.exit == .status(0))
+    #expect(FileStatus(path: "/dev/null")?.isPlainFile == false)
+  }
+
+  @Test func aReaderThatLeavesEndsItQuietly() throws {
+    bench.origin.on("/", .pattern(64 << 20))
+    let (read, write) = try makePipe()
+    let tool = try Tool(["get", bench.origin.url("/")], output: write)
+    close(write)
+    var buffer = [UInt8](repeating: 0, count: 1_000)
+    let source = Descriptor(borrowing: read, named: "a pipe")
+    #expect(try source.read(into: &buffer, at: 0, count: 1_000) > 0)
+    close(read)
+    #expect(tool.wait() == .status(74))
+    #expect(tool.errors.text.isEmpty)
+  }
+
+  @Test func aFailureIsOneLineAndStatus1() throws {
+    bench.origin.on("/gone", .text("no such page", status: 404))
+    let end = try Tool.run(["get", bench.origin.url("/gone")])
+    #expect(end.exit == .status(1))
+    #expect(end.output == "no such page")
+    #expect(end.errors.split(separator: "\n").count == 1)
+    #expect(end.errors.contains("404"))
+
+    bench.origin.stop()
+    let refused = try Tool.run(["get", bench.origin.url("/"), "--retry", "0"])
+    #expect(refused.exit == .status(1))
+    #expect(refused.errors.contains("refused"))
+    #expect(refused.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test(arguments: [["ftp://h/"], ["h"], ["http://h/", "-X", "A B"], ["http://h/", "--header", "none"], []])
+  func wrongCommandLinesAreUsageErrors(arguments: [String]) throws {
+    #expect(try Tool.run(["get"] + arguments).exit == .status(64))
+  }
+
+  @Test func theWholeExchangeIsShownWhenAskedFor() throws {
+    bench.origin.on("/", Answer.text("body").header("X-Answer", "yes"))
+    let end = try Tool.run(["get", bench.origin.url("/"), "-v", "--header", "Authorization: Bearer secret"])
+    #expect(end.output == "body")
+    #expect(end.errors.contains("> GET \(bench.origin.url("/"))\n"))
+    #expect(end.errors.contains("< HTTP/1.1 200\n"))
+    #expect(end.errors.contains("< X-Answer: yes\n"))
+    #expect(end.errors.contains("first byte"))
+    #expect(!end.errors.contains("secret"))
+    #expect(bench.origin.requests.first?.header("Authorization") == "Bearer secret")
+  }
+
+  @Test func theMethodIsSentAsTold() throws {
+    bench.origin.on("/", .text("body"))
+    let end = try Tool.run(["get", bench.origin.url("/"), "-X", "HEAD"])
+    #expect(end.exit == .status(0))
+    #expect(end.output.isEmpty)
+    #expect(bench.origin.requests.first?.method == "HEAD")
+  }
+
+  @Test func theCurlCommandSendsTheSameAndNothingIsSentForIt() throws {
+    bench.origin.on("/", .text("body"))
+    let arguments = ["get", bench.origin.url("/?a=b%20c"), "--header", "X-Quote: it's"]
+    let end = try Tool.run(arguments + ["--curl"])
+    #expect(end.exit == .status(0))
+    #expect(bench.origin.requestCount == 0)
+    #expect(end.output.hasPrefix("curl "))
+    #expect(end.output.contains("'X-Quote: it'\\''s'"))
+  }
+
+  @Test func doctorNamesEveryLibrary() throws {
+    let text = try Tool.run(["doctor"])
+    #expect(text.exit == .status(0))
+    for name in ["libcurl", "tls", "http2", "libuv", "lmdb", "zlib", "open files", "timeout"] {
+      #expect(text.output.contains("  \(name)  "), "\(name)")
+    }
+    let json = try Tool.run(["doctor", "--json"])
+    #expect(json.exit == .status(0))
+    #expect(json.output.hasPrefix(#"{"versions":{"netspool":"\#(NetSpoolTool.version)","libcurl":""#))
+    #expect(json.output.contains(#""timeoutSeconds":300"#))
+  }
+
+  @Test(arguments: [
+    "--help", "fetch --help", "help get", "demo --help", "doctor --help", "report merge --help",
+  ])
+  func everyCommandHasHelp(words: String) throws {
+    let end = try Tool.run(words.split(separator: " ").map(String.init))
+    #expect(end.exit == .status(0))
+    #expect(end.output.contains("USAGE: netspool"))
+  }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+
+/// What a Ctrl-C does to a running `netspool fetch`.
+@Suite struct ToolSignalTests {
+  private let bench: ToolBench
+
+  init() throws { bench = try ToolBench() }
+
+  private func start(_ list: String, _ more: [String] = []) throws -> Tool {
+    try Tool(
+      [
+        "fetch", list, "--output", bench["out"], "--results", bench["r"], "--jobs", "4", "--progress",
+        "never",
+      ] + more)
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func theFirstSignalDrainsAndTheCommandItPrintsCompletes(signal: Int32, status: Int32) throws {
+    bench.serve(0..<60)
+    for number in 20..<24 { bench.origin.hold("/\(number)") }
+    let tool = try start(try bench.writeList(0..<60))
+    for number in 20..<24 { #expect(bench.origin.waitForWaiting("/\(number)", 1)) }
+
+    tool.signal(signal)
+    #expect(tool.errors.wait(for: "waiting for"))
+    bench.origin.releaseAll()
+    #expect(tool.wait() == .status(status))
+    #expect(bench.wrong(0..<24).isEmpty)
+    #expect(bench.origin.requestCount == 24)
+
+    let line = tool.errors.text.split(separator: "\n").first { $0.hasPrefix("to go on: ") }
+    let command = try #require(line).dropFirst("to go on: ".count)
+    let again = try Tool(
+      ["-c", String(command)], program: "/bin/sh", environment: ["PATH=\(try Tool.folder()):/usr/bin:/bin"])
+    #expect(again.wait() == .status(0))
+    #expect(again.errors.text.contains("24 done before"))
+    #expect(bench.wrong(0..<60).isEmpty)
+    #expect((0..<60).allSatisfy { bench.origin.hits("/\($0)") == 1 })
+  }
+
+  @Test func theSecondSignalQuitsAndLeavesNoHalfFile() throws {
+    let half = BodyPattern.bytes(2 << 20)
+    bench.origin.on("/0", Answer.bytes(half).stallAfter(1 << 20))
+    let tool = try start(try bench.writeList(0..<1))
+    #expect(bench.origin.waitForRequests(1))
+    tool.signal(SIGINT)
+    #expect(tool.errors.wait(for: "press Ctrl-C again"))
+    tool.signal(SIGINT)
+    #expect(tool.wait() == .status(130))
+    #expect(DemoFolder.countFiles(in: bench["out"]) == 0)
+  }
+
+  @Test func drainingDoesNotWaitForAnAttemptThatIsAnHourAway() throws {
+    bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
+    let tool = try start(try bench.writeList(0..<1))
+    #expect(bench.origin.waitForRequests(1))
+    tool.signal(SIGINT)
+    #expect(tool.wait() == .status(130))
+  }
+
+  @Test func anAttemptThatFailsWhileDrainingIsTheLast() throws {
+    bench.origin.hold("/0")
+    bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
+    let tool = try start(try bench.writeList(0..<1))
+    #expect(bench.origin.waitForWaiting("/0", 1))
+    tool.signal(SIGINT)
+    #expect(tool.errors.wait(for: "waiting for 1 under way"))
+    bench.origin.releaseAll()
+    #expect(tool.wait() == .status(130))
+    #expect(bench.origin.requestCount == 1)
+  }
+}

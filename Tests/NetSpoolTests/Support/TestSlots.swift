@@ -1,0 +1,58 @@
+import Synchronization
+
+/// How many tests with an engine run at once. Swift Testing starts all of them together, and on two cores a
+/// limit of time would then measure the other tests; those that measure one take all slots.
+enum TestSlots {
+  /// Enough to keep two cores busy while some tests wait for a gate.
+  static let count = 4
+
+  private struct Waiter: Sendable {
+    let slots: Int
+    let resume: CheckedContinuation<Void, Never>
+  }
+
+  private struct State: Sendable {
+    var free = TestSlots.count
+    var waiters: [Waiter] = []
+  }
+
+  private static let state = Mutex(State())
+  /// Engines inside engines share the slot of the outer one.
+  @TaskLocal private static var isInside = false
+
+  /// Runs a body in one slot, or alone.
+  static func run<Result>(alone: Bool = false, _ body: () async throws -> Result) async rethrows -> Result {
+    if isInside { return try await body() }
+    let slots = alone ? count : 1
+    await enter(slots)
+    defer { leave(slots) }
+    return try await $isInside.withValue(true, operation: body)
+  }
+
+  private static func enter(_ slots: Int) async {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        guard state.waiters.isEmpty, state.free >= slots else {
+          state.waiters.append(Waiter(slots: slots, resume: continuation))
+          return false
+        }
+        state.free -= slots
+        return true
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  private static func leave(_ slots: Int) {
+    let ready = state.withLock { state in
+      state.free += slots
+      var ready: [Waiter] = []
+      while let first = state.waiters.first, first.slots <= state.free {
+        state.free -= first.slots
+        ready.append(state.waiters.removeFirst())
+      }
+      return ready
+    }
+    for waiter in ready { waiter.resume.resume() }
+  }
+}
