@@ -67,7 +67,8 @@ package struct Deadlines: Sendable {
     guard let stall = timeouts.stall else { return nil }
     let elapsed = now - checkedAt
     let owed = Int64(timeouts.stallBytesPerSecond) * elapsed / 1_000_000
-    if elapsed >= 1_000_000, progress.bytes - checkedBytes >= owed {
+    // Looked at once a second, and at least twice within the limit.
+    if elapsed >= min(1_000_000, microseconds(stall) / 2), progress.bytes - checkedBytes >= owed {
       restartStall(progress, now)
       return nil
     }

@@ -72,6 +72,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [("?back=/home", "/?back=/home"), ("/#part/a", "/"), ("#part/a", "/"), ("//a", "//a")])
+  func `a query or a fragment with slashes is told from a path`(rest: String, target: String) async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("ok"))
+      let operation = engine.operation(url: "http://127.0.0.1:\(origin.port)\(rest)")
+      #expect(await engine.end(of: operation).text == "ok")
+      #expect(origin.requests.first?.target == target)
+    }
+  }
+
   @Test(arguments: [
     "", "example.org", "ftp://example.org/", "file:///etc/passwd", "http://", "http://?a", "http://a b/",
     "http://exa\nmple.org/", "http://example.org:99999/", "//example.org/",

@@ -8,7 +8,7 @@ package enum PlainURL {
   package static func originLength(_ url: String) -> Int? {
     let bytes = url.utf8.span
     guard let start = authorityStart(bytes), let end = authorityEnd(bytes, from: start) else { return nil }
-    return isPlainTarget(bytes, from: end) ? end : nil
+    return isPlainAuthority(bytes, start..<end) && isPlainTarget(bytes, from: end) ? end : nil
   }
 
   /// Where the path of a canonical URL begins.
@@ -32,6 +32,18 @@ package enum PlainURL {
       index += 1
     }
     return nil
+  }
+
+  /// A query or fragment may come without a path, and then the first slash is inside it.
+  private static func isPlainAuthority(_ url: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    for index in range {
+      let byte = url[index]
+      guard
+        byte.isUnreserved || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "[")
+          || byte == UInt8(ascii: "]")
+      else { return false }
+    }
+    return true
   }
 
   private static func isPlainTarget(_ url: Span<UInt8>, from start: Int) -> Bool {
