@@ -84,7 +84,8 @@ extension HostileExpectation {
     .bad("redir_javascript", .redirectRefused, "scheme").staying(),
     .bad("redir_data", .redirectRefused, "scheme").staying(), .bad("redir_empty", .badLocation).staying(),
     .ok("redir_none", 0, status: 302), .bad("redir_8k", .badLocation, "tooLong").staying(),
-    .bad("redir_crlf", .badLocation, "control").staying(), .bad("redir_two", .badLocation, "repeated").staying(),
+    .bad("redir_crlf", .badLocation, "control").staying(),
+    .bad("redir_two", .badLocation, "repeated").staying(),
     .bad("redir_nonutf8", .badLocation, "encoding").staying(), .ok("redir_userinfo", 2),
     .ok("redir_fragment", 2),
   ]

@@ -12,7 +12,9 @@ struct HostileTests {
   @Test(.timeLimit(.minutes(1)), arguments: HostileExpectation.all)
   func endsEveryOperationOnceAndHarmsNoOther(_ expected: HostileExpectation) async throws {
     let behaviour = expected.behaviour
-    try await withWire { $0.limits.bodyBytesInMemoryMax = 16 << 20 } _: { wire in
+    try await withWire {
+      $0.limits.bodyBytesInMemoryMax = 16 << 20
+    } _: { wire in
       // Given an operation that meets the behaviour
       let operation = wire.operation(behaviour.path, HTTPMethod(behaviour.method))
       for field in behaviour.requestHeaders { operation.setHeader(field.name, field.value) }

@@ -6,7 +6,9 @@ struct NginxTLSTests {
   @Test func speaksHTTP2ToAnOriginItTrusts() async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
-    try await withWire { $0.tls.caFile = authority } _: { wire in
+    try await withWire {
+      $0.tls.caFile = authority
+    } _: { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/8k.bin?http2")))
       #expect([UInt8](answer.body) == TestFiles.noise(8_192))
       #expect(answer.httpVersion == "HTTP/2" && answer.metrics.httpVersion == "HTTP/2")
@@ -33,7 +35,9 @@ struct NginxTLSTests {
   @Test func sendsManyOverOneHTTP2Connection() async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
-    try await withWire { $0.tls.caFile = authority } _: { wire in
+    try await withWire {
+      $0.tls.caFile = authority
+    } _: { wire in
       let operations = (0..<100).map { wire.engine.operation(url: server.tlsURL("/8k.bin?many\($0)")) }
       let results = await withCheckedContinuation { continuation in
         wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
@@ -51,8 +55,11 @@ struct NginxTLSTests {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
     let bytes = [UInt8](repeating: 7, count: 3 << 20) + TestFiles.noise(1_000)
-    try await withWire { $0.tls.caFile = authority } _: { wire in
-      let put = wire.engine.operation(url: server.tlsURL("/upload/http2"), method: .put).setBody(.bytes(bytes))
+    try await withWire {
+      $0.tls.caFile = authority
+    } _: { wire in
+      let put = wire.engine.operation(url: server.tlsURL("/upload/http2"), method: .put).setBody(
+        .bytes(bytes))
       let answer = try await wire.answer(put)
       #expect(answer.status == 201 && answer.httpVersion == "HTTP/2")
     }
@@ -64,7 +71,9 @@ struct NginxTLSTests {
     case systemAuthorities, missingFile, emptyFile, wrongPin, wrongHost
   }
 
-  @Test(arguments: Distrust.allCases) func sendsNothingToAnOriginItDoesNotTrust(_ distrust: Distrust) async throws {
+  @Test(arguments: Distrust.allCases) func sendsNothingToAnOriginItDoesNotTrust(_ distrust: Distrust)
+    async throws
+  {
     let server = try NginxServer.shared()
     let folder = try TestFolder()
     let empty = try folder.add("empty.pem", [])

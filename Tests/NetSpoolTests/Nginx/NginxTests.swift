@@ -19,7 +19,9 @@ struct NginxTests {
     try await withWire { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.url("/text.txt")))
       #expect(answer.headers["Content-Encoding"] == "gzip")
-      #expect(answer.text == String(repeating: "NetSpool sends them well and keeps what came back.\n", count: 1_000))
+      #expect(
+        answer.text == String(repeating: "NetSpool sends them well and keeps what came back.\n", count: 1_000)
+      )
       #expect(answer.metrics.bytesReceived < 5_000)
     }
   }

@@ -14,7 +14,8 @@ struct CurlCommandWireTests {
   static let samples: [Sample] = [
     Sample(name: "plain GET") { wire, _ in wire.operation("/a/b?x=%C3%BC&y=1+2") },
     Sample(name: "shell characters") { wire, _ in
-      wire.operation("/a?q=$(id)&r='`\"*~#no".replacingSpaces()).setHeader("X-Odd", "it's $HOME \"`x`\" \\ !*")
+      wire.operation("/a?q=$(id)&r='`\"*~#no".replacingSpaces()).setHeader(
+        "X-Odd", "it's $HOME \"`x`\" \\ !*")
     },
     Sample(name: "fields") { wire, _ in
       wire.operation("/a").setHeader("X-A", "1").addHeader("X-A", "2").setHeader("X-Empty", "")
@@ -28,26 +29,33 @@ struct CurlCommandWireTests {
       wire.engine.operation(
         url: wire.origin.url("/a"), method: .post, parameters: ["a b": "ü&='\n", "at": "@file", "c": ""])
     },
-    Sample(name: "JSON") { wire, _ in wire.operation("/a", .patch).setBody(.json(Array(#"{"a":"it's"}"#.utf8))) },
+    Sample(name: "JSON") { wire, _ in
+      wire.operation("/a", .patch).setBody(.json(Array(#"{"a":"it's"}"#.utf8)))
+    },
     Sample(name: "text that looks like a file") { wire, _ in
       wire.operation("/a", .post).setBody(.bytes(Array("@/etc/passwd".utf8), contentType: "text/plain"))
     },
     Sample(name: "binary") { wire, _ in
-      wire.operation("/a", .put).setBody(.bytes((0...255).map { UInt8($0) }, contentType: "application/x-own"))
+      wire.operation("/a", .put).setBody(
+        .bytes((0...255).map { UInt8($0) }, contentType: "application/x-own"))
     },
     Sample(name: "file") { wire, folder in
       wire.operation("/a", .put).setBody(.file(try folder.add("it's a file", BodyPattern.bytes(70_000))))
     },
     Sample(name: "multipart") { wire, folder in
-      wire.operation("/a").addFile(try folder.add("a;b,c.txt", Array("text".utf8)), forKey: "f", mimeType: "text/x-a")
-        .addData(Array("it's; \"quoted\"\n@x".utf8), forKey: "t").addData(
-          [1, 2, 255], forKey: "b", mimeType: "image/png", fileName: "b.png")
+      wire.operation("/a").addFile(
+        try folder.add("a;b,c.txt", Array("text".utf8)), forKey: "f", mimeType: "text/x-a"
+      )
+      .addData(Array("it's; \"quoted\"\n@x".utf8), forKey: "t").addData(
+        [1, 2, 255], forKey: "b", mimeType: "image/png", fileName: "b.png")
     },
   ]
 
   @Test(arguments: samples) func sendsTheSameRequest(_ sample: Sample) async throws {
     let folder = try TestFolder()
-    try await withWire { $0.headers = ["X-Engine": "all"] } _: { wire in
+    try await withWire {
+      $0.headers = ["X-Engine": "all"]
+    } _: { wire in
       wire.origin.fallback(.text("ok"))
       let operation = try sample.make(wire, folder)
       let command = operation.curlCommand(revealingSecrets: true)
@@ -85,7 +93,8 @@ struct CurlCommandWireTests {
     let wire = try Wire()
     let operation = wire.engine.operation(url: "http://user:S3CR3T@127.0.0.1/a?token=S3CR3T&x=1")
       .setAuthorization("S3CR3T").setHeader("Cookie", "s=S3CR3T").setHeader("X-Api-Key", "S3CR3T")
-    for text in [operation.description, operation.curlCommand, "\(operation)", operation.request.curlCommand] {
+    for text in [operation.description, operation.curlCommand, "\(operation)", operation.request.curlCommand]
+    {
       #expect(!text.contains("S3CR3T") && text.contains("x=1"))
     }
     #expect(operation.curlCommand(revealingSecrets: true).contains("Bearer S3CR3T"))

@@ -25,10 +25,14 @@ struct FanOutTests {
         return count
       }
       if before < 400 << 10, before + bytes.byteCount >= 400 << 10 { reader.letGo() }
-      if unsafe access(folder.path("a"), F_OK) == 0 || access(folder.path("b"), F_OK) == 0 { wasVisible.set() }
+      if unsafe access(folder.path("a"), F_OK) == 0 || access(folder.path("b"), F_OK) == 0 {
+        wasVisible.set()
+      }
       return .accepted
     }
-    try await withWire { $0.receiveBufferBytes = 256 << 10 } _: { wire in
+    try await withWire {
+      $0.receiveBufferBytes = 256 << 10
+    } _: { wire in
       wire.origin.on("/a", .pattern(Self.bytes))
       let operation = wire.operation("/a")
         .addDownloadStream(FileDownloadStream(path: folder.path("a")))
@@ -64,7 +68,8 @@ struct FanOutTests {
     let bad = RecordingStream(onWrite: { _ in throw RecordingStream.Refusal() })
     try await withWire { wire in
       wire.origin.on("/a", .pattern(300_000))
-      let operation = wire.operation("/a").addDownloadStream(bad, onFailure: .dropStream).addDownloadStream(good)
+      let operation = wire.operation("/a").addDownloadStream(bad, onFailure: .dropStream).addDownloadStream(
+        good)
       let answer = try await wire.answer(operation)
       #expect(answer.streams.map(\.bytes) == [0, 300_000])
       #expect(answer.streams[1].sha256 == patternDigest(300_000))

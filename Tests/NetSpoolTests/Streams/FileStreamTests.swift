@@ -10,7 +10,8 @@ struct FileStreamTests {
     let path = try folder.add("a", Array("old".utf8))
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
-      let answer = try await wire.answer(wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
+      let answer = try await wire.answer(
+        wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
       #expect(answer.streams[0].path == path && answer.streams[0].bytes == 5)
       #expect(
         answer.streams[0].sha256 == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
@@ -20,13 +21,16 @@ struct FileStreamTests {
   }
 
   @Test(arguments: [
-    Answer.text("sorry", status: 500), .pattern(2_000_000).closeAfter(1_500_000), .pattern(2_000).resetAfter(500),
+    Answer.text("sorry", status: 500), .pattern(2_000_000).closeAfter(1_500_000),
+    .pattern(2_000).resetAfter(500),
     .noAnswer,
   ])
   func leavesTheOldFileWhenTheBodyFails(_ answer: Answer) async throws {
     let folder = try TestFolder()
     let path = try folder.add("a", Array("old".utf8))
-    try await withWire { $0.timeouts.headers = 0.3 } _: { wire in
+    try await withWire {
+      $0.timeouts.headers = 0.3
+    } _: { wire in
       wire.origin.on("/a", answer)
       _ = try await wire.failure(wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
     }

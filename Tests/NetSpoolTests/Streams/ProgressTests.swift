@@ -26,7 +26,8 @@ struct ProgressTests {
 
   @Test func saysNothingOfATotalItDoesNotKnow() async throws {
     try await withWire { wire in
-      wire.origin.on("/a", Answer.pattern(2_000).framed(.chunked(size: 1_000)).fault(.gate("g"), at: .body(1_010)))
+      wire.origin.on(
+        "/a", Answer.pattern(2_000).framed(.chunked(size: 1_000)).fault(.gate("g"), at: .body(1_010)))
       let seen = Collected<TransferProgress>()
       let operation = wire.operation("/a").onDownloadProgress { progress in
         seen.append(progress)
@@ -49,7 +50,8 @@ struct ProgressTests {
 
   @Test func comesAtMostTenTimesASecond() async throws {
     try await withWire { wire in
-      wire.origin.on("/a", .pattern(200_000).paced(.slices(of: 2_000, every: .milliseconds(5)), bodyOnly: true))
+      wire.origin.on(
+        "/a", .pattern(200_000).paced(.slices(of: 2_000, every: .milliseconds(5)), bodyOnly: true))
       let seen = Collected<TransferProgress>()
       let start = ContinuousClock.now
       _ = try await wire.answer(wire.operation("/a").onDownloadProgress { seen.append($0) })

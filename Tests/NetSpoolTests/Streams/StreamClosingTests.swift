@@ -177,7 +177,9 @@ struct StreamClosingTests {
 
   @Test func afterARedirectAndARetry() async throws {
     let stream = RecordingStream()
-    try await withWire { $0.retry = .attempts(2) } _: { wire in
+    try await withWire {
+      $0.retry = .attempts(2)
+    } _: { wire in
       wire.origin.on("/a", .redirect(to: "/b"))
       wire.origin.enqueue(.text("later", status: 503), for: "/b")
       wire.origin.on("/b", .text("hello"))
