@@ -54,6 +54,7 @@ extension ResultRecord {
     case "error": error = try value.string()
     case "reason": reason = try value.string()
     case "attempts": attempts = Int(try value.integer())
+    case "sha256": sha256 = try value.string()
     default: try value.skipValue()
     }
   }

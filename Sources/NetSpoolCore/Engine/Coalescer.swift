@@ -16,8 +16,8 @@ struct Coalescer {
 
   static func key(of request: Request, _ context: EngineContext) -> UInt64 {
     var hash = KeyHash(seed: context.id)
-    unsafe hash.add(request.url.utf8.span.bytes)
-    unsafe hash.add(request.method.name.utf8.span.bytes)
+    hash.add(request.url.utf8.span)
+    hash.add(request.method.name.utf8.span)
     hash.add(request.headers.block.rawBytes)
     return hash.value
   }

@@ -46,7 +46,9 @@ extension EngineCore {
     let scope = HandleScope(engine: operation.context.id, streams: hasStreams(operation))
     if let transfer = origin.idle.take(scope) { return transfer }
     var settings = operation.context.handleSettings
-    if scope.streams { settings.receiveBufferBytes = max(settings.receiveBufferBytes, HandleSettings.streamBufferBytes) }
+    if scope.streams {
+      settings.receiveBufferBytes = max(settings.receiveBufferBytes, HandleSettings.streamBufferBytes)
+    }
     let transfer = try Transfer(origin: origin.text, scope: scope, settings: settings, multi: multi)
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
@@ -64,7 +66,9 @@ extension EngineCore {
     plan.limits = operation.context.limits
     plan.timeouts =
       request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
-    if hasStreams(operation), !request.hasExtras || request.extra.timeouts == nil { plan.timeouts.total = nil }
+    if hasStreams(operation), !request.hasExtras || request.extra.timeouts == nil {
+      plan.timeouts.total = nil
+    }
     let isKeyed = request.hasExtras && request.extra.idempotencyKey != nil
     plan.refusesResend =
       !(plan.method.isIdempotent || isKeyed) || !retryPolicy(operation, request).repeatsOnDeadConnection
@@ -103,7 +107,8 @@ extension EngineCore {
     plan.headerLines =
       isPlain
       ? operation.context.plainLines
-      : HeaderLines.make(defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody,
+      : HeaderLines.make(
+        defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody,
         expects: !(operation.loop.journey?.refusesExpect ?? false))
   }
 

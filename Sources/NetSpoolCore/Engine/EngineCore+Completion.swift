@@ -141,7 +141,9 @@ extension EngineCore {
     operation.loop.ticket = nil
   }
 
-  private func finishSlot(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ firstByte: Int64) {
+  private func finishSlot(
+    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ firstByte: Int64
+  ) {
     guard let origin = operation.loop.origin else { return }
     queue.finished(origin.id)
     apply(sizingEvent(transfer, failure, firstByte), to: origin, now: MonotonicClock.now)

@@ -43,7 +43,8 @@ extension EngineCore {
     forEachWaiter(of: operation) { waiter in
       let wants = waiter.wantedProgress
       // A body of unknown length has its length now.
-      if wants.upload, let total = transfer.bytesToSend ?? (transfer.bytesSent > 0 ? transfer.bytesSent : nil) {
+      if wants.upload, let total = transfer.bytesToSend ?? (transfer.bytesSent > 0 ? transfer.bytesSent : nil)
+      {
         tell(waiter, .upload(progress(transfer.bytesSent, of: total, transfer)))
       }
       if wants.download {

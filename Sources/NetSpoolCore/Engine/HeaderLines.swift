@@ -10,7 +10,9 @@ enum HeaderLines {
 
   private static let acceptEncoding = "Accept-Encoding: " + ContentDecoder.acceptEncoding
 
-  static func make(defaults: HeaderFields, own: HeaderFields, decodes: Bool, hasBody: Bool, expects: Bool = true)
+  static func make(
+    defaults: HeaderFields, own: HeaderFields, decodes: Bool, hasBody: Bool, expects: Bool = true
+  )
     -> [String]
   {
     var lines: [String] = []
@@ -18,7 +20,9 @@ enum HeaderLines {
     for field in own where expects || !isExpect(field.name) { lines.append(line(field)) }
     if decodes, !defaults.contains("Accept-Encoding") { lines.append(acceptEncoding) }
     // A name without a value removes the field that libcurl would add by itself: it takes every POST for a form.
-    if hasBody, !own.contains("Content-Type"), !defaults.contains("Content-Type") { lines.append("Content-Type:") }
+    if hasBody, !own.contains("Content-Type"), !defaults.contains("Content-Type") {
+      lines.append("Content-Type:")
+    }
     // libcurl asks by itself before long bodies and those of unknown length.
     if !expects { lines.append("Expect:") }
     return lines

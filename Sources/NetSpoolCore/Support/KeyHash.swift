@@ -5,6 +5,8 @@ struct KeyHash {
 
   init(seed: UInt64) { value = Self.processSeed ^ (seed &* 0x9E37_79B9_7F4A_7C15) }
 
+  mutating func add(_ bytes: Span<UInt8>) { add(unsafe bytes.bytes) }
+
   mutating func add(_ bytes: RawSpan) {
     var offset = 0
     while offset + 8 <= bytes.byteCount {

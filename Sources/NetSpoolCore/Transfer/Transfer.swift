@@ -69,7 +69,9 @@ package final class Transfer {
   /// libcurl holds the lines of a plain GET of this scope.
   package var hasDefaultHeaders = false
 
-  package init(origin: String, scope: HandleScope, settings: HandleSettings, multi: MultiHandle) throws(Failure) {
+  package init(origin: String, scope: HandleScope, settings: HandleSettings, multi: MultiHandle)
+    throws(Failure)
+  {
     self.scope = scope
     self.multi = multi
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -95,7 +97,8 @@ package final class Transfer {
     handle.setTarget(of: plan.url, from: plan.targetOffset)
     handle.setShape(
       EasyHandle.Shape(
-        method: plan.method, bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
+        method: plan.method,
+        bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
         refusesResend: plan.refusesResend, needsFreshConnection: plan.needsFreshConnection))
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()

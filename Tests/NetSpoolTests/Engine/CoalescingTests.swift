@@ -61,8 +61,9 @@ import Testing
   @Test func `requests that differ in what the origin may see are never shared`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a") { request in
-        .text([request.header("Authorization"), request.header("Cookie"), request.header("Range")]
-          .map { $0 ?? "-" }.joined(separator: " "))
+        .text(
+          [request.header("Authorization"), request.header("Cookie"), request.header("Range")]
+            .map { $0 ?? "-" }.joined(separator: " "))
       }
       origin.hold("/a")
       let operations = [
@@ -89,7 +90,8 @@ import Testing
       let alone = { engine.operation(path: "/a").configure { $0.coalesces = false } }
       let plain = engine.operation(path: "/a").configure { $0.redirects = RequestRedirects.none }
       let operations = [
-        engine.get("/a"), other.get("/a"), engine.operation(path: "/a", method: .head), alone(), alone(), plain,
+        engine.get("/a"), other.get("/a"), engine.operation(path: "/a", method: .head), alone(), alone(),
+        plain,
       ]
       for operation in operations { engine.enqueue(operation) }
       #expect(await origin.waitForWaiting("/a", 6))

@@ -36,7 +36,8 @@ import Testing
       func use() async throws {
         let engine = try NetworkEngine(to: origin, on: NetworkQueue())
         for _ in 0..<3 {
-          let operation = engine.operation(path: "/a").addDownloadStream(FileDownloadStream(path: "/dev/null"))
+          let operation = engine.operation(path: "/a").addDownloadStream(
+            FileDownloadStream(path: "/dev/null"))
           _ = await engine.end(of: operation)
         }
       }

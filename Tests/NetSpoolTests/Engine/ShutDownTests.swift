@@ -7,7 +7,7 @@ import Testing
   @Test(arguments: [0, 1, 10_000]) func `with so many under way each has one ending, soon`(count: Int)
     async throws
   {
-    try await withEngine(queue: { $0.sizing = .fixed(64) }) { engine, origin in
+    try await withEngine(queue: { $0.sizing = .fixed(64) }, alone: true) { engine, origin in
       origin.hold("/held")
       let tally = Tally()
       for number in 0..<count {

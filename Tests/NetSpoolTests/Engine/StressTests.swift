@@ -61,7 +61,8 @@ import Testing
   }
 
   private static let paths = [
-    "/ok", "/ok", "/ok", "/ok", "/big", "/slow", "/error", "/missing", "/reset", "/cut", "/hangup", "/garbage",
+    "/ok", "/ok", "/ok", "/ok", "/big", "/slow", "/error", "/missing", "/reset", "/cut", "/hangup",
+    "/garbage",
     "/from", "/loop",
   ]
 

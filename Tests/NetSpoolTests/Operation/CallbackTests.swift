@@ -13,7 +13,8 @@ import Testing
   enum Delivery: CaseIterable, Sendable { case serial, loop }
 
   @Test(arguments: Place.allCases, Delivery.allCases)
-  func `cancelling itself inside any closure leaves one ending`(place: Place, delivery: Delivery) async throws {
+  func `cancelling itself inside any closure leaves one ending`(place: Place, delivery: Delivery) async throws
+  {
     try await runs(place, delivery) { operation, _ in operation.cancel() }
   }
 

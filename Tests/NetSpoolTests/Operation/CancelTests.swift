@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `while the origin keeps it waiting, and the slot is free at once`() async throws {
-    try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
+    try await withEngine(queue: { $0.sizing = .fixed(1) }, alone: true) { engine, origin in
       // Given one that holds the only slot
       origin.hold("/held")
       origin.on("/next", .text("next"))

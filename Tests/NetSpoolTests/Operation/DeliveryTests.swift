@@ -33,7 +33,9 @@ import Testing
     try await withEngine({ $0.delivery = .queue(queue) }) { engine, origin in
       origin.on("/a", .text("ok"))
       let calls = Journal<String>()
-      let place: @Sendable () -> String = { DispatchQueue.getSpecific(key: key) == true ? "here" : "elsewhere" }
+      let place: @Sendable () -> String = {
+        DispatchQueue.getSpecific(key: key) == true ? "here" : "elsewhere"
+      }
       func note(_ operation: NetworkOperation) -> NetworkOperation {
         operation.onCompletion { _ in calls.add("completed \(place())") }
           .onError { calls.add("\($0.code) \(place())") }
@@ -57,7 +59,12 @@ import Testing
       origin.on("/a", .text("ok"))
       let threads = Journal<UInt>()
       let operation = engine.operation(path: "/a")
-        .addDownloadStream(ClosureDownloadStream { _ in threads.add(CurrentThread.id); return .accepted })
+        .addDownloadStream(
+          ClosureDownloadStream { _ in
+            threads.add(CurrentThread.id)
+            return .accepted
+          }
+        )
         .onCompletion { _ in threads.add(CurrentThread.id) }
       _ = await engine.end(of: operation)
       #expect(threads.count == 2)

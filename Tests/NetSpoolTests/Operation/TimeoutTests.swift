@@ -8,10 +8,9 @@ import Testing
   private static let limit = 0.3
 
   private func expectTimeout(
-    _ reason: String, within bounds: ClosedRange<Double> = 0.28...0.45,
+    _ reason: String, within bounds: ClosedRange<Double> = 0.28...0.7,
     _ operation: NetworkOperation, _ engine: NetworkEngine
   ) async {
-    // The best of three: lateness is the machine's, earliness would be ours.
     let start = ContinuousClock.now
     let ending = await engine.end(of: operation)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -23,7 +22,7 @@ import Testing
 
   @Test func `connecting`() async throws {
     let hole = try BlackHole()
-    try await withEngine({ $0.timeouts.connect = Self.limit }) { engine, _ in
+    try await withEngine({ $0.timeouts.connect = Self.limit }, alone: true) { engine, _ in
       let operation = engine.operation(url: "http://127.0.0.1:\(hole.port)/", method: .post)
       await expectTimeout("connect", operation, engine)
       let error = await operation.end().error
@@ -33,7 +32,7 @@ import Testing
   }
 
   @Test func `waiting for the head`() async throws {
-    try await withEngine({ $0.timeouts.headers = Self.limit }) { engine, origin in
+    try await withEngine({ $0.timeouts.headers = Self.limit }, alone: true) { engine, origin in
       origin.hold("/a")
       let operation = engine.operation(path: "/a", method: .post)
       await expectTimeout("headers", operation, engine)
@@ -43,21 +42,21 @@ import Testing
   }
 
   @Test func `a head that drips gains no time`() async throws {
-    try await withEngine({ $0.timeouts.headers = Self.limit }) { engine, origin in
+    try await withEngine({ $0.timeouts.headers = Self.limit }, alone: true) { engine, origin in
       origin.on("/a", .text("never whole").slice(1, every: .milliseconds(40)))
       await expectTimeout("headers", engine.operation(path: "/a"), engine)
     }
   }
 
   @Test func `a body that stops`() async throws {
-    try await withEngine({ $0.timeouts.stall = Self.limit }) { engine, origin in
+    try await withEngine({ $0.timeouts.stall = Self.limit }, alone: true) { engine, origin in
       origin.on("/a", .pattern(10_000).stallAfter(5_000))
       await expectTimeout("stall", engine.operation(path: "/a"), engine)
     }
   }
 
   @Test func `the whole of it`() async throws {
-    try await withEngine({ $0.timeouts.total = Self.limit }) { engine, origin in
+    try await withEngine({ $0.timeouts.total = Self.limit }, alone: true) { engine, origin in
       origin.on("/a", .pattern(1 << 20).throttle(100_000))
       await expectTimeout("total", engine.operation(path: "/a"), engine)
     }
@@ -66,7 +65,8 @@ import Testing
   @Test(arguments: [true, false]) func `waiting for a slot, by the engine's limit or its own`(isOwn: Bool)
     async throws
   {
-    try await withEngine({ if !isOwn { $0.timeouts.queueDeadline = Self.limit } },
+    try await withEngine(
+      { if !isOwn { $0.timeouts.queueDeadline = Self.limit } },
       queue: { $0.isSuspended = true }
     ) { engine, origin in
       let operation = engine.operation(path: "/a")
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test func `a slot in time ends the deadline, for whoever shares it`() async throws {
-    try await withEngine({ $0.timeouts.queueDeadline = Self.limit }) { engine, origin in
+    try await withEngine({ $0.timeouts.queueDeadline = Self.limit }, alone: true) { engine, origin in
       origin.on("/a", .text("ok").delay(.milliseconds(600)))
       let first = engine.get("/a")
       let second = engine.get("/a")
@@ -109,7 +109,9 @@ import Testing
   }
 
   @Test func `a deadline outlives nobody: operations that end first take it along`() async throws {
-    try await withEngine({ $0.timeouts.queueDeadline = 0.05 }, queue: { $0.isSuspended = true }) { engine, origin in
+    try await withEngine({ $0.timeouts.queueDeadline = 0.05 }, queue: { $0.isSuspended = true }, alone: true)
+    {
+      engine, origin in
       // Given one blocked, one refused for its cycle, one cancelled, all with a deadline
       let never = engine.operation(path: "/never")
       for _ in 0..<50 {

@@ -14,7 +14,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 3, 16]) func `a fixed width is what the origin sees, and no more`(width: Int) async throws {
+  @Test(arguments: [1, 3, 16]) func `a fixed width is what the origin sees, and no more`(width: Int)
+    async throws
+  {
     try await withEngine(queue: { $0.sizing = .fixed(width) }) { engine, origin in
       origin.on("/held", .text("ok"))
       origin.hold("/held")
@@ -44,7 +46,8 @@ import Testing
       queue.maximumConcurrent = 4
       origin.release("/held", count: 9)
       #expect(await origin.waitForHits("/held", 13))
-      #expect(origin.waitingCount("/held") == 4)
+      #expect(await origin.waitForWaiting("/held", 4))
+      #expect(origin.hits("/held") == 13)
       origin.release("/held")
       for operation in operations { #expect(await operation.end().text == "ok") }
     }
@@ -80,12 +83,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    { (c: inout NetworkQueue.Configuration) in c.maximumConcurrent = 0 },
-    { (c: inout NetworkQueue.Configuration) in c.maximumPerOrigin = 0 },
-    { (c: inout NetworkQueue.Configuration) in c.sizing = .fixed(0) },
-    { (c: inout NetworkQueue.Configuration) in c.sizing = .byLink(local: 1, cellular: 0) },
-  ] as [@Sendable (inout NetworkQueue.Configuration) -> Void])
+  @Test(
+    arguments: [
+      { (c: inout NetworkQueue.Configuration) in c.maximumConcurrent = 0 },
+      { (c: inout NetworkQueue.Configuration) in c.maximumPerOrigin = 0 },
+      { (c: inout NetworkQueue.Configuration) in c.sizing = .fixed(0) },
+      { (c: inout NetworkQueue.Configuration) in c.sizing = .byLink(local: 1, cellular: 0) },
+    ] as [@Sendable (inout NetworkQueue.Configuration) -> Void])
   func `a width below one is refused and changes nothing`(
     change: @Sendable (inout NetworkQueue.Configuration) -> Void
   ) throws {

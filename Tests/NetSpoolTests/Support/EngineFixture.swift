@@ -11,7 +11,8 @@ import Testing
 func withEngine(
   _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
   queue configureQueue: (inout NetworkQueue.Configuration) -> Void = { _ in },
-  limits: OriginLimits = OriginLimits(), alone: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
+  limits: OriginLimits = OriginLimits(), alone: Bool = false,
+  sourceLocation: SourceLocation = #_sourceLocation,
   _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
 ) async throws {
   try await withQueue(configureQueue, alone: alone, sourceLocation: sourceLocation) { queue in

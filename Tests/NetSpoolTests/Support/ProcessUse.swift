@@ -7,7 +7,9 @@ struct ProcessUse {
   var loopThreads: Int
 
   static var now: ProcessUse {
-    let threads = names(in: "/proc/self/task").map { (try? TestFiles.text("/proc/self/task/\($0)/comm")) ?? "" }
+    let threads = names(in: "/proc/self/task").map {
+      (try? TestFiles.text("/proc/self/task/\($0)/comm")) ?? ""
+    }
     return ProcessUse(
       descriptors: names(in: "/proc/self/fd").count,
       loopThreads: threads.filter { $0.hasPrefix("netspool\n") }.count)

@@ -9,7 +9,7 @@ struct ExpectTests {
   @Test(arguments: [ExpectPolicy.answer, .ignore]) func longBodiesAskFirst(_ policy: ExpectPolicy)
     async throws
   {
-    try await withWire { wire in
+    try await withWire(alone: true) { wire in
       wire.origin.expectPolicy = policy
       wire.origin.on("/a", .text("ok"))
       let start = ContinuousClock.now

@@ -26,7 +26,9 @@ func measureDownload(_ engine: NetworkEngine, _ options: Options) {
 }
 
 private func addStreams(to operation: NetworkOperation, _ options: Options, _ counted: Counter) {
-  if options.outputs.isEmpty { operation.addDownloadStream(CountingStream(counted: counted, wantsDigest: options.digests)) }
+  if options.outputs.isEmpty {
+    operation.addDownloadStream(CountingStream(counted: counted, wantsDigest: options.digests))
+  }
   for path in options.outputs {
     operation.addDownloadStream(FileDownloadStream(path: path, digests: options.digests))
   }

@@ -69,7 +69,9 @@ package final class EasyHandle {
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
     set(CURLOPT_TCP_KEEPALIVE, 1)
-    set(CURLOPT_PIPEWAIT, 1)  // wait for a connection's HTTP/2 rather than opening another
+    // Only TLS tells before the first answer whether a connection will be HTTP/2; without it everything to an
+    // origin would wait for that answer.
+    if isSecure, settings.allowsHTTP2 { set(CURLOPT_PIPEWAIT, 1) }
     set(CURLOPT_BUFFERSIZE, settings.receiveBufferBytes)
     unsafe settings.apply(to: easy, isSecure: isSecure)
   }

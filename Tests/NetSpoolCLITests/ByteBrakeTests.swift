@@ -1,0 +1,31 @@
+import Testing
+
+@testable import NetSpoolCLI
+
+@Suite struct ByteBrakeTests {
+  private let start = ContinuousClock.now
+
+  private func brake(_ text: String) throws -> ByteBrake { ByteBrake(try #require(ByteSize(text))) }
+
+  @Test func aTenthOfASecondMayComeAtOnceAndTheRestComesWithTime() throws {
+    let brake = try brake("1000")
+    #expect(brake.take(5_000, now: start) == 100)
+    #expect(brake.take(5_000, now: start) == 0)
+    #expect(brake.take(5_000, now: start + .milliseconds(50)) == 50)
+    // What is not taken in time is lost: a pause earns no burst.
+    #expect(brake.take(5_000, now: start + .seconds(60)) == 100)
+  }
+
+  @Test(arguments: ["1", "17", "4k", "1M"])
+  func overTimeTheRateIsTheOneThatWasAskedFor(rate: String) throws {
+    let brake = try brake(rate)
+    let perSecond = Int(try #require(ByteSize(rate)).bytes)
+    var taken = 0
+    for tick in 0..<2_000 { taken += brake.take(1 << 20, now: start + .milliseconds(tick * 10)) }
+    #expect(abs(taken - 20 * perSecond) <= max(1, perSecond / 5))
+  }
+
+  @Test func neverMoreThanThereIs() throws {
+    #expect(try brake("1M").take(10, now: start) == 10)
+  }
+}
