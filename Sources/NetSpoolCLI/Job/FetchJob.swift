@@ -6,7 +6,7 @@
 final class FetchJob {
   struct Settings {
     /// How many fetches may be inside the network part, waiting ones included.
-    var window = 1_024
+    var window = 256
     var budget = ErrorBudget.unlimited
     var rate: RateLimiter?
   }

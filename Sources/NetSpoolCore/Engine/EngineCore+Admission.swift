@@ -6,7 +6,7 @@ extension EngineCore {
   /// bounded memory.
   static let undeliveredMax = 4096
   /// Bodies whose sinks are still publishing; beyond it nothing new starts.
-  static let publishingMax = 256
+  static let publishingMax = 64
 
   func admit() {
     while ending.count < Self.publishingMax, driver.hasRoomToDeliver(Self.undeliveredMax),

@@ -13,7 +13,7 @@ package struct HandleSettings: Sendable, Hashable {
   package init() {}
 
   /// For bodies that go to streams, which are the long ones; a short body touches only its beginning.
-  static let streamBufferBytes = 256 << 10
+  static let streamBufferBytes = 64 << 10
 
   /// Without TLS there is no HTTP/2, and libcurl must know it: a handle that might multiplex waits, with
   /// CURLOPT_PIPEWAIT, until the first connection's first answer has told whether it can.
