@@ -138,6 +138,7 @@ struct EventLoopTests {
     watch?.want(.readable)
     pipe.put([1])
     _ = fixture.run(until: { _ in seen.count == 2 }) { watch?.close() }
+    watch = nil  // its closures hold it
     #expect(seen == [1, 2])
     #expect(idles == 1)
   }
