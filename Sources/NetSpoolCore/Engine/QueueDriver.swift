@@ -14,7 +14,7 @@ package final class QueueDriver: Sendable {
 
   private enum Life: Sendable {
     case asleep
-    case running(thread: UInt)
+    case running(SystemThread)
     case failed(Failure)
     case closed(handlesLeft: Int)
   }
@@ -67,7 +67,7 @@ package final class QueueDriver: Sendable {
   /// Nobody will join the thread.
   func detach() {
     life.withLock { life in
-      if case .running(let thread) = life { pthread_detach(thread) }
+      if case .running(let thread) = life { thread.detach() }
     }
   }
 
@@ -84,12 +84,11 @@ package final class QueueDriver: Sendable {
   }
 
   private func start(_ life: inout Life) -> Failure? {
-    switch Thread.start(name: "netspool", { [self] in run() }) {
-    case .success(let thread):
-      life = .running(thread: thread)
+    do throws(SystemThread.StartFailure) {
+      life = .running(try SystemThread.start(name: "netspool") { [self] in run() })
       hasStarted.store(true, ordering: .releasing)
       return nil
-    case .failure(let error):
+    } catch {
       let failure = Failure(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
       life = .failed(failure)
       return failure
@@ -116,14 +115,14 @@ package final class QueueDriver: Sendable {
   /// Ends the loop thread and waits for it; answers how many handles it left open, which must be none.
   /// Whatever still runs ends with `engineClosed`. Not from the loop thread.
   package func close() -> Int {
-    let thread: UInt? = life.withLock { life in
+    let thread: SystemThread? = life.withLock { life in
       if case .running(let thread) = life { return thread }
       if case .asleep = life { life = .closed(handlesLeft: 0) }
       return nil
     }
     guard let thread else { return closedHandlesLeft }
     mailbox.send(.perform { $0.close() })
-    pthread_join(thread, nil)
+    thread.join()
     return closedHandlesLeft
   }
 

@@ -54,7 +54,7 @@ final class WorkerPool: Sendable {
   }
 
   private func startThread(_ state: inout State) {
-    guard let thread = SystemThread.start({ [self] in work() }) else { return }
+    guard let thread = try? SystemThread.start(name: "netspool-files", { [self] in work() }) else { return }
     state.threads.append(thread)
     state.alive += 1
   }

@@ -54,7 +54,9 @@ package final class AlignedBuffer: Sendable {
 
   private static func allocate(_ capacity: Int) -> UnsafeMutableRawPointer {
     let alignment = capacity < AlignedBuffer.fullCapacity ? 16 : AlignedBuffer.pageBytes
-    guard let memory = unsafe aligned_alloc(alignment, capacity) else {
+    // aligned_alloc(3) wants a multiple of the alignment.
+    let rounded = (capacity + alignment - 1) / alignment * alignment
+    guard let memory = unsafe aligned_alloc(alignment, rounded) else {
       fatalError("NetSpool: no memory for a buffer of \(capacity) bytes")
     }
     return unsafe memory

@@ -1,19 +1,26 @@
+internal import CNetSpoolShims
 internal import Glibc
 
-/// A thread of our own, with every signal blocked: signals are the host program's business.
+/// A thread of our own, with every signal blocked: signals are the host program's, and SIGPIPE must never reach
+/// it from our writes (pthread_sigmask(3)).
 struct SystemThread: Sendable {
   private let id: pthread_t
 
-  /// Starts a thread; nil when the system has none left to give.
-  static func start(_ body: @escaping @Sendable () -> Void) -> SystemThread? {
-    let box = unsafe Unmanaged.passRetained(ThreadBody(body))
+  /// The system has no thread left to give.
+  struct StartFailure: Error { let errno: CInt }
+
+  /// Starts a thread; of its name at most 15 bytes are kept.
+  static func start(
+    name: String, _ body: @escaping @Sendable () -> Void
+  ) throws(StartFailure) -> SystemThread {
+    let box = unsafe Unmanaged.passRetained(ThreadBody(name: name, body))
     var id = pthread_t()
     let status = withSignalsBlocked {
       unsafe pthread_create(&id, nil, runThreadBody, box.toOpaque())
     }
     guard status == 0 else {
       unsafe box.release()
-      return nil
+      throw StartFailure(errno: status)
     }
     return SystemThread(id: id)
   }
@@ -21,7 +28,7 @@ struct SystemThread: Sendable {
   /// Waits for its end; once. Traps on the thread itself, which would wait for ever.
   func join() {
     precondition(
-      pthread_equal(id, pthread_self()) == 0, "NetSpool: a worker job must not stop its own worker")
+      pthread_equal(id, pthread_self()) == 0, "NetSpool: a thread must not wait for its own end")
     pthread_join(id, nil)
   }
 
@@ -40,12 +47,18 @@ struct SystemThread: Sendable {
 }
 
 private final class ThreadBody: Sendable {
+  let name: String
   let run: @Sendable () -> Void
-  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+
+  init(name: String, _ run: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.run = run
+  }
 }
 
 private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   let body = unsafe Unmanaged<ThreadBody>.fromOpaque(context!).takeRetainedValue()
+  unsafe cnetspool_thread_name(body.name)
   body.run()
   return nil
 }
