@@ -58,7 +58,7 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
 
   private let engine: NetworkEngine
   /// Touched by the one who fills, so the caller's iterator never runs under a lock that others wait for.
-  private let urls: Mutex<URLs.Iterator>
+  private let urls: Mutex<URLs.Iterator?>
   private let state = Mutex(State())
   private let each: @Sendable (PrefetchResult) -> Void
   private let completion: @Sendable (PrefetchSummary) -> Void
@@ -82,7 +82,7 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
     }
     guard isMine else { return }
     while hasRoom() {
-      guard let url = urls.withLock({ $0.next() }) else {
+      guard let url = urls.withLock({ $0?.next() }) else {
         state.withLock { $0.isStopped = true }
         continue
       }
@@ -140,6 +140,7 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
       return state.summary
     }
     guard let summary else { return }
+    urls.withLock { $0 = nil }  // it may hold on to the batch
     engine.context.deliverLate { [completion] in completion(summary) }
   }
 }

@@ -60,9 +60,9 @@ extension EngineCore {
 
   /// Streams of an operation that never started are closed all the same: exactly once.
   func closeUnusedStreams(_ operation: Operation, _ outcome: Operation.Outcome) {
-    guard case .failure(let failure) = outcome else { return }
-    let streams = operation.shared.withLock { $0.streams }
-    guard !streams.isEmpty, !operation.loop.hasSinks else { return }
+    // Given up in any case: a stream whose closure knows the operation would keep it alive for ever.
+    let streams = operation.takeStreams()
+    guard case .failure(let failure) = outcome, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true
     for stream in streams { stream.close(failure) }
   }

@@ -110,6 +110,14 @@ extension Operation {
     return true
   }
 
+  /// They are the loop's from now on.
+  func takeStreams() -> [StreamAttachment] {
+    shared.withLock { shared in
+      defer { shared.streams = [] }
+      return shared.streams
+    }
+  }
+
   /// A chain of ended operations must not keep its whole past alive, nor take it apart recursively.
   func letGoOfDependencies() {
     let old = shared.withLock { shared in

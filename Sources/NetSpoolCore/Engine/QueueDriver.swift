@@ -50,7 +50,10 @@ package final class QueueDriver: Sendable {
     return nil
   }
 
-  package func cancel(_ operation: Operation) { mailbox.send(.cancel(operation)) }
+  /// A loop that is yet to start would keep the message, and with it the operation and this, for ever.
+  package func cancel(_ operation: Operation) {
+    if startIfNeeded() == nil { mailbox.send(.cancel(operation)) }
+  }
 
   /// Runs a closure on the loop thread, behind everything sent before it. False when the loop is closed.
   @discardableResult

@@ -27,8 +27,10 @@ struct EventLoopTests {
   @Test func `a thousand messages of many threads come in few turns, none lost`() throws {
     let mailbox = Mailbox<Int>()
     let fixture = try LoopFixture(mailbox)
-    let senders = (0..<4).compactMap { sender in
-      SystemThread.start { for number in 0..<5_000 { mailbox.send(sender * 5_000 + number) } }
+    let senders = try (0..<4).map { sender in
+      try SystemThread.start(name: "sender") {
+        for number in 0..<5_000 { mailbox.send(sender * 5_000 + number) }
+      }
     }
     let seen = fixture.run(until: { $0.count == 20_000 })
     for thread in senders { thread.join() }
@@ -67,7 +69,7 @@ struct EventLoopTests {
       let loop = try EventLoop(mailbox: Mailbox<Int>())
       // Safe because the check under test is all that the other thread does.
       nonisolated(unsafe) let shared = loop
-      SystemThread.start { unsafe shared.assertOnLoop() }?.join()
+      try SystemThread.start(name: "other") { unsafe shared.assertOnLoop() }.join()
     }
     let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(said.contains("belongs to the loop thread; send a command instead"))
@@ -138,6 +140,7 @@ struct EventLoopTests {
     watch?.want(.readable)
     pipe.put([1])
     _ = fixture.run(until: { _ in seen.count == 2 }) { watch?.close() }
+    watch = nil  // its closures hold it
     #expect(seen == [1, 2])
     #expect(idles == 1)
   }

@@ -61,6 +61,11 @@ import Testing
         weakSentinel = sentinel
         let operation = engine.operation(path: "/a").onCompletion { _ in withExtendedLifetime(sentinel) {} }
         operation.onStateChange { _ in withExtendedLifetime((sentinel, operation)) {} }
+        operation.addDownloadStream(
+          ClosureDownloadStream { _ in
+            withExtendedLifetime((sentinel, operation)) {}
+            return .accepted
+          })
         _ = await engine.end(of: operation)
       }
       #expect(engine.configuration.queue.drain(deadline: 5))
