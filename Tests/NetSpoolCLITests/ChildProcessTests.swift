@@ -6,7 +6,7 @@ import Testing
 @testable import NetSpoolCLI
 
 /// What can only be seen from outside a process, or would change it for the other tests.
-@Suite struct ChildProcessTests {
+@Suite(.ownThreads) struct ChildProcessTests {
   /// A million lines in a release build; a debug build takes half a minute for them.
   @Test func aMillionLinesLeaveMemoryFlat() async {
     await #expect(processExitsWith: .success) {

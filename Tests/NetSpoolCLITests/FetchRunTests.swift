@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetSpoolCLI
 
-@Suite struct FetchRunTests {
+@Suite(.ownThreads) struct FetchRunTests {
   private let scratch: Scratch
   private let fetcher = GateFetcher()
 

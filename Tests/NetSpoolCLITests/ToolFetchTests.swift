@@ -4,7 +4,7 @@ import Testing
 @testable import NetSpoolCLI
 
 /// `netspool fetch` as users run it: the built program against an origin.
-@Suite struct ToolFetchTests {
+@Suite(.ownThreads) struct ToolFetchTests {
   private let bench: ToolBench
 
   init() throws { bench = try ToolBench() }

@@ -5,7 +5,7 @@ import Testing
 @testable import NetSpoolCLI
 
 /// `netspool get` and `doctor` as users run them.
-@Suite struct ToolGetTests {
+@Suite(.ownThreads) struct ToolGetTests {
   private let bench: ToolBench
 
   init() throws { bench = try ToolBench() }

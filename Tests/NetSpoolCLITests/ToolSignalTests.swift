@@ -5,7 +5,7 @@ import Testing
 @testable import NetSpoolCLI
 
 /// What a Ctrl-C does to a running `netspool fetch`.
-@Suite struct ToolSignalTests {
+@Suite(.ownThreads) struct ToolSignalTests {
   private let bench: ToolBench
 
   init() throws { bench = try ToolBench() }
