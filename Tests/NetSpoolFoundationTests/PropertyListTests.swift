@@ -80,7 +80,7 @@ struct PropertyListTests {
   }
 
   @Test(
-    "What unfolds, is too deep or points outside is refused at once", .timeLimit(.minutes(1)),
+    "What unfolds, is too deep or points outside is refused at once", .timeLimit(.minutes(10)),
     arguments: refused)
   func refusal(_ sample: Sample) async throws {
     try await withResponse(sample.bytes) { response in

@@ -2,7 +2,7 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BatchTests {
+@Suite(.timeLimit(.minutes(10))) struct BatchTests {
   @Test func `ten thousand with three in a hundred errors have one ending, in their order`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(64) }) { engine, origin in
       origin.on(prefix: "/", .text("1234"))

@@ -3,7 +3,7 @@ import NetSpoolTesting
 import Testing
 
 /// Equal requests that are under way share one exchange, and nothing else.
-@Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
+@Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
   @Test func `a thousand equal requests are one, with a thousand endings`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("shared"))

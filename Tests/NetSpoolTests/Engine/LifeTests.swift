@@ -4,7 +4,7 @@ import NetSpoolTesting
 import Testing
 
 /// Who keeps whom alive.
-@Suite(.timeLimit(.minutes(1))) struct LifeTests {
+@Suite(.timeLimit(.minutes(10))) struct LifeTests {
   @Test func `letting go of the engine and its queue cancels nothing`() async throws {
     let origin = try ScriptedOrigin()
     origin.on(prefix: "/", .text("ok"))

@@ -3,7 +3,7 @@ import NetSpoolCore
 import NetSpoolTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ShutDownTests {
+@Suite(.timeLimit(.minutes(10))) struct ShutDownTests {
   @Test(arguments: [0, 1, 10_000]) func `with so many under way each has one ending, soon`(count: Int)
     async throws
   {

@@ -9,7 +9,7 @@ struct HostileTests {
     #expect(HostileExpectation.all.map(\.name).sorted() == HostileCatalogue.all.map(\.name).sorted())
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: HostileExpectation.all)
+  @Test(.timeLimit(.minutes(10)), arguments: HostileExpectation.all)
   func endsEveryOperationOnceAndHarmsNoOther(_ expected: HostileExpectation) async throws {
     let behaviour = expected.behaviour
     try await withWire {

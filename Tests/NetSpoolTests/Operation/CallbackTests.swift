@@ -3,7 +3,7 @@ import NetSpoolTesting
 import Testing
 
 /// What closures may do: everything.
-@Suite(.timeLimit(.minutes(1))) struct CallbackTests {
+@Suite(.timeLimit(.minutes(10))) struct CallbackTests {
   /// Where user code runs.
   enum Place: CaseIterable, Sendable {
     case queued, executing, finished, upload, download, completion, error, late, streamOpen, streamWrite

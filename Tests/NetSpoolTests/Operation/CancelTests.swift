@@ -4,7 +4,7 @@ import NetSpoolTesting
 import Testing
 
 /// Cancelling: whenever it comes, there is one ending.
-@Suite(.timeLimit(.minutes(1))) struct CancelTests {
+@Suite(.timeLimit(.minutes(10))) struct CancelTests {
   @Test func `before it is enqueued`() async throws {
     try await withEngine { engine, origin in
       let states = Journal<NetworkOperation.State>()

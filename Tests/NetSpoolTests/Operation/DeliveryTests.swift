@@ -5,7 +5,7 @@ import NetSpoolTesting
 import Testing
 
 /// Where closures run.
-@Suite(.timeLimit(.minutes(1))) struct DeliveryTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
   @Test func `the engine's own queue runs one closure at a time, in order`() async throws {
     try await withEngine { engine, origin in
       origin.on(prefix: "/", .text("ok"))

@@ -2,7 +2,7 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DependencyTests {
+@Suite(.timeLimit(.minutes(10))) struct DependencyTests {
   @Test func `a chain runs in its order, whatever order it was enqueued in`() async throws {
     try await withEngine { engine, origin in
       origin.on(prefix: "/", .text("ok"))

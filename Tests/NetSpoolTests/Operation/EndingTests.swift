@@ -3,7 +3,7 @@ import NetSpoolTesting
 import Testing
 
 /// An operation ends exactly once, and everybody who asked hears of it.
-@Suite(.timeLimit(.minutes(1))) struct EndingTests {
+@Suite(.timeLimit(.minutes(10))) struct EndingTests {
   @Test func `states come in order and end with the operation`() async throws {
     try await withEngine { engine, origin in
       // Given

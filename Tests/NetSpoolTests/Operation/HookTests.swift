@@ -2,7 +2,7 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HookTests {
+@Suite(.timeLimit(.minutes(10))) struct HookTests {
   @Test func `prepare changes what is sent, once`() async throws {
     try await withEngine({ configuration in
       configuration.prepare = { request in

@@ -3,7 +3,7 @@ import NetSpoolTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PauseTests {
+@Suite(.timeLimit(.minutes(10))) struct PauseTests {
   @Test func `a hundred pauses leave every byte in its place`() async throws {
     try await withEngine { engine, origin in
       // Given a body that comes in slices, and a pause after every 10 KiB of it

@@ -3,7 +3,7 @@ import NetSpoolTesting
 import Testing
 
 /// What arrives at the origin.
-@Suite(.timeLimit(.minutes(1))) struct RequestTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestTests {
   @Test func `the engine's headers go with every request, and the request's own win`() async throws {
     try await withEngine({ $0.headers = ["X-Engine": "engine", "X-Both": "engine"] }) { engine, origin in
       origin.on("/a", .text("ok"))

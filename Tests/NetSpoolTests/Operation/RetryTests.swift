@@ -2,7 +2,7 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryTests {
   /// Lets the engine have an idle connection that the origin has just closed, as far as it can be known.
   private func withDeadConnection(
     _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },

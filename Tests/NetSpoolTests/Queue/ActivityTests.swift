@@ -2,7 +2,7 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ActivityTests {
+@Suite(.timeLimit(.minutes(10))) struct ActivityTests {
   @Test func `counts what waits and what runs, and ends at nothing`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(4) }) { engine, origin in
       let queue = engine.configuration.queue
