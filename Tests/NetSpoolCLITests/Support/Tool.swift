@@ -177,7 +177,7 @@ private func start(_ words: [String], _ environment: [String], _ descriptors: [I
 /// Without what would change a job: a test may itself run in a cluster. A tool that exits in the middle of its
 /// work gives its memory back to nobody but the system, and AddressSanitizer would call that a leak.
 private func inherited() -> [String] {
-  ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"].compactMap { name in
+  ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "TSAN_OPTIONS"].compactMap { name in
     Environment.process[name].map { "\(name)=\($0)" }
   } + ["ASAN_OPTIONS=detect_leaks=0"]
 }
