@@ -22,6 +22,8 @@ extension NetworkEngine {
     public var headers: HTTPHeaders = [:]
     /// Names this version of the program in `User-Agent`; `1.0` by default.
     public var applicationVersion = "1.0"
+    /// Names the directories of what is stored; `default`. At most 64 bytes, no `/`.
+    public var storageName = "default"
     /// Where operations wait and run; `.shared`, one for the process, by default.
     public var queue = NetworkQueue.shared
     /// Where closures run; the engine's own serial queue by default.

@@ -7,6 +7,12 @@ extension NetworkEngine {
   /// nothing. Costs about a microsecond; a body is encoded, and files are looked at, here.
   public func enqueue(_ operation: NetworkOperation) { operation.core.enqueue() }
 
+  /// With `forceReload`, asks the origin whatever the cache holds: the policy is `.reload`.
+  public func enqueue(_ operation: NetworkOperation, forceReload: Bool) {
+    if forceReload { operation.cachePolicy = .reload }
+    enqueue(operation)
+  }
+
   /// Sends a request and waits for its answer without blocking a thread. Cancelling the task cancels the
   /// operation.
   public func response(for request: NetworkRequest) async throws(NetworkError) -> NetworkResponse {

@@ -101,6 +101,12 @@ extension NetworkOperation {
   }
 
   /// The engine's when nil.
+  public var cachePolicy: CachePolicy? {
+    get { request.cachePolicy }
+    set { configure { $0.cachePolicy = newValue } }
+  }
+
+  /// The engine's when nil.
   public var timeouts: NetworkTimeouts? {
     get { request.timeouts }
     set { configure { $0.timeouts = newValue } }

@@ -95,6 +95,33 @@ public struct NetworkRequest: Sendable {
     set { core.extra.tag = newValue }
   }
 
+  /// The engine's when nil.
+  public var cachePolicy: CachePolicy? {
+    get { core.cachePolicy.map(CachePolicy.init) }
+    set { core.cachePolicy = newValue?.core }
+  }
+
+  /// Seconds for which the stored answer counts as fresh, whatever it says itself; nil, the default, leaves it
+  /// to the rules. `no-store` holds all the same.
+  public var cacheLifetime: Double? {
+    get { core.hasExtras ? core.extra.cacheLifetime : nil }
+    set { core.extra.cacheLifetime = newValue }
+  }
+
+  /// Names whose answers these are: what is stored under one name is never served under another. Nil, the
+  /// default, takes the engine's, or derives one from `Authorization` and `Cookie` that ends with the process.
+  public var credentialScope: String? {
+    get { core.hasExtras ? core.extra.credentialScope : nil }
+    set { core.extra.credentialScope = newValue }
+  }
+
+  /// With `.cachedThenFresh`: whether the second completion is left out when the fresh body is byte for byte the
+  /// cached one; false by default.
+  public var notifiesOnlyChanges: Bool {
+    get { core.hasExtras && core.extra.notifiesOnlyChanges }
+    set { core.extra.notifiesOnlyChanges = newValue }
+  }
+
   /// Equal GET and HEAD requests that are under way share one exchange; true by default.
   public var coalesces: Bool {
     get { core.coalesces }

@@ -19,6 +19,9 @@ public struct NetworkResponse: Sendable {
   public var isCachedResponse: Bool { core.source != .network }
   /// No other completion follows; false only for the first of `.cachedThenFresh`.
   public var isFinal: Bool { core.isFinal }
+  /// Seconds since the origin made or confirmed the answer, for one that comes from the cache (RFC 9111
+  /// section 4.2.3); nil for one from the network.
+  public var age: Double? { core.age }
   /// The URL that answered, after redirects.
   public var finalURL: String { core.finalURL }
   /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.

@@ -1,7 +1,7 @@
 /// Equal requests that are waiting or running: the first carries the others.
 ///
-/// Found by a 64-bit key, compared in full before anything is shared: method, URL, header fields,
-/// redirects that are followed, and engine.
+/// Found by a 64-bit key, compared in full before anything is shared: method, URL, header fields, what is
+/// wanted of the cache, redirects that are followed, and engine.
 /// Two different requests with one key, which chance alone does not bring, simply go their own ways.
 struct Coalescer {
   private var carriers: [UInt64: Operation] = [:]
@@ -34,7 +34,20 @@ struct Coalescer {
   private static func isSame(_ carrier: Operation, _ operation: Operation, _ request: Request) -> Bool {
     let other = carrier.request
     return carrier.context === operation.context && other.url == request.url && other.method == request.method
-      && other.headers == request.headers && redirects(of: other) == redirects(of: request)
+      && other.headers == request.headers && other.cachePolicy == request.cachePolicy
+      && cacheSettings(of: other) == cacheSettings(of: request) && redirects(of: other) == redirects(of: request)
+  }
+
+  /// What would make the cache answer them differently.
+  private static func cacheSettings(of request: Request) -> CacheSettings? {
+    guard request.hasExtras else { return nil }
+    let settings = CacheSettings(lifetime: request.extra.cacheLifetime, scope: request.extra.credentialScope)
+    return settings == CacheSettings() ? nil : settings
+  }
+
+  private struct CacheSettings: Equatable {
+    var lifetime: Double?
+    var scope: String?
   }
 
   private static func redirects(of request: Request) -> RedirectPolicy? {

@@ -29,6 +29,10 @@ package final class EngineContext: Sendable {
   package let limits: Limits
   package let hooks: Hooks
   let isClosed = Atomic(false)
+  private let caching = Mutex<EngineCache?>(nil)
+  private let hasCache = Atomic(false)
+  /// Ended without the loop and not yet delivered.
+  private let ended = Mutex<[Operation]>([])
   /// The queue that the driver belongs to: as long as an operation lives, its loop thread runs.
   private let owner: (any AnyObject & Sendable)?
 
@@ -53,6 +57,19 @@ package final class EngineContext: Sendable {
     self.limits = limits
     self.hooks = hooks
     self.owner = owner
+  }
+
+  /// Nil until `useCache`.
+  package var cache: EngineCache? {
+    hasCache.load(ordering: .acquiring) ? caching.withLock { $0 } : nil
+  }
+
+  /// Opens the cache if there is none.
+  package func useCache(_ open: () throws(Failure) -> EngineCache) throws(Failure) {
+    try caching.withLock { cache throws(Failure) in
+      if cache == nil { cache = try open() }
+    }
+    hasCache.store(true, ordering: .releasing)
   }
 
   func prepare(_ request: inout Request) throws(Failure) {
@@ -100,6 +117,28 @@ package final class EngineContext: Sendable {
     case .loopThread:
       if driver.perform({ _ in Delivery.run([()]) { body() } }) { return }
       Self.withoutLoop.async { Delivery.run([()]) { body() } }
+    }
+  }
+
+  /// One that ended without the loop. Many that end in a row share one hop to the delivery target.
+  func deliverSoon(_ operation: Operation) {
+    let isFirst = ended.withLock { ended in
+      ended.append(operation)
+      return ended.count == 1
+    }
+    guard isFirst else { return }
+    deliverLate { [self] in
+      for operation in takeEnded() {
+        operation.deliver(.state(.finished))
+        operation.deliver(.final)
+      }
+    }
+  }
+
+  private func takeEnded() -> [Operation] {
+    ended.withLock { ended in
+      defer { ended = [] }
+      return ended
     }
   }
 

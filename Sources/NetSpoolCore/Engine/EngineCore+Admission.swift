@@ -9,7 +9,7 @@ extension EngineCore {
   static let publishingMax = 64
 
   func admit() {
-    while ending.count < Self.publishingMax, driver.hasRoomToDeliver(Self.undeliveredMax),
+    while ending.count < Self.publishingMax, !isStoreBusy, driver.hasRoomToDeliver(Self.undeliveredMax),
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
@@ -35,6 +35,7 @@ extension EngineCore {
     transfer.owner = operation
     transfer.startedAt = now
     attachSinks(operation, transfer)
+    operation.loop.cacheUse.map { $0.requestedAt = $0.cache.now }
     transfer.slot = running.count
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
@@ -98,7 +99,8 @@ extension EngineCore {
     let own = operation.loop.journey?.headers ?? request.headers
     let isForeign = operation.loop.journey?.isForeign ?? false
     let hasBody = plan.source != nil || plan.method.expectsBody
-    let isPlain = own.count == 0 && !isForeign && !hasBody
+    let conditions = operation.loop.cacheUse?.conditions ?? HeaderFields()
+    let isPlain = own.count == 0 && !isForeign && !hasBody && conditions.count == 0
     plan.decodes =
       operation.context.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
     if isPlain && transfer.hasDefaultHeaders { return }
@@ -108,7 +110,7 @@ extension EngineCore {
       isPlain
       ? operation.context.plainLines
       : HeaderLines.make(
-        defaults: defaults, own: own, decodes: plan.decodes, hasBody: hasBody,
+        defaults: defaults, own: own + conditions, decodes: plan.decodes, hasBody: hasBody,
         expects: !(operation.loop.journey?.refusesExpect ?? false))
   }
 
@@ -143,7 +145,7 @@ extension EngineCore {
     if transfer.bodyUse != nil { transfer.widen(streamsOf: follower.id) }
   }
 
-  private func makeSinks(of operation: Operation, for carrier: Operation) {
+  func makeSinks(of operation: Operation, for carrier: Operation) {
     let streams = operation.shared.withLock { $0.streams }
     guard !streams.isEmpty, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true

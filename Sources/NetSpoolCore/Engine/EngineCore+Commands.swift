@@ -37,6 +37,9 @@ extension EngineCore {
     unregister(operation)
     parked[operation.id] = nil
     delayed[operation.id] = nil
+    playing[operation.id] = nil
+    operation.loop.playback?.stop()
+    operation.loop.playback = nil
     timers.cancel(operation.loop.journey?.delay)
     if let ticket = operation.loop.ticket {
       operation.loop.ticket = nil
@@ -132,6 +135,7 @@ extension EngineCore {
     carriers.append(contentsOf: parked.values)
     carriers.append(contentsOf: delayed.values)
     carriers.append(contentsOf: ending.values)
+    carriers.append(contentsOf: playing.values)
     return carriers.flatMap { $0.loop.followers + [$0] }
   }
 

@@ -11,13 +11,20 @@ extension EngineCore {
       operation.makeJourney().next = next
       return .discard
     }
+    let cacheUse = operation.loop.cacheUse
+    if let cacheUse, cacheUse.notModified == nil { noteHead(cacheUse, transfer, head) }
     guard operation.loop.fanout != nil, head.status < 300 else { return .collect }
-    return BodyUse(collects: waiters(of: operation).contains { !hasStreams($0) }, streams: true)
+    var use = BodyUse(collects: waiters(of: operation).contains { !hasStreams($0) }, streams: true)
+    if let cacheUse, !use.collects { use.keepsMax = keptBytesMax(cacheUse, transfer) }
+    return use
   }
 
   private func nextExchange(
     _ operation: Operation, _ transfer: Transfer, _ head: ResponseHead
   ) -> Journey.Next? {
+    if head.status == 304, let use = operation.loop.cacheUse, use.isConditional {
+      return noteNotModified(use, head) ? nil : .unconditional
+    }
     if let unasked = unasked(operation, head) { return .fail(unasked) }
     if head.status >= 300, head.status < 400 { return redirect(operation, head) }
     if head.status == 417, mayGoWithoutExpect(operation, transfer) {
@@ -159,6 +166,9 @@ extension EngineCore {
     case .withoutExpect:
       journey.refusesExpect = true
       delay(operation, journey, seconds: 0)
+    case .unconditional:
+      operation.loop.cacheUse = operation.loop.cacheUse.map { CacheUse($0.cache, $0.question, held: nil) }
+      delay(operation, journey, seconds: 0)
     case .retry(let seconds):
       journey.attempts += 1
       journey.needsFreshConnection = seconds == 0
@@ -181,6 +191,7 @@ extension EngineCore {
     do throws(Failure) {
       operation.loop.origin = try origins.place(journey.url, make: makeOrigin).origin
     } catch { return endCarrier(operation, error) }
+    if consult(operation, operation.request) { return }
     wait(operation, operation.request.priority, atFront: true)
   }
 
@@ -211,17 +222,26 @@ extension EngineCore {
     _ operation: Operation, _ transfer: Transfer, _ failure: Failure?,
     _ metrics: TransferMetrics
   ) {
-    let answer = makeAnswer(operation, transfer, metrics)
+    var (answer, failure) = (makeAnswer(operation, transfer, metrics), failure)
+    settle(operation, transfer, &answer, &failure)
     let fanout = operation.loop.fanout
     unregister(operation)
     operation.loop.transfer = nil
     reportLastProgress(operation, transfer)
     let bodySize = transfer.bodyBytes
     recycle(transfer, operation)
+    if let answer, answer.source != .network { return self.answer(operation, answer) }
     guard let fanout else { return deliver(operation, answer, failure, nil) }
-    ending[operation.id] = operation
     let refusal =
       failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? Failure(status: $0) : nil }
+    publish(operation, answer, failure, fanout, refusal: refusal)
+  }
+
+  /// The body is whole, or never will be: the streams end, and then the operation.
+  func publish(
+    _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout, refusal: Failure?
+  ) {
+    ending[operation.id] = operation
     fanout.finish(refusal) { [self] in
       ending[operation.id] = nil
       deliver(operation, answer, failure, fanout)
@@ -237,12 +257,13 @@ extension EngineCore {
     var metrics = metrics
     metrics.attempts = operation.loop.journey?.attempts ?? 1
     metrics.redirects = operation.loop.journey?.history?.hops ?? 0
+    let body = transfer.keptBytesMax > 0 ? Body.empty : Body(transfer.takeCollected())
     return Response(
-      head: head, body: Body(transfer.takeCollected()), source: .network, finalURL: transfer.url,
+      head: head, body: body, source: .network, finalURL: transfer.url,
       metrics: metrics, streams: [])
   }
 
-  private func deliver(
+  func deliver(
     _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
   ) {
     let followers = operation.loop.followers
@@ -265,8 +286,9 @@ extension EngineCore {
       failure.response = failure.response ?? answer
       conclude(waiter, failure)
     } else if var answer {
+      if repeats(waiter, answer) { waiter.shared.withLock { $0.isRepetition = true } }
       if let fanout { answer.streams = fanout.reports(of: waiter.id) }
-      if answer.head.status == 304 { tell(waiter, .notModified) }
+      if answer.head.status == 304 || answer.source == .revalidated { tell(waiter, .notModified) }
       conclude(waiter, .response(answer))
     }
   }
@@ -275,12 +297,7 @@ extension EngineCore {
   func endCarrier(_ operation: Operation, _ failure: Failure) {
     unregister(operation)
     guard let fanout = operation.loop.fanout else { return deliver(operation, nil, failure, nil) }
-    ending[operation.id] = operation
-    fanout.finish(failure) { [self] in
-      ending[operation.id] = nil
-      deliver(operation, nil, failure, fanout)
-      loop.markDirty()
-    }
+    publish(operation, nil, failure, fanout, refusal: failure)
   }
 
   func unregister(_ operation: Operation) {

@@ -74,6 +74,7 @@ extension EngineCore {
         operation.loop.sharingKey = key
       }
     }
+    if consult(operation, request) { return }
     wait(operation, request.priority, atFront: false)
   }
 
@@ -133,6 +134,7 @@ extension EngineCore {
   /// Its exchange runs: it has waited long enough.
   func didStart(_ operation: Operation) {
     timers.cancel(operation.loop.journey?.queueDeadline)
-    set(.executing, operation)
+    let use = (operation.loop.carrier ?? operation).loop.cacheUse
+    set(use.map { $0.isConditional || $0.isProvided } ?? false ? .revalidating : .executing, operation)
   }
 }

@@ -21,6 +21,10 @@ package final class EngineCore {
   var running: [Transfer] = []
   /// Operations whose exchange is over and whose sinks are still publishing, by id.
   var ending: [UInt64: Operation] = [:]
+  /// Operations whose streams are fed from the cache, by id.
+  var playing: [UInt64: Operation] = [:]
+  /// Too much waits to be written to the cache.
+  var isStoreBusy = false
   /// Operations that wait for their next attempt, by id.
   var delayed: [UInt64: Operation] = [:]
   var settings: QueueSettings

@@ -22,6 +22,8 @@ final class Journey {
     case redirect(RedirectHop)
     case retry(after: Double)
     case withoutExpect
+    /// The 304 was not about what is held: once more, and all of it.
+    case unconditional
     case fail(Failure)
   }
 

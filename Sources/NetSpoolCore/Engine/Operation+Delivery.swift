@@ -7,6 +7,8 @@ extension Operation {
     case upload(TransferProgress)
     case download(TransferProgress)
     case notModified
+    /// A first answer from the cache, before the final one.
+    case provisional(Response)
     case final
     /// Nothing of the operation's: what was to come after all events before it.
     case mark(@Sendable () -> Void)
@@ -44,6 +46,7 @@ extension Operation {
       case (.uploadProgress(let body), .upload(let progress)): body(progress)
       case (.downloadProgress(let body), .download(let progress)): body(progress)
       case (.notModified(let body), .notModified): body()
+      case (.completion(let body), .provisional(let response)): body(response)
       default: break
       }
     }
@@ -52,16 +55,19 @@ extension Operation {
   private func deliverFinal() {
     guard let raw = shared.withLock({ $0.outcome }) else { return }
     let outcome = context.judge(raw)
-    let handlers = shared.withLock { shared in
+    let (handlers, isRepetition) = shared.withLock { shared in
       shared.outcome = outcome
       shared.isDelivered = true
       defer { shared.handlers = Handlers() }  // released after the ending: no cycles survive it
-      return shared.handlers
+      return (shared.handlers, shared.isRepetition)
     }
     if case .failure(let failure) = outcome, failure.code != .cancelled, !handlers.catchesFailures {
       context.hooks.onUnhandledFailure?(failure)
     }
-    handlers.forEach { Self.call($0, outcome) }
+    handlers.forEach { handler in
+      if isRepetition, case .completion = handler { return }
+      Self.call(handler, outcome)
+    }
     context.hooks.log?("\(self.summary(of: outcome))")
   }
 

@@ -38,6 +38,10 @@ package final class Operation: @unchecked Sendable {
     var dependencies: [Operation] = []
     var outcome: Outcome?
     var isDelivered = false
+    /// Others wait for it.
+    var hasDependents = false
+    /// The completion has been called for an equal answer already.
+    var isRepetition = false
   }
 
   /// What the loop knows of it.
@@ -51,7 +55,11 @@ package final class Operation: @unchecked Sendable {
     /// The one that this follows.
     var carrier: Operation?
     var journey: Journey?
+    /// What the cache has to do with this exchange.
+    var cacheUse: CacheUse?
     var fanout: SinkFanout?
+    /// A stored body is on its way into the streams.
+    var playback: CachePlayback?
     /// Its own user has left; it goes on for its followers.
     var isHollow = false
     var origin: Origin?
@@ -60,6 +68,8 @@ package final class Operation: @unchecked Sendable {
     var hasSinks = false
     var sinkFailure: Failure?
     var isPaused = false
+    /// Nobody waits for it: it brings a stored answer up to date.
+    var isRefresh = false
     /// The queue knows it; before that a cancellation is only noted.
     var isSubmitted = false
     var isCancelledEarly = false
@@ -106,10 +116,12 @@ extension Operation {
   }
 
   package func addDependency(_ other: Operation) {
-    shared.withLock { shared in
-      guard shared.state == .ready else { return }
+    let isAdded = shared.withLock { shared in
+      guard shared.state == .ready else { return false }
       shared.dependencies.append(other)
+      return true
     }
+    if isAdded { other.shared.withLock { $0.hasDependents = true } }
   }
 }
 
@@ -128,6 +140,7 @@ extension Operation {
       refuse(error.about(request.url))
       return
     }
+    if let cache = context.cache, let response = cache.freshAnswer(to: ready), concludeAtOnce(response) { return }
     shared.withLock { [ready] in $0.request = ready }
     if let failure = context.submit(self) { refuse(failure.about(request.url)) }
   }

@@ -1,10 +1,16 @@
 import Glibc
 
-/// Seconds since 1970: only for what the origin says in dates, never for waiting.
+/// The time since 1970: only for what the origin says in dates, never for waiting.
 package enum WallClock {
   package static var seconds: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec)
+  }
+
+  package static var milliseconds: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 }

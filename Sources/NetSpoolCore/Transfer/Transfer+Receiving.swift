@@ -20,6 +20,7 @@ extension Transfer {
     let announces = parser.framing.hasTransferEncoding || (parser.framing.contentLength ?? 0) > 0
     if head.status == 204 && announces { handle.setEndsConnection(true) }
     let use = onHead(self, head)
+    keptBytesMax = use.keepsMax
     let limit = use.streams ? plan.limits.bodyBytesStreamedMax : Int64(plan.limits.bodyBytesInMemoryMax)
     machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
     guard hasBody(head) else { return openSinks(use, head, 0) }
@@ -92,12 +93,17 @@ extension Transfer {
     switch machine.handle(.bytes(bytes.byteCount)) {
     case .proceed, .stop: return .abort
     case .use(let use):
-      if use.collects { collected.append(bytes) }
+      if use.collects { collected.append(bytes) } else if use.keepsMax > 0 { keep(bytes, use.keepsMax) }
       if use.streams {
         hasStreamed = true
         fanout?.write(bytes)
       }
       return machine.failure == nil ? .taken : .abort
     }
+  }
+  /// For the cache alone: a body that grows over its limit is not kept at all.
+  private func keep(_ bytes: RawSpan, _ bytesMax: Int) {
+    guard machine.bodyBytes <= bytesMax else { return collected = [] }
+    collected.append(bytes)
   }
 }

@@ -32,6 +32,12 @@ extension Transfer {
     return failure
   }
 
+  /// How the end of the body was known.
+  package var framing: BodyFraming {
+    guard let head else { return .untilClose }
+    return parser.framing.body(status: head.status, version: head.version, method: plan.method)
+  }
+
   /// The trailer fields, known at the end.
   package var trailers: HeaderFields { parser.trailers }
 

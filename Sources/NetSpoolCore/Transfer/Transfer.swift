@@ -60,6 +60,14 @@ package final class Transfer {
   package var onSocket: (Transfer) -> Void = { _ in }
   /// Whom it works for; the engine's, for its own bookkeeping.
   package var owner: AnyObject?
+  /// What the cache alone wants kept of the body, in bytes.
+  package internal(set) var keptBytesMax = 0
+  /// What was kept for it; nil when the body was collected for a response, or not at all.
+  package var keptBody: [UInt8]? {
+    keptBytesMax > 0 && machine.bodyBytes <= keptBytesMax ? collected : nil
+  }
+  /// The length that the head announced, encoded or not.
+  package var announcedBytes: Int64? { parser.framing.contentLength }
   /// The engine's place for it among the running ones.
   package var slot = -1
   /// The engine's notes for time limits and progress.
@@ -89,6 +97,7 @@ package final class Transfer {
     socketErrno = 0
     bytesSent = 0
     hasStreamed = false
+    keptBytesMax = 0
     head = nil
     bytesExpected = nil
     reportedBytes = 0
@@ -119,6 +128,7 @@ package final class Transfer {
   /// Gives up everything that belongs to the exchange that ended.
   package func reset() {
     collected = []
+    keptBytesMax = 0
     fanout = nil
     decoder = nil
     owner = nil

@@ -66,7 +66,9 @@ package struct TransferStateMachine: Sendable {
   }
 
   private mutating func widen(_ use: BodyUse) -> Action {
-    state = .receiving(BodyUse(collects: use.collects, streams: true))
+    var use = use
+    use.streams = true
+    state = .receiving(use)
     return .proceed
   }
 

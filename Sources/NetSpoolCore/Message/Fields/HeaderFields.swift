@@ -61,6 +61,14 @@ package struct HeaderFields: Sendable, Hashable {
     count += 1
   }
 
+  package static func + (fields: HeaderFields, more: HeaderFields) -> HeaderFields {
+    guard more.count > 0 else { return fields }
+    var all = fields
+    all.block += more.block
+    all.count += more.count
+    return all
+  }
+
   package mutating func reserveCapacity(_ bytes: Int) { block.reserveCapacity(bytes) }
 
   /// Replaces every field of this name by one.

@@ -6,6 +6,8 @@ package struct Request: Sendable {
   package var priority: Priority = .normal
   package var coalesces = true
   package var isFreezable = false
+  /// The engine's when nil. Without a cache it has no meaning, except that `onlyIfCached` finds nothing.
+  package var cachePolicy: CachePolicy?
   /// An array of none or one is the standard library's own copy-on-write box.
   private var extras: [RequestExtras] = []
 
@@ -42,6 +44,12 @@ package struct RequestExtras: Sendable {
   package var idempotencyKey: String?
   package var tag: String?
   package var resumes = false
+  /// Seconds for which the answer counts as fresh, whatever it says itself; nil: the rules decide.
+  package var cacheLifetime: Double?
+  /// Names whose answers these are; nil: derived from the credentials.
+  package var credentialScope: String?
+  /// `cachedThenFresh` says nothing more when the fresh body is the cached one.
+  package var notifiesOnlyChanges = false
 
   package static let standard = RequestExtras()
 }

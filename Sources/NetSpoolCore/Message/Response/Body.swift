@@ -2,21 +2,29 @@
 package struct Body: Sendable {
   package enum Storage: Sendable {
     case bytes([UInt8])
+    /// Somebody else's, without a copy: the cache's, straight from its map.
+    case lent(any LentBytes)
   }
 
   package var storage: Storage
 
   package init(_ bytes: [UInt8]) { storage = .bytes(bytes) }
+  package init(lent bytes: any LentBytes) { storage = .lent(bytes) }
+
+  package static let empty = Body([])
 
   package var count: Int {
     switch storage {
     case .bytes(let bytes): bytes.count
+    case .lent(let bytes): bytes.count
     }
   }
 
+  /// A copy, unless they are an array already.
   package var array: [UInt8] {
     switch storage {
     case .bytes(let bytes): bytes
+    case .lent(let bytes): unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
   }
 
@@ -26,13 +34,29 @@ package struct Body: Sendable {
     get {
       switch storage {
       case .bytes(let bytes): unsafe _overrideLifetime(bytes.span.bytes, borrowing: self)
+      case .lent(let bytes): unsafe _overrideLifetime(bytes.rawBytes, borrowing: self)
       }
     }
+  }
+
+  /// Lends some of the bytes for the time of the call, so the lender may move them afterwards.
+  package func withBytes(_ range: Range<Int>, _ body: (RawSpan) -> Void) {
+    unsafe withUnsafeBytes { bytes in
+      unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[range])))
+    }
+  }
+
+  package func hasSameBytes(as other: any LentBytes) -> Bool {
+    guard count == other.count else { return false }
+    return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
   }
 
   package func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try unsafe rawBytes.withUnsafeBytes(body)
+    switch storage {
+    case .bytes(let bytes): try unsafe bytes.span.bytes.withUnsafeBytes(body)
+    case .lent(let bytes): try unsafe bytes.withUnsafeBytes(body)
+    }
   }
 }

@@ -9,4 +9,6 @@ package struct Response: Sendable {
   package var metrics: TransferMetrics
   package var streams: [SinkReport]
   package var isFinal = true
+  /// Seconds since the origin made or confirmed it, for one that comes from the cache.
+  package var age: Double?
 }

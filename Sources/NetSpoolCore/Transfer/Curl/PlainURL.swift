@@ -11,6 +11,70 @@ package enum PlainURL {
     return isPlainAuthority(bytes, start..<end) && isPlainTarget(bytes, from: end) ? end : nil
   }
 
+  /// The number of bytes of `scheme://authority` when the URL is canonical as it stands: what libcurl's parser
+  /// would make of it is known without asking. Nil says nothing.
+  package static func canonicalOriginLength(_ url: String) -> Int? {
+    guard let end = originLength(url) else { return nil }
+    let bytes = url.utf8.span
+    let isSecure = bytes[4] == UInt8(ascii: "s")
+    guard bytes.equals(isSecure ? "https://" : "http://", in: 0..<(isSecure ? 8 : 7)) else { return nil }
+    return isCanonicalAuthority(bytes, (isSecure ? 8 : 7)..<end, isSecure: isSecure) ? end : nil
+  }
+
+  /// A name in lower case, or four plain numbers, and no port or one that is not the scheme's own. A name that
+  /// ends in digits otherwise is a number to some parsers.
+  private static func isCanonicalAuthority(_ url: Span<UInt8>, _ range: Range<Int>, isSecure: Bool) -> Bool {
+    var end = range.upperBound
+    if let colon = url.firstIndex(of: UInt8(ascii: ":"), from: range.lowerBound), colon < end {
+      guard let port = canonicalNumber(url, (colon + 1)..<end, max: 65_535), port != (isSecure ? 443 : 80) else {
+        return false
+      }
+      end = colon
+    }
+    let host = range.lowerBound..<end
+    guard let last = host.last else { return false }
+    if url[last].isASCIIDigit { return isDottedQuad(url, host) }
+    for index in host where !isHostByte(url[index]) { return false }
+    return url[last].isASCIILetter && !labelIsNumber(url, host)
+  }
+
+  private static func isHostByte(_ byte: UInt8) -> Bool {
+    byte &- 0x61 < 26 || byte.isASCIIDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+  }
+
+  /// The last label begins with a digit, as `0x7f` does.
+  private static func labelIsNumber(_ url: Span<UInt8>, _ host: Range<Int>) -> Bool {
+    var start = host.upperBound
+    while start > host.lowerBound, url[start - 1] != UInt8(ascii: ".") { start -= 1 }
+    return url[start].isASCIIDigit
+  }
+
+  private static func isDottedQuad(_ url: Span<UInt8>, _ host: Range<Int>) -> Bool {
+    var start = host.lowerBound
+    for part in 0..<4 {
+      var end = start
+      while end < host.upperBound, url[end] != UInt8(ascii: ".") { end += 1 }
+      guard canonicalNumber(url, start..<end, max: 255) != nil, (end == host.upperBound) == (part == 3) else {
+        return false
+      }
+      start = end + 1
+    }
+    return true
+  }
+
+  /// Digits without a leading zero.
+  private static func canonicalNumber(_ url: Span<UInt8>, _ range: Range<Int>, max: Int) -> Int? {
+    guard (1...5).contains(range.count), range.count == 1 || url[range.lowerBound] != UInt8(ascii: "0") else {
+      return nil
+    }
+    var value = 0
+    for index in range {
+      guard url[index].isASCIIDigit else { return nil }
+      value = value * 10 + Int(url[index] - 0x30)
+    }
+    return value <= max ? value : nil
+  }
+
   /// Where the path of a canonical URL begins.
   package static func targetOffset(_ url: String) -> Int {
     let bytes = url.utf8.span

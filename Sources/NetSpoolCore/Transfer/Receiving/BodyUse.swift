@@ -4,6 +4,8 @@ package struct BodyUse: Sendable, Equatable {
   package var collects: Bool
   /// Written to the sinks.
   package var streams: Bool
+  /// Kept in memory for the cache as well, up to so many bytes; 0: not.
+  package var keepsMax = 0
 
   /// Read and dropped: a redirect's, or one that will be asked for again.
   package static let discard = BodyUse(collects: false, streams: false)

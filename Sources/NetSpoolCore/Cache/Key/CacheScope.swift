@@ -1,0 +1,44 @@
+/// Whose answers are kept together: what is stored in one scope is never served in another.
+package struct CacheScope: Sendable, Hashable {
+  /// Names the partition in keys; holds no NUL and no secret.
+  package let text: String
+  /// Entries are found again by a later process.
+  package let isLasting: Bool
+
+  private init(text: String, isLasting: Bool) {
+    self.text = text
+    self.isLasting = isLasting
+  }
+
+  /// Requests without credentials.
+  package static let anonymous = CacheScope(text: "a", isLasting: true)
+
+  /// One partition for all users, under the rules of a shared cache.
+  package static let shared = CacheScope(text: "s", isLasting: true)
+
+  /// A scope that the caller names, such as one end user.
+  package static func named(_ name: String) -> CacheScope {
+    CacheScope(text: "n" + KeyText.escaped(name), isLasting: true)
+  }
+
+  /// From what identifies the sender: Authorization, Cookie, every other field whose name marks it as
+  /// secret, and what is not a field. Anonymous if there is none of it.
+  ///
+  /// The text is a keyed hash under this process's key: such entries end with the process.
+  /// `clientCertificate`: what tells certificates apart, such as path and key. `credentials`: those that
+  /// the engine adds later, such as a user name and password for Basic.
+  package static func derived(
+    from headers: HeaderFields, clientCertificate: String? = nil, credentials: String? = nil,
+    redaction: Redaction = .standard
+  ) -> CacheScope {
+    var parts: [[UInt8]] = []
+    for field in headers where redaction.isSecret(header: field.name) {
+      parts.append(field.nameBytes.map(\.asciiLowercased))
+      parts.append(Array(field.valueBytes))
+    }
+    if let clientCertificate { parts += [Array("\u{0}certificate".utf8), Array(clientCertificate.utf8)] }
+    if let credentials { parts += [Array("\u{0}credentials".utf8), Array(credentials.utf8)] }
+    guard !parts.isEmpty else { return .anonymous }
+    return CacheScope(text: "d" + Hexadecimal.text(ProcessSecret.hash(parts)), isLasting: false)
+  }
+}

@@ -1,0 +1,75 @@
+/// Path and query in the form in which two URLs are compared (RFC 3986 section 6.2.2): escapes in upper
+/// case, unreserved bytes not escaped, dot segments removed from the path. Nothing else: doubled slashes,
+/// order and empty parts of a query are the server's business.
+enum NormalisedPath {
+  static func append(_ pathAndQuery: Span<UInt8>, to output: inout [UInt8]) {
+    let start = output.count
+    if appendEscapes(pathAndQuery, to: &output) { removeDotSegments(&output, from: start) }
+  }
+
+  /// Appends with escapes normalised; true if the path may hold a dot segment.
+  private static func appendEscapes(_ bytes: Span<UInt8>, to output: inout [UInt8]) -> Bool {
+    var index = 0
+    var mayHoldDots = false
+    var isQuery = false
+    while index < bytes.count {
+      var byte = bytes[index]
+      index += 1
+      if byte == UInt8(ascii: "%"), let value = escape(bytes, at: index) {
+        if !value.isUnreserved {
+          appendEscape(value, to: &output)
+          index += 2
+          continue
+        }
+        byte = value
+        index += 2
+      }
+      if byte == UInt8(ascii: "?") { isQuery = true }
+      if byte == UInt8(ascii: "."), !isQuery, output.last == UInt8(ascii: "/") { mayHoldDots = true }
+      output.append(byte)
+    }
+    return mayHoldDots
+  }
+
+  private static func escape(_ bytes: Span<UInt8>, at index: Int) -> UInt8? {
+    guard index + 1 < bytes.count, let high = digit(bytes[index]), let low = digit(bytes[index + 1]) else {
+      return nil
+    }
+    return high << 4 | low
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    if byte.isASCIIDigit { return byte - 0x30 }
+    let letter = byte | 0x20
+    return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : nil
+  }
+
+  private static func appendEscape(_ value: UInt8, to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "%"))
+    for half in [value >> 4, value & 15] { output.append(half < 10 ? 0x30 + half : 0x37 + half) }
+  }
+
+  /// RFC 3986 section 5.2.4, on the path that begins at `start`.
+  private static func removeDotSegments(_ output: inout [UInt8], from start: Int) {
+    let text = output[start...]
+    let end = text.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
+    let query = Array(text[end...])
+    var kept: [ArraySlice<UInt8>] = []
+    let segments = text[..<end].dropFirst().split(
+      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    for (index, segment) in segments.enumerated() {
+      let isLast = index == segments.count - 1
+      switch Array(segment) {
+      case [0x2E]: if isLast { kept.append([]) }
+      case [0x2E, 0x2E]:
+        if !kept.isEmpty { kept.removeLast() }
+        if isLast { kept.append([]) }
+      default: kept.append(segment)
+      }
+    }
+    var path: [UInt8] = []
+    for segment in kept { path += [UInt8(ascii: "/")] + segment }
+    if path.isEmpty { path = [UInt8(ascii: "/")] }
+    output.replaceSubrange(start..., with: path + query)
+  }
+}

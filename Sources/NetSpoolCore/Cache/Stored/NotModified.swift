@@ -1,0 +1,70 @@
+/// What a 304 means for the stored answer that the request was made conditional with (RFC 9111 sections
+/// 4.3.3 and 4.3.4).
+package enum NotModified: Sendable, Equatable {
+  /// Serve this and store it in the old one's place; the body is the same.
+  case updated(StoredResponse)
+  /// Serve what is stored and leave it as it is: the 304 has no validator that would tell what it is about
+  /// (section 4.3.4), but it answered our condition.
+  case kept
+  /// Serve what is stored and remove it: the 304 says `no-store`.
+  case dropped
+  /// Not about what is stored: ask again without conditions.
+  case mismatched
+}
+
+extension StoredResponse {
+  /// Takes a 304 in. `requestedAt`, `receivedAt`: of the conditional exchange, milliseconds since 1970.
+  package func notModified(
+    _ head: ResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
+  ) -> NotModified {
+    switch matches(head.headers) {
+    case false: return .mismatched
+    case nil where facts.flags.contains(.hasValidator): return .kept
+    default: break
+    }
+    if ResponseDirectives(head.headers).flags.contains(.noStore) { return .dropped }
+    return .updated(
+      freshened(by: head.headers, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules))
+  }
+
+  /// Whether the validators of a newer head are those of the stored answer; nil if it has none (RFC 9111
+  /// section 4.3.4).
+  ///
+  /// An ETag decides alone. It is compared weakly, as the origin compares If-None-Match (RFC 9110 section
+  /// 13.1.2): a server that weakens its tags while compressing sends the strong one in a 304, which has
+  /// nothing to compress.
+  func matches(_ new: HeaderFields) -> Bool? {
+    if let tag = Validators.entityTag(new) {
+      guard let held = Validators.entityTag(headers) else { return false }
+      return Validators.opaqueTag(tag) == Validators.opaqueTag(held)
+    }
+    guard let modified = Validators.lastModified(new) else { return nil }
+    return modified == Validators.lastModified(headers)
+  }
+
+  /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3).
+  func freshened(
+    by new: HeaderFields, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
+  ) -> StoredResponse {
+    let fields = StoredFields.make(
+      new, directives: ResponseDirectives(new), receivedAt: receivedAt, rules: rules)
+    var result = self
+    result.headers = StoredFields.updated(headers, with: fields)
+    result.requestedAt = requestedAt
+    result.receivedAt = receivedAt
+    result.facts = ResponseFacts(
+      status: status, headers: result.headers.appendingAge(of: new), requestedAt: requestedAt,
+      receivedAt: receivedAt, rules: rules)
+    return result
+  }
+}
+
+extension HeaderFields {
+  /// With the Age line of `other`, which is not stored but counts once.
+  fileprivate func appendingAge(of other: HeaderFields) -> HeaderFields {
+    guard let age = other.firstBytes("age") else { return self }
+    var fields = self
+    fields.append(name: "Age".utf8, value: age)
+    return fields
+  }
+}

@@ -1,0 +1,102 @@
+/// The bytes of a stored answer. All numbers little-endian:
+///
+/// | offset | bytes | what                          |
+/// |--------|-------|-------------------------------|
+/// | 0      | 1     | 0x01, the layout              |
+/// | 1      | 1     | HTTP version                  |
+/// | 2      | 2     | status                        |
+/// | 4      | 4     | flags                         |
+/// | 8      | 8 × 8 | requestedAt, receivedAt, lifetime, initialAge, staleWhileRevalidate, staleIfError, bodyBytes, bodyDigest |
+/// | 72     | 8     | fingerprint of the rules      |
+/// | 80     | 3 × 4 | bytes of header block, variant block, final URL |
+/// | 92     |       | these three                   |
+extension StoredResponse {
+  static let mark: UInt8 = 0x01
+  private static let prefixBytes = 92
+
+  package func encode() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(
+      Self.prefixBytes + headers.block.count + variant.block.count + finalURL.utf8.count)
+    bytes.append(Self.mark)
+    bytes.append(version.rawValue)
+    bytes.append(littleEndian: UInt16(truncatingIfNeeded: status))
+    bytes.append(littleEndian: facts.flags.rawValue)
+    for number in [
+      requestedAt, receivedAt, facts.lifetime, facts.initialAge, facts.staleWhileRevalidate,
+      facts.staleIfError, bodyBytes,
+    ] { bytes.append(littleEndian: number) }
+    bytes.append(littleEndian: bodyDigest)
+    bytes.append(littleEndian: facts.rules)
+    for count in [headers.block.count, variant.block.count, finalURL.utf8.count] {
+      bytes.append(littleEndian: UInt32(truncatingIfNeeded: count))
+    }
+    return bytes + headers.block + variant.block + Array(finalURL.utf8)
+  }
+
+  package init?(decoding bytes: [UInt8], rules: CacheRules) {
+    self.init(decoding: bytes.rawBytes, rules: rules)
+  }
+
+  /// Nil for bytes that `encode` did not write. If they were written under other rules, the lifetime is
+  /// worked out anew.
+  package init?(decoding bytes: RawSpan, rules: CacheRules) {
+    guard bytes.byteCount >= Self.prefixBytes, bytes.byte(at: 0) == Self.mark,
+      let version = ResponseHead.Version(rawValue: bytes.byte(at: 1)),
+      let facts = ResponseFacts(decoding: bytes), let texts = Texts(bytes, from: Self.prefixBytes)
+    else { return nil }
+    let status = Int(bytes.number(at: 2) as UInt16)
+    guard CacheableStatus.isStorable(status) else { return nil }
+    self.init(
+      version: version, status: status, headers: texts.headers, requestedAt: bytes.number(at: 8),
+      receivedAt: bytes.number(at: 16), facts: facts)
+    variant = texts.variant
+    finalURL = texts.finalURL
+    bodyBytes = bytes.number(at: 56)
+    bodyDigest = bytes.number(at: 64)
+    guard bodyBytes >= 0 else { return nil }
+    if facts.rules != rules.fingerprint { adapt(to: rules) }
+  }
+
+  private mutating func adapt(to rules: CacheRules) {
+    facts.setLifetime(
+      status: status, headers: headers, date: ResponseFacts.date(headers, receivedAt: receivedAt),
+      rules: rules)
+  }
+}
+
+extension ResponseFacts {
+  fileprivate init?(decoding bytes: RawSpan) {
+    self.init()
+    flags = Flags(rawValue: bytes.number(at: 4))
+    lifetime = bytes.number(at: 24)
+    initialAge = bytes.number(at: 32)
+    staleWhileRevalidate = bytes.number(at: 40)
+    staleIfError = bytes.number(at: 48)
+    rules = bytes.number(at: 72)
+    let seconds = 0...DeltaSeconds.secondsMax
+    guard flags.isSubset(of: .all), seconds.contains(lifetime), initialAge >= 0,
+      seconds.contains(staleWhileRevalidate), seconds.contains(staleIfError)
+    else { return nil }
+  }
+}
+
+/// The three texts behind the fixed part, which must fill the rest exactly.
+private struct Texts {
+  let headers: HeaderFields
+  let variant: HeaderFields
+  let finalURL: String
+
+  init?(_ bytes: RawSpan, from start: Int) {
+    let headerEnd = start + Int(bytes.number(at: 80) as UInt32)
+    let variantEnd = headerEnd + Int(bytes.number(at: 84) as UInt32)
+    let end = variantEnd + Int(bytes.number(at: 88) as UInt32)
+    guard end == bytes.byteCount, let headers = HeaderFields(storedBlock: bytes, start..<headerEnd),
+      let variant = HeaderFields(storedBlock: bytes, headerEnd..<variantEnd)
+    else { return nil }
+    self.headers = headers
+    self.variant = variant
+    finalURL =
+      variantEnd == end ? "" : String(decoding: [UInt8](bytes.extracting(variantEnd..<end)), as: UTF8.self)
+  }
+}

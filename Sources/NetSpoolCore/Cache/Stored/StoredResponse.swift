@@ -1,0 +1,46 @@
+/// What is remembered of an answer besides its body. Only answers to GET are stored.
+///
+/// Made by ``StoreDecision``; changed only by a 304 or a HEAD answer.
+package struct StoredResponse: Sendable, Hashable {
+  package var version: ResponseHead.Version
+  package var status: Int
+  /// As they may be served, but for Age, which `servedHeaders(at:)` adds.
+  package var headers: HeaderFields
+  /// When the request was sent, milliseconds since 1970.
+  package var requestedAt: Int64
+  /// When the answer's head came, or that of the last 304; milliseconds since 1970.
+  package var receivedAt: Int64
+  /// Of this exchange; empty when it is the URL that was asked for.
+  package var finalURL = ""
+  /// The request fields that Vary names, normalised and without secrets; one that was absent is absent.
+  package var variant = HeaderFields()
+  package var facts: ResponseFacts
+  /// Of the body, by whatever hash the caller uses to tell a changed body from an unchanged one.
+  package var bodyDigest: UInt64 = 0
+  /// Length of the stored body.
+  package var bodyBytes: Int64 = 0
+
+  package init(
+    version: ResponseHead.Version, status: Int, headers: HeaderFields, requestedAt: Int64,
+    receivedAt: Int64, facts: ResponseFacts
+  ) {
+    self.version = version
+    self.status = status
+    self.headers = headers
+    self.requestedAt = requestedAt
+    self.receivedAt = receivedAt
+    self.facts = facts
+  }
+}
+
+extension StoredResponse {
+  /// The fields that make a GET conditional; empty if there is nothing to ask with.
+  package var conditions: HeaderFields { Validators.conditions(headers) }
+
+  /// The fields to serve it with: with the Age that RFC 9111 section 4 demands.
+  package func servedHeaders(at now: Int64) -> HeaderFields {
+    var headers = headers
+    headers.append(name: "Age", value: String(age(at: now)))
+    return headers
+  }
+}

@@ -1,0 +1,42 @@
+/// ETag and Last-Modified: what a stored answer can be asked for again with, and recognised by (RFC 9110
+/// section 8.8).
+package enum Validators {
+  /// The ETag as it must be sent back, quotes and `W/` and all; nil if it is missing or would not survive
+  /// in a list of tags.
+  ///
+  /// Tags without quotes are sent by many origins and are understood by them; they are kept as they are.
+  package static func entityTag(_ headers: HeaderFields) -> ArraySlice<UInt8>? {
+    guard let value = headers.firstBytes("etag"), !value.isEmpty else { return nil }
+    let opaque = opaqueTag(value)
+    let isList = opaque.contains { $0 == UInt8(ascii: ",") } && opaque.first != UInt8(ascii: "\"")
+    return value.elementsEqual("*".utf8) || isList ? nil : value
+  }
+
+  /// Seconds since 1970; nil if it is missing or no date.
+  package static func lastModified(_ headers: HeaderFields) -> Int64? {
+    headers.firstBytes("last-modified").flatMap { HTTPDate.parse($0) }
+  }
+
+  static func exist(_ headers: HeaderFields) -> Bool {
+    entityTag(headers) != nil || lastModified(headers) != nil
+  }
+
+  /// The fields that make a GET conditional on the stored answer being outdated (RFC 9111 section 4.3.1):
+  /// If-None-Match and If-Modified-Since, each if it can. The date is sent back to the letter.
+  package static func conditions(_ headers: HeaderFields) -> HeaderFields {
+    var conditions = HeaderFields()
+    if let tag = entityTag(headers) {
+      conditions.append(name: "If-None-Match".utf8, value: tag)
+    }
+    if lastModified(headers) != nil, let date = headers.firstBytes("last-modified") {
+      conditions.append(name: "If-Modified-Since".utf8, value: date)
+    }
+    return conditions
+  }
+
+  static func isWeak(_ tag: ArraySlice<UInt8>) -> Bool { tag.starts(with: "W/".utf8) }
+
+  static func opaqueTag(_ tag: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    isWeak(tag) ? tag.dropFirst(2) : tag
+  }
+}

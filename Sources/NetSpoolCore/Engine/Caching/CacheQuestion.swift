@@ -1,0 +1,28 @@
+/// What is asked of a cache: a request as the origin would see it.
+struct CacheQuestion: Sendable {
+  let request: CacheRequest
+  /// All fields that would be sent; `Vary` may name any of them.
+  let fields: HeaderFields
+  let scope: CacheScope
+  /// Names the resource; its answer, or the index of its variants, stands here.
+  let primaryKey: [UInt8]
+}
+
+/// What a cache holds for a question, fresh or not.
+struct HeldAnswer: Sendable {
+  let key: StoreKey
+  let stored: StoredResponse
+  let hit: StoreHit
+
+  /// As it is served, with the body unless only the head was asked for.
+  func response(from source: Response.Source, url: String, now: Int64, withBody: Bool) -> Response {
+    Response(
+      head: ResponseHead(
+        version: stored.version, status: stored.status, headers: stored.servedHeaders(at: now)),
+      body: withBody ? Body(lent: hit.body) : .empty, source: source, finalURL: url,
+      metrics: TransferMetrics(), streams: [], age: Double(stored.age(at: now)))
+  }
+
+  /// The same with what a 304 or a HEAD has brought.
+  func updated(_ stored: StoredResponse) -> HeldAnswer { HeldAnswer(key: key, stored: stored, hit: hit) }
+}

@@ -1,0 +1,27 @@
+/// What an exchange has to do with the cache, from the decision to its end. Loop thread.
+final class CacheUse {
+  let cache: EngineCache
+  let question: CacheQuestion
+  /// What is held, fresh or not.
+  let held: HeldAnswer?
+  /// Fields that make the request conditional; none: a plain one.
+  let conditions: HeaderFields
+  /// What is held has been delivered already.
+  var isProvided = false
+  /// When the exchange began, in milliseconds since 1970.
+  var requestedAt: Int64
+  /// Decided at the head: what will be stored once the body is whole.
+  var entry: StoredResponse?
+  /// Decided at the head: what a 304 means.
+  var notModified: NotModified?
+
+  init(_ cache: EngineCache, _ question: CacheQuestion, held: HeldAnswer?, conditions: HeaderFields = .init()) {
+    self.cache = cache
+    self.question = question
+    self.held = held
+    self.conditions = conditions
+    requestedAt = cache.now
+  }
+
+  var isConditional: Bool { conditions.count > 0 }
+}

@@ -1,0 +1,58 @@
+/// Reading and writing what is held. Any thread.
+extension EngineCache {
+  func held(for question: CacheQuestion) -> HeldAnswer? {
+    let primary = StoreKey(question.primaryKey)
+    guard let hit = store.lookup(primary) else { return nil }
+    switch hit.withMetadata({ PrimaryEntry(decoding: $0, rules: rules) }) {
+    case .response(let stored): return whole(HeldAnswer(key: primary, stored: stored, hit: hit))
+    case .variants(let index): return variant(index, question)
+    case nil:
+      store.remove(primary)
+      return nil
+    }
+  }
+
+  private func variant(_ index: VariantIndex, _ question: CacheQuestion) -> HeldAnswer? {
+    let key = StoreKey(CacheKey.variant(index, of: question.primaryKey, headers: question.fields))
+    guard let hit = store.lookup(key),
+      let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) })
+    else { return nil }
+    return whole(HeldAnswer(key: key, stored: stored, hit: hit))
+  }
+
+  private func whole(_ held: HeldAnswer) -> HeldAnswer? {
+    guard held.stored.bodyBytes == held.hit.body.count else {
+      store.remove(held.key)
+      return nil
+    }
+    return held
+  }
+
+  /// Stores a whole answer in place of what was held.
+  func put(_ entry: StoredResponse, _ body: [UInt8], for question: CacheQuestion) {
+    var entry = entry
+    entry.bodyBytes = Int64(body.count)
+    guard let vary = VaryFields(entry.headers) else { return }
+    let key = vary.isEmpty ? StoreKey(question.primaryKey) : StoreKey(variantKey(vary, question))
+    store.put(key, namespace: settings.namespace, metadata: entry.encode(), body: body)
+  }
+
+  /// Where this variant stands; the index of the variants is made if it is not there or names other fields.
+  private func variantKey(_ vary: VaryFields, _ question: CacheQuestion) -> [UInt8] {
+    let primary = StoreKey(question.primaryKey)
+    let entry = store.lookup(primary).flatMap { $0.withMetadata { PrimaryEntry(decoding: $0, rules: rules) } }
+    if case .variants(let index) = entry, index.fields == vary {
+      return CacheKey.variant(index, of: question.primaryKey, headers: question.fields)
+    }
+    let index = VariantIndex(fields: vary)
+    store.put(primary, namespace: settings.namespace, metadata: index.encode(), body: [])
+    return CacheKey.variant(index, of: question.primaryKey, headers: question.fields)
+  }
+
+  /// A 304 or a HEAD brought newer fields; the body stays.
+  func update(_ held: HeldAnswer, to stored: StoredResponse) {
+    store.replaceMetadata(held.key, metadata: stored.encode(), ifBodyIs: held.hit.bodyID)
+  }
+
+  func remove(_ held: HeldAnswer) { store.remove(held.key) }
+}

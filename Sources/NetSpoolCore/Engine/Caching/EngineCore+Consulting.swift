@@ -1,0 +1,140 @@
+internal import Synchronization
+
+/// The cache before the network.
+extension EngineCore {
+  /// True when what is held was the answer, or nothing may be asked.
+  func consult(_ operation: Operation, _ request: Request) -> Bool {
+    operation.loop.cacheUse = nil
+    guard let cache = operation.context.cache else { return refuseOffline(operation, request) }
+    guard let question = question(operation, request, cache) else { return false }
+    let held = cache.held(for: question)
+    let use: CacheUse
+    switch CacheDecision.make(for: question.request, stored: held?.stored, now: cache.now) {
+    case .bypass: return false
+    case .notCached:
+      endCarrier(operation, Failure(.notCached))
+      return true
+    case .serve:
+      guard let held else { return false }
+      serve(operation, held, cache)
+      return true
+    case .serveAndRevalidate(let conditions):
+      use = CacheUse(cache, question, held: held, conditions: conditions)
+      if let held, !operation.loop.isRefresh, provide(operation, held, use) { return true }
+    case .revalidate(let conditions): use = CacheUse(cache, question, held: held, conditions: conditions)
+    case .fetch: use = CacheUse(cache, question, held: held)
+    }
+    operation.loop.cacheUse = use
+    return false
+  }
+
+  /// Without a cache nothing is held.
+  private func refuseOffline(_ operation: Operation, _ request: Request) -> Bool {
+    guard request.cachePolicy == .onlyIfCached else { return false }
+    endCarrier(operation, Failure(.notCached))
+    return true
+  }
+
+  private func question(_ operation: Operation, _ request: Request, _ cache: EngineCache) -> CacheQuestion? {
+    let journey = operation.loop.journey
+    let method = journey?.method ?? request.method
+    guard method == .get || method == .head, request.isWithoutBody else { return nil }
+    guard let origin = operation.loop.origin else { return nil }
+    let url = journey?.url ?? request.url
+    return cache.question(
+      request, method: method, origin: origin.text.utf8.span,
+      target: url.utf8.span.extracting(droppingFirst: PlainURL.targetOffset(url)),
+      fields: sentFields(operation, request))
+  }
+
+  /// Nil for a request that sends the engine's own fields and no others.
+  private func sentFields(_ operation: Operation, _ request: Request) -> HeaderFields? {
+    let journey = operation.loop.journey
+    let own = journey?.headers ?? request.headers
+    let isForeign = journey?.isForeign ?? false
+    if own.count == 0, !isForeign { return nil }
+    return SentFields.make(
+      defaults: isForeign ? HeaderFields() : operation.context.headers, own: own,
+      decodes: !own.contains("Range"))
+  }
+
+  // MARK: Serving
+
+  private func serve(_ operation: Operation, _ held: HeldAnswer, _ cache: EngineCache) {
+    answer(operation, response(operation, held, .cache, cache))
+  }
+
+  func response(
+    _ operation: Operation, _ held: HeldAnswer, _ source: Response.Source, _ cache: EngineCache
+  ) -> Response {
+    let request = operation.request
+    let method = operation.loop.journey?.method ?? request.method
+    var response = held.response(
+      from: source, url: operation.loop.journey?.url ?? request.url, now: cache.now, withBody: method != .head)
+    response.metrics.redirects = operation.loop.journey?.history?.hops ?? 0
+    return response
+  }
+
+  /// What is held goes out now, and what is new comes later. True when the operation ends with it, which then
+  /// leaves the renewal to one of its own.
+  private func provide(_ operation: Operation, _ held: HeldAnswer, _ use: CacheUse) -> Bool {
+    guard use.question.request.policy == .cachedThenFresh else {
+      let request = operation.request
+      serve(operation, held, use.cache)
+      refresh(request, operation.context)
+      return true
+    }
+    var early = response(operation, held, .cache, use.cache)
+    early.isFinal = false
+    for waiter in waiters(of: operation) where !hasStreams(waiter) { tell(waiter, .provisional(early)) }
+    use.isProvided = true
+    return false
+  }
+
+  /// Brings a stored answer up to date, for nobody in particular.
+  private func refresh(_ request: Request, _ context: EngineContext) {
+    guard !isClosing, !context.isClosed.load(ordering: .acquiring) else { return }
+    let refresh = Operation(request, context: context)
+    refresh.loop.isRefresh = true
+    refresh.onFailure { _ in }  // nobody asked, so nobody hears of it
+    driver.pending.add(1, ordering: .relaxed)
+    later { [unowned self] in submit(refresh) }
+  }
+
+  // MARK: Ending with what is held
+
+  /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
+  func answer(_ operation: Operation, _ response: Response) {
+    unregister(operation)
+    guard waiters(of: operation).contains(where: { hasStreams($0) }) else {
+      return deliver(operation, response, nil, nil)
+    }
+    for waiter in waiters(of: operation) { makeSinks(of: waiter, for: operation) }
+    guard let fanout = operation.loop.fanout else { return deliver(operation, response, nil, nil) }
+    guard response.head.status < 300 else {
+      return publish(operation, response, nil, fanout, refusal: Failure(status: response))
+    }
+    play(operation, response, into: fanout)
+  }
+
+  private func play(_ operation: Operation, _ response: Response, into fanout: SinkFanout) {
+    let playback = CachePlayback(response.body, into: fanout)
+    operation.loop.playback = playback
+    playing[operation.id] = operation
+    var answer = response
+    if waiters(of: operation).allSatisfy({ hasStreams($0) }) { answer.body = .empty }
+    playback.start(response.head) { [unowned self, answer] in
+      playing[operation.id] = nil
+      operation.loop.playback = nil
+      publish(operation, answer, nil, fanout, refusal: nil)
+    }
+  }
+}
+
+extension Request {
+  fileprivate var isWithoutBody: Bool {
+    guard hasExtras else { return true }
+    if case .none = extra.prepared { return !extra.resumes }
+    return false
+  }
+}
