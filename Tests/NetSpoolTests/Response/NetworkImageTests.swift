@@ -1,0 +1,27 @@
+import NetSpool
+import NetSpoolCore
+import NetSpoolTesting
+import Testing
+
+@Suite("A body as an image")
+struct NetworkImageTests {
+  private func body(_ bytes: [UInt8]) -> ResponseBody { ResponseBody(core: Body(bytes)) }
+
+  @Test func tellsFormatSizeAndBytes() throws {
+    let file = Thumbnail.png(7)
+    let image = try #require(NetworkImage(body(file)))
+    #expect(image.format == .png && image.format.mimeType == "image/png")
+    #expect(image.pixelWidth == Thumbnail.side && image.pixelHeight == Thumbnail.side)
+    #expect(image.isComplete)
+    #expect([UInt8](image.body) == file)
+  }
+
+  @Test func isNotCompleteWhenCutOff() throws {
+    let image = try #require(NetworkImage(body(Thumbnail.png(7).dropLast())))
+    #expect(!image.isComplete && image.pixelWidth == Thumbnail.side)
+  }
+
+  @Test(arguments: ["", "<html>404</html>", "{}"]) func isNilOfOtherBodies(_ text: String) {
+    #expect(NetworkImage(body(Array(text.utf8))) == nil)
+  }
+}
