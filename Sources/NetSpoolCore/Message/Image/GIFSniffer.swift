@@ -6,6 +6,9 @@
 /// - 21 extension: label (1 byte), sub-blocks
 /// - 3B trailer: the end
 /// Sub-blocks are a length byte and so many bytes, up to one of length 0.
+///
+/// Some old encoders left the trailer out. Such a file is the same as one that lost its last byte, or all its
+/// later frames, so it is not complete.
 struct GIFSniffer {
   private var offset = 13
   private var hasImage = false
@@ -23,7 +26,7 @@ struct GIFSniffer {
   /// The signature is text, so it may begin a text. No text goes on with a block where one has to be.
   private func beginsBlock(_ bytes: ImageBytes) -> Bool {
     switch bytes.byte(offset) {
-    case nil, 0x21, 0x2C, 0x3B: true
+    case 0x21, 0x2C, 0x3B: true
     default: false
     }
   }

@@ -43,7 +43,6 @@ struct ImageStructureTests {
     Sample("GIF without image", join(File.gifHead(1, 1), [0x3B])),
     Sample("GIF without trailer", join(File.gifHead(1, 1), File.gifImage())),
     Sample("GIF with an unknown block", join(File.gifHead(1, 1), File.gifImage(), [0x2A, 0x3B])),
-    Sample("GIF without its colours", join(File.gifHead(1, 1, flags: 0x87), File.gifImage(), [0x3B])),
   ]
 
   static let webP = [

@@ -49,6 +49,7 @@ struct NotAnImageTests {
     Sample("JPEG-LS", join([0xFF, 0xD8], ImageFixture.frame(0xF7, 1, 1), ImageFixture.scan, [0xFF, 0xD9])),
     Sample("GIF of no width", ImageFixture.gifHead(0, 1)),
     Sample("GIF of no height", ImageFixture.gifHead(1, 0)),
+    Sample("GIF cut off in its colours", ImageFixture.gifHead(1, 1, flags: 0x87) + ImageFixture.gifImage()),
     Sample("GIF of another version", ImageFixture.gifHead(1, 1, "88a")),
     Sample("WebP with another chunk first", ImageFixture.riff(ImageFixture.riffChunk("EXIF", [1, 2]))),
     Sample("WebP of no width", ImageFixture.riff(ImageFixture.vp8(0, 1))),
