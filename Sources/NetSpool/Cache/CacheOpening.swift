@@ -11,7 +11,9 @@ enum CacheOpening {
     settings.bytesMax = configuration.bytesMax
     settings.residentBytesMax = configuration.residentBytesMax
     let store = try CacheStore.open(settings)
-    if let quota = configuration.namespaceBytesMax { store.setQuota(quota, namespace: configuration.namespace) }
+    if let quota = configuration.namespaceBytesMax {
+      store.setQuota(quota, namespace: configuration.namespace)
+    }
     var core = configuration.core
     core.now = now
     return EngineCache(store: store, settings: core, headers: context.headers)
@@ -34,7 +36,8 @@ enum CacheOpening {
       && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
   }
 
-  private static func directory(_ configuration: CacheConfiguration, _ name: String) throws(Failure) -> String {
+  private static func directory(_ configuration: CacheConfiguration, _ name: String) throws(Failure) -> String
+  {
     if let directory = configuration.directory {
       guard !directory.isEmpty, !directory.utf8.contains(0) else { throw invalid("directory") }
       return directory

@@ -35,6 +35,10 @@ public struct NetworkResponse: Sendable {
   /// (also Latin-1 and UTF-16). Never fails: what cannot be read becomes U+FFFD. Nil without a body.
   public var text: String? { core.text }
 
+  /// The body as a picture, whatever `Content-Type` says; nil when it is none, or so cut off that its size cannot
+  /// be read. Look at `isComplete`.
+  public var image: NetworkImage? { NetworkImage(body) }
+
   /// Where an answer came from.
   public enum Source: String, Sendable, Hashable {
     /// The origin.

@@ -35,7 +35,8 @@ struct Coalescer {
     let other = carrier.request
     return carrier.context === operation.context && other.url == request.url && other.method == request.method
       && other.headers == request.headers && other.cachePolicy == request.cachePolicy
-      && cacheSettings(of: other) == cacheSettings(of: request) && redirects(of: other) == redirects(of: request)
+      && cacheSettings(of: other) == cacheSettings(of: request)
+      && redirects(of: other) == redirects(of: request)
   }
 
   /// What would make the cache answer them differently.

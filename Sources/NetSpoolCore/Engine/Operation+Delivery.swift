@@ -54,7 +54,7 @@ extension Operation {
 
   private func deliverFinal() {
     guard let raw = shared.withLock({ $0.outcome }) else { return }
-    let outcome = context.judge(raw)
+    let outcome = judge(raw)
     let (handlers, isRepetition) = shared.withLock { shared in
       shared.outcome = outcome
       shared.isDelivered = true
@@ -69,6 +69,16 @@ extension Operation {
       Self.call(handler, outcome)
     }
     context.hooks.log?("\(self.summary(of: outcome))")
+  }
+
+  /// The engine's rule first, then what this one demands.
+  private func judge(_ raw: Outcome) -> Outcome {
+    let outcome = context.judge(raw)
+    guard case .response(let response) = outcome, let demand = shared.withLock({ $0.demand }),
+      var failure = demand(response)?.about(request.url)
+    else { return outcome }
+    failure.response = response
+    return .failure(failure)
   }
 
   private func summary(of outcome: Outcome) -> String {

@@ -38,6 +38,8 @@ package final class Operation: @unchecked Sendable {
     var dependencies: [Operation] = []
     var outcome: Outcome?
     var isDelivered = false
+    /// What its answer must be besides a success.
+    var demand: (@Sendable (Response) -> Failure?)?
     /// Others wait for it.
     var hasDependents = false
     /// The completion has been called for an equal answer already.
@@ -108,6 +110,11 @@ extension Operation {
     }
   }
 
+  /// Any answer that the closure finds fault with ends it with that failure; on the delivery target.
+  package func demand(_ check: @escaping @Sendable (Response) -> Failure?) {
+    shared.withLock { $0.demand = check }
+  }
+
   package func attach(_ stream: StreamAttachment) {
     shared.withLock { shared in
       guard shared.state == .ready else { return }
@@ -140,7 +147,9 @@ extension Operation {
       refuse(error.about(request.url))
       return
     }
-    if let cache = context.cache, let response = cache.freshAnswer(to: ready), concludeAtOnce(response) { return }
+    if let cache = context.cache, let response = cache.freshAnswer(to: ready), concludeAtOnce(response) {
+      return
+    }
     shared.withLock { [ready] in $0.request = ready }
     if let failure = context.submit(self) { refuse(failure.about(request.url)) }
   }

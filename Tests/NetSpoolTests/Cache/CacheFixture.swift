@@ -39,7 +39,9 @@ func withCache(
 
 extension NetworkEngine {
   /// The answer to a GET of a path.
-  func fetch(_ path: String, _ policy: NetSpool.CachePolicy? = nil, headers: HTTPHeaders = [:]) async -> Ending {
+  func fetch(_ path: String, _ policy: NetSpool.CachePolicy? = nil, headers: HTTPHeaders = [:]) async
+    -> Ending
+  {
     let operation = operation(path: path)
     operation.cachePolicy = policy
     operation.configure { request in

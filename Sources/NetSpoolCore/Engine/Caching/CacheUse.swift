@@ -15,7 +15,8 @@ final class CacheUse {
   /// Decided at the head: what a 304 means.
   var notModified: NotModified?
 
-  init(_ cache: EngineCache, _ question: CacheQuestion, held: HeldAnswer?, conditions: HeaderFields = .init()) {
+  init(_ cache: EngineCache, _ question: CacheQuestion, held: HeldAnswer?, conditions: HeaderFields = .init())
+  {
     self.cache = cache
     self.question = question
     self.held = held

@@ -17,7 +17,9 @@ extension EngineCache {
       let held = held(for: question)
     else { return nil }
     let now = now
-    guard case .serve = CacheDecision.make(for: question.request, stored: held.stored, now: now) else { return nil }
+    guard case .serve = CacheDecision.make(for: question.request, stored: held.stored, now: now) else {
+      return nil
+    }
     return held.response(from: .cache, url: request.url, now: now, withBody: true)
   }
 
@@ -37,7 +39,9 @@ extension Operation {
   func concludeAtOnce(_ response: Response) -> Bool {
     guard !context.isClosed.load(ordering: .acquiring) else { return false }
     let (isMine, hasDependents) = shared.withLock { shared in
-      guard shared.outcome == nil, shared.streams.isEmpty, shared.dependencies.isEmpty else { return (false, false) }
+      guard shared.outcome == nil, shared.streams.isEmpty, shared.dependencies.isEmpty else {
+        return (false, false)
+      }
       shared.outcome = .response(response)
       shared.state = .finished
       return (true, shared.hasDependents)

@@ -50,7 +50,8 @@ package final class EngineCache: Sendable {
   ) -> CacheQuestion? {
     let own = request.hasExtras ? request.extra.credentialScope : nil
     let lifetime = request.hasExtras ? request.extra.cacheLifetime : nil
-    let scope = fields == nil && own == nil ? plainScope : Self.scope(settings, own: own, fields ?? plainFields)
+    let scope =
+      fields == nil && own == nil ? plainScope : Self.scope(settings, own: own, fields ?? plainFields)
     let asked = CacheRequest(
       method: method, headers: fields ?? plainFields, policy: request.cachePolicy ?? settings.defaultPolicy,
       lifetime: lifetime)

@@ -70,7 +70,8 @@ extension EngineCore {
     let request = operation.request
     let method = operation.loop.journey?.method ?? request.method
     var response = held.response(
-      from: source, url: operation.loop.journey?.url ?? request.url, now: cache.now, withBody: method != .head)
+      from: source, url: operation.loop.journey?.url ?? request.url, now: cache.now, withBody: method != .head
+    )
     response.metrics.redirects = operation.loop.journey?.history?.hops ?? 0
     return response
   }

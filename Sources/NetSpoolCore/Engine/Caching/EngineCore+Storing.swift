@@ -108,7 +108,9 @@ extension EngineCore {
   private func invalidate(_ operation: Operation, _ answer: Response?, _ failure: Failure?) {
     guard failure == nil, let answer, let cache = operation.context.cache else { return }
     let request = operation.request
-    guard Invalidation.applies(method: operation.loop.journey?.method ?? request.method, status: answer.head.status)
+    guard
+      Invalidation.applies(
+        method: operation.loop.journey?.method ?? request.method, status: answer.head.status)
     else { return }
     cache.invalidate(
       answer.finalURL, after: answer.head,

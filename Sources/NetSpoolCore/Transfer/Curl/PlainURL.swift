@@ -26,7 +26,8 @@ package enum PlainURL {
   private static func isCanonicalAuthority(_ url: Span<UInt8>, _ range: Range<Int>, isSecure: Bool) -> Bool {
     var end = range.upperBound
     if let colon = url.firstIndex(of: UInt8(ascii: ":"), from: range.lowerBound), colon < end {
-      guard let port = canonicalNumber(url, (colon + 1)..<end, max: 65_535), port != (isSecure ? 443 : 80) else {
+      guard let port = canonicalNumber(url, (colon + 1)..<end, max: 65_535), port != (isSecure ? 443 : 80)
+      else {
         return false
       }
       end = colon
