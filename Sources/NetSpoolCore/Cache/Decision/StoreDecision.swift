@@ -53,7 +53,7 @@ package enum StoreDecision {
   private static func mayStore(_ exchange: Exchange, _ rules: CacheRules) -> Bool {
     let headers = exchange.head.headers
     return exchange.request.method == .get && !exchange.request.bypassesCache
-      && CacheableStatus.isStorable(exchange.head.status) && !headers.contains("content-range")
+      && CacheableStatus.isStorable(exchange.head.status)
       && !headers.contains("set-cookie") && !headers.contains("set-cookie2")
   }
 
