@@ -122,7 +122,7 @@ def p3(s):
         return Row(label, "netspool", [*hits(s, "p3"), *requests, *more], seconds_max=slowly)
 
     # What takes milliseconds is asked for less often, and has fewer bodies: it fills in the square of their number.
-    rarely = ["--requests", "1000", "--warmup", "10", "--distinct", "1000"]
+    rarely = ["--requests", "300", "--warmup", "10", "--distinct", "300"]
     return Section("P3", f"an 8 KiB body by key among {s.scale.entries:,}, in batches of 1,000", [
         bare("LMDB in C, pointer", "lmdb"),
         bare("LMDB in C, copy", "lmdb-copy"),
