@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 PERF = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRODUCTS = {"netspool": "bench-netspool", "ahc": "bench-ahc", "foundation": "bench-foundation"}
-CLIENTS = ["raw", "stores", *PRODUCTS]
+CLIENTS = ["raw", "stores", *PRODUCTS, "inside"]
 
 # A first build compiles all of AsyncHTTPClient and its dependencies.
 BUILD_SECONDS_MAX = 3600
@@ -41,6 +41,8 @@ def recipes(scratch):
         answer[name] = os.path.join(scratch, "release", product), [
             "swift", "build", "-c", "release", "--package-path", PERF, "--scratch-path", scratch,
             "--disable-index-store", "--product", product]
+    inside = os.path.join(PERF, "inside", "build")
+    answer["inside"] = os.path.join(scratch, "release", "bench-inside"), [inside, scratch]
     return answer
 
 

@@ -45,6 +45,9 @@ def hits(setting):
     flags = [*sections.hits(setting, "callgrind"), *few]
     return Section("callgrind hit", "instructions per fresh hit of 8 KiB", [
         Row("LMDB in C, pointer", "stores", ["--store", "lmdb", "--folder", f"{setting.work}/callgrind-lmdb", *few]),
+        Row("store, lookup and freshness", "inside",
+            ["--lookup", "--store", "decision", "--cache", f"{setting.work}/callgrind-inside", "--url-prefix", "http://127.0.0.1", *few],
+            seconds_max=SECONDS_MAX),
         Row("netspool, hit", "netspool", flags, seconds_max=SECONDS_MAX),
         Row("netspool, hit, loop thread", "netspool", [*flags, "--delivery", "loop"], seconds_max=SECONDS_MAX),
     ], [], [("instructions", METRIC, 1, 0, True)], base="LMDB in C, pointer", metric=METRIC)

@@ -114,9 +114,15 @@ def p3(s):
     def bare(label, store):
         return Row(label, "stores", ["--store", store, "--folder", f"{s.work}/p3-{store}", *requests], seconds_max=slowly)
 
+    def lookup(label, client, store, folder, *more):
+        flags = ["--lookup", "--store", store, "--cache", f"{s.work}/p3-{folder}", *requests, *more]
+        return Row(label, client, [*flags, "--url-prefix", "http://127.0.0.1"], seconds_max=slowly)
+
+    def inside(label, depth):
+        return lookup(label, "inside", depth, "inside")
+
     def foundation(label, store, *more):
-        flags = ["--lookup", "--store", store, "--cache", f"{s.work}/p3-{store}", *requests, *more]
-        return Row(label, "foundation", [*flags, "--url-prefix", "http://127.0.0.1"], seconds_max=slowly)
+        return lookup(label, "foundation", store, store, *more)
 
     def netspool(label, *more):
         return Row(label, "netspool", [*hits(s, "p3"), *requests, *more], seconds_max=slowly)
@@ -126,6 +132,9 @@ def p3(s):
     return Section("P3", f"an 8 KiB body by key among {s.scale.entries:,}, in batches of 1,000", [
         bare("LMDB in C, pointer", "lmdb"),
         bare("LMDB in C, copy", "lmdb-copy"),
+        inside("store, lookup", "lookup"),
+        inside("store, lookup and freshness", "decision"),
+        inside("store, the same from the key's text", "key"),
         netspool("netspool, hit"),
         netspool("netspool, hit, loop thread", "--delivery", "loop"),
         foundation("Swift dictionary", "dictionary"),
@@ -135,6 +144,7 @@ def p3(s):
         bare("SQLite", "sqlite"),
         bare("files", "file"),
     ], [
+        ratio("a lookup with freshness to bare LMDB", "store, lookup and freshness", "LMDB in C, pointer", LOOKUP, 2),
         at_most("a hit through the public API", "netspool, hit", LOOKUP, 1000, "ns"),
         ratio("a hit to SQLite", "netspool, hit", "SQLite", LOOKUP, 0.25),
         ratio("a hit to files", "netspool, hit", "files", LOOKUP, 0.25),

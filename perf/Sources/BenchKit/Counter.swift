@@ -1,15 +1,15 @@
 import Synchronization
 
 /// A number that several threads may add to.
-package final class Counter: Sendable {
+public final class Counter: Sendable {
   private let number = Atomic(0)
 
-  package init() {}
+  public init() {}
 
-  package var value: Int { number.load(ordering: .relaxed) }
+  public var value: Int { number.load(ordering: .relaxed) }
 
-  package func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .relaxed) }
+  public func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .relaxed) }
 
   /// Adds one and answers the sum.
-  package func next() -> Int { number.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
+  public func next() -> Int { number.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
 }
