@@ -6,11 +6,7 @@ extension HeaderFields {
     self.init()
     guard !range.isEmpty else { return }
     reserveCapacity(range.count + 24)
-    let isWhole = unsafe bytes.extracting(range).withUnsafeBytes { raw in
-      let text = unsafe raw.assumingMemoryBound(to: UInt8.self).span
-      return appendLines(of: text)
-    }
-    guard isWhole else { return nil }
+    guard appendLines(of: bytes.extracting(range).octets) else { return nil }
   }
 
   private mutating func appendLines(of text: Span<UInt8>) -> Bool {
