@@ -1,4 +1,3 @@
-import BenchKit
 import NetSpoolCore
 
 /// A store with as many answers as the options say, under the keys of their URLs.

@@ -1,4 +1,3 @@
-import BenchKit
 import NetSpoolCore
 
 // The inside of a hit, without the engine: the store's lookup, and what it takes to know that it is fresh.

@@ -1,12 +1,12 @@
 import Glibc
 
 /// Clock readings in nanoseconds.
-public enum Clock {
+package enum Clock {
   /// Time that passes for everyone.
-  public static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
+  package static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
 
   /// Processor time of the calling thread only.
-  public static func thread() -> UInt64 { read(CLOCK_THREAD_CPUTIME_ID) }
+  package static func thread() -> UInt64 { read(CLOCK_THREAD_CPUTIME_ID) }
 
   private static func read(_ id: clockid_t) -> UInt64 {
     var time = timespec()

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Counting begins with the completion number `warmup` and ends `requests` completions later. The loop is
 /// kept full until then, so there is no tail: what is outstanding at the end is abandoned with the process.
-public final class ClosedLoop: Sendable {
+package final class ClosedLoop: Sendable {
   private struct State {
     var started = 0
     var completed = 0
@@ -21,7 +21,7 @@ public final class ClosedLoop: Sendable {
   private let state: Mutex<State>
   private let done = DispatchSemaphore(value: 0)
 
-  public init(options: Options, send: @escaping @Sendable (_ index: Int, _ loop: ClosedLoop) -> Void) {
+  package init(options: Options, send: @escaping @Sendable (_ index: Int, _ loop: ClosedLoop) -> Void) {
     self.options = options
     self.send = send
     // Filled here, so that the pages are touched before the first request and equally by every client.
@@ -31,7 +31,7 @@ public final class ClosedLoop: Sendable {
   /// Starts the first requests and blocks until the last one that counts has ended.
   ///
   /// `release` runs after all first requests were handed over: the place to open a queue held shut.
-  public func run(release: () -> Void = {}) -> LoopResult {
+  package func run(release: () -> Void = {}) -> LoopResult {
     if options.warmup == 0 { state.withLock { $0.begin = Usage.now() } }
     for _ in 0..<(options.concurrency + options.queued) { startNext() }
     release()
@@ -47,7 +47,7 @@ public final class ClosedLoop: Sendable {
   }
 
   /// One request has ended. Call from any thread, once per request; starts the next one.
-  public func completed(startedAt: UInt64, ok: Bool) {
+  package func completed(startedAt: UInt64, ok: Bool) {
     let latency = UInt32(clamping: Clock.monotonic() - startedAt)
     let goesOn = state.withLock { state in
       let index = state.completed - options.warmup
@@ -74,18 +74,18 @@ public final class ClosedLoop: Sendable {
 }
 
 /// What a closed loop has measured.
-public struct LoopResult: Sendable {
-  public var usage: Usage
-  public var requests: Int
-  public var errors: Int
+package struct LoopResult: Sendable {
+  package var usage: Usage
+  package var requests: Int
+  package var errors: Int
   /// Start to completion of each counted request, in nanoseconds, in the order of completion.
-  public var latencies: [UInt32]
-  public var peakBytes: Int
+  package var latencies: [UInt32]
+  package var peakBytes: Int
 }
 
 extension Report {
   /// All of a closed loop's numbers.
-  public mutating func add(_ result: LoopResult) {
+  package mutating func add(_ result: LoopResult) {
     add(result.usage, requests: result.requests)
     add(latencies: result.latencies)
     add("rss_max_bytes", result.peakBytes)

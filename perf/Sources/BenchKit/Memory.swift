@@ -1,15 +1,15 @@
 import Glibc
 
 /// Resident memory of this process in bytes, from /proc.
-public enum Memory {
+package enum Memory {
   /// The highest it has been. Not `ru_maxrss`: that one is inherited from the process that started us.
-  public static func peak() -> Int { field("VmHWM:", of: "/proc/self/status") }
+  package static func peak() -> Int { field("VmHWM:", of: "/proc/self/status") }
 
   /// What is resident now. `smaps_rollup` counts pages; `status` may lag by a few per thread.
-  public static func resident() -> Int { field("Rss:", of: "/proc/self/smaps_rollup") }
+  package static func resident() -> Int { field("Rss:", of: "/proc/self/smaps_rollup") }
 
   /// Waits until the number stands still for 200 ms (at most 20 s) and answers it.
-  public static func settled() -> Int {
+  package static func settled() -> Int {
     var last = resident()
     var calm = 0
     for _ in 0..<400 where calm < 4 {

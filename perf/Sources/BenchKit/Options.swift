@@ -1,53 +1,53 @@
 import Glibc
 
 /// What a client is asked to do. Every client takes the same flags, so one table of commands drives them all.
-public struct Options: Sendable {
-  public enum Mode: String, Sendable { case get, latency, enqueue, memory, download, hits, lookup }
+package struct Options: Sendable {
+  package enum Mode: String, Sendable { case get, latency, enqueue, memory, download, hits, lookup }
 
-  public var mode = Mode.get
+  package var mode = Mode.get
 
   /// Requests counted (get, latency) or operations made (enqueue, memory). Default 20,000.
-  public var requests = 20_000
+  package var requests = 20_000
   /// Requests before the first one counted: they open the connections and touch the code. Default 1,000.
-  public var warmup = 1_000
+  package var warmup = 1_000
   /// Requests on the wire at once. Default 64.
-  public var concurrency = 64
+  package var concurrency = 64
   /// Requests kept waiting in the client's own queue beyond those on the wire. Default 0.
-  public var queued = 0
+  package var queued = 0
 
   /// Everything before `/t/000001.bin`, and the folder that stands for `t`.
-  public var urlPrefix = ""
-  public var folder = "t"
+  package var urlPrefix = ""
+  package var folder = "t"
   /// Number of different URLs, asked for in turn. Default 10,000.
-  public var distinct = 10_000
+  package var distinct = 10_000
   /// Number of files that are served; more URLs than that get a query. Default 10,000.
-  public var files = 10_000
+  package var files = 10_000
   /// Adds `?<serial>`, so that no two requests are equal. Off by default.
-  public var unique = false
+  package var unique = false
   /// The length every body must have to count as right, in bytes. Default 8,192.
-  public var bodyBytes = 8_192
+  package var bodyBytes = 8_192
 
   /// The URL of the download mode, and the files it is written to. No file: the bytes are only counted.
-  public var download = ""
-  public var outputs: [String] = []
+  package var download = ""
+  package var outputs: [String] = []
 
   /// Work out the SHA-256 of what is written (the kit's streams). Off by default.
-  public var digests = false
+  package var digests = false
 
   /// The directory of a cache, which is then used. Empty, the default: none.
-  public var cache = ""
+  package var cache = ""
   /// What `lookup` looks bodies up in.
-  public var store = ""
+  package var store = ""
 
   /// Talk HTTP/2 over TLS, trusting the certificates in `ca`.
-  public var h2 = false
-  public var ca = ""
+  package var h2 = false
+  package var ca = ""
 
   /// Where closures run: `queue` (the default of the library) or `loop`.
-  public var delivery = "queue"
+  package var delivery = "queue"
 
   /// The process ends itself by SIGALRM after this many seconds. Default 120.
-  public var limitSeconds = 120
+  package var limitSeconds = 120
 }
 
 extension Options {
@@ -69,7 +69,7 @@ extension Options {
   }
 
   /// Reads the command line, arms the watchdog, and ends the process with status 64 at an unknown flag.
-  public static func fromCommandLine() -> Options {
+  package static func fromCommandLine() -> Options {
     var options = Options()
     var rest = CommandLine.arguments.dropFirst()
     while let flag = rest.popFirst() {
@@ -121,7 +121,7 @@ extension Options {
 
 extension Options {
   /// The URL of request number `index`: `/t/000001.bin` and so on, round and round.
-  public func url(_ index: Int) -> String {
+  package func url(_ index: Int) -> String {
     let serial = index % max(distinct, 1)
     let digits = String(serial % max(files, 1) + 1)
     let name = String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
@@ -132,13 +132,13 @@ extension Options {
 }
 
 /// Says why on standard error and ends with EX_USAGE.
-public func usageError(_ text: String) -> Never {
+package func usageError(_ text: String) -> Never {
   complain(text)
   exit(64)
 }
 
 /// One line on standard error.
-public func complain(_ text: String) {
+package func complain(_ text: String) {
   let line = Array((text + "\n").utf8)
   _ = unsafe write(2, line, line.count)
 }

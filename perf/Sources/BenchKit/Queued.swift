@@ -2,7 +2,7 @@ import Glibc
 
 extension Options {
   /// The same options, aimed at a port of this process that never answers, with no two URLs equal.
-  public func aimedAtSilence() -> Options {
+  package func aimedAtSilence() -> Options {
     var silent = self
     silent.urlPrefix = SilentListener().urlPrefix
     silent.unique = true
@@ -11,12 +11,12 @@ extension Options {
 }
 
 /// What steps cost the thread that takes them, in nanoseconds per item: time passed and processor time.
-public struct CallerCost {
+package struct CallerCost {
   private var fields: [(String, Double)] = []
 
-  public init() {}
+  package init() {}
 
-  public mutating func measure<T>(_ name: String, count: Int, _ step: () -> T) -> T {
+  package mutating func measure<T>(_ name: String, count: Int, _ step: () -> T) -> T {
     let wall = Clock.monotonic()
     let thread = Clock.thread()
     let result = step()
@@ -25,13 +25,13 @@ public struct CallerCost {
     return result
   }
 
-  public func add(to report: inout Report) {
+  package func add(to report: inout Report) {
     for (key, value) in fields { report.add(key, value) }
   }
 }
 
 /// Resident bytes for each of `requests` further requests, once twice the wire's width is under way.
-public func measureGrowth(_ options: Options, _ send: (Int) -> Void) -> Double {
+package func measureGrowth(_ options: Options, _ send: (Int) -> Void) -> Double {
   let first = options.concurrency * 2
   for index in 0..<first { send(index) }
   let before = Memory.settled()
@@ -41,14 +41,14 @@ public func measureGrowth(_ options: Options, _ send: (Int) -> Void) -> Double {
 
 extension Report {
   /// Memory per waiting request.
-  public mutating func add(_ bytesPerQueued: Double, requests: Int) {
+  package mutating func add(_ bytesPerQueued: Double, requests: Int) {
     add("requests", requests)
     add("bytes_per_queued", bytesPerQueued)
     add("rss_max_bytes", Memory.peak())
   }
 
   /// Time and memory of one large body.
-  public mutating func add(download usage: Usage, bytes: Int) {
+  package mutating func add(download usage: Usage, bytes: Int) {
     add(usage, requests: 1)
     add("bytes", bytes)
     add("cpu_seconds", (usage.userMicroseconds + usage.systemMicroseconds) / 1e6)
@@ -57,10 +57,10 @@ extension Report {
 }
 
 /// The length of a file, or -1.
-public func fileBytes(_ path: String) -> Int {
+package func fileBytes(_ path: String) -> Int {
   var status = stat()
   return unsafe stat(path, &status) == 0 ? Int(status.st_size) : -1
 }
 
 /// Ends the process at once. What a benchmark leaves outstanding is not worth an orderly end.
-public func abandonEverything() -> Never { _exit(0) }
+package func abandonEverything() -> Never { _exit(0) }

@@ -1,24 +1,24 @@
 import Glibc
 
 /// The one line of JSON a client prints. Keys keep the order in which they were added.
-public struct Report: Sendable {
+package struct Report: Sendable {
   private var fields: [String] = []
 
-  public init(client: String, options: Options) {
+  package init(client: String, options: Options) {
     add("client", client)
     add("mode", options.mode.rawValue)
   }
 
-  public mutating func add(_ key: String, _ value: String) { fields.append("\"\(key)\":\"\(value)\"") }
-  public mutating func add(_ key: String, _ value: Int) { fields.append("\"\(key)\":\(value)") }
+  package mutating func add(_ key: String, _ value: String) { fields.append("\"\(key)\":\"\(value)\"") }
+  package mutating func add(_ key: String, _ value: Int) { fields.append("\"\(key)\":\(value)") }
 
   /// Three decimals: a thousandth of a microsecond says more than the clock does.
-  public mutating func add(_ key: String, _ value: Double) {
+  package mutating func add(_ key: String, _ value: Double) {
     fields.append("\"\(key)\":\((value * 1000).rounded() / 1000)")
   }
 
   /// Time and processor time, in all and per request.
-  public mutating func add(_ usage: Usage, requests: Int) {
+  package mutating func add(_ usage: Usage, requests: Int) {
     let seconds = Double(usage.nanoseconds) / 1e9
     let count = Double(max(requests, 1))
     add("requests", requests)
@@ -30,13 +30,13 @@ public struct Report: Sendable {
   }
 
   /// The middle and the 99th percentile of latencies in nanoseconds, as microseconds.
-  public mutating func add(latencies: [UInt32]) {
+  package mutating func add(latencies: [UInt32]) {
     let sorted = latencies.sorted()
     add("p50_us", percentile(sorted, 50))
     add("p99_us", percentile(sorted, 99))
   }
 
-  public func print() {
+  package func print() {
     let line = Array("{\(fields.joined(separator: ","))}\n".utf8)
     _ = unsafe write(1, line, line.count)
   }

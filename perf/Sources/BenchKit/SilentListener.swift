@@ -3,10 +3,10 @@ import Glibc
 /// A port of this process that takes connections and never answers, so that requests to it stay queued.
 ///
 /// Nobody accepts: the kernel completes the handshakes by itself, as many as the backlog holds.
-public struct SilentListener: Sendable {
-  public let urlPrefix: String
+package struct SilentListener: Sendable {
+  package let urlPrefix: String
 
-  public init() {
+  package init() {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

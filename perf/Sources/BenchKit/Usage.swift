@@ -1,12 +1,12 @@
 import Glibc
 
 /// What the process has used up to a moment: time that passed, and processor time of all its threads.
-public struct Usage: Sendable {
-  public var nanoseconds: UInt64
-  public var userMicroseconds: Double
-  public var systemMicroseconds: Double
+package struct Usage: Sendable {
+  package var nanoseconds: UInt64
+  package var userMicroseconds: Double
+  package var systemMicroseconds: Double
 
-  public static func now() -> Usage {
+  package static func now() -> Usage {
     var usage = rusage()
     unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     return Usage(
@@ -14,7 +14,7 @@ public struct Usage: Sendable {
       userMicroseconds: microseconds(usage.ru_utime), systemMicroseconds: microseconds(usage.ru_stime))
   }
 
-  public static func - (later: Usage, earlier: Usage) -> Usage {
+  package static func - (later: Usage, earlier: Usage) -> Usage {
     Usage(
       nanoseconds: later.nanoseconds - earlier.nanoseconds,
       userMicroseconds: later.userMicroseconds - earlier.userMicroseconds,
