@@ -3,7 +3,7 @@
 ///
 /// Any thread. The bytes stay the same for as long as the lease lives, whatever is put, removed or evicted
 /// meanwhile: one that is held for more than two seconds is given a copy of them, unnoticed.
-@safe package final class LeasedBytes: Sendable {
+@safe package final class LeasedBytes: LentBytes {
   private enum Place {
     case snapshot(Snapshot, slot: Int)
     case memory(metadata: [UInt8], body: [UInt8])
