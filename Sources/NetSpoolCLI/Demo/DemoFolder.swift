@@ -21,6 +21,9 @@ final class DemoFolder {
   /// Removes it with everything inside.
   func remove() { Self.remove(path) }
 
+  /// Removes what is inside under a name.
+  func remove(_ name: String) { Self.remove(self[name]) }
+
   private static func remove(_ path: String) {
     for name in names(in: path) { remove("\(path)/\(name)") }
     unsafe _ = Glibc.remove(path)

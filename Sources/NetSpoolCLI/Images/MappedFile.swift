@@ -1,7 +1,7 @@
 import Glibc
 
 /// The bytes of a plain file, mapped read-only for as long as the value lives. Nobody may cut the file meanwhile.
-struct MappedFile: ~Copyable {
+@safe struct MappedFile: ~Copyable {
   private let memory: UnsafeRawBufferPointer
 
   init(_ path: String) throws(IOFailure) {
