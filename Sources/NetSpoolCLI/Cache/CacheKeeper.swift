@@ -71,7 +71,7 @@ struct CacheKeeper {
       configuration.queue = try NetworkQueue()
       engine = try NetworkEngine(configuration: configuration)
     } catch {
-      throw CacheFailure(directory: settings.directory, cause: "\(error)")
+      throw CacheFailure(settings.directory, error)
     }
     defer {
       engine.configuration.queue.close()

@@ -16,11 +16,14 @@ struct CacheSettings: Sendable {
     directory = path
   }
 
+  /// The largest body that is kept: no single one may push out all others.
+  var bodyBytesMax: Int { min(CacheConfiguration().bodyBytesMax, bytesMax / 4) }
+
   var configuration: CacheConfiguration {
     var configuration = CacheConfiguration()
     configuration.directory = directory
     configuration.bytesMax = bytesMax
-    configuration.bodyBytesMax = min(configuration.bodyBytesMax, bytesMax / 4)
+    configuration.bodyBytesMax = bodyBytesMax
     configuration.rules = rules
     configuration.residentBytesMax = Self.residentBytesMax
     return configuration
@@ -37,7 +40,7 @@ extension NetworkEngine {
         try useCache(settings.configuration)
       }
     } catch {
-      throw CacheFailure(directory: settings.directory, cause: "\(error)")
+      throw CacheFailure(settings.directory, error)
     }
   }
 }

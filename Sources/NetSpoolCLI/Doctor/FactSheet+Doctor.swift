@@ -70,8 +70,15 @@ extension FactSheet {
           "cache file",
           cache.flatMap(CacheFiles.bytes).map { .number($0, unit: "bytes") } ?? .none("not there yet")
         ),
-        ("cache free", cache.flatMap(freeBytes).map { .number($0, unit: "bytes") } ?? .none("unknown")),
+        ("cache free", cache.flatMap(freeBytesBelow).map { .number($0, unit: "bytes") } ?? .none("unknown")),
       ])
+  }
+
+  /// Of a folder that may not be there yet.
+  private static func freeBytesBelow(_ path: String) -> Int? {
+    var path = path[...]
+    while FileStatus(path: String(path)) == nil, let slash = path.lastIndex(of: "/") { path = path[..<slash] }
+    return freeBytes(path.isEmpty ? "/" : String(path))
   }
 
   private static func freeBytes(_ path: String) -> Int? {
