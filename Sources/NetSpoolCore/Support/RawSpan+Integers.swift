@@ -24,3 +24,11 @@ extension RawSpan {
   @inline(__always)
   package func byte(at offset: Int) -> UInt8 { integer(at: offset) }
 }
+
+extension RawSpan {
+  /// The same bytes as elements.
+  package var octets: Span<UInt8> {
+    @_lifetime(copy self)
+    get { Span(_bytes: self) }
+  }
+}
