@@ -15,12 +15,18 @@ final class CacheStoreCore: Sendable {
     self.environment = environment
     self.settings = settings
     book = LeaseBook(pinnedMax: settings.pinnedMax)
+    let size: DatabaseSize
     do {
-      databases = try environment.write { transaction throws(StoreError) in
-        try CacheDatabases(&transaction)
+      (databases, size) = try environment.write { transaction throws(StoreError) in
+        let databases = try CacheDatabases(&transaction)
+        return (databases, try databases.size(transaction))
       }
     } catch {
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
+    }
+    shelf.withLock { shelf in
+      shelf.statistics.entries = size.records
+      shelf.statistics.bytes = size.pages * environment.pageBytes
     }
   }
 

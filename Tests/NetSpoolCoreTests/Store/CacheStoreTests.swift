@@ -42,6 +42,20 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 1)
   }
 
+  @Test func aReopenedStoreKnowsWhatItHolds() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    for key in ["a", "b", "c"] {
+      store.put(StoreKey(key), namespace: "n", metadata: [], body: pattern(1, count: 9_000))
+    }
+    store.flush()
+    let bytes = store.statistics.bytes
+    store.close()
+    let again = try directory.open()
+    #expect(again.statistics.entries == 3)
+    #expect(again.statistics.bytes == bytes)
+  }
+
   @Test func whatIsRemovedIsGoneAtOnce() throws {
     let directory = try StoreDirectory()
     let store = try directory.open()
