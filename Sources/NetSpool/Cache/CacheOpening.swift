@@ -10,10 +10,9 @@ enum CacheOpening {
     var settings = CacheStoreSettings(directory: try directory(configuration, name))
     settings.bytesMax = configuration.bytesMax
     settings.residentBytesMax = configuration.residentBytesMax
+    settings.bodyBytesMax = configuration.bodyBytesMax
+    if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
     let store = try CacheStore.open(settings)
-    if let quota = configuration.namespaceBytesMax {
-      store.setQuota(quota, namespace: configuration.namespace)
-    }
     var core = configuration.core
     core.now = now
     return EngineCache(store: store, settings: core, headers: context.headers)

@@ -27,3 +27,15 @@ internal import CNetSpoolShims
     }
   }
 }
+
+extension SHA256 {
+  /// The first 16 bytes of the digest as two little-endian words, without an array.
+  package var firstWords: (UInt64, UInt64) {
+    var last = digest
+    var out: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    unsafe withUnsafeMutableBytes(of: &out) { buffer in
+      unsafe cnetspool_sha256_finish(&last, buffer.bindMemory(to: UInt8.self).baseAddress!)
+    }
+    return (UInt64(littleEndian: out.0), UInt64(littleEndian: out.1))
+  }
+}

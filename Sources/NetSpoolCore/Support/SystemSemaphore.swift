@@ -1,3 +1,4 @@
+internal import CNetSpoolShims
 internal import Glibc
 
 /// A counting semaphore: no descriptor, and no system call unless somebody sleeps.
@@ -18,4 +19,12 @@ internal import Glibc
   func signal() { unsafe sem_post(semaphore) }
 
   func wait() { while unsafe sem_wait(semaphore) != 0 && errno == EINTR {} }
+
+  /// The same, but no longer than until `MonotonicClock` shows so much. False when nobody signalled.
+  func wait(until deadline: Microseconds) -> Bool {
+    while true {
+      if unsafe cnetspool_semaphore_wait_until(semaphore, deadline) == 0 { return true }
+      if errno != EINTR { return false }
+    }
+  }
 }

@@ -8,9 +8,11 @@ package enum WallClock {
     return Int64(time.tv_sec)
   }
 
-  package static var milliseconds: Int64 {
+  package static var milliseconds: Int64 { microseconds / 1000 }
+
+  package static var microseconds: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
   }
 }

@@ -42,7 +42,7 @@ package enum CacheDecision: Sendable, Equatable {
     }
     switch Use.of(stored, by: request, now: now) {
     case .fresh: return .serve
-    case .stale where !request.renewsInBackground: return .serve
+    case .stale where !request.renewsInBackground || request.staysOffline: return .serve
     case .stale, .renew: return .serveAndRevalidate(conditions: conditions(stored, request))
     case .validate:
       if request.staysOffline { return .notCached }

@@ -1,32 +1,5 @@
 /// Whether an answer may be stored, and as what (RFC 9111 section 3).
 package enum StoreDecision {
-  /// One exchange, as it went.
-  package struct Exchange {
-    package var request: CacheRequest
-    /// All fields that were sent, also those that the engine added: Vary may name any of them.
-    package var requestHeaders: HeaderFields
-    package var head: ResponseHead
-    /// Milliseconds since 1970.
-    package var requestedAt: Int64
-    /// When the head came; milliseconds since 1970.
-    package var receivedAt: Int64
-    /// The body's end was marked and reached: a length or chunks, not the end of the connection, which a
-    /// broken one has too. Without it nothing is stored.
-    package var isComplete: Bool
-
-    package init(
-      request: CacheRequest, requestHeaders: HeaderFields, head: ResponseHead, requestedAt: Int64,
-      receivedAt: Int64, isComplete: Bool
-    ) {
-      self.request = request
-      self.requestHeaders = requestHeaders
-      self.head = head
-      self.requestedAt = requestedAt
-      self.receivedAt = receivedAt
-      self.isComplete = isComplete
-    }
-  }
-
   /// What to store, but for body length and digest; nil: nothing. Then what is held for the same key is
   /// older than this answer and should go, if the answer is complete and no server error.
   package static func entry(_ exchange: Exchange, rules: CacheRules) -> StoredResponse? {
@@ -53,7 +26,7 @@ package enum StoreDecision {
   private static func mayStore(_ exchange: Exchange, _ rules: CacheRules) -> Bool {
     let headers = exchange.head.headers
     return exchange.request.method == .get && !exchange.request.bypassesCache
-      && CacheableStatus.isStorable(exchange.head.status) && !headers.contains("content-range")
+      && CacheableStatus.isStorable(exchange.head.status)
       && !headers.contains("set-cookie") && !headers.contains("set-cookie2")
   }
 

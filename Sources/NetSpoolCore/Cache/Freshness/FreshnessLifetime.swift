@@ -64,17 +64,20 @@ extension FreshnessLifetime {
     _ heuristics: CacheHeuristics
   ) -> Self {
     let isAllowed = CacheableStatus.isHeuristic(status) || directives.flags.contains(.isPublic)
-    let seconds = isAllowed ? guess(headers, date, heuristics) : 0
+    let seconds = isAllowed ? guess(status, headers, date, heuristics) : 0
     return Self(seconds: min(max(0, seconds), DeltaSeconds.secondsMax), isExplicit: false)
   }
 
-  private static func guess(_ headers: HeaderFields, _ date: Int64, _ heuristics: CacheHeuristics) -> Int64 {
+  private static func guess(
+    _ status: Int, _ headers: HeaderFields, _ date: Int64, _ heuristics: CacheHeuristics
+  ) -> Int64 {
     let modified = Validators.lastModified(headers)
     let hasTag = Validators.entityTag(headers) != nil
-    if isImage(headers) {
+    // An error is not the image, whatever its placeholder looks like.
+    if status < 300, isImage(headers) {
       return hasTag || modified != nil ? heuristics.validatedImageSeconds : heuristics.imageSeconds
     }
-    if hasTag, heuristics.entityTagSeconds > 0 { return heuristics.entityTagSeconds }
+    if status < 300, hasTag, heuristics.entityTagSeconds > 0 { return heuristics.entityTagSeconds }
     guard let modified, modified < date else { return 0 }
     let age = min(date.subtractingSaturated(modified), DeltaSeconds.secondsMax)
     let (share, overflows) = age.multipliedReportingOverflow(by: heuristics.lastModifiedPercent)

@@ -46,7 +46,7 @@ package enum CacheKey {
   package static func variant(_ index: VariantIndex, of primary: [UInt8], headers: HeaderFields) -> [UInt8] {
     var key = primary
     key += [0, 0]
-    key.append(littleEndian: index.generation)
+    key.append(integer: index.generation)
     for name in index.fields.names {
       key += name.utf8
       key.append(0)

@@ -26,19 +26,28 @@ package struct CacheScope: Sendable, Hashable {
   ///
   /// The text is a keyed hash under this process's key: such entries end with the process.
   /// `clientCertificate`: what tells certificates apart, such as path and key. `credentials`: those that
-  /// the engine adds later, such as a user name and password for Basic.
+  /// the engine adds later, such as a user name and password for Basic. `redaction`: knows further names
+  /// that are secret for this caller.
   package static func derived(
     from headers: HeaderFields, clientCertificate: String? = nil, credentials: String? = nil,
-    redaction: Redaction = .standard
+    redaction: Redaction? = nil
   ) -> CacheScope {
     var parts: [[UInt8]] = []
-    for field in headers where redaction.isSecret(header: field.name) {
-      parts.append(field.nameBytes.map(\.asciiLowercased))
-      parts.append(Array(field.valueBytes))
+    if redaction != nil || CommonFieldScan.mayHoldSecret(headers) {
+      appendSecrets(headers, redaction ?? .standard, to: &parts)
     }
     if let clientCertificate { parts += [Array("\u{0}certificate".utf8), Array(clientCertificate.utf8)] }
     if let credentials { parts += [Array("\u{0}credentials".utf8), Array(credentials.utf8)] }
     guard !parts.isEmpty else { return .anonymous }
     return CacheScope(text: "d" + Hexadecimal.text(ProcessSecret.hash(parts)), isLasting: false)
+  }
+
+  private static func appendSecrets(
+    _ headers: HeaderFields, _ redaction: Redaction, to parts: inout [[UInt8]]
+  ) {
+    for field in headers where redaction.isSecret(header: field.name) {
+      parts.append(field.nameBytes.map(\.asciiLowercased))
+      parts.append(Array(field.valueBytes))
+    }
   }
 }

@@ -4,7 +4,21 @@
 enum NormalisedPath {
   static func append(_ pathAndQuery: Span<UInt8>, to output: inout [UInt8]) {
     let start = output.count
+    if pathAndQuery.firstIndex(of: UInt8(ascii: "%")) == nil, !mayHoldDots(pathAndQuery) {
+      output.append(pathAndQuery)
+      return
+    }
     if appendEscapes(pathAndQuery, to: &output) { removeDotSegments(&output, from: start) }
+  }
+
+  /// A dot behind a slash, as in `/../`; in a query it means nothing.
+  private static func mayHoldDots(_ bytes: Span<UInt8>) -> Bool {
+    var start = 0
+    while let dot = bytes.firstIndex(of: UInt8(ascii: "."), from: start) {
+      if dot > 0, bytes[dot - 1] == UInt8(ascii: "/") { return true }
+      start = dot + 1
+    }
+    return false
   }
 
   /// Appends with escapes normalised; true if the path may hold a dot segment.

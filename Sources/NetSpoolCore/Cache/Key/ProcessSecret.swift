@@ -14,7 +14,7 @@ enum ProcessSecret {
     inner.update(padded(key, 0x36).rawBytes)
     for part in parts {
       var length: [UInt8] = []
-      length.append(littleEndian: UInt64(part.count))
+      length.append(integer: UInt64(part.count))
       inner.update(length.rawBytes)
       inner.update(part.rawBytes)
     }

@@ -11,8 +11,7 @@ package struct CacheRules: Sendable, Hashable {
   /// An answer with `no-cache` is used for so many seconds without asking; 0, as RFC 9111 section 5.2.2.4
   /// demands.
   package var noCacheSeconds: Int64 = 0
-  /// A Date further ahead of the local clock than this makes the answer stale, and so does a local clock
-  /// that has since been set back by more; 300 seconds.
+  /// A Date further ahead of the local clock than this makes the answer stale; 300 seconds.
   package var clockSkewSecondsMax: Int64 = 300
 
   package init() {}

@@ -3,26 +3,21 @@ extension HeaderFields {
   ///
   /// There is room for an Age line, which serving adds.
   init?(storedBlock bytes: RawSpan, _ range: Range<Int>) {
-    self.init()
-    guard !range.isEmpty else { return }
-    reserveCapacity(range.count + 24)
-    let isWhole = unsafe bytes.extracting(range).withUnsafeBytes { raw in
-      let text = unsafe raw.assumingMemoryBound(to: UInt8.self).span
-      return appendLines(of: text)
-    }
-    guard isWhole else { return nil }
+    let block = bytes.extracting(range).octets
+    guard let count = Self.lines(of: block) else { return nil }
+    self.init(block: block, count: count, spare: 24)
   }
 
-  private mutating func appendLines(of text: Span<UInt8>) -> Bool {
-    var position = 0
+  /// How many lines they are; nil if one is malformed.
+  private static func lines(of text: Span<UInt8>) -> Int? {
+    var (position, count) = (0, 0)
     while let end = text.firstIndex(of: 0x0A, from: position) {
-      let line = text.extracting(position..<(end + 1))
-      guard let colon = line.firstIndex(of: 0x3A), colon > 0, colon + 3 < line.count,
-        line[colon + 1] == 0x20, line[line.count - 2] == 0x0D
-      else { return false }
-      append(line, colon: colon, value: (colon + 2)..<(line.count - 2))
+      guard let colon = text.firstIndex(of: 0x3A, from: position), colon > position, colon + 3 <= end,
+        text[colon + 1] == 0x20, text[end - 1] == 0x0D
+      else { return nil }
       position = end + 1
+      count += 1
     }
-    return position == text.count
+    return position == text.count ? count : nil
   }
 }

@@ -6,7 +6,8 @@ package enum NotModified: Sendable, Equatable {
   /// Serve what is stored and leave it as it is: the 304 has no validator that would tell what it is about
   /// (section 4.3.4), but it answered our condition.
   case kept
-  /// Serve what is stored and remove it: the 304 says `no-store`.
+  /// Serve what is stored and remove it: after the 304 it may not be stored, or not found by what it was
+  /// stored under.
   case dropped
   /// Not about what is stored: ask again without conditions.
   case mismatched
@@ -22,9 +23,18 @@ extension StoredResponse {
     case nil where facts.flags.contains(.hasValidator): return .kept
     default: break
     }
-    if ResponseDirectives(head.headers).flags.contains(.noStore) { return .dropped }
-    return .updated(
-      freshened(by: head.headers, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules))
+    let updated = freshened(
+      by: head.headers, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
+    return mayReplace(updated, rules) ? .updated(updated) : .dropped
+  }
+
+  /// The renewed fields still permit storing, and Vary still names what `variant` was made of.
+  func mayReplace(_ updated: StoredResponse, _ rules: CacheRules) -> Bool {
+    let flags = ResponseDirectives(updated.headers).flags
+    if flags.contains(.noStore), !flags.contains(.mustUnderstand) { return false }
+    if rules.isShared, flags.contains(.isPrivate) { return false }
+    guard let vary = VaryFields(updated.headers) else { return false }
+    return vary == VaryFields(headers)
   }
 
   /// Whether the validators of a newer head are those of the stored answer; nil if it has none (RFC 9111
@@ -35,9 +45,14 @@ extension StoredResponse {
   /// nothing to compress.
   func matches(_ new: HeaderFields) -> Bool? {
     if let tag = Validators.entityTag(new) {
-      guard let held = Validators.entityTag(headers) else { return false }
-      return Validators.opaqueTag(tag) == Validators.opaqueTag(held)
+      let held = Validators.entityTag(headers)
+      if held == nil, Validators.isWeak(tag) { return matchesDate(new) }
+      return held.map(Validators.opaqueTag) == Validators.opaqueTag(tag)
     }
+    return matchesDate(new)
+  }
+
+  private func matchesDate(_ new: HeaderFields) -> Bool? {
     guard let modified = Validators.lastModified(new) else { return nil }
     return modified == Validators.lastModified(headers)
   }

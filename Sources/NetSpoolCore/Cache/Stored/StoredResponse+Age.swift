@@ -12,12 +12,10 @@ extension StoredResponse {
 
   /// Milliseconds for which it stays fresh; 0 or less: it is stale for as long as that says.
   ///
-  /// An answer whose age cannot be told counts as stale from the start: by its whole age, but at least by a
-  /// millisecond.
+  /// An answer whose age cannot be told is stale by more than any bound.
   func freshFor(at now: Int64) -> Int64 {
-    let age = currentAge(at: now)
-    if facts.flags.contains(.ageIsUnknown) || clockWasSetBack(at: now) { return min(-1, -age) }
-    return facts.lifetime.milliseconds.subtractingSaturated(age)
+    if facts.flags.contains(.ageIsUnknown) || clockWasSetBack(at: now) { return Self.staleBeyondBounds }
+    return facts.lifetime.milliseconds.subtractingSaturated(currentAge(at: now))
   }
 
   /// `resident_time` in milliseconds: since receipt or the last validation.
@@ -31,6 +29,7 @@ extension StoredResponse {
     receivedAt > now && receivedAt.subtractingSaturated(now) > Self.clockStepMax
   }
 
-  /// Milliseconds.
+  /// Five minutes in milliseconds.
   private static let clockStepMax: Int64 = 300_000
+  static let staleBeyondBounds = -DeltaSeconds.secondsMax.milliseconds
 }

@@ -20,16 +20,16 @@ extension StoredResponse {
       Self.prefixBytes + headers.block.count + variant.block.count + finalURL.utf8.count)
     bytes.append(Self.mark)
     bytes.append(version.rawValue)
-    bytes.append(littleEndian: UInt16(truncatingIfNeeded: status))
-    bytes.append(littleEndian: facts.flags.rawValue)
+    bytes.append(integer: UInt16(truncatingIfNeeded: status))
+    bytes.append(integer: facts.flags.rawValue)
     for number in [
       requestedAt, receivedAt, facts.lifetime, facts.initialAge, facts.staleWhileRevalidate,
       facts.staleIfError, bodyBytes,
-    ] { bytes.append(littleEndian: number) }
-    bytes.append(littleEndian: bodyDigest)
-    bytes.append(littleEndian: facts.rules)
+    ] { bytes.append(integer: number) }
+    bytes.append(integer: bodyDigest)
+    bytes.append(integer: facts.rules)
     for count in [headers.block.count, variant.block.count, finalURL.utf8.count] {
-      bytes.append(littleEndian: UInt32(truncatingIfNeeded: count))
+      bytes.append(integer: UInt32(truncatingIfNeeded: count))
     }
     return bytes + headers.block + variant.block + Array(finalURL.utf8)
   }
@@ -45,15 +45,15 @@ extension StoredResponse {
       let version = ResponseHead.Version(rawValue: bytes.byte(at: 1)),
       let facts = ResponseFacts(decoding: bytes), let texts = Texts(bytes, from: Self.prefixBytes)
     else { return nil }
-    let status = Int(bytes.number(at: 2) as UInt16)
+    let status = Int(bytes.integer(at: 2) as UInt16)
     guard CacheableStatus.isStorable(status) else { return nil }
     self.init(
-      version: version, status: status, headers: texts.headers, requestedAt: bytes.number(at: 8),
-      receivedAt: bytes.number(at: 16), facts: facts)
+      version: version, status: status, headers: texts.headers, requestedAt: bytes.integer(at: 8),
+      receivedAt: bytes.integer(at: 16), facts: facts)
     variant = texts.variant
     finalURL = texts.finalURL
-    bodyBytes = bytes.number(at: 56)
-    bodyDigest = bytes.number(at: 64)
+    bodyBytes = bytes.integer(at: 56)
+    bodyDigest = bytes.integer(at: 64)
     guard bodyBytes >= 0 else { return nil }
     if facts.rules != rules.fingerprint { adapt(to: rules) }
   }
@@ -68,12 +68,12 @@ extension StoredResponse {
 extension ResponseFacts {
   fileprivate init?(decoding bytes: RawSpan) {
     self.init()
-    flags = Flags(rawValue: bytes.number(at: 4))
-    lifetime = bytes.number(at: 24)
-    initialAge = bytes.number(at: 32)
-    staleWhileRevalidate = bytes.number(at: 40)
-    staleIfError = bytes.number(at: 48)
-    rules = bytes.number(at: 72)
+    flags = Flags(rawValue: bytes.integer(at: 4))
+    lifetime = bytes.integer(at: 24)
+    initialAge = bytes.integer(at: 32)
+    staleWhileRevalidate = bytes.integer(at: 40)
+    staleIfError = bytes.integer(at: 48)
+    rules = bytes.integer(at: 72)
     let seconds = 0...DeltaSeconds.secondsMax
     guard flags.isSubset(of: .all), seconds.contains(lifetime), initialAge >= 0,
       seconds.contains(staleWhileRevalidate), seconds.contains(staleIfError)
@@ -88,9 +88,9 @@ private struct Texts {
   let finalURL: String
 
   init?(_ bytes: RawSpan, from start: Int) {
-    let headerEnd = start + Int(bytes.number(at: 80) as UInt32)
-    let variantEnd = headerEnd + Int(bytes.number(at: 84) as UInt32)
-    let end = variantEnd + Int(bytes.number(at: 88) as UInt32)
+    let headerEnd = start + Int(bytes.integer(at: 80) as UInt32)
+    let variantEnd = headerEnd + Int(bytes.integer(at: 84) as UInt32)
+    let end = variantEnd + Int(bytes.integer(at: 88) as UInt32)
     guard end == bytes.byteCount, let headers = HeaderFields(storedBlock: bytes, start..<headerEnd),
       let variant = HeaderFields(storedBlock: bytes, headerEnd..<variantEnd)
     else { return nil }

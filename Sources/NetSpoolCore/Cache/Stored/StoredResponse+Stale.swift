@@ -31,7 +31,7 @@ extension StoredResponse {
   /// answer came or was last validated. It replaces whatever the answer says.
   func freshFor(at now: Int64, own lifetime: Double?) -> Int64 {
     guard let lifetime else { return freshFor(at: now) }
-    if clockWasSetBack(at: now) { return -1 }
+    if clockWasSetBack(at: now) { return Self.staleBeyondBounds }
     let seconds = lifetime > 0 ? min(lifetime, Double(DeltaSeconds.secondsMax)) : 0
     return Int64(seconds * 1000).subtractingSaturated(residence(at: now))
   }

@@ -21,7 +21,7 @@ package struct VariantIndex: Sendable, Hashable {
 
   package func encode() -> [UInt8] {
     var bytes = [Self.mark]
-    bytes.append(littleEndian: generation)
+    bytes.append(integer: generation)
     for name in fields.names {
       bytes += name.utf8
       bytes.append(0)
@@ -39,6 +39,6 @@ package struct VariantIndex: Sendable, Hashable {
     let texts = names.map { String(decoding: $0, as: UTF8.self) }
     let fields = VaryFields(names: texts)
     guard fields.names == texts else { return nil }
-    self.init(fields: fields, generation: all.littleEndian(at: 1))
+    self.init(fields: fields, generation: all.rawBytes.integer(at: 1))
   }
 }

@@ -10,6 +10,13 @@ package struct HeaderFields: Sendable, Hashable {
 
   package init() {}
 
+  /// Takes over whole lines that have the block's form, with room for more behind them.
+  package init(block lines: Span<UInt8>, count: Int, spare: Int = 0) {
+    block.reserveCapacity(lines.count + spare)
+    block.append(lines)
+    self.count = count
+  }
+
   /// Appends a field that is known to be well formed; `HeaderRules` judges those that are not.
   package mutating func append(name: some StringProtocol, value: some StringProtocol) {
     block.append(contentsOf: name.utf8)

@@ -1,0 +1,93 @@
+internal import Synchronization
+
+/// Bodies with metadata under keys, in one memory-mapped file of bounded size: what is put may be gone when
+/// it is looked for, but what is found is what was put.
+///
+/// Any thread. Changes are seen by all lookups of this process when the call returns, and are written
+/// by a thread of the store, many per commit; other processes with the same directory see them then. Nothing
+/// here fails for a full disk: the put is dropped and counted.
+package final class CacheStore: Sendable {
+  let core: CacheStoreCore
+  private let isOpen = Atomic(true)
+
+  private init(_ core: CacheStoreCore) { self.core = core }
+
+  deinit { close() }
+
+  /// Opens a directory, or joins the store of this process that has it open.
+  ///
+  /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull`, `tooManyOpenFiles` or
+  /// `engineStartFailed`. A damaged file is no error: it is moved aside (see `opening`).
+  package static func open(_ settings: CacheStoreSettings) throws(Failure) -> CacheStore {
+    CacheStore(try CacheStoreRegistry.shared.core(settings))
+  }
+
+  /// What the directory held when this process opened it.
+  package var opening: EnvironmentOpening { core.environment.opening }
+
+  package var settings: CacheStoreSettings { core.settings }
+
+  /// Ends the use by this caller. The last one in the process writes what waits, and closes; bodies that are
+  /// still lent stay readable. Idempotent.
+  package func close() {
+    if isOpen.exchange(false, ordering: .acquiringAndReleasing) { CacheStoreRegistry.shared.release(core) }
+  }
+
+  /// False once closed, and in a child of fork(2): then lookups miss and changes do nothing.
+  private var isUsable: Bool { isOpen.load(ordering: .relaxed) && core.environment.isOurs }
+}
+
+// MARK: Reading
+
+extension CacheStore {
+  /// What is stored under a key. Never waits for the writer.
+  package func lookup(_ key: StoreKey) -> StoreHit? {
+    isUsable ? core.lookup(key) : nil
+  }
+
+  package var statistics: CacheStatistics { isUsable ? core.statistics : CacheStatistics() }
+}
+
+// MARK: Changing
+
+extension CacheStore {
+  /// Stores a body with its metadata, in place of what is there. Never waits. False when it was dropped: too
+  /// large, or too much waits already. What was there is gone then too: it is older than what was dropped.
+  @discardableResult
+  package func put(_ key: StoreKey, namespace: String, metadata: [UInt8], body: [UInt8]) -> Bool {
+    isUsable && core.put(key, namespace: namespace, metadata: metadata, body: body)
+  }
+
+  /// Changes the metadata and leaves the body alone, if it still is the body of `StoreHit.bodyID`.
+  package func replaceMetadata(_ key: StoreKey, metadata: [UInt8], ifBodyIs id: UInt64) {
+    if isUsable { core.replaceMetadata(key, metadata: metadata, ifBodyIs: id) }
+  }
+
+  /// When this returns, no lookup of this process finds what was there.
+  package func remove(_ key: StoreKey) {
+    if isUsable { core.remove(key) }
+  }
+
+  /// Removes what was put into a namespace before the call, whose full keys begin with `keyPrefix`. Waits
+  /// until that is committed; not on the loop thread.
+  package func removeAll(namespace: String, keyPrefix: [UInt8] = []) {
+    if isUsable { core.removeAll(namespace: namespace, keyPrefix: keyPrefix) }
+  }
+
+  /// Waits until all changes made before the call are committed.
+  package func flush() {
+    if isUsable { core.flush() }
+  }
+}
+
+// MARK: Back-pressure
+
+extension CacheStore {
+  /// Bytes that wait to be written.
+  package var pendingBytes: Int { isUsable ? core.pendingBytes : 0 }
+
+  /// Calls back once, when at most half of `pendingBytesMax` waits: at once, or on the store thread.
+  package func onRoom(_ callback: @escaping @Sendable () -> Void) {
+    if isUsable { core.onRoom(callback) } else { callback() }
+  }
+}

@@ -1,0 +1,259 @@
+internal import Synchronization
+
+/// The store behind all `CacheStore`s of one directory.
+final class CacheStoreCore: Sendable {
+  let environment: Environment
+  let settings: CacheStoreSettings
+  let databases: CacheDatabases
+  let book: LeaseBook
+  let shelf = Mutex(Shelf())
+  let wakeUp = SystemSemaphore()
+  let residentBytes = Atomic<Int>(0)
+  private let thread = Mutex<SystemThread?>(nil)
+
+  init(_ environment: Environment, _ settings: CacheStoreSettings) throws(Failure) {
+    self.environment = environment
+    self.settings = settings
+    book = LeaseBook(pinnedMax: settings.pinnedMax)
+    do {
+      databases = try environment.write { transaction throws(StoreError) in
+        try CacheDatabases(&transaction)
+      }
+    } catch {
+      throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
+    }
+  }
+
+  func start() throws(Failure) {
+    do {
+      let started = try SystemThread.start(name: "netspool-store") { [self] in StoreThread(self).run() }
+      thread.withLock { $0 = started }
+    } catch {
+      throw Failure(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+    }
+  }
+
+  /// Writes what waits, copies out what is lent, and ends the thread.
+  func stop() {
+    if shelf.withLock({ shelf in
+      shelf.isClosing = true
+      return shelf.wake()
+    }) {
+      wakeUp.signal()
+    }
+    let ending = thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }
+    ending?.join()
+  }
+}
+
+// MARK: Lookup
+
+extension CacheStoreCore {
+  private enum Outcome {
+    case miss, damaged
+    case hit(StoreHit)
+    /// Its body has never been compared with its checksum.
+    case unverified(StoreHit, Snapshot, FoundEntry)
+  }
+
+  func lookup(_ key: StoreKey) -> StoreHit? {
+    switch shelf.withLock({ find(key, &$0) }) {
+    case .miss: return nil
+    case .hit(let hit): return handedOut(hit)
+    case .damaged:
+      drop(damaged: key)
+      return nil
+    case .unverified(let hit, let snapshot, let entry):
+      guard snapshot.isBodyWhole(entry) else {
+        drop(damaged: key)
+        return nil
+      }
+      shelf.withLock { $0.verified.insert(entry.facts.bodyID) }
+      return handedOut(hit)
+    }
+  }
+
+  private func find(_ key: StoreKey, _ shelf: inout Shelf) -> Outcome {
+    var newMetadata: (bytes: [UInt8], bodyID: UInt64)?
+    if let change = shelf.pending[key], change.key.fullKey == key.fullKey {
+      switch change.content {
+      case .removed: return miss(&shelf)
+      case .put(let put): return hit(put, &shelf)
+      case .metadata(let bytes, let bodyID): newMetadata = (bytes, bodyID)
+      }
+    }
+    while let snapshot = freshSnapshot(&shelf) {
+      let copying = shelf.retired.count >= settings.snapshotsMax
+      switch snapshot.find(key, databases, copying: copying) {
+      case .ended: shelf.current = nil
+      case .nothing: return miss(&shelf)
+      case .damaged: return .damaged
+      case .entry(let entry):
+        return outcome(entry, snapshot, newMetadata, &shelf)
+      }
+    }
+    return miss(&shelf)
+  }
+
+  private func outcome(
+    _ entry: FoundEntry, _ snapshot: Snapshot, _ newMetadata: (bytes: [UInt8], bodyID: UInt64)?,
+    _ shelf: inout Shelf
+  ) -> Outcome {
+    shelf.statistics.hits += 1
+    let facts = entry.facts
+    touch(entry, &shelf)
+    let lease = LeasedBytes(snapshot, slot: entry.slot, count: facts.bodyBytes, book: book)
+    let isSame = newMetadata?.bodyID == facts.bodyID
+    let hit = StoreHit(body: lease, bodyID: facts.bodyID, newMetadata: isSame ? newMetadata?.bytes : nil)
+    if facts.bodyPage == 0 || shelf.verified.contains(facts.bodyID) { return .hit(hit) }
+    return .unverified(hit, snapshot, entry)
+  }
+
+  private func miss(_ shelf: inout Shelf) -> Outcome {
+    shelf.statistics.misses += 1
+    return .miss
+  }
+
+  private func hit(_ put: PendingPut, _ shelf: inout Shelf) -> Outcome {
+    shelf.statistics.hits += 1
+    let lease = LeasedBytes(metadata: put.metadata, body: put.body, book: book)
+    return .hit(StoreHit(body: lease, bodyID: put.bodyID))
+  }
+
+  /// The current snapshot if no commit came after it, else a new one. Nil when none can be had.
+  private func freshSnapshot(_ shelf: inout Shelf) -> Snapshot? {
+    shelf.isCurrentUsed = true
+    if let current = shelf.current {
+      if current.commit == environment.newestCommit { return current }
+      shelf.retireCurrent()
+    }
+    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, book: book) else { return nil }
+    let wall = WallClock.microseconds
+    shelf.touchBefore = UInt64(max(wall - settings.recencyStep, 0))
+    shelf.current = snapshot
+    // The store thread watches over its age.
+    if shelf.wake() { wakeUp.signal() }
+    return snapshot
+  }
+
+  private func touch(_ entry: FoundEntry, _ shelf: inout Shelf) {
+    guard entry.facts.recency < shelf.touchBefore, shelf.touched.count < Shelf.touchedMax else { return }
+    shelf.touched.append(entry.digest)
+    if shelf.touched.count == Shelf.touchedMax && shelf.wake() { wakeUp.signal() }
+  }
+
+  private func drop(damaged key: StoreKey) {
+    shelf.withLock { shelf in
+      shelf.statistics.damaged += 1
+      shelf.statistics.misses += 1
+    }
+    remove(key)
+  }
+
+  private func handedOut(_ hit: StoreHit) -> StoreHit {
+    countResident(hit.body.count)
+    return hit
+  }
+
+  /// Bytes of the file that this process has touched.
+  func countResident(_ bytes: Int) {
+    guard let limit = settings.residentBytesMax else { return }
+    let count = residentBytes.add(bytes + 4096, ordering: .relaxed).newValue
+    guard count >= limit else { return }
+    residentBytes.store(0, ordering: .relaxed)
+    environment.forgetResidentPages()
+  }
+}
+
+// MARK: Changes
+
+extension CacheStoreCore {
+  func put(_ key: StoreKey, namespace: String, metadata: [UInt8], body: [UInt8]) -> Bool {
+    let isTooLarge =
+      body.count > settings.bodyBytesMax || key.fullKey.count > StoreKey.bytesMax
+      || metadata.count > settings.bodyBytesMax || namespace.utf8.count > 256
+    return change { shelf in
+      if isTooLarge || shelf.pending.bytes + body.count > settings.pendingBytesMax {
+        shelf.statistics.dropped += 1
+        return (key, .removed, false)
+      }
+      let put = PendingPut(namespace: namespace, metadata: metadata, body: body, bodyID: shelf.takeBodyID())
+      return (key, .put(put), true)
+    }
+  }
+
+  func replaceMetadata(_ key: StoreKey, metadata: [UInt8], ifBodyIs id: UInt64) {
+    guard metadata.count <= settings.bodyBytesMax else { return }
+    _ = change { shelf in
+      guard let before = shelf.pending[key] else { return (key, .metadata(metadata, bodyID: id), true) }
+      switch before.content {
+      case .put(var put) where put.bodyID == id:
+        put.metadata = metadata
+        return (key, .put(put), true)
+      case .metadata(_, let bodyID) where bodyID == id:
+        return (key, .metadata(metadata, bodyID: id), true)
+      default: return nil
+      }
+    }
+  }
+
+  func remove(_ key: StoreKey) {
+    _ = change { _ in (key, .removed, true) }
+  }
+
+  private func change(
+    _ decide: (inout Shelf) -> (key: StoreKey, content: PendingTable.Content, isAccepted: Bool)?
+  ) -> Bool {
+    let (isAccepted, mustWake) = shelf.withLock { shelf in
+      guard let (key, content, isAccepted) = decide(&shelf) else { return (false, false) }
+      let sequence = shelf.pending.add(key, content)
+      return (isAccepted, shelf.enqueue(.change(key.digest, sequence: sequence)))
+    }
+    if mustWake { wakeUp.signal() }
+    return isAccepted
+  }
+
+  func removeAll(namespace: String, keyPrefix: [UInt8]) {
+    enqueueAndWait { .removeAll(namespace: namespace, keyPrefix: keyPrefix, $0) }
+  }
+
+  func flush() { enqueueAndWait { .flush($0) } }
+
+  private func enqueueAndWait(_ work: (Waiter) -> Shelf.Work) {
+    let waiter = Waiter()
+    let mustWake = shelf.withLock { $0.enqueue(work(waiter)) }
+    if mustWake { wakeUp.signal() }
+    waiter.wait()
+  }
+}
+
+// MARK: Facts
+
+extension CacheStoreCore {
+  var statistics: CacheStatistics {
+    shelf.withLock { shelf in
+      var statistics = shelf.statistics
+      statistics.bytesMax = settings.bytesMax
+      statistics.fileBytes = environment.fileBytes
+      statistics.pendingBytes = shelf.pending.bytes
+      statistics.leases = book.leaseCount
+      shelf.forgetEnded()
+      statistics.snapshots = shelf.retired.count + (shelf.current == nil ? 0 : 1)
+      return statistics
+    }
+  }
+
+  var pendingBytes: Int { shelf.withLock { $0.pending.bytes } }
+
+  func onRoom(_ callback: @escaping @Sendable () -> Void) {
+    let hasRoom = shelf.withLock { shelf in
+      if shelf.pending.bytes <= settings.pendingBytesMax / 2 { return true }
+      shelf.onRoom.append(callback)
+      return false
+    }
+    if hasRoom { callback() }
+  }
+}

@@ -1,0 +1,54 @@
+internal import Synchronization
+
+/// The cache stores of the process: one per environment, however many callers opened it.
+final class CacheStoreRegistry: Sendable {
+  static let shared = CacheStoreRegistry()
+
+  private struct Entry {
+    let core: CacheStoreCore
+    var users: Int
+  }
+
+  private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+  func core(_ settings: CacheStoreSettings) throws(Failure) -> CacheStoreCore {
+    try entries.withLock { entries throws(Failure) in
+      let environment = try Environment.open(settings.environment)
+      let identifier = ObjectIdentifier(environment)
+      if let entry = entries[identifier] {
+        environment.drop()
+        entries[identifier]?.users += 1
+        return entry.core
+      }
+      let core = try Self.start(environment, settings)
+      entries[identifier] = Entry(core: core, users: 1)
+      return core
+    }
+  }
+
+  /// The core holds the environment from then on.
+  private static func start(
+    _ environment: Environment, _ settings: CacheStoreSettings
+  ) throws(Failure) -> CacheStoreCore {
+    do {
+      let core = try CacheStoreCore(environment, settings)
+      try core.start()
+      return core
+    } catch {
+      environment.drop()
+      throw error
+    }
+  }
+
+  func release(_ core: CacheStoreCore) {
+    entries.withLock { entries in
+      let identifier = ObjectIdentifier(core.environment)
+      guard core.environment.isOurs, entries[identifier]?.core === core else { return }
+      entries[identifier]?.users -= 1
+      guard entries[identifier]?.users == 0 else { return }
+      entries[identifier] = nil
+      core.stop()
+      core.environment.drop()
+    }
+  }
+}

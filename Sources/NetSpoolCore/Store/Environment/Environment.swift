@@ -1,0 +1,206 @@
+internal import CNetSpoolLMDB
+internal import Glibc
+internal import Synchronization
+
+/// An open LMDB environment: one per file and process, whoever asks for it (see `EnvironmentRegistry`).
+///
+/// It counts its holders and closes with the last one: the stores that use it and every read transaction.
+/// Reading and writing may go on in many threads; each transaction keeps to one at a time.
+@safe package final class Environment: Sendable {
+  // Safe because an MDB_env may be used by many threads (lmdb.h, mdb_env_open), and is closed only after its
+  // last holder let it go.
+  @safe
+  private struct Handle: @unchecked Sendable { let pointer: OpaquePointer }
+
+  private let handle: Handle
+  let identity: EnvironmentIdentity
+  package let settings: EnvironmentSettings
+  let place: EnvironmentPlace
+  /// What the directory held before, when it had to be moved aside.
+  package let opening: EnvironmentOpening
+  package let pageBytes: Int
+  package let mapBytes: Int
+  /// The address of the file's first byte.
+  private let mapStart: UInt
+  private let generation = ForkGuard.generation
+  private let holders = Atomic<Int>(1)
+  private let readers = Mutex<[UInt]>([])
+
+  init(
+    handle: OpaquePointer, settings: EnvironmentSettings, place: EnvironmentPlace,
+    identity: EnvironmentIdentity, opening: EnvironmentOpening
+  ) throws(StoreError) {
+    self.handle = unsafe Handle(pointer: handle)
+    self.settings = settings
+    self.place = place
+    self.identity = identity
+    self.opening = opening
+    var information = unsafe MDB_envinfo()
+    try StoreError.check(unsafe mdb_env_info(handle, &information))
+    var status = MDB_stat()
+    try StoreError.check(unsafe mdb_env_stat(handle, &status))
+    mapBytes = Int(unsafe information.me_mapsize)
+    pageBytes = Int(status.ms_psize)
+    mapStart = try unsafe Environment.findMapStart(handle, pageBytes: Int(status.ms_psize))
+  }
+
+  private var pointer: OpaquePointer { unsafe handle.pointer }
+
+  /// False in a child of the process that opened it; then nothing may be done with it.
+  package var isOurs: Bool { ForkGuard.generation == generation }
+}
+
+// MARK: Facts
+
+extension Environment {
+  /// The number of the newest commit by any process.
+  @inline(__always)
+  package var newestCommit: UInt64 {
+    var information = unsafe MDB_envinfo()
+    unsafe mdb_env_info(handle.pointer, &information)
+    return UInt64(unsafe information.me_last_txnid)
+  }
+
+  /// How much of the file is or was in use.
+  package var fileBytes: Int {
+    var information = unsafe MDB_envinfo()
+    unsafe mdb_env_info(handle.pointer, &information)
+    return (Int(unsafe information.me_last_pgno) + 1) * pageBytes
+  }
+
+  /// Whether the file is as long as its newest commit says: reading behind the end would be SIGBUS.
+  package var isFileWhole: Bool {
+    guard let bytes = place.dataBytes, bytes >= 2 * pageBytes else { return false }
+    return bytes >= fileBytes
+  }
+
+  /// How far behind the first byte of the file an address is; nil outside.
+  func offsetInMap(of address: UnsafeRawPointer) -> Int64? {
+    let offset = Int64(bitPattern: UInt64(UInt(bitPattern: address) &- mapStart))
+    return offset >= 0 && offset < Int64(mapBytes) ? offset : nil
+  }
+
+  /// The bytes of a value with pages of its own; nil when they would not lie in the first `fileBytes`.
+  func address(of value: LargeValue, bytes: Int, fileBytes: Int) -> UnsafeRawPointer? {
+    let start = Int(value.page) * pageBytes + LargeValue.headerBytes
+    guard value.page >= 2, bytes >= 0, start + bytes <= fileBytes else { return nil }
+    return unsafe UnsafeRawPointer(bitPattern: mapStart + UInt(start))
+  }
+
+  /// Gives back the memory that reading the file made resident; the next reader finds it in the page cache.
+  package func forgetResidentPages() {
+    _ = unsafe madvise(UnsafeMutableRawPointer(bitPattern: mapStart), mapBytes, MADV_DONTNEED)
+  }
+
+  /// The map begins where a page says its number is zero: found through a record of the main tree.
+  private static func findMapStart(_ handle: OpaquePointer, pageBytes: Int) throws(StoreError) -> UInt {
+    var transaction: OpaquePointer?
+    try StoreError.check(unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction))
+    defer { unsafe mdb_txn_abort(transaction) }
+    var main: MDB_dbi = 0
+    try StoreError.check(unsafe mdb_dbi_open(transaction, nil, 0, &main))
+    var cursor: OpaquePointer?
+    try StoreError.check(unsafe mdb_cursor_open(transaction, main, &cursor))
+    defer { unsafe mdb_cursor_close(cursor) }
+    var (key, value) = unsafe (MDB_val(), MDB_val())
+    try StoreError.check(unsafe mdb_cursor_get(cursor, &key, &value, MDB_FIRST))
+    let start = unsafe UInt(bitPattern: value.mv_data) & ~UInt(pageBytes - 1)
+    let number = unsafe UnsafeRawPointer(bitPattern: start)!.load(as: UInt64.self)
+    return start - UInt(number) * UInt(pageBytes)
+  }
+}
+
+// MARK: Transactions
+
+extension Environment {
+  package func read() throws(StoreError) -> ReadTransaction {
+    try ReadTransaction(self)
+  }
+
+  /// Runs `body` in a write transaction and commits it; whatever it throws leaves nothing behind.
+  /// Waits for the writer of another process.
+  package func write<Result>(
+    _ body: (inout WriteTransaction) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    var transaction = try WriteTransaction(self)
+    let result = try body(&transaction)
+    try transaction.commit()
+    return result
+  }
+
+  func beginTransaction(flags: UInt32) throws(StoreError) -> OpaquePointer {
+    var transaction: OpaquePointer?
+    try StoreError.check(unsafe mdb_txn_begin(pointer, nil, flags, &transaction))
+    return unsafe transaction!
+  }
+
+  /// A reader is kept after use: renewing one takes no lock and no place in the table of readers.
+  func takeReader() throws(StoreError) -> OpaquePointer {
+    let number = readers.withLock { $0.popLast() }
+    guard let number, let kept = unsafe OpaquePointer(bitPattern: number) else {
+      return try unsafe beginTransaction(flags: UInt32(MDB_RDONLY))
+    }
+    let status = unsafe mdb_txn_renew(kept)
+    if status != MDB_SUCCESS { unsafe mdb_txn_abort(kept) }
+    try StoreError.check(status)
+    return unsafe kept
+  }
+
+  func giveBack(reader: OpaquePointer) {
+    guard isOurs else { return }
+    unsafe mdb_txn_reset(reader)
+    let isKept = readers.withLock { readers in
+      guard readers.count < 8 else { return false }
+      readers.append(UInt(bitPattern: reader))
+      return true
+    }
+    if !isKept { unsafe mdb_txn_abort(reader) }
+  }
+
+  /// Frees the places of readers whose process is gone (mdb_reader_check).
+  package func clearDeadReaders() {
+    var count: Int32 = 0
+    unsafe mdb_reader_check(pointer, &count)
+  }
+
+  /// Has the disk write all that was committed; waits for it.
+  package func sync() throws(StoreError) {
+    try StoreError.check(unsafe mdb_env_sync(pointer, 1))
+  }
+}
+
+// MARK: Holders
+
+extension Environment {
+  /// One more holder. Only for whoever is certain that there is another.
+  package func hold() { holders.add(1, ordering: .relaxed) }
+
+  /// One holder less; the last one closes. Not from inside a transaction.
+  package func drop() {
+    var count = holders.load(ordering: .relaxed)
+    while count > 1 {
+      let (exchanged, original) = holders.compareExchange(
+        expected: count, desired: count - 1, ordering: .acquiringAndReleasing)
+      if exchanged { return }
+      count = original
+    }
+    // The last one, unless somebody opens it again just now: the registry's lock decides.
+    EnvironmentRegistry.shared.closing(self) {
+      if holders.subtract(1, ordering: .acquiringAndReleasing).newValue > 0 { return false }
+      close()
+      return true
+    }
+  }
+
+  private func close() {
+    guard isOurs else { return }
+    let kept = readers.withLock { readers in
+      defer { readers = [] }
+      return readers
+    }
+    for reader in kept { unsafe mdb_txn_abort(OpaquePointer(bitPattern: reader)) }
+    let isSynced = settings.isDisposable ? (try? sync()) != nil : true
+    unsafe mdb_env_close(pointer)
+    place.leave(isSynced: isSynced)
+  }
+}

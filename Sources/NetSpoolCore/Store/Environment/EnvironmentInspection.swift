@@ -1,0 +1,92 @@
+/// Looks at what stands in the directory, without LMDB, while no other process has it open.
+struct EnvironmentInspection {
+  enum Finding: Equatable {
+    case nothing, whole, outdated
+    case damaged(String)
+
+    var found: EnvironmentOpening.Found {
+      switch self {
+      case .nothing: .nothing
+      case .whole: .whole
+      case .outdated: .outdated
+      case .damaged(let why): .damaged(movedTo: "", why: why)
+      }
+    }
+  }
+
+  struct Verdict: Equatable {
+    var finding: Finding
+    var layout: UInt32
+    /// Openings in a row that did not end, this one included.
+    var brokenOpenings: UInt16 = 1
+  }
+
+  let place: EnvironmentPlace
+  let settings: EnvironmentSettings
+
+  /// Throws for what is not ours to touch.
+  func run() throws(Failure) -> Verdict {
+    guard let status = place.dataStatus(), status.bytes > 0 || !status.isRegular else {
+      return Verdict(finding: .nothing, layout: settings.layout)
+    }
+    if status.isSymlink { throw EnvironmentPlace.refusal("symlink") }
+    guard status.isRegular else { throw EnvironmentPlace.refusal("notAFile") }
+    let data = try place.openData()
+    let identity = try? FileIdentity(of: data)
+    let check = TreeCheck(data)
+    guard let stamp = place.readStamp() else { return try inspectUnstamped(check) }
+    if stamp.layout > settings.layout { throw EnvironmentPlace.refusal("newerSchema") }
+    return try inspect(check, identity, stamp)
+  }
+
+  /// Somebody else's file, or the stamp is gone: what was left undone cannot be told.
+  private func inspectUnstamped(_ check: borrowing TreeCheck) throws(Failure) -> Verdict {
+    try refuseOtherVersions(check)
+    guard let why = settings.isDisposable ? "no stamp" : check.damage() else {
+      return Verdict(finding: .whole, layout: settings.layout)
+    }
+    return Verdict(finding: .damaged(why), layout: settings.layout)
+  }
+
+  private func inspect(
+    _ check: borrowing TreeCheck, _ identity: FileIdentity?, _ stamp: EnvironmentStamp
+  ) throws(Failure) -> Verdict {
+    let broken = stamp.state == .opening ? stamp.brokenOpenings : 0
+    var verdict = Verdict(finding: .whole, layout: stamp.layout, brokenOpenings: broken + 1)
+    if settings.isDisposable && isOutdated(stamp) {
+      verdict.finding = .outdated
+      return verdict
+    }
+    try refuseOtherVersions(check)
+    if let why = distrust(stamp, broken: broken) ?? damage(check, identity, stamp) {
+      verdict.finding = .damaged(why)
+    }
+    return verdict
+  }
+
+  /// Written without waiting for a disk that may not have got it all.
+  private func isOutdated(_ stamp: EnvironmentStamp) -> Bool {
+    if stamp.layout < settings.layout { return true }
+    return stamp.state != .orderly && !stamp.boot.isSame(as: .current)
+  }
+
+  /// An opening that never ended may have died of what it read. What can be had again is not given a
+  /// second chance; what cannot is given two.
+  private func distrust(_ stamp: EnvironmentStamp, broken: UInt16) -> String? {
+    if stamp.isSuspect && settings.isDisposable { return "damage met in use" }
+    return broken > (settings.isDisposable ? 0 : 2) ? "opening never ended" : nil
+  }
+
+  /// A file that nobody touched since it was left in order needs no walk through its pages.
+  private func damage(
+    _ check: borrowing TreeCheck, _ identity: FileIdentity?, _ stamp: EnvironmentStamp
+  ) -> String? {
+    let isUntouched =
+      stamp.state == .orderly && identity?.size == stamp.dataBytes && identity?.modified == stamp.dataModified
+    return isUntouched ? check.damageOfMetaPages() : check.damage()
+  }
+
+  private func refuseOtherVersions(_ check: borrowing TreeCheck) throws(Failure) {
+    if let reason = check.otherVersion() { throw EnvironmentPlace.refusal(reason) }
+  }
+}

@@ -1,0 +1,64 @@
+extension CacheWriter {
+  /// Where a removal of many entries goes on.
+  enum Progress {
+    case from(KeyDigest)
+    case done
+  }
+
+  private static let visitsMax = 20_000
+  private static let removalsMax = 1_000
+
+  /// One transaction's worth of removing a namespace's entries whose full keys begin with a prefix.
+  mutating func removeSome(
+    namespace name: String, keyPrefix: [UInt8], from start: KeyDigest?
+  ) throws(StoreError) -> (Progress, BatchReport) {
+    var progress = Progress.done
+    let report = try inTransaction { writer, transaction throws(StoreError) in
+      guard let namespace = writer.namespaces.first(where: { $0.name == name }) else { return }
+      let total = try transaction.size(of: writer.databases.entries).records
+      if keyPrefix.isEmpty && namespace.entries >= total {
+        try writer.removeEverything(&transaction)
+      } else {
+        progress = try writer.removeMatches(namespace.number, keyPrefix, from: start, &transaction)
+      }
+    }
+    return (progress, report)
+  }
+
+  /// No entry of another namespace: trees as a whole go faster than record by record.
+  private mutating func removeEverything(_ transaction: inout WriteTransaction) throws(StoreError) {
+    for database in databases.all { try transaction.removeAll(in: database) }
+    namespaces = []
+  }
+
+  private mutating func removeMatches(
+    _ namespace: UInt16, _ keyPrefix: [UInt8], from start: KeyDigest?, _ transaction: inout WriteTransaction
+  ) throws(StoreError) -> Progress {
+    var matches: [KeyDigest] = []
+    var last: KeyDigest?
+    var visits = 0
+    try transaction.forEach(from: start?.recordKey, in: databases.entries) { record in
+      guard visits < Self.visitsMax, matches.count < Self.removalsMax else { return false }
+      visits += 1
+      guard let key = KeyDigest(record.key) else { return true }
+      last = key
+      // A damaged entry belongs to nobody; it goes as well.
+      guard let entry = EntryRecord(record.value, key: key) else {
+        matches.append(key)
+        return true
+      }
+      if entry.namespace == namespace && entry.key.begins(with: keyPrefix) { matches.append(key) }
+      return true
+    }
+    let isEnd = visits < Self.visitsMax && matches.count < Self.removalsMax
+    for key in matches { try remove(key, &transaction) }
+    guard !isEnd, let last else { return .done }
+    return .from(last)
+  }
+}
+
+extension RawSpan {
+  func begins(with prefix: [UInt8]) -> Bool {
+    byteCount >= prefix.count && extracting(first: prefix.count).isEqual(to: prefix)
+  }
+}

@@ -1,0 +1,250 @@
+internal import Synchronization
+
+/// The one thread that writes: it takes all that waits, commits it in batches, and sleeps.
+///
+/// A batch is what came while the batch before was written. So one put on an idle store is committed at once,
+/// and many at once share a commit.
+struct StoreThread: ~Copyable {
+  private let core: CacheStoreCore
+  private var writer: CacheWriter
+  /// What could not be written; tried again with the next batch, or after a second.
+  private var unwritten: [Shelf.Work] = []
+  private var lastTouch = MonotonicClock.now
+  private var lastReaderCheck = MonotonicClock.now
+  private var isOverBudget = false
+  /// Bytes in use after the last commit.
+  private var storeBytes = 0
+  private var freed = FreedBytes()
+
+  private static let batchMax = 1_000
+  private static let batchBytesMax = 8 << 20
+  private static let tick: Microseconds = 1_000_000
+  private static let readerCheckPeriod: Microseconds = 60_000_000
+
+  init(_ core: CacheStoreCore) {
+    self.core = core
+    writer = CacheWriter(environment: core.environment, databases: core.databases, settings: core.settings)
+  }
+
+  consuming func run() {
+    while let work = next() {
+      perform(work)
+      lookAfter()
+    }
+    finish()
+  }
+
+  // MARK: Waiting
+
+  /// What waits now, which may be nothing when something else is due; nil at the end.
+  private mutating func next() -> [Shelf.Work]? {
+    while true {
+      let deadline: Microseconds?
+      let core = core
+      switch core.shelf.withLock({ take(&$0) }) {
+      case .work(let work): return work
+      case .end: return nil
+      case .sleep(let until): deadline = until
+      }
+      guard let deadline else {
+        core.wakeUp.wait()
+        continue
+      }
+      if core.wakeUp.wait(until: deadline) { continue }
+      core.shelf.withLock { $0.isAsleep = false }
+      return []
+    }
+  }
+
+  private enum Next {
+    case work([Shelf.Work])
+    case sleep(until: Microseconds?)
+    case end
+  }
+
+  private mutating func take(_ shelf: inout Shelf) -> Next {
+    if !shelf.waiting.isEmpty {
+      let work = unwritten + shelf.waiting
+      unwritten = []
+      shelf.waiting = []
+      return .work(work)
+    }
+    if shelf.isClosing { return .end }
+    if isOverBudget || shelf.touched.count >= Shelf.touchedMax { return .work([]) }
+    shelf.isAsleep = true
+    return .sleep(until: deadline(shelf))
+  }
+
+  /// When something is due that nobody signals.
+  private func deadline(_ shelf: borrowing Shelf) -> Microseconds? {
+    let now = MonotonicClock.now
+    var due: [Microseconds] = []
+    if let oldest = shelf.retired.first {
+      due.append(max(oldest.began + core.settings.leaseMax, now + 10_000))
+    }
+    if shelf.current != nil || !unwritten.isEmpty { due.append(now + Self.tick) }
+    if !shelf.touched.isEmpty { due.append(lastTouch + core.settings.recencyDelay) }
+    return due.min()
+  }
+
+  // MARK: Writing
+
+  private mutating func perform(_ work: [Shelf.Work]) {
+    var index = 0
+    repeat {
+      let batch = nextBatch(of: work, from: &index)
+      let touched = dueTouches()
+      if !batch.isEmpty || !touched.isEmpty || isOverBudget { write(batch, touched) }
+      if index < work.count { performSpecial(work[index], &index) }
+    } while index < work.count
+  }
+
+  /// Changes from `index` on, up to the limits of a batch or to something that is no change.
+  private func nextBatch(of work: [Shelf.Work], from index: inout Int) -> [PendingTable.Change] {
+    core.shelf.withLock { shelf in
+      var batch: [PendingTable.Change] = []
+      var bytes = 0
+      while index < work.count, batch.count < Self.batchMax, bytes < Self.batchBytesMax {
+        guard case .change(let key, let sequence) = work[index] else { break }
+        index += 1
+        guard let change = shelf.pending.change(key, sequence: sequence) else { continue }
+        bytes += change.bytes
+        batch.append(change)
+      }
+      return batch
+    }
+  }
+
+  private mutating func performSpecial(_ work: Shelf.Work, _ index: inout Int) {
+    switch work {
+    case .change: return
+    case .flush(let waiter): waiter.signal()
+    case .removeAll(let namespace, let keyPrefix, let waiter):
+      removeAll(namespace, keyPrefix)
+      waiter.signal()
+    }
+    index += 1
+  }
+
+  private mutating func removeAll(_ namespace: String, _ keyPrefix: [UInt8]) {
+    var start: KeyDigest?
+    while true {
+      guard
+        let (progress, report) = try? writer.removeSome(
+          namespace: namespace, keyPrefix: keyPrefix, from: start)
+      else { return }
+      didCommit([], report)
+      guard case .from(let key) = progress else { return }
+      start = key
+    }
+  }
+
+  private mutating func write(_ batch: [PendingTable.Change], _ touched: [KeyDigest]) {
+    if isFileFull(for: batch) { return dropPuts(batch) }
+    guard let report = try? writer.write(batch, touched: touched) else { return dropPuts(batch) }
+    didCommit(batch, report)
+  }
+
+  /// Whether the file would pass its limit: the batch must fit behind its end, or twice into what is free and
+  /// seen by no snapshot of this process.
+  private func isFileFull(for batch: [PendingTable.Change]) -> Bool {
+    let needed = batch.reduce(0) { $0 + $1.bytes + 2 * core.environment.pageBytes }
+    let fileBytes = core.environment.fileBytes
+    if fileBytes + needed <= core.settings.fileLimit { return false }
+    let oldest = core.shelf.withLock { shelf in
+      shelf.forgetEnded()
+      return shelf.retired.map(\.commit).min() ?? .max
+    }
+    return fileBytes - storeBytes - freed.bytes(since: oldest) < 2 * needed
+  }
+
+  /// The disk or the file is full, or the store is broken: the puts are given up, and what stood under their
+  /// keys goes too.
+  private mutating func dropPuts(_ batch: [PendingTable.Change]) {
+    core.shelf.withLock { shelf in
+      for change in batch {
+        if case .put = change.content { shelf.statistics.dropped += 1 }
+        shelf.pending.turnIntoRemoval(change.key.digest, sequence: change.sequence)
+      }
+    }
+    let removals = batch.map { PendingTable.Change(sequence: $0.sequence, key: $0.key, content: .removed) }
+    guard let report = try? writer.write(removals, touched: []) else {
+      unwritten += batch.map { .change($0.key.digest, sequence: $0.sequence) }
+      isOverBudget = false
+      return
+    }
+    didCommit(removals, report)
+  }
+
+  private mutating func didCommit(_ batch: [PendingTable.Change], _ report: BatchReport) {
+    storeBytes = report.bytes
+    freed.add(report.freedBytes, at: core.environment.newestCommit)
+    isOverBudget = report.isOverBudget
+    let callbacks = core.shelf.withLock { shelf -> [@Sendable () -> Void] in
+      for change in batch { shelf.pending.settle(change.key.digest, sequence: change.sequence) }
+      shelf.statistics.add(report)
+      // Old pages are free to be used again only when no snapshot sees them.
+      shelf.retireCurrent()
+      guard shelf.pending.bytes <= core.settings.pendingBytesMax / 2 else { return [] }
+      defer { shelf.onRoom = [] }
+      return shelf.onRoom
+    }
+    for callback in callbacks { callback() }
+    core.countResident(batch.count * core.environment.pageBytes)
+  }
+
+  // MARK: Housekeeping
+
+  private mutating func dueTouches() -> [KeyDigest] {
+    let now = MonotonicClock.now
+    let isDue = now - lastTouch >= core.settings.recencyDelay
+    let touched = core.shelf.withLock { shelf -> [KeyDigest] in
+      guard isDue || shelf.touched.count >= Shelf.touchedMax else { return [] }
+      defer { shelf.touched.removeAll(keepingCapacity: true) }
+      return shelf.touched
+    }
+    if isDue { lastTouch = now }
+    return touched
+  }
+
+  private mutating func lookAfter() {
+    let now = MonotonicClock.now
+    let old = core.shelf.withLock { shelf -> [Snapshot] in
+      if let current = shelf.current, !shelf.isCurrentUsed || current.commit != core.environment.newestCommit
+      {
+        shelf.retireCurrent()
+      }
+      shelf.isCurrentUsed = false
+      shelf.forgetEnded()
+      return shelf.retired.filter { now - $0.began >= core.settings.leaseMax }
+    }
+    for snapshot in old { _ = snapshot.copyOut() }
+    if now - lastReaderCheck >= Self.readerCheckPeriod {
+      lastReaderCheck = now
+      core.environment.clearDeadReaders()
+    }
+  }
+
+  private mutating func finish() {
+    if !unwritten.isEmpty { perform(unwritten) }
+    let touched = core.shelf.withLock { $0.touched }
+    if !touched.isEmpty { write([], touched) }
+    let lent = core.shelf.withLock { shelf in
+      shelf.retireCurrent()
+      return shelf.retired
+    }
+    for snapshot in lent { _ = snapshot.copyOut() }
+  }
+}
+
+extension CacheStatistics {
+  mutating func add(_ report: BatchReport) {
+    puts += report.puts
+    evictions += report.evictions
+    dropped += report.dropped
+    damaged += report.damaged
+    entries = report.entries
+    bytes = report.bytes
+    commits += 1
+  }
+}

@@ -1,0 +1,34 @@
+/// Integers of records on a disk: little-endian, at any address, bounds-checked.
+extension RawSpan {
+  /// Traps when the integer would reach past the end: check the length of what is hostile first.
+  @inline(__always)
+  package func integer<Number: FixedWidthInteger & BitwiseCopyable>(
+    at offset: Int, as type: Number.Type = Number.self
+  ) -> Number {
+    precondition(
+      offset >= 0 && offset <= byteCount - MemoryLayout<Number>.size,
+      "NetSpool: a record was read past its end")
+    return Number(littleEndian: unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: type))
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// Appends an integer, little-endian.
+  package mutating func append(integer number: some FixedWidthInteger & BitwiseCopyable) {
+    unsafe Swift.withUnsafeBytes(of: number.littleEndian) { bytes in unsafe append(contentsOf: bytes) }
+  }
+}
+
+extension RawSpan {
+  /// Traps outside.
+  @inline(__always)
+  package func byte(at offset: Int) -> UInt8 { integer(at: offset) }
+}
+
+extension RawSpan {
+  /// The same bytes as elements.
+  package var octets: Span<UInt8> {
+    @_lifetime(copy self)
+    get { Span(_bytes: self) }
+  }
+}
