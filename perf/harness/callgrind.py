@@ -10,6 +10,7 @@ import shutil
 import subprocess
 
 import measure
+import sections
 from goals import ratio
 from sections import Row, Section
 
@@ -21,6 +22,7 @@ ROUNDS_MAX = 3
 def make(setting):
     return [
         section(setting, "callgrind 64", "instructions per request, 64 in flight", ["--queued", "64"], []),
+        hits(setting),
         section(setting, "callgrind 1", "instructions per request, one in flight", ["--latency"], ["--latency"]),
     ]
 
@@ -35,6 +37,20 @@ def section(setting, name, title, netspool, others):
     ], [
         ratio("instructions of netspool to raw tuned", "netspool", "raw tuned", METRIC, 1.05),
     ], [("instructions", METRIC, 1, 0, True)], base="raw tuned", metric=METRIC)
+
+
+def hits(setting):
+    """The difference also leaves out what fills the store."""
+    few = ["--distinct", "200"]
+    flags = [*sections.hits(setting, "callgrind"), *few]
+    return Section("callgrind hit", "instructions per fresh hit of 8 KiB", [
+        Row("LMDB in C, pointer", "stores", ["--store", "lmdb", "--folder", f"{setting.work}/callgrind-lmdb", *few]),
+        Row("store, lookup and freshness", "inside",
+            ["--lookup", "--store", "decision", "--cache", f"{setting.work}/callgrind-inside", "--url-prefix", "http://127.0.0.1", *few],
+            seconds_max=SECONDS_MAX),
+        Row("netspool, hit", "netspool", flags, seconds_max=SECONDS_MAX),
+        Row("netspool, hit, loop thread", "netspool", [*flags, "--delivery", "loop"], seconds_max=SECONDS_MAX),
+    ], [], [("instructions", METRIC, 1, 0, True)], base="LMDB in C, pointer", metric=METRIC)
 
 
 def run_row(row, setting):

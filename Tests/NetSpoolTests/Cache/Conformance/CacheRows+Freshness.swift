@@ -1,0 +1,147 @@
+/// How long an answer lasts, and how old it is.
+extension CacheRows {
+  static let lifetimes: [CacheRow] = [
+    .fresh("max-age is a lifetime", "RFC 9111 5.2.2.1", "Cache-Control: max-age=100", for: 99),
+    .stale("max-age ends", "RFC 9111 4.2", "Cache-Control: max-age=100", after: 100),
+    .stale("max-age=0 is none", "RFC 9111 5.2.2.1", "Cache-Control: max-age=0"),
+    .fresh("a long max-age", "RFC 9111 5.2.2.1", "Cache-Control: max-age=31536000", for: 31_535_999),
+    .fresh("2^31 seconds are a number", "RFC 9111 1.2.2", "Cache-Control: max-age=2147483648", for: 3600),
+    .fresh("2^62 seconds are a number", "RFC 9111 1.2.2", "Cache-Control: max-age=4611686018427387904"),
+    .stale("2^64 seconds are none", "RFC 9111 4.2.1", "Cache-Control: max-age=18446744073709551616"),
+    .fresh(
+      "max-age beats an earlier Expires", "RFC 9111 5.3", "Cache-Control: max-age=100", "Expires: {-100}"),
+    .stale(
+      "max-age beats a later Expires", "RFC 9111 5.3", "Cache-Control: max-age=10", "Expires: {100}",
+      after: 20),
+    .fresh("max-age beats Expires: 0", "RFC 9111 5.3", "Cache-Control: max-age=100", "Expires: 0"),
+    .fresh(
+      "s-maxage is not for a private cache", "RFC 9111 5.2.2.10", "Cache-Control: max-age=100, s-maxage=1"),
+    .stale("s-maxage alone gives nothing", "RFC 9111 5.2.2.10", "Cache-Control: s-maxage=100"),
+    .stale(
+      "Date in the past counts against max-age", "RFC 9111 4.2.3", "Cache-Control: max-age=100",
+      "Date: {-200}"),
+    .fresh(
+      "a clock a little ahead is forgiven", "RFC 9111 4.2.3", "Cache-Control: max-age=100", "Date: {60}"),
+    .stale(
+      "a clock far ahead is not", "RFC 9111 4.2.3", "Cache-Control: max-age=100", "Date: {86400}"),
+    .fresh("a Date that is none counts as now", "RFC 9110 6.6.1", "Cache-Control: max-age=100", "Date: soon"),
+    .stale("nothing said, nothing kept", "RFC 9111 4.2.2", "Content-Type: text/plain"),
+    CacheRow(
+      "a new answer takes the place of the old", "RFC 9111 4",
+      .asks("Cache-Control: max-age=10"), .asks("Cache-Control: max-age=100", after: 20),
+      .hits(after: 50, bodyOf: 2)),
+    CacheRow(
+      "each time-out is its own", "RFC 9111 4.2", .asks("Cache-Control: max-age=10"), .hits(after: 9),
+      .asks("Cache-Control: max-age=10", after: 2), .hits(after: 9, bodyOf: 3), .asks(after: 2)),
+    CacheRow(
+      "queries name other resources", "RFC 9111 2", .asks("Cache-Control: max-age=100", path: "?a"),
+      .asks("Cache-Control: max-age=100", path: "?b"), .hits(bodyOf: 1, path: "?a"),
+      .hits(bodyOf: 2, path: "?b"), .isMissing()),
+  ]
+
+  static let expires: [CacheRow] = [
+    .fresh("Expires is a lifetime", "RFC 9111 5.3", "Expires: {100}", "Date: {0}", for: 98),
+    .stale("Expires ends", "RFC 9111 5.3", "Expires: {100}", "Date: {0}", after: 101),
+    .fresh("without Date it counts from receipt", "RFC 9110 6.6.1", "Expires: {100}", for: 98),
+    .stale("Expires in the past", "RFC 9111 5.3", "Expires: {-100}", "Date: {0}"),
+    .stale("Expires at Date", "RFC 9111 5.3", "Expires: {0}", "Date: {0}"),
+    .stale("it counts from Date, not from now", "RFC 9111 4.2.1", "Expires: {-10}", "Date: {-110}"),
+    .stale("0 is in the past", "RFC 9111 5.3", "Expires: 0"),
+    .stale("a number is no date", "RFC 9111 5.3", "Expires: 100"),
+    .stale("-1 is no date", "RFC 9111 5.3", "Expires: -1"),
+    .stale("an empty one is no date", "RFC 9111 5.3", "Expires:"),
+    .stale("words are no date", "RFC 9111 5.3", "Expires: tomorrow"),
+    .stale("another zone is no HTTP date", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 02:01:18 EST"),
+    .stale("a wrong month is no date", "RFC 9110 5.6.7", "Expires: Thu, 18 Foo 2050 02:01:18 GMT"),
+    .stale("a date with text behind it is none", "RFC 9110 5.6.7", "Expires: {100}x"),
+    .stale("two that differ are none", "RFC 9111 4.2.1", "Expires: {100}", "Expires: {-100}"),
+    .fresh("two that agree are one", "RFC 9111 4.2.1", "Expires: {100}", "Expires: {100}"),
+    .fresh("the form of RFC 850", "RFC 9110 5.6.7", "Expires: Thursday, 18-Aug-50 02:01:18 GMT"),
+    .fresh("the form of asctime", "RFC 9110 5.6.7", "Expires: Thu Aug 18 02:01:18 2050"),
+    .fresh("the far future", "RFC 9111 5.3", "Expires: Fri, 31 Dec 9999 23:59:59 GMT", for: 1e9),
+    .stale("Age counts", "RFC 9111 4.2.3", "Expires: {100}", "Date: {0}", "Age: 150"),
+    .stale(
+      "another max-age that is no number leaves none", "RFC 9111 4.2.1", "Cache-Control: max-age=x",
+      "Expires: {100}"),
+  ]
+
+  static let ages: [CacheRow] = [
+    CacheRow(
+      "Age is what came and what passed", "RFC 9111 5.1",
+      .asks("Cache-Control: max-age=100", "Age: 30", shows: ["Age: 30"]),
+      .hits(after: 10, age: 40), .hits(after: 50, age: 90), .asks(after: 10)),
+    CacheRow(
+      "without Age it begins at 0", "RFC 9111 5.1", .asks("Cache-Control: max-age=100", shows: ["!Age"]),
+      .hits(age: 0), .hits(after: 30, age: 30)),
+    CacheRow(
+      "Date counts when it is older", "RFC 9111 4.2.3",
+      .asks("Cache-Control: max-age=100", "Age: 5", "Date: {-40}"), .hits(after: 10, age: 50)),
+    CacheRow(
+      "Age counts when it is older", "RFC 9111 4.2.3",
+      .asks("Cache-Control: max-age=100", "Age: 60", "Date: {-40}"), .hits(after: 10, age: 70)),
+    .stale("Age as long as the lifetime", "RFC 9111 4.2", "Cache-Control: max-age=100", "Age: 100"),
+    .stale("Age beyond it", "RFC 9111 4.2", "Cache-Control: max-age=100", "Age: 12345"),
+    .stale(
+      "Age past any number", "RFC 9111 1.2.2", "Cache-Control: max-age=100", "Age: 99999999999999999999"),
+    .stale("a negative one", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: -10"),
+    .fresh("words are ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: old"),
+    .fresh("fractions are ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200.5"),
+    .fresh("numbers with text are ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200a"),
+    .stale("the first of a list counts", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200, 0"),
+    .fresh("and only the first", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 0, 7200"),
+    .stale(
+      "the first of two lines counts", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200", "Age: 0"),
+    .fresh("with a parameter it is no number", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200;x=1"),
+    .fresh("an empty one is ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age:"),
+    .fresh("leading zeros are digits", "RFC 9111 1.2.2", "Cache-Control: max-age=100", "Age: 00010"),
+  ]
+
+  static let heuristics: [CacheRow] = [
+    .fresh(
+      "a tenth of the time since Last-Modified", "RFC 9111 4.2.2", "Last-Modified: {-1000}", "Date: {0}",
+      for: 98),
+    .stale("and no longer", "RFC 9111 4.2.2", "Last-Modified: {-1000}", "Date: {0}", after: 101),
+    .fresh(
+      "at most a day of it", "RFC 9111 4.2.2", "Last-Modified: {-100000000}", "Date: {0}", for: 86_390),
+    .stale(
+      "a day of it and no more", "RFC 9111 4.2.2", "Last-Modified: {-100000000}", "Date: {0}", after: 86_401),
+    .stale("Last-Modified after Date", "RFC 9111 4.2.2", "Last-Modified: {100}", "Date: {0}"),
+    .stale("Last-Modified that is no date", "RFC 9111 4.2.2", "Last-Modified: yesterday"),
+    .stale("an ETag alone", "RFC 9111 4.2.2", "ETag: \"a\""),
+    .stale("not when there is an Expires", "RFC 9111 4.2.2", "Last-Modified: {-1000}", "Expires: 0"),
+    .stale(
+      "not when there is a max-age", "RFC 9111 4.2.2", "Last-Modified: {-1000}", "Cache-Control: max-age=0"),
+    .stale(
+      "not when no-cache says so", "RFC 9111 5.2.2.4", "Last-Modified: {-1000}", "Cache-Control: no-cache"),
+    .fresh("an image, seven days", "RFC 9111 4.2.2", "Content-Type: image/png", for: 604_700),
+    .stale("an image, no longer", "RFC 9111 4.2.2", "Content-Type: image/png", after: 604_801),
+    .fresh(
+      "an image with ETag, a day", "RFC 9111 4.2.2", "Content-Type: image/png", "ETag: \"a\"", for: 86_300),
+    .stale("and no longer", "RFC 9111 4.2.2", "Content-Type: image/png", "ETag: \"a\"", after: 86_401),
+    .stale(
+      "an image that says no-cache", "RFC 9111 5.2.2.4", "Content-Type: image/png", "Cache-Control: no-cache"),
+  ]
+
+  /// Whether Last-Modified alone makes an answer of this status last (RFC 9110 section 15.1).
+  static let statuses: [CacheRow] =
+    [200, 203, 204, 300, 404, 405, 410, 414, 501].map { status in
+      CacheRow(
+        "\(status) lasts by heuristics", "RFC 9110 15.1",
+        Visit(status: status, answer: ["Last-Modified: {-10000}", "Date: {0}"]),
+        Visit(after: 500, sees: .cache, bodyOf: 1))
+    }
+    + [201, 202, 400, 401, 402, 403, 406, 409, 411, 412, 415, 418, 422, 451, 500, 502, 504, 505, 511, 599].map
+  {
+    .unstored("\($0) does not", "RFC 9110 15.1", "Last-Modified: {-10000}", "Date: {0}", status: $0)
+  }
+    + [200, 201, 202, 203, 204, 299, 300, 400, 403, 404, 410, 451, 499, 500, 502, 504, 599].map {
+      .fresh("\($0) lasts by max-age", "RFC 9111 3", "Cache-Control: max-age=100", status: $0)
+    }
+    + [200, 404, 410, 500, 599].map {
+      .unstored("\($0) obeys no-store", "RFC 9111 5.2.2.5", "Cache-Control: no-store, max-age=9", status: $0)
+    }
+    + [
+      .fresh("403 lasts when it is public", "RFC 9111 3", "Cache-Control: public, max-age=100", status: 403),
+      .fresh("404 lasts by Expires", "RFC 9111 3", "Expires: {100}", status: 404),
+    ]
+}

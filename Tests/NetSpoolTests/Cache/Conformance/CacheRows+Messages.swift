@@ -1,0 +1,153 @@
+import NetSpool
+
+/// Which parts of a message are kept, and which messages.
+extension CacheRows {
+  private static let lasting = "Cache-Control: max-age=100"
+
+  static let storedFields: [CacheRow] = [
+    CacheRow(
+      "fields are kept, in order and case", "RFC 9111 3.1",
+      .asks(lasting, "X-One: 1", "x-two: 2", "Content-Type: text/x-test", "Server: s", "Warning: 199 - x"),
+      .hits(shows: ["X-One: 1", "X-Two: 2", "Content-Type: text/x-test", "Server: s", "Content-Length: 6"])),
+    CacheRow(
+      "those of the connection are not", "RFC 9111 3.1",
+      .asks(
+        lasting, "Connection: X-Hop, keep-alive", "X-Hop: 1", "Keep-Alive: timeout=1",
+        "Proxy-Authenticate: Basic",
+        "Proxy-Connection: keep-alive", "Upgrade: x", "TE: trailers", "Trailer: x"),
+      .hits(shows: [
+        "!Connection", "!X-Hop", "!Keep-Alive", "!Proxy-Authenticate", "!Proxy-Connection", "!Upgrade", "!TE",
+        "!Trailer",
+      ])),
+    CacheRow(
+      "nor is the transfer coding", "RFC 9111 3.1", Visit(answer: [lasting], framing: .chunks),
+      .hits(shows: ["!Transfer-Encoding"])),
+    CacheRow(
+      "Date is served as it came", "RFC 9110 6.6.1", .asks(lasting, "Date: {-20}"),
+      .hits(after: 30, shows: ["Date: {-50}"])),
+    CacheRow(
+      "a missing Date is made", "RFC 9110 6.6.1", .asks(lasting), .hits(after: 30, shows: ["Date: {-30}"])),
+    CacheRow(
+      "repeated fields stay repeated", "RFC 9110 5.3", .asks(lasting, "X-A: 1", "X-A: 2"),
+      .hits(shows: ["X-A: 1"])),
+    CacheRow(
+      "the lifetime is served on", "RFC 9111 4", .asks(lasting, "ETag: \"a\""),
+      .hits(shows: [lasting, "ETag: \"a\""])),
+  ]
+
+  static let wholeAnswers: [CacheRow] = [
+    CacheRow("a length", "RFC 9111 3", .asks(lasting), .hits()),
+    CacheRow("chunks", "RFC 9111 3", Visit(answer: [lasting], framing: .chunks), .hits()),
+    CacheRow(
+      "the end of the connection proves nothing", "RFC 9112 8",
+      Visit(answer: [lasting], framing: .untilClose),
+      .isMissing()),
+    CacheRow(
+      "a broken one is not kept", "RFC 9111 3.3",
+      Visit(answer: [lasting], framing: .cutOff, sees: .error(.bodyTruncated)).broken, .isMissing()),
+    CacheRow("an empty one is whole", "RFC 9111 3", Visit(answer: [lasting], body: ""), .hits(bodyOf: 1)),
+    CacheRow(
+      "no content is whole", "RFC 9111 3", Visit(status: 204, answer: [lasting]), .hits(bodyOf: 1)),
+    .unstored("Set-Cookie is for one", "RFC 9111 7.3", lasting, "Set-Cookie: a=b"),
+    .unstored("whatever else is said", "RFC 9111 7.3", "Cache-Control: public, max-age=9", "Set-Cookie: a=b"),
+    CacheRow(
+      "an answer with Set-Cookie takes the place of what is held", "RFC 9111 4",
+      .asks("Cache-Control: max-age=10"),
+      .asks(lasting, "Set-Cookie: a=b", after: 20), .isMissing()),
+  ]
+
+  static let ranges: [CacheRow] = [
+    .unstored(
+      "a part is not kept", "RFC 9111 3.3", lasting, "Content-Range: bytes 0-5/100", status: 206,
+      with: ["Range: bytes=0-5"]),
+    CacheRow(
+      "a request for a part goes to the origin", "RFC 9111 3.3", .asks(lasting),
+      .asks(with: ["Range: bytes=0-1"], sends: ["Range: bytes=0-1"]), .hits(bodyOf: 1)),
+    CacheRow(
+      "a part does not take the place of the whole", "RFC 9111 3.4", .asks(lasting, "ETag: \"a\""),
+      .asks(
+        lasting, "ETag: \"a\"", "Content-Range: bytes 0-5/100", status: 206, with: ["Range: bytes=0-5"]),
+      .hits(bodyOf: 1)),
+    CacheRow(
+      "a whole answer to a request for a part is not kept", "RFC 9111 3.3",
+      .asks(lasting, with: ["Range: bytes=0-1"]), .isMissing()),
+    .unstored(
+      "a whole answer with Content-Range is none", "RFC 9110 14.4", lasting, "Content-Range: bytes 0-5/6"),
+    CacheRow(
+      "416 is not kept", "RFC 9110 15.5.17", .asks(lasting, status: 416, with: ["Range: bytes=9-"]),
+      .isMissing()),
+  ]
+
+  static let redirects: [CacheRow] =
+    [301, 302, 303, 307, 308].map { status in
+      CacheRow(
+        "\(status) is followed, and its target kept", "RFC 9110 15.4",
+        .asks(lasting, path: "/../to\(status)"),
+        Visit(status: status, answer: ["Location: /to\(status)", lasting], sees: .stale, bodyOf: 1),
+        Visit(status: status, answer: ["Location: /to\(status)"], sees: .stale, bodyOf: 1))
+    } + [
+      CacheRow(
+        "300 without Location is an answer", "RFC 9110 15.4.1", .asks(lasting, status: 300), .hits(bodyOf: 1)),
+      CacheRow(
+        "a redirect without Location is one too", "RFC 9110 15.4", .asks(lasting, status: 301),
+        .hits(bodyOf: 1)),
+    ]
+
+  static let credentials: [CacheRow] = [
+    CacheRow(
+      "an authorised answer is for who asked", "RFC 9111 3.5",
+      .asks(lasting, with: ["Authorization: Bearer a"]),
+      .hits(with: ["Authorization: Bearer a"], bodyOf: 1), .asks(lasting, with: ["Authorization: Bearer b"]),
+      .hits(with: ["Authorization: Bearer b"], bodyOf: 3), .isMissing(),
+      .hits(with: ["Authorization: Bearer a"], bodyOf: 1)),
+    CacheRow(
+      "public changes nothing about it", "RFC 9111 3.5",
+      .asks("Cache-Control: public, max-age=100", with: ["Authorization: Bearer a"]), .isMissing(),
+      .isMissing(with: ["Authorization: Bearer b"])),
+    CacheRow(
+      "an anonymous answer is not for who signs in", "RFC 9111 3.5", .asks(lasting),
+      .asks(lasting, with: ["Authorization: Bearer a"]), .hits(bodyOf: 1)),
+    CacheRow(
+      "cookies tell users apart", "RFC 6265 5.4", .asks(lasting, with: ["Cookie: id=1"]),
+      .asks(lasting, with: ["Cookie: id=2"]), .hits(with: ["Cookie: id=1"], bodyOf: 1), .isMissing()),
+    CacheRow(
+      "so do keys in fields of another name", "RFC 9111 3.5", .asks(lasting, with: ["X-Api-Key: 1"]),
+      .asks(lasting, with: ["X-Api-Key: 2"]), .hits(with: ["X-Api-Key: 1"], bodyOf: 1)),
+    CacheRow(
+      "fields that route are part of the name", "RFC 9111 2", .asks(lasting, with: ["X-Forwarded-Host: a"]),
+      .asks(lasting, with: ["X-Forwarded-Host: b"]), .asks(lasting),
+      .hits(with: ["X-Forwarded-Host: a"], bodyOf: 1)),
+  ]
+
+  static let sharedCache: [CacheRow] =
+    [
+      .unstored("private is not kept", "RFC 9111 5.2.2.7", "Cache-Control: private, max-age=100"),
+      CacheRow(
+        "a private field is left out", "RFC 9111 5.2.2.7",
+        .asks("Cache-Control: max-age=100, private=\"X-A\"", "X-A: 1"), .hits(shows: ["!X-A"])),
+      .fresh("s-maxage comes first", "RFC 9111 5.2.2.10", "Cache-Control: max-age=1, s-maxage=100"),
+      .stale(
+        "also when it is shorter", "RFC 9111 5.2.2.10", "Cache-Control: max-age=100, s-maxage=1", after: 2),
+      .fresh("s-maxage beats Expires", "RFC 9111 5.3", "Cache-Control: s-maxage=100", "Expires: {-100}"),
+      .unstored("an authorised answer", "RFC 9111 3.5", lasting, with: ["Authorization: Bearer a"]),
+      CacheRow(
+        "proxy-revalidate is never used stale", "RFC 9111 5.2.2.8",
+        .asks("Cache-Control: max-age=10, proxy-revalidate"),
+        .asks(after: 20, with: ["Cache-Control: max-stale"])),
+    ]
+    + ["public", "must-revalidate", "s-maxage=100"].map {
+      CacheRow(
+        "an authorised answer that is \($0)", "RFC 9111 3.5",
+        .asks("Cache-Control: max-age=100, \($0)", with: ["Authorization: Bearer a"]),
+        .hits(with: ["Authorization: Bearer b"], bodyOf: 1))
+    }
+}
+
+extension Visit {
+  /// The origin was asked although the end is an error.
+  fileprivate var broken: Visit {
+    var copy = self
+    copy.isAsked = true
+    return copy
+  }
+}

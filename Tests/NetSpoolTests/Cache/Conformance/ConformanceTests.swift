@@ -1,0 +1,47 @@
+import NetSpool
+import Testing
+
+/// The rules of RFC 9111, RFC 9110, RFC 5861 and RFC 8246 for a private cache, seen from both of its ends: what
+/// reaches the origin, and what the caller gets.
+@Suite(.timeLimit(.minutes(10))) struct ConformanceTests {
+  @Test(arguments: CacheRows.groups) func `a private cache keeps the rules`(of group: CacheRows.Group)
+    async throws
+  {
+    try await withCache(rules: group.rules) { engine, origin, clock in
+      let story = CacheStory(engine, origin, clock)
+      for (index, row) in group.rows.enumerated() { await story.play(row, at: "/\(index)") }
+    }
+  }
+}
+
+/// All rows, by what they are about.
+enum CacheRows {
+  struct Group: Sendable, CustomTestStringConvertible {
+    let name: String
+    var rules = NetSpool.CacheRules.standard
+    let rows: [CacheRow]
+    var testDescription: String { name }
+  }
+
+  static let groups = [
+    Group(name: "lifetimes", rows: lifetimes), Group(name: "Expires", rows: expires),
+    Group(name: "Cache-Control as text", rows: directiveText), Group(name: "Age", rows: ages),
+    Group(name: "request directives", rows: requestDirectives),
+    Group(name: "response directives", rows: responseDirectives),
+    Group(name: "heuristics", rows: heuristics), Group(name: "statuses", rows: statuses),
+    Group(name: "methods", rows: methods), Group(name: "Vary", rows: vary),
+    Group(name: "variants", rows: variants), Group(name: "validation", rows: validation),
+    Group(name: "304 updates", rows: updates), Group(name: "HEAD updates", rows: headUpdates),
+    Group(name: "invalidation", rows: invalidation), Group(name: "staleness", rows: staleness),
+    Group(name: "stored fields", rows: storedFields), Group(name: "whole answers", rows: wholeAnswers),
+    Group(name: "ranges", rows: ranges), Group(name: "redirects", rows: redirects),
+    Group(name: "credentials", rows: credentials),
+    Group(name: "a shared cache", rules: shared, rows: sharedCache),
+  ]
+
+  private static var shared: NetSpool.CacheRules {
+    var rules = NetSpool.CacheRules.standard
+    rules.isShared = true
+    return rules
+  }
+}
