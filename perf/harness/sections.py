@@ -1,4 +1,4 @@
-"""What is measured: rows (a client and its flags), the columns shown, and the goals of PERFORMANCE they answer."""
+"""What is measured: rows (a client and its flags), the columns shown, and the goals they answer."""
 
 from dataclasses import dataclass, field
 
