@@ -35,7 +35,7 @@ extension NetworkOperation {
     core.demand { response in
       let image = NetworkImage(ResponseBody(core: response.body))
       if let image, image.isComplete { return nil }
-      context.cache?.remove(url: url)
+      for url in Set([url, response.finalURL]) { context.cache?.remove(url: url) }
       return Failure(
         .decodeFailed, reason: image == nil ? "notAnImage" : "imageTruncated", sendState: .answered)
     }

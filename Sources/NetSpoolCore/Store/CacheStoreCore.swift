@@ -257,7 +257,7 @@ extension CacheStoreCore {
 
   func onRoom(_ callback: @escaping @Sendable () -> Void) {
     let hasRoom = shelf.withLock { shelf in
-      if shelf.pending.bytes <= settings.pendingBytesMax / 2 { return true }
+      if shelf.pending.bytes <= settings.pendingBytesMuch { return true }
       shelf.onRoom.append(callback)
       return false
     }

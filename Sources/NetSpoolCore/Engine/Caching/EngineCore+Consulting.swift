@@ -7,7 +7,7 @@ extension EngineCore {
     operation.loop.cacheUse = nil
     guard let cache = operation.context.cache else { return refuseOffline(operation, request) }
     guard let question = question(operation, request, cache) else { return false }
-    let held = cache.held(for: question)
+    let held = cache.held(for: question).flatMap { leadsElsewhere($0, operation) ? nil : $0 }
     let use: CacheUse
     switch CacheDecision.make(for: question.request, stored: held?.stored, now: cache.now) {
     case .bypass: return false
@@ -26,6 +26,16 @@ extension EngineCore {
     }
     operation.loop.cacheUse = use
     return false
+  }
+
+  /// A stored redirect is the answer only for those who do not follow it.
+  private func leadsElsewhere(_ held: HeldAnswer, _ operation: Operation) -> Bool {
+    guard (300..<400).contains(held.stored.status) else { return false }
+    let request = operation.request
+    let policy = (request.hasExtras ? request.extra.redirects : nil) ?? operation.context.redirects
+    let location = try? RedirectDecision.location(
+      status: held.stored.status, fields: held.stored.headers, policy: policy)
+    return location != nil
   }
 
   /// Without a cache nothing is held.

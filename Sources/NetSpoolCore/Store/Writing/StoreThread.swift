@@ -189,7 +189,7 @@ struct StoreThread: ~Copyable {
       shelf.statistics.add(report)
       // Old pages are free to be used again only when no snapshot sees them.
       shelf.retireCurrent()
-      guard shelf.pending.bytes <= core.settings.pendingBytesMax / 2 else { return [] }
+      guard shelf.pending.bytes <= core.settings.pendingBytesMuch else { return [] }
       defer { shelf.onRoom = [] }
       return shelf.onRoom
     }
