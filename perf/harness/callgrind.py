@@ -40,16 +40,15 @@ def section(setting, name, title, netspool, others):
 
 
 def hits(setting):
-    """The difference also leaves out what fills the store."""
     few = ["--distinct", "200"]
     flags = [*sections.hits(setting, "callgrind"), *few]
     return Section("callgrind hit", "instructions per fresh hit of 8 KiB", [
-        Row("LMDB in C, pointer", "stores", ["--store", "lmdb", "--folder", f"{setting.work}/callgrind-lmdb", *few]),
+        Row("LMDB in C, pointer", "stores", ["--store", "lmdb", "--folder", f"{setting.work}/callgrind-lmdb", *few], fills=True),
         Row("store, lookup and freshness", "inside",
             ["--lookup", "--store", "decision", "--cache", f"{setting.work}/callgrind-inside", "--url-prefix", "http://127.0.0.1", *few],
-            seconds_max=SECONDS_MAX),
-        Row("netspool, hit", "netspool", flags, seconds_max=SECONDS_MAX),
-        Row("netspool, hit, loop thread", "netspool", [*flags, "--delivery", "loop"], seconds_max=SECONDS_MAX),
+            seconds_max=SECONDS_MAX, fills=True),
+        Row("netspool, hit", "netspool", flags, seconds_max=SECONDS_MAX, fills=True),
+        Row("netspool, hit, loop thread", "netspool", [*flags, "--delivery", "loop"], seconds_max=SECONDS_MAX, fills=True),
     ], [], [("instructions", METRIC, 1, 0, True)], base="LMDB in C, pointer", metric=METRIC)
 
 
@@ -60,6 +59,8 @@ def run_row(row, setting):
     if not shutil.which("valgrind"):
         return {"failure": "valgrind is not installed"}
     program = without_debug_info(setting, row.client)
+    if row.fills:
+        measure.run([program, *row.flags, "--requests", "1000"], SECONDS_MAX)
     totals = []
     for requests in setting.scale.counted_requests:
         record = total(setting, program, [*row.flags, "--requests", str(requests)])

@@ -25,7 +25,7 @@ class Scale:
     @staticmethod
     def quick():
         return Scale(requests=10_000, latency_requests=2_000, deep=10_000, entries=10_000, large_bytes=1 << 28,
-                     counted_requests=(500, 1_500))
+                     counted_requests=(1_000, 2_000))
 
 
 @dataclass
@@ -43,6 +43,7 @@ class Row:
     flags: list
     outputs: list = field(default_factory=list)
     seconds_max: int = 120
+    fills: bool = False  # the first run fills a store that the later ones find full
 
 
 @dataclass

@@ -108,4 +108,17 @@ extension NetworkError.Code {
   public static let uploadLengthMismatch = Self(.uploadLengthMismatch)
   /// The rest of a download does not belong to the part that is there.
   public static let resumeMismatch = Self(.resumeMismatch)
+
+  // MARK: What is kept on disk
+
+  /// The store's directory or file cannot be used; `reason` says why.
+  public static let storeOpenFailed = Self(.storeOpenFailed)
+  /// Another process holds the store in a way that cannot be shared; `reason` names it.
+  public static let storeInUse = Self(.storeInUse)
+  /// The store is being opened by another process for too long.
+  public static let storeBusy = Self(.storeBusy)
+  /// There is no room on the disk.
+  public static let storageFull = Self(.storageFull)
+  /// The store refused; `underlying` has LMDB's code.
+  public static let storeFailed = Self(.storeFailed)
 }

@@ -114,9 +114,6 @@ extension Visit {
   /// The same with another method.
   func by(_ method: String) -> Visit { changed { $0.method = method } }
 
-  /// The same with the body's end marked in another way.
-  func framed(_ framing: Framing) -> Visit { changed { $0.framing = framing } }
-
   private func changed(_ change: (inout Visit) -> Void) -> Visit {
     var copy = self
     change(&copy)

@@ -107,6 +107,6 @@ extension CacheRows {
     CacheRow(
       "not past must-revalidate either", "RFC 9111 4.2.4",
       .asks("Cache-Control: max-age=10, must-revalidate"),
-      Visit(after: 20, framing: .cutOff, sees: .error(.bodyTruncated))),
+      Visit(after: 20, framing: .cutOff, sees: .error(.bodyTruncated), isAsked: true)),
   ]
 }

@@ -1,0 +1,88 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+/// Equal requests share an exchange, also one that asks whether what is held still holds.
+@Suite(.timeLimit(.minutes(10))) struct CacheCoalescingTests {
+  @Test(arguments: [304, 200]) func `a thousand equal requests ask once`(status: Int) async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", status == 304 ? .status(304).header("ETag", "\"a\"") : .text("new"))
+      origin.hold("/a")
+      let tally = Tally()
+      let sources = Journal<NetworkResponse.Source>()
+      for _ in 0..<1000 {
+        let operation = engine.operation(path: "/a").onCompletion { sources.add($0.source) }
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      await tally.wait(for: 1000)
+      #expect(tally.count("completed") == 1000 && tally.isOneEach)
+      #expect(origin.hits("/a") == 2)
+      #expect(origin.requests.last?.header("If-None-Match") == "\"a\"")
+      #expect(sources.entries.allSatisfy { $0 == (status == 304 ? .revalidated : .network) })
+    }
+  }
+
+  @Test func `each of them is told that nothing was modified`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .status(304))
+      origin.hold("/a")
+      let told = Counter()
+      let operations = (0..<10).map { _ in engine.operation(path: "/a").onNotModified { told.add() } }
+      for operation in operations { engine.enqueue(operation) }
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      for operation in operations { #expect(await operation.end().text == "old") }
+      #expect(told.value == 10)
+    }
+  }
+
+  @Test func `those who want something else of the cache go alone`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .text("new"))
+      origin.hold("/a")
+      let asking = engine.get("/a")
+      #expect(await origin.waitForWaiting("/a", 1))
+      #expect(await engine.fetch("/a", .preferCached).text == "old")
+      #expect(await engine.fetch("/a", .onlyIfCached).text == "old")
+      let reload = engine.operation(path: "/a")
+      engine.enqueue(reload, forceReload: true)
+      #expect(await origin.waitForWaiting("/a", 2))
+      let named = engine.operation(path: "/a").configure { $0.credentialScope = "x" }
+      engine.enqueue(named)
+      #expect(await origin.waitForWaiting("/a", 3))
+      origin.release("/a")
+      for operation in [asking, reload, named] { #expect(await operation.end().text == "new") }
+    }
+  }
+
+  @Test func `one that asks for itself is told 304, the others get the body`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .status(304).header("ETag", "\"a\""))
+      let own = engine.operation(path: "/a").setHeader("If-None-Match", "\"a\"")
+      let told = Counter()
+      own.onNotModified { told.add() }
+      let response = try #require(await engine.end(of: own).response)
+      #expect(response.status == 304 && response.source == .network && response.body.count == 0)
+      #expect(told.value == 1)
+      #expect(await engine.fetch("/a").text == "old")
+    }
+  }
+
+  @Test func `a follower leaves, the others stay`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .status(304))
+      origin.hold("/a")
+      let operations = (0..<3).map { _ in engine.get("/a") }
+      #expect(await origin.waitForWaiting("/a", 1))
+      operations[0].cancel()
+      operations[2].cancel()
+      #expect(await operations[0].end().code == .cancelled)
+      origin.release("/a")
+      #expect(await operations[1].end().response?.source == .revalidated)
+      #expect(await operations[2].end().code == .cancelled)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+/// What is removed is gone when the call returns, and nothing else is.
+@Suite(.timeLimit(.minutes(10))) struct CacheRemovalTests {
+  @Test func `a URL, in every spelling and with all its variants`() async throws {
+    try await withFull { engine, origin in
+      for language in ["de", "en"] { _ = await engine.fetch("/vary", headers: ["Accept-Language": language]) }
+      _ = await engine.fetch("/a", headers: ["Authorization": "Bearer 1"])
+      engine.removeCached(url: origin.url("/x/../%61#part"))
+      engine.removeCached(url: origin.url("/vary"))
+      #expect(await engine.isMissing("/a"))
+      #expect(await engine.isMissing("/a", ["Authorization": "Bearer 1"]))
+      for language in ["de", "en"] { #expect(await engine.isMissing("/vary", ["Accept-Language": language])) }
+      for path in ["/a?q", "/b", "/folder/a"] { #expect(!(await engine.isMissing(path)), "\(path)") }
+      engine.removeCached(url: "no URL")
+    }
+  }
+
+  @Test func `also when fields that route are part of the name`() async throws {
+    try await withFull { engine, origin in
+      _ = await engine.fetch("/a", headers: ["X-Forwarded-Host": "x"])
+      engine.removeCached(url: origin.url("/a"))
+      #expect(await engine.isMissing("/a", ["X-Forwarded-Host": "x"]))
+    }
+  }
+
+  @Test func `a prefix`() async throws {
+    try await withFull { engine, origin in
+      _ = await engine.fetch("/folder/a", headers: ["Authorization": "Bearer 1"])
+      engine.removeCached(prefix: origin.url("/folder/"))
+      #expect(await engine.isMissing("/folder/a"))
+      #expect(await engine.isMissing("/folder/a", ["Authorization": "Bearer 1"]))
+      #expect(await engine.isMissing("/folder/b"))
+      for path in ["/a", "/b", "/folder"] { #expect(!(await engine.isMissing(path)), "\(path)") }
+      engine.removeCached(prefix: "")
+      for path in ["/a", "/b", "/folder"] { #expect(await engine.isMissing(path)) }
+    }
+  }
+
+  @Test func `everything`() async throws {
+    try await withFull { engine, origin in
+      engine.emptyCache()
+      for path in Self.paths { #expect(await engine.isMissing(path)) }
+      _ = await engine.fetch("/a")
+      #expect(!(await engine.isMissing("/a")))
+    }
+  }
+
+  @Test func `inside a completion, on the loop thread as well`() async throws {
+    for delivery in [NetworkEngine.Delivery.serialQueue, .loopThread] {
+      try await withCache(engine: { $0.delivery = delivery }) { engine, origin, _ in
+        origin.on("/a", .text("a").header("Cache-Control", "max-age=1000"))
+        let url = origin.url("/a")
+        let operation = engine.operation(path: "/a").onCompletion { _ in engine.removeCached(url: url) }
+        #expect(await engine.end(of: operation).text == "a")
+        #expect(await engine.isMissing("/a"))
+        _ = await engine.fetch("/a")
+        let emptying = engine.operation(path: "/a").onCompletion { _ in engine.emptyCache() }
+        #expect(await engine.end(of: emptying).response?.source == .cache)
+        #expect(await engine.isMissing("/a"))
+      }
+    }
+  }
+
+  @Test func `what is under way when its URL is removed may still be stored, but not served before`()
+    async throws
+  {
+    try await withFull { engine, origin in
+      origin.hold("/new")
+      let operation = engine.get("/new")
+      #expect(await origin.waitForWaiting("/new", 1))
+      engine.removeCached(url: origin.url("/new"))
+      #expect(await engine.isMissing("/new"))
+      origin.release("/new")
+      #expect(await operation.end().text == "content")
+    }
+  }
+
+  private static let paths = ["/a", "/a?q", "/b", "/folder", "/folder/a", "/folder/b"]
+
+  private func withFull(_ body: (NetworkEngine, ScriptedOrigin) async throws -> Void) async throws {
+    try await withCache { engine, origin, _ in
+      origin.fallback(.text("content").header("Cache-Control", "max-age=1000"))
+      origin.on("/vary", .text("v").header("Cache-Control", "max-age=1000").header("Vary", "Accept-Language"))
+      for path in Self.paths { _ = await engine.end(of: engine.operation(url: origin.url(path))) }
+      try await body(engine, origin)
+    }
+  }
+}
+
+extension NetworkEngine {
+  /// Nothing is held for a path or URL.
+  func isMissing(_ path: String, _ fields: HTTPHeaders = [:]) async -> Bool {
+    let operation = operation(url: "http://127.0.0.1:\(configuration.port ?? 80)\(path)")
+    operation.cachePolicy = .onlyIfCached
+    operation.configure { request in
+      for field in fields { request.headers.add(field.name, field.value) }
+    }
+    return await end(of: operation).code == .notCached
+  }
+}

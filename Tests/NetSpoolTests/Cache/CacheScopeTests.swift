@@ -1,0 +1,98 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+/// Whose answers are whose: never one user's for another.
+@Suite(.timeLimit(.minutes(10))) struct CacheScopeTests {
+  @Test func `two tokens never mix, under way or held`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/me") { request in
+        .text(request.header("Authorization") ?? "nobody").header("Cache-Control", "max-age=1000")
+      }
+      let wrong = Journal<String>()
+      let tally = Tally()
+      for number in 0..<2000 {
+        let token = "\(number % 3)"
+        let operation = engine.operation(path: "/me")
+        if token != "0" { operation.setAuthorization(token) }
+        let mine = token == "0" ? "nobody" : "Bearer \(token)"
+        operation.onCompletion { if $0.text != mine { wrong.add("\(mine): \($0.text ?? "")") } }
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      await tally.wait(for: 2000)
+      #expect(wrong.entries.isEmpty && tally.count("completed") == 2000)
+      for mine in ["nobody", "Bearer 1", "Bearer 2"] {
+        let fields: HTTPHeaders = mine == "nobody" ? [:] : ["Authorization": mine]
+        #expect(await engine.fetch("/me", .onlyIfCached, headers: fields).text == mine)
+      }
+    }
+  }
+
+  @Test func `a new token does not outlive its process's secret in the store`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/me", .text("mine").header("Cache-Control", "max-age=1000"))
+      _ = await engine.fetch("/me", headers: ["Cookie": "id=1"])
+      #expect(await engine.fetch("/me", .onlyIfCached, headers: ["Cookie": "id=2"]).code == .notCached)
+      #expect(await engine.fetch("/me", .onlyIfCached).code == .notCached)
+      #expect(await engine.fetch("/me", .onlyIfCached, headers: ["Cookie": "id=1"]).text == "mine")
+    }
+  }
+
+  @Test func `a name of the caller's own goes before fields`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/me") { request in
+        .text(request.header("Authorization") ?? "nobody").header("Cache-Control", "max-age=1000")
+      }
+      @Sendable func ask(_ scope: String?, _ token: String?) async -> NetworkResponse? {
+        let operation = engine.operation(path: "/me").configure { $0.credentialScope = scope }
+        if let token { operation.setAuthorization(token) }
+        return await engine.end(of: operation).response
+      }
+      #expect(await ask("ann", "1")?.source == .network)
+      #expect(await ask("ann", "2")?.text == "Bearer 1")  // a renewed token of the same user
+      #expect(await ask("bob", "1")?.source == .network)
+      #expect(await ask(nil, "1")?.source == .network)
+      #expect(await ask(nil, nil)?.text == "nobody")
+      #expect(origin.requestCount == 4)
+    }
+  }
+
+  @Test func `an engine's own fields and name count`() async throws {
+    let folder = try TemporaryFolder()
+    try await withEngine { first, origin in
+      origin.on("/a", .text("a").header("Cache-Control", "max-age=1000"))
+      var settings = CacheConfiguration()
+      settings.directory = folder.path
+      try first.useCache(settings)
+      _ = await first.fetch("/a")
+      let signed = try NetworkEngine(to: origin, on: first.configuration.queue) {
+        $0.headers = ["Authorization": "Bearer 1"]
+      }
+      try signed.useCache(settings)
+      #expect(await signed.fetch("/a", .onlyIfCached).code == .notCached)
+      settings.credentialScope = "ann"
+      let named = try NetworkEngine(to: origin, on: first.configuration.queue)
+      try named.useCache(settings)
+      #expect(await named.fetch("/a", .onlyIfCached).code == .notCached)
+      let plain = try NetworkEngine(to: origin, on: first.configuration.queue)
+      settings.credentialScope = nil
+      try plain.useCache(settings)
+      #expect(await plain.fetch("/a", .onlyIfCached).text == "a")
+    }
+    _ = folder
+  }
+
+  @Test func `a redirect to another origin leaves the secrets, and the scope, behind`() async throws {
+    try await withCache { engine, origin, _ in
+      let other = try ScriptedOrigin()
+      other.on("/b", .text("for all").header("Cache-Control", "max-age=1000"))
+      origin.on("/a", .redirect(to: other.url("/b")))
+      _ = await engine.fetch("/a", headers: ["Authorization": "Bearer 1"])
+      #expect(other.requests.last?.header("Authorization") == nil)
+      let plain = engine.operation(url: other.url("/b"))
+      plain.cachePolicy = .onlyIfCached
+      #expect(await engine.end(of: plain).text == "for all")
+    }
+  }
+}

@@ -1,0 +1,250 @@
+import NetSpool
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+/// Streams and the cache: stored bodies go into streams, streamed bodies go into the store.
+@Suite(.timeLimit(.minutes(10))) struct CacheStreamTests {
+  private static let bytes = (0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+
+  @Test func `a slow stream gets all, and so do the others`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", .bytes(Self.bytes).header("Cache-Control", "max-age=100"))
+      _ = await engine.fetch("/a")
+      let pipe = try Pipe()
+      let fast = [MemoryDownloadStream(), MemoryDownloadStream()]
+      let operation = engine.operation(path: "/a").addDownloadStream(
+        DescriptorDownloadStream(pipe.writerNumber))
+      for stream in fast { operation.addDownloadStream(stream) }
+      engine.enqueue(operation)
+      // It is still playing when the reader begins: the body is larger than pipe and backlog together.
+      #expect(await engine.fetch("/a").text?.utf8.count ?? 0 > 0)
+      #expect(operation.state != .finished)
+      pipe.letGo()
+      let response = try #require(await operation.end().response)
+      pipe.closeWriter()
+      #expect(response.source == .cache && response.body.count == 0 && response.streams.count == 3)
+      #expect(response.streams.allSatisfy { $0.bytes == Int64(Self.bytes.count) })
+      #expect(fast.allSatisfy { $0.isWhole && $0.bytes == Self.bytes })
+      _ = pipe.digest()
+      #expect(origin.requestCount == 1)
+    }
+  }
+
+  @Test func `cancelling ends what plays, once`() async throws {
+    try await withPlaying { engine, operation, calls in
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+      #expect(await engine.fetch("/a").response?.source == .cache)
+      #expect(calls.entries.filter { $0.hasPrefix("close") } == ["close cancelled"])
+      #expect(calls.entries.filter { $0.hasPrefix("open") }.count == 1)
+    }
+  }
+
+  @Test func `so does shutting down`() async throws {
+    try await withPlaying { engine, operation, calls in
+      engine.shutDown(deadline: 0)
+      #expect(await operation.end().code == .engineClosed)
+      #expect(calls.entries.filter { $0.hasPrefix("close") } == ["close engineClosed"])
+    }
+  }
+
+  @Test func `what plays is not waiting: the limit for waiting does not end it`() async throws {
+    try await withPlaying(queueDeadline: 0.05) { engine, operation, calls in
+      // Another one that waits no longer than that proves that the time is over.
+      engine.configuration.queue.isSuspended = true
+      let other = engine.operation(path: "/other")
+      other.timeouts = .queueDeadline(0.1)
+      #expect(await engine.end(of: other).code == .timedOut)
+      #expect(operation.state != .finished)
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+    }
+  }
+
+  @Test func `pausing what plays does no harm`() async throws {
+    try await withPlaying { engine, operation, calls in
+      operation.pause()
+      operation.resume()
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+    }
+  }
+
+  @Test func `a stream that fails is dropped or fails it`() async throws {
+    for policy in [StreamFailurePolicy.failOperation, .dropStream] {
+      try await withCache { engine, origin, _ in
+        origin.on("/a", .bytes(Self.bytes).header("Cache-Control", "max-age=100"))
+        _ = await engine.fetch("/a")
+        let good = MemoryDownloadStream()
+        let operation = engine.operation(path: "/a").addDownloadStream(good)
+          .addDownloadStream(MemoryDownloadStream(bytesMax: 1000), onFailure: policy)
+        let ending = await engine.end(of: operation)
+        #expect(ending.code == (policy == .dropStream ? nil : .sinkFailed))
+        if policy == .dropStream { #expect(good.bytes == Self.bytes) }
+      }
+    }
+  }
+
+  @Test(arguments: [nil, 65_536] as [Int?]) func `what was streamed is stored`(chunk: Int?) async throws {
+    try await withCache { engine, origin, _ in
+      let bytes = Array(Self.bytes.prefix(chunk == nil ? 1_500_000 : 900_000))
+      let answer = Answer.bytes(bytes).header("Cache-Control", "max-age=100")
+      origin.on("/a", chunk.map { answer.framed(.chunked(size: $0)) } ?? answer)
+      let stream = MemoryDownloadStream()
+      #expect(
+        await engine.end(of: engine.operation(path: "/a").addDownloadStream(stream)).response?.source
+          == .network)
+      let held = try #require(await engine.fetch("/a").response)
+      #expect(held.source == .cache && [UInt8](held.body) == bytes && stream.bytes == bytes)
+    }
+  }
+
+  @Test func `also when it was compressed`() async throws {
+    try await withCache { engine, origin, _ in
+      let bytes = [UInt8](repeating: 0, count: 100_000)
+      origin.on("/a", .gzip(GzipBomb(unpacked: bytes.count).bytes).header("Cache-Control", "max-age=100"))
+      let stream = MemoryDownloadStream()
+      _ = await engine.end(of: engine.operation(path: "/a").addDownloadStream(stream))
+      let held = try #require(await engine.fetch("/a").response)
+      #expect(held.source == .cache && [UInt8](held.body) == bytes && stream.bytes == bytes)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `what is too large is not`(streams: Bool) async throws {
+    try await withCache({ $0.bodyBytesMax = 1000 }) { engine, origin, _ in
+      for (path, count) in [("/fits", 1000), ("/large", 1001)] {
+        origin.on(path, .pattern(count).header("Cache-Control", "max-age=100"))
+        let operation = engine.operation(path: path)
+        if streams { operation.addDownloadStream(MemoryDownloadStream()) }
+        _ = await engine.end(of: operation)
+        #expect((await engine.fetch(path, .onlyIfCached).response != nil) == (count == 1000))
+      }
+    }
+  }
+
+  @Test func `nor what was cut off, or refused by a stream`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/cut", .pattern(100_000).header("Cache-Control", "max-age=100").closeAfter(50_000))
+      let cut = engine.operation(path: "/cut").addDownloadStream(MemoryDownloadStream())
+      #expect(await engine.end(of: cut).code == .bodyTruncated)
+      #expect(await engine.fetch("/cut", .onlyIfCached).code == .notCached)
+      origin.on("/refused", .pattern(100_000).header("Cache-Control", "max-age=100"))
+      let refused = engine.operation(path: "/refused").addDownloadStream(MemoryDownloadStream(bytesMax: 10))
+      #expect(await engine.end(of: refused).code == .sinkFailed)
+      #expect(await engine.fetch("/refused", .onlyIfCached).code == .notCached)
+    }
+  }
+
+  @Test func `a stream is opened once, whatever fails before the stored body plays`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .text("new").closeAfter(0))
+      let calls = Journal<String>()
+      let operation = engine.operation(path: "/a").addDownloadStream(NotingStream(calls))
+      _ = await engine.end(of: operation)
+      #expect(calls.entries.filter { $0.hasPrefix("open") }.count == 1)
+      #expect(calls.entries.filter { $0.hasPrefix("close") }.count == 1)
+    }
+  }
+
+  @Test func `a revalidated body plays into the streams of all`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .status(304))
+      origin.hold("/a")
+      let streams = (0..<3).map { _ in MemoryDownloadStream() }
+      let operations = streams.map { engine.operation(path: "/a").addDownloadStream($0) }
+      for operation in operations { engine.enqueue(operation) }
+      let plain = engine.get("/a")
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      for operation in operations { #expect(await operation.end().response?.source == .revalidated) }
+      #expect(await plain.end().text == "old")
+      #expect(streams.allSatisfy { String(decoding: $0.bytes, as: UTF8.self) == "old" })
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test func `one slow reader leaves, the others get the rest`() async throws {
+    try await withCache { engine, origin, clock in
+      origin.on("/a", .bytes(Self.bytes).header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
+      _ = await engine.fetch("/a")
+      clock.advance(seconds: 20)
+      origin.on("/a", .status(304))
+      origin.hold("/a")
+      let stuck = ClosureDownloadStream { _ in .pause }
+      let slow = engine.operation(path: "/a").addDownloadStream(stuck)
+      let stream = MemoryDownloadStream()
+      let fast = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(slow)
+      engine.enqueue(fast)
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      #expect(await engine.fetch("/none").code == .status)  // behind it, the body plays
+      slow.cancel()
+      #expect(await fast.end().response?.source == .revalidated)
+      #expect(stream.bytes == Self.bytes)
+    }
+  }
+
+  @Test func `a stored error is no body for streams`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", .text("gone", status: 410).header("Cache-Control", "max-age=100"))
+      for _ in 1...2 {
+        let stream = MemoryDownloadStream()
+        let ending = await engine.end(of: engine.operation(path: "/a").addDownloadStream(stream))
+        #expect(ending.code == .status && stream.bytes.isEmpty && !stream.isWhole)
+      }
+      #expect(origin.requestCount == 1)
+    }
+  }
+
+  /// With an operation whose stored body waits for a stream that takes nothing.
+  private func withPlaying(
+    queueDeadline: Double? = nil,
+    _ body: (NetworkEngine, NetworkOperation, Journal<String>) async throws -> Void
+  ) async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", .bytes(Self.bytes).header("Cache-Control", "max-age=100"))
+      _ = await engine.fetch("/a")
+      let calls = Journal<String>()
+      let opened = Latch()
+      let operation = engine.operation(path: "/a").addDownloadStream(StuckStream(calls, opened))
+      if let queueDeadline { operation.timeouts = .queueDeadline(queueDeadline) }
+      engine.enqueue(operation)
+      await opened.opened()
+      try await body(engine, operation, calls)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+}
+
+/// Takes nothing, for ever.
+private final class StuckStream: DownloadStream {
+  private let calls: Journal<String>
+  private let opened: Latch
+
+  init(_ calls: Journal<String>, _ opened: Latch) {
+    self.calls = calls
+    self.opened = opened
+  }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?) {
+    calls.add("open")
+    opened.open()
+  }
+
+  func write(_ bytes: RawSpan) -> WriteResult { .pause }
+
+  func close(_ outcome: Result<Void, NetworkError>) {
+    guard case .failure(let error) = outcome else { return calls.add("close") }
+    calls.add("close \(error.code)")
+  }
+}
+
+extension NetworkTimeouts {
+  fileprivate static func queueDeadline(_ seconds: Double) -> NetworkTimeouts {
+    var timeouts = NetworkTimeouts()
+    timeouts.queueDeadline = seconds
+    return timeouts
+  }
+}

@@ -1,0 +1,76 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+/// Pictures are kept, and what is no whole picture is not.
+@Suite(.timeLimit(.minutes(10))) struct CachedImageTests {
+  @Test(arguments: ["image/png", "text/html", "image/jpeg"]) func `a whole one, whatever it is called`(
+    type: String
+  ) async throws {
+    try await withCache { engine, origin, _ in
+      let bytes = Thumbnail.png(1)
+      origin.on("/a", .bytes(bytes, type: type).header("Cache-Control", "max-age=1000"))
+      for isCached in [false, true] {
+        let picture = try await engine.picture(origin.url("/a")).get()
+        #expect(picture.image.format == .png && picture.image.isComplete)
+        #expect(picture.image.pixelWidth == Thumbnail.side && [UInt8](picture.image.body) == bytes)
+        #expect(picture.url == origin.url("/a") && picture.isCached == isCached)
+      }
+      #expect(origin.requestCount == 1)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `what is none is an error, and not kept`(isCut: Bool) async throws {
+    try await withCache { engine, origin, _ in
+      let bytes = isCut ? Array(Thumbnail.png(1).dropLast(20)) : Array("<html>sorry</html>".utf8)
+      let answer = Answer.bytes(bytes, type: "image/png").header("Cache-Control", "max-age=1000")
+      origin.on("/a", answer)
+      origin.on("/moved", .redirect(to: "/there"))
+      origin.on("/there", answer)
+      for (path, target) in [("/a", "/a"), ("/moved", "/there")] {
+        let ending = await engine.picture(origin.url(path))
+        guard case .failure(let error) = ending else {
+          Issue.record("it was taken for a picture")
+          continue
+        }
+        #expect(error.code == .decodeFailed && error.reason == (isCut ? "imageTruncated" : "notAnImage"))
+        #expect(error.response?.status == 200)
+        #expect(await engine.isMissing(target))
+      }
+      origin.on("/a", .bytes(Thumbnail.png(2)).header("Cache-Control", "max-age=1000"))
+      let next = try await engine.picture(origin.url("/a")).get()
+      #expect(!next.isCached)
+    }
+  }
+
+  @Test func `a status is an error of its own`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", .bytes(Thumbnail.png(1)).header("Cache-Control", "max-age=1000"))
+      origin.on("/none", .status(404))
+      guard case .failure(let error) = await engine.picture(origin.url("/none")) else {
+        Issue.record("no error")
+        return
+      }
+      #expect(error.code == .status)
+    }
+  }
+}
+
+private struct Picture: Sendable {
+  let image: NetworkImage
+  let url: String
+  let isCached: Bool
+}
+
+extension NetworkEngine {
+  fileprivate func picture(_ url: String) async -> Result<Picture, NetworkError> {
+    await withCheckedContinuation { continuation in
+      image(
+        at: url,
+        onCompletion: { image, url, isCached in
+          continuation.resume(returning: .success(Picture(image: image, url: url, isCached: isCached)))
+        },
+        onError: { continuation.resume(returning: .failure($0)) })
+    }
+  }
+}

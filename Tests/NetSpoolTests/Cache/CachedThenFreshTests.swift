@@ -1,0 +1,150 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+/// What is held at once, what is new later, in the same handler.
+@Suite(.timeLimit(.minutes(10))) struct CachedThenFreshTests {
+  @Test func `confirmed, the second completion says so`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .status(304).header("ETag", "\"a\""))
+      #expect(
+        await engine.hears("/a", .cachedThenFresh) == ["early old cache", "not modified", "old revalidated"])
+      #expect(origin.requests.last?.header("If-None-Match") == "\"a\"")
+    }
+  }
+
+  @Test(arguments: [("same", true), ("other", false)]) func `who wants changes only hears of changes only`(
+    name: String, isSame: Bool
+  ) async throws {
+    try await withStale { engine, origin in
+      for answer in [isSame ? Answer.status(304) : .text("new"), .text(isSame ? "old" : "newer")] {
+        origin.on("/a", answer)
+        let operation = engine.operation(path: "/a").configure {
+          $0.cachePolicy = .cachedThenFresh
+          $0.notifiesOnlyChanges = true
+        }
+        let heard = await engine.hears(operation).filter { $0 != "not modified" }
+        #expect(heard.count == (isSame ? 1 : 2))
+        #expect(heard.first?.hasPrefix("early") == true)
+        #expect(operation.state == .finished)
+      }
+    }
+  }
+
+  @Test func `the second may be an error`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .status(500))
+      #expect(await engine.hears("/a", .cachedThenFresh) == ["early old cache", "status"])
+      origin.on("/a", .text("whole").closeAfter(2))
+      #expect(await engine.hears("/a", .cachedThenFresh) == ["early old cache", "bodyTruncated"])
+      origin.stop()
+      #expect(await engine.hears("/a", .cachedThenFresh) == ["early old cache", "connectFailed"])
+    }
+  }
+
+  @Test func `the early answer comes before the origin has said anything`() async throws {
+    try await withStale { engine, origin in
+      origin.hold("/a")
+      let early = Latch()
+      let states = Journal<NetworkOperation.State>()
+      let operation = engine.operation(path: "/a").onStateChange { states.add($0) }
+      operation.cachePolicy = .cachedThenFresh
+      operation.onCompletion { if !$0.isFinal { early.open() } }
+      let ending = Task { try await engine.response(for: operation) as NetworkResponse }
+      await early.opened()
+      #expect(await origin.waitForWaiting("/a", 1))
+      #expect(operation.state == .revalidating)
+      origin.release("/a")
+      let final = try await ending.value
+      #expect(final.isFinal)
+      #expect(states.entries == [.queued, .revalidating, .finished])
+    }
+  }
+
+  @Test func `everybody who asks hears both`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .text("new"))
+      origin.hold("/a")
+      let heard = Journal<String>()
+      let operations = (0..<100).map { _ in engine.operation(path: "/a") }
+      for operation in operations {
+        operation.cachePolicy = .cachedThenFresh
+        operation.onCompletion { heard.add("\($0.text ?? "") \($0.isFinal)") }
+        engine.enqueue(operation)
+      }
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      for operation in operations { _ = try await engine.response(for: operation) as NetworkResponse }
+      #expect(heard.entries.filter { $0 == "old false" }.count == 100)
+      #expect(heard.entries.filter { $0 == "new true" }.count == 100)
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test func `everybody who wants changes only hears one when there is none`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .status(304))
+      origin.hold("/a")
+      let heard = Journal<String>()
+      let operations = (0..<10).map { _ in engine.operation(path: "/a") }
+      for operation in operations {
+        operation.configure {
+          $0.cachePolicy = .cachedThenFresh
+          $0.notifiesOnlyChanges = true
+        }
+        operation.onCompletion { heard.add("\($0.isFinal)") }
+        engine.enqueue(operation)
+      }
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      for operation in operations { _ = try await engine.response(for: operation) as NetworkResponse }
+      #expect(heard.entries == Array(repeating: "false", count: 10))
+    }
+  }
+
+  @Test func `streams get one body, the new one`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .text("new"))
+      let stream = MemoryDownloadStream()
+      let operation = engine.operation(path: "/a").addDownloadStream(stream)
+      operation.cachePolicy = .cachedThenFresh
+      #expect(await engine.hears(operation) == [" network"])
+      #expect(String(decoding: stream.bytes, as: UTF8.self) == "new")
+    }
+  }
+
+  @Test func `streams get the stored body when there is no other`() async throws {
+    try await withStale { engine, origin in
+      origin.stop()
+      let stream = MemoryDownloadStream()
+      let operation = engine.operation(path: "/a").addDownloadStream(stream)
+      operation.cachePolicy = .cachedThenFresh
+      #expect(await engine.hears(operation) == [" cache"])
+      #expect(String(decoding: stream.bytes, as: UTF8.self) == "old")
+    }
+  }
+
+  @Test func `one early answer, however many exchanges`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/b", .text("there").header("Cache-Control", "max-age=0"))
+      _ = await engine.fetch("/b")
+      origin.on("/a", .redirect(to: "/b"))
+      origin.on("/b", .text("then"))
+      #expect(await engine.hears("/a", .cachedThenFresh) == ["early old cache", "then network"])
+    }
+  }
+}
+
+/// With "old" held at `/a`, stale, with an ETag.
+func withStale(
+  policy: NetSpool.CachePolicy = .automatic, _ fields: String = "max-age=10",
+  _ settings: (inout CacheConfiguration) -> Void = { _ in },
+  _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
+) async throws {
+  try await withCache(policy: policy, settings) { engine, origin, clock in
+    origin.on("/a", .text("old").header("Cache-Control", fields).header("ETag", "\"a\""))
+    #expect(await engine.fetch("/a").text == "old")
+    clock.advance(seconds: 20)
+    try await body(engine, origin)
+  }
+}

@@ -1,0 +1,253 @@
+import Dispatch
+import NetSpool
+import NetSpoolCore
+import NetSpoolTesting
+import Testing
+
+/// A hit needs neither network nor loop, and yet behaves like every other answer.
+@Suite(.timeLimit(.minutes(10))) struct HitDeliveryTests {
+  enum Target: String, Sendable, CaseIterable { case serialQueue, own, loopThread }
+
+  @Test(arguments: Target.allCases) func `closures run on the delivery target, in order`(_ target: Target)
+    async throws
+  {
+    let own = DispatchQueue(label: "own")
+    own.setSpecific(key: Self.mark, value: true)
+    try await withHeld(engine: { $0.delivery = target.delivery(own) }) { engine, origin in
+      let isRight = Journal<Bool>()
+      let heard = Journal<String>()
+      for _ in 1...100 {
+        let operation = engine.operation(path: "/a")
+        operation.onStateChange { heard.add("\($0)") }
+        operation.onCompletion { _ in
+          heard.add("completion")
+          switch target {
+          case .own: isRight.add(DispatchQueue.getSpecific(key: Self.mark) == true)
+          case .loopThread: isRight.add(NetSpoolCore.Delivery.isRunning && !Self.isOnQueue)
+          case .serialQueue: isRight.add(DispatchQueue.getSpecific(key: Self.mark) == nil)
+          }
+        }
+        #expect(await engine.end(of: operation).response?.source == .cache)
+      }
+      #expect(isRight.entries == Array(repeating: true, count: 100))
+      #expect(heard.entries == (1...100).flatMap { _ in ["finished", "completion"] })
+      #expect(origin.requestCount == 1)
+    }
+  }
+
+  private static let mark = DispatchSpecificKey<Bool>()
+  private static var isOnQueue: Bool { DispatchQueue.getSpecific(key: mark) == true }
+
+  @Test func `enqueueing does not call back`() async throws {
+    try await withHeld { engine, _ in
+      let isBusy = Latch()
+      let operation = engine.operation(path: "/a")
+      let seen = Counter()
+      operation.onCompletion { _ in
+        isBusy.block()
+        seen.add()
+      }
+      engine.enqueue(operation)
+      #expect(seen.value == 0)
+      isBusy.open()
+      _ = await operation.end()
+      #expect(seen.value == 1)
+    }
+  }
+
+  @Test func `a hit inside a completion, a thousand deep`() async throws {
+    try await withHeld { engine, origin in
+      let left = Counter()
+      let done = Latch()
+      @Sendable func next() {
+        guard left.add() <= 1000 else { return done.open() }
+        engine.enqueue(engine.operation(path: "/a").onCompletion { _ in next() })
+      }
+      next()
+      await done.opened()
+      #expect(origin.requestCount == 1)
+    }
+  }
+
+  @Test func `late handlers, waiting, events and a second enqueueing`() async throws {
+    try await withHeld { engine, origin in
+      let operation = engine.get("/a")
+      _ = await operation.end()
+      engine.enqueue(operation)
+      #expect(await operation.end().response?.source == .cache)
+      #expect(operation.state == .finished)
+      let waited = try await blocking { try engine.wait(for: engine.operation(path: "/a")) }
+      #expect(waited.source == .cache)
+      var events: [String] = []
+      for await event in engine.events(for: NetworkRequest(url: origin.url("/a"))) {
+        switch event {
+        case .state(let state): events.append("\(state)")
+        case .finished(let result): events.append("\(result.response?.source.rawValue ?? "none")")
+        default: events.append("else")
+        }
+      }
+      #expect(events == ["finished", "cache"])
+      #expect(origin.requestCount == 1)
+    }
+  }
+
+  @Test func `those that wait for a hit go on, and a hit waits for others`() async throws {
+    try await withHeld { engine, origin in
+      origin.on("/slow", .text("slow"))
+      origin.hold("/slow")
+      let slow = engine.get("/slow")
+      let hit = engine.operation(path: "/a").addDependency(slow)
+      let last = engine.operation(path: "/a").addDependency(hit)
+      engine.enqueue(last)
+      engine.enqueue(hit)
+      #expect(await origin.waitForWaiting("/slow", 1))
+      #expect(hit.state == .queued && last.state == .queued)
+      origin.release("/slow")
+      #expect(await last.end().response?.source == .cache)
+      #expect(await hit.end().response?.source == .cache)
+      let first = engine.operation(path: "/a")
+      let second = engine.operation(path: "/a").addDependency(first)
+      engine.enqueue(second)
+      engine.enqueue(first)
+      #expect(await second.end().response?.source == .cache)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `batches and prefetches count hits`() async throws {
+    try await withHeld { engine, origin in
+      let results = Journal<Int>()
+      let done = Latch()
+      engine.enqueue((0..<100).map { _ in engine.operation(path: "/a") }).onCompletion { all in
+        results.add(all.filter { $0.response?.source == .cache }.count)
+        done.open()
+      }
+      await done.opened()
+      #expect(results.entries == [100])
+      let fetched = Latch()
+      let url = origin.url("/a")
+      engine.prefetch(
+        (0..<2000).lazy.map { _ in url },
+        completion: { summary in
+          results.add(summary.succeeded)
+          fetched.open()
+        })
+      await fetched.opened()
+      #expect(results.entries == [100, 2000] && origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `cancelled or not, it ends once`() async throws {
+    try await withHeld { engine, _ in
+      let tally = Tally()
+      for number in 0..<1000 {
+        let operation = engine.operation(path: "/a")
+        tally.watch(operation)
+        if number % 3 == 0 { operation.cancel() }
+        engine.enqueue(operation)
+        if number % 3 == 1 { operation.cancel() }
+      }
+      await tally.wait(for: 1000)
+      #expect(tally.isOneEach && tally.count("completed") == 666 && tally.count("cancelled") == 334)
+    }
+  }
+
+  @Test(arguments: Target.allCases) func `shutting down waits until hits are delivered`(_ target: Target)
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    var settings = CacheConfiguration()
+    settings.directory = folder.path
+    try await withEngine { [settings] other, origin in
+      try other.useCache(settings)
+      origin.on("/a", .text("a").header("Cache-Control", "max-age=100"))
+      _ = await other.fetch("/a")
+      // Another queue, whose loop never has a reason to start.
+      try await withQueue { queue in
+        let engine = try NetworkEngine(to: origin, on: queue) {
+          $0.delivery = target.delivery(DispatchQueue(label: "own"))
+        }
+        try engine.useCache(settings)
+        let seen = Counter()
+        for _ in 1...100 { engine.enqueue(engine.operation(path: "/a").onCompletion { _ in seen.add() }) }
+        engine.shutDown(deadline: 10)
+        #expect(seen.value == 100)
+        #expect(await engine.fetch("/a").code == .engineClosed)
+      }
+    }
+    _ = folder
+  }
+
+  @Test func `ten thousand at once from several threads`() async throws {
+    try await withHeld { engine, origin in
+      let tally = Tally()
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<8 {
+          group.addTask {
+            for _ in 0..<1250 {
+              let operation = engine.operation(path: "/a")
+              tally.watch(operation)
+              engine.enqueue(operation)
+            }
+          }
+        }
+      }
+      await tally.wait(for: 10_000)
+      #expect(tally.count("completed") == 10_000 && tally.isOneEach && origin.requestCount == 1)
+    }
+  }
+
+  @Test func `hits while the entry is replaced, removed and confirmed`() async throws {
+    try await withHeld { engine, origin in
+      let tally = Tally()
+      let bodies = Journal<String>()
+      await withTaskGroup(of: Void.self) { group in
+        for worker in 0..<4 {
+          group.addTask {
+            for number in 0..<300 {
+              let operation = engine.operation(path: "/a")
+              if worker == 0, number % 10 == 0 { engine.removeCached(url: origin.url("/a")) }
+              if worker == 1, number % 10 == 0 { operation.cachePolicy = .reload }
+              tally.watch(operation)
+              operation.onCompletion { if $0.text != "held" { bodies.add($0.text ?? "") } }
+              engine.enqueue(operation)
+            }
+          }
+        }
+      }
+      await tally.wait(for: 1200)
+      #expect(tally.count("completed") == 1200 && tally.isOneEach && bodies.entries.isEmpty)
+    }
+  }
+
+  /// With "held" at `/a`, fresh.
+  private func withHeld(
+    engine configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
+    _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
+  ) async throws {
+    try await withCache(engine: configure) { engine, origin, _ in
+      origin.on("/a", .text("held").header("Cache-Control", "max-age=1000"))
+      _ = await engine.fetch("/a")
+      try await body(engine, origin)
+    }
+  }
+
+  /// On a thread that may block.
+  private func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws
+    -> Result
+  {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Swift.Result { try body() }) }
+    }
+  }
+}
+
+extension HitDeliveryTests.Target {
+  func delivery(_ own: DispatchQueue) -> NetworkEngine.Delivery {
+    switch self {
+    case .serialQueue: .serialQueue
+    case .own: .queue(own)
+    case .loopThread: .loopThread
+    }
+  }
+}

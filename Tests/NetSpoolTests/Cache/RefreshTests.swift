@@ -1,0 +1,98 @@
+import NetSpool
+import NetSpoolCore
+import NetSpoolTesting
+import Testing
+
+/// Stale answers that are served at once and renewed behind the caller's back (RFC 5861 section 3).
+@Suite(.timeLimit(.minutes(10))) struct RefreshTests {
+  @Test(arguments: [NetSpool.CachePolicy.automatic, .staleWhileRevalidate])
+  func
+    `one renewal, and nobody waits for it`(_ policy: NetSpool.CachePolicy) async throws
+  {
+    try await withStale(policy: policy, "max-age=10, stale-while-revalidate=60") { engine, origin in
+      origin.on("/a", .text("new").header("Cache-Control", "max-age=100"))
+      origin.hold("/a")
+      // Each is answered although the renewal hangs, and none starts another.
+      for _ in 1...50 { #expect(await engine.fetch("/a").response?.source == .cache) }
+      #expect(await origin.waitForWaiting("/a", 1))
+      for _ in 1...50 { #expect(await engine.fetch("/a").text == "old") }
+      #expect(origin.hits("/a") == 2)
+      #expect(origin.requests.last?.header("If-None-Match") == "\"a\"")
+      origin.release("/a")
+      await idle(engine)
+      #expect(await engine.fetch("/a").text == "new")
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test func `a confirmed one is fresh again`() async throws {
+    try await withStale(policy: .staleWhileRevalidate) { engine, origin in
+      origin.on("/a", .status(304).header("Cache-Control", "max-age=100"))
+      #expect(await engine.fetch("/a").response?.age == 20)
+      await idle(engine)
+      #expect(await engine.fetch("/a").response?.age == 0)
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test func `a failed one is nobody's business`() async throws {
+    let unhandled = Journal<NetworkError.Code>()
+    try await withCache(
+      policy: .staleWhileRevalidate, engine: { $0.onUnhandledFailure = { unhandled.add($0.code) } }
+    ) { engine, origin, clock in
+      origin.on("/a", .text("old").header("Cache-Control", "max-age=10"))
+      _ = await engine.fetch("/a")
+      clock.advance(seconds: 20)
+      origin.on("/a", .status(500))
+      #expect(await engine.fetch("/a").text == "old")
+      await idle(engine)
+      origin.stop()
+      #expect(await engine.fetch("/a").text == "old")
+      await idle(engine)
+      #expect(unhandled.entries.isEmpty)
+      #expect(await engine.fetch("/a").text == "old")
+    }
+  }
+
+  @Test func `past its window the caller waits`() async throws {
+    try await withStale("max-age=10, stale-while-revalidate=5") { engine, origin in
+      origin.on("/a", .text("new"))
+      #expect(await engine.fetch("/a").text == "new")
+    }
+  }
+
+  @Test func `a queue that closes takes the renewal with it`() async throws {
+    try await withStale(policy: .staleWhileRevalidate) { engine, origin in
+      origin.hold("/a")
+      let gate = Latch()
+      // All that follows is found by the loop in one go: what was asked, and the end.
+      engine.context.driver.perform { _ in gate.block() }
+      let operation = engine.get("/a")
+      let began = Latch()
+      let closing = Task.detached {
+        began.open()
+        return engine.configuration.queue.driver.close()
+      }
+      await began.opened()
+      for _ in 1...1000 { await Task.yield() }
+      gate.open()
+      #expect(await closing.value == 0)
+      #expect(await operation.end().text == "old")
+    }
+  }
+
+  @Test func `shutting down waits for the renewal, or ends it`() async throws {
+    try await withStale(policy: .staleWhileRevalidate) { engine, origin in
+      origin.hold("/a")
+      #expect(await engine.fetch("/a").text == "old")
+      #expect(await origin.waitForWaiting("/a", 1))
+      engine.shutDown(deadline: 0)
+      #expect(!engine.configuration.queue.activity.isBusy)
+    }
+  }
+
+  /// Until the queue has nothing left to do.
+  private func idle(_ engine: NetworkEngine) async {
+    while engine.configuration.queue.activity.isBusy { await Task.yield() }
+  }
+}
