@@ -188,6 +188,7 @@ package final class EngineCore {
 
   /// Ends everything that still runs and closes the loop.
   private func end() {
+    runDeferred()  // operations of the core's own may wait there for their start
     endAll(Failure(.engineClosed))
     outbox.flush()
     worker.stop()
