@@ -35,7 +35,7 @@ extension EngineCore {
     transfer.owner = operation
     transfer.startedAt = now
     attachSinks(operation, transfer)
-    operation.loop.cacheUse.map { $0.requestedAt = $0.cache.now }
+    operation.loop.cacheUse?.begin()
     transfer.slot = running.count
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }

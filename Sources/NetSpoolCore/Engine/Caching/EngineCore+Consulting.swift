@@ -5,8 +5,10 @@ extension EngineCore {
   /// True when what is held was the answer, or nothing may be asked.
   func consult(_ operation: Operation, _ request: Request) -> Bool {
     operation.loop.cacheUse = nil
-    guard let cache = operation.context.cache else { return refuseOffline(operation, request) }
-    guard let question = question(operation, request, cache) else { return false }
+    guard let cache = operation.context.cache else { return refuseOffline(operation, request.cachePolicy) }
+    guard let question = question(operation, request, cache) else {
+      return refuseOffline(operation, request.cachePolicy ?? cache.settings.defaultPolicy)
+    }
     let held = cache.held(for: question)
     let use: CacheUse
     switch CacheDecision.make(for: question.request, stored: held?.stored, now: cache.now) {
@@ -28,9 +30,9 @@ extension EngineCore {
     return false
   }
 
-  /// Without a cache nothing is held.
-  private func refuseOffline(_ operation: Operation, _ request: Request) -> Bool {
-    guard request.cachePolicy == .onlyIfCached else { return false }
+  /// Without a cache nothing is held, nor for what no cache may answer.
+  private func refuseOffline(_ operation: Operation, _ policy: CachePolicy?) -> Bool {
+    guard policy == .onlyIfCached else { return false }
     endCarrier(operation, Failure(.notCached))
     return true
   }
@@ -87,9 +89,16 @@ extension EngineCore {
     }
     var early = response(operation, held, .cache, use.cache)
     early.isFinal = false
-    for waiter in waiters(of: operation) where !hasStreams(waiter) { tell(waiter, .provisional(early)) }
-    use.isProvided = true
+    use.early = early
+    for waiter in waiters(of: operation) { provide(waiter, early) }
     return false
+  }
+
+  /// Once for each, however many exchanges follow; streams get one body, the final one.
+  func provide(_ waiter: Operation, _ early: Response) {
+    guard waiter.loop.provided == nil, !hasStreams(waiter) else { return }
+    waiter.loop.provided = early.body
+    tell(waiter, .provisional(early))
   }
 
   /// Brings a stored answer up to date, for nobody in particular.
@@ -119,6 +128,7 @@ extension EngineCore {
   }
 
   private func play(_ operation: Operation, _ response: Response, into fanout: SinkFanout) {
+    forEachWaiter(of: operation) { didStart($0) }
     let playback = CachePlayback(response.body, into: fanout)
     operation.loop.playback = playback
     playing[operation.id] = operation
