@@ -15,6 +15,7 @@ let package = Package(
   products: [
     .executable(name: "bench-netspool", targets: ["BenchNetSpool"]),
     .executable(name: "bench-ahc", targets: ["BenchAHC"]),
+    .executable(name: "bench-foundation", targets: ["BenchFoundation"]),
   ],
   dependencies: [
     .package(name: "NetSpool", path: ".."),
@@ -29,6 +30,7 @@ let package = Package(
       name: "BenchNetSpool",
       dependencies: ["BenchKit", .product(name: "NetSpool", package: "NetSpool")],
       swiftSettings: strict),
+    .executableTarget(name: "BenchFoundation", dependencies: ["BenchKit"], swiftSettings: strict),
     .executableTarget(
       name: "BenchAHC",
       dependencies: [

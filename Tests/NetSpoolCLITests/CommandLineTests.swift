@@ -10,6 +10,7 @@ import Testing
       "--limit-rate", "2M", "--timeout", "30s", "--retry", "5", "--max-errors", "5%", "--checksum",
       "--header", "A: b", "--header", "C:d", "--user-agent", "me", "--priority", "low", "--progress", "lines",
       "--quiet", "--results", "r.jsonl", "--failed", "f.txt", "--resume", "--json", "--shard", "1/4",
+      "--images-only", "--cache", "c", "--cache-size", "2G", "--rules", "relaxed",
     ])
     #expect(options.sources == ["list.txt", "http://h/", "-"])
     #expect(options.jobs == .fixed(8))
@@ -17,6 +18,11 @@ import Testing
     #expect(options.request.header.map(\.value) == ["b", "d"])
     #expect(options.request.timeout.seconds == 30)
     #expect(options.shard == Shard(index: 1, count: 4))
+    #expect(options.imagesOnly)
+    let cache = try #require(try options.cache.settings(Environment([:])))
+    #expect(cache.directory == "c")
+    #expect(cache.bytesMax == 2 << 30)
+    #expect(options.cache.rules == .relaxed)
   }
 
   @Test(arguments: [
@@ -25,7 +31,11 @@ import Testing
     ["l", "--max-errors", "x"], ["l", "--header", "no colon"], ["l", "--header", "A: b\r\nC: d"],
     ["l", "--header", "A b: c"], ["l", "--user-agent", "a\nb"], ["l", "--priority", "top"],
     ["l", "--progress", "sometimes"], ["l", "--resume"], ["l", "--resume", "--results", "-"],
-    ["l", "--shard", "4/4"], ["l", "--checksum"], ["l", "--json", "--dry-run"], ["l", "--nonsense"],
+    ["l", "--cache-size", "1000k"], ["l", "--cache-size", "x"], ["l", "--rules", "lax"],
+    ["l", "--cache", ""],
+    ["l", "--no-cache", "--cache", "c"], ["l", "--no-cache", "--cache-size", "1G"],
+    ["l", "--no-cache", "--rules", "relaxed"], ["l", "--shard", "4/4"], ["l", "--checksum"],
+    ["l", "--json", "--dry-run"], ["l", "--nonsense"],
   ])
   func aWrongCommandLineIsAUsageError(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try FetchOptions.parse(arguments) }

@@ -34,7 +34,7 @@ import Testing
     #expect(results.count { $0.outcome == .failed && $0.status == 404 && $0.error == "status" } == 2)
     let bytes = (0..<30).reduce(0) { $0 + ToolBench.body($1).count }
     #expect(results.filter { $0.outcome == .done }.reduce(0) { $0 + $1.bytes } == bytes)
-    #expect(end.output.contains(#""done":30,"hits":0,"failed":2,"failedForGood":2"#))
+    #expect(end.output.contains(#""done":30,"hits":0,"revalidated":0,"failed":2,"failedForGood":2"#))
     #expect(end.output.hasSuffix("\"exitStatus\":1}\n"))
     #expect(end.errors.contains("failed: 2 for good (status 404: 2)"))
   }

@@ -117,7 +117,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "--help", "fetch --help", "help get", "demo --help", "doctor --help", "report merge --help",
+    "--help", "fetch --help", "cache --help", "cache remove --help", "help get", "demo --help",
+    "doctor --help", "report merge --help",
   ])
   func everyCommandHasHelp(words: String) throws {
     let end = try Tool.run(words.split(separator: " ").map(String.init))

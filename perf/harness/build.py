@@ -6,8 +6,8 @@ import sys
 from dataclasses import dataclass, field
 
 PERF = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PRODUCTS = {"netspool": "bench-netspool", "ahc": "bench-ahc"}
-CLIENTS = ["raw", *PRODUCTS]
+PRODUCTS = {"netspool": "bench-netspool", "ahc": "bench-ahc", "foundation": "bench-foundation"}
+CLIENTS = ["raw", "stores", *PRODUCTS, "inside"]
 
 # A first build compiles all of AsyncHTTPClient and its dependencies.
 BUILD_SECONDS_MAX = 3600
@@ -34,13 +34,15 @@ def build(build_path=None, skip=False, without=()):
 def recipes(scratch):
     """Name -> (program, the command that makes it)."""
     answer = {}
-    for name, folder in (("raw", "raw"), ("waiting", "origin")):
+    for name, folder in (("raw", "raw"), ("stores", "stores"), ("waiting", "origin")):
         out = os.path.join(scratch, folder)
         answer[name] = os.path.join(out, name), ["make", "-s", "-C", os.path.join(PERF, folder), f"OUT={out}"]
     for name, product in PRODUCTS.items():
         answer[name] = os.path.join(scratch, "release", product), [
             "swift", "build", "-c", "release", "--package-path", PERF, "--scratch-path", scratch,
             "--disable-index-store", "--product", product]
+    inside = os.path.join(PERF, "inside", "build")
+    answer["inside"] = os.path.join(scratch, "release", "bench-inside"), [inside, scratch]
     return answer
 
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 
 import measure
+import sections
 from goals import ratio
 from sections import Row, Section
 
@@ -21,6 +22,7 @@ ROUNDS_MAX = 3
 def make(setting):
     return [
         section(setting, "callgrind 64", "instructions per request, 64 in flight", ["--queued", "64"], []),
+        hits(setting),
         section(setting, "callgrind 1", "instructions per request, one in flight", ["--latency"], ["--latency"]),
     ]
 
@@ -37,6 +39,19 @@ def section(setting, name, title, netspool, others):
     ], [("instructions", METRIC, 1, 0, True)], base="raw tuned", metric=METRIC)
 
 
+def hits(setting):
+    few = ["--distinct", "200"]
+    flags = [*sections.hits(setting, "callgrind"), *few]
+    return Section("callgrind hit", "instructions per fresh hit of 8 KiB", [
+        Row("LMDB in C, pointer", "stores", ["--store", "lmdb", "--folder", f"{setting.work}/callgrind-lmdb", *few], fills=True),
+        Row("store, lookup and freshness", "inside",
+            ["--lookup", "--store", "decision", "--cache", f"{setting.work}/callgrind-inside", "--url-prefix", "http://127.0.0.1", *few],
+            seconds_max=SECONDS_MAX, fills=True),
+        Row("netspool, hit", "netspool", flags, seconds_max=SECONDS_MAX, fills=True),
+        Row("netspool, hit, loop thread", "netspool", [*flags, "--delivery", "loop"], seconds_max=SECONDS_MAX, fills=True),
+    ], [], [("instructions", METRIC, 1, 0, True)], base="LMDB in C, pointer", metric=METRIC)
+
+
 def run_row(row, setting):
     """In place of `measure.run_row`: what callgrind counted, or why it did not."""
     if row.client not in setting.binaries.paths:
@@ -44,6 +59,8 @@ def run_row(row, setting):
     if not shutil.which("valgrind"):
         return {"failure": "valgrind is not installed"}
     program = without_debug_info(setting, row.client)
+    if row.fills:
+        measure.run([program, *row.flags, "--requests", "1000"], SECONDS_MAX)
     totals = []
     for requests in setting.scale.counted_requests:
         record = total(setting, program, [*row.flags, "--requests", str(requests)])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -42,7 +43,9 @@ def run_row(row, setting):
         return run([program, *row.flags, "--limit-seconds", str(row.seconds_max)], row.seconds_max)
     finally:
         for path in row.outputs:
-            if os.path.exists(path):
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            elif os.path.exists(path):
                 os.unlink(path)
 
 

@@ -1,11 +1,11 @@
-"""What is measured: rows (a client and its flags), the columns shown, and the goals of PERFORMANCE they answer."""
+"""What is measured: rows (a client and its flags), the columns shown, and the goals they answer."""
 
 from dataclasses import dataclass, field
 
 from goals import Goal, at_most, ratio
 
 MIB = 1 << 20
-CPU, RSS = "cpu_us_per_request", "rss_max_bytes"
+CPU, RSS, LOOKUP = "cpu_us_per_request", "rss_max_bytes", "lookup_ns"
 
 
 @dataclass
@@ -13,18 +13,19 @@ class Scale:
     requests: int
     latency_requests: int
     deep: int
+    entries: int  # bodies in a cache
     large_bytes: int
     counted_requests: tuple  # few and many, for the difference of instruction counts
 
     @staticmethod
     def full():
-        return Scale(requests=100_000, latency_requests=20_000, deep=100_000, large_bytes=1 << 30,
+        return Scale(requests=100_000, latency_requests=20_000, deep=100_000, entries=10_000, large_bytes=1 << 30,
                      counted_requests=(1_000, 5_000))
 
     @staticmethod
     def quick():
-        return Scale(requests=10_000, latency_requests=2_000, deep=10_000, large_bytes=1 << 28,
-                     counted_requests=(500, 1_500))
+        return Scale(requests=10_000, latency_requests=2_000, deep=10_000, entries=10_000, large_bytes=1 << 28,
+                     counted_requests=(1_000, 2_000))
 
 
 @dataclass
@@ -42,6 +43,7 @@ class Row:
     flags: list
     outputs: list = field(default_factory=list)
     seconds_max: int = 120
+    fills: bool = False  # the first run fills a store that the later ones find full
 
 
 @dataclass
@@ -104,6 +106,96 @@ def p2(s):
         ratio("p50 of netspool to raw tuned", "netspool", "raw tuned", "p50_us", 1.05),
         ratio("p50 of netspool on the loop thread to raw tuned", "netspool, loop thread", "raw tuned", "p50_us", 1.05),
     ], REQUEST_COLUMNS, base="raw tuned", metric="p50_us")
+
+
+def p3(s):
+    requests = ["--distinct", str(s.scale.entries), "--requests", str(2 * s.scale.requests), "--warmup", str(s.scale.entries)]
+    slowly = 1200  # the first one fills what it measures
+
+    def bare(label, store):
+        return Row(label, "stores", ["--store", store, "--folder", f"{s.work}/p3-{store}", *requests], seconds_max=slowly)
+
+    def lookup(label, client, store, folder, *more):
+        flags = ["--lookup", "--store", store, "--cache", f"{s.work}/p3-{folder}", *requests, *more]
+        return Row(label, client, [*flags, "--url-prefix", "http://127.0.0.1"], seconds_max=slowly)
+
+    def inside(label, depth):
+        return lookup(label, "inside", depth, "inside")
+
+    def foundation(label, store, *more):
+        return lookup(label, "foundation", store, store, *more)
+
+    def netspool(label, *more):
+        return Row(label, "netspool", [*hits(s, "p3"), *requests, *more], seconds_max=slowly)
+
+    # What takes milliseconds is asked for less often, and has fewer bodies: it fills in the square of their number.
+    rarely = ["--requests", "300", "--warmup", "10", "--distinct", "300"]
+    return Section("P3", f"an 8 KiB body by key among {s.scale.entries:,}, in batches of 1,000", [
+        bare("LMDB in C, pointer", "lmdb"),
+        bare("LMDB in C, copy", "lmdb-copy"),
+        inside("store, lookup", "lookup"),
+        inside("store, lookup and freshness", "decision"),
+        inside("store, the same from the key's text", "key"),
+        netspool("netspool, hit"),
+        netspool("netspool, hit, loop thread", "--delivery", "loop"),
+        foundation("Swift dictionary", "dictionary"),
+        foundation("NSCache", "nscache"),
+        foundation("URLCache, memory", "urlcache"),
+        foundation("URLCache, disk", "urlcache-disk", *rarely),
+        bare("SQLite", "sqlite"),
+        bare("files", "file"),
+    ], [
+        ratio("a lookup with freshness to bare LMDB", "store, lookup and freshness", "LMDB in C, pointer", LOOKUP, 2),
+        at_most("a hit through the public API", "netspool, hit", LOOKUP, 1000, "ns"),
+        ratio("a hit to SQLite", "netspool, hit", "SQLite", LOOKUP, 0.25),
+        ratio("a hit to files", "netspool, hit", "files", LOOKUP, 0.25),
+        ratio("a hit to URLCache in memory", "netspool, hit", "URLCache, memory", LOOKUP, 1),
+        ratio("a hit to URLCache on disk", "netspool, hit", "URLCache, disk", LOOKUP, 1 / 5000),
+    ], [
+        ("ns each", LOOKUP, 1, 0, True), ("p99 of batches", "lookup_p99_ns", 1, 0, False),
+        ("CPU us", CPU, 1, 2, False), ("RSS MiB", RSS, MIB, 1, False),
+    ], base="LMDB in C, pointer", metric=LOOKUP)
+
+
+def hits(s, name):
+    return ["--hits", "--url-prefix", f"{s.origin.http}/fresh", "--cache", f"{s.work}/{name}-netspool"]
+
+
+def p3_latency(s):
+    flags = [*hits(s, "p3l"), "--concurrency", "1", "--requests", str(s.scale.requests)]
+    return Section("P3l", "8 KiB hits, each sent from the closure of the one before: from enqueue to closure", [
+        Row("netspool, hit", "netspool", flags),
+        Row("netspool, hit, loop thread", "netspool", [*flags, "--delivery", "loop"]),
+    ], [at_most("p50 of a hit", "netspool, hit", "p50_us", 1, "us")], REQUEST_COLUMNS)
+
+
+def p3_sizes(s):
+    def row(label, folder, size):
+        requests = ["--distinct", "64", "--requests", str(s.scale.requests), "--folder", folder, "--body-bytes", str(size)]
+        return Row(label, "netspool", [*hits(s, f"p3s-{folder}"), *requests])
+
+    small, large = "netspool, 1 KiB", "netspool, 1 MiB"
+    return Section("P3s", "hits by size of the body, a byte of each page read", [
+        row(small, "k", 1 << 10), row(large, "m", 1 << 20),
+    ], [
+        ratio("a hit of 1 MiB to one of 1 KiB", large, small, LOOKUP, 2),
+    ], [("ns each", LOOKUP, 1, 0, True), ("CPU us", CPU, 1, 2, False), ("RSS MiB", RSS, MIB, 1, False)],
+        base=small, metric=LOOKUP)
+
+
+def p3_misses(s):
+    """A store of its own each time, removed afterwards."""
+    def row(label, folder, *more):
+        store = f"{s.work}/p3m-netspool"
+        return Row(label, "netspool", [*gets(s, *more, prefix=s.origin.http + folder), "--queued", "64", "--cache", store], [store])
+
+    plain = Row("netspool, no cache", "netspool", [*gets(s, "--unique", prefix=s.origin.http + "/fresh"), "--queued", "64"])
+    return Section("P3m", "8 KiB GETs that miss, 64 in flight", [
+        plain,
+        row("netspool, answers stored", "/fresh", "--unique"),
+        row("netspool, answers with no-store", "/unstored", "--unique"),
+        row("netspool, answers revalidated", "/stale", "--warmup", "11000"),
+    ], [], REQUEST_COLUMNS, base=plain.label)
 
 
 def p4(s):
@@ -181,7 +273,10 @@ def p8(s):
     ], REQUEST_COLUMNS, base="raw tuned")
 
 
-MAKERS = {"P1": p1, "P1w": p1_waiting, "P2": p2, "P4": p4, "P5": p5, "P7": p7, "P8": p8}
+MAKERS = {
+    "P1": p1, "P1w": p1_waiting, "P2": p2, "P3": p3, "P3l": p3_latency, "P3s": p3_sizes, "P3m": p3_misses, "P4": p4,
+    "P5": p5, "P7": p7, "P8": p8,
+}
 NAMES = list(MAKERS)
 
 

@@ -68,5 +68,5 @@ def print_goal(text, verdict, median, spread, limit, unit):
 def show_summary(verdicts, path):
     counts = {name: verdicts.count(name) for name in ("PASS", "MISS", "NOT MEASURED")}
     print("\n" + ", ".join(f"{count} {name}" for name, count in counts.items()))
-    print("Not answered by this program: P3, P6, P9 to P12, and the lists of P5.")
+    print("Not answered by this program: P6, P9 to P12, and the lists of P5.")
     print(f"raw results: {path}")

@@ -5,7 +5,7 @@ internal import Synchronization
 public struct PrefetchResult: Sendable {
   /// The URL as it was given.
   public let url: String
-  /// The answer, without its body, or the error.
+  /// The answer or the error. With a cache the body is stored by then, and need not be kept.
   public let outcome: Result<NetworkResponse, NetworkError>
 }
 

@@ -46,7 +46,8 @@ extension NetworkEngine {
     /// `NetworkError`, or with `.invalidRequest`.
     public var prepare: (@Sendable (inout NetworkRequest) throws -> Void)?
     /// Decides whether an answer is a success, on the delivery target: returning accepts any status, throwing
-    /// makes it an error with the answer inside. Nil accepts all but 400...599.
+    /// makes it an error with the answer inside. Nil accepts all but 400...599. Streams have ended by then: a file
+    /// whose answer it refuses is there.
     public var validate: (@Sendable (NetworkResponse) throws -> Void)?
     /// Hears of errors that no `onError` was there for, cancellations left out, on the delivery target.
     public var onUnhandledFailure: (@Sendable (NetworkError) -> Void)?

@@ -109,16 +109,19 @@ extension NetworkError.Code {
   /// The rest of a download does not belong to the part that is there.
   public static let resumeMismatch = Self(.resumeMismatch)
 
-  // MARK: What is kept on disk
+  // MARK: The stores
 
-  /// The store's directory or file cannot be used; `reason` says why.
+  /// The directory cannot be used: `notAFile`, `symlink`, `owner`, `permissions`, `readOnly`,
+  /// `remoteFileSystem`, `version`, `pageSize` or `newerSchema`. Nothing in it was changed.
   public static let storeOpenFailed = Self(.storeOpenFailed)
-  /// Another process holds the store in a way that cannot be shared; `reason` names it.
+  /// Another process has it open for itself; `reason` is its number, or `layout` when it is another version.
   public static let storeInUse = Self(.storeInUse)
-  /// The store is being opened by another process for too long.
+  /// Another process was opening it and did not end.
   public static let storeBusy = Self(.storeBusy)
-  /// There is no room on the disk.
+  /// The store was damaged and has been moved aside.
+  public static let storeCorrupt = Self(.storeCorrupt)
+  /// The disk has no room.
   public static let storageFull = Self(.storageFull)
-  /// The store refused; `underlying` has LMDB's code.
+  /// LMDB or the disk failed; see `underlying`.
   public static let storeFailed = Self(.storeFailed)
 }

@@ -9,8 +9,8 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     FileLimit.raise()
-    let report = DoctorReport.current(.process)
-    let text = options.json ? report.json : Array(report.text.utf8)
+    let sheet = FactSheet.doctor(.process, options.place)
+    let text = options.json ? sheet.json : Array(sheet.text.utf8)
     do throws(IOFailure) {
       try Descriptor(borrowing: 1, named: "standard output").write(text)
     } catch {

@@ -2,6 +2,8 @@ import ArgumentParser
 
 /// The options of `netspool doctor`.
 struct DoctorOptions: ParsableArguments {
+  @OptionGroup var place: CachePlace
+
   @Flag(help: "Print JSON instead of a table.")
   var json = false
 }

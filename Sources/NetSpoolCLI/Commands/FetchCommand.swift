@@ -6,8 +6,10 @@ struct FetchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch", abstract: "Fetch a list of URLs, of any length.",
     discussion: """
-      Without --output the bodies are read and dropped. A second run with the same --results and --resume \
-      fetches what is left. The first Ctrl-C lets what is under way end, the second quits.
+      What may be cached is (RFC 9111), so a second run asks only for what is not fresh any more. Without --output \
+      the bodies fill the cache and go nowhere else. A second run with the same --results and --resume fetches \
+      what is left. The first Ctrl-C lets what is under way end, the second quits. Answers to requests with \
+      Authorization or Cookie are cached for the run only.
       """)
 
   @OptionGroup var options: FetchOptions
@@ -39,7 +41,10 @@ extension FetchRun {
     var fetcher: EngineFetcher?
     defer { fetcher?.close() }
     return run { options, folder in
-      let made = try EngineFetcher(options, folder)
+      var cache = try options.cache.settings(environment)
+      cache?.clock = cacheClock
+      let made = try EngineFetcher(
+        options, folder, cache: cache, temporary: Ledger.temporaryDirectory(environment))
       fetcher = made
       return made
     }

@@ -11,7 +11,8 @@ struct FetchOptions: ParsableArguments {
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(
-      "Write each body to a file in this folder. Without it only the cache is filled.", valueName: "dir"))
+      "Write each body to a file in this folder, from the cache as from the network. Without it only the cache is "
+        + "filled.", valueName: "dir"))
   var output: String?
 
   @Option(help: ArgumentHelp("Transfers at once: auto, or 1 to 1024.", valueName: "auto|n"))
@@ -31,7 +32,15 @@ struct FetchOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Let other requests of this process pass, or pass them.", valueName: "class"))
   var priority = PriorityName.normal
 
-  @Flag(help: "Print what would be fetched, as URL, tab, name. Nothing is sent or written.")
+  @Flag(
+    help:
+      "A body that is not a whole image (PNG, JPEG, GIF, WebP, AVIF, HEIF, BMP) is a failure: no file, nothing cached."
+  )
+  var imagesOnly = false
+
+  @Flag(
+    help:
+      "Print what would be fetched, as URL, tab, name. Nothing is sent or written; the cache is not asked.")
   var dryRun = false
 
   @Flag(help: "Record the SHA-256 of each file in the results.")
@@ -65,6 +74,8 @@ struct FetchOptions: ParsableArguments {
 
   @Flag(help: "Print the summary as JSON on standard output.")
   var json = false
+
+  @OptionGroup(title: "Cache options") var cache: CacheOptions
 
   @OptionGroup(title: "Request options") var request: RequestOptions
 

@@ -12,6 +12,8 @@ struct FetchRun {
   var arguments: [String] = []
   let stop: StopSwitch
   let reactor: any Reactor
+  /// The cache's clock, in milliseconds since 1970; nil is the system's.
+  var cacheClock: (@Sendable () -> Int64)?
   /// Gets the numbers of a job that ran.
   var onEnd: (FetchJob.End) -> Void = { _ in }
 
@@ -21,8 +23,8 @@ struct FetchRun {
     let sentence: String
   }
 
-  /// Makes the network part. Called once, after everything else is known to be in order; it gets the folder
-  /// for outputs, which exists then.
+  /// Makes the network part. Called once, after the list is known to be in order and before any file is written; it
+  /// gets the folder for outputs, which exists then.
   typealias MakeFetcher = (FetchOptions, OutputFolder?) throws -> any Fetcher
 
   func run(makeFetcher: MakeFetcher) -> JobStatus {
@@ -33,6 +35,9 @@ struct FetchRun {
       return refusal.status
     } catch let failure as IOFailure {
       console.message("netspool: \(failure)")
+      return .localIO
+    } catch let failure as CacheFailure {
+      console.message("netspool: \(failure.withAdvice)")
       return .localIO
     } catch {
       console.message("netspool: \(error)")
@@ -49,11 +54,12 @@ struct FetchRun {
     if options.dryRun {
       return try DryRun(plan: plan, console: console, stop: stop, reactor: reactor).run()
     }
+    // Before the outputs: a cache that cannot be opened must not cost an earlier run's results.
+    let fetcher = try makeFetcher(options, folder)
     let outputs = try makeOutputs(ledger)
     let end = FetchJob(
       plan: plan, settings: settings, outputs: outputs,
-      around: FetchJob.Surroundings(
-        fetcher: try makeFetcher(options, folder), reactor: reactor, stop: stop, reporter: reporter)
+      around: FetchJob.Surroundings(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
     ).run()
     onEnd(end)
     return try report(end)

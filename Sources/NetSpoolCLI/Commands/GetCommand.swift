@@ -7,7 +7,7 @@ struct GetCommand: ParsableCommand {
     commandName: "get", abstract: "Send one request and write the body to standard output or a file.",
     discussion: """
       A status of 400 or more ends with exit status 1; without -o its body is written all the same, as curl \
-      does it.
+      does it. The cache is left alone unless --cached or --cache asks for it.
       """)
 
   @OptionGroup var options: GetOptions
@@ -21,6 +21,9 @@ struct GetCommand: ParsableCommand {
     } catch let error as NetworkError {
       console.message("netspool: \(error)")
       throw ExitCode(JobStatus.usage.code)
+    } catch let failure as CacheFailure {
+      console.message("netspool: \(failure)")
+      throw ExitCode(JobStatus.localIO.code)
     } catch let failure as IOFailure {
       console.message("netspool: \(failure)")
       throw ExitCode(JobStatus.localIO.code)

@@ -20,6 +20,14 @@ struct GetOptions: ParsableArguments {
   @Flag(name: [.short, .long], help: "Show headers and timings on standard error, secrets masked.")
   var verbose = false
 
+  @Flag(
+    help: ArgumentHelp(
+      "Use the cache: take what is fresh in it from there, and keep what comes. Without it, get asks the origin as "
+        + "curl does. Implied by --cache."))
+  var cached = false
+
+  @OptionGroup var place: CachePlace
+
   @Flag(help: "Print the equivalent curl command, secrets and all, and send nothing.")
   var curl = false
 
@@ -33,4 +41,6 @@ struct GetOptions: ParsableArguments {
       throw ValidationError("--request is a method such as GET or HEAD.")
     }
   }
+
+  var usesCache: Bool { cached || place.directory != nil }
 }

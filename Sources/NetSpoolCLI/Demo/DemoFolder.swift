@@ -6,9 +6,7 @@ final class DemoFolder {
   let path: String
 
   init(in directory: String) throws(IOFailure) {
-    var template = Array("\(directory)/netspool-demo-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw .last("make a folder in", directory) }
-    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    path = try TemporaryFolder.make(in: directory, named: "netspool-demo")
   }
 
   subscript(_ name: String) -> String { "\(path)/\(name)" }
@@ -22,6 +20,9 @@ final class DemoFolder {
 
   /// Removes it with everything inside.
   func remove() { Self.remove(path) }
+
+  /// Removes what is inside under a name.
+  func remove(_ name: String) { Self.remove(self[name]) }
 
   private static func remove(_ path: String) {
     for name in names(in: path) { remove("\(path)/\(name)") }

@@ -2,6 +2,7 @@
 struct DemoNumbers {
   private var lines = 0
   private var fetched = 0
+  private var hits = 0
   private var requests = 0
   private var bytes: Int64 = 0
   private var wallSeconds = 0.0
@@ -25,6 +26,7 @@ struct DemoNumbers {
   mutating func add(_ summary: Summary) {
     lines += summary.list.lines
     fetched += summary.done
+    hits += summary.hits
     bytes += summary.bytes
   }
 
@@ -36,6 +38,7 @@ struct DemoNumbers {
     let client = max(0, cpuSeconds - originSeconds)
     talk.number(HumanText.count(lines), "lines in the lists")
     talk.number(HumanText.count(fetched), "files fetched")
+    talk.number(HumanText.count(hits), "of them from the cache")
     talk.number(HumanText.count(requests), "requests at the origin")
     talk.number(
       HumanText.bytes(bytes), "of bodies, \(HumanText.decimal(perSecond(Double(bytes) / 0x1p20))) MiB/s")

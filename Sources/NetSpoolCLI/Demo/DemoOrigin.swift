@@ -7,6 +7,8 @@ final class DemoOrigin: Sendable {
   private struct State {
     /// Requests for thumbnails.
     var requests = 0
+    /// Those that were answered with 304.
+    var confirmed = 0
     /// Numbers whose bad answer was given.
     var spoiled: Set<Int> = []
     /// It goes down after this many more requests.
@@ -17,6 +19,8 @@ final class DemoOrigin: Sendable {
   }
 
   static let largePath = "/large.bin"
+  /// How long thumbnails are fresh.
+  static let freshSeconds = 3_600
 
   let origin: ScriptedOrigin
   private let plan: DemoPlan
@@ -36,6 +40,9 @@ final class DemoOrigin: Sendable {
 
   /// Requests answered or spoiled so far.
   var requests: Int { state.withLock { $0.requests } }
+
+  /// Of `requests`, those that asked whether an image still holds, and were told so without its bytes.
+  var confirmed: Int { state.withLock { $0.confirmed } }
 
   /// CPU that the origin itself took, in seconds, as of its last request: the demo shares a process with it.
   var seconds: Double { state.withLock { Double($0.pastCPU + $0.currentCPU) / 1e9 } }
@@ -61,7 +68,7 @@ final class DemoOrigin: Sendable {
     let (isFirst, goesDown) = count(number)
     if goesDown { origin.stop() }
     defer { measure() }
-    let image = Answer.bytes(Thumbnail.png(number), type: "image/png")
+    let image = image(number, request)
     switch plan.fate(of: number) {
     case .plain: return image
     case .slow(let milliseconds): return image.delay(.milliseconds(milliseconds))
@@ -69,6 +76,17 @@ final class DemoOrigin: Sendable {
     case .cutOff: return isFirst ? image.resetAfter(1_000) : image
     case .busy: return isFirst ? .text("busy\n", status: 503).header("Retry-After", "1") : image
     }
+  }
+
+  /// Fresh for an hour; then whoever has it may ask whether it still is the same.
+  private func image(_ number: Int, _ request: RecordedRequest) -> Answer {
+    let tag = "\"thumbnail \(number)\""
+    guard request.header("If-None-Match") == tag else {
+      return Answer.bytes(Thumbnail.png(number), type: "image/png")
+        .header("ETag", tag).header("Cache-Control", "max-age=\(Self.freshSeconds)")
+    }
+    state.withLock { $0.confirmed += 1 }
+    return Answer.status(304).header("ETag", tag).header("Cache-Control", "max-age=\(Self.freshSeconds)")
   }
 
   private func large() -> Answer {

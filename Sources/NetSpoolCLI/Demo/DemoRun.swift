@@ -37,7 +37,9 @@ final class DemoRun {
   func run() throws -> JobStatus {
     defer { folder.remove() }
     talk.note("an origin on 127.0.0.1:\(origin.origin.port) plays the internet; files go to \(folder.path)")
-    for part in [fetchAll, fetchThroughAnOutage, fetchIntoSeveralStreams] {
+    for part in [
+      fetchAll, fetchFromTheCache, fetchAfterAnHour, fetchThroughAnOutage, fetchIntoSeveralStreams,
+    ] {
       try part()
       if let status = stopped { return status }
     }
@@ -51,7 +53,7 @@ final class DemoRun {
     return .allDone
   }
 
-  private var stopped: JobStatus? {
+  var stopped: JobStatus? {
     switch stop.wish {
     case .none: nil
     case .drain(let signal), .quit(let signal): .signal(signal)
@@ -59,14 +61,19 @@ final class DemoRun {
   }
 
   /// One `fetch`, as the command would do it.
-  private func fetch(_ list: String, _ more: [String] = []) throws -> (status: JobStatus, summary: Summary) {
-    var arguments = [list, "--output", folder["out"]] + more
+  ///
+  /// - Parameter hours: so much later than now, for the cache.
+  func fetch(
+    _ list: String, _ more: [String] = [], hours: Int64 = 0
+  ) throws -> (status: JobStatus, summary: Summary) {
+    var arguments = [list, "--output", folder["out"], "--cache", folder["cache"]] + more
     if case .fixed(let count) = options.jobs { arguments += ["--jobs", "\(count)"] }
     arguments += ["--progress", options.progress.rawValue]
     if options.quiet { arguments.append("--quiet") }
     var run = FetchRun(
       options: try FetchOptions.parse(arguments), console: console, environment: environment,
       arguments: ["fetch"] + arguments, stop: stop, reactor: reactor)
+    run.cacheClock = { Self.milliseconds + hours * 3_600_000 }
     var summary = Summary()
     run.onEnd = { summary = $0.summary }
     let status = numbers.measure(origin) { run.runOnNetwork() }
@@ -102,7 +109,7 @@ extension DemoRun {
 
   private func fetchThroughAnOutage() throws {
     let count = plan.moreCount
-    talk.heading("2. \(HumanText.count(count)) more, and the origin goes down halfway")
+    talk.heading("4. \(HumanText.count(count)) more, and the origin goes down halfway")
     let list = try folder.write("more.txt", plan.moreList(origin.origin))
     let results = ["--results", folder["more.jsonl"], "--retry", "1"]
     origin.goDown(after: count / 2)
@@ -126,7 +133,7 @@ extension DemoRun {
   }
 
   private func fetchIntoSeveralStreams() throws {
-    talk.heading("3. One download into two files and a pipe at once")
+    talk.heading("5. One download into two files and a pipe at once")
     let requests = origin.requests
     numbers.notePeak()
     let url = origin.origin.url(DemoOrigin.largePath)
@@ -142,7 +149,7 @@ extension DemoRun {
       outcome.areWhole && outcome.piped == Int64(Self.largeBytes), "both files and the pipe have every byte")
   }
 
-  private func checkFiles(_ files: [(name: String, number: Int)]) {
+  func checkFiles(_ files: [(name: String, number: Int)]) {
     let wrong = DemoFolder.countWrong(files, in: folder["out"])
     talk.check(
       wrong == 0,

@@ -6,15 +6,20 @@ struct GetRun {
   let options: GetOptions
   let console: Console
   let stop: StopSwitch
+  var environment = Environment.process
 
-  /// Throws `NetworkError` for settings that the library refuses, and `IOFailure` for an output that cannot be
-  /// written.
+  /// Throws `NetworkError` for settings that the library refuses, `IOFailure` for an output that cannot be written,
+  /// and `CacheFailure`.
   func run() throws -> JobStatus {
     let queue = try NetworkQueue()
-    defer { queue.close() }
     let engine = try NetworkEngine(configuration: configuration(queue))
+    defer {
+      queue.close()
+      engine.closeCache()
+    }
     let operation = engine.operation(request)
     if options.curl { return try printCommand(operation) }
+    if options.usesCache { try engine.useCache(try CacheSettings(options.place, environment)) }
     let target = try GetTarget(options.output)
     let talk = options.verbose ? GetTalk() : nil
     if let talk { operation.addDownloadStream(talk) }

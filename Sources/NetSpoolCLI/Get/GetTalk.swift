@@ -28,6 +28,7 @@ final class GetTalk: DownloadStream {
     printHead(response.httpVersion, response.status, response.headers)
     let metrics = response.metrics
     var notes = ["\(metrics.bytesReceived) bytes in \(Self.milliseconds(metrics.total))"]
+    if let origin = Self.origin(response) { notes.insert(origin, at: 0) }
     let phases = [
       ("lookup", metrics.nameLookup), ("connect", metrics.connect), ("tls", metrics.tlsHandshake),
       ("first byte", metrics.firstByte),
@@ -41,6 +42,16 @@ final class GetTalk: DownloadStream {
   private func printHead(_ version: String, _ status: Int, _ headers: HTTPHeaders) {
     guard !hasPrintedHead.exchange(true, ordering: .relaxed) else { return }
     say(["\(version) \(status)"] + Self.lines(headers), after: "< ")
+  }
+
+  /// What the cache had to do with it, if anything.
+  private static func origin(_ response: NetworkResponse) -> String? {
+    let age = response.age.map { ", \(HumanText.count(Int($0))) s old" } ?? ""
+    switch response.source {
+    case .network: return nil
+    case .cache: return "from the cache\(age)"
+    case .revalidated: return "from the cache, confirmed by the origin\(age)"
+    }
   }
 
   /// With secrets masked.

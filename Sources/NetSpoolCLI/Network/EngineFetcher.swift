@@ -8,15 +8,24 @@ final class EngineFetcher: Fetcher {
   private let queue: NetworkQueue
   private let sender: Sender
   private let folder: OutputFolder?
+  private let gate: ImageGate?
 
-  /// Throws for settings that the library refuses.
-  init(_ options: FetchOptions, _ folder: OutputFolder?) throws(NetworkError) {
+  /// Throws `NetworkError` for settings that the library refuses, `CacheFailure` for a cache that cannot be used,
+  /// and `IOFailure`.
+  /// - Parameters:
+  ///   - folder: where the bodies go, if they go to files.
+  ///   - cache: nil is none.
+  ///   - temporary: for what needs a folder for a while.
+  init(_ options: FetchOptions, _ folder: OutputFolder?, cache: CacheSettings?, temporary: String) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
     self.folder = folder
     var configuration = options.request.engineConfiguration
     configuration.queue = queue
     configuration.delivery = .loopThread
-    sender = Sender(try NetworkEngine(configuration: configuration), options)
+    let engine = try NetworkEngine(configuration: configuration)
+    if let cache { try engine.useCache(cache) }
+    gate = options.imagesOnly ? try ImageGate(temporaryIn: folder == nil ? temporary : nil) : nil
+    sender = Sender(engine, options, gate)
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {
@@ -38,8 +47,13 @@ final class EngineFetcher: Fetcher {
 
   func cancelAll() { sender.engine.cancelAll() }
 
-  /// Ends the network's threads; what still runs ends as cancelled, and its unfinished files are removed.
-  func close() { queue.close() }
+  /// Ends the network's threads; what still runs ends as cancelled, and its unfinished files are removed. What was
+  /// fetched is in the cache when this returns.
+  func close() {
+    queue.close()
+    gate?.close()
+    sender.engine.closeCache()
+  }
 }
 
 extension FetchOptions {

@@ -35,6 +35,24 @@ extension FetchOutcome {
     attempts = 0
   }
 
+  /// The same once its body was looked at.
+  func judged(_ verdict: ImageGate.Verdict) -> FetchOutcome {
+    var judged = self
+    switch verdict {
+    case .passed: return self
+    case .refused(let reason):
+      judged.error = NetworkError.Code.decodeFailed.description
+      judged.reason = reason
+      judged.ending = .failed(.forGood)
+    case .failed(let errno):
+      judged.error = NetworkError.Code.sinkFailed.description
+      judged.reason = Self.systemText(errno)
+      judged.ending = .failed(.local(errno: errno))
+    }
+    judged.sha256 = nil
+    return judged
+  }
+
   private mutating func take(_ response: NetworkResponse, after attempts: Int) {
     let metrics = response.metrics
     status = response.status

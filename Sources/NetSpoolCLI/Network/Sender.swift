@@ -19,10 +19,13 @@ final class Sender: Sendable {
   private let priority: OperationPriority
   private let timeouts: NetworkTimeouts
   private let brake: ByteBrake?
+  private let gate: ImageGate?
   private let isDraining = Atomic(false)
 
-  init(_ engine: NetworkEngine, _ options: FetchOptions) {
+  /// - Parameter gate: with `--images-only`.
+  init(_ engine: NetworkEngine, _ options: FetchOptions, _ gate: ImageGate?) {
     self.engine = engine
+    self.gate = gate
     attemptsMax = options.request.retry + 1
     digests = options.checksum
     priority = options.priority.operationPriority
@@ -32,13 +35,14 @@ final class Sender: Sendable {
 
   func send(_ parcel: Parcel) {
     let operation = engine.operation(url: parcel.url)
+    let landing = gate?.landing(for: parcel.path)
     // An engine's total holds for bodies in memory only; as the operation's own it holds for streams too.
     operation.timeouts = timeouts
     operation.addDownloadStream(
-      parcel.path.map { FileDownloadStream(path: $0, digests: digests) } ?? DiscardStream.shared)
+      (landing ?? parcel.path).map { FileDownloadStream(path: $0, digests: digests) } ?? DiscardStream.shared)
     if let brake { operation.addDownloadStream(BrakeStream(brake)) }
     if priority != .normal { operation.priority = priority }
-    operation.onCompletion { parcel.completion(FetchOutcome($0, after: parcel.attempts)) }
+    operation.onCompletion { [self] in didComplete(parcel, landing, $0) }
     operation.onError { [self] in didFail(parcel, $0) }
     engine.enqueue(operation)
   }
@@ -47,6 +51,18 @@ final class Sender: Sendable {
   func drain() {
     isDraining.store(true, ordering: .relaxed)
     engine.cancel { $0.state == .queued }
+  }
+
+  private func didComplete(_ parcel: Parcel, _ landing: String?, _ response: NetworkResponse) {
+    let outcome = FetchOutcome(response, after: parcel.attempts)
+    guard let gate, let landing, outcome.ending == .done else { return parcel.completion(outcome) }
+    gate.judge(landing, parcel.path) { [engine] verdict in
+      if case .refused = verdict {
+        // The next run asks for it again.
+        for url in Set([parcel.url, response.finalURL]) { engine.removeCached(url: url) }
+      }
+      parcel.completion(outcome.judged(verdict))
+    }
   }
 
   private func didFail(_ parcel: Parcel, _ error: NetworkError) {

@@ -9,7 +9,8 @@ extension Summary {
   }
 
   private var headline: String {
-    let from = hits > 0 ? " (\(HumanText.count(hits)) from the cache)" : ""
+    let confirmed = revalidated > 0 ? ", \(HumanText.count(revalidated)) of them confirmed by the origin" : ""
+    let from = hits > 0 ? " (\(HumanText.count(hits)) from the cache\(confirmed))" : ""
     return "done: \(HumanText.count(done))\(from), \(HumanText.bytes(bytes)) in "
       + "\(HumanText.decimal(seconds)) s, \(HumanText.rate(perSecond)) per second"
   }
@@ -64,7 +65,7 @@ extension Summary {
     let counts: [(String, Int)] = [
       ("lines", list.lines), ("broken", list.broken), ("duplicates", list.duplicates),
       ("otherShards", list.otherShards), ("resumed", list.resumed), ("renamed", list.renamed),
-      ("started", started), ("done", done), ("hits", hits),
+      ("started", started), ("done", done), ("hits", hits), ("revalidated", revalidated),
       ("failed", failed), ("failedForGood", failedForGood), ("failedForNow", failedForNow),
       ("failedLocally", failedLocally), ("cancelled", cancelled), ("bytes", Int(bytes)),
     ]
@@ -77,6 +78,7 @@ extension ReportMerge.Totals {
   var text: String {
     let parts = [
       ("URLs", summary.list.lines), ("done", summary.done), ("from the cache", summary.hits),
+      ("confirmed by the origin", summary.revalidated),
       ("failed for good", summary.failedForGood), ("failed for now", summary.failedForNow),
       ("replaced by later results", replaced), ("unreadable lines", unreadable),
     ]

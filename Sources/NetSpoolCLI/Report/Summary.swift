@@ -23,6 +23,8 @@ struct Summary: Equatable, Sendable {
   var done = 0
   /// Of `done`, from the cache without or after a revalidation.
   var hits = 0
+  /// Of `hits`, those that the origin confirmed with a 304.
+  var revalidated = 0
   var failedForGood = 0
   var failedForNow = 0
   var failedLocally = 0
@@ -54,6 +56,7 @@ struct Summary: Equatable, Sendable {
     done += 1
     bytes += outcome.bytes
     if outcome.source == .cache || outcome.source == .revalidated { hits += 1 }
+    if outcome.source == .revalidated { revalidated += 1 }
   }
 
   private mutating func count(_ permanence: FetchOutcome.Permanence) {

@@ -21,4 +21,11 @@ struct CacheDatabases: Sendable {
   }
 
   var all: [Database] { [entries, bodies, recency, namespaces] }
+
+  /// The number of entries, and the pages of all databases.
+  func size(_ transaction: borrowing WriteTransaction) throws(StoreError) -> DatabaseSize {
+    var pages = 0
+    for database in all { pages += try transaction.size(of: database).pages }
+    return DatabaseSize(records: try transaction.size(of: entries).records, pages: pages)
+  }
 }

@@ -21,7 +21,7 @@ package struct CacheStatistics: Sendable, Equatable {
 
   /// Bytes that wait to be written.
   package var pendingBytes = 0
-  /// Bodies lent at the moment.
+  /// Bodies of the file lent at the moment.
   package var leases = 0
   /// Old states of the store that leases keep alive.
   package var snapshots = 0

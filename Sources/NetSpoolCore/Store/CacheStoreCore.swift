@@ -15,12 +15,18 @@ final class CacheStoreCore: Sendable {
     self.environment = environment
     self.settings = settings
     book = LeaseBook(pinnedMax: settings.pinnedMax)
+    let size: DatabaseSize
     do {
-      databases = try environment.write { transaction throws(StoreError) in
-        try CacheDatabases(&transaction)
+      (databases, size) = try environment.write { transaction throws(StoreError) in
+        let databases = try CacheDatabases(&transaction)
+        return (databases, try databases.size(transaction))
       }
     } catch {
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
+    }
+    shelf.withLock { shelf in
+      shelf.statistics.entries = size.records
+      shelf.statistics.bytes = size.pages * environment.pageBytes
     }
   }
 
@@ -105,7 +111,7 @@ extension CacheStoreCore {
     shelf.statistics.hits += 1
     let facts = entry.facts
     touch(entry, &shelf)
-    let lease = LeasedBytes(snapshot, slot: entry.slot, count: facts.bodyBytes, book: book)
+    let lease = LeasedBytes(snapshot, slot: entry.slot, count: facts.bodyBytes)
     let isSame = newMetadata?.bodyID == facts.bodyID
     let hit = StoreHit(body: lease, bodyID: facts.bodyID, newMetadata: isSame ? newMetadata?.bytes : nil)
     if facts.bodyPage == 0 || shelf.verified.contains(facts.bodyID) { return .hit(hit) }
@@ -119,7 +125,7 @@ extension CacheStoreCore {
 
   private func hit(_ put: PendingPut, _ shelf: inout Shelf) -> Outcome {
     shelf.statistics.hits += 1
-    let lease = LeasedBytes(metadata: put.metadata, body: put.body, book: book)
+    let lease = LeasedBytes(metadata: put.metadata, body: put.body)
     return .hit(StoreHit(body: lease, bodyID: put.bodyID))
   }
 
@@ -239,9 +245,10 @@ extension CacheStoreCore {
       statistics.bytesMax = settings.bytesMax
       statistics.fileBytes = environment.fileBytes
       statistics.pendingBytes = shelf.pending.bytes
-      statistics.leases = book.leaseCount
       shelf.forgetEnded()
-      statistics.snapshots = shelf.retired.count + (shelf.current == nil ? 0 : 1)
+      let snapshots = shelf.retired + (shelf.current.map { [$0] } ?? [])
+      statistics.snapshots = snapshots.count
+      statistics.leases = snapshots.reduce(0) { $0 + $1.leases }
       return statistics
     }
   }

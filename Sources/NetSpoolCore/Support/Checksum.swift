@@ -61,14 +61,17 @@ package enum Checksum {
       value = Checksum.fold(word(0) ^ secret.1, word(8) ^ value)
       offset += 16
     }
-    var last: (UInt64, UInt64) = (0, 0)
-    var shift: UInt64 = 0
-    while offset < count {
-      let byte = UInt64(unsafe base!.load(fromByteOffset: offset, as: UInt8.self))
-      if shift < 64 { last.0 |= byte << shift } else { last.1 |= byte << (shift - 64) }
-      shift += 8
-      offset += 1
+    guard offset < count else { return value }
+    // The last 16 bytes, some of them again; fewer than 16 in all are taken one by one.
+    if count >= 16 {
+      offset = count - 16
+      return Checksum.fold(word(0) ^ secret.2, word(8) ^ value)
     }
-    return Checksum.fold(last.0 ^ secret.2, last.1 ^ value)
+    var (low, high): (UInt64, UInt64) = (0, 0)
+    for index in 0..<count {
+      let byte = UInt64(unsafe base!.load(fromByteOffset: index, as: UInt8.self))
+      if index < 8 { low |= byte << (8 * index) } else { high |= byte << (8 * (index - 8)) }
+    }
+    return Checksum.fold(low ^ secret.2, high ^ value)
   }
 }

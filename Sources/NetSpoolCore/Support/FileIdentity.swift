@@ -1,3 +1,5 @@
+internal import CNetSpoolShims
+
 #if canImport(Glibc)
   import Glibc
 #else

@@ -1,4 +1,5 @@
-import Glibc
+internal import CNetSpoolShims
+internal import Glibc
 
 /// Microseconds that only grow, whatever happens to the wall clock (clock_gettime(2), CLOCK_MONOTONIC).
 package typealias Microseconds = Int64

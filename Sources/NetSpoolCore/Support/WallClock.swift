@@ -1,4 +1,5 @@
-import Glibc
+internal import CNetSpoolShims
+internal import Glibc
 
 /// The time since 1970: only for what the origin says in dates, never for waiting.
 package enum WallClock {

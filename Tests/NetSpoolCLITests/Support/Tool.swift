@@ -19,6 +19,8 @@ final class Tool: Sendable {
   private let identifier: pid_t
   private let ended = DispatchGroup()
   private let exit = Mutex<Exit?>(nil)
+  /// Where the child keeps its cache unless the test names a place: nothing of one test is found by another.
+  private let home: Scratch?
 
   /// - Parameters:
   ///   - program: nil is the tool itself.
@@ -32,6 +34,8 @@ final class Tool: Sendable {
     let (outputRead, outputWrite) = try makePipe()
     let (errorsRead, errorsWrite) = try makePipe()
     let words = [try program ?? Self.path()] + arguments
+    home = environment.contains { $0.hasPrefix("XDG_CACHE_HOME=") } ? nil : try Scratch()
+    let environment = environment + (home.map { ["XDG_CACHE_HOME=\($0.path)"] } ?? [])
     identifier = try start(words, environment, [inputRead, given ?? outputWrite, errorsWrite])
     for end in [inputRead, outputWrite, errorsWrite] { close(end) }
     output.catchAll(from: outputRead)
@@ -166,7 +170,7 @@ private func start(_ words: [String], _ environment: [String], _ descriptors: [I
   unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
   var child: pid_t = 0
   let failure = unsafe withPointers(words) { argv in
-    unsafe withPointers(inherited() + environment) { envp in
+    unsafe withPointers(environment + inherited(besides: environment)) { envp in
       unsafe posix_spawn(&child, words[0], &actions, &attributes, argv, envp)
     }
   }
@@ -176,10 +180,11 @@ private func start(_ words: [String], _ environment: [String], _ descriptors: [I
 
 /// Without what would change a job: a test may itself run in a cluster. A tool that exits in the middle of its
 /// work gives its memory back to nobody but the system, and AddressSanitizer would call that a leak.
-private func inherited() -> [String] {
-  ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "TSAN_OPTIONS"].compactMap { name in
-    Environment.process[name].map { "\(name)=\($0)" }
-  } + ["ASAN_OPTIONS=detect_leaks=0"]
+private func inherited(besides given: [String]) -> [String] {
+  let names = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "TSAN_OPTIONS"]
+  let wanted = names.filter { name in !given.contains { $0.hasPrefix("\(name)=") } }
+  return wanted.compactMap { name in Environment.process[name].map { "\(name)=\($0)" } }
+    + ["ASAN_OPTIONS=detect_leaks=0"]
 }
 
 private func withPointers<R>(

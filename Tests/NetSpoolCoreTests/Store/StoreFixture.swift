@@ -43,6 +43,10 @@ final class StoreDirectory: Sendable {
     unsafe fclose(file)
   }
 
+  func symlink(_ name: String, to target: String) throws {
+    try #require(unsafe Glibc.symlink(target, path + "/" + name) == 0)
+  }
+
   private static func names(_ path: String) -> [String] {
     guard let stream = unsafe opendir(path) else { return [] }
     defer { unsafe closedir(stream) }
@@ -57,6 +61,7 @@ final class StoreDirectory: Sendable {
   }
 
   private static func remove(_ path: String) {
+    unsafe chmod(path, 0o700)
     for name in names(path) where unsafe unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
     unsafe rmdir(path)
   }

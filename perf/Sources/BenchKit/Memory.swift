@@ -23,7 +23,9 @@ package enum Memory {
 
   private static func field(_ name: String, of path: String) -> Int {
     for line in text(of: path).split(separator: "\n") where line.hasPrefix(name) {
-      return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+      return
+        (line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) } ?? 0)
+        * 1024
     }
     return 0
   }

@@ -2,7 +2,7 @@ import Glibc
 
 /// What a client is asked to do. Every client takes the same flags, so one table of commands drives them all.
 package struct Options: Sendable {
-  package enum Mode: String, Sendable { case get, latency, enqueue, memory, download }
+  package enum Mode: String, Sendable { case get, latency, enqueue, memory, download, hits, lookup }
 
   package var mode = Mode.get
 
@@ -15,10 +15,13 @@ package struct Options: Sendable {
   /// Requests kept waiting in the client's own queue beyond those on the wire. Default 0.
   package var queued = 0
 
-  /// Everything before `/t/000001.bin`.
+  /// Everything before `/t/000001.bin`, and the folder that stands for `t`.
   package var urlPrefix = ""
+  package var folder = "t"
   /// Number of different URLs, asked for in turn. Default 10,000.
   package var distinct = 10_000
+  /// Number of files that are served; more URLs than that get a query. Default 10,000.
+  package var files = 10_000
   /// Adds `?<serial>`, so that no two requests are equal. Off by default.
   package var unique = false
   /// The length every body must have to count as right, in bytes. Default 8,192.
@@ -30,6 +33,11 @@ package struct Options: Sendable {
 
   /// Work out the SHA-256 of what is written (the kit's streams). Off by default.
   package var digests = false
+
+  /// The directory of a cache, which is then used. Empty, the default: none.
+  package var cache = ""
+  /// What `lookup` looks bodies up in.
+  package var store = ""
 
   /// Talk HTTP/2 over TLS, trusting the certificates in `ca`.
   package var h2 = false
@@ -46,12 +54,15 @@ extension Options {
   private static var numbers: [String: WritableKeyPath<Options, Int>] {
     [
       "--requests": \.requests, "--warmup": \.warmup, "--concurrency": \.concurrency,
-      "--queued": \.queued, "--distinct": \.distinct, "--body-bytes": \.bodyBytes,
+      "--queued": \.queued, "--distinct": \.distinct, "--body-bytes": \.bodyBytes, "--files": \.files,
       "--limit-seconds": \.limitSeconds,
     ]
   }
   private static var texts: [String: WritableKeyPath<Options, String>] {
-    ["--url-prefix": \.urlPrefix, "--ca": \.ca, "--delivery": \.delivery]
+    [
+      "--url-prefix": \.urlPrefix, "--folder": \.folder, "--ca": \.ca, "--delivery": \.delivery,
+      "--cache": \.cache, "--store": \.store,
+    ]
   }
   private static var switches: [String: WritableKeyPath<Options, Bool>] {
     ["--unique": \.unique, "--h2": \.h2, "--digests": \.digests]
@@ -64,7 +75,7 @@ extension Options {
     while let flag = rest.popFirst() {
       guard options.take(flag, &rest) else { usageError("unknown flag, or no value for it: \(flag)") }
     }
-    guard !options.urlPrefix.isEmpty || [.download, .enqueue, .memory].contains(options.mode) else {
+    guard !options.urlPrefix.isEmpty || [.download, .enqueue, .memory, .lookup].contains(options.mode) else {
       usageError("--url-prefix is missing")
     }
     alarm(UInt32(clamping: options.limitSeconds))
@@ -92,6 +103,8 @@ extension Options {
       mode = .latency
       concurrency = 1
     case "--enqueue": mode = .enqueue
+    case "--hits": mode = .hits
+    case "--lookup": mode = .lookup
     case "--memory": mode = .memory
     case "--download":
       mode = .download
@@ -109,10 +122,12 @@ extension Options {
 extension Options {
   /// The URL of request number `index`: `/t/000001.bin` and so on, round and round.
   package func url(_ index: Int) -> String {
-    let digits = String(index % max(distinct, 1) + 1)
+    let serial = index % max(distinct, 1)
+    let digits = String(serial % max(files, 1) + 1)
     let name = String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
-    let url = "\(urlPrefix)/t/\(name).bin"
-    return unique ? "\(url)?\(index)" : url
+    let url = "\(urlPrefix)/\(folder)/\(name).bin"
+    if unique { return "\(url)?\(index)" }
+    return distinct > files ? "\(url)?\(serial)" : url
   }
 }
 

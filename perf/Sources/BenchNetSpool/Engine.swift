@@ -10,5 +10,16 @@ func makeEngine(_ options: Options) throws(NetworkError) -> NetworkEngine {
   var configuration = NetworkEngine.Configuration()
   configuration.delivery = options.delivery == "loop" ? .loopThread : .serialQueue
   if options.h2 { configuration.tls.caFile = options.ca }
-  return try NetworkEngine(configuration: configuration)
+  let engine = try NetworkEngine(configuration: configuration)
+  if !options.cache.isEmpty { try engine.useCache(cacheConfiguration(options)) }
+  return engine
+}
+
+/// With room for all that is asked for: what it costs to make room is another question.
+private func cacheConfiguration(_ options: Options) -> CacheConfiguration {
+  var cache = CacheConfiguration()
+  cache.directory = options.cache
+  let entries = options.unique ? options.requests + options.warmup : options.distinct
+  cache.bytesMax = max(cache.bytesMax, 2 * entries * (options.bodyBytes + 4_096))
+  return cache
 }

@@ -1,7 +1,7 @@
 import BenchKit
 import NetSpool
 
-// The public face as a user meets it: an engine, operations with closures, no cache.
+// The public face as a user meets it: an engine, operations with closures, a cache where one is named.
 
 let options = Options.fromCommandLine()
 let engine = try makeEngine(options)
@@ -10,6 +10,8 @@ switch options.mode {
 case .get, .latency: measureGets(engine, options)
 case .enqueue: measureEnqueue(engine, options)
 case .memory: measureMemory(engine, options)
+case .hits: measureHits(engine, options)
+case .lookup: usageError("--lookup is not for this client")
 case .download: measureDownload(engine, options)
 }
 abandonEverything()

@@ -169,6 +169,20 @@ extension Environment {
   }
 }
 
+extension Environment {
+  /// Pages of the file that a writer may use again as long as no reader is older than `commit`. They stand in
+  /// a tree of their own, number 0, under the commit that set them free; a record begins with their count.
+  package func freePages(before commit: UInt64) throws(StoreError) -> Int {
+    var pages = 0
+    try read().forEach(in: Database(handle: 0)) { record in
+      guard record.key.integer(at: 0, as: UInt64.self) < commit else { return false }
+      pages += Int(record.value.integer(at: 0, as: UInt64.self))
+      return true
+    }
+    return pages
+  }
+}
+
 // MARK: Holders
 
 extension Environment {

@@ -7,7 +7,7 @@ internal import Synchronization
 ///   data.mdb             LMDB's pages
 ///   lock.mdb             LMDB's table of readers and lock of the writer; remade by the first process
 ///   stamp                see `EnvironmentStamp`
-///   data.mdb.bad-<time>  a file that was damaged or not ours, moved aside; the newest three are kept
+///   data.mdb.bad-<time>  (microseconds since 1970) a file that was damaged or not ours, moved aside; the newest three are kept
 ///
 /// The directory itself is locked with flock(2) while a process opens or leaves.
 package final class EnvironmentPlace: Sendable {
@@ -158,9 +158,9 @@ extension EnvironmentPlace {
   }
 
   private func freeBadName() -> String {
-    let base = Self.badPrefix + String(WallClock.seconds)
-    let candidates = [base] + (1...99).map { base + "-" + ($0 < 10 ? "0" : "") + String($0) }
-    return candidates.first { FileStatus(named: $0, in: directory.rawValue) == nil } ?? base
+    var moment = WallClock.microseconds
+    while FileStatus(named: Self.badPrefix + String(moment), in: directory.rawValue) != nil { moment += 1 }
+    return Self.badPrefix + String(moment)
   }
 
   /// A new file is only there after a power loss when its directory was written too.

@@ -10,30 +10,21 @@
   }
 
   private let place: Place
-  private let book: LeaseBook
-  private let generation = ForkGuard.generation
   /// Bytes of the body.
   package let count: Int
 
-  init(_ snapshot: Snapshot, slot: Int, count: Int, book: LeaseBook) {
+  init(_ snapshot: Snapshot, slot: Int, count: Int) {
     place = .snapshot(snapshot, slot: slot)
     self.count = count
-    self.book = book
-    book.leaseBegan()
   }
 
-  init(metadata: [UInt8], body: [UInt8], book: LeaseBook) {
+  init(metadata: [UInt8], body: [UInt8]) {
     place = .memory(metadata: metadata, body: body)
     count = body.count
-    self.book = book
-    book.leaseBegan()
   }
 
   deinit {
-    book.leaseEnded()
-    if case .snapshot(let snapshot, let slot) = place, ForkGuard.generation == generation {
-      snapshot.release(slot)
-    }
+    if case .snapshot(let snapshot, let slot) = place, snapshot.isOurs { snapshot.release(slot) }
   }
 
   /// Lends the bytes to `body`; while it runs they stay where they are. The way to read that costs the store
@@ -45,7 +36,7 @@
     case .memory(_, let bytes):
       return try unsafe bytes.rawBytes.withUnsafeBytes(body)
     case .snapshot(let snapshot, let slot):
-      checkProcess()
+      check(snapshot)
       return try unsafe snapshot.access(slot) { ranges throws(Problem) in try unsafe body(ranges.body) }
     }
   }
@@ -59,7 +50,7 @@
       case .memory(_, let bytes):
         return unsafe _overrideLifetime(bytes.rawBytes, borrowing: self)
       case .snapshot(let snapshot, let slot):
-        checkProcess()
+        check(snapshot)
         let span = unsafe RawSpan(_unsafeBytes: snapshot.pin(slot).body)
         return unsafe _overrideLifetime(span, borrowing: self)
       }
@@ -74,16 +65,16 @@
     case .memory(let bytes, _):
       return try body(bytes.rawBytes)
     case .snapshot(let snapshot, let slot):
-      checkProcess()
+      check(snapshot)
       return try unsafe snapshot.access(slot) { ranges throws(Problem) in
         try body(unsafe RawSpan(_unsafeBytes: ranges.metadata))
       }
     }
   }
 
-  private func checkProcess() {
+  private func check(_ snapshot: Snapshot) {
     precondition(
-      ForkGuard.generation == generation,
+      snapshot.isOurs,
       "NetSpool: cached bytes were read in a child of fork(2); read them before, or open the cache there")
   }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// The store as one commit left it, shared by all lookups until the next commit, and by the leases that came
@@ -36,7 +37,9 @@ internal import Synchronization
   }
 
   var hasEnded: Bool { state.withLock { $0.transaction == nil } }
-  var hasLeases: Bool { state.withLock { $0.slots.count > 0 } }
+  var leases: Int { state.withLock { $0.slots.count } }
+  /// False in a child of fork(2).
+  var isOurs: Bool { environment.isOurs }
 }
 
 // MARK: Finding
@@ -208,7 +211,6 @@ struct FoundEntry {
 /// How many snapshots are pinned, of all snapshots of a store.
 final class LeaseBook: Sendable {
   private let pinned = Atomic<Int>(0)
-  private let leases = Atomic<Int>(0)
   let pinnedMax: Int
 
   init(pinnedMax: Int) { self.pinnedMax = pinnedMax }
@@ -222,16 +224,14 @@ final class LeaseBook: Sendable {
 
   func unpin() { pinned.subtract(1, ordering: .relaxed) }
 
-  func leaseBegan() { leases.add(1, ordering: .relaxed) }
-  func leaseEnded() { leases.subtract(1, ordering: .relaxed) }
-  var leaseCount: Int { leases.load(ordering: .relaxed) }
 }
 
 extension RawSpan {
   func isEqual(to bytes: [UInt8]) -> Bool {
     guard byteCount == bytes.count else { return false }
+    guard byteCount > 0 else { return true }
     return unsafe withUnsafeBytes { own in
-      unsafe bytes.withUnsafeBytes { unsafe own.elementsEqual($0) }
+      unsafe bytes.withUnsafeBytes { unsafe memcmp(own.baseAddress!, $0.baseAddress!, own.count) == 0 }
     }
   }
 }

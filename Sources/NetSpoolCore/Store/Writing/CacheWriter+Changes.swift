@@ -94,9 +94,7 @@ extension CacheWriter {
     guard case .entry(let facts) = stored else { return foundDamage() }
     let use = RecordKey(ordered: UInt64(facts.namespace), facts.recency)
     try transaction.remove(at: use, in: databases.recency)
-    let weight = facts.weight(pageBytes: environment.pageBytes)
-    count(facts.namespace, entries: -1, bytes: -weight)
-    report.freedBytes += weight
+    count(facts.namespace, entries: -1, bytes: -facts.weight(pageBytes: environment.pageBytes))
     guard facts.bodyPage != 0 else { return }
     let removal = try transaction.removeLarge(at: RecordKey(integer: facts.bodyID), in: databases.bodies)
     if removal != .removed { foundDamage() }

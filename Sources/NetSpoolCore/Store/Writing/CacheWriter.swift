@@ -60,8 +60,6 @@ struct BatchReport: Equatable {
   /// The store afterwards.
   var entries = 0
   var bytes = 0
-  /// What was in use before and is free after, roughly.
-  var freedBytes = 0
   /// There is more to evict.
   var isOverBudget = false
 }

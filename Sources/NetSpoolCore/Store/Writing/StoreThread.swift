@@ -12,9 +12,6 @@ struct StoreThread: ~Copyable {
   private var lastTouch = MonotonicClock.now
   private var lastReaderCheck = MonotonicClock.now
   private var isOverBudget = false
-  /// Bytes in use after the last commit.
-  private var storeBytes = 0
-  private var freed = FreedBytes()
 
   private static let batchMax = 1_000
   private static let batchBytesMax = 8 << 20
@@ -145,17 +142,26 @@ struct StoreThread: ~Copyable {
     didCommit(batch, report)
   }
 
-  /// Whether the file would pass its limit: the batch must fit behind its end, or twice into what is free and
-  /// seen by no snapshot of this process.
+  /// Whether the file would pass its limit. Before that is so, leases give up their places, however young.
   private func isFileFull(for batch: [PendingTable.Change]) -> Bool {
-    let needed = batch.reduce(0) { $0 + $1.bytes + 2 * core.environment.pageBytes }
-    let fileBytes = core.environment.fileBytes
-    if fileBytes + needed <= core.settings.fileLimit { return false }
+    if fits(batch) { return false }
+    for snapshot in core.shelf.withLock({ $0.retired }) { _ = snapshot.copyOut() }
+    return !fits(batch)
+  }
+
+  /// The batch must fit behind the file's end, or twice into what is free and seen by no snapshot of this
+  /// process. A sixteenth is kept for removals, which write too.
+  private func fits(_ batch: [PendingTable.Change]) -> Bool {
+    let environment = core.environment
+    let limit = core.settings.fileLimit
+    let needed = batch.reduce(0) { $0 + $1.bytes + 2 * environment.pageBytes }
+    if environment.fileBytes + needed <= limit - limit / 16 { return true }
     let oldest = core.shelf.withLock { shelf in
       shelf.forgetEnded()
       return shelf.retired.map(\.commit).min() ?? .max
     }
-    return fileBytes - storeBytes - freed.bytes(since: oldest) < 2 * needed
+    guard let pages = try? environment.freePages(before: oldest) else { return false }
+    return pages * environment.pageBytes >= 2 * needed
   }
 
   /// The disk or the file is full, or the store is broken: the puts are given up, and what stood under their
@@ -177,8 +183,6 @@ struct StoreThread: ~Copyable {
   }
 
   private mutating func didCommit(_ batch: [PendingTable.Change], _ report: BatchReport) {
-    storeBytes = report.bytes
-    freed.add(report.freedBytes, at: core.environment.newestCommit)
     isOverBudget = report.isOverBudget
     let callbacks = core.shelf.withLock { shelf -> [@Sendable () -> Void] in
       for change in batch { shelf.pending.settle(change.key.digest, sequence: change.sequence) }

@@ -1,5 +1,5 @@
-/// What `doctor` says: named values in groups, as text and as JSON.
-struct DoctorReport {
+/// Named values in groups, as a table for people and as JSON: what `doctor` and `cache stats` say.
+struct FactSheet {
   enum Value: Equatable {
     case text(String)
     /// A number and its unit; empty where it is a count.
@@ -52,7 +52,7 @@ struct DoctorReport {
   }
 }
 
-extension DoctorReport.Value {
+extension FactSheet.Value {
   fileprivate var text: String {
     switch self {
     case .text(let text): text

@@ -1,10 +1,10 @@
 import Glibc
 import NetSpool
 
-extension DoctorReport {
+extension FactSheet {
   /// This program on this machine.
-  static func current(_ environment: Environment) -> DoctorReport {
-    DoctorReport(groups: [versions, limits, defaults, directories(environment)])
+  static func doctor(_ environment: Environment, _ place: CachePlace) -> FactSheet {
+    FactSheet(groups: [versions, limits, defaults, directories(environment, place.path(environment))])
   }
 
   private static var versions: Group {
@@ -36,8 +36,9 @@ extension DoctorReport {
   }
 
   private static var defaults: Group {
-    let (queue, timeouts, limits) = (
-      NetworkQueue.Configuration(), NetworkTimeouts(), NetworkEngine.Configuration().limits
+    let (queue, timeouts, limits, cache) = (
+      NetworkQueue.Configuration(), NetworkTimeouts(), NetworkEngine.Configuration().limits,
+      CacheConfiguration()
     )
     return Group(
       name: "defaults",
@@ -51,17 +52,33 @@ extension DoctorReport {
         ("timeout", .number(RequestOptions.timeoutSeconds, unit: "seconds")),
         ("retries", .number(RequestOptions.retries, unit: "")),
         ("decoded body", .number(Int(limits.decodedBytesMax), unit: "bytes")),
+        ("cache size", .number(cache.bytesMax, unit: "bytes")),
+        ("cached body", .number(cache.bodyBytesMax, unit: "bytes")),
+        ("cache resident", .number(CacheSettings.residentBytesMax, unit: "bytes")),
       ])
   }
 
-  private static func directories(_ environment: Environment) -> Group {
+  private static func directories(_ environment: Environment, _ cache: String?) -> Group {
     let temporary = Ledger.temporaryDirectory(environment)
     return Group(
       name: "directories",
       entries: [
         ("temporary", .text(temporary)),
         ("temporary free", freeBytes(temporary).map { .number($0, unit: "bytes") } ?? .none("unknown")),
+        ("cache", cache.map { .text($0) } ?? .none("none: neither XDG_CACHE_HOME nor HOME is set")),
+        (
+          "cache file",
+          cache.flatMap(CacheFiles.bytes).map { .number($0, unit: "bytes") } ?? .none("not there yet")
+        ),
+        ("cache free", cache.flatMap(freeBytesBelow).map { .number($0, unit: "bytes") } ?? .none("unknown")),
       ])
+  }
+
+  /// Of a folder that may not be there yet.
+  private static func freeBytesBelow(_ path: String) -> Int? {
+    var path = path[...]
+    while FileStatus(path: String(path)) == nil, let slash = path.lastIndex(of: "/") { path = path[..<slash] }
+    return freeBytes(path.isEmpty ? "/" : String(path))
   }
 
   private static func freeBytes(_ path: String) -> Int? {

@@ -1,0 +1,78 @@
+import Dispatch
+import Glibc
+import NetSpool
+import Synchronization
+
+/// `--images-only`: a body gets its name only once it was looked at and found to be a whole image.
+///
+/// A body lands in a file of its own, beside its target or in a temporary folder, and is looked at there: in
+/// memory, a few large images under way at once would take more than the whole job may. One at a time is mapped.
+final class ImageGate: Sendable {
+  enum Verdict: Equatable, Sendable {
+    case passed
+    /// `notAnImage` or `imageTruncated`.
+    case refused(reason: String)
+    case failed(errno: Int32)
+  }
+
+  private let queue = DispatchQueue(label: "netspool.images")
+  private let landed = Atomic(0)
+  /// For bodies that go to no file; made when there is no output folder.
+  private let folder: String?
+
+  /// - Parameter directory: where a temporary folder is made; nil when every body has a target.
+  init(temporaryIn directory: String?) throws(IOFailure) {
+    folder = try directory.map { directory throws(IOFailure) in try TemporaryFolder.make(in: directory) }
+  }
+
+  /// A name that no other body has, in the target's folder, so that a rename is all that is left to do.
+  func landing(for target: String?) -> String {
+    let number = landed.add(1, ordering: .relaxed).newValue
+    let name = ".netspool-\(getpid())-\(number)"
+    guard let target else { return "\(folder ?? ".")/\(name)" }
+    return target[..<(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)] + name
+  }
+
+  /// Looks at what has landed and gives it its name or removes it. The answer comes on a thread of the gate's.
+  func judge(_ landing: String, _ target: String?, then: @escaping @Sendable (Verdict) -> Void) {
+    queue.async { then(Self.verdict(landing, target)) }
+  }
+
+  /// Waits for what is being looked at. Nothing may land any more.
+  func close() {
+    queue.sync {}
+    if let folder { unsafe _ = rmdir(folder) }
+  }
+
+  private static func verdict(_ landing: String, _ target: String?) -> Verdict {
+    do throws(IOFailure) {
+      if let reason = try defect(landing) {
+        unlink(landing)
+        return .refused(reason: reason)
+      }
+    } catch {
+      unlink(landing)
+      // An answer without a body opens no file.
+      return error.code == ENOENT ? .refused(reason: "notAnImage") : .failed(errno: error.code)
+    }
+    guard let target else {
+      unlink(landing)
+      return .passed
+    }
+    return rename(landing, to: target)
+  }
+
+  private static func defect(_ path: String) throws(IOFailure) -> String? {
+    let file = try MappedFile(path)
+    return NetworkImage.defect(of: file.bytes)
+  }
+
+  private static func unlink(_ path: String) { unsafe _ = Glibc.unlink(path) }
+
+  private static func rename(_ landing: String, to target: String) -> Verdict {
+    guard unsafe Glibc.rename(landing, target) != 0 else { return .passed }
+    let number = errno
+    unlink(landing)
+    return .failed(errno: number)
+  }
+}

@@ -1,0 +1,135 @@
+import Dispatch
+import Glibc
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpoolCLI
+
+/// `--images-only` as users meet it.
+@Suite(.ownThreads) struct ToolImagesTests {
+  private let bench: ToolBench
+
+  init() throws {
+    bench = try ToolBench()
+    let image = Thumbnail.png(1)
+    for (path, body) in [
+      ("/whole", image), ("/cut", Array(image.dropLast(20))), ("/page", Array("<html>not found</html>".utf8)),
+      ("/empty", []),
+    ] {
+      // What it says it is plays no part.
+      bench.origin.on(path, .bytes(body, type: "image/png").header("Cache-Control", "max-age=3600"))
+    }
+  }
+
+  private let paths = ["/whole", "/cut", "/page", "/empty"]
+
+  private func fetch(_ arguments: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+    let list = try bench.write("list", paths.map { bench.origin.url($0) })
+    return try Tool.run(
+      ["fetch", list, "--images-only", "--progress", "never", "--cache", bench["cache"]] + arguments)
+  }
+
+  @Test func onlyWholeImagesBecomeFiles() throws {
+    _ = try OutputFolder(path: bench["out"])
+    try bench.write("out/page", ["the old one"])
+    for run in 0..<2 {
+      let end = try fetch(["--output", bench["out"], "--results", bench["r\(run)"], "--checksum"])
+      #expect(end.exit == .status(1))
+      #expect(bench.read("out/whole") == Thumbnail.png(1))
+      #expect(bench.text("out/page") == "the old one\n")
+      // Nothing else, hidden files included.
+      #expect(DemoFolder.countFiles(in: bench["out"]) == 2)
+      let results = try bench.results("r\(run)")
+      let failures = results.filter { $0.outcome == .failed }
+      #expect(failures.allSatisfy { $0.error == "decodeFailed" && $0.sha256 == nil && $0.status == 200 })
+      func reason(_ path: String) -> String? { failures.first { $0.url == bench.origin.url(path) }?.reason }
+      #expect(reason("/cut") == "imageTruncated")
+      #expect(reason("/page") == "notAnImage")
+      #expect(reason("/empty") == "notAnImage")
+      #expect(results.first { $0.outcome == .done }?.source == (run == 0 ? .network : .cache))
+      #expect(results.first { $0.outcome == .done }?.sha256?.utf8.count == 64)
+    }
+    // What is no image is not kept either.
+    #expect(bench.origin.requestCount == 7)
+  }
+
+  @Test func theyAreLookedAtWithoutFilesToo() throws {
+    let end = try fetch(["--json"])
+    #expect(end.exit == .status(1))
+    #expect(end.output.contains(#""done":1,"#))
+    #expect(end.output.contains(#""decodeFailed notAnImage":2,"decodeFailed imageTruncated":1"#))
+    #expect(try fetch(["--json"]).output.contains(#""done":1,"hits":1,"#))
+  }
+
+  @Test func withoutTheOptionEveryBodyIsAFile() throws {
+    let list = try bench.write("list", paths.map { bench.origin.url($0) })
+    let end = try Tool.run(["fetch", list, "--output", bench["out"], "--quiet"])
+    #expect(end.exit == .status(0))
+    #expect(DemoFolder.countFiles(in: bench["out"]) == 4)
+  }
+
+  @Test func aFolderInTheWayIsALocalError() throws {
+    _ = try OutputFolder(path: bench["out/whole"])
+    let end = try fetch(["--output", bench["out"], "--results", bench["r"]])
+    #expect(end.exit == .status(74))
+    let record = try #require(try bench.results("r").first { $0.url == bench.origin.url("/whole") })
+    #expect(record.error == "sinkFailed")
+    #expect(record.reason == "Is a directory")
+    #expect(DemoFolder.countFiles(in: bench["out"]) == 0)
+  }
+}
+
+@Suite struct ImageGateTests {
+  @Test func bodiesLandBesideTheirTargetUnderNamesOfTheirOwn() throws {
+    let scratch = try Scratch()
+    let gate = try ImageGate(temporaryIn: scratch.path)
+    let names = (0..<100).map { _ in gate.landing(for: "/a/b/c.png") }
+    #expect(Set(names).count == 100)
+    #expect(names.allSatisfy { $0.hasPrefix("/a/b/.netspool-") && !$0.dropFirst(5).contains("/") })
+    #expect(gate.landing(for: nil).hasPrefix(scratch.path + "/netspool-"))
+    gate.close()
+    #expect(DemoFolder.countFiles(in: scratch.path) == 0)
+    #expect(unsafe rmdir(scratch.path) == 0)
+  }
+
+  @Test func everyCutOfAnImageIsRefused() throws {
+    let scratch = try Scratch()
+    let gate = try ImageGate(temporaryIn: nil)
+    let image = Thumbnail.png(7)
+    for length in Array(stride(from: 0, to: image.count, by: 7)) + [image.count - 1, image.count] {
+      let landing = try scratch.write("landing", Array(image.prefix(length)))
+      let verdict = judged(gate, landing, scratch["target"])
+      let expected: Bool = length == image.count
+      #expect((verdict == .passed) == expected, "\(length) bytes: \(verdict)")
+      #expect(FileStatus(path: landing) == nil)
+      #expect((FileStatus(path: scratch["target"]) != nil) == expected)
+    }
+    gate.close()
+  }
+
+  @Test func aBodyThatNeverCameIsNoImage() throws {
+    let scratch = try Scratch()
+    let gate = try ImageGate(temporaryIn: nil)
+    #expect(judged(gate, scratch["nothing"], nil) == .refused(reason: "notAnImage"))
+    gate.close()
+  }
+
+  private func judged(_ gate: ImageGate, _ landing: String, _ target: String?) -> ImageGate.Verdict {
+    let (done, box) = (DispatchSemaphore(value: 0), VerdictBox())
+    gate.judge(landing, target) { verdict in
+      box.put(verdict)
+      done.signal()
+    }
+    done.wait()
+    return box.verdict
+  }
+}
+
+private final class VerdictBox: Sendable {
+  private let held = Mutex(ImageGate.Verdict.passed)
+
+  var verdict: ImageGate.Verdict { held.withLock { $0 } }
+
+  func put(_ verdict: ImageGate.Verdict) { held.withLock { $0 = verdict } }
+}

@@ -1,0 +1,226 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+
+/// `netspool fetch` and the cache, as users meet it.
+@Suite(.ownThreads) struct ToolCacheTests {
+  private let bench: ToolBench
+
+  init() throws { bench = try ToolBench() }
+
+  private func fetch(_ arguments: [String], environment: [String] = []) throws -> (
+    exit: Tool.Exit?, output: String, errors: String
+  ) {
+    try Tool.run(["fetch", "--progress", "never"] + arguments, environment: environment)
+  }
+
+  private var cache: [String] { ["--cache", bench["cache"]] }
+
+  @Test func aSecondFetchAsksNobody() throws {
+    bench.serveFresh(0..<30)
+    let list = try bench.writeList(0..<30)
+    #expect(try fetch([list] + cache).exit == .status(0))
+    let end = try fetch([list, "--output", bench["out"], "--results", bench["r"], "--json"] + cache)
+    #expect(end.exit == .status(0))
+    #expect(bench.origin.requestCount == 30)
+    #expect(bench.wrong(0..<30).isEmpty)
+    #expect(try bench.results("r").allSatisfy { $0.source == .cache && $0.status == 200 })
+    let bytes = (0..<30).reduce(0) { $0 + ToolBench.body($1).count }
+    #expect(try bench.results("r").reduce(0) { $0 + $1.bytes } == bytes)
+    #expect(end.output.contains(#""done":30,"hits":30,"revalidated":0,"#))
+    #expect(end.errors.hasPrefix("done: 30 (30 from the cache), "))
+  }
+
+  @Test func whatMustBeConfirmedComesWithoutItsBody() throws {
+    bench.serveTagged(0..<30, "no-cache")
+    let list = try bench.writeList(0..<30)
+    #expect(try fetch([list] + cache).exit == .status(0))
+    let end = try fetch([list, "--output", bench["out"], "--results", bench["r"], "--json"] + cache)
+    #expect(end.exit == .status(0))
+    #expect(bench.origin.requestCount == 60)
+    #expect(bench.origin.requests.count { $0.header("If-None-Match") != nil } == 30)
+    #expect(bench.wrong(0..<30).isEmpty)
+    #expect(try bench.results("r").allSatisfy { $0.source == .revalidated && $0.status == 200 })
+    #expect(end.output.contains(#""hits":30,"revalidated":30,"#))
+    #expect(end.errors.contains("(30 from the cache, 30 of them confirmed by the origin)"))
+  }
+
+  @Test func progressShowsTheHits() throws {
+    bench.serveFresh(0..<3)
+    let list = try bench.writeList(0..<3)
+    _ = try fetch([list] + cache)
+    let end = try Tool.run(["fetch", list, "--progress", "always"] + cache)
+    #expect(end.errors.contains("3 hits"))
+  }
+
+  @Test func bodiesFromTheCacheNeedNoOrigin() throws {
+    bench.serveFresh(0..<5)
+    let list = try bench.writeList(0..<5)
+    #expect(try fetch([list] + cache).exit == .status(0))
+    bench.origin.stop()
+    let end = try fetch([list, "--output", bench["out"], "--checksum", "--results", bench["r"]] + cache)
+    #expect(end.exit == .status(0))
+    #expect(bench.wrong(0..<5).isEmpty)
+    #expect(try bench.results("r").allSatisfy { $0.sha256?.utf8.count == 64 })
+  }
+
+  @Test func theRulesDecideWhatIsFresh() throws {
+    bench.serveTagged(0..<1, nil)
+    let url = bench.origin.url("/0")
+    for rules in ["standard", "relaxed"] {
+      let arguments = [url, "--cache", bench["cache-\(rules)"], "--rules", rules]
+      for _ in 0..<2 { #expect(try fetch(arguments).exit == .status(0)) }
+      #expect(bench.origin.requestCount == (rules == "standard" ? 2 : 3))
+    }
+  }
+
+  @Test func withoutTheCacheEverythingIsAskedForAndNothingIsKept() throws {
+    bench.serveFresh(0..<3)
+    let list = try bench.writeList(0..<3)
+    for _ in 0..<2 {
+      let end = try fetch([list, "--no-cache", "--json"], environment: ["XDG_CACHE_HOME=\(bench["home"])"])
+      #expect(end.exit == .status(0))
+      #expect(end.output.contains(#""hits":0,"revalidated":0,"#))
+    }
+    #expect(bench.origin.requestCount == 6)
+    #expect(FileStatus(path: bench["home"]) == nil)
+  }
+
+  @Test func theUsersCacheIsUsedUnlessAnotherIsNamed() throws {
+    bench.serveFresh(0..<1)
+    let environment = ["XDG_CACHE_HOME=\(bench["home"])"]
+    for _ in 0..<2 {
+      #expect(try fetch([bench.origin.url("/0")], environment: environment).exit == .status(0))
+    }
+    #expect(bench.origin.requestCount == 1)
+    #expect(CacheFiles.bytes(in: bench["home/netspool/default"]) != nil)
+  }
+
+  @Test func aDryRunLeavesTheCacheAlone() throws {
+    #expect(try fetch([bench.origin.url("/0"), "--dry-run"] + cache).exit == .status(0))
+    #expect(FileStatus(path: bench["cache"]) == nil)
+  }
+
+  @Test(arguments: ["others may write", "a file", "a symlink", "a pipe"])
+  func aCacheThatCannotBeUsedEndsWithItsReasonAndAWayOut(obstacle: String) throws {
+    bench.serveFresh(0..<1)
+    let path = bench["cache"]
+    switch obstacle {
+    case "others may write": #expect(unsafe mkdir(path, 0o777) == 0 && chmod(path, 0o777) == 0)
+    case "a file": try bench.write("cache", [])
+    case "a symlink":
+      #expect(unsafe mkdir(path, 0o700) == 0)
+      let elsewhere = try bench.write("elsewhere", [])
+      #expect(unsafe symlink(elsewhere, path + "/data.mdb") == 0)
+    default:
+      #expect(unsafe mkdir(path, 0o700) == 0)
+      #expect(unsafe mkfifo(path + "/data.mdb", 0o600) == 0)
+    }
+    try bench.write("r", ["an earlier run's"])
+    let end = try fetch([bench.origin.url("/0"), "--results", bench["r"]] + cache)
+    #expect(end.exit == .status(74))
+    #expect(bench.origin.requestCount == 0)
+    #expect(end.errors.hasPrefix("netspool: cannot use the cache in \(path): storeOpenFailed ("))
+    #expect(end.errors.hasSuffix("; --no-cache fetches without it\n"))
+    #expect(bench.text("r") == "an earlier run's\n")
+    #expect(try fetch([bench.origin.url("/0"), "--no-cache"]).exit == .status(0))
+  }
+
+  @Test func aCacheThatIsNowhereIsSaid() throws {
+    let end = try fetch([bench.origin.url("/0")], environment: ["HOME=", "XDG_CACHE_HOME="])
+    #expect(end.exit == .status(74))
+    #expect(end.errors.contains("neither XDG_CACHE_HOME nor HOME"))
+    #expect(bench.origin.requestCount == 0)
+  }
+
+  @Test func aDamagedStoreIsPutAsideAndFilledAnew() throws {
+    bench.serveFresh(0..<10)
+    let list = try bench.writeList(0..<10)
+    #expect(try fetch([list] + cache).exit == .status(0))
+    try bench.write("cache/data.mdb", ["garbage"])
+    let end = try fetch([list, "--output", bench["out"]] + cache)
+    #expect(end.exit == .status(0))
+    #expect(bench.origin.requestCount == 20)
+    #expect(bench.wrong(0..<10).isEmpty)
+    #expect(try fetch([list] + cache).exit == .status(0))
+    #expect(bench.origin.requestCount == 20)
+  }
+
+  @Test func twoProcessesFillAndReadOneCache() throws {
+    bench.serveFresh(0..<200)
+    bench.origin.hold("/0")
+    let list = try bench.writeList(0..<200)
+    let tools = try ["one", "two"].map { name in
+      try Tool(["fetch", list, "--output", bench[name], "--progress", "never"] + cache)
+    }
+    #expect(bench.origin.waitForWaiting("/0", 2))
+    bench.origin.releaseAll()
+    for tool in tools { #expect(tool.wait() == .status(0), "\(tool.errors.text)") }
+    for name in ["one", "two"] { #expect(bench.wrong(0..<200, in: name).isEmpty) }
+    let requests = bench.origin.requestCount
+    let end = try fetch([list, "--output", bench["three"], "--json"] + cache)
+    #expect(end.output.contains(#""hits":200,"#))
+    #expect(bench.origin.requestCount == requests)
+    #expect(bench.wrong(0..<200, in: "three").isEmpty)
+  }
+
+  @Test func aKilledProcessLeavesACacheThatCanBeUsed() throws {
+    bench.serveFresh(0..<50)
+    bench.origin.hold("/49")
+    let list = try bench.writeList(0..<50)
+    let tool = try Tool(["fetch", list, "--progress", "never"] + cache)
+    #expect(bench.origin.waitForWaiting("/49", 1))
+    tool.signal(SIGKILL)
+    #expect(tool.wait() == .signal(SIGKILL))
+    bench.origin.releaseAll()
+    #expect(try fetch([list, "--output", bench["out"]] + cache).exit == .status(0))
+    #expect(bench.wrong(0..<50).isEmpty)
+  }
+
+  @Test func aSmallCacheStaysSmall() throws {
+    let size = 300_000
+    for number in 0..<40 {
+      bench.origin.on("/\(number)", Answer.pattern(size).header("Cache-Control", "max-age=3600"))
+    }
+    let list = try bench.writeList(0..<40)
+    #expect(try fetch([list, "--cache-size", "2M"] + cache).exit == .status(0))
+    let sheet = try Tool.run(["cache", "stats", "--json"] + cache)
+    let bytes = try #require(sheet.output.integer("inUseBytes"))
+    #expect(bytes > 0 && bytes <= 2 << 20)
+  }
+}
+
+extension ToolBench {
+  /// Fresh for an hour.
+  func serveFresh(_ numbers: Range<Int>) {
+    for number in numbers {
+      origin.on("/\(number)", .bytes(Self.body(number)).header("Cache-Control", "max-age=3600"))
+    }
+  }
+
+  /// With an ETag, and 304 for whoever has it.
+  func serveTagged(_ numbers: Range<Int>, _ cacheControl: String?) {
+    for number in numbers {
+      origin.on("/\(number)") { request in
+        let isHeld = request.header("If-None-Match") == "\"\(number)\""
+        var answer = isHeld ? Answer.status(304) : .bytes(Self.body(number))
+        answer = answer.header("ETag", "\"\(number)\"")
+        return cacheControl.map { answer.header("Cache-Control", $0) } ?? answer
+      }
+    }
+  }
+}
+
+extension String {
+  /// The number behind a key of a JSON text.
+  func integer(_ key: String) -> Int? {
+    guard let start = range(of: "\"\(key)\":") else { return nil }
+    return Int(self[start...].prefix { $0.isNumber })
+  }
+
+  private func range(of text: String) -> String.Index? {
+    indices.first { self[$0...].hasPrefix(text) }.map { index($0, offsetBy: text.count) }
+  }
+}
