@@ -39,7 +39,7 @@ package final class Operation: @unchecked Sendable {
     var outcome: Outcome?
     var isDelivered = false
     /// What its answer must be besides a success.
-    var demand: (@Sendable (Response) -> Failure?)?
+    var demand: (@Sendable (Request, Response) -> Failure?)?
     /// Others wait for it.
     var hasDependents = false
     /// The completion has been called for an equal answer already.
@@ -72,6 +72,8 @@ package final class Operation: @unchecked Sendable {
     var isPaused = false
     /// Nobody waits for it: it brings a stored answer up to date.
     var isRefresh = false
+    /// The stored body that its user has been given before the final answer.
+    var provided: Body?
     /// The queue knows it; before that a cancellation is only noted.
     var isSubmitted = false
     var isCancelledEarly = false
@@ -111,7 +113,7 @@ extension Operation {
   }
 
   /// Any answer that the closure finds fault with ends it with that failure; on the delivery target.
-  package func demand(_ check: @escaping @Sendable (Response) -> Failure?) {
+  package func demand(_ check: @escaping @Sendable (Request, Response) -> Failure?) {
     shared.withLock { $0.demand = check }
   }
 
@@ -147,7 +149,7 @@ extension Operation {
       refuse(error.about(request.url))
       return
     }
-    if let cache = context.cache, let response = cache.freshAnswer(to: ready), concludeAtOnce(response) {
+    if let cache = context.cache, let response = cache.freshAnswer(to: ready), conclude(ready, response) {
       return
     }
     shared.withLock { [ready] in $0.request = ready }

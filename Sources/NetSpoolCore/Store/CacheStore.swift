@@ -71,7 +71,13 @@ extension CacheStore {
   /// Removes what was put into a namespace before the call, whose full keys begin with `keyPrefix`. Waits
   /// until that is committed; not on the loop thread.
   package func removeAll(namespace: String, keyPrefix: [UInt8] = []) {
-    if isUsable { core.removeAll(namespace: namespace, keyPrefix: keyPrefix) }
+    let matches: KeyMatch = { $0.begins(with: keyPrefix) }
+    removeAll(namespace: namespace, where: keyPrefix.isEmpty ? nil : matches)
+  }
+
+  /// The same for full keys that match; nil: all. Looks at every entry of the store.
+  package func removeAll(namespace: String, where matches: KeyMatch?) {
+    if isUsable { core.removeAll(namespace: namespace, matches: matches) }
   }
 
   /// Waits until all changes made before the call are committed.

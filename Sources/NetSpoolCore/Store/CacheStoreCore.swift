@@ -225,8 +225,8 @@ extension CacheStoreCore {
     return isAccepted
   }
 
-  func removeAll(namespace: String, keyPrefix: [UInt8]) {
-    enqueueAndWait { .removeAll(namespace: namespace, keyPrefix: keyPrefix, $0) }
+  func removeAll(namespace: String, matches: KeyMatch?) {
+    enqueueAndWait { .removeAll(namespace: namespace, matches: matches, $0) }
   }
 
   func flush() { enqueueAndWait { .flush($0) } }

@@ -36,12 +36,13 @@ extension EngineCache {
 extension Operation {
   /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
   /// others to wait for, or has been cancelled.
-  func concludeAtOnce(_ response: Response) -> Bool {
+  func conclude(_ request: Request, _ response: Response) -> Bool {
     guard !context.isClosed.load(ordering: .acquiring) else { return false }
     let (isMine, hasDependents) = shared.withLock { shared in
       guard shared.outcome == nil, shared.streams.isEmpty, shared.dependencies.isEmpty else {
         return (false, false)
       }
+      shared.request = request
       shared.outcome = .response(response)
       shared.state = .finished
       return (true, shared.hasDependents)

@@ -122,19 +122,19 @@ struct StoreThread: ~Copyable {
     switch work {
     case .change: return
     case .flush(let waiter): waiter.signal()
-    case .removeAll(let namespace, let keyPrefix, let waiter):
-      removeAll(namespace, keyPrefix)
+    case .removeAll(let namespace, let matches, let waiter):
+      removeAll(namespace, matches)
       waiter.signal()
     }
     index += 1
   }
 
-  private mutating func removeAll(_ namespace: String, _ keyPrefix: [UInt8]) {
+  private mutating func removeAll(_ namespace: String, _ matches: KeyMatch?) {
     var start: KeyDigest?
     while true {
       guard
         let (progress, report) = try? writer.removeSome(
-          namespace: namespace, keyPrefix: keyPrefix, from: start)
+          namespace: namespace, matches: matches, from: start)
       else { return }
       didCommit([], report)
       guard case .from(let key) = progress else { return }
