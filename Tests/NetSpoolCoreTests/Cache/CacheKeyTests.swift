@@ -138,18 +138,23 @@ struct CacheKeyTests {
         let primary = CacheKey.primary(scope: scope, url: pieces, headers: headers)
         let index = VariantIndex(fields: VaryFields(names: ["foo"]))
         for key in [primary, CacheKey.variant(index, of: primary, headers: headers)] {
-          #expect(CacheKey.concerns(url, isPrefix: false, in: key.span.bytes))
-          #expect(CacheKey.concerns(Array("http://h/".utf8), isPrefix: true, in: key.span.bytes))
-          #expect(CacheKey.concerns([], isPrefix: true, in: key.span.bytes))
+          #expect(concerns(url, isPrefix: false, key))
+          #expect(concerns(Array("http://h/".utf8), isPrefix: true, key))
+          #expect(concerns([], isPrefix: true, key))
           for other in ["http://h/a?", "http://h/a?bc", "http://h/", ""] {
-            #expect(!CacheKey.concerns(Array(other.utf8), isPrefix: false, in: key.span.bytes))
+            #expect(!concerns(Array(other.utf8), isPrefix: false, key))
           }
         }
       }
     }
     let custom = CacheKey.primary(scope: .anonymous, custom: "http://h/a?b")
     for key in [custom, [], [1], Array("1a\u{0}GET".utf8)] {
-      #expect(!CacheKey.concerns(url, isPrefix: true, in: key.span.bytes))
+      #expect(!concerns(url, isPrefix: true, key))
     }
   }
+}
+
+/// A span cannot stand inside `#expect`.
+private func concerns(_ url: [UInt8], isPrefix: Bool, _ key: [UInt8]) -> Bool {
+  CacheKey.concerns(url, isPrefix: isPrefix, in: key.rawBytes)
 }
