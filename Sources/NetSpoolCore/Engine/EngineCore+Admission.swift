@@ -9,7 +9,8 @@ extension EngineCore {
   static let publishingMax = 64
 
   func admit() {
-    while ending.count < Self.publishingMax, !isStoreBusy, driver.hasRoomToDeliver(Self.undeliveredMax),
+    playNext()
+    while playing.count + ending.count < Self.publishingMax, !isStoreBusy, driver.hasRoomToDeliver(Self.undeliveredMax),
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }

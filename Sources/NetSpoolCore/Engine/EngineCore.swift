@@ -23,6 +23,8 @@ package final class EngineCore {
   var ending: [UInt64: Operation] = [:]
   /// Operations whose streams are fed from the cache, by id.
   var playing: [UInt64: Operation] = [:]
+  /// Answers from the cache whose streams wait for their turn.
+  var toPlay = Line<WaitingPlayback>()
   /// Too much waits to be written to the cache.
   var isStoreBusy = false
   /// Operations that wait for their next attempt, by id.

@@ -92,7 +92,7 @@ extension CacheStore {
   /// Bytes that wait to be written.
   package var pendingBytes: Int { isUsable ? core.pendingBytes : 0 }
 
-  /// Calls back once, when at most half of `pendingBytesMax` waits: at once, or on the store thread.
+  /// Calls back once, when no more than `pendingBytesMuch` waits: at once, or on the store thread.
   package func onRoom(_ callback: @escaping @Sendable () -> Void) {
     if isUsable { core.onRoom(callback) } else { callback() }
   }

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A fresh hit needs no loop: it is answered on the thread that enqueues.
 extension EngineCache {
-  /// Nil when there is none, or when finding out takes the loop: an unusual URL, fields of the request's own that
-  /// matter to the cache, any policy that may ask the network all the same.
+  /// Nil when there is none, or when finding out takes the loop: an unusual URL, a redirect, any policy that may
+  /// ask the network all the same.
   func freshAnswer(to request: Request) -> Response? {
     guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
       !request.hasExtras || isPlain(request.extra)
@@ -17,9 +17,9 @@ extension EngineCache {
       let held = held(for: question)
     else { return nil }
     let now = now
-    guard case .serve = CacheDecision.make(for: question.request, stored: held.stored, now: now) else {
-      return nil
-    }
+    guard !(300..<400).contains(held.stored.status),
+      case .serve = CacheDecision.make(for: question.request, stored: held.stored, now: now)
+    else { return nil }
     return held.response(from: .cache, url: request.url, now: now, withBody: true)
   }
 

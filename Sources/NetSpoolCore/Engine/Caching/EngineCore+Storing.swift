@@ -135,14 +135,11 @@ extension EngineCore {
 
   /// Too much waits to be written: nothing new starts until it is.
   private func waitForStore(_ store: CacheStore) {
-    guard !isStoreBusy, store.pendingBytes > Self.storeBytesPendingMax else { return }
+    guard !isStoreBusy, store.pendingBytes > store.settings.pendingBytesMuch else { return }
     isStoreBusy = true
     let driver = driver
     store.onRoom { driver.perform { $0.isStoreBusy = false } }
   }
-
-  /// Bodies on their way to the disk; 4 MiB.
-  static let storeBytesPendingMax = 4 << 20
 
   /// The user has been given these very bytes from the cache and asked to hear of changes only.
   func repeats(_ waiter: Operation, _ answer: Response) -> Bool {
