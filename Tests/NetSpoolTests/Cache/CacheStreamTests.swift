@@ -5,7 +5,7 @@ import Testing
 
 /// Streams and the cache: stored bodies go into streams, streamed bodies go into the store.
 @Suite(.timeLimit(.minutes(10))) struct CacheStreamTests {
-  private static let bytes = (0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+  private static let bytes = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
   @Test func `a slow stream gets all, and so do the others`() async throws {
     try await withCache { engine, origin, _ in
@@ -14,7 +14,7 @@ import Testing
       let pipe = try Pipe()
       let fast = [MemoryDownloadStream(), MemoryDownloadStream()]
       let operation = engine.operation(path: "/a").addDownloadStream(
-        DescriptorDownloadStream(pipe.writerNumber))
+        DescriptorDownloadStream(pipe.writerNumber, digests: false))
       for stream in fast { operation.addDownloadStream(stream) }
       engine.enqueue(operation)
       // It is still playing when the reader begins: the body is larger than pipe and backlog together.
@@ -88,7 +88,7 @@ import Testing
 
   @Test(arguments: [nil, 65_536] as [Int?]) func `what was streamed is stored`(chunk: Int?) async throws {
     try await withCache { engine, origin, _ in
-      let bytes = Array(Self.bytes.prefix(chunk == nil ? 1_500_000 : 900_000))
+      let bytes = Self.bytes
       let answer = Answer.bytes(bytes).header("Cache-Control", "max-age=100")
       origin.on("/a", chunk.map { answer.framed(.chunked(size: $0)) } ?? answer)
       let stream = MemoryDownloadStream()
