@@ -37,6 +37,8 @@ package final class Operation: @unchecked Sendable {
     var streams: [StreamAttachment] = []
     var dependencies: [Operation] = []
     var outcome: Outcome?
+    /// What the thread that enqueued would have asked the cache; until the loop does.
+    var question: CacheQuestion?
     var isDelivered = false
     /// What its answer must be besides a success.
     var demand: (@Sendable (Response) -> Failure?)?
@@ -147,10 +149,12 @@ extension Operation {
       refuse(error.about(request.url))
       return
     }
-    if let cache = context.cache, let response = cache.freshAnswer(to: ready), concludeAtOnce(response) {
-      return
+    let look = context.cache?.look(for: ready)
+    if let response = look?.answer, concludeAtOnce(response) { return }
+    shared.withLock { [ready] shared in
+      shared.request = ready
+      shared.question = look?.question
     }
-    shared.withLock { [ready] in $0.request = ready }
     if let failure = context.submit(self) { refuse(failure.about(request.url)) }
   }
 

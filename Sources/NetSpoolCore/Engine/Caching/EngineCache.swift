@@ -50,17 +50,17 @@ package final class EngineCache: Sendable {
   ) -> CacheQuestion? {
     let own = request.hasExtras ? request.extra.credentialScope : nil
     let lifetime = request.hasExtras ? request.extra.cacheLifetime : nil
-    let scope =
-      fields == nil && own == nil ? plainScope : Self.scope(settings, own: own, fields ?? plainFields)
+    let isPlain = fields == nil && own == nil
+    let fields = fields ?? plainFields
+    let scope = isPlain ? plainScope : Self.scope(settings, own: own, fields)
     let asked = CacheRequest(
-      method: method, headers: fields ?? plainFields, policy: request.cachePolicy ?? settings.defaultPolicy,
+      method: method, headers: fields, policy: request.cachePolicy ?? settings.defaultPolicy,
       lifetime: lifetime)
     if asked.bypassesCache, !asked.staysOffline { return nil }
-    if scope != plainScope { note(scope) }
+    if !isPlain, scope != plainScope { note(scope) }
     return CacheQuestion(
-      request: asked, fields: fields ?? plainFields, scope: scope,
-      primaryKey: CacheKey.primary(
-        scope: scope, origin: origin, target: target, headers: fields ?? plainFields))
+      asked, fields: fields, scope: scope,
+      primaryKey: StoreKey(CacheKey.primary(scope: scope, origin: origin, target: target, headers: fields)))
   }
 
   private func note(_ scope: CacheScope) { scopes.withLock { _ = $0.insert(scope) } }
