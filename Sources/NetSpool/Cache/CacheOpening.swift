@@ -10,6 +10,10 @@ enum CacheOpening {
     var settings = CacheStoreSettings(directory: try directory(configuration, name))
     settings.bytesMax = configuration.bytesMax
     settings.residentBytesMax = configuration.residentBytesMax
+    // What waits to be written is memory as well.
+    if let resident = configuration.residentBytesMax {
+      settings.pendingBytesMuch = min(settings.pendingBytesMuch, resident)
+    }
     settings.bodyBytesMax = configuration.bodyBytesMax
     if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
     let store = try CacheStore.open(settings)

@@ -15,11 +15,12 @@ extension NetworkEngine {
   /// returns. Without a cache it does nothing. Blocks for as long as the store takes.
   public func emptyCache() { context.cache?.removeAll() }
 
-  /// Removes what is stored for a URL, in all its variants. What is removed is not served again once this
-  /// returns.
+  /// Removes what is stored for a URL, in all its variants and credential scopes. What is removed is not served
+  /// again once this returns. Blocks: it looks at every entry of the namespace.
   public func removeCached(url: String) { context.cache?.remove(url: url) }
 
-  /// Removes what is stored for all URLs that begin so. Looks at every entry of the namespace.
+  /// Removes what is stored for all URLs that begin so, in their normal form: lower-case scheme and host, no
+  /// default port, `%7E` as `~` (RFC 3986 section 6.2.2). Blocks: it looks at every entry of the namespace.
   public func removeCached(prefix: String) { context.cache?.remove(prefix: prefix) }
 
   /// What the store holds and did; nil without a cache. Cheap.

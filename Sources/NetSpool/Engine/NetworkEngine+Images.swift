@@ -31,11 +31,13 @@ extension NetworkEngine {
 extension NetworkOperation {
   /// An answer that is no whole picture becomes an error, and leaves the cache.
   func demandImage() {
-    let (context, url) = (core.context, core.request.url)
-    core.demand { response in
+    let context = core.context
+    core.demand { request, response in
       let image = NetworkImage(ResponseBody(core: response.body))
       if let image, image.isComplete { return nil }
-      context.cache?.remove(url: url)
+      for place in Set([request.url, response.finalURL]) {
+        context.cache?.remove(answerTo: request, at: place)
+      }
       return Failure(
         .decodeFailed, reason: image == nil ? "notAnImage" : "imageTruncated", sendState: .answered)
     }

@@ -104,10 +104,14 @@ package final class EngineContext: Sendable {
   /// Any thread: accepts nothing more, lets what runs end until the deadline, ends the rest.
   package func shutDown(deadline seconds: Double, waits: Bool) {
     isClosed.store(true, ordering: .releasing)
-    guard driver.isStarted else { return }
     let done = DispatchSemaphore(value: 0)
-    let isOpen = driver.perform { [self] core in core.shutDown(self, seconds: seconds) { done.signal() } }
-    if waits && isOpen { done.wait() }
+    if !driver.isStarted {
+      // Nothing runs, but what ended without the loop may be on its way to its closures.
+      deliverLate { done.signal() }
+    } else if !driver.perform({ [self] core in core.shutDown(self, seconds: seconds) { done.signal() } }) {
+      return
+    }
+    if waits { done.wait() }
   }
 
   /// A handler that came after the end.

@@ -9,7 +9,8 @@ extension EngineCore {
   static let publishingMax = 64
 
   func admit() {
-    while ending.count < Self.publishingMax, !isStoreBusy, driver.hasRoomToDeliver(Self.undeliveredMax),
+    playNext()
+    while playing.count + ending.count < Self.publishingMax, !isStoreBusy, driver.hasRoomToDeliver(Self.undeliveredMax),
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
@@ -35,7 +36,7 @@ extension EngineCore {
     transfer.owner = operation
     transfer.startedAt = now
     attachSinks(operation, transfer)
-    operation.loop.cacheUse.map { $0.requestedAt = $0.cache.now }
+    operation.loop.cacheUse?.begin()
     transfer.slot = running.count
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }

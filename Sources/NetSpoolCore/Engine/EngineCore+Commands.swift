@@ -136,6 +136,7 @@ extension EngineCore {
     carriers.append(contentsOf: delayed.values)
     carriers.append(contentsOf: ending.values)
     carriers.append(contentsOf: playing.values)
+    toPlay.forEach { carriers.append($0.operation) }
     return carriers.flatMap { $0.loop.followers + [$0] }
   }
 

@@ -9,12 +9,14 @@ extension EngineCore {
     guard let operation = transfer.owner as? Operation else { return .discard }
     if let next = nextExchange(operation, transfer, head) {
       operation.makeJourney().next = next
+      if case .redirect = next { invalidate(operation, head) }
       return .discard
     }
     let cacheUse = operation.loop.cacheUse
     if let cacheUse, cacheUse.notModified == nil { noteHead(cacheUse, transfer, head) }
     guard operation.loop.fanout != nil, head.status < 300 else { return .collect }
     var use = BodyUse(collects: waiters(of: operation).contains { !hasStreams($0) }, streams: true)
+    cacheUse?.hasOpenedStreams = true
     if let cacheUse, !use.collects { use.keepsMax = keptBytesMax(cacheUse, transfer) }
     return use
   }
@@ -272,6 +274,7 @@ extension EngineCore {
     operation.loop.followers = []
     operation.loop.followersLeft = 0
     operation.loop.fanout = nil
+    operation.loop.cacheUse = nil  // who keeps the operation does not keep what the cache lent
     if !operation.loop.isHollow { deliver(to: operation, answer, failure, fanout) }
     for follower in followers {
       follower.loop.carrier = nil
@@ -287,6 +290,7 @@ extension EngineCore {
       conclude(waiter, failure)
     } else if var answer {
       if repeats(waiter, answer) { waiter.shared.withLock { $0.isRepetition = true } }
+      waiter.loop.provided = nil
       if let fanout { answer.streams = fanout.reports(of: waiter.id) }
       if answer.head.status == 304 || answer.source == .revalidated { tell(waiter, .notModified) }
       conclude(waiter, .response(answer))

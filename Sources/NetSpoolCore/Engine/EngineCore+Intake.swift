@@ -69,6 +69,8 @@ extension EngineCore {
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.context)
       if let carrier = coalescer.carrier(for: operation, request, key) {
+        // Nobody waits for a renewal who may be answered without.
+        if carrier.loop.isRefresh, !operation.loop.isRefresh, consult(operation, request) { return }
         if join(operation, carrier, request.priority) { return }
       } else {
         operation.loop.sharingKey = key
@@ -98,6 +100,7 @@ extension EngineCore {
     carrier.loop.followers.append(operation)
     carrier.loop.followersLeft += 1
     if carrier.loop.transfer != nil { didStart(operation) }
+    if let early = carrier.loop.cacheUse?.early { provide(operation, early) }
     if priority > carrier.loop.priority { raise(carrier, to: priority) }
     return true
   }
@@ -135,6 +138,6 @@ extension EngineCore {
   func didStart(_ operation: Operation) {
     timers.cancel(operation.loop.journey?.queueDeadline)
     let use = (operation.loop.carrier ?? operation).loop.cacheUse
-    set(use.map { $0.isConditional || $0.isProvided } ?? false ? .revalidating : .executing, operation)
+    set(use.map { $0.isConditional || $0.early != nil } ?? false ? .revalidating : .executing, operation)
   }
 }

@@ -23,6 +23,8 @@ package final class EngineCore {
   var ending: [UInt64: Operation] = [:]
   /// Operations whose streams are fed from the cache, by id.
   var playing: [UInt64: Operation] = [:]
+  /// Answers from the cache whose streams wait for their turn.
+  var toPlay = Line<WaitingPlayback>()
   /// Too much waits to be written to the cache.
   var isStoreBusy = false
   /// Operations that wait for their next attempt, by id.
@@ -188,6 +190,7 @@ package final class EngineCore {
 
   /// Ends everything that still runs and closes the loop.
   private func end() {
+    runDeferred()  // operations of the core's own may wait there for their start
     endAll(Failure(.engineClosed))
     outbox.flush()
     worker.stop()

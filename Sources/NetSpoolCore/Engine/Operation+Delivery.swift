@@ -39,6 +39,7 @@ extension Operation {
   package func deliver(_ event: Event) {
     if case .final = event { return deliverFinal() }
     if case .mark(let body) = event { return body() }
+    if case .provisional(let response) = event, case .failure = judge(.response(response)) { return }
     let handlers = shared.withLock { $0.handlers }
     handlers.forEach { handler in
       switch (handler, event) {
@@ -75,7 +76,7 @@ extension Operation {
   private func judge(_ raw: Outcome) -> Outcome {
     let outcome = context.judge(raw)
     guard case .response(let response) = outcome, let demand = shared.withLock({ $0.demand }),
-      var failure = demand(response)?.about(request.url)
+      var failure = demand(request, response)?.about(request.url)
     else { return outcome }
     failure.response = response
     return .failure(failure)

@@ -41,7 +41,7 @@ package final class Operation: @unchecked Sendable {
     var question: CacheQuestion?
     var isDelivered = false
     /// What its answer must be besides a success.
-    var demand: (@Sendable (Response) -> Failure?)?
+    var demand: (@Sendable (Request, Response) -> Failure?)?
     /// Others wait for it.
     var hasDependents = false
     /// The completion has been called for an equal answer already.
@@ -74,6 +74,8 @@ package final class Operation: @unchecked Sendable {
     var isPaused = false
     /// Nobody waits for it: it brings a stored answer up to date.
     var isRefresh = false
+    /// The stored body that its user has been given before the final answer.
+    var provided: Body?
     /// The queue knows it; before that a cancellation is only noted.
     var isSubmitted = false
     var isCancelledEarly = false
@@ -113,7 +115,7 @@ extension Operation {
   }
 
   /// Any answer that the closure finds fault with ends it with that failure; on the delivery target.
-  package func demand(_ check: @escaping @Sendable (Response) -> Failure?) {
+  package func demand(_ check: @escaping @Sendable (Request, Response) -> Failure?) {
     shared.withLock { $0.demand = check }
   }
 
@@ -150,7 +152,7 @@ extension Operation {
       return
     }
     let look = context.cache?.look(for: ready)
-    if let response = look?.answer, concludeAtOnce(response) { return }
+    if let response = look?.answer, conclude(ready, response) { return }
     shared.withLock { [ready] shared in
       shared.request = ready
       shared.question = look?.question

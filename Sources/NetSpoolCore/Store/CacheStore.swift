@@ -71,7 +71,13 @@ extension CacheStore {
   /// Removes what was put into a namespace before the call, whose full keys begin with `keyPrefix`. Waits
   /// until that is committed; not on the loop thread.
   package func removeAll(namespace: String, keyPrefix: [UInt8] = []) {
-    if isUsable { core.removeAll(namespace: namespace, keyPrefix: keyPrefix) }
+    let matches: KeyMatch = { $0.begins(with: keyPrefix) }
+    removeAll(namespace: namespace, where: keyPrefix.isEmpty ? nil : matches)
+  }
+
+  /// The same for full keys that match; nil: all. Looks at every entry of the store.
+  package func removeAll(namespace: String, where matches: KeyMatch?) {
+    if isUsable { core.removeAll(namespace: namespace, matches: matches) }
   }
 
   /// Waits until all changes made before the call are committed.
@@ -86,7 +92,7 @@ extension CacheStore {
   /// Bytes that wait to be written.
   package var pendingBytes: Int { isUsable ? core.pendingBytes : 0 }
 
-  /// Calls back once, when at most half of `pendingBytesMax` waits: at once, or on the store thread.
+  /// Calls back once, when no more than `pendingBytesMuch` waits: at once, or on the store thread.
   package func onRoom(_ callback: @escaping @Sendable () -> Void) {
     if isUsable { core.onRoom(callback) } else { callback() }
   }

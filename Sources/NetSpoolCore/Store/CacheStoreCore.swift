@@ -67,7 +67,9 @@ extension CacheStoreCore {
 
   func lookup(_ key: StoreKey) -> StoreHit? {
     switch shelf.withLock({ find(key, &$0) }) {
-    case .miss: return nil
+    case .miss:
+      countResident(0, faults: 1)
+      return nil
     case .hit(let hit): return handedOut(hit)
     case .damaged:
       drop(damaged: key)
@@ -160,14 +162,15 @@ extension CacheStoreCore {
   }
 
   private func handedOut(_ hit: StoreHit) -> StoreHit {
-    countResident(hit.body.count)
+    // The leaves of the entry and of the body's place, and the body.
+    countResident(hit.body.count, faults: 3)
     return hit
   }
 
-  /// Bytes of the file that this process has touched.
-  func countResident(_ bytes: Int) {
+  /// Notes bytes of the file that became resident: those read, and what came along with their first pages.
+  func countResident(_ bytes: Int, faults: Int) {
     guard let limit = settings.residentBytesMax else { return }
-    let count = residentBytes.add(bytes + 4096, ordering: .relaxed).newValue
+    let count = residentBytes.add(bytes + faults * Environment.faultBytes, ordering: .relaxed).newValue
     guard count >= limit else { return }
     residentBytes.store(0, ordering: .relaxed)
     environment.forgetResidentPages()
@@ -222,8 +225,8 @@ extension CacheStoreCore {
     return isAccepted
   }
 
-  func removeAll(namespace: String, keyPrefix: [UInt8]) {
-    enqueueAndWait { .removeAll(namespace: namespace, keyPrefix: keyPrefix, $0) }
+  func removeAll(namespace: String, matches: KeyMatch?) {
+    enqueueAndWait { .removeAll(namespace: namespace, matches: matches, $0) }
   }
 
   func flush() { enqueueAndWait { .flush($0) } }
@@ -257,7 +260,7 @@ extension CacheStoreCore {
 
   func onRoom(_ callback: @escaping @Sendable () -> Void) {
     let hasRoom = shelf.withLock { shelf in
-      if shelf.pending.bytes <= settings.pendingBytesMax / 2 { return true }
+      if shelf.pending.bytes <= settings.pendingBytesMuch { return true }
       shelf.onRoom.append(callback)
       return false
     }

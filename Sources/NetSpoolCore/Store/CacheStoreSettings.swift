@@ -11,6 +11,8 @@ package struct CacheStoreSettings: Sendable, Equatable {
   package var bodyBytesMax = 16 << 20
   /// What waits to be written at most; beyond, puts are dropped. 32 MiB.
   package var pendingBytesMax = 32 << 20
+  /// What waits is much: whoever can, holds back (see `CacheStore.onRoom`). 16 MiB.
+  package var pendingBytesMuch = 16 << 20
   /// Bytes of entries per namespace at most; none for those that are not named.
   package var quotas: [String: Int] = [:]
   /// How long a lease may keep old pages from being used again before its bytes are copied. 2 s.

@@ -155,9 +155,11 @@ struct CacheStoreTests {
     #expect(try directory.open().lookup(StoreKey("a"))?.bytes == [1])
   }
 
-  @Test func roomIsToldWhenHalfIsWritten() async throws {
+  @Test func roomIsToldWhenEnoughIsWritten() async throws {
     let directory = try StoreDirectory()
-    let store = try directory.open { $0.pendingBytesMax = 4 << 20 }
+    let store = try directory.open { settings in
+      (settings.pendingBytesMax, settings.pendingBytesMuch) = (4 << 20, 2 << 20)
+    }
     // Given more than the store takes at once
     let body = pattern(1, count: 1 << 20)
     var isAccepted: [Bool] = []

@@ -27,7 +27,7 @@ import Testing
 
   @Test func `a confirmed one is fresh again`() async throws {
     try await withStale(policy: .staleWhileRevalidate) { engine, origin in
-      origin.on("/a", .status(304).header("Cache-Control", "max-age=100"))
+      origin.on("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=100"))
       #expect(await engine.fetch("/a").response?.age == 20)
       await idle(engine)
       #expect(await engine.fetch("/a").response?.age == 0)

@@ -36,7 +36,7 @@ package enum CacheDecision: Sendable, Equatable {
   /// `stored`: what Vary selects for this request; `now`: milliseconds since 1970.
   package static func make(for request: CacheRequest, stored: StoredResponse?, now: Int64) -> CacheDecision {
     if let stored, request.isPlain, stored.isFresh(at: now) { return .serve }
-    if request.bypassesCache { return .bypass }
+    if request.bypassesCache { return request.staysOffline ? .notCached : .bypass }
     guard let stored, request.policy != .reload else {
       return request.staysOffline ? .notCached : .fetch
     }

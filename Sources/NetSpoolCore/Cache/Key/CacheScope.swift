@@ -21,6 +21,11 @@ package struct CacheScope: Sendable, Hashable {
     CacheScope(text: "n" + KeyText.escaped(name), isLasting: true)
   }
 
+  /// The same in a part of a store of its own: two namespaces share nothing. `name` has no `/` and no NUL.
+  package func inNamespace(_ name: String) -> CacheScope {
+    CacheScope(text: "\(name)/\(text)", isLasting: isLasting)
+  }
+
   /// From what identifies the sender: Authorization, Cookie, every other field whose name marks it as
   /// secret, and what is not a field. Anonymous if there is none of it.
   ///

@@ -6,12 +6,14 @@ final class CacheUse {
   let held: HeldAnswer?
   /// Fields that make the request conditional; none: a plain one.
   let conditions: HeaderFields
-  /// What is held has been delivered already.
-  var isProvided = false
+  /// What is held, as it was delivered before the origin was asked.
+  var early: Response?
   /// When the exchange began, in milliseconds since 1970.
   var requestedAt: Int64
   /// Decided at the head: what will be stored once the body is whole.
   var entry: StoredResponse?
+  /// Streams have been opened for an answer from the network.
+  var hasOpenedStreams = false
   /// Decided at the head: what a 304 means.
   var notModified: NotModified?
 
@@ -25,4 +27,11 @@ final class CacheUse {
   }
 
   var isConditional: Bool { conditions.count > 0 }
+
+  /// An exchange begins: what an earlier attempt's head meant is void.
+  func begin() {
+    requestedAt = cache.now
+    entry = nil
+    notModified = nil
+  }
 }

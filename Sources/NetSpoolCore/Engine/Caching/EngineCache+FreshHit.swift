@@ -9,8 +9,8 @@ struct FirstLook {
 
 /// A fresh hit needs no loop: it is answered on the thread that enqueues.
 extension EngineCache {
-  /// An answer when there is one and finding it does not take the loop: no unusual URL, no fields of the request's
-  /// own that matter to the cache, no policy that may ask the network all the same.
+  /// An answer when there is one and finding it does not take the loop: no unusual URL, no redirect, no policy
+  /// that may ask the network all the same.
   func look(for request: Request) -> FirstLook {
     guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
       !request.hasExtras || isPlain(request.extra)
@@ -24,9 +24,9 @@ extension EngineCache {
     else { return FirstLook() }
     guard let held = held(for: question) else { return FirstLook(question: question) }
     let now = now
-    guard CacheDecision.serves(question.request, stored: held.stored, now: now) else {
-      return FirstLook(question: question)
-    }
+    guard !(300..<400).contains(held.stored.status),
+      CacheDecision.serves(question.request, stored: held.stored, now: now)
+    else { return FirstLook(question: question) }
     return FirstLook(
       answer: held.response(from: .cache, url: request.url, now: now, withBody: true), question: question)
   }
@@ -44,12 +44,13 @@ extension EngineCache {
 extension Operation {
   /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
   /// others to wait for, or has been cancelled.
-  func concludeAtOnce(_ response: Response) -> Bool {
+  func conclude(_ request: Request, _ response: Response) -> Bool {
     guard !context.isClosed.load(ordering: .acquiring) else { return false }
     let (isMine, hasDependents) = shared.withLock { shared in
       guard shared.outcome == nil, shared.streams.isEmpty, shared.dependencies.isEmpty else {
         return (false, false)
       }
+      shared.request = request
       shared.outcome = .response(response)
       shared.state = .finished
       return (true, shared.hasDependents)

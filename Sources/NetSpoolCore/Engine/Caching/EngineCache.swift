@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The cache of one engine: a store, and the rules it goes by. Any thread.
 package final class EngineCache: Sendable {
   package struct Settings: Sendable {
@@ -23,8 +21,8 @@ package final class EngineCache: Sendable {
   let defaults: HeaderFields
   let plainFields: HeaderFields
   let plainScope: CacheScope
-  /// The scopes that were asked in: where a URL may have to be removed.
-  private let scopes = Mutex<Set<CacheScope>>([])
+  /// Whose answers are nobody's.
+  let anonymousScope: CacheScope
 
   package init(store: CacheStore, settings: Settings, headers: HeaderFields) {
     self.store = store
@@ -32,15 +30,21 @@ package final class EngineCache: Sendable {
     defaults = headers
     plainFields = SentFields.make(defaults: headers, own: HeaderFields(), decodes: true)
     plainScope = Self.scope(settings, own: nil, plainFields)
+    anonymousScope = CacheScope.anonymous.inNamespace(settings.namespace)
   }
 
   var rules: CacheRules { settings.rules }
   var now: Int64 { settings.now() }
 
-  static func scope(_ settings: Settings, own: String?, _ fields: HeaderFields) -> CacheScope {
-    if settings.rules.isShared { return .shared }
-    if let name = own ?? settings.scope { return .named(name) }
-    return .derived(from: fields)
+  /// Whose answers a request with these fields, and this name of the caller's own, is for.
+  func scope(own: String?, _ fields: HeaderFields) -> CacheScope {
+    Self.scope(settings, own: own, fields)
+  }
+
+  private static func scope(_ settings: Settings, own: String?, _ fields: HeaderFields) -> CacheScope {
+    if settings.rules.isShared { return .shared.inNamespace(settings.namespace) }
+    let name = (own ?? settings.scope).map(CacheScope.named)
+    return (name ?? .derived(from: fields)).inNamespace(settings.namespace)
   }
 
   /// Nil for what no cache may answer or store. `origin` and `target` are the two halves of a canonical URL;
@@ -52,22 +56,13 @@ package final class EngineCache: Sendable {
     let lifetime = request.hasExtras ? request.extra.cacheLifetime : nil
     let isPlain = fields == nil && own == nil
     let fields = fields ?? plainFields
-    let scope = isPlain ? plainScope : Self.scope(settings, own: own, fields)
+    let scope = isPlain ? plainScope : scope(own: own, fields)
     let asked = CacheRequest(
       method: method, headers: fields, policy: request.cachePolicy ?? settings.defaultPolicy,
       lifetime: lifetime)
     if asked.bypassesCache, !asked.staysOffline { return nil }
-    if !isPlain, scope != plainScope { note(scope) }
     return CacheQuestion(
       asked, fields: fields, scope: scope,
       primaryKey: StoreKey(CacheKey.primary(scope: scope, origin: origin, target: target, headers: fields)))
-  }
-
-  private func note(_ scope: CacheScope) { scopes.withLock { _ = $0.insert(scope) } }
-
-  /// All scopes of this engine, in the order of what is likely.
-  var knownScopes: [CacheScope] {
-    let noted = scopes.withLock { $0 }.subtracting([plainScope, .anonymous])
-    return (plainScope == .anonymous ? [plainScope] : [plainScope, .anonymous]) + noted
   }
 }

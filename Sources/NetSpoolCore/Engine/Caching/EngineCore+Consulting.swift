@@ -5,9 +5,11 @@ extension EngineCore {
   /// True when what is held was the answer, or nothing may be asked.
   func consult(_ operation: Operation, _ request: Request) -> Bool {
     operation.loop.cacheUse = nil
-    guard let cache = operation.context.cache else { return refuseOffline(operation, request) }
-    guard let question = question(operation, request, cache) else { return false }
-    let held = cache.held(for: question)
+    guard let cache = operation.context.cache else { return refuseOffline(operation, request.cachePolicy) }
+    guard let question = question(operation, request, cache) else {
+      return refuseOffline(operation, request.cachePolicy ?? cache.settings.defaultPolicy)
+    }
+    let held = cache.held(for: question).flatMap { leadsElsewhere($0, operation) ? nil : $0 }
     let use: CacheUse
     switch CacheDecision.make(for: question.request, stored: held?.stored, now: cache.now) {
     case .bypass: return false
@@ -28,9 +30,19 @@ extension EngineCore {
     return false
   }
 
-  /// Without a cache nothing is held.
-  private func refuseOffline(_ operation: Operation, _ request: Request) -> Bool {
-    guard request.cachePolicy == .onlyIfCached else { return false }
+  /// A stored redirect is the answer only for those who do not follow it.
+  private func leadsElsewhere(_ held: HeldAnswer, _ operation: Operation) -> Bool {
+    guard (300..<400).contains(held.stored.status) else { return false }
+    let request = operation.request
+    let policy = (request.hasExtras ? request.extra.redirects : nil) ?? operation.context.redirects
+    let location = try? RedirectDecision.location(
+      status: held.stored.status, fields: held.stored.headers, policy: policy)
+    return location != nil
+  }
+
+  /// Without a cache nothing is held, nor for what no cache may answer.
+  private func refuseOffline(_ operation: Operation, _ policy: CachePolicy?) -> Bool {
+    guard policy == .onlyIfCached else { return false }
     endCarrier(operation, Failure(.notCached))
     return true
   }
@@ -89,9 +101,16 @@ extension EngineCore {
     }
     var early = response(operation, held, .cache, use.cache)
     early.isFinal = false
-    for waiter in waiters(of: operation) where !hasStreams(waiter) { tell(waiter, .provisional(early)) }
-    use.isProvided = true
+    use.early = early
+    for waiter in waiters(of: operation) { provide(waiter, early) }
     return false
+  }
+
+  /// Once for each, however many exchanges follow; streams get one body, the final one.
+  func provide(_ waiter: Operation, _ early: Response) {
+    guard waiter.loop.provided == nil, !hasStreams(waiter) else { return }
+    waiter.loop.provided = early.body
+    tell(waiter, .provisional(early))
   }
 
   /// Brings a stored answer up to date, for nobody in particular.
@@ -102,35 +121,6 @@ extension EngineCore {
     refresh.onFailure { _ in }  // nobody asked, so nobody hears of it
     driver.pending.add(1, ordering: .relaxed)
     later { [unowned self] in submit(refresh) }
-  }
-
-  // MARK: Ending with what is held
-
-  /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
-  func answer(_ operation: Operation, _ response: Response) {
-    unregister(operation)
-    guard waiters(of: operation).contains(where: { hasStreams($0) }) else {
-      return deliver(operation, response, nil, nil)
-    }
-    for waiter in waiters(of: operation) { makeSinks(of: waiter, for: operation) }
-    guard let fanout = operation.loop.fanout else { return deliver(operation, response, nil, nil) }
-    guard response.head.status < 300 else {
-      return publish(operation, response, nil, fanout, refusal: Failure(status: response))
-    }
-    play(operation, response, into: fanout)
-  }
-
-  private func play(_ operation: Operation, _ response: Response, into fanout: SinkFanout) {
-    let playback = CachePlayback(response.body, into: fanout)
-    operation.loop.playback = playback
-    playing[operation.id] = operation
-    var answer = response
-    if waiters(of: operation).allSatisfy({ hasStreams($0) }) { answer.body = .empty }
-    playback.start(response.head) { [unowned self, answer] in
-      playing[operation.id] = nil
-      operation.loop.playback = nil
-      publish(operation, answer, nil, fanout, refusal: nil)
-    }
   }
 }
 

@@ -26,7 +26,10 @@ extension EngineCore {
   func keptBytesMax(_ use: CacheUse, _ transfer: Transfer) -> Int {
     guard use.entry != nil else { return 0 }
     let room = Self.keptBytesMax - running.reduce(0) { $0 + $1.keptBytesMax }
-    let wanted = transfer.announcedBytes ?? Int64(min(use.cache.settings.bodyBytesMax, 1 << 20))
+    // What is announced is the length of what is sent; decoded it has another.
+    let isEncoded = transfer.plan.decodes && transfer.parser.framing.hasContentEncoding
+    let announced = isEncoded ? nil : transfer.announcedBytes
+    let wanted = announced ?? Int64(min(use.cache.settings.bodyBytesMax, 1 << 20))
     return wanted <= min(room, use.cache.settings.bodyBytesMax) ? Int(wanted) : 0
   }
 
@@ -37,8 +40,9 @@ extension EngineCore {
   func settle(
     _ operation: Operation, _ transfer: Transfer, _ answer: inout Response?, _ failure: inout Failure?
   ) {
-    guard let use = operation.loop.cacheUse else { return invalidate(operation, answer, failure) }
-    if let cause = staleCause(answer, failure), let held = use.held, !transfer.hasStreamed,
+    if failure == nil, let answer { invalidate(operation, answer.head) }
+    guard let use = operation.loop.cacheUse else { return }
+    if let cause = staleCause(answer, failure), let held = use.held, mayStandIn(operation, transfer),
       held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)
     {
       answer = response(operation, held, .cache, use.cache)
@@ -50,6 +54,12 @@ extension EngineCore {
         store(fresh, transfer, use)
       }
     }
+  }
+
+  /// Streams have not begun with another body, and somebody has not been given what is held already.
+  private func mayStandIn(_ operation: Operation, _ transfer: Transfer) -> Bool {
+    !transfer.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
+      && waiters(of: operation).contains { $0.loop.provided == nil }
   }
 
   private func revalidated(
@@ -105,40 +115,37 @@ extension EngineCore {
     }
   }
 
-  private func invalidate(_ operation: Operation, _ answer: Response?, _ failure: Failure?) {
-    guard failure == nil, let answer, let cache = operation.context.cache else { return }
+  /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect.
+  func invalidate(_ operation: Operation, _ head: ResponseHead) {
     let request = operation.request
-    guard
-      Invalidation.applies(
-        method: operation.loop.journey?.method ?? request.method, status: answer.head.status)
+    let journey = operation.loop.journey
+    guard let cache = operation.context.cache,
+      Invalidation.applies(method: journey?.method ?? request.method, status: head.status)
     else { return }
+    let isForeign = journey?.isForeign ?? false
+    let fields = SentFields.make(
+      defaults: isForeign ? HeaderFields() : operation.context.headers,
+      own: journey?.headers ?? request.headers,
+      decodes: true)
     cache.invalidate(
-      answer.finalURL, after: answer.head,
-      scope: EngineCache.scope(
-        cache.settings, own: request.hasExtras ? request.extra.credentialScope : nil,
-        SentFields.make(
-          defaults: operation.context.headers, own: operation.loop.journey?.headers ?? request.headers,
-          decodes: true)))
+      journey?.url ?? request.url, after: head,
+      scope: cache.scope(own: request.hasExtras ? request.extra.credentialScope : nil, fields),
+      sentWith: fields)
   }
 
   /// Too much waits to be written: nothing new starts until it is.
   private func waitForStore(_ store: CacheStore) {
-    guard !isStoreBusy, store.pendingBytes > Self.storeBytesPendingMax else { return }
+    guard !isStoreBusy, store.pendingBytes > store.settings.pendingBytesMuch else { return }
     isStoreBusy = true
     let driver = driver
     store.onRoom { driver.perform { $0.isStoreBusy = false } }
   }
 
-  /// Bodies on their way to the disk; 4 MiB.
-  static let storeBytesPendingMax = 4 << 20
-
   /// The user has been given these very bytes from the cache and asked to hear of changes only.
   func repeats(_ waiter: Operation, _ answer: Response) -> Bool {
-    guard let use = (waiter.loop.carrier ?? waiter).loop.cacheUse, use.isProvided, let held = use.held else {
-      return false
-    }
+    guard let provided = waiter.loop.provided else { return false }
     let request = waiter.request
-    guard request.hasExtras, request.extra.notifiesOnlyChanges, !hasStreams(waiter) else { return false }
-    return answer.source == .revalidated || answer.body.hasSameBytes(as: held.hit.body)
+    guard request.hasExtras, request.extra.notifiesOnlyChanges else { return false }
+    return answer.body.hasSameBytes(as: provided)
   }
 }

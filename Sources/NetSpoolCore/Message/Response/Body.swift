@@ -46,7 +46,7 @@ package struct Body: Sendable {
     }
   }
 
-  package func hasSameBytes(as other: any LentBytes) -> Bool {
+  package func hasSameBytes(as other: Body) -> Bool {
     guard count == other.count else { return false }
     return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
   }

@@ -1,9 +1,13 @@
+/// Whether a full key is meant; on the store thread.
+package typealias KeyMatch = @Sendable (_ fullKey: RawSpan) -> Bool
+
 /// What callers of any thread share with the store thread; always under one lock.
 struct Shelf: ~Copyable {
   /// In the order it is to be written.
   enum Work: Sendable {
     case change(KeyDigest, sequence: UInt64)
-    case removeAll(namespace: String, keyPrefix: [UInt8], Waiter)
+    /// Of a namespace: those whose full key matches, or all.
+    case removeAll(namespace: String, matches: KeyMatch?, Waiter)
     case flush(Waiter)
   }
 

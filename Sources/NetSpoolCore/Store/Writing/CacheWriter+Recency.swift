@@ -84,6 +84,7 @@ extension CacheWriter {
     try transaction.remove(
       at: RecordKey(ordered: UInt64(least.namespace), least.moment), in: databases.recency)
     report.evictions += 1
+    countResident()
   }
 
   /// The least recently used entry of a namespace.

@@ -8,18 +8,18 @@ extension CacheWriter {
   private static let visitsMax = 20_000
   private static let removalsMax = 1_000
 
-  /// One transaction's worth of removing a namespace's entries whose full keys begin with a prefix.
+  /// One transaction's worth of removing a namespace's entries whose full keys match.
   mutating func removeSome(
-    namespace name: String, keyPrefix: [UInt8], from start: KeyDigest?
+    namespace name: String, matches: KeyMatch?, from start: KeyDigest?
   ) throws(StoreError) -> (Progress, BatchReport) {
     var progress = Progress.done
     let report = try inTransaction { writer, transaction throws(StoreError) in
       guard let namespace = writer.namespaces.first(where: { $0.name == name }) else { return }
       let total = try transaction.size(of: writer.databases.entries).records
-      if keyPrefix.isEmpty && namespace.entries >= total {
+      if matches == nil && namespace.entries >= total {
         try writer.removeEverything(&transaction)
       } else {
-        progress = try writer.removeMatches(namespace.number, keyPrefix, from: start, &transaction)
+        progress = try writer.removeMatches(namespace.number, matches, from: start, &transaction)
       }
     }
     return (progress, report)
@@ -32,7 +32,7 @@ extension CacheWriter {
   }
 
   private mutating func removeMatches(
-    _ namespace: UInt16, _ keyPrefix: [UInt8], from start: KeyDigest?, _ transaction: inout WriteTransaction
+    _ namespace: UInt16, _ isMeant: KeyMatch?, from start: KeyDigest?, _ transaction: inout WriteTransaction
   ) throws(StoreError) -> Progress {
     var matches: [KeyDigest] = []
     var last: KeyDigest?
@@ -47,7 +47,7 @@ extension CacheWriter {
         matches.append(key)
         return true
       }
-      if entry.namespace == namespace && entry.key.begins(with: keyPrefix) { matches.append(key) }
+      if entry.namespace == namespace && isMeant?(entry.key) ?? true { matches.append(key) }
       return true
     }
     let isEnd = visits < Self.visitsMax && matches.count < Self.removalsMax

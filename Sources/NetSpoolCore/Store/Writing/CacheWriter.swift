@@ -12,6 +12,8 @@ struct CacheWriter: ~Copyable {
   var lastRecency: UInt64 = 0
   var scratch: [UInt8] = []
   var report = BatchReport()
+  /// Changes since the map's pages were dropped from memory.
+  private var changesResident = 0
 
   init(environment: Environment, databases: CacheDatabases, settings: CacheStoreSettings) {
     self.environment = environment
@@ -24,10 +26,24 @@ struct CacheWriter: ~Copyable {
     _ changes: [PendingTable.Change], touched: [KeyDigest]
   ) throws(StoreError) -> BatchReport {
     try inTransaction { writer, transaction throws(StoreError) in
-      for change in changes { try writer.apply(change, &transaction) }
+      for change in changes {
+        try writer.apply(change, &transaction)
+        writer.countResident()
+      }
       for key in touched { try writer.touch(key, &transaction) }
       try writer.evict(atMost: 2 * changes.count + 256, &transaction)
     }
+  }
+
+  /// Every change goes down the trees of entries, bodies, recency and free pages, mostly to leaves that nobody has
+  /// touched: a batch of a thousand would bring in half of a small store. What was written is in memory of LMDB's
+  /// own, so nothing is lost.
+  mutating func countResident() {
+    guard let limit = settings.residentBytesMax else { return }
+    changesResident += 1
+    guard changesResident * 4 * Environment.faultBytes >= limit else { return }
+    changesResident = 0
+    environment.forgetResidentPages()
   }
 
   mutating func inTransaction(

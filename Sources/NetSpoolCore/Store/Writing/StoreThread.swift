@@ -15,6 +15,9 @@ struct StoreThread: ~Copyable {
 
   private static let batchMax = 1_000
   private static let batchBytesMax = 8 << 20
+  /// Where memory is short: LMDB holds all that a transaction writes, leaves of four trees for each change included.
+  private static let smallBatchMax = 64
+  private static let smallBatchBytesMax = 1 << 20
   private static let tick: Microseconds = 1_000_000
   private static let readerCheckPeriod: Microseconds = 60_000_000
 
@@ -98,10 +101,13 @@ struct StoreThread: ~Copyable {
 
   /// Changes from `index` on, up to the limits of a batch or to something that is no change.
   private func nextBatch(of work: [Shelf.Work], from index: inout Int) -> [PendingTable.Change] {
-    core.shelf.withLock { shelf in
+    let isSmall = core.settings.residentBytesMax != nil
+    let countMax = isSmall ? Self.smallBatchMax : Self.batchMax
+    let bytesMax = isSmall ? Self.smallBatchBytesMax : Self.batchBytesMax
+    return core.shelf.withLock { shelf in
       var batch: [PendingTable.Change] = []
       var bytes = 0
-      while index < work.count, batch.count < Self.batchMax, bytes < Self.batchBytesMax {
+      while index < work.count, batch.count < countMax, bytes < bytesMax {
         guard case .change(let key, let sequence) = work[index] else { break }
         index += 1
         guard let change = shelf.pending.change(key, sequence: sequence) else { continue }
@@ -116,19 +122,19 @@ struct StoreThread: ~Copyable {
     switch work {
     case .change: return
     case .flush(let waiter): waiter.signal()
-    case .removeAll(let namespace, let keyPrefix, let waiter):
-      removeAll(namespace, keyPrefix)
+    case .removeAll(let namespace, let matches, let waiter):
+      removeAll(namespace, matches)
       waiter.signal()
     }
     index += 1
   }
 
-  private mutating func removeAll(_ namespace: String, _ keyPrefix: [UInt8]) {
+  private mutating func removeAll(_ namespace: String, _ matches: KeyMatch?) {
     var start: KeyDigest?
     while true {
       guard
         let (progress, report) = try? writer.removeSome(
-          namespace: namespace, keyPrefix: keyPrefix, from: start)
+          namespace: namespace, matches: matches, from: start)
       else { return }
       didCommit([], report)
       guard case .from(let key) = progress else { return }
@@ -189,12 +195,11 @@ struct StoreThread: ~Copyable {
       shelf.statistics.add(report)
       // Old pages are free to be used again only when no snapshot sees them.
       shelf.retireCurrent()
-      guard shelf.pending.bytes <= core.settings.pendingBytesMax / 2 else { return [] }
+      guard shelf.pending.bytes <= core.settings.pendingBytesMuch else { return [] }
       defer { shelf.onRoom = [] }
       return shelf.onRoom
     }
     for callback in callbacks { callback() }
-    core.countResident(batch.count * core.environment.pageBytes)
   }
 
   // MARK: Housekeeping

@@ -48,9 +48,11 @@ package final class SinkFanout {
 
   /// Ends the sinks of one owner without publishing.
   package func abandon(_ id: UInt64, _ failure: Failure) {
+    let wasCongested = isCongested
     for branch in branches where branch.id == id && !branch.isFinishing {
       _ = try? branch.finish(failure)
     }
+    if wasCongested && !isCongested { onRoom() }  // the others waited for it
     endIfOver()
   }
 
