@@ -37,6 +37,8 @@ package final class Operation: @unchecked Sendable {
     var streams: [StreamAttachment] = []
     var dependencies: [Operation] = []
     var outcome: Outcome?
+    /// What the thread that enqueued would have asked the cache; until the loop does.
+    var question: CacheQuestion?
     var isDelivered = false
     /// What its answer must be besides a success.
     var demand: (@Sendable (Request, Response) -> Failure?)?
@@ -149,10 +151,12 @@ extension Operation {
       refuse(error.about(request.url))
       return
     }
-    if let cache = context.cache, let response = cache.freshAnswer(to: ready), conclude(ready, response) {
-      return
+    let look = context.cache?.look(for: ready)
+    if let response = look?.answer, conclude(ready, response) { return }
+    shared.withLock { [ready] shared in
+      shared.request = ready
+      shared.question = look?.question
     }
-    shared.withLock { [ready] in $0.request = ready }
     if let failure = context.submit(self) { refuse(failure.about(request.url)) }
   }
 

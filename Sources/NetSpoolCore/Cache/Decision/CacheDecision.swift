@@ -51,6 +51,17 @@ package enum CacheDecision: Sendable, Equatable {
     }
   }
 
+  /// Whether `make` says `serve`, without the conditions that other decisions need.
+  package static func serves(_ request: CacheRequest, stored: StoredResponse, now: Int64) -> Bool {
+    if request.isPlain { return stored.isFresh(at: now) }
+    if request.bypassesCache || request.policy == .reload { return false }
+    return switch Use.of(stored, by: request, now: now) {
+    case .fresh: true
+    case .stale: !request.renewsInBackground || request.staysOffline
+    case .renew, .validate: false
+    }
+  }
+
   private static func conditions(_ stored: StoredResponse, _ request: CacheRequest) -> HeaderFields {
     request.method == .head ? HeaderFields() : stored.conditions
   }

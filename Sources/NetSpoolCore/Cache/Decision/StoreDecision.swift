@@ -3,35 +3,42 @@ package enum StoreDecision {
   /// What to store, but for body length and digest; nil: nothing. Then what is held for the same key is
   /// older than this answer and should go, if the answer is complete and no server error.
   package static func entry(_ exchange: Exchange, rules: CacheRules) -> StoredResponse? {
+    guard exchange.isComplete, mayStore(exchange) else { return nil }
     let head = exchange.head
-    guard exchange.isComplete, mayStore(exchange, rules), let vary = VaryFields(head.headers) else {
+    let fields = AnswerFields(head.headers)
+    guard !setsCookie(fields), let vary = VaryFields(fields) else {
       return nil
     }
-    let directives = ResponseDirectives(head.headers)
-    guard permits(directives, exchange, rules) else { return nil }
-    let facts = ResponseFacts(
-      status: head.status, headers: head.headers, requestedAt: exchange.requestedAt,
-      receivedAt: exchange.receivedAt, rules: rules)
+    let directives = ResponseDirectives(fields)
+    guard permits(directives, fields, exchange, rules) else { return nil }
+    let date = ResponseFacts.saidDate(fields, receivedAt: exchange.receivedAt)
     var stored = StoredResponse(
       version: head.version, status: head.status,
       headers: StoredFields.make(
-        head.headers, directives: directives, receivedAt: exchange.receivedAt, rules: rules),
-      requestedAt: exchange.requestedAt, receivedAt: exchange.receivedAt, facts: facts)
+        fields, directives, isDated: date != nil, receivedAt: exchange.receivedAt, rules: rules),
+      requestedAt: exchange.requestedAt, receivedAt: exchange.receivedAt,
+      facts: ResponseFacts(
+        status: head.status, fields: fields, directives: directives,
+        date: date ?? InitialAge.seconds(exchange.receivedAt),
+        requestedAt: exchange.requestedAt, receivedAt: exchange.receivedAt, rules: rules))
     stored.variant = vary.selected(from: exchange.requestHeaders)
     return stored
   }
 
-  /// What the message's kind allows, whatever Cache-Control says. Set-Cookie makes an answer one user's
-  /// and one moment's; it is not stored, though RFC 9111 section 7.3 would leave that to the origin.
-  private static func mayStore(_ exchange: Exchange, _ rules: CacheRules) -> Bool {
-    let headers = exchange.head.headers
-    return exchange.request.method == .get && !exchange.request.bypassesCache
+  /// What the message's kind allows, whatever Cache-Control says.
+  private static func mayStore(_ exchange: Exchange) -> Bool {
+    exchange.request.method == .get && !exchange.request.bypassesCache
       && CacheableStatus.isStorable(exchange.head.status)
-      && !headers.contains("set-cookie") && !headers.contains("set-cookie2")
+  }
+
+  /// Set-Cookie makes an answer one user's and one moment's; it is not stored, though RFC 9111 section 7.3
+  /// would leave that to the origin.
+  private static func setsCookie(_ fields: AnswerFields) -> Bool {
+    fields.contains(.setCookie) || fields.contains(.setCookie2)
   }
 
   private static func permits(
-    _ directives: ResponseDirectives, _ exchange: Exchange, _ rules: CacheRules
+    _ directives: ResponseDirectives, _ fields: AnswerFields, _ exchange: Exchange, _ rules: CacheRules
   ) -> Bool {
     let status = exchange.head.status
     if directives.flags.contains(.mustUnderstand) {
@@ -41,7 +48,7 @@ package enum StoreDecision {
       return false
     }
     if rules.isShared, !sharedPermits(directives, exchange) { return false }
-    return CacheableStatus.isHeuristic(status) || isExplicit(directives, exchange.head.headers, rules)
+    return CacheableStatus.isHeuristic(status) || isExplicit(directives, fields, rules)
   }
 
   /// RFC 9111 sections 3.5 and 5.2.2.7.
@@ -54,12 +61,12 @@ package enum StoreDecision {
 
   /// The origin says that it may be stored, or for how long (RFC 9111 section 3, last item).
   private static func isExplicit(
-    _ directives: ResponseDirectives, _ headers: HeaderFields, _ rules: CacheRules
+    _ directives: ResponseDirectives, _ fields: AnswerFields, _ rules: CacheRules
   ) -> Bool {
     if directives.flags.contains(.isPublic) || directives.maxAge.value != nil { return true }
     if rules.isShared ? directives.sMaxAge.value != nil : directives.flags.contains(.isPrivate) {
       return true
     }
-    return headers.contains("expires")
+    return fields.contains(.expires)
   }
 }

@@ -30,8 +30,10 @@ struct ResponseDirectives: Equatable {
   /// The field names of `private="…"`, in lower case.
   private(set) var privateFields: [String] = []
 
-  init(_ headers: HeaderFields) {
-    for value in headers.allBytes("cache-control") {
+  init(_ headers: HeaderFields) { self.init(AnswerFields(headers)) }
+
+  init(_ fields: AnswerFields) {
+    for value in fields.all(.cacheControl) {
       var reader = DirectiveReader(value)
       while let directive = reader.next() { note(directive) }
       if reader.hasOpenQuote { flags.insert(.hasOpenQuote) }

@@ -9,9 +9,9 @@ struct FreshnessLifetime: Equatable {
 
   /// `date`: the answer's Date in seconds since 1970, or when it came if it has none.
   init(
-    status: Int, headers: HeaderFields, directives: ResponseDirectives, date: Int64, rules: CacheRules
+    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, rules: CacheRules
   ) {
-    self = Self.ruled(status, headers, directives, date, rules)
+    self = Self.ruled(status, fields, directives, date, rules)
     guard directives.flags.contains(.noCache) else { return }
     // `no-cache` beats Expires and heuristics, but a shorter max-age stands (section 4.2.1: in a conflict
     // the most restrictive directive counts).
@@ -20,12 +20,12 @@ struct FreshnessLifetime: Equatable {
   }
 
   private static func ruled(
-    _ status: Int, _ headers: HeaderFields, _ directives: ResponseDirectives, _ date: Int64,
+    _ status: Int, _ fields: AnswerFields, _ directives: ResponseDirectives, _ date: Int64,
     _ rules: CacheRules
   ) -> Self {
     if let controlled = controlled(directives, rules) { return controlled }
-    let own = heuristic(status, headers, directives, date, rules.heuristics)
-    guard let expires = expires(headers, date: date) else { return own }
+    let own = heuristic(status, fields, directives, date, rules.heuristics)
+    guard let expires = expires(fields, date: date) else { return own }
     if rules.heuristics.overridesExpires, own.seconds > 0 { return own }
     return FreshnessLifetime(seconds: expires, isExplicit: true)
   }
@@ -50,8 +50,8 @@ struct FreshnessLifetime: Equatable {
 
   /// Seconds from Date to Expires; 0 for anything that is no date, above all `0` (RFC 9111 section 5.3),
   /// and for two that differ; nil without Expires.
-  private static func expires(_ headers: HeaderFields, date: Int64) -> Int64? {
-    let values = headers.allBytes("expires")
+  private static func expires(_ fields: AnswerFields, date: Int64) -> Int64? {
+    let values = fields.all(.expires)
     guard let first = values.first else { return nil }
     guard values.allSatisfy({ $0 == first }), let expires = HTTPDate.parse(first, now: date) else { return 0 }
     return min(max(0, expires.subtractingSaturated(date)), DeltaSeconds.secondsMax)
@@ -60,21 +60,21 @@ struct FreshnessLifetime: Equatable {
 
 extension FreshnessLifetime {
   private static func heuristic(
-    _ status: Int, _ headers: HeaderFields, _ directives: ResponseDirectives, _ date: Int64,
+    _ status: Int, _ fields: AnswerFields, _ directives: ResponseDirectives, _ date: Int64,
     _ heuristics: CacheHeuristics
   ) -> Self {
     let isAllowed = CacheableStatus.isHeuristic(status) || directives.flags.contains(.isPublic)
-    let seconds = isAllowed ? guess(status, headers, date, heuristics) : 0
+    let seconds = isAllowed ? guess(status, fields, date, heuristics) : 0
     return Self(seconds: min(max(0, seconds), DeltaSeconds.secondsMax), isExplicit: false)
   }
 
   private static func guess(
-    _ status: Int, _ headers: HeaderFields, _ date: Int64, _ heuristics: CacheHeuristics
+    _ status: Int, _ fields: AnswerFields, _ date: Int64, _ heuristics: CacheHeuristics
   ) -> Int64 {
-    let modified = Validators.lastModified(headers)
-    let hasTag = Validators.entityTag(headers) != nil
+    let modified = Validators.lastModified(fields)
+    let hasTag = Validators.entityTag(fields) != nil
     // An error is not the image, whatever its placeholder looks like.
-    if status < 300, isImage(headers) {
+    if status < 300, isImage(fields) {
       return hasTag || modified != nil ? heuristics.validatedImageSeconds : heuristics.imageSeconds
     }
     if status < 300, hasTag, heuristics.entityTagSeconds > 0 { return heuristics.entityTagSeconds }
@@ -84,8 +84,8 @@ extension FreshnessLifetime {
     return overflows ? 0 : min(share / 100, heuristics.lastModifiedSecondsMax)
   }
 
-  private static func isImage(_ headers: HeaderFields) -> Bool {
-    headers.firstBytes("content-type").flatMap { MediaType($0) }?.type == "image"
+  private static func isImage(_ fields: AnswerFields) -> Bool {
+    fields[.contentType].flatMap { MediaType($0) }?.type == "image"
   }
 }
 

@@ -7,10 +7,10 @@ struct InitialAge: Equatable {
   private(set) var isUnknown: Bool
 
   /// `date`: the answer's Date in seconds since 1970.
-  init(headers: HeaderFields, date: Int64, requestedAt: Int64, receivedAt: Int64, rules: CacheRules) {
+  init(_ fields: AnswerFields, date: Int64, requestedAt: Int64, receivedAt: Int64, rules: CacheRules) {
     let received = Self.seconds(receivedAt)
     let apparent = max(0, received.subtractingSaturated(date))
-    let (age, isNegative) = Self.age(headers)
+    let (age, isNegative) = Self.age(fields)
     let delay = max(0, receivedAt.subtractingSaturated(requestedAt))
     let corrected = age.milliseconds.addingSaturated(min(delay, DeltaSeconds.secondsMax.milliseconds))
     milliseconds = max(min(apparent, DeltaSeconds.secondsMax).milliseconds, corrected)
@@ -19,8 +19,8 @@ struct InitialAge: Equatable {
 
   /// The first member of Age in seconds; 0 if it is missing or no number: it is ignored then (RFC 9111
   /// section 5.1). Digits past any number are an age past any lifetime.
-  private static func age(_ headers: HeaderFields) -> (seconds: Int64, isNegative: Bool) {
-    guard let value = headers.firstBytes("age") else { return (0, false) }
+  private static func age(_ fields: AnswerFields) -> (seconds: Int64, isNegative: Bool) {
+    guard let value = fields[.age] else { return (0, false) }
     let first = FieldNames.trimmed(value.prefix { $0 != UInt8(ascii: ",") })
     if first.first == UInt8(ascii: "-"), isNumber(first.dropFirst()) { return (0, true) }
     guard isNumber(first) else { return (0, false) }

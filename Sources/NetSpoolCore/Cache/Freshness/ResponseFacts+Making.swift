@@ -1,20 +1,22 @@
 extension ResponseFacts {
-  /// Everything that can be known when the answer comes. `headers` as they were received, but with a
-  /// valid Date.
-  init(status: Int, headers: HeaderFields, requestedAt: Int64, receivedAt: Int64, rules: CacheRules) {
-    let date = Self.date(headers, receivedAt: receivedAt)
-    let age = InitialAge(
-      headers: headers, date: date, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
+  /// Everything that can be known when the answer comes. `fields` as they were received; `date`: of the answer,
+  /// in seconds since 1970.
+  init(
+    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, requestedAt: Int64,
+    receivedAt: Int64, rules: CacheRules
+  ) {
+    let age = InitialAge(fields, date: date, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
     initialAge = age.milliseconds
     if age.isUnknown { flags.insert(.ageIsUnknown) }
-    setLifetime(status: status, headers: headers, date: date, rules: rules)
+    setLifetime(status: status, fields: fields, directives: directives, date: date, rules: rules)
   }
 
   /// The part that depends on the rules alone, so that a store outlives a change of the rules.
-  mutating func setLifetime(status: Int, headers: HeaderFields, date: Int64, rules: CacheRules) {
-    let directives = ResponseDirectives(headers)
+  mutating func setLifetime(
+    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, rules: CacheRules
+  ) {
     let freshness = FreshnessLifetime(
-      status: status, headers: headers, directives: directives, date: date, rules: rules)
+      status: status, fields: fields, directives: directives, date: date, rules: rules)
     lifetime = freshness.seconds
     staleWhileRevalidate = directives.staleWhileRevalidate.value ?? 0
     staleIfError = directives.staleIfError.value ?? 0
@@ -22,8 +24,8 @@ extension ResponseFacts {
     flags.set(.isExplicit, freshness.isExplicit)
     flags.set(.forbidsStale, Self.forbidsStale(directives, rules))
     flags.set(.immutable, directives.flags.contains(.immutable))
-    flags.set(.hasValidator, Validators.exist(headers))
-    flags.set(.varies, headers.contains("vary"))
+    flags.set(.hasValidator, Validators.exist(fields))
+    flags.set(.varies, fields.contains(.vary))
   }
 
   private static func forbidsStale(_ directives: ResponseDirectives, _ rules: CacheRules) -> Bool {
@@ -34,9 +36,13 @@ extension ResponseFacts {
 
   /// Seconds since 1970; the time of receipt stands in for a Date that is missing or unreadable (RFC 9110
   /// section 6.6.1).
-  static func date(_ headers: HeaderFields, receivedAt: Int64) -> Int64 {
-    let received = InitialAge.seconds(receivedAt)
-    return headers.firstBytes("date").flatMap { HTTPDate.parse($0, now: received) } ?? received
+  static func date(_ fields: AnswerFields, receivedAt: Int64) -> Int64 {
+    saidDate(fields, receivedAt: receivedAt) ?? InitialAge.seconds(receivedAt)
+  }
+
+  /// Nil if it is missing or unreadable.
+  static func saidDate(_ fields: AnswerFields, receivedAt: Int64) -> Int64? {
+    fields[.date].flatMap { HTTPDate.parse($0, now: InitialAge.seconds(receivedAt)) }
   }
 }
 

@@ -18,8 +18,8 @@ extension StoredResponse {
     guard head.status == 200, status == 200 else { return .unrelated }
     let new = head.headers
     guard agrees(new, "etag"), agrees(new, "last-modified"), agreesInLength(new) else { return .outdated }
-    let updated = freshened(by: new, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
-    return mayReplace(updated, rules) ? .updated(updated) : .outdated
+    return renewed(by: new, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
+      .map(HeadUpdate.updated) ?? .outdated
   }
 
   private func agrees(_ new: HeaderFields, _ name: String) -> Bool {

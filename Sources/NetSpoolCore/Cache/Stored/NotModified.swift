@@ -23,18 +23,8 @@ extension StoredResponse {
     case nil where facts.flags.contains(.hasValidator): return .kept
     default: break
     }
-    let updated = freshened(
-      by: head.headers, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
-    return mayReplace(updated, rules) ? .updated(updated) : .dropped
-  }
-
-  /// The renewed fields still permit storing, and Vary still names what `variant` was made of.
-  func mayReplace(_ updated: StoredResponse, _ rules: CacheRules) -> Bool {
-    let flags = ResponseDirectives(updated.headers).flags
-    if flags.contains(.noStore), !flags.contains(.mustUnderstand) { return false }
-    if rules.isShared, flags.contains(.isPrivate) { return false }
-    guard let vary = VaryFields(updated.headers) else { return false }
-    return vary == VaryFields(headers)
+    return renewed(by: head.headers, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
+      .map(NotModified.updated) ?? .dropped
   }
 
   /// Whether the validators of a newer head are those of the stored answer; nil if it has none (RFC 9111
@@ -57,27 +47,45 @@ extension StoredResponse {
     return modified == Validators.lastModified(headers)
   }
 
-  /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3).
-  func freshened(
+  /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3). Nil if the renewed
+  /// fields forbid storing, or Vary no longer names what `variant` was made of.
+  func renewed(
     by new: HeaderFields, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
-  ) -> StoredResponse {
-    let fields = StoredFields.make(
-      new, directives: ResponseDirectives(new), receivedAt: receivedAt, rules: rules)
+  ) -> StoredResponse? {
+    let new = AnswerFields(new)
+    let isDated = ResponseFacts.saidDate(new, receivedAt: receivedAt) != nil
+    let kept = StoredFields.make(
+      new, ResponseDirectives(new), isDated: isDated, receivedAt: receivedAt, rules: rules)
     var result = self
-    result.headers = StoredFields.updated(headers, with: fields)
+    result.headers = StoredFields.updated(headers, with: kept)
+    let fields = AnswerFields(result.headers.appendingAge(of: new))
+    let directives = ResponseDirectives(fields)
+    guard Self.mayStay(directives, rules), hasSameVary(fields) else { return nil }
     result.requestedAt = requestedAt
     result.receivedAt = receivedAt
     result.facts = ResponseFacts(
-      status: status, headers: result.headers.appendingAge(of: new), requestedAt: requestedAt,
+      status: status, fields: fields, directives: directives,
+      date: ResponseFacts.date(fields, receivedAt: receivedAt), requestedAt: requestedAt,
       receivedAt: receivedAt, rules: rules)
     return result
+  }
+
+  private static func mayStay(_ directives: ResponseDirectives, _ rules: CacheRules) -> Bool {
+    let flags = directives.flags
+    if flags.contains(.noStore), !flags.contains(.mustUnderstand) { return false }
+    return !(rules.isShared && flags.contains(.isPrivate))
+  }
+
+  private func hasSameVary(_ new: AnswerFields) -> Bool {
+    if !facts.flags.contains(.varies), !new.contains(.vary) { return true }
+    return VaryFields(new).map { $0 == VaryFields(headers) } ?? false
   }
 }
 
 extension HeaderFields {
   /// With the Age line of `other`, which is not stored but counts once.
-  fileprivate func appendingAge(of other: HeaderFields) -> HeaderFields {
-    guard let age = other.firstBytes("age") else { return self }
+  fileprivate func appendingAge(of other: AnswerFields) -> HeaderFields {
+    guard let age = other[.age] else { return self }
     var fields = self
     fields.append(name: "Age".utf8, value: age)
     return fields

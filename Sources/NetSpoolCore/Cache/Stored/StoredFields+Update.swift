@@ -5,27 +5,31 @@ extension StoredFields {
   /// bytes as they lie there: Content-Length, Content-Encoding, Content-Range. A weak ETag is not made
   /// strong: the bytes were not compared. `new` has been through `make`.
   static func updated(_ stored: HeaderFields, with new: HeaderFields) -> HeaderFields {
-    var result = HeaderFields()
-    result.reserveCapacity(stored.block.count + new.block.count)
-    for field in stored where keeps(field, stored, new) {
-      result.append(name: field.nameBytes, value: field.valueBytes)
+    let newNames = new.nameRanges
+    let keepsTag = keepsTag(stored, new)
+    let newBytes = new.block.span
+    var result = stored.dropping { bytes, name in
+      if isOfTheBytes(bytes, name) || keepsTag && bytes.equals("etag", in: name) { return false }
+      for other in newNames where other.count == name.count {
+        if newBytes.equals(bytes.extracting(name), at: other.lowerBound) { return true }
+      }
+      return false
     }
-    for field in new where !keeps(field, stored, new) {
-      result.append(name: field.nameBytes, value: field.valueBytes)
-    }
+    result.append(
+      new.dropping { isOfTheBytes($0, $1) || keepsTag && $0.equals("etag", in: $1) })
     return result
   }
 
-  /// The stored value of this name stands, and a new one is left out.
-  private static func keeps(
-    _ field: HeaderFields.Field, _ stored: HeaderFields, _ new: HeaderFields
-  ) -> Bool {
-    if ofTheBytes.contains(where: field.isNamed) { return true }
-    if field.isNamed("etag"), let held = Validators.entityTag(stored), Validators.isWeak(held) {
-      return Validators.entityTag(new).map { Validators.opaqueTag($0) == Validators.opaqueTag(held) } ?? true
-    }
-    return !new.contains(field.name)
+  /// The stored tag is weak and the new one no other.
+  private static func keepsTag(_ stored: HeaderFields, _ new: HeaderFields) -> Bool {
+    guard let held = Validators.entityTag(stored), Validators.isWeak(held) else { return false }
+    return Validators.entityTag(new).map { Validators.opaqueTag($0) == Validators.opaqueTag(held) } ?? true
   }
 
-  private static let ofTheBytes = ["content-length", "content-encoding", "content-range"]
+  /// Content-Length, Content-Encoding, Content-Range.
+  private static func isOfTheBytes(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Bool {
+    guard name.count >= 13, bytes[name.lowerBound] | 0x20 == UInt8(ascii: "c") else { return false }
+    return bytes.equals("content-length", in: name) || bytes.equals("content-encoding", in: name)
+      || bytes.equals("content-range", in: name)
+  }
 }

@@ -5,47 +5,56 @@ enum StoredFields {
   ///
   /// Age is left out: it is said anew whenever the answer is served.
   static func make(
-    _ headers: HeaderFields, directives: ResponseDirectives, receivedAt: Int64, rules: CacheRules
+    _ fields: AnswerFields, _ directives: ResponseDirectives, isDated: Bool, receivedAt: Int64,
+    rules: CacheRules
   ) -> HeaderFields {
-    let dropped = droppedNames(headers, directives, rules)
-    var kept = HeaderFields()
-    kept.reserveCapacity(headers.block.count + 40)
-    for field in headers where !isDropped(field, dropped) {
-      kept.append(name: field.nameBytes, value: field.valueBytes)
+    let own = droppedNames(fields, directives, rules)
+    var kept = fields.headers.dropping { bytes, name in
+      isAlwaysDropped(bytes, name) || (!own.isEmpty && isDropped(bytes, name, own))
     }
-    setDate(&kept, receivedAt: receivedAt)
+    // A Date that is missing or unreadable becomes the time of receipt.
+    if !isDated || own.contains("date") {
+      kept.set(name: "Date", value: HTTPDate.format(InitialAge.seconds(receivedAt)))
+    }
     return kept
-  }
-
-  /// A Date that is missing or unreadable becomes the time of receipt.
-  private static func setDate(_ headers: inout HeaderFields, receivedAt: Int64) {
-    let received = InitialAge.seconds(receivedAt)
-    if let date = headers.firstBytes("date"), HTTPDate.parse(date, now: received) != nil { return }
-    headers.set(name: "Date", value: HTTPDate.format(received))
   }
 
   /// Names that this answer itself bars, in lower case: those in Connection, in `no-cache="…"` and, for a
   /// shared cache, in `private="…"`.
   private static func droppedNames(
-    _ headers: HeaderFields, _ directives: ResponseDirectives, _ rules: CacheRules
-  ) -> Set<String> {
-    var names = Set(directives.noCacheFields)
-    if rules.isShared { names.formUnion(directives.privateFields) }
-    for line in headers.allBytes("connection") {
-      names.formUnion(FieldNames.parse(line) ?? [])
+    _ fields: AnswerFields, _ directives: ResponseDirectives, _ rules: CacheRules
+  ) -> [String] {
+    var names = directives.noCacheFields
+    if rules.isShared { names += directives.privateFields }
+    for line in fields.all(.connection) where !line.span.equals("keep-alive", in: 0..<line.count) {
+      names += FieldNames.parse(line) ?? []
     }
     return names
   }
 
-  private static func isDropped(_ field: HeaderFields.Field, _ names: Set<String>) -> Bool {
-    let name = String(decoding: field.nameBytes.map(\.asciiLowercased), as: UTF8.self)
-    return always.contains(name) || names.contains(name)
+  private static func isDropped(_ bytes: Span<UInt8>, _ name: Range<Int>, _ names: [String]) -> Bool {
+    names.contains { dropped in
+      dropped.utf8.count == name.count && bytes.equals(dropped.utf8.span, at: name.lowerBound)
+    }
   }
 
-  /// Of the connection (RFC 9110 section 7.6.1), of a proxy, of the message's framing, or said anew.
-  private static let always: Set<String> = [
-    "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
-    "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "age", "set-cookie",
-    "set-cookie2",
-  ]
+  /// Of the connection (RFC 9110 section 7.6.1), of a proxy, of the message's framing, or said anew. Asked for
+  /// every field of every answer, so the first letter decides for nearly all.
+  private static func isAlwaysDropped(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Bool {
+    switch bytes[name.lowerBound] | 0x20 {
+    case UInt8(ascii: "a"): bytes.equals("age", in: name)
+    case UInt8(ascii: "c"): bytes.equals("connection", in: name)
+    case UInt8(ascii: "k"): bytes.equals("keep-alive", in: name)
+    case UInt8(ascii: "p"):
+      bytes.equals("proxy-connection", in: name) || bytes.equals("proxy-authenticate", in: name)
+        || bytes.equals("proxy-authentication-info", in: name)
+        || bytes.equals("proxy-authorization", in: name)
+    case UInt8(ascii: "s"): bytes.equals("set-cookie", in: name) || bytes.equals("set-cookie2", in: name)
+    case UInt8(ascii: "t"):
+      bytes.equals("te", in: name) || bytes.equals("trailer", in: name)
+        || bytes.equals("transfer-encoding", in: name)
+    case UInt8(ascii: "u"): bytes.equals("upgrade", in: name)
+    default: false
+    }
+  }
 }

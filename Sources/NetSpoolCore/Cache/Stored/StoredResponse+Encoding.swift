@@ -22,16 +22,22 @@ extension StoredResponse {
     bytes.append(version.rawValue)
     bytes.append(integer: UInt16(truncatingIfNeeded: status))
     bytes.append(integer: facts.flags.rawValue)
-    for number in [
-      requestedAt, receivedAt, facts.lifetime, facts.initialAge, facts.staleWhileRevalidate,
-      facts.staleIfError, bodyBytes,
-    ] { bytes.append(integer: number) }
+    bytes.append(integer: requestedAt)
+    bytes.append(integer: receivedAt)
+    bytes.append(integer: facts.lifetime)
+    bytes.append(integer: facts.initialAge)
+    bytes.append(integer: facts.staleWhileRevalidate)
+    bytes.append(integer: facts.staleIfError)
+    bytes.append(integer: bodyBytes)
     bytes.append(integer: bodyDigest)
     bytes.append(integer: facts.rules)
-    for count in [headers.block.count, variant.block.count, finalURL.utf8.count] {
-      bytes.append(integer: UInt32(truncatingIfNeeded: count))
-    }
-    return bytes + headers.block + variant.block + Array(finalURL.utf8)
+    bytes.append(integer: UInt32(truncatingIfNeeded: headers.block.count))
+    bytes.append(integer: UInt32(truncatingIfNeeded: variant.block.count))
+    bytes.append(integer: UInt32(truncatingIfNeeded: finalURL.utf8.count))
+    bytes += headers.block
+    bytes += variant.block
+    bytes += finalURL.utf8
+    return bytes
   }
 
   package init?(decoding bytes: [UInt8], rules: CacheRules) {
@@ -59,9 +65,10 @@ extension StoredResponse {
   }
 
   private mutating func adapt(to rules: CacheRules) {
+    let fields = AnswerFields(headers)
     facts.setLifetime(
-      status: status, headers: headers, date: ResponseFacts.date(headers, receivedAt: receivedAt),
-      rules: rules)
+      status: status, fields: fields, directives: ResponseDirectives(fields),
+      date: ResponseFacts.date(fields, receivedAt: receivedAt), rules: rules)
   }
 }
 

@@ -6,7 +6,13 @@ package enum Validators {
   ///
   /// Tags without quotes are sent by many origins and are understood by them; they are kept as they are.
   package static func entityTag(_ headers: HeaderFields) -> ArraySlice<UInt8>? {
-    guard let value = headers.firstBytes("etag"), !value.isEmpty else { return nil }
+    usable(headers.firstBytes("etag"))
+  }
+
+  static func entityTag(_ fields: AnswerFields) -> ArraySlice<UInt8>? { usable(fields[.etag]) }
+
+  private static func usable(_ tag: ArraySlice<UInt8>?) -> ArraySlice<UInt8>? {
+    guard let value = tag, !value.isEmpty else { return nil }
     let opaque = opaqueTag(value)
     let isList = opaque.contains { $0 == UInt8(ascii: ",") } && opaque.first != UInt8(ascii: "\"")
     return value.elementsEqual("*".utf8) || isList ? nil : value
@@ -17,8 +23,12 @@ package enum Validators {
     headers.firstBytes("last-modified").flatMap { HTTPDate.parse($0) }
   }
 
-  static func exist(_ headers: HeaderFields) -> Bool {
-    entityTag(headers) != nil || lastModified(headers) != nil
+  static func lastModified(_ fields: AnswerFields) -> Int64? {
+    fields[.lastModified].flatMap { HTTPDate.parse($0) }
+  }
+
+  static func exist(_ fields: AnswerFields) -> Bool {
+    entityTag(fields) != nil || lastModified(fields) != nil
   }
 
   /// The fields that make a GET conditional on the stored answer being outdated (RFC 9111 section 4.3.1):

@@ -3,13 +3,19 @@ package struct VaryFields: Sendable, Hashable {
   /// Lower case, sorted, each once; empty: the answer is the same for every request.
   package let names: [String]
 
-  package init(names: [String]) { self.names = Array(Set(names)).sorted() }
+  package init(names: [String]) {
+    self.names = names.count < 2 ? names : Array(Set(names)).sorted()
+  }
 
   /// Nil for `*`, anywhere in the list, and for what is no list of names: no later request can be known to
   /// match (RFC 9111 section 4.1).
-  package init?(_ headers: HeaderFields) {
+  package init?(_ headers: HeaderFields) { self.init(lines: headers.allBytes("vary")) }
+
+  init?(_ fields: AnswerFields) { self.init(lines: fields.all(.vary)) }
+
+  private init?(lines: [ArraySlice<UInt8>]) {
     var names: [String] = []
-    for line in headers.allBytes("vary") {
+    for line in lines {
       guard let parsed = FieldNames.parse(line), !parsed.contains("*") else { return nil }
       names += parsed
     }

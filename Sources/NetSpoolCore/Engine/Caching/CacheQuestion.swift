@@ -1,11 +1,19 @@
-/// What is asked of a cache: a request as the origin would see it.
-struct CacheQuestion: Sendable {
+/// What is asked of a cache: a request as the origin would see it. A class, because it is made on the thread that
+/// enqueues and goes with the operation to the loop and to the end of the exchange.
+final class CacheQuestion: Sendable {
   let request: CacheRequest
   /// All fields that would be sent; `Vary` may name any of them.
   let fields: HeaderFields
   let scope: CacheScope
   /// Names the resource; its answer, or the index of its variants, stands here.
-  let primaryKey: [UInt8]
+  let primaryKey: StoreKey
+
+  init(_ request: CacheRequest, fields: HeaderFields, scope: CacheScope, primaryKey: StoreKey) {
+    self.request = request
+    self.fields = fields
+    self.scope = scope
+    self.primaryKey = primaryKey
+  }
 }
 
 /// What a cache holds for a question, fresh or not.

@@ -1,7 +1,7 @@
 /// Reading and writing what is held. Any thread.
 extension EngineCache {
   func held(for question: CacheQuestion) -> HeldAnswer? {
-    let primary = StoreKey(question.primaryKey)
+    let primary = question.primaryKey
     guard let hit = store.lookup(primary) else { return nil }
     switch hit.withMetadata({ PrimaryEntry(decoding: $0, rules: rules) }) {
     case .response(let stored): return whole(HeldAnswer(key: primary, stored: stored, hit: hit))
@@ -13,7 +13,7 @@ extension EngineCache {
   }
 
   private func variant(_ index: VariantIndex, _ question: CacheQuestion) -> HeldAnswer? {
-    let key = StoreKey(CacheKey.variant(index, of: question.primaryKey, headers: question.fields))
+    let key = StoreKey(CacheKey.variant(index, of: question.primaryKey.fullKey, headers: question.fields))
     guard let hit = store.lookup(key),
       let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) })
     else { return nil }
@@ -32,21 +32,26 @@ extension EngineCache {
   func put(_ entry: StoredResponse, _ body: [UInt8], for question: CacheQuestion) {
     var entry = entry
     entry.bodyBytes = Int64(body.count)
-    guard let vary = VaryFields(entry.headers) else { return }
-    let key = vary.isEmpty ? StoreKey(question.primaryKey) : StoreKey(variantKey(vary, question))
+    guard let key = key(for: entry, question) else { return }
     store.put(key, namespace: settings.namespace, metadata: entry.encode(), body: body)
+  }
+
+  private func key(for entry: StoredResponse, _ question: CacheQuestion) -> StoreKey? {
+    guard entry.facts.flags.contains(.varies) else { return question.primaryKey }
+    guard let vary = VaryFields(entry.headers) else { return nil }
+    return vary.isEmpty ? question.primaryKey : StoreKey(variantKey(vary, question))
   }
 
   /// Where this variant stands; the index of the variants is made if it is not there or names other fields.
   private func variantKey(_ vary: VaryFields, _ question: CacheQuestion) -> [UInt8] {
-    let primary = StoreKey(question.primaryKey)
+    let primary = question.primaryKey
     let entry = store.lookup(primary).flatMap { $0.withMetadata { PrimaryEntry(decoding: $0, rules: rules) } }
     if case .variants(let index) = entry, index.fields == vary {
-      return CacheKey.variant(index, of: question.primaryKey, headers: question.fields)
+      return CacheKey.variant(index, of: question.primaryKey.fullKey, headers: question.fields)
     }
     let index = VariantIndex(fields: vary)
     store.put(primary, namespace: settings.namespace, metadata: index.encode(), body: [])
-    return CacheKey.variant(index, of: question.primaryKey, headers: question.fields)
+    return CacheKey.variant(index, of: question.primaryKey.fullKey, headers: question.fields)
   }
 
   /// A 304 or a HEAD brought newer fields; the body stays.

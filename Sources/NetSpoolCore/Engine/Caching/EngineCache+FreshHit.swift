@@ -1,26 +1,34 @@
 internal import Synchronization
 
+/// What the thread that enqueues has found out.
+struct FirstLook {
+  var answer: Response?
+  /// What the loop then need not make again.
+  var question: CacheQuestion?
+}
+
 /// A fresh hit needs no loop: it is answered on the thread that enqueues.
 extension EngineCache {
-  /// Nil when there is none, or when finding out takes the loop: an unusual URL, a redirect, any policy that may
-  /// ask the network all the same.
-  func freshAnswer(to request: Request) -> Response? {
+  /// An answer when there is one and finding it does not take the loop: no unusual URL, no redirect, no policy
+  /// that may ask the network all the same.
+  func look(for request: Request) -> FirstLook {
     guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
       !request.hasExtras || isPlain(request.extra)
-    else { return nil }
+    else { return FirstLook() }
     let url = request.url.utf8.span
     let fields = request.headers.count == 0 ? nil : ownFields(request)
     guard
       let question = question(
         request, method: .get, origin: url.extracting(first: originBytes),
-        target: url.extracting(droppingFirst: originBytes), fields: fields),
-      let held = held(for: question)
-    else { return nil }
+        target: url.extracting(droppingFirst: originBytes), fields: fields)
+    else { return FirstLook() }
+    guard let held = held(for: question) else { return FirstLook(question: question) }
     let now = now
     guard !(300..<400).contains(held.stored.status),
-      case .serve = CacheDecision.make(for: question.request, stored: held.stored, now: now)
-    else { return nil }
-    return held.response(from: .cache, url: request.url, now: now, withBody: true)
+      CacheDecision.serves(question.request, stored: held.stored, now: now)
+    else { return FirstLook(question: question) }
+    return FirstLook(
+      answer: held.response(from: .cache, url: request.url, now: now, withBody: true), question: question)
   }
 
   private func isPlain(_ extra: RequestExtras) -> Bool {

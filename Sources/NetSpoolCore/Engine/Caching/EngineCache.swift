@@ -54,14 +54,15 @@ package final class EngineCache: Sendable {
   ) -> CacheQuestion? {
     let own = request.hasExtras ? request.extra.credentialScope : nil
     let lifetime = request.hasExtras ? request.extra.cacheLifetime : nil
-    let scope = fields == nil && own == nil ? plainScope : scope(own: own, fields ?? plainFields)
+    let isPlain = fields == nil && own == nil
+    let fields = fields ?? plainFields
+    let scope = isPlain ? plainScope : scope(own: own, fields)
     let asked = CacheRequest(
-      method: method, headers: fields ?? plainFields, policy: request.cachePolicy ?? settings.defaultPolicy,
+      method: method, headers: fields, policy: request.cachePolicy ?? settings.defaultPolicy,
       lifetime: lifetime)
     if asked.bypassesCache, !asked.staysOffline { return nil }
     return CacheQuestion(
-      request: asked, fields: fields ?? plainFields, scope: scope,
-      primaryKey: CacheKey.primary(
-        scope: scope, origin: origin, target: target, headers: fields ?? plainFields))
+      asked, fields: fields, scope: scope,
+      primaryKey: StoreKey(CacheKey.primary(scope: scope, origin: origin, target: target, headers: fields)))
   }
 }

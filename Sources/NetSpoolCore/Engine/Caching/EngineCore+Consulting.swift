@@ -49,6 +49,8 @@ extension EngineCore {
 
   private func question(_ operation: Operation, _ request: Request, _ cache: EngineCache) -> CacheQuestion? {
     let journey = operation.loop.journey
+    // The request is still what it was on the thread that enqueued it, unless it has a journey.
+    if let question = operation.takeQuestion(), journey == nil { return question }
     let method = journey?.method ?? request.method
     guard method == .get || method == .head, request.isWithoutBody else { return nil }
     guard let origin = operation.loop.origin else { return nil }
@@ -119,6 +121,15 @@ extension EngineCore {
     refresh.onFailure { _ in }  // nobody asked, so nobody hears of it
     driver.pending.add(1, ordering: .relaxed)
     later { [unowned self] in submit(refresh) }
+  }
+}
+
+extension Operation {
+  fileprivate func takeQuestion() -> CacheQuestion? {
+    shared.withLock { shared in
+      defer { shared.question = nil }
+      return shared.question
+    }
   }
 }
 

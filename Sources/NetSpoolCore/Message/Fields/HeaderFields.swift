@@ -51,6 +51,12 @@ package struct HeaderFields: Sendable, Hashable {
     endLine()
   }
 
+  /// Appends whole lines that have the block's form.
+  package mutating func append(lines: Span<UInt8>, count: Int) {
+    block.append(lines)
+    self.count += count
+  }
+
   /// Goes on with the last field's value after a fold, which becomes one space.
   package mutating func extendLast(_ line: Span<UInt8>, _ range: Range<Int>) {
     guard count > 0, !range.isEmpty else { return }
@@ -68,11 +74,15 @@ package struct HeaderFields: Sendable, Hashable {
     count += 1
   }
 
+  package mutating func append(_ more: HeaderFields) {
+    block += more.block
+    count += more.count
+  }
+
   package static func + (fields: HeaderFields, more: HeaderFields) -> HeaderFields {
     guard more.count > 0 else { return fields }
     var all = fields
-    all.block += more.block
-    all.count += more.count
+    all.append(more)
     return all
   }
 
@@ -85,12 +95,8 @@ package struct HeaderFields: Sendable, Hashable {
   }
 
   package mutating func remove(name: String) {
-    guard first(name) != nil else { return }
-    var kept = HeaderFields()
-    for field in self where !field.isNamed(name) {
-      kept.append(name: field.nameBytes, value: field.valueBytes)
-    }
-    self = kept
+    let wanted = name.utf8.span
+    self = dropping { $1.count == wanted.count && $0.equals(wanted, at: $1.lowerBound) }
   }
 }
 
