@@ -69,7 +69,7 @@ extension CacheStore {
   }
 
   /// Removes what was put into a namespace before the call, whose full keys begin with `keyPrefix`. Waits
-  /// until that is committed; not on the loop thread.
+  /// until that is committed, and for other processes that write; so not on the loop thread.
   package func removeAll(namespace: String, keyPrefix: [UInt8] = []) {
     let matches: KeyMatch = { $0.begins(with: keyPrefix) }
     removeAll(namespace: namespace, where: keyPrefix.isEmpty ? nil : matches)
@@ -80,7 +80,7 @@ extension CacheStore {
     if isUsable { core.removeAll(namespace: namespace, matches: matches) }
   }
 
-  /// Waits until all changes made before the call are committed.
+  /// Waits until all changes made before the call are committed, or dropped; not on the loop thread.
   package func flush() {
     if isUsable { core.flush() }
   }
@@ -92,7 +92,8 @@ extension CacheStore {
   /// Bytes that wait to be written.
   package var pendingBytes: Int { isUsable ? core.pendingBytes : 0 }
 
-  /// Calls back once, when no more than `pendingBytesMuch` waits: at once, or on the store thread.
+  /// Calls back once, when no more than `pendingBytesMuch` waits: at once, or on the store thread, which must
+  /// not be made to wait.
   package func onRoom(_ callback: @escaping @Sendable () -> Void) {
     if isUsable { core.onRoom(callback) } else { callback() }
   }

@@ -60,75 +60,74 @@ final class CacheStoreCore: Sendable {
 extension CacheStoreCore {
   private enum Outcome {
     case miss, damaged
-    case hit(StoreHit)
-    /// Its body has never been compared with its checksum.
-    case unverified(StoreHit, Snapshot, FoundEntry)
+    case pending(PendingPut)
+    case stored(Snapshot, FoundEntry, newMetadata: [UInt8]?)
   }
 
   func lookup(_ key: StoreKey) -> StoreHit? {
+    // Only what needs the lock is done under it.
     switch shelf.withLock({ find(key, &$0) }) {
     case .miss:
       countResident(0, faults: 1)
       return nil
-    case .hit(let hit): return handedOut(hit)
     case .damaged:
       drop(damaged: key)
       return nil
-    case .unverified(let hit, let snapshot, let entry):
-      guard snapshot.isBodyWhole(entry) else {
+    case .pending(let put):
+      return StoreHit(body: LeasedBytes(metadata: put.metadata, body: put.body), bodyID: put.bodyID)
+    case .stored(let snapshot, let entry, let newMetadata):
+      let lease = LeasedBytes(snapshot, slot: entry.slot, count: entry.facts.bodyBytes)
+      guard entry.isVerified || verify(entry, snapshot) else {
         drop(damaged: key)
         return nil
       }
-      shelf.withLock { $0.verified.insert(entry.facts.bodyID) }
-      return handedOut(hit)
+      // The leaf of the entry, and the body.
+      countResident(entry.facts.bodyBytes, faults: 2)
+      return StoreHit(body: lease, bodyID: entry.facts.bodyID, newMetadata: newMetadata)
     }
+  }
+
+  private func verify(_ entry: FoundEntry, _ snapshot: Snapshot) -> Bool {
+    guard snapshot.verify(entry) else { return false }
+    shelf.withLock { $0.verified.insert(entry.facts.bodyID) }
+    return true
   }
 
   private func find(_ key: StoreKey, _ shelf: inout Shelf) -> Outcome {
-    var newMetadata: (bytes: [UInt8], bodyID: UInt64)?
-    if let change = shelf.pending[key], change.key.fullKey == key.fullKey {
-      switch change.content {
-      case .removed: return miss(&shelf)
-      case .put(let put): return hit(put, &shelf)
-      case .metadata(let bytes, let bodyID): newMetadata = (bytes, bodyID)
-      }
+    guard let change = shelf.pending[key], change.key.fullKey == key.fullKey else {
+      return findStored(key, nil, &shelf)
     }
+    switch change.content {
+    case .removed:
+      shelf.statistics.misses += 1
+      return .miss
+    case .put(let put):
+      shelf.statistics.hits += 1
+      return .pending(put)
+    case .metadata(let bytes, let bodyID): return findStored(key, (bytes, bodyID), &shelf)
+    }
+  }
+
+  private func findStored(
+    _ key: StoreKey, _ newMetadata: (bytes: [UInt8], bodyID: UInt64)?, _ shelf: inout Shelf
+  ) -> Outcome {
     while let snapshot = freshSnapshot(&shelf) {
       let copying = shelf.retired.count >= settings.snapshotsMax
-      switch snapshot.find(key, databases, copying: copying) {
+      switch snapshot.find(key, databases, verified: shelf.verified, copying: copying) {
       case .ended: shelf.current = nil
-      case .nothing: return miss(&shelf)
+      case .nothing:
+        shelf.statistics.misses += 1
+        return .miss
       case .damaged: return .damaged
       case .entry(let entry):
-        return outcome(entry, snapshot, newMetadata, &shelf)
+        shelf.statistics.hits += 1
+        touch(entry, &shelf)
+        let isSame = newMetadata?.bodyID == entry.facts.bodyID
+        return .stored(snapshot, entry, newMetadata: isSame ? newMetadata?.bytes : nil)
       }
     }
-    return miss(&shelf)
-  }
-
-  private func outcome(
-    _ entry: FoundEntry, _ snapshot: Snapshot, _ newMetadata: (bytes: [UInt8], bodyID: UInt64)?,
-    _ shelf: inout Shelf
-  ) -> Outcome {
-    shelf.statistics.hits += 1
-    let facts = entry.facts
-    touch(entry, &shelf)
-    let lease = LeasedBytes(snapshot, slot: entry.slot, count: facts.bodyBytes)
-    let isSame = newMetadata?.bodyID == facts.bodyID
-    let hit = StoreHit(body: lease, bodyID: facts.bodyID, newMetadata: isSame ? newMetadata?.bytes : nil)
-    if facts.bodyPage == 0 || shelf.verified.contains(facts.bodyID) { return .hit(hit) }
-    return .unverified(hit, snapshot, entry)
-  }
-
-  private func miss(_ shelf: inout Shelf) -> Outcome {
     shelf.statistics.misses += 1
     return .miss
-  }
-
-  private func hit(_ put: PendingPut, _ shelf: inout Shelf) -> Outcome {
-    shelf.statistics.hits += 1
-    let lease = LeasedBytes(metadata: put.metadata, body: put.body)
-    return .hit(StoreHit(body: lease, bodyID: put.bodyID))
   }
 
   /// The current snapshot if no commit came after it, else a new one. Nil when none can be had.
@@ -159,12 +158,6 @@ extension CacheStoreCore {
       shelf.statistics.misses += 1
     }
     remove(key)
-  }
-
-  private func handedOut(_ hit: StoreHit) -> StoreHit {
-    // The leaves of the entry and of the body's place, and the body.
-    countResident(hit.body.count, faults: 3)
-    return hit
   }
 
   /// Notes bytes of the file that became resident: those read, and what came along with their first pages.

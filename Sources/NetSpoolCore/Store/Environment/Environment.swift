@@ -81,9 +81,9 @@ extension Environment {
   }
 
   /// The bytes of a value with pages of its own; nil when they would not lie in the first `fileBytes`.
-  func address(of value: LargeValue, bytes: Int, fileBytes: Int) -> UnsafeRawPointer? {
-    let start = Int(value.page) * pageBytes + LargeValue.headerBytes
-    guard value.page >= 2, bytes >= 0, start + bytes <= fileBytes else { return nil }
+  func address(ofLargeValueAt page: UInt32, bytes: Int, fileBytes: Int) -> UnsafeRawPointer? {
+    let start = Int(page) * pageBytes + LargeValue.headerBytes
+    guard page >= 2, bytes >= 0, start + bytes <= fileBytes else { return nil }
     return unsafe UnsafeRawPointer(bitPattern: mapStart + UInt(start))
   }
 

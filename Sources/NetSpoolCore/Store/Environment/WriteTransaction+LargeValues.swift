@@ -8,13 +8,16 @@ internal import CNetSpoolLMDB
 package struct LargeValue: Sendable, Equatable {
   /// The first page; the bytes begin `headerBytes` behind its start.
   package var page: UInt32
+  /// Of all parts together, without what fills it up.
+  package var checksum: UInt64
 
   package static let headerBytes = 16
   static let overflowFlag: UInt16 = 0x04
+  static let newFlag: UInt16 = 0x10
 
   /// How many pages so many bytes need.
   package static func pages(forBytes bytes: Int, pageBytes: Int) -> Int {
-    (headerBytes + bytes + pageBytes - 1) / pageBytes
+    (headerBytes + max(bytes, pageBytes / 2) + pageBytes - 1) / pageBytes
   }
 
   /// True when the page header says what it must.
@@ -25,23 +28,25 @@ package struct LargeValue: Sendable, Equatable {
 }
 
 extension WriteTransaction {
-  /// Appends a value to a database of integers, at a key that must be free. `bytes` must fill more than half
-  /// a page. Nil when the key is taken or the page number is too large for us.
+  /// Puts three parts as one value into a database of integers, at a key that must be free; fewer bytes than
+  /// half a page are filled up with zeros. Nil when the key is taken or the page number is too large for us.
   package mutating func putLarge(
-    _ bytes: RawSpan, at key: RecordKey, in database: Database
+    _ first: [UInt8], _ second: [UInt8], _ third: [UInt8], at key: RecordKey, in database: Database
   ) throws(StoreError) -> LargeValue? {
-    var value = unsafe MDB_val(mv_size: bytes.byteCount, mv_data: nil)
+    let bytes = first.count + second.count + third.count
+    var value = unsafe MDB_val(mv_size: max(bytes, environment.pageBytes / 2), mv_data: nil)
     let flags = UInt32(MDB_RESERVE) | UInt32(MDB_NOOVERWRITE)
     let status = unsafe key.withValue { key in
       unsafe mdb_put(transaction, database.handle, &key, &value, flags)
     }
     if status == MDB_KEYEXIST { return nil }
     try StoreError.check(status)
-    unsafe bytes.withUnsafeBytes { source in
-      unsafe value.mv_data.copyMemory(from: source.baseAddress!, byteCount: source.count)
-    }
+    let memory = unsafe UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size)
+    unsafe memory.fill(first, second, third)
+    let checksum = Checksum.of(unsafe RawSpan(_unsafeStart: value.mv_data, byteCount: bytes))
     let header = unsafe value.mv_data - LargeValue.headerBytes
-    return UInt32(exactly: unsafe header.loadUnaligned(as: UInt64.self)).map { LargeValue(page: $0) }
+    let page = unsafe UInt32(exactly: header.loadUnaligned(as: UInt64.self))
+    return page.map { LargeValue(page: $0, checksum: checksum) }
   }
 
   /// Takes a value with pages of its own out. LMDB believes the page header when it frees the pages, so a
@@ -60,20 +65,33 @@ extension WriteTransaction {
     return .removed
   }
 
+  /// A page of the file, or one that was written in this transaction and is not in the map yet: that one is
+  /// marked, and its number cannot be told from its address.
   private func hasWholeHeader(_ value: MDB_val) -> Bool {
     let bytes = LargeValue.headerBytes
     let header = unsafe RawSpan(_unsafeStart: value.mv_data - bytes, byteCount: bytes)
     let pages = LargeValue.pages(forBytes: unsafe value.mv_size, pageBytes: environment.pageBytes)
-    // A page written in this transaction is not in the map, so its number cannot be told from its address.
-    let isLarge =
-      header.integer(at: 10, as: UInt16.self) & ~0x10 == LargeValue.overflowFlag
-      && header.integer(at: 12, as: UInt32.self) == UInt32(pages)
-    return unsafe isLarge && isAtItsPlace(value, page: header.integer(at: 0))
+    guard let offset = unsafe environment.offsetInMap(of: value.mv_data) else {
+      return header.integer(at: 10) == LargeValue.overflowFlag | LargeValue.newFlag
+    }
+    let page = (UInt64(offset) - UInt64(bytes)) / UInt64(environment.pageBytes)
+    return LargeValue.isWhole(header: header, page: page, pages: pages)
   }
+}
 
-  private func isAtItsPlace(_ value: MDB_val, page: UInt64) -> Bool {
-    guard let offset = unsafe environment.offsetInMap(of: value.mv_data) else { return true }
-    return offset == Int64(page) &* Int64(environment.pageBytes) + Int64(LargeValue.headerBytes)
+extension UnsafeMutableRawBufferPointer {
+  /// Takes the parts one behind the other, then zeros.
+  fileprivate func fill(_ parts: [UInt8]...) {
+    var offset = 0
+    for part in parts {
+      unsafe part.withUnsafeBytes { bytes in
+        let place = unsafe UnsafeMutableRawBufferPointer(rebasing: self[offset..<offset + bytes.count])
+        unsafe place.copyMemory(from: bytes)
+      }
+      offset += part.count
+    }
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: self[offset...])
+    unsafe rest.initializeMemory(as: UInt8.self, repeating: 0)
   }
 }
 

@@ -59,9 +59,10 @@
     pins += 1
   }
 
-  /// A lease whose bytes could be copied out.
-  var nextToCopy: Int? {
-    mapped == pins ? nil : slots.firstIndex { unsafe $0.isUsed && !$0.isPinned && $0.copy == nil }
+  /// The first lease from a number on whose bytes could be copied out.
+  func nextToCopy(from start: Int) -> Int? {
+    guard mapped > pins, start < slots.count else { return nil }
+    return slots[start...].firstIndex { unsafe $0.isUsed && !$0.isPinned && $0.copy == nil }
   }
 
   mutating func copyOut(_ number: Int) {

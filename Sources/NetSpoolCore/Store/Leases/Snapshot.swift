@@ -54,17 +54,22 @@ extension Snapshot {
     case ended
   }
 
-  /// `copying`: the bytes are copied at once, so that the lease does not hold the snapshot.
-  func find(_ key: StoreKey, _ databases: CacheDatabases, copying: Bool) -> Found {
+  /// `copying`: the bytes are copied at once, so that the lease does not hold the snapshot. An entry that is
+  /// not `verified` must go to `verify(_:)` next, and holds the snapshot until then.
+  func find(
+    _ key: StoreKey, _ databases: CacheDatabases, verified: VerifiedBodies, copying: Bool
+  ) -> Found {
     state.withLock { state in
       guard state.transaction != nil else { return .ended }
       switch unsafe mapped(key, databases, state.transaction!) {
       case .nothing: return .nothing
       case .damaged: return .damaged
       case .entry(let facts, let ranges):
+        let isVerified = facts.large == nil || verified.contains(facts.bodyID)
+        if !isVerified { state.inside += 1 }
         let slot = unsafe state.slots.add(ranges)
         if copying { state.slots.copyOut(slot) }
-        return .entry(FoundEntry(digest: key.digest, facts: facts, slot: slot))
+        return .entry(FoundEntry(digest: key.digest, facts: facts, slot: slot, isVerified: isVerified))
       }
     }
   }
@@ -82,49 +87,48 @@ extension Snapshot {
         return unsafe .nothing
       }
       guard let entry = EntryRecord(value, key: key.digest) else { return unsafe .damaged }
-      guard entry.key.isEqual(to: key.fullKey) else { return unsafe .nothing }
       guard let ranges = unsafe ranges(of: entry) else { return unsafe .damaged }
+      let storedKey = unsafe UnsafeRawBufferPointer(
+        start: ranges.metadata.baseAddress! - entry.keyBytes, count: entry.keyBytes)
+      // That two keys share 16 bytes of SHA-256 is far less likely than damage; either way the entry must go.
+      guard unsafe RawSpan(_unsafeBytes: storedKey).isEqual(to: key.fullKey) else { return unsafe .damaged }
       return unsafe .entry(entry.facts, ranges)
     } catch {
       return unsafe error.isDamage ? .damaged : .nothing
     }
   }
 
+  /// The key stands before the metadata. Nil when a page number cannot be true.
   private func ranges(of entry: borrowing EntryRecord) -> LeaseRanges? {
-    let bodyBytes = entry.bodyBytes
-    let (metadata, inline) = (entry.metadataOffset, entry.inlineBodyOffset)
-    let metadataBytes = entry.metadataBytes
-    let page = entry.bodyPage
-    return unsafe entry.bytes.withUnsafeBytes { bytes -> LeaseRanges? in
-      let start = bytes.baseAddress!
-      let large = LargeValue(page: page)
-      let body =
-        unsafe page == 0
-        ? start + inline : environment.address(of: large, bytes: bodyBytes, fileBytes: fileBytes)
-      guard let body = unsafe body else { return nil }
-      return unsafe LeaseRanges(
-        metadata: UnsafeRawBufferPointer(start: start + metadata, count: metadataBytes),
-        body: UnsafeRawBufferPointer(start: body, count: bodyBytes))
+    let (keyBytes, metadataBytes, bodyBytes) = (entry.keyBytes, entry.metadataBytes, entry.bodyBytes)
+    let bodyOffset = Int(entry.bodyOffset)
+    let record = unsafe entry.bytes.withUnsafeBytes { unsafe $0.baseAddress! + EntryRecord.headerBytes }
+    var (head, body) = unsafe (record, record + keyBytes + metadataBytes)
+    if entry.isLarge {
+      let address = unsafe environment.address(
+        ofLargeValueAt: entry.largePage, bytes: bodyOffset + bodyBytes, fileBytes: fileBytes)
+      guard let address = unsafe address else { return nil }
+      unsafe body = address + bodyOffset
+      if !entry.isHeadInline { unsafe head = address }
     }
+    return unsafe LeaseRanges(
+      metadata: UnsafeRawBufferPointer(start: head + keyBytes, count: metadataBytes),
+      body: UnsafeRawBufferPointer(start: body, count: bodyBytes))
   }
 
-  /// Reads the body of a lease once and compares: the page header with what it must say, and the bytes with
-  /// their checksum.
-  func isBodyWhole(_ entry: FoundEntry) -> Bool {
-    let facts = entry.facts
-    if facts.bodyPage == 0 { return true }
-    return unsafe access(entry.slot) { ranges in
-      let header = LargeValue.headerBytes
-      let body = unsafe ranges.body
-      guard unsafe !ranges.isCopy else {
-        return Checksum.of(unsafe RawSpan(_unsafeBytes: body)) == facts.bodyChecksum
-      }
-      let pageHeader = unsafe RawSpan(_unsafeStart: body.baseAddress! - header, byteCount: header)
-      let pages = LargeValue.pages(
-        forBytes: max(facts.bodyBytes, environment.pageBytes / 2), pageBytes: environment.pageBytes)
-      return LargeValue.isWhole(header: pageHeader, page: UInt64(facts.bodyPage), pages: pages)
-        && Checksum.of(unsafe RawSpan(_unsafeBytes: body)) == facts.bodyChecksum
-    }
+  /// Reads all of an entry's large value once and compares: the page header with what it must say, and the
+  /// bytes with their checksum. Once for each entry found without having been verified.
+  func verify(_ entry: FoundEntry) -> Bool {
+    defer { left() }
+    guard let large = entry.facts.large else { return true }
+    let bytes = entry.facts.largeBytes
+    let address = unsafe environment.address(ofLargeValueAt: large.page, bytes: bytes, fileBytes: fileBytes)
+    guard let address = unsafe address else { return false }
+    let header = unsafe RawSpan(
+      _unsafeStart: address - LargeValue.headerBytes, byteCount: LargeValue.headerBytes)
+    let pages = LargeValue.pages(forBytes: bytes, pageBytes: environment.pageBytes)
+    return LargeValue.isWhole(header: header, page: UInt64(large.page), pages: pages)
+      && Checksum.of(unsafe RawSpan(_unsafeStart: address, byteCount: bytes)) == large.checksum
   }
 }
 
@@ -184,14 +188,16 @@ extension Snapshot {
 
   /// Copies the bytes of all leases out of the map, one lease per turn of the lock. True when it has ended.
   func copyOut() -> Bool {
+    var start = 0
     while true {
-      let next: Bool? = state.withLock { state in
-        guard let slot = state.slots.nextToCopy else { return state.transaction == nil }
+      let slot: Int? = state.withLock { state in
+        guard let slot = state.slots.nextToCopy(from: start) else { return nil }
         state.slots.copyOut(slot)
         endIfUnused(&state)
-        return nil
+        return slot
       }
-      if let next { return next }
+      guard let slot else { return hasEnded }
+      start = slot + 1
     }
   }
 
@@ -206,6 +212,8 @@ struct FoundEntry {
   let digest: KeyDigest
   let facts: EntryFacts
   let slot: Int
+  /// Its large value has been compared with its checksum.
+  let isVerified: Bool
 }
 
 /// How many snapshots are pinned, of all snapshots of a store.

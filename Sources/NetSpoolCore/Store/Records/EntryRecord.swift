@@ -4,18 +4,22 @@
 //    0  8  checksum of everything behind it, begun with the key (`Checksum`)
 //    8  8  recency: microseconds since 1970 at the last recorded use, made unique; its key in `recency`
 //   16  8  body id: unique in time; its key in `bodies`
-//   24  8  checksum of the body
-//   32  4  first page of the body in the file, 0 when the body stands in this record
+//   24  8  checksum of the large value, 0 without one
+//   32  4  first page of the large value in the file, 0 without one
 //   36  4  bytes of the body
 //   40  4  bytes of the metadata
 //   44  2  bytes of the full key
 //   46  2  namespace
-//   48  1  version: 1
-//   49  7  0
-//   56     full key, metadata, then the body when its first page is 0
+//   48  4  where the body begins in the large value, 0 without one
+//   52  1  version: 1
+//   53  1  1: the full key and the metadata stand in this record
+//   54  2  0
+//   56     full key and metadata if so, then the body when there is no large value
 //
-// A body of at most `bodyInlineMax` bytes stands in the record; a longer one in `bodies`, filled up with zeros
-// to more than half a page so that it has pages of its own (see `LargeValue`).
+// A body of at most `bodyInlineMax` bytes stands in the record. A longer one is a large value in `bodies`:
+// full key, metadata, body, and zeros up to half a page, so that it has pages of its own (see `LargeValue`).
+// So the tree of entries stays small, and a lookup that hits reads a page it would read anyway. New metadata
+// goes into the record; the large value stays as it is.
 
 /// An entry, borrowed and checked.
 struct EntryRecord: ~Escapable {
@@ -33,90 +37,113 @@ struct EntryRecord: ~Escapable {
         == Checksum.of(bytes.extracting(8..<bytes.byteCount), seed: key.checksumSeed)
     else { return nil }
     self.bytes = bytes
-    guard bytes.byte(at: 48) == Self.version, bytes.byteCount == byteCount else { return nil }
+    guard bytes.byte(at: 52) == Self.version, hasFittingLengths else { return nil }
   }
 
-  /// How long the lengths in it say it is.
-  private var byteCount: Int {
-    Self.headerBytes + keyBytes + metadataBytes + (isBodyInline ? bodyBytes : 0)
+  private var hasFittingLengths: Bool {
+    let headBytes = keyBytes + metadataBytes
+    let isPlaced = isLarge ? isHeadInline || Int(bodyOffset) == headBytes : isHeadInline
+    let inline = (isHeadInline ? headBytes : 0) + (isLarge ? 0 : bodyBytes)
+    return isPlaced && bytes.byteCount == Self.headerBytes + inline
   }
 
   var recency: UInt64 { bytes.integer(at: 8) }
   var bodyID: UInt64 { bytes.integer(at: 16) }
-  var bodyChecksum: UInt64 { bytes.integer(at: 24) }
-  var bodyPage: UInt32 { bytes.integer(at: 32) }
+  var largeChecksum: UInt64 { bytes.integer(at: 24) }
+  var largePage: UInt32 { bytes.integer(at: 32) }
   var bodyBytes: Int { Int(bytes.integer(at: 36, as: UInt32.self)) }
   var metadataBytes: Int { Int(bytes.integer(at: 40, as: UInt32.self)) }
   var keyBytes: Int { Int(bytes.integer(at: 44, as: UInt16.self)) }
   var namespace: UInt16 { bytes.integer(at: 46) }
-  var isBodyInline: Bool { bodyPage == 0 }
+  var bodyOffset: UInt32 { bytes.integer(at: 48) }
+  var isHeadInline: Bool { bytes.byte(at: 53) != 0 }
+  var isLarge: Bool { largePage != 0 }
 
-  var metadataOffset: Int { Self.headerBytes + keyBytes }
-  var inlineBodyOffset: Int { metadataOffset + metadataBytes }
-
-  var key: RawSpan {
-    @_lifetime(copy self) get { bytes.extracting(Self.headerBytes..<metadataOffset) }
+  /// The full key, when it stands in the record.
+  var inlineKey: RawSpan? {
+    @_lifetime(copy self) get {
+      isHeadInline ? bytes.extracting(Self.headerBytes..<Self.headerBytes + keyBytes) : nil
+    }
   }
 
-  var metadata: RawSpan {
-    @_lifetime(copy self) get { bytes.extracting(metadataOffset..<inlineBodyOffset) }
+  /// The body, when it stands in the record; else nothing.
+  var inlineBody: RawSpan {
+    @_lifetime(copy self) get { bytes.extracting(last: isLarge ? 0 : bodyBytes) }
   }
 
   /// Everything but the bytes of key, metadata and body.
   var facts: EntryFacts {
     EntryFacts(
-      recency: recency, bodyID: bodyID, bodyChecksum: bodyChecksum, bodyPage: bodyPage, bodyBytes: bodyBytes,
-      namespace: namespace, recordBytes: bytes.byteCount)
+      recency: recency, bodyID: bodyID, bodyBytes: bodyBytes, large: large, namespace: namespace,
+      recordBytes: bytes.byteCount)
+  }
+
+  private var large: EntryFacts.Large? {
+    isLarge ? EntryFacts.Large(page: largePage, checksum: largeChecksum, bodyOffset: Int(bodyOffset)) : nil
   }
 }
 
 /// What an entry says besides its key, metadata and body.
 struct EntryFacts: Equatable, Sendable {
-  var recency: UInt64
-  var bodyID: UInt64
-  var bodyChecksum: UInt64
-  var bodyPage: UInt32
-  var bodyBytes: Int
-  var namespace: UInt16
-  var recordBytes: Int
-
-  /// What it takes of its namespace's quota: its body's pages and its record.
-  func weight(pageBytes: Int) -> Int {
-    guard bodyPage != 0 else { return recordBytes }
-    return recordBytes + LargeValue.pages(forBytes: max(bodyBytes, pageBytes / 2), pageBytes: pageBytes)
-      * pageBytes
+  struct Large: Equatable, Sendable {
+    var page: UInt32
+    var checksum: UInt64
+    var bodyOffset: Int
   }
 
-  /// Writes an entry into `out`, which keeps its memory between entries.
-  func encode(key: StoreKey, metadata: RawSpan, inlineBody: RawSpan, into out: inout [UInt8]) {
-    out.removeAll(keepingCapacity: true)
-    out.append(integer: UInt64(0))
-    out.append(integer: recency)
-    out.append(integer: bodyID)
-    out.append(integer: bodyChecksum)
-    out.append(integer: bodyPage)
-    out.append(integer: UInt32(bodyBytes))
-    out.append(integer: UInt32(metadata.byteCount))
-    out.append(integer: UInt16(key.fullKey.count))
-    out.append(integer: namespace)
-    out.append(integer: UInt64(EntryRecord.version))
-    out.append(contentsOf: key.fullKey)
-    out.append(metadata)
-    out.append(inlineBody)
-    out.seal(key.digest)
+  var recency: UInt64
+  var bodyID: UInt64
+  var bodyBytes: Int
+  var large: Large?
+  var namespace: UInt16
+  var recordBytes = 0
+
+  /// Bytes of the large value without the zeros at its end.
+  var largeBytes: Int { large.map { $0.bodyOffset + bodyBytes } ?? 0 }
+
+  /// What it takes of its namespace's quota: its pages and its record.
+  func weight(pageBytes: Int) -> Int {
+    guard large != nil else { return recordBytes }
+    return recordBytes + LargeValue.pages(forBytes: largeBytes, pageBytes: pageBytes) * pageBytes
   }
 }
 
 extension [UInt8] {
-  /// Writes the checksum of an entry.
-  mutating func seal(_ key: KeyDigest) {
-    let checksum = Checksum.of(rawBytes.extracting(8..<count), seed: key.checksumSeed)
-    for index in 0..<8 { self[index] = UInt8(truncatingIfNeeded: checksum >> (8 * index)) }
+  /// Becomes the record of an entry, keeping its memory. `head`: with its full key and metadata.
+  mutating func encode(
+    _ facts: EntryFacts, key: StoreKey, metadata: [UInt8], isHeadInline: Bool, inlineBody: [UInt8]
+  ) {
+    removeAll(keepingCapacity: true)
+    append(integer: UInt64(0))
+    append(integer: facts.recency)
+    append(integer: facts.bodyID)
+    append(integer: facts.large?.checksum ?? 0)
+    append(integer: facts.large?.page ?? 0)
+    append(integer: UInt32(facts.bodyBytes))
+    append(integer: UInt32(metadata.count))
+    append(integer: UInt16(key.fullKey.count))
+    append(integer: facts.namespace)
+    append(integer: UInt32(facts.large?.bodyOffset ?? 0))
+    append(integer: UInt32(EntryRecord.version) | (isHeadInline ? 1 << 8 : 0))
+    if isHeadInline {
+      append(contentsOf: key.fullKey)
+      append(contentsOf: metadata)
+    }
+    append(contentsOf: inlineBody)
+    seal(key.digest)
   }
 
   /// Changes the recency of an encoded entry.
   mutating func reseal(recency: UInt64, _ key: KeyDigest) {
-    for index in 0..<8 { self[8 + index] = UInt8(truncatingIfNeeded: recency >> (8 * index)) }
+    write(recency, at: 8)
     seal(key)
+  }
+
+  private mutating func seal(_ key: KeyDigest) {
+    write(Checksum.of(rawBytes.extracting(8..<count), seed: key.checksumSeed), at: 0)
+  }
+
+  private mutating func write(_ number: UInt64, at offset: Int) {
+    for index in 0..<8 { self[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
   }
 }

@@ -20,46 +20,35 @@ extension CacheWriter {
       report.dropped += 1
       return
     }
-    let namespace = namespaces[place].number
     var facts = EntryFacts(
-      recency: 0, bodyID: put.bodyID, bodyChecksum: 0, bodyPage: 0, bodyBytes: put.body.count,
-      namespace: namespace, recordBytes: 0)
+      recency: 0, bodyID: put.bodyID, bodyBytes: put.body.count, large: nil,
+      namespace: namespaces[place].number)
     if put.body.count > EntryRecord.bodyInlineMax {
-      facts.bodyChecksum = Checksum.of(put.body.rawBytes)
-      guard let page = try putBody(put, &transaction) else {
+      guard let large = try putLarge(put, key, &transaction) else {
         report.dropped += 1
         return
       }
-      facts.bodyPage = page
+      facts.large = large
     }
-    facts.recency = try recordUse(of: key.digest, namespace: namespace, &transaction)
-    try write(facts, key, put, &transaction)
+    facts.recency = try recordUse(of: key.digest, namespace: facts.namespace, &transaction)
+    scratch.encode(
+      facts, key: key, metadata: put.metadata, isHeadInline: facts.large == nil,
+      inlineBody: facts.large == nil ? put.body : [])
+    try transaction.put(scratch.rawBytes, at: key.digest.recordKey, in: databases.entries)
+    facts.recordBytes = scratch.count
+    count(facts.namespace, entries: 1, bytes: facts.weight(pageBytes: environment.pageBytes))
     report.puts += 1
   }
 
-  private mutating func write(
-    _ facts: EntryFacts, _ key: StoreKey, _ put: PendingPut, _ transaction: inout WriteTransaction
-  ) throws(StoreError) {
-    let inline = facts.bodyPage == 0 ? put.body : []
-    facts.encode(key: key, metadata: put.metadata.rawBytes, inlineBody: inline.rawBytes, into: &scratch)
-    try transaction.put(scratch.rawBytes, at: key.digest.recordKey, in: databases.entries)
-    var written = facts
-    written.recordBytes = scratch.count
-    count(facts.namespace, entries: 1, bytes: written.weight(pageBytes: environment.pageBytes))
-  }
-
-  /// Answers the body's first page; nil when its id or page cannot be had.
-  private mutating func putBody(
-    _ put: PendingPut, _ transaction: inout WriteTransaction
-  ) throws(StoreError) -> UInt32? {
-    let key = RecordKey(integer: put.bodyID)
-    let bytesMin = environment.pageBytes / 2
-    guard put.body.count < bytesMin else {
-      return try transaction.putLarge(put.body.rawBytes, at: key, in: databases.bodies)?.page
-    }
-    // Filled up, so that it gets pages of its own.
-    let padded = put.body + [UInt8](repeating: 0, count: bytesMin - put.body.count)
-    return try transaction.putLarge(padded.rawBytes, at: key, in: databases.bodies)?.page
+  /// Nil when the body's id or page cannot be had.
+  private mutating func putLarge(
+    _ put: PendingPut, _ key: StoreKey, _ transaction: inout WriteTransaction
+  ) throws(StoreError) -> EntryFacts.Large? {
+    let value = try transaction.putLarge(
+      key.fullKey, put.metadata, put.body, at: RecordKey(integer: put.bodyID), in: databases.bodies)
+    guard let value else { return nil }
+    return EntryFacts.Large(
+      page: value.page, checksum: value.checksum, bodyOffset: key.fullKey.count + put.metadata.count)
   }
 
   // MARK: Metadata
@@ -67,21 +56,19 @@ extension CacheWriter {
   private mutating func replaceMetadata(
     _ metadata: [UInt8], bodyID: UInt64, _ key: StoreKey, _ transaction: inout WriteTransaction
   ) throws(StoreError) {
-    guard let (facts, inline) = try storedBody(key, &transaction), facts.bodyID == bodyID else { return }
-    facts.encode(key: key, metadata: metadata.rawBytes, inlineBody: inline.rawBytes, into: &scratch)
+    guard let (facts, inlineBody) = try storedBody(key, transaction), facts.bodyID == bodyID else { return }
+    scratch.encode(facts, key: key, metadata: metadata, isHeadInline: true, inlineBody: inlineBody)
     try transaction.put(scratch.rawBytes, at: key.digest.recordKey, in: databases.entries)
     count(facts.namespace, entries: 0, bytes: scratch.count - facts.recordBytes)
   }
 
   private func storedBody(
-    _ key: StoreKey, _ transaction: inout WriteTransaction
-  ) throws(StoreError) -> (EntryFacts, inline: [UInt8])? {
+    _ key: StoreKey, _ transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> (EntryFacts, inlineBody: [UInt8])? {
     guard let value = try transaction.value(at: key.digest.recordKey, in: databases.entries),
-      let entry = EntryRecord(value, key: key.digest), entry.key.isEqual(to: key.fullKey)
+      let entry = EntryRecord(value, key: key.digest)
     else { return nil }
-    let facts = entry.facts
-    guard facts.bodyPage == 0 else { return (facts, []) }
-    return (facts, [UInt8](value.extracting(entry.inlineBodyOffset..<value.byteCount)))
+    return (entry.facts, [UInt8](entry.inlineBody))
   }
 
   // MARK: Remove
@@ -95,7 +82,7 @@ extension CacheWriter {
     let use = RecordKey(ordered: UInt64(facts.namespace), facts.recency)
     try transaction.remove(at: use, in: databases.recency)
     count(facts.namespace, entries: -1, bytes: -facts.weight(pageBytes: environment.pageBytes))
-    guard facts.bodyPage != 0 else { return }
+    guard facts.large != nil else { return }
     let removal = try transaction.removeLarge(at: RecordKey(integer: facts.bodyID), in: databases.bodies)
     if removal != .removed { foundDamage() }
   }

@@ -32,7 +32,7 @@ extension CacheWriter {
   }
 
   private mutating func removeMatches(
-    _ namespace: UInt16, _ isMeant: KeyMatch?, from start: KeyDigest?, _ transaction: inout WriteTransaction
+    _ namespace: UInt16, _ matching: KeyMatch?, from start: KeyDigest?, _ transaction: inout WriteTransaction
   ) throws(StoreError) -> Progress {
     var matches: [KeyDigest] = []
     var last: KeyDigest?
@@ -47,13 +47,27 @@ extension CacheWriter {
         matches.append(key)
         return true
       }
-      if entry.namespace == namespace && isMeant?(entry.key) ?? true { matches.append(key) }
+      if entry.namespace == namespace && isMeant(entry, by: matching, transaction) { matches.append(key) }
       return true
     }
     let isEnd = visits < Self.visitsMax && matches.count < Self.removalsMax
     for key in matches { try remove(key, &transaction) }
     guard !isEnd, let last else { return .done }
     return .from(last)
+  }
+}
+
+extension CacheWriter {
+  private func isMeant(
+    _ entry: borrowing EntryRecord, by matches: KeyMatch?, _ transaction: borrowing WriteTransaction
+  ) -> Bool {
+    guard let matches else { return true }
+    if let key = entry.inlineKey { return matches(key) }
+    // Without its large value the entry is worth nothing.
+    guard let value = try? transaction.value(at: RecordKey(integer: entry.bodyID), in: databases.bodies),
+      value.byteCount >= entry.keyBytes
+    else { return true }
+    return matches(value.extracting(first: entry.keyBytes))
   }
 }
 

@@ -88,7 +88,9 @@ extension CacheWriter {
   private mutating func loadNamespaces(_ transaction: borrowing WriteTransaction) throws(StoreError) {
     var loaded: [NamespaceRecord] = []
     try transaction.forEach(in: databases.namespaces) { record in
-      if let namespace = NamespaceRecord(number: record.key.integer(at: 0), decoding: record.value) {
+      if record.key.byteCount == 8,
+        let namespace = NamespaceRecord(number: record.key.integer(at: 0), decoding: record.value)
+      {
         loaded.append(namespace)
       }
       return true

@@ -144,8 +144,13 @@ struct StoreThread: ~Copyable {
 
   private mutating func write(_ batch: [PendingTable.Change], _ touched: [KeyDigest]) {
     if isFileFull(for: batch) { return dropPuts(batch) }
-    guard let report = try? writer.write(batch, touched: touched) else { return dropPuts(batch) }
-    didCommit(batch, report)
+    do throws(StoreError) {
+      didCommit(batch, try writer.write(batch, touched: touched))
+    } catch {
+      // Damage that the checks at the start could not see: the next start sees the mark.
+      if error.isDamage { core.environment.place.markSuspect() }
+      dropPuts(batch)
+    }
   }
 
   /// Whether the file would pass its limit. Before that is so, leases give up their places, however young.
