@@ -176,4 +176,17 @@ struct CacheStoreTests {
     let found = (0..<200).map { !store.lookup(StoreKey("\($0)")).isMissing }
     #expect(zip(found, isAccepted).allSatisfy { !$0 || $1 })
   }
+
+  @Test func pagesThatWereDroppedFromMemoryAreReadAgain() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { $0.residentBytesMax = 100_000 }
+    for number in 0..<50 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 10_000))
+    }
+    store.flush()
+    for round in 0..<100 {
+      let held = try #require(store.lookup(StoreKey("\(round % 50)")))
+      #expect(held.bytes == pattern(round % 50, count: 10_000))
+    }
+  }
 }
