@@ -10,7 +10,8 @@ extension EngineCore {
 
   func admit() {
     playNext()
-    while playing.count + ending.count < Self.publishingMax, !isStoreBusy, driver.hasRoomToDeliver(Self.undeliveredMax),
+    while playing.count + ending.count < Self.publishingMax, !isStoreBusy,
+      driver.hasRoomToDeliver(Self.undeliveredMax),
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
