@@ -57,6 +57,7 @@ struct FetchRun {
     // Before the outputs: a cache that cannot be opened must not cost an earlier run's results.
     let fetcher = try makeFetcher(options, folder)
     let outputs = try makeOutputs(ledger)
+    ResidentMemory.shrink()
     let end = FetchJob(
       plan: plan, settings: settings, outputs: outputs,
       around: FetchJob.Surroundings(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)

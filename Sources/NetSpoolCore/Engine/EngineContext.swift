@@ -32,7 +32,7 @@ package final class EngineContext: Sendable {
   private let caching = Mutex<EngineCache?>(nil)
   private let hasCache = Atomic(false)
   /// Ended without the loop and not yet delivered.
-  private let ended = Mutex<[Operation]>([])
+  private let ended = Mutex(Ended())
   /// The queue that the driver belongs to: as long as an operation lives, its loop thread runs.
   private let owner: (any AnyObject & Sendable)?
 
@@ -124,25 +124,43 @@ package final class EngineContext: Sendable {
     }
   }
 
-  /// One that ended without the loop. Many that end in a row share one hop to the delivery target.
+  private struct Ended {
+    var operations: [Operation] = []
+    /// Somebody is on the way to the delivery target, or there.
+    var isFetched = false
+  }
+
+  /// One that ended without the loop. Many that end in a row share one hop to the delivery target: those that
+  /// end while it delivers go along.
   func deliverSoon(_ operation: Operation) {
-    let isFirst = ended.withLock { ended in
-      ended.append(operation)
-      return ended.count == 1
+    let isFetched = ended.withLock { ended in
+      ended.operations.append(operation)
+      defer { ended.isFetched = true }
+      return ended.isFetched
     }
-    guard isFirst else { return }
-    deliverLate { [self] in
-      for operation in takeEnded() {
+    if !isFetched { deliverLate { [self] in deliverEnded() } }
+  }
+
+  private func deliverEnded() {
+    for _ in 0..<Self.batchesMax {
+      let batch = takeEnded()
+      if batch.isEmpty { return }
+      for operation in batch {
         operation.deliver(.state(.finished))
         operation.deliver(.final)
       }
     }
+    deliverLate { [self] in deliverEnded() }
   }
+
+  /// Then others that have something for the delivery target get their turn.
+  private static let batchesMax = 16
 
   private func takeEnded() -> [Operation] {
     ended.withLock { ended in
-      defer { ended = [] }
-      return ended
+      defer { ended.operations = [] }
+      ended.isFetched = !ended.operations.isEmpty
+      return ended.operations
     }
   }
 

@@ -10,7 +10,8 @@ extension EngineCore {
 
   func admit() {
     playNext()
-    while playing.count + ending.count < Self.publishingMax, !isStoreBusy, driver.hasRoomToDeliver(Self.undeliveredMax),
+    while playing.count + ending.count < Self.publishingMax, !isStoreBusy,
+      driver.hasRoomToDeliver(Self.undeliveredMax),
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
@@ -101,15 +102,16 @@ extension EngineCore {
     let isForeign = operation.loop.journey?.isForeign ?? false
     let hasBody = plan.source != nil || plan.method.expectsBody
     let conditions = operation.loop.cacheUse?.conditions ?? HeaderFields()
-    let isPlain = own.count == 0 && !isForeign && !hasBody && conditions.count == 0
+    let isBare = own.count == 0 && !isForeign && !hasBody
+    let isPlain = isBare && conditions.count == 0
     plan.decodes =
       operation.context.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
     let defaults = isForeign ? HeaderFields() : operation.context.headers
     plan.headerLines =
-      isPlain
-      ? operation.context.plainLines
+      isBare
+      ? operation.context.plainLines + HeaderLines.each(conditions)
       : HeaderLines.make(
         defaults: defaults, own: own + conditions, decodes: plan.decodes, hasBody: hasBody,
         expects: !(operation.loop.journey?.refusesExpect ?? false))

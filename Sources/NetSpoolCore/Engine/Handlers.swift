@@ -1,4 +1,4 @@
-/// The closures of an operation. Nearly all have one or two, so the first needs no array.
+/// The closures of an operation. Nearly all have one or two, which need no array.
 struct Handlers: Sendable {
   enum Handler: Sendable {
     case completion(@Sendable (Response) -> Void)
@@ -14,19 +14,29 @@ struct Handlers: Sendable {
   }
 
   private var first: Handler?
+  private var second: Handler?
   private var rest: [Handler] = []
 
   mutating func append(_ handler: Handler) {
-    if first == nil { first = handler } else { rest.append(handler) }
+    if first == nil {
+      first = handler
+    } else if second == nil {
+      second = handler
+    } else {
+      rest.append(handler)
+    }
   }
 
   func forEach(_ body: (Handler) -> Void) {
     if let first { body(first) }
+    if let second { body(second) }
     for handler in rest { body(handler) }
   }
 
   func contains(_ matches: (Handler) -> Bool) -> Bool {
-    first.map(matches) ?? false || rest.contains(where: matches)
+    if let first, matches(first) { return true }
+    if let second, matches(second) { return true }
+    return rest.contains(where: matches)
   }
 
   var wantsState: Bool { contains { if case .state = $0 { true } else { false } } }

@@ -8,6 +8,9 @@ enum HeaderLines {
     return [lines.joined(separator: "\r\n")]
   }
 
+  /// One each, to go behind others.
+  static func each(_ fields: HeaderFields) -> [String] { fields.map(line) }
+
   private static let acceptEncoding = "Accept-Encoding: " + ContentDecoder.acceptEncoding
 
   static func make(
@@ -32,6 +35,8 @@ enum HeaderLines {
 
   /// A field without a value is written with a semicolon; with a colon libcurl would remove it.
   private static func line(_ field: HeaderFields.Field) -> String {
-    field.valueBytes.isEmpty ? field.name + ";" : "\(field.name): \(field.value)"
+    guard !field.valueBytes.isEmpty else { return field.name + ";" }
+    return String(
+      decoding: field.nameBytes + [UInt8(ascii: ":"), UInt8(ascii: " ")] + field.valueBytes, as: UTF8.self)
   }
 }

@@ -39,6 +39,8 @@ extension Operation {
   package func deliver(_ event: Event) {
     if case .final = event { return deliverFinal() }
     if case .mark(let body) = event { return body() }
+    // Nearly nobody listens to states, and copying the handlers costs more than to ask.
+    if case .state = event, !shared.withLock({ $0.handlers.wantsState }) { return }
     if case .provisional(let response) = event, case .failure = judge(.response(response)) { return }
     let handlers = shared.withLock { $0.handlers }
     handlers.forEach { handler in

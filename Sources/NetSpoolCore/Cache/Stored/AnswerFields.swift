@@ -85,7 +85,10 @@ extension AnswerFields {
     _ bytes: Span<UInt8>, _ line: Range<Int>, _ text: StaticString, _ name: Name
   ) -> (Name, value: Int)? {
     let value = line.lowerBound + text.utf8CodeUnitCount + 1
-    guard value < line.upperBound, bytes.equals(text, in: line.lowerBound..<(value - 1)) else { return nil }
+    // The colon tells nearly all apart by the length of their names.
+    guard value < line.upperBound, bytes[value - 2] == UInt8(ascii: ":"),
+      bytes.equals(text, in: line.lowerBound..<(value - 1))
+    else { return nil }
     return (name, value)
   }
 }

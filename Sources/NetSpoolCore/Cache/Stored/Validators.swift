@@ -14,8 +14,8 @@ package enum Validators {
   private static func usable(_ tag: ArraySlice<UInt8>?) -> ArraySlice<UInt8>? {
     guard let value = tag, !value.isEmpty else { return nil }
     let opaque = opaqueTag(value)
-    let isList = opaque.contains { $0 == UInt8(ascii: ",") } && opaque.first != UInt8(ascii: "\"")
-    return value.elementsEqual("*".utf8) || isList ? nil : value
+    let isList = opaque.first != UInt8(ascii: "\"") && opaque.contains(UInt8(ascii: ","))
+    return value.count == 1 && value.first == UInt8(ascii: "*") || isList ? nil : value
   }
 
   /// Seconds since 1970; nil if it is missing or no date.
@@ -34,17 +34,20 @@ package enum Validators {
   /// The fields that make a GET conditional on the stored answer being outdated (RFC 9111 section 4.3.1):
   /// If-None-Match and If-Modified-Since, each if it can. The date is sent back to the letter.
   package static func conditions(_ headers: HeaderFields) -> HeaderFields {
+    let fields = AnswerFields(headers)
     var conditions = HeaderFields()
-    if let tag = entityTag(headers) {
+    if let tag = entityTag(fields) {
       conditions.append(name: "If-None-Match".utf8, value: tag)
     }
-    if lastModified(headers) != nil, let date = headers.firstBytes("last-modified") {
+    if lastModified(fields) != nil, let date = fields[.lastModified] {
       conditions.append(name: "If-Modified-Since".utf8, value: date)
     }
     return conditions
   }
 
-  static func isWeak(_ tag: ArraySlice<UInt8>) -> Bool { tag.starts(with: "W/".utf8) }
+  static func isWeak(_ tag: ArraySlice<UInt8>) -> Bool {
+    tag.count >= 2 && tag[tag.startIndex] == UInt8(ascii: "W") && tag[tag.startIndex + 1] == UInt8(ascii: "/")
+  }
 
   static func opaqueTag(_ tag: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     isWeak(tag) ? tag.dropFirst(2) : tag

@@ -20,6 +20,9 @@ package final class EngineCache: Sendable {
   /// The engine's fields; what a request without fields of its own would send; and whose answers those are.
   let defaults: HeaderFields
   let plainFields: HeaderFields
+  /// What such a request asks, and those of its fields that may count for the key: most often none.
+  private let plainRequest: CacheRequest
+  private let plainRouting: HeaderFields
   let plainScope: CacheScope
   /// Whose answers are nobody's.
   let anonymousScope: CacheScope
@@ -29,6 +32,8 @@ package final class EngineCache: Sendable {
     self.settings = settings
     defaults = headers
     plainFields = SentFields.make(defaults: headers, own: HeaderFields(), decodes: true)
+    plainRequest = CacheRequest(headers: plainFields)
+    plainRouting = RequestFieldScan.mayRoute(plainFields) ? plainFields : HeaderFields()
     plainScope = Self.scope(settings, own: nil, plainFields)
     anonymousScope = CacheScope.anonymous.inNamespace(settings.namespace)
   }
@@ -54,15 +59,14 @@ package final class EngineCache: Sendable {
   ) -> CacheQuestion? {
     let own = request.hasExtras ? request.extra.credentialScope : nil
     let lifetime = request.hasExtras ? request.extra.cacheLifetime : nil
-    let isPlain = fields == nil && own == nil
-    let fields = fields ?? plainFields
-    let scope = isPlain ? plainScope : scope(own: own, fields)
-    let asked = CacheRequest(
-      method: method, headers: fields, policy: request.cachePolicy ?? settings.defaultPolicy,
-      lifetime: lifetime)
+    let scope = fields == nil && own == nil ? plainScope : scope(own: own, fields ?? plainFields)
+    var asked = fields.map { CacheRequest(headers: $0) } ?? plainRequest
+    asked.method = method
+    asked.policy = request.cachePolicy ?? settings.defaultPolicy
+    asked.lifetime = lifetime
     if asked.bypassesCache, !asked.staysOffline { return nil }
-    return CacheQuestion(
-      asked, fields: fields, scope: scope,
-      primaryKey: StoreKey(CacheKey.primary(scope: scope, origin: origin, target: target, headers: fields)))
+    let key = CacheKey.primary(
+      scope: scope, origin: origin, target: target, headers: fields ?? plainRouting)
+    return CacheQuestion(asked, fields: fields ?? plainFields, scope: scope, primaryKey: StoreKey(key))
   }
 }

@@ -81,7 +81,7 @@ extension EngineCore {
     if let entry = use.entry, let body = storedBody(answer, transfer, use) {
       use.cache.put(entry, body, for: use.question)
       waitForStore(use.cache.store)
-    } else if let held = use.held, answer.head.status < 500 {
+    } else if let held = use.held, answer.head.status < 400 {
       use.cache.remove(held)  // older than this answer, which must not be stored
     }
   }

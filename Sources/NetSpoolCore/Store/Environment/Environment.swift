@@ -177,13 +177,15 @@ extension Environment {
   /// Pages of the file that a writer may use again as long as no reader is older than `commit`. They stand in
   /// a tree of their own, number 0, under the commit that set them free; a record begins with their count.
   package func freePages(before commit: UInt64) throws(StoreError) -> Int {
+    let most = fileBytes / pageBytes
     var pages = 0
     try read().forEach(in: Database(handle: 0)) { record in
       guard record.key.byteCount == 8, record.value.byteCount >= 8,
         record.key.integer(at: 0, as: UInt64.self) < commit
       else { return false }
-      // No checksum covers this tree: what it says is a hint.
-      pages &+= Int(truncatingIfNeeded: record.value.integer(at: 0, as: UInt64.self))
+      // No checksum covers this tree: what it says is a hint, and cannot be more than there is.
+      let stated = record.value.integer(at: 0, as: UInt64.self)
+      pages = min(most, pages + Int(min(stated, UInt64(most))))
       return true
     }
     return pages

@@ -118,16 +118,17 @@ package enum PlainURL {
     while index < url.count {
       let byte = url[index]
       if byte == UInt8(ascii: ".") && previous == UInt8(ascii: "/") { return false }
-      if !plain[Int(byte)] { return false }
+      if !isPlain(byte) { return false }
       previous = byte
       index += 1
     }
     return true
   }
 
-  /// Unreserved, `/`, `?`, `%` and the sub-delimiters: sent as they are.
-  private static let plain: [Bool] = (0..<256).map { value in
-    let byte = UInt8(value)
-    return byte.isUnreserved || "/?%!$&'()*+,;=:@".utf8.contains(byte)
+  /// Unreserved, `/`, `?`, `%`, `:`, `@` and the sub-delimiters: sent as they are. A map of 128 bits.
+  @inline(__always)
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    let map: UInt64 = byte < 64 ? 0xAFFF_FFF2_0000_0000 : byte < 128 ? 0x47FF_FFFE_87FF_FFFF : 0
+    return (map >> UInt64(byte & 63)) & 1 != 0
   }
 }
