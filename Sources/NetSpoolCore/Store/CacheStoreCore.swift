@@ -78,7 +78,7 @@ extension CacheStoreCore {
     case .stored(let snapshot, let entry, let newMetadata):
       let lease = LeasedBytes(snapshot, slot: entry.slot, count: entry.facts.bodyBytes)
       guard entry.isVerified || verify(entry, snapshot) else {
-        drop(damaged: key)
+        drop(damaged: key, hits: 1)
         return nil
       }
       // The leaf of the entry, and the body.
@@ -152,9 +152,11 @@ extension CacheStoreCore {
     if shelf.touched.count == Shelf.touchedMax && shelf.wake() { wakeUp.signal() }
   }
 
-  private func drop(damaged key: StoreKey) {
+  /// `hits`: how often it has been counted as one.
+  private func drop(damaged key: StoreKey, hits: Int = 0) {
     shelf.withLock { shelf in
       shelf.statistics.damaged += 1
+      shelf.statistics.hits -= hits
       shelf.statistics.misses += 1
     }
     remove(key)
