@@ -73,7 +73,7 @@ extension WriteTransaction {
 
   private func isAtItsPlace(_ value: MDB_val, page: UInt64) -> Bool {
     guard let offset = unsafe environment.offsetInMap(of: value.mv_data) else { return true }
-    return offset == Int64(page) &* Int64(environment.pageBytes) + Int64(LargeValue.headerBytes)
+    return offset == Int64(truncatingIfNeeded: page) &* Int64(environment.pageBytes) + Int64(LargeValue.headerBytes)
   }
 }
 
