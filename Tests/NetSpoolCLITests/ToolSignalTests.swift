@@ -30,14 +30,16 @@ import Testing
     bench.origin.releaseAll()
     #expect(tool.wait() == .status(status))
     #expect(bench.wrong(0..<24).isEmpty)
-    #expect(bench.origin.requestCount == 24)
+    // A loop that was at work when the signal came may fill the slots once more.
+    let sent = bench.origin.requestCount
+    #expect((24...28).contains(sent))
 
     let line = tool.errors.text.split(separator: "\n").first { $0.hasPrefix("to go on: ") }
     let command = try #require(line).dropFirst("to go on: ".count)
     let again = try Tool(
       ["-c", String(command)], program: "/bin/sh", environment: ["PATH=\(try Tool.folder()):/usr/bin:/bin"])
     #expect(again.wait() == .status(0))
-    #expect(again.errors.text.contains("24 done before"))
+    #expect(again.errors.text.contains("\(sent) done before"))
     #expect(bench.wrong(0..<60).isEmpty)
     #expect((0..<60).allSatisfy { bench.origin.hits("/\($0)") == 1 })
   }

@@ -50,10 +50,11 @@ struct FetchRun {
       return try DryRun(plan: plan, console: console, stop: stop, reactor: reactor).run()
     }
     let outputs = try makeOutputs(ledger)
+    let fetcher = try makeFetcher(options, folder)
+    ResidentMemory.shrink()
     let end = FetchJob(
       plan: plan, settings: settings, outputs: outputs,
-      around: FetchJob.Surroundings(
-        fetcher: try makeFetcher(options, folder), reactor: reactor, stop: stop, reporter: reporter)
+      around: FetchJob.Surroundings(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
     ).run()
     onEnd(end)
     return try report(end)

@@ -5,29 +5,29 @@ import Dispatch
 /// is not part of what is tested.
 extension ScriptedOrigin {
   /// Waits until this many requests were read.
-  public func waitForRequests(_ count: Int, within limit: Duration = .seconds(10)) async -> Bool {
+  public func waitForRequests(_ count: Int, within limit: Duration = .seconds(30)) async -> Bool {
     await wait(.requests(count), limit)
   }
 
   /// Waits until this path was asked for so often.
-  public func waitForHits(_ path: String, _ count: Int, within limit: Duration = .seconds(10)) async -> Bool {
+  public func waitForHits(_ path: String, _ count: Int, within limit: Duration = .seconds(30)) async -> Bool {
     await wait(.hits(path, count), limit)
   }
 
   /// Waits until so many requests wait at this path or gate.
-  public func waitForWaiting(_ gate: String, _ count: Int, within limit: Duration = .seconds(10)) async
+  public func waitForWaiting(_ gate: String, _ count: Int, within limit: Duration = .seconds(30)) async
     -> Bool
   {
     await wait(.waitingAt(gate, count), limit)
   }
 
   /// Waits until exactly this many connections are open.
-  public func waitForOpenConnections(_ count: Int, within limit: Duration = .seconds(10)) async -> Bool {
+  public func waitForOpenConnections(_ count: Int, within limit: Duration = .seconds(30)) async -> Bool {
     await wait(.openConnections(count), limit)
   }
 
   /// The next request that was not taken yet, waiting for it if need be; nil when the time is over.
-  public func takeRequest(within limit: Duration = .seconds(10)) async -> RecordedRequest? {
+  public func takeRequest(within limit: Duration = .seconds(30)) async -> RecordedRequest? {
     let end = ContinuousClock.now + limit
     while true {
       if let request = state.takeRequest() { return request }
@@ -57,31 +57,31 @@ extension ScriptedOrigin {
 extension ScriptedOrigin {
   /// Blocks until this many requests were read.
   @available(*, noasync, message: "await the asynchronous waitForRequests")
-  public func waitForRequests(_ count: Int, within limit: Duration = .seconds(10)) -> Bool {
+  public func waitForRequests(_ count: Int, within limit: Duration = .seconds(30)) -> Bool {
     block(.requests(count), limit)
   }
 
   /// Blocks until this path was asked for so often.
   @available(*, noasync, message: "await the asynchronous waitForHits")
-  public func waitForHits(_ path: String, _ count: Int, within limit: Duration = .seconds(10)) -> Bool {
+  public func waitForHits(_ path: String, _ count: Int, within limit: Duration = .seconds(30)) -> Bool {
     block(.hits(path, count), limit)
   }
 
   /// Blocks until so many requests wait at this path or gate.
   @available(*, noasync, message: "await the asynchronous waitForWaiting")
-  public func waitForWaiting(_ gate: String, _ count: Int, within limit: Duration = .seconds(10)) -> Bool {
+  public func waitForWaiting(_ gate: String, _ count: Int, within limit: Duration = .seconds(30)) -> Bool {
     block(.waitingAt(gate, count), limit)
   }
 
   /// Blocks until exactly this many connections are open.
   @available(*, noasync, message: "await the asynchronous waitForOpenConnections")
-  public func waitForOpenConnections(_ count: Int, within limit: Duration = .seconds(10)) -> Bool {
+  public func waitForOpenConnections(_ count: Int, within limit: Duration = .seconds(30)) -> Bool {
     block(.openConnections(count), limit)
   }
 
   /// The next request that was not taken yet, blocking for it if need be; nil when the time is over.
   @available(*, noasync, message: "await the asynchronous takeRequest")
-  public func takeRequest(within limit: Duration = .seconds(10)) -> RecordedRequest? {
+  public func takeRequest(within limit: Duration = .seconds(30)) -> RecordedRequest? {
     let end = ContinuousClock.now + limit
     while true {
       if let request = state.takeRequest() { return request }

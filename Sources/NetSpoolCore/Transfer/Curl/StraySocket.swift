@@ -1,3 +1,4 @@
+internal import CNetSpoolCurl
 internal import CNetSpoolShims
 internal import Glibc
 
