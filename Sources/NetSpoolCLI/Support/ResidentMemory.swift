@@ -15,7 +15,9 @@ enum ResidentMemory {
   /// is not a file's code.
   static func codeRange(_ line: Substring) -> Range<UInt>? {
     let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
-    guard fields.count == 6, fields[1] == "r-xp", fields[5].hasPrefix("/") else { return nil }
+    guard fields.count == 6, fields[1] == "r-xp", fields[5].drop(while: { $0 == " " }).hasPrefix("/") else {
+      return nil
+    }
     let ends = fields[0].split(separator: "-")
     guard ends.count == 2, let start = UInt(ends[0], radix: 16), let end = UInt(ends[1], radix: 16),
       start < end

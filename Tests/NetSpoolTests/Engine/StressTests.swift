@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Everything at once, at random, from a seed that a failure prints.
-@Suite(.timeLimit(.minutes(3))) struct StressTests {
+@Suite(.timeLimit(.minutes(10))) struct StressTests {
   @Test(arguments: [1, 2]) func `whatever is done to them, operations end once, and die`(seed: UInt64)
     async throws
   {
@@ -28,7 +28,7 @@ import Testing
               tally.watch(operation)
               recent.put(operation, &random)
               engine.enqueue(operation)
-              disturb(recent.any(&random), &random)
+              recent.withAny(&random, disturb)
             }
           }
         }
@@ -82,8 +82,7 @@ import Testing
     return operation
   }
 
-  private func disturb(_ operation: NetworkOperation?, _ random: inout SeededRandom) {
-    guard let operation else { return }
+  private func disturb(_ operation: NetworkOperation, _ random: inout SeededRandom) {
     switch random.next() % 20 {
     case 0, 1: operation.cancel()
     case 2: operation.pause()
@@ -122,9 +121,12 @@ import Testing
       replaced.resume()
     }
 
-    func any(_ random: inout SeededRandom) -> NetworkOperation? {
+    /// Under the lock: one that is replaced meanwhile is resumed after what is done to it, never before.
+    func withAny(
+      _ random: inout SeededRandom, _ body: (NetworkOperation, inout SeededRandom) -> Void
+    ) {
       let place = Int.random(in: 0..<256, using: &random)
-      return kept.withLock { $0.indices.contains(place) ? $0[place] : nil }
+      kept.withLock { if $0.indices.contains(place) { body($0[place], &random) } }
     }
 
     func resumeAll() { for operation in kept.withLock({ $0 }) { operation.resume() } }
