@@ -31,6 +31,11 @@ struct EnvironmentTests {
     return found
   }
 
+  private func first(_ bytes: RawSpan?) -> UInt8? {
+    guard let bytes else { return nil }
+    return bytes.byte(at: 0)
+  }
+
   @Test(arguments: [false, true]) func whatIsCommittedStaysAndWhatThrowsDoesNot(isDisposable: Bool) throws {
     let directory = try StoreDirectory()
     var environment = try open(directory, isDisposable: isDisposable)
@@ -62,9 +67,9 @@ struct EnvironmentTests {
     }
     let reader = try environment.read()
     try put(1, [2], in: environment)
-    let before = try reader.value(at: RecordKey(integer: 1), in: records).map { $0.byte(at: 0) }
+    let before = try first(reader.value(at: RecordKey(integer: 1), in: records))
     let after = try environment.read()
-    let now = try after.value(at: RecordKey(integer: 1), in: records).map { $0.byte(at: 0) }
+    let now = try first(after.value(at: RecordKey(integer: 1), in: records))
     #expect(before == 1 && now == 2)
   }
 
@@ -73,7 +78,7 @@ struct EnvironmentTests {
     let environment = try open(directory, isExclusive: true)
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
       for isExclusive in [false, true] {
-        do {
+        do throws(Failure) {
           _ = try Environment.open(
             EnvironmentSettings(
               directory: path, layout: 1, isDisposable: false, isExclusive: isExclusive, mapBytes: 1 << 30))

@@ -23,7 +23,7 @@ package struct LargeValue: Sendable, Equatable {
   /// True when the page header says what it must.
   static func isWhole(header: RawSpan, page: UInt64, pages: Int) -> Bool {
     header.integer(at: 0, as: UInt64.self) == page && header.integer(at: 10, as: UInt16.self) == overflowFlag
-      && header.integer(at: 12, as: UInt32.self) == UInt32(pages)
+      && Int(header.integer(at: 12, as: UInt32.self)) == pages
   }
 }
 
