@@ -3,16 +3,34 @@ import Testing
 @testable import NetSpoolCLI
 
 @Suite struct ResidentMemoryTests {
+  private static let library = "                     /usr/lib/libc.so.6"
+
   @Test(
     arguments: [
-      ("7f00-7f10 r-xp 00001000 fe:00 42                         /usr/lib/libc.so.6", 0x7F00..<0x7F10),
-      ("7f00-7f10 r--p 00001000 fe:00 42                         /usr/lib/libc.so.6", nil),
-      ("7f00-7f10 rwxp 00001000 fe:00 42                         /usr/lib/libc.so.6", nil),
-      ("7f00-7f10 r-xp 00000000 00:00 0                          [vdso]", nil),
-      ("7f00-7f10 r-xp 00000000 00:00 0", nil),
-      ("", nil),
-    ] as [(String, Range<UInt>?)])
-  func onlyCodeOfFilesIsGivenBack(line: String, range: Range<UInt>?) {
-    #expect(ResidentMemory.codeRange(Substring(line)) == range)
+      ("7f00-7f10 r-xp 00001000 fe:00 42" + library, "0", "0", true),
+      ("7f00-7f10 r--p 00001000 fe:00 42" + library, "0", "0", true),
+      ("7f00-7f10 r--p 00001000 fe:00 42" + library, "4", "0", false),
+      ("7f00-7f10 r--p 00001000 fe:00 42" + library, "0", "4", false),
+      ("7f00-7f10 rw-p 00001000 fe:00 42" + library, "0", "0", false),
+      ("7f00-7f10 rwxp 00001000 fe:00 42" + library, "0", "0", false),
+      ("7f00-7f10 r--s 00001000 fe:00 42" + library, "0", "0", false),
+      ("7f00-7f10 r-xp 00000000 00:00 0                          [vdso]", "0", "0", false),
+      ("7f00-7f10 r-xp 00000000 00:00 0", "0", "0", false),
+    ])
+  func onlyCleanPagesOfFilesAreGivenBack(head: String, anonymous: String, swapped: String, isGiven: Bool) {
+    let lines = [
+      head, "Rss:                   8 kB", "Anonymous:             \(anonymous) kB",
+      "Swap:                  \(swapped) kB", "VmFlags: rd mr mw me",
+    ]
+    #expect(ResidentMemory.cleanRanges(lines.map { $0[...] }) == (isGiven ? [0x7F00..<0x7F10] : []))
+  }
+
+  @Test func whatIsNotUnderstoodIsLeftAlone() {
+    #expect(ResidentMemory.cleanRanges(["", "nonsense", "Anonymous: 0 kB", "Swap: 0 kB"]) == [])
+  }
+
+  @Test func theProgramGoesOnAfterIt() {
+    ResidentMemory.shrink()
+    #expect("\(ResidentMemory.self)" == "ResidentMemory")
   }
 }

@@ -2,22 +2,37 @@ import Glibc
 
 /// Keeps what is resident small: a job must fit beside others, and most of a tool is its libraries.
 enum ResidentMemory {
-  /// Gives back the pages of program code that only the start needed; those that are needed again come back
-  /// from the system's page cache. Not for code that was changed in memory, which there is none of.
+  /// Gives back the pages of program files that only the start needed; those that are needed again come back
+  /// from the system's page cache. Not those that were changed in memory, such as relocated tables.
   static func shrink() {
-    for line in lines(of: "/proc/self/maps") {
-      guard let range = codeRange(line) else { continue }
+    for range in cleanRanges(lines(of: "/proc/self/smaps")) {
       _ = unsafe madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
     }
   }
 
-  /// The addresses of a line such as `7f00-7f10 r-xp 00001000 fe:00 42 /usr/lib/libc.so.6`; nil for anything that
-  /// is not a file's code.
-  static func codeRange(_ line: Substring) -> Range<UInt>? {
-    let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
-    guard fields.count == 6, fields[1] == "r-xp", fields[5].drop(while: { $0 == " " }).hasPrefix("/") else {
-      return nil
+  /// The addresses of the mappings of smaps in proc(5) that are a file's, cannot be written and hold no page of
+  /// the process's own, in memory or swapped out. Each begins with a line such as
+  /// `7f00-7f10 r-xp 00001000 fe:00 42 /usr/lib/libc.so.6`; lines such as `Anonymous: 0 kB` follow.
+  static func cleanRanges(_ lines: [Substring]) -> [Range<UInt>] {
+    var ranges: [Range<UInt>] = []
+    var own: Set<Substring> = ["Anonymous:", "Swap:"]
+    var current: Range<UInt>?
+    for line in lines {
+      let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+      guard let first = fields.first else { continue }
+      if !first.hasSuffix(":") {
+        (current, own) = (fileRange(fields), ["Anonymous:", "Swap:"])
+      } else if fields.count > 1, fields[1] == "0", own.remove(first) != nil, own.isEmpty, let range = current {
+        ranges.append(range)
+      }
     }
+    return ranges
+  }
+
+  private static func fileRange(_ fields: [Substring]) -> Range<UInt>? {
+    guard fields.count == 6, ["r-xp", "r--p"].contains(fields[1]),
+      fields[5].drop(while: { $0 == " " }).hasPrefix("/")
+    else { return nil }
     let ends = fields[0].split(separator: "-")
     guard ends.count == 2, let start = UInt(ends[0], radix: 16), let end = UInt(ends[1], radix: 16),
       start < end

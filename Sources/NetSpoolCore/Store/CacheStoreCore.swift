@@ -8,13 +8,14 @@ final class CacheStoreCore: Sendable {
   let book: LeaseBook
   let shelf = Mutex(Shelf())
   let wakeUp = SystemSemaphore()
-  let residentBytes = Atomic<Int>(0)
+  let residence: Residence
   private let thread = Mutex<SystemThread?>(nil)
 
   init(_ environment: Environment, _ settings: CacheStoreSettings) throws(Failure) {
     self.environment = environment
     self.settings = settings
     book = LeaseBook(pinnedMax: settings.pinnedMax)
+    residence = Residence(of: environment, limit: settings.residentBytesMax)
     let size: DatabaseSize
     do {
       (databases, size) = try environment.write { transaction throws(StoreError) in
@@ -68,7 +69,7 @@ extension CacheStoreCore {
     // Only what needs the lock is done under it.
     switch shelf.withLock({ find(key, &$0) }) {
     case .miss:
-      countResident(0, faults: 1)
+      residence.count(faults: 1)
       return nil
     case .damaged:
       drop(damaged: key)
@@ -81,8 +82,8 @@ extension CacheStoreCore {
         drop(damaged: key, hits: 1)
         return nil
       }
-      // The leaf of the entry, and the body.
-      countResident(entry.facts.bodyBytes, faults: 2)
+      // The leaf of the entry. The body counts when it is read.
+      residence.count(faults: 1)
       return StoreHit(body: lease, bodyID: entry.facts.bodyID, newMetadata: newMetadata)
     }
   }
@@ -137,7 +138,7 @@ extension CacheStoreCore {
       if current.commit == environment.newestCommit { return current }
       shelf.retireCurrent()
     }
-    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, book: book) else { return nil }
+    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, residence, book) else { return nil }
     let wall = WallClock.microseconds
     shelf.touchBefore = UInt64(max(wall - settings.recencyStep, 0))
     shelf.current = snapshot
@@ -160,15 +161,6 @@ extension CacheStoreCore {
       shelf.statistics.misses += 1
     }
     remove(key)
-  }
-
-  /// Notes bytes of the file that became resident: those read, and what came along with their first pages.
-  func countResident(_ bytes: Int, faults: Int) {
-    guard let limit = settings.residentBytesMax else { return }
-    let count = residentBytes.add(bytes + faults * Environment.faultBytes, ordering: .relaxed).newValue
-    guard count >= limit else { return }
-    residentBytes.store(0, ordering: .relaxed)
-    environment.forgetResidentPages()
   }
 }
 

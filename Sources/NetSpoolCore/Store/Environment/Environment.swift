@@ -92,10 +92,6 @@ extension Environment {
     _ = unsafe madvise(UnsafeMutableRawPointer(bitPattern: mapStart), mapBytes, MADV_DONTNEED)
   }
 
-  /// What one page fault makes resident at most: the kernel maps what it has of the pages around as well
-  /// (`fault_around_bytes`, 64 KiB unless a system's owner changed it).
-  static let faultBytes = 64 << 10
-
   /// The map begins where a page says its number is zero: found through a record of the main tree.
   private static func findMapStart(_ handle: OpaquePointer, pageBytes: Int) throws(StoreError) -> UInt {
     var transaction: OpaquePointer?

@@ -14,6 +14,7 @@ internal import Synchronization
   private let book: LeaseBook
   private let fileBytes: Int
   private let environment: Environment
+  private let residence: Residence
   private let state: Mutex<State>
 
   private struct State: ~Copyable {
@@ -26,8 +27,9 @@ internal import Synchronization
     var isRetired = false
   }
 
-  init(_ environment: Environment, book: LeaseBook) throws(StoreError) {
+  init(_ environment: Environment, _ residence: Residence, _ book: LeaseBook) throws(StoreError) {
     self.environment = environment
+    self.residence = residence
     self.book = book
     let transaction = try environment.read()
     commit = transaction.identifier
@@ -119,9 +121,9 @@ extension Snapshot {
   /// Reads all of an entry's large value once and compares: the page header with what it must say, and the
   /// bytes with their checksum. Once for each entry found without having been verified.
   func verify(_ entry: FoundEntry) -> Bool {
-    defer { left() }
-    guard let large = entry.facts.large else { return true }
     let bytes = entry.facts.largeBytes
+    defer { left(bytes) }
+    guard let large = entry.facts.large else { return true }
     let address = unsafe environment.address(ofLargeValueAt: large.page, bytes: bytes, fileBytes: fileBytes)
     guard let address = unsafe address else { return false }
     let header = unsafe RawSpan(
@@ -144,11 +146,12 @@ extension Snapshot {
       if unsafe !ranges.isCopy { state.inside += 1 }
       return unsafe ranges
     }
-    defer { if unsafe !ranges.isCopy { left() } }
+    defer { if unsafe !ranges.isCopy { left(unsafe ranges.body.count) } }
     return try unsafe body(ranges)
   }
 
-  private func left() {
+  private func left(_ bytesRead: Int) {
+    residence.count(bytesRead, faults: 1)
     state.withLock { state in
       state.inside -= 1
       endIfUnused(&state)
@@ -161,6 +164,7 @@ extension Snapshot {
       if !state.slots.isSettled(slot) {
         if state.slots.pins > 0 || book.pin() { state.slots.pin(slot) } else { state.slots.copyOut(slot) }
         endIfUnused(&state)
+        unsafe residence.count(state.slots.ranges(slot).body.count, faults: 1)
       }
       return unsafe state.slots.ranges(slot)
     }

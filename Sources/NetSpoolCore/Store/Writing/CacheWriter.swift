@@ -12,13 +12,11 @@ struct CacheWriter: ~Copyable {
   var lastRecency: UInt64 = 0
   var scratch: [UInt8] = []
   var report = BatchReport()
-  /// Changes since the map's pages were dropped from memory.
-  private var changesResident = 0
+  private let residence: Residence
 
-  init(environment: Environment, databases: CacheDatabases, settings: CacheStoreSettings) {
-    self.environment = environment
-    self.databases = databases
-    self.settings = settings
+  init(_ core: CacheStoreCore) {
+    (environment, databases, settings) = (core.environment, core.databases, core.settings)
+    residence = core.residence
   }
 
   /// Writes changes and recorded uses in one transaction, and evicts. Whatever it throws, nothing was changed.
@@ -38,13 +36,7 @@ struct CacheWriter: ~Copyable {
   /// Every change goes down the trees of entries, bodies, recency and free pages, mostly to leaves that nobody has
   /// touched: a batch of a thousand would bring in half of a small store. What was written is in memory of LMDB's
   /// own, so nothing is lost.
-  mutating func countResident() {
-    guard let limit = settings.residentBytesMax else { return }
-    changesResident += 1
-    guard changesResident * 4 * Environment.faultBytes >= limit else { return }
-    changesResident = 0
-    environment.forgetResidentPages()
-  }
+  func countResident() { residence.count(faults: 4) }
 
   mutating func inTransaction(
     _ body: (inout CacheWriter, inout WriteTransaction) throws(StoreError) -> Void

@@ -23,7 +23,7 @@ struct StoreThread: ~Copyable {
 
   init(_ core: CacheStoreCore) {
     self.core = core
-    writer = CacheWriter(environment: core.environment, databases: core.databases, settings: core.settings)
+    writer = CacheWriter(core)
   }
 
   consuming func run() {
