@@ -9,7 +9,7 @@ struct CacheSettings: Sendable {
   var clock: (@Sendable () -> Int64)?
 
   /// Pages of the store that stay in the process at most: a job's memory must not grow with its cache.
-  static let residentBytesMax = 1 << 20
+  static let residentBytesMax = 512 << 10
 
   init(_ place: CachePlace, _ environment: Environment) throws(CacheFailure) {
     guard let path = place.path(environment) else { throw .nowhere }

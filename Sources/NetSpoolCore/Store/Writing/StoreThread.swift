@@ -16,7 +16,7 @@ struct StoreThread: ~Copyable {
   private static let batchMax = 1_000
   private static let batchBytesMax = 8 << 20
   /// Where memory is short: LMDB holds all that a transaction writes, leaves of four trees for each change included.
-  private static let smallBatchMax = 64
+  private static let smallBatchMax = 32
   private static let smallBatchBytesMax = 1 << 20
   private static let tick: Microseconds = 1_000_000
   private static let readerCheckPeriod: Microseconds = 60_000_000
