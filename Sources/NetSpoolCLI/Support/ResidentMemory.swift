@@ -22,7 +22,8 @@ enum ResidentMemory {
       guard let first = fields.first else { continue }
       if !first.hasSuffix(":") {
         (current, own) = (fileRange(fields), ["Anonymous:", "Swap:"])
-      } else if fields.count > 1, fields[1] == "0", own.remove(first) != nil, own.isEmpty, let range = current {
+      } else if fields.count > 1, fields[1] == "0", own.remove(first) != nil, own.isEmpty, let range = current
+      {
         ranges.append(range)
       }
     }

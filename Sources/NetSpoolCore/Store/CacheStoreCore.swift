@@ -138,7 +138,9 @@ extension CacheStoreCore {
       if current.commit == environment.newestCommit { return current }
       shelf.retireCurrent()
     }
-    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, residence, book) else { return nil }
+    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, residence, book) else {
+      return nil
+    }
     let wall = WallClock.microseconds
     shelf.touchBefore = UInt64(max(wall - settings.recencyStep, 0))
     shelf.current = snapshot
