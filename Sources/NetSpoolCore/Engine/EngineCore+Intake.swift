@@ -89,12 +89,9 @@ extension EngineCore {
 
   /// Follows an equal request; false when its body is already gone by.
   private func join(_ operation: Operation, _ carrier: Operation, _ priority: Priority) -> Bool {
-    let hasStreams = hasStreams(operation)
-    if let transfer = carrier.loop.transfer, let use = transfer.bodyUse {
-      guard use.collects else { return false }
-      if hasStreams { addSinks(of: operation, to: carrier) }
-    } else if hasStreams, carrier.loop.transfer != nil {
-      addSinks(of: operation, to: carrier)
+    if let transfer = carrier.loop.transfer, !hasAnotherExchange(carrier) {
+      if let use = transfer.bodyUse, !use.collects { return false }
+      if hasStreams(operation) { addSinks(of: operation, to: carrier) }
     }
     operation.loop.carrier = carrier
     carrier.loop.followers.append(operation)
@@ -103,6 +100,14 @@ extension EngineCore {
     if let early = carrier.loop.cacheUse?.early { provide(operation, early) }
     if priority > carrier.loop.priority { raise(carrier, to: priority) }
     return true
+  }
+
+  /// The exchange under way is not the one that answers: its body is dropped, and the next opens the streams.
+  private func hasAnotherExchange(_ carrier: Operation) -> Bool {
+    switch carrier.loop.journey?.next {
+    case nil, .fail: false
+    case .redirect, .withoutExpect, .unconditional, .retry: true
+    }
   }
 
   /// A shared operation is as urgent as the most urgent of those that wait for it.

@@ -15,6 +15,7 @@ import Testing
         tally.watch(operation)
         engine.enqueue(operation)
       }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")
       await tally.wait(for: 1000)
@@ -32,6 +33,7 @@ import Testing
       let told = Counter()
       let operations = (0..<10).map { _ in engine.operation(path: "/a").onNotModified { told.add() } }
       for operation in operations { engine.enqueue(operation) }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")
       for operation in operations { #expect(await operation.end().text == "old") }
@@ -44,14 +46,17 @@ import Testing
       origin.on("/a", .text("new"))
       origin.hold("/a")
       let asking = engine.get("/a")
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       #expect(await engine.fetch("/a", .preferCached).text == "old")
       #expect(await engine.fetch("/a", .onlyIfCached).text == "old")
       let reload = engine.operation(path: "/a")
       engine.enqueue(reload, forceReload: true)
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 2))
       let named = engine.operation(path: "/a").configure { $0.credentialScope = "x" }
       engine.enqueue(named)
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 3))
       origin.release("/a")
       for operation in [asking, reload, named] { #expect(await operation.end().text == "new") }
@@ -76,6 +81,7 @@ import Testing
       origin.on("/a", .status(304))
       origin.hold("/a")
       let operations = (0..<3).map { _ in engine.get("/a") }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       operations[0].cancel()
       operations[2].cancel()

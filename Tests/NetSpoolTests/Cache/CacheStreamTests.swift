@@ -155,6 +155,7 @@ import Testing
       let operations = streams.map { engine.operation(path: "/a").addDownloadStream($0) }
       for operation in operations { engine.enqueue(operation) }
       let plain = engine.get("/a")
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")
       for operation in operations { #expect(await operation.end().response?.source == .revalidated) }
@@ -179,6 +180,7 @@ import Testing
       let fast = engine.operation(path: "/a").addDownloadStream(stream)
       engine.enqueue(slow)
       engine.enqueue(fast)
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")
       #expect(await engine.fetch("/none").code == .status)  // behind it, the body plays

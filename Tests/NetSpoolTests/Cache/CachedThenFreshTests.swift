@@ -52,6 +52,7 @@ import Testing
       operation.onCompletion { if !$0.isFinal { early.open() } }
       let ending = Task { try await engine.response(for: operation) as NetworkResponse }
       await early.opened()
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       #expect(operation.state == .revalidating)
       origin.release("/a")
@@ -72,6 +73,7 @@ import Testing
         operation.onCompletion { heard.add("\($0.text ?? "") \($0.isFinal)") }
         engine.enqueue(operation)
       }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")
       for operation in operations { _ = try await engine.response(for: operation) as NetworkResponse }
@@ -95,6 +97,7 @@ import Testing
         operation.onCompletion { heard.add("\($0.isFinal)") }
         engine.enqueue(operation)
       }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")
       for operation in operations { _ = try await engine.response(for: operation) as NetworkResponse }

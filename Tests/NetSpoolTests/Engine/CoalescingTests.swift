@@ -14,6 +14,7 @@ import Testing
         tally.watch(operation)
         engine.enqueue(operation)
       }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")
       await tally.wait(for: 1000)
@@ -35,6 +36,7 @@ import Testing
         tally.watch(operation)
         engine.enqueue(operation)
       }
+      await engine.settle()
       if !isQueued { #expect(await origin.waitForWaiting("/a", 1)) }
       for operation in operations[..<999] { operation.cancel() }
       await tally.wait(for: 999)
@@ -52,6 +54,7 @@ import Testing
       origin.hold("/a")
       origin.on("/next", .text("next"))
       let operations = (0..<3).map { _ in engine.get("/a") }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       for operation in operations { operation.cancel() }
       #expect(await engine.end(of: engine.operation(path: "/next")).text == "next")
@@ -73,6 +76,7 @@ import Testing
         engine.operation(path: "/a").setHeader("Range", "bytes=0-"),
       ]
       for operation in operations { engine.enqueue(operation) }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 5))
       origin.release("/a")
       var answers: [String?] = []
@@ -94,6 +98,7 @@ import Testing
         plain,
       ]
       for operation in operations { engine.enqueue(operation) }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 6))
       origin.releaseAll()
       for operation in operations.dropLast() { #expect(await operation.end().response?.status == 200) }
@@ -107,6 +112,7 @@ import Testing
       origin.hold("/a")
       let operations = (0..<2).map { _ in engine.operation(path: "/a", method: .post) }
       for operation in operations { engine.enqueue(operation) }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 2))
       origin.releaseAll()
       for operation in operations { #expect(await operation.end().text == "ok") }
@@ -119,6 +125,7 @@ import Testing
       origin.hold("/a")
       let operations = (0..<5).map { _ in engine.operation(path: "/a", method: .head) }
       for operation in operations { engine.enqueue(operation) }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.releaseAll()
       for operation in operations { #expect(await operation.end().response?.status == 200) }
@@ -178,6 +185,7 @@ import Testing
       let gone = Latch()
       operations[1].addDownloadStream(ClosureDownloadStream(onClose: { _ in gone.open() }) { _ in .accepted })
       for operation in operations { engine.enqueue(operation) }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       operations[1].cancel()
       await gone.opened()
@@ -213,6 +221,7 @@ import Testing
       let failing = engine.operation(path: "/a")
         .addDownloadStream(ClosureDownloadStream { _ in throw NetworkError(code: .invalidRequest) })
       engine.enqueue(failing)
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")
       #expect(await failing.end().code == .sinkFailed)
@@ -225,6 +234,7 @@ import Testing
       origin.on(prefix: "/", .text("ok"))
       origin.hold("/held")
       let blocker = engine.get("/held")
+      await engine.settle()
       #expect(await origin.waitForWaiting("/held", 1))
       let low = engine.operation(path: "/shared")
       low.priority = .low

@@ -121,6 +121,7 @@ import Testing
       origin.on("/a", .status(503).header("Retry-After", "0"))
       origin.hold("/a")
       let operations = (0..<10).map { _ in engine.get("/a") }
+      await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.enqueue(.status(503).header("Retry-After", "0"), .text("done"), for: "/a")
       origin.release("/a")
@@ -128,6 +129,29 @@ import Testing
         let end = await operation.end()
         #expect(end.text == "done", "\(end)")
       }
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test(arguments: [false, true]) func `one who comes while an attempt is given up shares the next`(
+    streams: Bool
+  ) async throws {
+    try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
+      let busy = Answer.text("busy", status: 503).header("Retry-After", "0")
+      origin.enqueue(busy.fault(.gate("middle"), at: .body(2)), .text("done"), for: "/a")
+      let first = engine.get("/a")
+      #expect(await origin.waitForWaiting("middle", 1))
+      // The head is there: by the last of these the loop has looked at its sockets.
+      for _ in 0..<20 { await engine.settle() }
+      let stream = MemoryDownloadStream()
+      let late = engine.operation(path: "/a")
+      if streams { late.addDownloadStream(stream) }
+      engine.enqueue(late)
+      await engine.settle()
+      origin.release("middle")
+      #expect(await first.end().text == "done")
+      let end = await late.end()
+      #expect((streams ? String(decoding: stream.bytes, as: UTF8.self) : end.text) == "done")
       #expect(origin.hits("/a") == 2)
     }
   }

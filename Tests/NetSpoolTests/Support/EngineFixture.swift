@@ -74,6 +74,13 @@ extension NetworkEngine {
     return operation
   }
 
+  /// Waits until the loop has taken all that was enqueued: what the origin does from now on comes after it.
+  func settle() async {
+    await withCheckedContinuation { continuation in
+      configuration.queue.driver.perform { _ in continuation.resume() }
+    }
+  }
+
   /// Enqueues it and waits for its end.
   func end(of operation: NetworkOperation) async -> Ending {
     enqueue(operation)
