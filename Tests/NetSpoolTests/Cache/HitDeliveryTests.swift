@@ -231,15 +231,6 @@ import Testing
       try await body(engine, origin)
     }
   }
-
-  /// On a thread that may block.
-  private func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws
-    -> Result
-  {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(with: Swift.Result { try body() }) }
-    }
-  }
 }
 
 extension HitDeliveryTests.Target {

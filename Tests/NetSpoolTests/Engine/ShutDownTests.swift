@@ -32,10 +32,10 @@ import Testing
       origin.hold("/a")
       let running = engine.get("/a")
       #expect(await origin.waitForWaiting("/a", 1))
-      let down = Task.detached { engine.shutDown(deadline: 10) }
+      async let down: Void = blocking { engine.shutDown(deadline: 60) }
       while await engine.end(of: engine.operation(path: "/new")).code != .engineClosed {}
       origin.release("/a")
-      await down.value
+      try await down
       #expect(await running.end().text == "in time")
     }
   }
@@ -45,15 +45,12 @@ import Testing
       origin.hold("/a")
       let running = engine.get("/a")
       #expect(await origin.waitForWaiting("/a", 1))
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask {
-          let code = await running.end().code
-          #expect(code == .engineClosed)
-        }
-        group.addTask { engine.shutDown(deadline: .infinity) }
-        engine.shutDown(deadline: 0)
-        engine.shutDown(deadline: 0)
-      }
+      async let patient: Void = blocking { engine.shutDown(deadline: .infinity) }
+      async let again: Void = blocking { engine.shutDown(deadline: 0) }
+      engine.shutDown(deadline: 0)
+      try await patient
+      try await again
+      #expect(await running.end().code == .engineClosed)
     }
   }
 
