@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import NetSpoolCLI
@@ -29,8 +30,25 @@ import Testing
     #expect(ResidentMemory.cleanRanges(["", "nonsense", "Anonymous: 0 kB", "Swap: 0 kB"]) == [])
   }
 
-  @Test func theProgramGoesOnAfterIt() {
-    ResidentMemory.shrink()
-    #expect("\(ResidentMemory.self)" == "ResidentMemory")
+  @Test func lessIsResidentAndTheProgramGoesOn() async {
+    await #expect(processExitsWith: .success) {
+      let before = residentBytesOfFiles()
+      ResidentMemory.shrink()
+      let after = residentBytesOfFiles()
+      precondition(after > 0 && after < before, "\(before) before, \(after) after")
+    }
   }
+}
+
+/// What this process has in memory of files (proc(5), `RssFile` of status).
+private func residentBytesOfFiles() -> Int {
+  guard let file = unsafe fopen("/proc/self/status", "r") else { return 0 }
+  defer { unsafe fclose(file) }
+  var line = [CChar](repeating: 0, count: 512)
+  while unsafe fgets(&line, Int32(line.count), file) != nil {
+    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let words = text.split(whereSeparator: \.isWhitespace)
+    if words.first == "RssFile:", words.count > 1 { return (Int(words[1]) ?? 0) << 10 }
+  }
+  return 0
 }

@@ -76,7 +76,7 @@ import Testing
       await began.opened()
       for _ in 1...1000 { await Task.yield() }
       gate.open()
-      let left = try await closing
+      let left = await closing
       #expect(left == 0)
       #expect(await operation.end().text == "old")
     }

@@ -35,7 +35,7 @@ import Testing
       async let down: Void = blocking { engine.shutDown(deadline: 60) }
       while await engine.end(of: engine.operation(path: "/new")).code != .engineClosed {}
       origin.release("/a")
-      try await down
+      await down
       #expect(await running.end().text == "in time")
     }
   }
@@ -48,8 +48,8 @@ import Testing
       async let patient: Void = blocking { engine.shutDown(deadline: .infinity) }
       async let again: Void = blocking { engine.shutDown(deadline: 0) }
       engine.shutDown(deadline: 0)
-      try await patient
-      try await again
+      await patient
+      await again
       #expect(await running.end().code == .engineClosed)
     }
   }

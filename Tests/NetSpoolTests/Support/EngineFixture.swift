@@ -1,4 +1,3 @@
-import Dispatch
 import NetSpool
 import NetSpoolCore
 import NetSpoolTesting
@@ -43,11 +42,7 @@ func withQueue(
 
 /// Closes the queue, on a thread that may block, and proves that nothing is left of it.
 private func prove(_ queue: NetworkQueue, _ sourceLocation: SourceLocation) async {
-  let (left, isDrained) = await withCheckedContinuation { continuation in
-    DispatchQueue.global().async {
-      continuation.resume(returning: (queue.driver.close(), queue.driver.drain(seconds: 10)))
-    }
-  }
+  let (left, isDrained) = await blocking { (queue.driver.close(), queue.driver.drain(seconds: 10)) }
   #expect(left == 0, "handles were left open", sourceLocation: sourceLocation)
   #expect(isDrained, "an operation has no final event", sourceLocation: sourceLocation)
   #expect(!queue.activity.isBusy, sourceLocation: sourceLocation)
