@@ -98,6 +98,14 @@ import Testing
     #expect(!end.errors.contains("--no-cache"))
   }
 
+  @Test(arguments: [["stats"], ["empty"], ["remove", "http://h/"]])
+  func aFileInItsPlaceIsALocalError(arguments: [String]) throws {
+    _ = try bench.write("cache", ["not a directory"])
+    let end = try cache(arguments)
+    #expect(end.exit == .status(74))
+    #expect(end.errors == "netspool: cannot use the cache in \(bench["cache"]): it is no directory\n")
+  }
+
   @Test func getUsesTheCacheOnlyWhenTold() throws {
     bench.serveFresh(0..<1)
     let url = bench.origin.url("/0")

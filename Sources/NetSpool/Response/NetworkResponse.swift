@@ -26,7 +26,7 @@ public struct NetworkResponse: Sendable {
   public var finalURL: String { core.finalURL }
   /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.
   public var httpVersion: String { core.head.version.name }
-  /// Where the time went.
+  /// Where the time went: for a confirmed answer from the cache that of the question, for any other from there zero.
   public var metrics: TransferMetrics { TransferMetrics(core: core.metrics, httpVersion: httpVersion) }
   /// What became of each stream, in the order they were added.
   public var streams: [StreamReport] { core.streams.map(StreamReport.init) }

@@ -9,6 +9,10 @@ struct CacheFailure: Error, Equatable, CustomStringConvertible {
   static let nowhere = CacheFailure(
     directory: nil, cause: "neither XDG_CACHE_HOME nor HOME names an absolute path; --cache names a folder")
 
+  static func noDirectory(_ path: String) -> CacheFailure {
+    CacheFailure(directory: path, cause: "it is no directory")
+  }
+
   private init(directory: String?, cause: String) {
     self.directory = directory
     self.cause = cause

@@ -64,6 +64,7 @@ struct CacheKeeper {
 
   /// Nil when there is no cache.
   private func withEngine<Result>(_ body: (NetworkEngine) -> Result?) throws(CacheFailure) -> Result? {
+    if FileStatus(path: settings.directory)?.isDirectory == false { throw .noDirectory(settings.directory) }
     guard CacheFiles.bytes(in: settings.directory) != nil else { return nil }
     let engine: NetworkEngine
     do throws(NetworkError) {

@@ -6,12 +6,14 @@ struct FileStatus: Equatable {
   let inode: UInt
   let size: Int
   let isPlainFile: Bool
+  let isDirectory: Bool
 
   init(_ raw: stat) {
     device = UInt(raw.st_dev)
     inode = UInt(raw.st_ino)
     size = Int(raw.st_size)
     isPlainFile = raw.st_mode & S_IFMT == S_IFREG
+    isDirectory = raw.st_mode & S_IFMT == S_IFDIR
   }
 
   /// The status of what `path` names; nil when there is nothing.

@@ -32,6 +32,9 @@ import Testing
       let second = await engine.fetch("/a")
       #expect(second.text == "hello")
       #expect(second.response?.source == .revalidated)
+      // The time is that of the exchange, which brought no body.
+      let metrics = try #require(second.response?.metrics)
+      #expect(metrics.total > 0 && metrics.bytesReceived == 0)
       #expect(await engine.fetch("/a").response?.source == .cache)
       #expect(origin.requests.count == 2)
     }

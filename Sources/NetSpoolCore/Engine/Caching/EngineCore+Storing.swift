@@ -50,6 +50,7 @@ extension EngineCore {
     } else if failure == nil, let fresh = answer {
       if let result = use.notModified, let held = use.held {
         answer = revalidated(operation, held, result, use.cache)
+        answer?.metrics = fresh.metrics
       } else {
         store(fresh, transfer, use)
       }
