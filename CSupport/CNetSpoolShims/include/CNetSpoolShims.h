@@ -11,6 +11,7 @@
 
 #include "sha256.h"
 #include "system_file.h"
+#include "system_netlink.h"
 #include "system_store.h"
 
 #if LIBCURL_VERSION_NUM < 0x075400
