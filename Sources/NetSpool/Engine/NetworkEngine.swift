@@ -23,7 +23,7 @@ public final class NetworkEngine: Sendable {
     do throws(Failure) {
       try Self.check(host, configuration)
     } catch { throw NetworkError(error) }
-    context = Self.makeContext(configuration)
+    context = Self.makeContext(host, configuration)
   }
 
   private static func check(_ host: String?, _ configuration: Configuration) throws(Failure) {
@@ -48,7 +48,7 @@ public final class NetworkEngine: Sendable {
 
   private static func invalid(_ option: String) -> Failure { Failure(.invalidConfiguration, reason: option) }
 
-  private static func makeContext(_ configuration: Configuration) -> EngineContext {
+  private static func makeContext(_ host: String?, _ configuration: Configuration) -> EngineContext {
     var headers = configuration.headers.core
     if !headers.contains("User-Agent") {
       headers.append(name: "User-Agent", value: "\(ProcessName.token)/\(configuration.applicationVersion)")
@@ -63,7 +63,13 @@ public final class NetworkEngine: Sendable {
       driver: configuration.queue.driver, target: configuration.delivery.target, headers: headers,
       handleSettings: settings, timeouts: configuration.timeouts.core, retry: configuration.retry.core,
       redirects: configuration.redirects.core, limits: configuration.limits.core, hooks: configuration.hooks,
-      owner: configuration.queue)
+      home: host.flatMap { home($0, configuration) }, owner: configuration.queue)
+  }
+
+  private static func home(_ host: String, _ configuration: Configuration) -> URLPieces.Origin? {
+    let url = try? URLText.make(
+      scheme: configuration.scheme.rawValue, host: host, port: configuration.port, basePath: "", path: nil)
+    return url.flatMap { try? URLParser.parse($0).pieces.origin }
   }
 }
 

@@ -4,7 +4,9 @@ import NetSpool
 extension FactSheet {
   /// This program on this machine.
   static func doctor(_ environment: Environment, _ place: CachePlace) -> FactSheet {
-    FactSheet(groups: [versions, limits, defaults, directories(environment, place.path(environment))])
+    FactSheet(groups: [
+      versions, network, limits, defaults, directories(environment, place.path(environment)),
+    ])
   }
 
   private static var versions: Group {
@@ -16,6 +18,25 @@ extension FactSheet {
         ("tls", libraries.tls.map { .text($0) } ?? .none("none: https does not work")),
         ("http2", libraries.http2.map { .text($0) } ?? .none("none: HTTP/1.1 only")),
         ("libuv", .text(libraries.uv)), ("lmdb", .text(libraries.lmdb)), ("zlib", .text(libraries.zlib)),
+      ])
+  }
+
+  private static var network: Group {
+    let link = LinkReport.now
+    let families = link?.families.joined(separator: ", ") ?? ""
+    return Group(
+      name: "network",
+      entries: [
+        (
+          "routes",
+          link == nil
+            ? .none("unknown: netlink is not permitted") : families.isEmpty ? .none("none") : .text(families)
+        ),
+        ("interface", link?.interface.map { .text($0) } ?? .none("none")),
+        (
+          "link",
+          link?.interface.map { _ in .text(link?.isCellular == true ? "cellular" : "local") } ?? .none("none")
+        ),
       ])
   }
 

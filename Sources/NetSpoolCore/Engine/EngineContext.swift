@@ -28,6 +28,9 @@ package final class EngineContext: Sendable {
   package let redirects: RedirectPolicy
   package let limits: Limits
   package let hooks: Hooks
+  /// Where its paths lead; nil when every operation has an absolute URL.
+  package let home: URLPieces.Origin?
+  let reachabilityBoard = ReachabilityBoard()
   let isClosed = Atomic(false)
   private let caching = Mutex<EngineCache?>(nil)
   private let hasCache = Atomic(false)
@@ -42,7 +45,7 @@ package final class EngineContext: Sendable {
     driver: QueueDriver, target: DeliveryTarget, headers: HeaderFields,
     handleSettings: HandleSettings = HandleSettings(), timeouts: Timeouts = .standard,
     retry: RetryPolicy, redirects: RedirectPolicy, limits: Limits = .standard, hooks: Hooks = Hooks(),
-    owner: (any AnyObject & Sendable)? = nil
+    home: URLPieces.Origin? = nil, owner: (any AnyObject & Sendable)? = nil
   ) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.driver = driver
@@ -56,6 +59,7 @@ package final class EngineContext: Sendable {
     self.redirects = redirects
     self.limits = limits
     self.hooks = hooks
+    self.home = home
     self.owner = owner
   }
 

@@ -160,6 +160,7 @@ extension EngineCore {
     settings = new
     queue.maximumConcurrent = new.maximumConcurrent
     queue.isSuspended = new.isSuspended
+    watchLinkIfNeeded()
     for origin in origins.all {
       origin.sizing.sizing = new.sizing
       origin.sizing.maximum = new.maximumPerOrigin

@@ -106,11 +106,15 @@ extension EngineCore {
 
   /// libcurl reported the end, or (without a code) we ended it.
   func completed(_ transfer: Transfer, code: Int32?) {
-    guard let operation = transfer.owner as? Operation else { return }
+    guard let operation = transfer.owner as? Operation else {
+      connectivity?.probed(transfer, code: code)
+      return
+    }
     let hadSlot = transfer.slot >= 0
     leaveRunning(transfer)
     if !hadSlot { unpark(operation) }
     var failure = transfer.end(code: code)
+    connectivity?.note(operation, transfer, failure)
     let metrics = transfer.metrics()
     if hadSlot { finishSlot(operation, transfer, failure, metrics.firstByte) }
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
@@ -224,7 +228,9 @@ extension EngineCore {
     _ operation: Operation, _ transfer: Transfer, _ failure: Failure?,
     _ metrics: TransferMetrics
   ) {
-    var (answer, failure) = (makeAnswer(operation, transfer, metrics), failure)
+    var (answer, failure) = (
+      makeAnswer(operation, transfer, metrics), failure.map { blamingNetwork($0, operation) }
+    )
     settle(operation, transfer, &answer, &failure)
     let fanout = operation.loop.fanout
     unregister(operation)

@@ -39,7 +39,8 @@ extension EngineCore {
   }
 
   func makeOrigin(_ origin: URLPieces.Origin) -> Origin {
-    let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin)
+    let link = connectivity.map { QueueSizing.Link($0.link.kind) } ?? .local
+    let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin, link: link)
     let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)
     let id = queue.addOrigin(limit: limit, resolved: origin.hostIsAddress)
     return Origin(text: origin.text, id: id, sizing: sizing, limit: limit)

@@ -38,6 +38,10 @@ package final class EngineCore {
   /// Operations paused by their users, or between two attempts, by id.
   var parked: [UInt64: Operation] = [:]
   var ticks = 0
+  /// Nil until somebody asks how the network is.
+  var connectivity: Connectivity?
+  /// Without anybody who asks: the last look, for failures that the network may be to blame for.
+  var lastLook: (link: LinkState, at: Microseconds)?
   private var lastActivity: QueueActivity?
   var random = SystemRandomNumberGenerator()
   private var commands: [QueueDriver.Command] = []
@@ -63,6 +67,7 @@ package final class EngineCore {
     queue.isSuspended = settings.isSuspended
     loop.onTurn = { [unowned self] in turn() }
     tick = LoopTimer(on: loop) { [unowned self] in tock() }
+    watchLinkIfNeeded()
   }
 
   package func run() { loop.run() }
@@ -194,6 +199,7 @@ package final class EngineCore {
     endAll(Failure(.engineClosed))
     outbox.flush()
     worker.stop()
+    connectivity?.close()
     multi.close()
     // Those that came too late, and what the worker had still to say.
     for command in driver.mailbox.close() { obey(command) }

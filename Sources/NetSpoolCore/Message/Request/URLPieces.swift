@@ -36,6 +36,12 @@ extension URLPieces.Origin {
     host.hasPrefix("[") || host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
   }
 
+  /// On this machine, whatever the network does (RFC 5735 section 3, RFC 4291 section 2.5.3, RFC 6761 section 6.3).
+  package var isLoopback: Bool {
+    host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
+      || (hostIsAddress && host.hasPrefix("127."))
+  }
+
   package var text: String {
     hasDefaultPort ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
   }

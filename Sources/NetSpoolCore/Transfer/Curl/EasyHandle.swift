@@ -139,6 +139,9 @@ package final class EasyHandle {
     set(CURLOPT_FORBID_REUSE, isOn ? 1 : 0)
   }
 
+  /// From now on it opens connections, TLS included, and sends nothing on them (CURLOPT_CONNECT_ONLY).
+  func setConnectsOnly() { set(CURLOPT_CONNECT_ONLY, 1) }
+
   var isConnected: Bool { unsafe cnetspool_easy_pretransfer_time(easy) > 0 }
 
   /// libcurl's sentence about the last failure.

@@ -1,0 +1,149 @@
+/// What a queue knows of the network: the link, and the health of the origins that somebody wants to know about.
+/// Made when somebody first asks. Loop thread.
+final class Connectivity {
+  /// An engine that wants to know. Weak, because its queue lives as long as it does and this lives in the queue.
+  private struct Listener {
+    weak var context: EngineContext?
+    let watch: OriginWatch?
+    let needsRoute: Bool
+  }
+
+  unowned let core: EngineCore
+  private var monitor: LinkMonitor!
+  private var watches: [OriginWatch.Key: OriginWatch] = [:]
+  private var listeners: [UInt64: Listener] = [:]
+  /// Looks under way.
+  var probing = 0
+  private(set) var isClosed = false
+
+  init(_ core: EngineCore) {
+    self.core = core
+    monitor = LinkMonitor(on: core.loop) { [unowned self] _ in linkChanged() }
+  }
+
+  /// What counts: a link that came back counts only when it has held for a while.
+  var link: LinkState { monitor.settled }
+  /// What the kernel says now.
+  var linkNow: LinkState { monitor.current }
+
+  func maySend(_ watch: OriginWatch) -> Bool {
+    Reachability(link, needsRoute: watch.needsRoute, health: watch.health.state).maySend
+  }
+
+  private func linkChanged() {
+    core.linkKindChanged()
+    for watch in watches.values {
+      if link.isRouted { watch.backoff.reset() }
+      stopWaitingToProbe(watch)
+      update(watch)
+    }
+    listeners = listeners.filter { $0.value.context != nil }
+    for listener in listeners.values { tell(listener) }
+  }
+
+  // MARK: Evidence
+
+  /// What an exchange that has ended says about its origin.
+  func note(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?) {
+    guard !watches.isEmpty, let origin = operation.loop.origin,
+      let watch = watches[OriginWatch.Key(origin: origin.id, settings: operation.context.handleSettings)]
+    else { return }
+    note(OriginEvidence(status: transfer.head?.status, failure: failure), watch)
+  }
+
+  /// What befalls every origin when there is no route says nothing about one of them.
+  func note(_ evidence: OriginEvidence?, _ watch: OriginWatch) {
+    guard let evidence, !(evidence.isBeforeConnection && watch.needsRoute && !linkNow.isRouted) else {
+      return
+    }
+    let before = watch.health.state
+    watch.health.note(evidence, now: MonotonicClock.now)
+    update(watch)
+    if watch.health.state != before { tellListeners(of: watch) }
+  }
+
+  /// Looks at it again if that is of use, and wakes those who may send.
+  func update(_ watch: OriginWatch) {
+    if watch.health.wantsProbe {
+      waitToProbe(watch)
+    } else {
+      watch.backoff.reset()
+      stopWaitingToProbe(watch)
+    }
+    guard !watch.waiters.isEmpty, maySend(watch) else { return }
+    let ready = watch.waiters
+    watch.waiters = []
+    for waiter in ready { core.later { waiter.wake() } }
+  }
+
+  // MARK: Who wants to know
+
+  func add(_ context: EngineContext) {
+    guard listeners[context.id] == nil else { return }
+    let origin = context.home.flatMap { try? core.origins.place($0.text + "/", make: core.makeOrigin).origin }
+    let watch = origin.map { self.watch($0, context.handleSettings) }
+    watch?.engines.insert(context.id)
+    let needsRoute = watch?.needsRoute ?? true
+    let listener = Listener(context: context, watch: watch, needsRoute: needsRoute)
+    listeners[context.id] = listener
+    tell(listener)
+  }
+
+  func watch(_ origin: Origin, _ settings: HandleSettings) -> OriginWatch {
+    let key = OriginWatch.Key(origin: origin.id, settings: settings)
+    if let watch = watches[key] { return watch }
+    let watch = OriginWatch(key, text: origin.text)
+    watches[key] = watch
+    return watch
+  }
+
+  /// The watch, if somebody asked for this origin.
+  func known(_ origin: Origin, _ settings: HandleSettings) -> OriginWatch? {
+    watches[OriginWatch.Key(origin: origin.id, settings: settings)]
+  }
+
+  /// Somebody would still hear of it.
+  func isWanted(_ watch: OriginWatch) -> Bool {
+    for id in watch.engines where listeners[id]?.context == nil {
+      watch.engines.remove(id)
+      listeners[id] = nil
+    }
+    if watch.engines.isEmpty, watch.waiters.isEmpty {
+      watches[watch.key] = nil
+      return false
+    }
+    return true
+  }
+
+  func addWaiter(_ watch: OriginWatch, _ wake: @escaping () -> Void) -> SendingWait {
+    let wait = SendingWait(watch, wake)
+    watch.waiters.append(wait)
+    update(watch)
+    return wait
+  }
+
+  private func tellListeners(of watch: OriginWatch) {
+    for id in watch.engines {
+      if let listener = listeners[id] { tell(listener) }
+    }
+  }
+
+  private func tell(_ listener: Listener) {
+    listener.context?.note(
+      Reachability(link, needsRoute: listener.needsRoute, health: listener.watch?.health.state))
+  }
+
+  // MARK: End
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    for watch in watches.values {
+      stopWaitingToProbe(watch)
+      if watch.probe != nil { _ = takeProbe(watch, code: nil) }
+    }
+    watches = [:]
+    listeners = [:]
+    monitor.close()
+  }
+}
