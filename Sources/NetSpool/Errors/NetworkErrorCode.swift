@@ -44,7 +44,7 @@ extension NetworkError.Code {
 
   // MARK: The way to the origin
 
-  /// No usable network.
+  /// No connection came about, and this machine has no route to others; `underlying` says what was met.
   public static let offline = Self(.offline)
   /// The name could not be resolved.
   public static let resolveFailed = Self(.resolveFailed)

@@ -60,7 +60,8 @@ public final class NetworkQueue: Sendable {
     case adaptive
     /// Always so many.
     case fixed(Int)
-    /// By the kind of link: wired and Wi-Fi are local.
+    /// By the interface of the default route: `wwan`, `wwp`, `ppp` and `rmnet` are cellular, wired, Wi-Fi and all
+    /// others local.
     case byLink(local: Int, cellular: Int)
 
     var core: QueueSizing {
