@@ -1,0 +1,203 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCore
+
+/// Cables pulled and routes taken away, in network namespaces of each test's own.
+@Suite(
+  .enabled(if: Namespace.isPossible, "needs unshare(1) with network namespaces, and ip(8)"),
+  .timeLimit(.minutes(10)))
+struct LinkTests {
+  private func inside(
+    name: String = #function, _ body: () async throws -> Void
+  ) async throws {
+    try await Namespace.run("LinkTests", name: name, body)
+  }
+
+  /// An engine whose paths lead to the neighbour's address.
+  private func withNeighbour(
+    at address: String = Neighbour.address, _ body: (NetworkEngine, Neighbour) async throws -> Void
+  ) async throws {
+    let neighbour = try Neighbour()
+    try await withQueue { queue in
+      var configuration = NetworkEngine.Configuration()
+      configuration.scheme = .http
+      configuration.port = Int(Neighbour.port)
+      configuration.queue = queue
+      configuration.timeouts.connect = 2
+      try await body(NetworkEngine(host: address, configuration: configuration), neighbour)
+    }
+  }
+
+  @Test func aCableThatIsPulledIsToldAndPutBackIsToldLater() async throws {
+    try await inside {
+      try await withNeighbour { engine, neighbour in
+        let log = ReachabilityLog(of: engine)
+        #expect(await engine.get("/").end().text == "ok")
+        #expect(await engine.settledReachability() == .reachable)
+        // When the link goes
+        try Namespace.ip("link set near0 down")
+        await log.becomes(.noRoute)
+        // Then what is sent fails as offline, and nothing reached the origin
+        let error = try #require(await engine.get("/").end().error)
+        #expect(error.code == .offline && error.isOffline && error.isRetrySafe && error.reason == "noRoute")
+        #expect(!engine.isReachable)
+        // When it comes back
+        let start = ContinuousClock.now
+        try Namespace.ip("link set near0 up")
+        await log.becomes(.reachable)
+        // Then it counts when it has held, and the origin was never blamed
+        #expect(ContinuousClock.now - start >= .seconds(1))
+        #expect(await engine.get("/").end().text == "ok")
+        #expect(neighbour.hitCount == 2)
+        #expect(log.told == [.noRoute, .reachable])
+      }
+    }
+  }
+
+  @Test func theOtherEndThatGoesIsALinkWithoutACarrier() async throws {
+    try await inside {
+      try Namespace.ip("link add near0 type veth peer name far0")
+      try Namespace.ip("addr add 192.0.2.2/24 dev near0")
+      try Namespace.ip("link set near0 up")
+      try Namespace.ip("link set far0 up")
+      try await withQueue { queue in
+        var configuration = NetworkEngine.Configuration()
+        configuration.queue = queue
+        let engine = try NetworkEngine(configuration: configuration)
+        let log = ReachabilityLog(of: engine)
+        #expect(await engine.settledReachability() == .reachable)
+        try Namespace.ip("link set far0 down")
+        await log.becomes(.noRoute)
+        try Namespace.ip("link set far0 up")
+        await log.becomes(.reachable)
+        // And when the whole interface goes
+        try Namespace.ip("link del near0")
+        await log.becomes(.noRoute)
+      }
+    }
+  }
+
+  @Test func aRouteThatIsTakenAwayIsMissedAndOneThatIsAddedIsFound() async throws {
+    try await inside {
+      try await withNeighbour(at: Neighbour.beyond) { engine, _ in
+        // Given a default route alone
+        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
+        try Namespace.ip("route del 192.0.2.0/24 dev near0")
+        let log = ReachabilityLog(of: engine)
+        #expect(await engine.get("/").end().text == "ok")
+        // When it is taken away, and later another one is added
+        try Namespace.ip("route del default")
+        await log.becomes(.noRoute)
+        #expect(await engine.get("/").end().code == .offline)
+        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink metric 7")
+        await log.becomes(.reachable)
+        #expect(await engine.get("/").end().text == "ok")
+        // When its address goes, the kernel drops the route without a word
+        try Namespace.ip("addr del 192.0.2.2/24 dev near0")
+        await log.becomes(.noRoute)
+      }
+    }
+  }
+
+  @Test func aLinkThatFlapsIsOneChange() async throws {
+    try await inside {
+      try await withNeighbour { engine, _ in
+        let log = ReachabilityLog(of: engine)
+        #expect(await engine.settledReachability() == .reachable)
+        for _ in 0..<40 {
+          try Namespace.ip("link set near0 down")
+          try Namespace.ip("link set near0 up")
+        }
+        try Namespace.ip("link set near0 down")
+        await log.becomes(.noRoute)
+        #expect(engine.reachability == .noRoute)
+        #expect(log.told == [.noRoute])
+      }
+    }
+  }
+
+  @Test func withoutAnyLinkThisMachineIsStillThere() async throws {
+    try await inside {
+      #expect(LinkReading.now() == .unrouted)
+      try await withEngine { engine, origin in
+        origin.on("/", .text("ok"))
+        var configuration = engine.configuration
+        configuration.timeouts.connect = 2
+        let far = try NetworkEngine(host: Neighbour.address, configuration: configuration)
+        let farByProxy = try NetworkEngine(
+          host: Neighbour.address,
+          configuration: {
+            configuration.proxy = "http://127.0.0.1:\(origin.port)"
+            return configuration
+          }())
+        #expect(engine.reachability == .reachable && far.reachability == .noRoute)
+        #expect(await engine.settledReachability() == .reachable)
+        #expect(await far.settledReachability() == .noRoute)
+        #expect(await farByProxy.settledReachability() == .reachable)
+        #expect(await engine.get("/").end().text == "ok")
+        // A port of this machine where nobody listens is no matter of the network
+        origin.stop()
+        #expect(await engine.get("/").end().code == .connectFailed)
+      }
+    }
+  }
+
+  @Test func nobodyNeedsToAskForAFailureToBeOffline() async throws {
+    try await inside {
+      try await withEngine { engine, _ in
+        for url in ["http://192.0.2.1/", "http://name.invalid/", "http://[2001:db8::1]/"] {
+          let error = try #require(await engine.end(of: engine.operation(url: url)).error)
+          #expect(error.code == .offline && error.underlying != nil, "\(url): \(error)")
+        }
+        #expect(await engine.isWatching == false)
+      }
+    }
+  }
+
+  @Test func theCacheStandsInWithoutANetwork() async throws {
+    try await inside {
+      let folder = try TemporaryFolder()
+      try await withNeighbour { engine, _ in
+        var cache = CacheConfiguration()
+        cache.directory = folder.path
+        try engine.useCache(cache)
+        #expect(await engine.get("/").end().response?.source == .network)
+        try Namespace.ip("link set near0 down")
+        let answer = await engine.get("/").end().response
+        #expect(answer?.source == .cache && answer?.text == "ok")
+        #expect(await engine.get("/other").end().code == .offline)
+      }
+    }
+  }
+
+  @Test func aQueueSizedByLinkIsAsWideAsTheLinkAllows() async throws {
+    try await inside {
+      for (name, address) in [("eth7", "192.0.2.2"), ("wwan7", "198.51.100.2")] {
+        try Namespace.ip("link add \(name) type veth peer name \(name)x")
+        try Namespace.ip("addr add \(address)/24 dev \(name)")
+        try Namespace.ip("link set \(name) up")
+        try Namespace.ip("link set \(name)x up")
+      }
+      try Namespace.ip("route add default dev wwan7 metric 50")
+      try await withEngine(queue: { $0.sizing = .byLink(local: 6, cellular: 2) }) { engine, origin in
+        origin.on("/held", .text("ok"))
+        origin.hold("/held")
+        let operations = (0..<20).map { number in
+          let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
+          engine.enqueue(operation)
+          return operation
+        }
+        #expect(await origin.waitForWaiting("/held", 2))
+        #expect(origin.hits("/held") == 2)
+        // When a cable is the better way
+        try Namespace.ip("route add default dev eth7 metric 5")
+        #expect(await origin.waitForWaiting("/held", 6))
+        #expect(origin.hits("/held") == 6)
+        origin.release("/held", count: 20)
+        for operation in operations { #expect(await operation.end().text == "ok") }
+      }
+    }
+  }
+}
