@@ -57,7 +57,9 @@ package final class SocketWatch {
       unsafe uv_poll_stop(handle.pointer)
       return onIdleEvent()
     }
-    // An error is reported by letting the owner read or write into it.
+    // An error is reported by letting the owner read or write into it. libuv has stopped watching, so whoever
+    // goes on with the descriptor says again what he wants.
+    if status < 0 { armed = [] }
     onEvents(status < 0 ? wanted : Events(rawValue: events))
   }
 

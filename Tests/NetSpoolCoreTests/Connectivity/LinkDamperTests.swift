@@ -8,7 +8,9 @@ import Testing
 
   private var damper = LinkDamper()
 
-  @Test(arguments: [LinkState.unrouted, up]) mutating func theFirstStateCountsAtOnce(state: LinkState) {
+  @Test(arguments: [LinkState.unrouted, LinkDamperTests.up]) mutating func theFirstStateCountsAtOnce(
+    state: LinkState
+  ) {
     damper.observe(state, now: 0)
     #expect(damper.settled == state && damper.deadline == nil)
   }
@@ -80,7 +82,7 @@ import Testing
     #expect(changes == 1 && damper.settled == .unrouted)
   }
 
-  @Test(arguments: 0..<30) mutating func whatCountsIsNeverMoreThanIsThere(seed: UInt64) {
+  @Test(arguments: 0..<30 as Range<UInt64>) mutating func whatCountsIsNeverMoreThanIsThere(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var (now, upSince): (Int64, Int64?) = (0, nil)
     var latest = LinkState.unrouted

@@ -107,7 +107,9 @@ import Testing
   }
 
   /// Less than its own head, or more than there is.
-  @Test(arguments: [0, 1, 15, 33, .max]) func aMessageThatLiesAboutItsLengthEndsTheDatagram(length: UInt32) {
+  @Test(arguments: [0, 1, 15, 33, UInt32.max]) func aMessageThatLiesAboutItsLengthEndsTheDatagram(
+    length: UInt32
+  ) {
     var bytes = NetlinkBytes()
     bytes.message(4, [])
     bytes.message(4, length: length, [])
@@ -115,7 +117,7 @@ import Testing
     #expect(read(bytes.bytes).count == 1)
   }
 
-  @Test(arguments: [0, 3, 200, .max]) func anAttributeThatLiesEndsItsMessage(length: UInt16) {
+  @Test(arguments: [0, 3, 200, UInt16.max]) func anAttributeThatLiesEndsItsMessage(length: UInt16) {
     let payload =
       NetlinkBytes.route(2, interface: 3) + NetlinkBytes.attribute(6, [1, 0, 0, 0], length: length)
       + NetlinkBytes.attribute(4, NetlinkBytes.native(Int32(9)))
@@ -134,7 +136,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<20) func noiseIsReadWithoutHarm(seed: UInt64) {
+  @Test(arguments: 0..<20 as Range<UInt64>) func noiseIsReadWithoutHarm(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for _ in 0..<2_000 {
       var bytes = NetlinkBytes()

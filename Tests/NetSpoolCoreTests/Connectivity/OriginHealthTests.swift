@@ -75,7 +75,7 @@ import Testing
     #expect(health.state == .reachable)
   }
 
-  @Test(arguments: 0..<40) mutating func itIsNeverStuckAndNeverDownForNothing(seed: UInt64) {
+  @Test(arguments: 0..<40 as Range<UInt64>) mutating func itIsNeverStuckAndNeverDownForNothing(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var now: Int64 = 0
     var failuresInARow = 0

@@ -24,7 +24,7 @@ import Testing
     NetlinkRoute(.everything(family), interface: interface, metric: metric)
   }
 
-  private var table = machine()
+  private var table = RouteTableTests.machine()
 
   @Test mutating func withoutARouteThereIsNone() {
     #expect(!table.state.isRouted)

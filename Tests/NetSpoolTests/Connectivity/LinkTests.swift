@@ -118,6 +118,35 @@ struct LinkTests {
     }
   }
 
+  @Test func messagesThatWereLostAreMadeUpFor() async throws {
+    try await inside {
+      let folder = try TemporaryFolder()
+      try await withNeighbour { engine, _ in
+        let log = ReachabilityLog(of: engine)
+        #expect(await engine.settledReachability() == .reachable)
+        // Given a loop that does not read while far more changes than the kernel keeps for it
+        let (isHeld, mayGo) = (Latch(), Latch())
+        engine.context.driver.perform { _ in
+          isHeld.open()
+          mayGo.block()
+        }
+        await isHeld.opened()
+        let routes = (0..<4_000).map { "route add 10.\($0 / 250).\($0 % 250).0/24 dev near0" }
+        let path = "\(folder.path)/routes"
+        try TestFiles.write(
+          Array((routes + ["route flush dev near0"]).joined(separator: "\n").utf8), to: path)
+        try Namespace.ip("-batch \(path)")
+        // When it reads again
+        mayGo.open()
+        // Then it knows the end of it
+        await log.becomes(.noRoute)
+        // And goes on to follow
+        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
+        await log.becomes(.reachable)
+      }
+    }
+  }
+
   @Test func withoutAnyLinkThisMachineIsStillThere() async throws {
     try await inside {
       #expect(LinkReading.now() == .unrouted)

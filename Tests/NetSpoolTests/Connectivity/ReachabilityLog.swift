@@ -1,4 +1,5 @@
 import NetSpool
+import NetSpoolCore
 import Synchronization
 
 /// What an engine told about its origin, in order; a test awaits the next.

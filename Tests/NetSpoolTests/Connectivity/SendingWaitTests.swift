@@ -10,6 +10,7 @@ import Testing
   private static let refused = Failure(.connectFailed, reason: "refused")
 
   /// Runs on the loop thread.
+  @discardableResult
   private func onLoop<Result: Sendable>(
     _ engine: NetworkEngine, _ body: @escaping @Sendable (EngineCore) -> Result
   ) async -> Result {

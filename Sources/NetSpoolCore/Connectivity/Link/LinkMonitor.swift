@@ -56,6 +56,7 @@ package final class LinkMonitor {
 
   private func readable() {
     take()
+    watch?.want(.readable)  // lost messages come as an error, after which nothing is watched
     loop.markDirty()
     tellIfChanged()
   }

@@ -65,11 +65,8 @@ package struct LinkTracker: Sendable {
     case .done: return isAnswer ? goOn() : nil
     case .refused(let number): if isAnswer { refused(number) }
     case let content:
-      if isAnswer, message.isPart {
-        _ = incoming?.apply(content)
-      } else {
-        follow(content)
-      }
+      // Parts of an answer that was given up are news no more.
+      if !message.isPart { follow(content) } else if isAnswer { _ = incoming?.apply(content) }
     }
     return nil
   }

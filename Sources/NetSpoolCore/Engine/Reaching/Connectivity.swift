@@ -74,6 +74,7 @@ final class Connectivity {
     let ready = watch.waiters
     watch.waiters = []
     for waiter in ready { core.later { waiter.wake() } }
+    if watch.engines.isEmpty, watch.probe == nil, !watch.health.wantsProbe { watches[watch.key] = nil }
   }
 
   // MARK: Who wants to know

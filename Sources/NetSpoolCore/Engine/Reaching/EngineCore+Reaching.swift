@@ -29,7 +29,7 @@ extension EngineCore {
   // MARK: Waiting
 
   /// Whether there is use in sending something of this engine there now: a route that has held for a while, and
-  /// an origin that is not down. From now on both are watched.
+  /// an origin that is not known to be down. From now on the link is watched.
   package func maySend(to url: String, for context: EngineContext) -> Bool {
     guard let connectivity = useConnectivity(), let origin = try? origins.place(url, make: makeOrigin).origin
     else { return true }
