@@ -50,6 +50,14 @@ enum Namespace {
   /// Runs `ip` with these words, inside.
   static func ip(_ words: String) throws { try command("ip \(words)") }
 
+  /// Runs `ip` once with a line for each change: as fast as the kernel can.
+  static func batch(_ lines: [String]) throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/lines"
+    try TestFiles.write(lines.joined(separator: "\n").utf8, to: path)
+    try ip("-batch \(path)")
+  }
+
   static func command(_ words: String) throws {
     let result = try ChildProcess.run(words.split(separator: " ").map(String.init))
     guard result.exit == .status(0) else {
