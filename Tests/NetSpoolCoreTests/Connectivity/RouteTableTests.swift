@@ -19,7 +19,7 @@ import Testing
     NetlinkAddress(IPPrefix(family, low: number, length: 24), interface: interface)
   }
 
-  private static func way(_ family: IPFamily = .ipv4, _ interface: Int32, metric: UInt32 = 0) -> NetlinkRoute
+  private static func way(_ interface: Int32, _ family: IPFamily = .ipv4, metric: UInt32 = 0) -> NetlinkRoute
   {
     NetlinkRoute(.everything(family), interface: interface, metric: metric)
   }
@@ -41,11 +41,11 @@ import Testing
   }
 
   @Test mutating func aFamilyWithoutAnAddressIsNotRouted() {
-    _ = table.apply(.route([Self.way(.ipv6, 2)], replaces: false))
+    _ = table.apply(.route([Self.way(2, .ipv6)], replaces: false))
     #expect(!table.state.isRouted)
     _ = table.apply(.address(Self.address(.ipv6, 1, 1)))  // on any link, the loopback's own included
     #expect(table.state.families == [.ipv6])
-    #expect(table.apply(.addressGone(Self.address(.ipv6, 1, 1))))
+    #expect(table.apply(.addressGone(Self.address(.ipv6, 1, 1))) == true)
     #expect(!table.state.isRouted)
   }
 
@@ -59,7 +59,7 @@ import Testing
     _ = table.apply(.route([Self.way(2)], replaces: false))
     var pulled = NetlinkLink(2, "enp1s0")
     pulled.isRunning = false
-    #expect(!table.apply(.link(pulled)))
+    #expect(table.apply(.link(pulled)) == false)
     #expect(!table.state.isRouted)
     _ = table.apply(.link(NetlinkLink(2, "enp1s0")))
     #expect(table.state.isRouted)
@@ -69,15 +69,15 @@ import Testing
     _ = table.apply(.route([Self.way(2)], replaces: false))
     var off = NetlinkLink(2, "enp1s0")
     (off.isUp, off.isRunning) = (false, false)
-    #expect(table.apply(.link(off)))
+    #expect(table.apply(.link(off)) == true)
     _ = table.apply(.link(NetlinkLink(2, "enp1s0")))
     #expect(!table.state.isRouted)
   }
 
   @Test mutating func aLinkThatGoesTakesEverythingAlong() {
     _ = table.apply(.route([Self.way(2)], replaces: false))
-    #expect(table.apply(.linkGone(index: 2)))
-    #expect(!table.apply(.linkGone(index: 2)))
+    #expect(table.apply(.linkGone(index: 2)) == true)
+    #expect(table.apply(.linkGone(index: 2)) == false)
     #expect(!table.state.isRouted)
   }
 

@@ -77,7 +77,7 @@ final class Neighbour: Sendable {
     return bound == 0 && Glibc.listen(number, 64) == 0 ? number : nil
   }
 
-  private func accept(_ socket: Int32) -> Int32 { unsafe Glibc.accept(socket, nil, nil) }
+  private func accept(_ socket: Int32) -> Int32 { Glibc.accept(socket, nil, nil) }
 
   /// One request, one answer. A connection without a request gets none.
   private func answer(_ number: Int32) {
