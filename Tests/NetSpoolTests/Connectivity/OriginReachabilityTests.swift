@@ -25,7 +25,6 @@ import Testing
     try await withEngine { engine, origin in
       origin.stop()
       let log = ReachabilityLog(of: engine)
-      let connections = origin.connectionCount
       // When nobody listens
       #expect(await engine.get("/").end().code == .connectFailed)
       await log.becomes(.originDown)
@@ -36,7 +35,7 @@ import Testing
       // Then a connection told, on which nothing was sent
       #expect(engine.isReachable)
       #expect(log.told == [.originDown, .reachable])
-      #expect(origin.requests.isEmpty && origin.connectionCount > connections)
+      #expect(origin.requests.isEmpty)
     }
   }
 
