@@ -21,6 +21,8 @@ struct KeyHash {
     mix(rest)
   }
 
+  mutating func add(_ word: UInt64) { mix(word) }
+
   private mutating func mix(_ word: UInt64) {
     let product = (value ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
     value = product.high ^ product.low

@@ -7,6 +7,11 @@ internal import CNetSpoolZlib
 package enum LibraryVersions {
   /// curl_version_info(3).
   package static var curl: String { unsafe text(info?.version) ?? "unknown" }
+  /// libcurl can answer NTLM; newer distributions build it without.
+  package static var hasNTLM: Bool { has(CURL_VERSION_NTLM) }
+
+  private static func has(_ feature: Int32) -> Bool { unsafe (info?.features ?? 0) & feature != 0 }
+
   /// The TLS library inside libcurl.
   package static var tls: String? { unsafe text(info?.ssl_version) }
   /// The HTTP/2 library inside libcurl.

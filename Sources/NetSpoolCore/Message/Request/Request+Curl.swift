@@ -1,6 +1,8 @@
 extension Request {
   /// The request as a command for a shell. The engine's own fields are added by the caller.
-  package func curlCommand(revealingSecrets: Bool, defaults: HeaderFields = HeaderFields()) -> String {
+  package func curlCommand(
+    revealingSecrets: Bool, defaults: HeaderFields = HeaderFields(), engine: Credential? = nil
+  ) -> String {
     var shown = self
     do throws(Failure) {
       try shown.makeReady()
@@ -12,6 +14,7 @@ extension Request {
       command.headers.append(name: field.name, value: field.value)
     }
     for field in shown.headers { command.headers.append(name: field.name, value: field.value) }
+    (credential?.over(engine) ?? engine)?.add(to: &command)
     command.body = shown.hasExtras ? shown.extra.body : .none
     return command.text(revealingSecrets: revealingSecrets)
   }

@@ -8,6 +8,7 @@ extension Request {
     if headers.count > 0 { try checkHeaders() }
     guard hasExtras else { return }
     if let option = extra.timeouts?.firstInvalid { throw Failure(.invalidConfiguration, reason: option) }
+    try extra.credential?.check()
     try placeParameters()
     extra.prepared = try extra.body.prepared()
     if let type = extra.body.contentType, !headers.contains("Content-Type") {

@@ -28,6 +28,8 @@ package struct Request: Sendable {
   }
 
   package var hasExtras: Bool { !extras.isEmpty }
+
+  package var credential: Credential? { hasExtras ? extra.credential : nil }
 }
 
 /// The settings that most requests leave alone.
@@ -50,6 +52,8 @@ package struct RequestExtras: Sendable {
   package var credentialScope: String?
   /// `cachedThenFresh` says nothing more when the fresh body is the cached one.
   package var notifiesOnlyChanges = false
+  /// Wins over the engine's, and goes to the origin of the URL only.
+  package var credential: Credential?
 
   package static let standard = RequestExtras()
 }

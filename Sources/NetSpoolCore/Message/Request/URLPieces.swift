@@ -31,6 +31,11 @@ package struct URLPieces: Sendable, Hashable {
 }
 
 extension URLPieces.Origin {
+  /// `localhost` (RFC 6761 section 6.3), 127.0.0.0/8 or ::1.
+  package var hostIsLoopback: Bool {
+    host == "localhost" || host == "[::1]" || (hostIsAddress && host.hasPrefix("127."))
+  }
+
   /// An IPv4 or IPv6 address: there is no name to resolve.
   package var hostIsAddress: Bool {
     host.hasPrefix("[") || host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }

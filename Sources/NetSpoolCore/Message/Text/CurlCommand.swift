@@ -14,8 +14,12 @@ package struct CurlCommand: Sendable {
   package var method: Method
   package var url: String
   package var headers = HeaderFields()
+  /// Masked whatever their names.
+  package var secretHeaders = HeaderFields()
   package var body = RequestBody.none
   package var credential: Credential?
+  /// The client certificate.
+  package var certificate: ClientCertificate?
   /// More of curl's own words, without secrets: `["--insecure"]`, `["--max-time", "5"]`.
   package var options: [String] = []
   /// Fields that libcurl adds by itself and this request does without: `["Accept"]`.
@@ -35,6 +39,7 @@ package struct CurlCommand: Sendable {
     words += methodWords(implied: content.impliedMethod)
     words += headerWords(content, revealingSecrets ? nil : redaction)
     words += credentialWords(revealingSecrets)
+    words += certificateWords(revealingSecrets)
     words += options.map { ShellWord.quote($0) }
     if content.needsGlobOff || url.utf8.contains(where: { "[]{}".utf8.contains($0) }) {
       words.append("--globoff")
@@ -59,6 +64,9 @@ extension CurlCommand {
     for field in headers where !(content.ownsContentType && field.isNamed("Content-Type")) {
       lines.append(line(field.name, field.value, redaction))
     }
+    for field in secretHeaders {
+      lines.append("\(field.name): \(redaction == nil ? field.value : Redaction.mask)")
+    }
     lines += contentTypeLine(content)
     lines += suppressedHeaders.map { "\($0):" }
     if !headers.contains("User-Agent") { lines.append("User-Agent:") }
@@ -76,6 +84,13 @@ extension CurlCommand {
     guard !content.ownsContentType, !headers.contains("Content-Type") else { return [] }
     if content.contentType == content.impliedType { return [] }
     return [content.contentType.map { "Content-Type: \($0)" } ?? "Content-Type:"]
+  }
+
+  private func certificateWords(_ revealingSecrets: Bool) -> [String] {
+    guard let certificate else { return [] }
+    let shown = certificate.password.map { ":" + (revealingSecrets ? $0.revealed : Redaction.mask) } ?? ""
+    let key = certificate.key.map { ["--key", ShellWord.quote($0, always: true)] } ?? []
+    return ["--cert", ShellWord.quote(certificate.path + shown, always: true)] + key
   }
 
   private func credentialWords(_ revealingSecrets: Bool) -> [String] {

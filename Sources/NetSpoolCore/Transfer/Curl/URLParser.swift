@@ -41,7 +41,7 @@ package enum URLParser {
       password: part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE))
   }
 
-  private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0) -> String? {
+  static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0) -> String? {
     var text: UnsafeMutablePointer<CChar>?
     guard unsafe curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text = unsafe text else {
       return nil
