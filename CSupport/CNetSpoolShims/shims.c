@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 CURLcode cnetspool_easy_allow_http_only(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -38,6 +39,21 @@ void cnetspool_easy_info(CURL *easy, struct cnetspool_transfer_info *info) {
 
 int64_t cnetspool_easy_pretransfer_time(CURL *easy) {
   return offset_info(easy, CURLINFO_PRETRANSFER_TIME_T);
+}
+
+long cnetspool_easy_verify_result(CURL *easy) {
+  long result = 0;
+  curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &result);
+  return result;
+}
+
+int cnetspool_easy_has_alternative_name(CURL *easy) {
+  static const char name[] = "X509v3 Subject Alternative Name:";
+  struct curl_certinfo *chain = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &chain) != CURLE_OK || !chain || chain->num_of_certs < 1) return 0;
+  for (struct curl_slist *line = chain->certinfo[0]; line; line = line->next)
+    if (strncmp(line->data, name, sizeof name - 1) == 0) return 1;
+  return 0;
 }
 
 void *cnetspool_easy_private(CURL *easy) {

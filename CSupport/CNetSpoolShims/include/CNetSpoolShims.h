@@ -96,6 +96,19 @@ void cnetspool_easy_info(CURL *_Nonnull easy, struct cnetspool_transfer_info *_N
 /// 0 until the request is about to be sent on its connection.
 int64_t cnetspool_easy_pretransfer_time(CURL *_Nonnull easy);
 
+/// What the TLS library said about the certificate: X509_V_OK (0) or one of X509_V_ERR_….
+long cnetspool_easy_verify_result(CURL *_Nonnull easy);
+
+/// With CURLOPT_CERTINFO: whether the origin's own certificate, the first of the chain, has a subject alternative name.
+/// The list is one of lists of C strings.
+int cnetspool_easy_has_alternative_name(CURL *_Nonnull easy);
+
+// curl_share_setopt is variadic too.
+
+static inline CURLSHcode cnetspool_share_add(CURLSH *_Nonnull share, curl_lock_data what) {
+  return curl_share_setopt(share, CURLSHOPT_SHARE, what);
+}
+
 /// The context given as CURLOPT_PRIVATE.
 void *_Nullable cnetspool_easy_private(CURL *_Nonnull easy);
 
@@ -134,6 +147,13 @@ enum {
   cnetspool_write_pause = CURL_WRITEFUNC_PAUSE,
   cnetspool_read_pause = CURL_READFUNC_PAUSE,
   cnetspool_read_abort = CURL_READFUNC_ABORT,
+};
+
+/// The schemes of CURLOPT_HTTPAUTH and CURLOPT_PROXYAUTH are casts in macros too.
+enum {
+  cnetspool_auth_basic = CURLAUTH_BASIC,
+  cnetspool_auth_digest = CURLAUTH_DIGEST,
+  cnetspool_auth_ntlm = CURLAUTH_NTLM,
 };
 
 /// How deep this thread is inside a delivery of user closures; Swift has no thread-local variables.

@@ -19,7 +19,7 @@ enum CacheOpening {
     let store = try CacheStore.open(settings)
     var core = configuration.core
     core.now = now
-    return EngineCache(store: store, settings: core, headers: context.headers)
+    return EngineCache(store: store, settings: core, headers: context.askedFields)
   }
 
   private static func check(_ configuration: CacheConfiguration, _ name: String) throws(Failure) {

@@ -34,10 +34,23 @@ extension NetworkEngine {
     public var retry = RequestRetry.deadConnection
     /// Which redirects are followed; at most 10 by default.
     public var redirects = RequestRedirects.standard
-    /// How the origin proves who it is; always on.
+    /// Who the requests come from; nobody by default. They go to this engine's own origin (scheme, host and port)
+    /// only, so they need a `host`; a request's own credentials win.
+    public var credentials: NetworkCredentials?
+    /// Whether Basic, Bearer and fields of `NetworkCredentials` may go over plain HTTP, where anybody on the way can
+    /// read them; false by default. Without it such a request ends with `.invalidConfiguration`, before a
+    /// byte is sent. `localhost`, 127.0.0.0/8 and ::1 are always allowed.
+    public var allowsCredentialsInClear = false
+    /// How the origin proves who it is; verified by default.
     public var tls = TLS()
-    /// `http://host:port` or `socks5h://host:port`; none by default, whatever the environment says.
-    public var proxy: String?
+    /// What stands between this engine and its origins; none by default, whatever the environment says. A text will
+    /// do: `"http://proxy.example:3128"`.
+    public var proxy: NetworkProxy?
+    /// To which addresses connections may be made; any by default. With a rule and a proxy the engine is refused
+    /// (`.invalidConfiguration`): the proxy resolves the names, so no rule of ours could hold.
+    public var egress = NetworkEgress.any
+    /// Whether cookies are kept and sent back; none by default.
+    public var cookies = NetworkCookies.none
     /// What an answer may cost.
     public var limits = Limits()
     /// Bytes that one read from the network takes, 16 KiB by default; large downloads want 512 KiB.
@@ -75,8 +88,8 @@ extension NetworkEngine {
     case loopThread
   }
 
-  /// How the origin proves who it is. Verification cannot be switched off; TLS 1.2 or later, forward secrecy and
-  /// authenticated encryption are required.
+  /// How the origin proves who it is. TLS 1.2 or later, forward secrecy and authenticated encryption are required.
+  /// Revocation is not checked. TLS sessions are resumed within the connections of one identity.
   public struct TLS: Sendable, Hashable {
     /// The system's authorities, no pin.
     public init() {}
@@ -85,7 +98,14 @@ extension NetworkEngine {
     public var caFile: String?
     /// The public key that must be there: `sha256//<base64>`, several with `;` (CURLOPT_PINNEDPUBLICKEY(3)).
     public var pinnedPublicKey: String?
-    /// Whether HTTP/2 is offered; true by default.
+    /// Whether a certificate must name its host as subject alternative name; false by default, which also accepts one
+    /// that only has a common name (RFC 9110 section 4.3.4 asks for the former). Refused with `.tlsRejected`
+    /// (`hostMismatch`) before a byte of the request is sent. Needs a libcurl with OpenSSL or GnuTLS.
+    public var requiresSubjectAlternativeName = false
+    /// Believes anybody who answers: whoever is on the way reads and changes everything. False by default; for
+    /// laboratories. The engine's connections and TLS sessions are then kept apart from all others.
+    public var unsafelyTrustsAnyCertificate = false
+    /// Whether HTTP/2 is offered; true by default. At most 100 streams on a connection, pushes are refused.
     public var allowsHTTP2 = true
   }
 

@@ -35,7 +35,13 @@ public final class NetworkEngine: Sendable {
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {
       throw invalid("receiveBufferBytes")
     }
-    guard let host else { return }
+    try configuration.credentials?.core.check()
+    try checkWay(configuration)
+    guard let host else {
+      // Without an origin of its own they would go to everybody.
+      if configuration.credentials != nil { throw invalid("credentials without a host") }
+      return
+    }
     do throws(Failure) {
       let url = try URLText.make(
         scheme: "http", host: host, port: configuration.port, basePath: "", path: nil)
@@ -44,6 +50,22 @@ public final class NetworkEngine: Sendable {
         throw invalid("host")
       }
     } catch { throw invalid("host") }
+  }
+
+  private static func checkWay(_ configuration: Configuration) throws(Failure) {
+    guard let proxy = configuration.proxy else { return }
+    try proxy.check()
+    let isUsed = proxy.core(isSecure: true) != nil || proxy.core(isSecure: false) != nil
+    if isUsed, configuration.egress.core.isRestricted { throw invalid("egress behind a proxy") }
+  }
+
+  private static func engineCredential(_ host: String?, _ configuration: Configuration) -> EngineCredential? {
+    guard let host, let credentials = configuration.credentials,
+      let url = try? URLText.make(
+        scheme: configuration.scheme.rawValue, host: host, port: configuration.port, basePath: "", path: nil),
+      let parsed = try? URLParser.parse(url)
+    else { return nil }
+    return EngineCredential(credentials.core, origin: parsed.pieces.origin.text)
   }
 
   private static func invalid(_ option: String) -> Failure { Failure(.invalidConfiguration, reason: option) }
@@ -58,10 +80,17 @@ public final class NetworkEngine: Sendable {
     settings.tls.authorities = configuration.tls.caFile
     settings.tls.pinnedPublicKey = configuration.tls.pinnedPublicKey
     settings.allowsHTTP2 = configuration.tls.allowsHTTP2
-    settings.proxy = configuration.proxy
+    settings.tls.verifies = !configuration.tls.unsafelyTrustsAnyCertificate
+    settings.tls.requiresAlternativeName = configuration.tls.requiresSubjectAlternativeName
+    settings.plainProxy = configuration.proxy?.core(isSecure: false)
+    settings.secureProxy = configuration.proxy?.core(isSecure: true)
+    settings.egress = configuration.egress.core
+    settings.keepsCookies = configuration.cookies == .inMemory
     return EngineContext(
       driver: configuration.queue.driver, target: configuration.delivery.target, headers: headers,
-      handleSettings: settings, timeouts: configuration.timeouts.core, retry: configuration.retry.core,
+      handleSettings: settings, credential: engineCredential(host, configuration),
+      allowsCredentialsInClear: configuration.allowsCredentialsInClear, timeouts: configuration.timeouts.core,
+      retry: configuration.retry.core,
       redirects: configuration.redirects.core, limits: configuration.limits.core, hooks: configuration.hooks,
       home: host.flatMap { home($0, configuration) }, owner: configuration.queue)
   }

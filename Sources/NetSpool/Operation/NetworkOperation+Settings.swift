@@ -27,6 +27,22 @@ extension NetworkOperation {
     setHeader("Authorization", "\(scheme) \(token)")
   }
 
+  /// A user name and password for this request alone. Digest is answered if the origin offers it, else Basic;
+  /// with `preemptive`, false by default, Basic goes with the first request already. Over plain HTTP Basic needs
+  /// `allowsCredentialsInClear`.
+  @discardableResult
+  public func setCredentials(user: String, password: String, preemptive: Bool = false) -> Self {
+    setCredentials(
+      preemptive
+        ? .basic(user: user, password: password) : .password(user: user, password: password))
+  }
+
+  /// Who this request comes from, instead of the engine's.
+  @discardableResult
+  public func setCredentials(_ credentials: NetworkCredentials) -> Self {
+    configure { $0.credentials = credentials }
+  }
+
   /// Adds a pair to the query or the body, by the method.
   @discardableResult
   public func addParameter(_ name: String, _ value: String) -> Self {

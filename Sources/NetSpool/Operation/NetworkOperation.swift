@@ -66,6 +66,7 @@ extension NetworkOperation: CustomStringConvertible {
   /// The request, with the engine's fields, as a command to paste into a shell. With secrets it is as secret
   /// as they are.
   public func curlCommand(revealingSecrets: Bool) -> String {
-    core.request.curlCommand(revealingSecrets: revealingSecrets, defaults: core.context.headers)
+    core.request.curlCommand(
+      revealingSecrets: revealingSecrets, defaults: core.context.headers, engine: core.engineCredential)
   }
 }

@@ -59,9 +59,12 @@ extension HTTPHeaders: Sequence {
   public func makeIterator() -> Iterator { Iterator(base: core.makeIterator()) }
 }
 
-extension HTTPHeaders: CustomStringConvertible {
+extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
   /// One line per field, secrets masked.
   public var description: String {
     map { "\($0.name): \(Redaction.standard.header(name: $0.name, value: $0.value))" }.joined(separator: "\n")
   }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["fields": description]) }
 }

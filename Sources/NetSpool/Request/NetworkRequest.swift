@@ -83,6 +83,16 @@ public struct NetworkRequest: Sendable {
     set { core.extra.redirects = newValue?.core }
   }
 
+  /// Who this request comes from; the engine's when nil. They go to the origin of `url` only: a redirect to another
+  /// origin leaves them behind.
+  public var credentials: NetworkCredentials? {
+    get { core.credential.map(NetworkCredentials.init(core:)) }
+    set {
+      if newValue == nil && !core.hasExtras { return }
+      core.extra.credential = newValue?.core
+    }
+  }
+
   /// Sent as `Idempotency-Key`, quoted, the same on every attempt; makes a POST repeatable.
   public var idempotencyKey: String? {
     get { core.hasExtras ? core.extra.idempotencyKey : nil }
@@ -135,4 +145,12 @@ public struct NetworkRequest: Sendable {
   public func curlCommand(revealingSecrets: Bool) -> String {
     core.curlCommand(revealingSecrets: revealingSecrets)
   }
+}
+
+extension NetworkRequest: CustomStringConvertible, CustomReflectable {
+  /// The curl command, secrets masked.
+  public var description: String { curlCommand }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

@@ -1,6 +1,6 @@
 package import NetSpoolCore
 
-/// Which redirects are followed (RFC 9110 section 15.4). Never from https to http, never in a cycle; to another
+/// Which redirects are followed (RFC 9110 section 15.4). Not from https to http, never in a cycle; to another
 /// origin only `Accept*`, `User-Agent` and the body's own fields go along.
 public struct RequestRedirects: Sendable, Hashable {
   package var core: RedirectPolicy
@@ -9,6 +9,24 @@ public struct RequestRedirects: Sendable, Hashable {
   public static let standard = Self(core: .standard)
   /// None: a 3xx is the answer.
   public static let none = Self(core: .none)
+
+  /// How many are followed; 10. The next one ends with `.tooManyRedirects`.
+  public var limit: Int {
+    get { core.hopsMax }
+    set { core.hopsMax = newValue }
+  }
+
+  /// Whether https may lead to http; false by default: `.redirectRefused` (`downgrade`).
+  public var allowsDowngrade: Bool {
+    get { core.allowsDowngrade }
+    set { core.allowsDowngrade = newValue }
+  }
+
+  /// Whether 307 and 308 send the body to another origin as well; false by default: `.redirectRefused` (`body`).
+  public var resendsBodyAcrossOrigins: Bool {
+    get { core.resendsBodyAcrossOrigins }
+    set { core.resendsBodyAcrossOrigins = newValue }
+  }
 
   /// As `standard`, with another limit.
   public static func atMost(_ count: Int) -> Self {

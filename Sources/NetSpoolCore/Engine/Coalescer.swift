@@ -19,6 +19,7 @@ struct Coalescer {
     hash.add(request.url.utf8.span)
     hash.add(request.method.name.utf8.span)
     hash.add(request.headers.block.rawBytes)
+    if let credential = request.credential { hash.add(credential.id) }
     return hash.value
   }
 
@@ -36,7 +37,7 @@ struct Coalescer {
     return carrier.context === operation.context && other.url == request.url && other.method == request.method
       && other.headers == request.headers && other.cachePolicy == request.cachePolicy
       && cacheSettings(of: other) == cacheSettings(of: request)
-      && redirects(of: other) == redirects(of: request)
+      && redirects(of: other) == redirects(of: request) && other.credential?.id == request.credential?.id
   }
 
   /// What would make the cache answer them differently.

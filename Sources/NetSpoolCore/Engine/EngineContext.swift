@@ -23,6 +23,10 @@ package final class EngineContext: Sendable {
   let plainLines: [String]
   /// Bodies are decoded, unless the engine names the codings itself.
   let decodes: Bool
+  /// Whose requests these are, at which origin.
+  package let credential: EngineCredential?
+  /// Whether Basic and Bearer may go over plain HTTP.
+  let allowsCredentialsInClear: Bool
   package let timeouts: Timeouts
   package let retry: RetryPolicy
   package let redirects: RedirectPolicy
@@ -43,7 +47,8 @@ package final class EngineContext: Sendable {
 
   package init(
     driver: QueueDriver, target: DeliveryTarget, headers: HeaderFields,
-    handleSettings: HandleSettings = HandleSettings(), timeouts: Timeouts = .standard,
+    handleSettings: HandleSettings = HandleSettings(), credential: EngineCredential? = nil,
+    allowsCredentialsInClear: Bool = false, timeouts: Timeouts = .standard,
     retry: RetryPolicy, redirects: RedirectPolicy, limits: Limits = .standard, hooks: Hooks = Hooks(),
     home: URLPieces.Origin? = nil, owner: (any AnyObject & Sendable)? = nil
   ) {
@@ -54,6 +59,8 @@ package final class EngineContext: Sendable {
     self.handleSettings = handleSettings
     plainLines = HeaderLines.plain(headers)
     decodes = !headers.contains("Accept-Encoding")
+    self.credential = credential
+    self.allowsCredentialsInClear = allowsCredentialsInClear
     self.timeouts = timeouts
     self.retry = retry
     self.redirects = redirects
@@ -62,6 +69,8 @@ package final class EngineContext: Sendable {
     self.home = home
     self.owner = owner
   }
+
+  var usesProxy: Bool { handleSettings.plainProxy != nil || handleSettings.secureProxy != nil }
 
   /// Nil until `useCache`.
   package var cache: EngineCache? {

@@ -31,8 +31,9 @@ extension EngineCore {
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
-    let transfer = try idleTransfer(at: origin, for: operation)
-    let plan = try makePlan(operation, request, transfer)
+    let credential = credential(of: operation, request)
+    let transfer = try idleTransfer(at: origin, for: operation, credential)
+    let plan = try makePlan(operation, request, transfer, credential)
     operation.loop.transfer = transfer
     transfer.owner = operation
     transfer.startedAt = now
@@ -45,12 +46,22 @@ extension EngineCore {
     forEachWaiter(of: operation) { didStart($0) }
   }
 
-  private func idleTransfer(at origin: Origin, for operation: Operation) throws(Failure) -> Transfer {
-    let scope = HandleScope(engine: operation.context.id, streams: hasStreams(operation))
+  private func idleTransfer(
+    at origin: Origin, for operation: Operation, _ credential: Credential?
+  ) throws(Failure) -> Transfer {
+    let scope = HandleScope(
+      engine: operation.context.id, streams: hasStreams(operation), identity: credential?.id ?? 0)
     if let transfer = origin.idle.take(scope) { return transfer }
     var settings = operation.context.handleSettings
+    // Such a name escapes the list of public suffixes, and with it a cookie for a whole country.
+    if settings.keepsCookies, origin.hasTrailingDot { throw Failure(.invalidURL, reason: "trailing dot") }
+    if let credential { settings.identify(as: credential) }
     if scope.streams {
       settings.receiveBufferBytes = max(settings.receiveBufferBytes, HandleSettings.streamBufferBytes)
+    }
+    let origins = origins
+    let multi = try pools.multi(for: settings, of: scope, loop: loop) { multi in
+      for origin in origins.all { origin.idle.drop(of: multi) }
     }
     let transfer = try Transfer(origin: origin.text, scope: scope, settings: settings, multi: multi)
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
@@ -61,7 +72,7 @@ extension EngineCore {
   }
 
   private func makePlan(
-    _ operation: Operation, _ request: Request, _ transfer: Transfer
+    _ operation: Operation, _ request: Request, _ transfer: Transfer, _ credential: Credential?
   ) throws(Failure) -> Transfer.Plan {
     let journey = operation.loop.journey
     var plan = Transfer.Plan(url: journey?.url ?? request.url)
@@ -78,7 +89,13 @@ extension EngineCore {
     plan.needsFreshConnection = journey?.needsFreshConnection ?? false
     journey?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
-    setHeaders(&plan, operation, request, transfer)
+    plan.hasLegs = credential?.isNTLM ?? false
+    do throws(Failure) {
+      try setHeaders(&plan, operation, request, transfer, credential)
+    } catch {
+      plan.source?.close()
+      throw error
+    }
     return plan
   }
 
@@ -96,25 +113,39 @@ extension EngineCore {
 
   /// The lines are told to libcurl only when they differ from the last exchange's on this handle.
   private func setHeaders(
-    _ plan: inout Transfer.Plan, _ operation: Operation, _ request: Request, _ transfer: Transfer
-  ) {
+    _ plan: inout Transfer.Plan, _ operation: Operation, _ request: Request, _ transfer: Transfer,
+    _ credential: Credential?
+  ) throws(Failure) {
     let own = operation.loop.journey?.headers ?? request.headers
     let isForeign = operation.loop.journey?.isForeign ?? false
     let hasBody = plan.source != nil || plan.method.expectsBody
     let conditions = operation.loop.cacheUse?.conditions ?? HeaderFields()
     let isBare = own.count == 0 && !isForeign && !hasBody
-    let isPlain = isBare && conditions.count == 0
+    let isPlain = isBare && conditions.count == 0 && credential?.isConstant ?? true
     plan.decodes =
       operation.context.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
     let defaults = isForeign ? HeaderFields() : operation.context.headers
+    let added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
     plan.headerLines =
       isBare
-      ? operation.context.plainLines + HeaderLines.each(conditions)
+      ? operation.context.plainLines + HeaderLines.each(conditions + added)
       : HeaderLines.make(
-        defaults: defaults, own: own + conditions, decodes: plan.decodes, hasBody: hasBody,
+        defaults: defaults, own: own + conditions + added, decodes: plan.decodes, hasBody: hasBody,
         expects: !(operation.loop.journey?.refusesExpect ?? false))
+  }
+
+  private func addedFields(
+    _ credential: Credential?, _ operation: Operation, _ request: Request, _ plan: Transfer.Plan,
+    own: HeaderFields, defaults: HeaderFields
+  ) throws(Failure) -> HeaderFields {
+    if let origin = operation.loop.origin {
+      try refuseInClear(own, at: origin, operation.context)
+      try refuseInClear(defaults, at: origin, operation.context)
+    }
+    guard let credential else { return HeaderFields() }
+    return try authorization(credential, operation, request, plan, own: own + defaults)
   }
 
   func hasStreams(_ operation: Operation) -> Bool {

@@ -37,6 +37,7 @@ extension EngineCore {
     unregister(operation)
     parked[operation.id] = nil
     delayed[operation.id] = nil
+    asking[operation.id] = nil
     playing[operation.id] = nil
     operation.loop.playback?.stop()
     operation.loop.playback = nil
@@ -134,6 +135,7 @@ extension EngineCore {
     }
     carriers.append(contentsOf: parked.values)
     carriers.append(contentsOf: delayed.values)
+    carriers.append(contentsOf: asking.values)
     carriers.append(contentsOf: ending.values)
     carriers.append(contentsOf: playing.values)
     toPlay.forEach { carriers.append($0.operation) }

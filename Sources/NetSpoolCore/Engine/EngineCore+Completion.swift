@@ -10,6 +10,7 @@ extension EngineCore {
     if let next = nextExchange(operation, transfer, head) {
       operation.makeJourney().next = next
       if case .redirect = next { invalidate(operation, head) }
+      if case .ask = next { return .collect }  // the provider may look at it
       return .discard
     }
     let cacheUse = operation.loop.cacheUse
@@ -35,6 +36,7 @@ extension EngineCore {
       return .withoutExpect
     }
     guard head.status >= 400 else { return nil }
+    if head.status == 401, let next = challenged(operation, head) { return next }
     let delay = retryDelay(operation, transfer, .status(head.status), head: head)
     return delay.map { .retry(after: $0) }
   }
@@ -164,9 +166,10 @@ extension EngineCore {
 
   /// The next exchange of the same operation; its transfer goes back first.
   private func goOn(_ operation: Operation, _ transfer: Transfer, _ next: Journey.Next) {
+    let journey = operation.makeJourney()
+    if case .ask = next { journey.refusal = makeAnswer(operation, transfer, transfer.metrics()) }
     operation.loop.transfer = nil
     recycle(transfer, operation)
-    let journey = operation.makeJourney()
     switch next {
     case .redirect(let hop): redirect(operation, journey, hop)
     case .withoutExpect:
@@ -175,6 +178,8 @@ extension EngineCore {
     case .unconditional:
       operation.loop.cacheUse = operation.loop.cacheUse.map { CacheUse($0.cache, $0.question, held: nil) }
       delay(operation, journey, seconds: 0)
+    case .authorized: delay(operation, journey, seconds: 0)
+    case .ask(let provider): ask(provider, for: operation, journey)
     case .retry(let seconds):
       journey.attempts += 1
       journey.needsFreshConnection = seconds == 0
@@ -192,6 +197,7 @@ extension EngineCore {
       journey.headers = hop.keptFields(of: journey.headers)
     }
     journey.url = hop.url.text
+    journey.sent.beginAnew()
     journey.method = hop.method
     journey.keepsBody = journey.keepsBody && hop.keepsBody
     do throws(Failure) {
@@ -211,7 +217,7 @@ extension EngineCore {
     return fields
   }
 
-  private func delay(_ operation: Operation, _ journey: Journey, seconds: Double) {
+  func delay(_ operation: Operation, _ journey: Journey, seconds: Double) {
     for waiter in waiters(of: operation) { set(.queued, waiter) }
     guard seconds > 0 else { return wait(operation, operation.request.priority, atFront: true) }
     delayed[operation.id] = operation
@@ -232,6 +238,7 @@ extension EngineCore {
       makeAnswer(operation, transfer, metrics), failure.map { blamingNetwork($0, operation) }
     )
     settle(operation, transfer, &answer, &failure)
+    if failure == nil { failure = answer.flatMap { authenticationRefusal(operation, $0) } }
     let fanout = operation.loop.fanout
     unregister(operation)
     operation.loop.transfer = nil

@@ -30,9 +30,12 @@ extension EngineCore {
     guard let canonical = place.canonical else { return place.origin }
     let journey = Journey(request)
     journey.url = canonical.pieces.text
-    if let user = canonical.user, !request.headers.contains("Authorization") {
-      let pair = Array("\(user):\(canonical.password ?? "")".utf8)
-      journey.headers.append(name: "Authorization", value: "Basic " + Base64.encode(pair))
+    if let user = canonical.user {
+      journey.credential = Credential(
+        scheme: .basic(user: user, password: Secret(canonical.password ?? ""), preemptive: true))
+      do throws(Failure) { try journey.credential?.check() } catch {
+        throw Failure(.invalidURL, reason: "userinfo")
+      }
     }
     operation.loop.journey = journey
     return place.origin
@@ -43,7 +46,7 @@ extension EngineCore {
     let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin, link: link)
     let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)
     let id = queue.addOrigin(limit: limit, resolved: origin.hostIsAddress)
-    return Origin(text: origin.text, id: id, sizing: sizing, limit: limit)
+    return Origin(origin, id: id, sizing: sizing, limit: limit)
   }
 
   /// True when it must wait for others first.

@@ -7,7 +7,7 @@ internal import Synchronization
 package final class EngineCore {
   let driver: QueueDriver
   let loop: EventLoop
-  let multi: MultiHandle
+  var pools: ConnectionPools
   let worker: Worker
   let buffers = AlignedBufferPool()
   let waits: WriteWaits
@@ -29,6 +29,8 @@ package final class EngineCore {
   var isStoreBusy = false
   /// Operations that wait for their next attempt, by id.
   var delayed: [UInt64: Operation] = [:]
+  /// Operations whose provider of credentials has been asked, by id.
+  var asking: [UInt64: Operation] = [:]
   var settings: QueueSettings
   var tick: LoopTimer?
   var isClosing = false
@@ -54,7 +56,7 @@ package final class EngineCore {
   package init(driver: QueueDriver) throws(Failure) {
     self.driver = driver
     loop = try EventLoop(mailbox: driver.mailbox)
-    multi = try MultiHandle(loop: loop)
+    pools = try ConnectionPools(loop: loop)
     timers = TimerTable(loop: loop)
     waits = WriteWaits(loop: loop)
     worker = Worker(notify: { completion in driver.perform { _ in completion() } })
@@ -109,9 +111,9 @@ package final class EngineCore {
   private func work() {
     repeat {
       runDeferred()
-      while let (transfer, code) = multi.nextDone() { completed(transfer, code: code) }
+      while let (transfer, code) = pools.nextDone() { completed(transfer, code: code) }
       admit()
-    } while multi.runIfDue()
+    } while pools.runIfDue()
     driver.running.store(running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }
   }
@@ -200,7 +202,7 @@ package final class EngineCore {
     outbox.flush()
     worker.stop()
     connectivity?.close()
-    multi.close()
+    pools.close()
     // Those that came too late, and what the worker had still to say.
     for command in driver.mailbox.close() { obey(command) }
     timers.close()

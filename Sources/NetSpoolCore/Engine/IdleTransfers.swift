@@ -5,6 +5,9 @@ struct IdleTransfers {
   /// Kept ready per scope; more are dropped. An idle handle holds about 6 KB.
   static let perScopeMax = 64
 
+  /// Scopes remembered; then the oldest go. Credentials of single requests may be many.
+  static let scopesMax = 32
+
   private struct Pool {
     let scope: HandleScope
     var transfers: [Transfer]
@@ -22,6 +25,12 @@ struct IdleTransfers {
       if pools[index].transfers.count < Self.perScopeMax { pools[index].transfers.append(transfer) }
       return
     }
+    if pools.count >= Self.scopesMax { pools.removeFirst() }
     pools.append(Pool(scope: transfer.scope, transfers: [transfer]))
+  }
+
+  /// Those of one multi handle, which is about to be closed.
+  mutating func drop(of multi: MultiHandle) {
+    pools.removeAll { pool in pool.transfers.contains { $0.multi === multi } }
   }
 }

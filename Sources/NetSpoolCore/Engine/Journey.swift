@@ -13,6 +13,16 @@ final class Journey {
   var needsFreshConnection = false
   /// The origin refused `Expect: 100-continue` with 417.
   var refusesExpect = false
+  /// The user name and password of the URL.
+  var credential: Credential?
+  /// What was done about a 401.
+  var sent = AuthenticationDecision.Sent()
+  /// Of what the provider gave; 0: nothing yet.
+  var sentGeneration: UInt64 = 0
+  /// The credential was not accepted, so the 401 is the end.
+  var isRefused = false
+  /// The 401 that the provider was asked about.
+  var refusal: Response?
   var queueDeadline: TimerTable.Key?
   var delay: TimerTable.Key?
   /// Decided at the head, done at the end of the exchange.
@@ -24,6 +34,9 @@ final class Journey {
     case withoutExpect
     /// The 304 was not about what is held: once more, and all of it.
     case unconditional
+    /// The 401 has told how to answer.
+    case authorized
+    case ask(CredentialProvider)
     case fail(Failure)
   }
 

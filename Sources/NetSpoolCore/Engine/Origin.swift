@@ -10,9 +10,18 @@ final class Origin {
   /// Runs while the origin has asked for quiet.
   var hold: TimerTable.Key?
   var budget = RetryBudget()
+  let isSecure: Bool
+  /// On this machine, where nobody reads along.
+  let isLoopback: Bool
+  let hasTrailingDot: Bool
+  /// How its challenges are answered, by credential.
+  var answers = AuthenticationAnswers()
 
-  init(text: String, id: OriginID, sizing: OriginSizing, limit: Int) {
-    self.text = text
+  init(_ pieces: URLPieces.Origin, id: OriginID, sizing: OriginSizing, limit: Int) {
+    text = pieces.text
+    isSecure = pieces.scheme == "https"
+    isLoopback = pieces.hostIsLoopback
+    hasTrailingDot = pieces.host.hasSuffix(".")
     self.id = id
     self.sizing = sizing
     self.limit = limit

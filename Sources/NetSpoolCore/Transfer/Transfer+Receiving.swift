@@ -3,7 +3,9 @@ extension Transfer {
   /// False ends the transfer.
   func received(header line: RawSpan) -> Bool {
     do throws(Failure) {
-      if case .head(let head) = try parser.line(line) { try received(head: head) }
+      if case .head(let head) = try parser.line(line) {
+        if plan.hasLegs, isLeg(head) { leg = head } else { try received(head: head) }
+      }
       return true
     } catch {
       machine.handle(.fail(error))
@@ -11,7 +13,7 @@ extension Transfer {
     }
   }
 
-  private func received(head: ResponseHead) throws(Failure) {
+  func received(head: ResponseHead) throws(Failure) {
     if self.head != nil { return }  // a second head of the same exchange: an authentication round
     self.head = head
     try refuseTransferCodings(head)
@@ -58,10 +60,13 @@ extension Transfer {
   }
 
   private func openSinks(_ use: BodyUse, _ head: ResponseHead, _ expected: Int64?) {
-    if use.streams { fanout?.open(head, bytesExpected: expected) }
+    guard use.streams else { return }
+    hasStreamed = true
+    fanout?.open(head, bytesExpected: expected)
   }
 
   func received(body bytes: RawSpan) -> Intake {
+    if head == nil { return .taken }  // of a round that is not the last
     if isPausedByUser { return .pause }
     if let fanout, fanout.isCongested {
       isPausedByReader = true
@@ -94,10 +99,7 @@ extension Transfer {
     case .proceed, .stop: return .abort
     case .use(let use):
       if use.collects { collected.append(bytes) } else if use.keepsMax > 0 { keep(bytes, use.keepsMax) }
-      if use.streams {
-        hasStreamed = true
-        fanout?.write(bytes)
-      }
+      if use.streams { fanout?.write(bytes) }
       return machine.failure == nil ? .taken : .abort
     }
   }

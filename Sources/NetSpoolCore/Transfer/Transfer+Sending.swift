@@ -5,10 +5,32 @@ extension Transfer {
     onSocket(self)
   }
 
-  /// False stops a request that must not be sent twice.
-  func mayStartSending() -> Bool {
+  var hasEgressRule: Bool { egress.isRestricted }
+
+  /// False stops a request that must not be sent twice, or not to this peer: the connection may be an old one.
+  func mayStartSending(to peer: InternetAddress?, port: Int) -> Bool {
     sends += 1
-    return sends == 1
+    guard machine.failure == nil else { return false }
+    if hasEgressRule, !mayConnect(to: peer.map { ($0, port: port) }) { return false }
+    if !handle.hasProperCertificate {
+      machine.handle(.fail(Failure(.tlsRejected, reason: "hostMismatch")))
+      return false
+    }
+    if plan.refusesResend, !plan.hasLegs { return sends == 1 }
+    guard sends > Self.sendsMax else { return true }
+    // An origin that refuses every stream would be asked for ever (RFC 9113 section 7, ENHANCE_YOUR_CALM).
+    machine.handle(.fail(Failure(.http2Failed, reason: "refused \(Self.sendsMax) times")))
+    return false
+  }
+
+  /// libcurl repeats by itself what the origin has not begun to process; so often.
+  static let sendsMax = 3
+
+  /// False: nothing may go there. An address that cannot be read is none that may.
+  func mayConnect(to peer: (InternetAddress, port: Int)?) -> Bool {
+    if let peer, egress.allows(peer.0, port: peer.port) { return true }
+    machine.handle(.fail(Failure(.egressDenied, reason: peer?.0.text)))
+    return false
   }
 
   /// Nil ends the transfer.

@@ -12,7 +12,8 @@ extension Transfer {
         code: code, message: handle.message, errno: socketErrno != 0 ? socketErrno : Int32(info.os_errno),
         socketRefused: socketErrno != 0, isConnected: handle.isConnected || bytesSent > 0 || head != nil,
         isReused: info.new_connections == 0, hasHeadBegun: parser.hasBegun, hasHead: head != nil,
-        resendRefused: sends > 1, bytes: machine.bodyBytes, bytesExpected: bytesExpected))
+        resendRefused: sends > 1, verifyResult: handle.verifyResult, usesProxy: usesProxy,
+        bytes: machine.bodyBytes, bytesExpected: bytesExpected))
   }
 
   private func incomplete() -> Failure? {

@@ -19,6 +19,8 @@ package final class Transfer {
     /// libcurl must not send it a second time by itself.
     package var refusesResend = false
     package var needsFreshConnection = false
+    /// libcurl authenticates in several rounds of its own.
+    package var hasLegs = false
     package var decodes = true
     package var timeouts = Timeouts.standard
     package var limits = Limits.standard
@@ -30,6 +32,10 @@ package final class Transfer {
   }
 
   let multi: MultiHandle
+  let egress: EgressRule
+  /// libcurl answers a proxy's challenge.
+  let proxyHasLegs: Bool
+  let usesProxy: Bool
   package let scope: HandleScope
   var handle: EasyHandle!
   var machine = TransferStateMachine()
@@ -42,6 +48,8 @@ package final class Transfer {
   var socketErrno: Int32 = 0
   var isPausedByReader = false { didSet { notePause() } }
   var isReading = false
+  /// A refusal that libcurl is about to answer by itself.
+  var leg: ResponseHead?
 
   package internal(set) var head: ResponseHead?
   package internal(set) var bytesSent: Int64 = 0
@@ -82,16 +90,24 @@ package final class Transfer {
   {
     self.scope = scope
     self.multi = multi
+    egress = settings.egress
+    let proxy = settings.proxy(isSecure: origin.hasPrefix("https:"))
+    proxyHasLegs = proxy?.hasLegs ?? false
+    usesProxy = proxy != nil
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     handle = unsafe try EasyHandle(
-      origin: origin, settings: settings, context: context, closing: multi.closingContext)
+      origin: origin, settings: settings, context: context, closing: multi.closingContext,
+      shared: multi.shared)
   }
 
   /// Starts an exchange. The source must be open.
   package func begin(_ plan: Plan, now: Microseconds) {
     self.plan = plan
+    if proxyHasLegs { self.plan.hasLegs = true }
     machine.handle(.begin(bytesMax: .max))
     parser.reset()
+    parser.allowsAnotherHead = self.plan.hasLegs
+    leg = nil
     deadlines = Deadlines(plan.timeouts, now: now)
     sends = 0
     socketErrno = 0
@@ -108,7 +124,8 @@ package final class Transfer {
       EasyHandle.Shape(
         method: plan.method,
         bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
-        refusesResend: plan.refusesResend, needsFreshConnection: plan.needsFreshConnection))
+        refusesResend: plan.refusesResend && !self.plan.hasLegs,
+        needsFreshConnection: plan.needsFreshConnection))
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
@@ -118,6 +135,7 @@ package final class Transfer {
   /// Takes the exchange off libcurl, done or not, and answers how it went. The transfer is idle afterwards.
   package func end(code: Int32?) -> Failure? {
     multi.remove(handle)
+    if code == 0 { takeLastLeg() }
     plan.source?.close()
     plan.source = nil
     let failure = code.flatMap { verdict(code: $0) } ?? machine.failure.map { sent($0) }
@@ -153,12 +171,13 @@ package final class Transfer {
   package func widen(streamsOf id: UInt64) {
     guard let head, let fanout else { return }
     machine.handle(.widen)
+    hasStreamed = true
     fanout.open(head, bytesExpected: bytesExpected, only: id)
     let kept = collected
     fanout.write(kept.rawBytes, only: id)
   }
 
-  /// Body bytes were handed to someone, so a second attempt would repeat them.
+  /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
   package internal(set) var hasStreamed = false
 
   package var url: String { plan.url }

@@ -16,7 +16,7 @@ extension EngineCache {
       !request.hasExtras || isPlain(request.extra)
     else { return FirstLook() }
     let url = request.url.utf8.span
-    let fields = request.headers.count == 0 ? nil : ownFields(request)
+    let fields = request.headers.count == 0 && request.credential == nil ? nil : ownFields(request)
     guard
       let question = question(
         request, method: .get, origin: url.extracting(first: originBytes),
@@ -37,7 +37,9 @@ extension EngineCache {
   }
 
   private func ownFields(_ request: Request) -> HeaderFields {
-    SentFields.make(defaults: defaults, own: request.headers, decodes: !request.headers.contains("Range"))
+    SentFields.make(
+      defaults: defaults, own: SentFields.add(request.credential, to: request.headers),
+      decodes: !request.headers.contains("Range"))
   }
 }
 

@@ -66,10 +66,11 @@ extension EngineCore {
     let journey = operation.loop.journey
     let own = journey?.headers ?? request.headers
     let isForeign = journey?.isForeign ?? false
-    if own.count == 0, !isForeign { return nil }
+    let credential = journey?.credential ?? request.credential
+    if own.count == 0, !isForeign, credential == nil { return nil }
     return SentFields.make(
-      defaults: isForeign ? HeaderFields() : operation.context.headers, own: own,
-      decodes: !own.contains("Range"))
+      defaults: isForeign ? HeaderFields() : operation.context.askedFields,
+      own: isForeign ? own : SentFields.add(credential, to: own), decodes: !own.contains("Range"))
   }
 
   // MARK: Serving

@@ -32,7 +32,7 @@ package enum AuthenticationDecision: Sendable, Hashable {
     _ scheme: Credential.Scheme?, challenges: [AuthenticationChallenge], sent: Sent
   ) -> AuthenticationDecision {
     switch scheme {
-    case nil, .bearer, .fields, .ntlm: .refused
+    case nil, .bearer, .fields, .ntlm, .basic(_, _, preemptive: true): .refused
     case .provider: sent.asked ? .refused : .ask
     case .basic: basic(challenges, sent)
     case .digest: digest(challenges, sent) ?? .refused

@@ -63,16 +63,21 @@ enum EasyCallbacks {
     return unsafe transfer(context).rewindBody() ? Int32(CURL_SEEKFUNC_OK) : Int32(CURL_SEEKFUNC_FAIL)
   }
 
-  private static let willSend: cnetspool_prereq_callback = { context, _, _, _, _ in
-    unsafe transfer(context).mayStartSending() ? Int32(CURL_PREREQFUNC_OK) : Int32(CURL_PREREQFUNC_ABORT)
+  private static let willSend: cnetspool_prereq_callback = { context, address, _, port, _ in
+    let transfer = unsafe transfer(context)
+    let peer = transfer.hasEgressRule ? unsafe address.flatMap { unsafe InternetAddress(text: $0) } : nil
+    return transfer.mayStartSending(to: peer, port: Int(port))
+      ? Int32(CURL_PREREQFUNC_OK) : Int32(CURL_PREREQFUNC_ABORT)
   }
 
   /// Opens the socket ourselves: never inherited by children, and running out of descriptors is seen.
   private static let opensSocket: cnetspool_open_callback = { context, _, address in
+    let transfer = unsafe transfer(context)
+    if transfer.hasEgressRule, !(unsafe transfer.mayConnect(to: InternetAddress.read(address))) { return -1 }
     let address = unsafe address.pointee
     let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(address.family, type, address.protocol)
-    unsafe transfer(context).openedSocket(errno: descriptor < 0 ? errno : 0)
+    transfer.openedSocket(errno: descriptor < 0 ? errno : 0)
     return descriptor
   }
 

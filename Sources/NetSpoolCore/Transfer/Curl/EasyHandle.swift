@@ -23,11 +23,17 @@ package final class EasyHandle {
   private var headers: UnsafeMutablePointer<curl_slist>?
   private var shape = Shape()
   private var endsConnection = false
+  private let alwaysEndsConnection: Bool
   private let errorText: UnsafeMutablePointer<CChar>
+  /// The hook before each sending stays on.
+  private let alwaysWatches: Bool
+  private let requiresAlternativeName: Bool
+  /// Kept until the handle has left it.
+  private let shared: SharedState
 
   init(
     origin: String, settings: HandleSettings, context: UnsafeMutableRawPointer,
-    closing: UnsafeMutableRawPointer
+    closing: UnsafeMutableRawPointer, shared: SharedState
   )
     throws(Failure)
   {
@@ -36,11 +42,17 @@ package final class EasyHandle {
     }
     unsafe self.easy = easy
     unsafe self.url = url
+    let isSecure = origin.hasPrefix("https:")
+    requiresAlternativeName = isSecure && settings.tls.requiresAlternativeName
+    alwaysWatches =
+      settings.egress.isRestricted || requiresAlternativeName || (isSecure && settings.allowsHTTP2)
+    self.shared = shared
+    alwaysEndsConnection = settings.alwaysEndsConnection
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
-    unsafe setOnce(settings, isSecure: origin.hasPrefix("https:"), context, closing)
+    unsafe setOnce(settings, isSecure: isSecure, context, closing)
   }
 
   deinit {
@@ -74,6 +86,8 @@ package final class EasyHandle {
     if isSecure, settings.allowsHTTP2 { set(CURLOPT_PIPEWAIT, 1) }
     set(CURLOPT_BUFFERSIZE, settings.receiveBufferBytes)
     unsafe settings.apply(to: easy, isSecure: isSecure)
+    if isSecure || settings.keepsCookies { unsafe shared.join(easy) }
+    if alwaysWatches { unsafe EasyCallbacks.watchResend(on: easy, true) }
   }
 
   private func set(_ option: CURLoption, _ value: Int) {
@@ -103,7 +117,7 @@ package final class EasyHandle {
   func setShape(_ new: Shape) {
     guard new != shape else { return }
     shape = new
-    unsafe EasyCallbacks.watchResend(on: easy, new.refusesResend)
+    unsafe EasyCallbacks.watchResend(on: easy, new.refusesResend || alwaysWatches)
     set(CURLOPT_FRESH_CONNECT, new.needsFreshConnection ? 1 : 0)
     set(CURLOPT_HTTPGET, 1)
     unsafe cnetspool_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, nil)
@@ -134,6 +148,7 @@ package final class EasyHandle {
   /// The connection of this exchange serves no other (CURLOPT_FORBID_REUSE). Libcurl looks at its end, so it
   /// may be said as late as at the head.
   func setEndsConnection(_ isOn: Bool) {
+    let isOn = isOn || alwaysEndsConnection
     guard isOn != endsConnection else { return }
     endsConnection = isOn
     set(CURLOPT_FORBID_REUSE, isOn ? 1 : 0)
@@ -141,6 +156,15 @@ package final class EasyHandle {
 
   /// From now on it opens connections, TLS included, and sends nothing on them (CURLOPT_CONNECT_ONLY).
   func setConnectsOnly() { set(CURLOPT_CONNECT_ONLY, 1) }
+
+  /// A new connection's certificate names the host where it must; an old one's was looked at when it was new.
+  var hasProperCertificate: Bool {
+    guard requiresAlternativeName, info().new_connections > 0 else { return true }
+    return unsafe cnetspool_easy_has_alternative_name(easy) != 0
+  }
+
+  /// What the TLS library said about the certificate (X509_V_ERR_…); 0: nothing.
+  var verifyResult: Int { unsafe cnetspool_easy_verify_result(easy) }
 
   var isConnected: Bool { unsafe cnetspool_easy_pretransfer_time(easy) > 0 }
 

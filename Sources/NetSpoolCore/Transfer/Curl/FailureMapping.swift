@@ -14,6 +14,9 @@ package enum FailureMapping {
     package var hasHeadBegun: Bool
     package var hasHead: Bool
     package var resendRefused = false
+    /// X509_V_ERR_… of the TLS library.
+    package var verifyResult = 0
+    package var usesProxy = false
     package var bytes: Int64
     package var bytesExpected: Int64?
   }
@@ -26,7 +29,8 @@ package enum FailureMapping {
   }
 
   private static func classify(_ seen: Evidence) -> Failure {
-    switch CURLcode(rawValue: UInt32(seen.code)) {
+    if let refusal = proxy(seen) { return refusal }
+    return switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_URL_MALFORMAT: Failure(.invalidURL)
     case CURLE_COULDNT_RESOLVE_HOST: Failure(.resolveFailed, reason: "notFound")
     case CURLE_COULDNT_RESOLVE_PROXY: Failure(.proxyFailed, reason: "connect")
@@ -51,6 +55,20 @@ package enum FailureMapping {
     case CURLE_PROXY: Failure(.proxyFailed, reason: "response")
     default: tls(seen) ?? Failure(.transportFailed, reason: seen.message)
     }
+  }
+
+  /// libcurl has no code for a refused CONNECT; its sentence tells. With a proxy, that is what we connect to.
+  private static func proxy(_ seen: Evidence) -> Failure? {
+    guard seen.usesProxy else { return nil }
+    if ["from proxy after CONNECT", "CONNECT tunnel failed", "Proxy CONNECT"].contains(where: {
+      seen.message.contains($0)
+    }) {
+      return Failure(.proxyFailed, reason: seen.message.contains("407") ? "authentication" : "response")
+    }
+    if CURLcode(rawValue: UInt32(seen.code)) == CURLE_COULDNT_CONNECT, !seen.socketRefused {
+      return Failure(.proxyFailed, reason: "connect")
+    }
+    return nil
   }
 
   private static func connect(_ seen: Evidence) -> Failure {
@@ -89,6 +107,8 @@ package enum FailureMapping {
     if seen.hasHead, chunk.contains(where: { seen.message.contains($0) }) {
       return Failure(.badChunk, reason: seen.message)
     }
+    // TLS 1.3 refuses a client only after it has let it finish the handshake.
+    if refusesClient(seen.message) { return Failure(.tlsRejected, reason: "clientCertificate") }
     if seen.hasHeadBegun && !seen.hasHead && seen.errno == 0 { return Failure(.truncatedHeaders) }
     return Failure(.connectionLost, reason: seen.message.isEmpty ? nil : seen.message)
   }
@@ -96,8 +116,8 @@ package enum FailureMapping {
   private static func tls(_ seen: Evidence) -> Failure? {
     switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_SSL_CONNECT_ERROR where seen.errno == ECONNRESET: Failure(.connectFailed, reason: "reset")
-    case CURLE_SSL_CONNECT_ERROR: Failure(.tlsRejected, reason: "protocol")
-    case CURLE_PEER_FAILED_VERIFICATION: Failure(.tlsRejected, reason: certificate(seen.message))
+    case CURLE_SSL_CONNECT_ERROR: Failure(.tlsRejected, reason: handshake(seen.message))
+    case CURLE_PEER_FAILED_VERIFICATION: Failure(.tlsRejected, reason: certificate(seen))
     case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: Failure(.tlsRejected, reason: "trustStore")
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH: Failure(.tlsRejected, reason: "pinMismatch")
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: Failure(.tlsRejected, reason: "clientCertificate")
@@ -105,6 +125,32 @@ package enum FailureMapping {
       CURLE_SSL_ISSUER_ERROR:
       Failure(.tlsRejected, reason: "other")
     default: nil
+    }
+  }
+
+  /// OpenSSL's own words; another TLS library's end as `protocol`.
+  private static func handshake(_ message: String) -> String {
+    if ["too small", "too weak", "too short"].contains(where: { message.contains($0) }) { return "weak" }
+    return refusesClient(message) ? "clientCertificate" : "protocol"
+  }
+
+  private static func refusesClient(_ message: String) -> Bool {
+    ["alert certificate required", "alert bad certificate", "alert unknown ca", "alert certificate"].contains
+    {
+      message.contains($0)
+    }
+  }
+
+  /// By the number of OpenSSL's verdict, else by libcurl's sentence: host names are compared by libcurl.
+  private static func certificate(_ seen: Evidence) -> String {
+    switch seen.verifyResult {
+    case 9: return "notYetValid"
+    case 10: return "expired"
+    case 62, 64: return "hostMismatch"
+    case 66, 67, 68: return "weak"
+    // libcurl puts 1 there until the chain is judged, which comes after the name.
+    case 0, 1: return certificate(seen.message)
+    default: return "untrusted"
     }
   }
 

@@ -2,15 +2,33 @@ internal import CNetSpoolCurl
 internal import CNetSpoolShims
 
 /// What a handle is given once, for its whole life.
-package struct HandleSettings: Sendable, Hashable {
+package struct HandleSettings: Sendable {
   /// 16 KiB suits thumbnails; large bodies want more (CURLOPT_BUFFERSIZE).
   package var receiveBufferBytes = 16 << 10
   package var tls = TLSSettings()
-  /// `http://host:port` or `socks5h://…`; nil is none, whatever the environment says.
-  package var proxy: String?
+  /// For http and for https; nil is none, whatever the environment says.
+  package var plainProxy: ProxySettings?
+  package var secureProxy: ProxySettings?
+  /// Where connections may lead.
+  package var egress = EgressRule.any
+  /// Cookies are kept in memory and sent back, for this engine alone.
+  package var keepsCookies = false
   package var allowsHTTP2 = true
+  /// Shown to the origin when it asks.
+  package var certificate: ClientCertificate?
+  package var ntlm: NTLMAccount?
+  /// What its connections are bound to: they serve nobody else. 0: nothing.
+  package var connectionIdentity: UInt64 = 0
 
   package init() {}
+
+  /// Connections are judged by rules of this engine alone, so no other's may be used, nor used by others.
+  package var needsOwnConnections: Bool {
+    !tls.verifies || tls.requiresAlternativeName || egress.isRestricted || keepsCookies
+      || plainProxy?.account != nil || secureProxy?.account != nil
+  }
+
+  package func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }
 
   /// For bodies that go to streams, which are the long ones; a short body touches only its beginning.
   static let streamBufferBytes = 64 << 10
@@ -18,12 +36,43 @@ package struct HandleSettings: Sendable, Hashable {
   /// Without TLS there is no HTTP/2, and libcurl must know it: a handle that might multiplex waits, with
   /// CURLOPT_PIPEWAIT, until the first connection's first answer has told whether it can.
   func apply(to easy: UnsafeMutableRawPointer, isSecure: Bool) {
-    unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy ?? "")
-    unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, "")  // else the environment is searched for it
+    let proxy = proxy(isSecure: isSecure)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy?.url ?? "")
+    // Never nil: else the environment is searched for it.
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, proxy?.exceptions ?? "")
+    if let proxy { unsafe proxy.apply(to: easy, tls) }
+    if keepsCookies { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIEFILE, "") }
     unsafe cnetspool_easy_set_long(
       easy, CURLOPT_HTTP_VERSION,
       Int(allowsHTTP2 && isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     unsafe tls.apply(to: easy)
+    if let certificate { unsafe certificate.apply(to: easy) }
+    guard let ntlm else { return }
+    // The one scheme, never CURLAUTH_ANY: a hostile origin would choose the weakest.
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_HTTPAUTH, Int(cnetspool_auth_ntlm))
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_USERNAME, ntlm.user)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_PASSWORD, ntlm.password.revealed)
+  }
+
+  /// The connection is authenticated, not the request, so it is used once (CURLOPT_FORBID_REUSE).
+  var alwaysEndsConnection: Bool { ntlm != nil }
+}
+
+/// `DOMAIN\user` and the password, for libcurl to answer with.
+package struct NTLMAccount: Sendable, Hashable {
+  package var user: String
+  package var password: Secret
+}
+
+extension HandleSettings {
+  /// What of a credential belongs to the connection, and not to a request's fields.
+  package mutating func identify(as credential: Credential) {
+    certificate = credential.certificate
+    if case .ntlm(let user, let password) = credential.scheme {
+      ntlm = NTLMAccount(user: user, password: password)
+      allowsHTTP2 = false
+    }
+    connectionIdentity = credential.connectionIdentity
   }
 }
 
@@ -32,6 +81,8 @@ package struct HandleSettings: Sendable, Hashable {
 package struct HandleScope: Sendable, Hashable {
   package let engine: UInt64
   package let streams: Bool
+  /// Of the credential; 0: none.
+  package var identity: UInt64 = 0
 }
 
 /// How the origin proves who it is.
@@ -40,17 +91,22 @@ package struct TLSSettings: Sendable, Hashable {
   package var authorities: String?
   /// `sha256//…;sha256//…` (CURLOPT_PINNEDPUBLICKEY).
   package var pinnedPublicKey: String?
+  /// False believes anybody.
+  package var verifies = true
+  /// A certificate that names its host only in its subject is refused (RFC 9110 section 4.3.4).
+  package var requiresAlternativeName = false
 
   package init() {}
 
   /// TLS 1.2 or later, forward secrecy and authenticated encryption only.
-  private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:!aNULL"
+  static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:!aNULL"
 
   func apply(to easy: UnsafeMutableRawPointer) {
-    unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
-    unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
+    if requiresAlternativeName { unsafe cnetspool_easy_set_long(easy, CURLOPT_CERTINFO, 1) }
     if let authorities { unsafe cnetspool_easy_set_string(easy, CURLOPT_CAINFO, authorities) }
     if let pin = pinnedPublicKey { unsafe cnetspool_easy_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }
   }

@@ -18,10 +18,17 @@ package final class MultiHandle {
   private var isDue = false
   /// Transfers that asked libcurl to leave their connection alone for now.
   var pausedTransfers = 0
+  /// Transfers under way.
+  private var running = 0
+  var isUnused: Bool { running == 0 }
 
-  package init(loop: EventLoop) throws(Failure) {
+  /// TLS sessions, and cookies if they are kept.
+  let shared: SharedState
+
+  package init(loop: EventLoop, keepsCookies: Bool = false) throws(Failure) {
     guard let multi = unsafe curl_multi_init() else { throw Failure(.outOfMemory, reason: "curl_multi_init") }
     self.loop = loop
+    shared = SharedState(keepsCookies: keepsCookies)
     unsafe self.multi = multi
     timer = LoopTimer(on: loop) { [unowned self] in
       isDue = true
@@ -53,11 +60,13 @@ package final class MultiHandle {
 
   func add(_ easy: EasyHandle) {
     loop.assertOnLoop()
+    running += 1
     unsafe curl_multi_add_handle(multi, easy.easy)
   }
 
   func remove(_ easy: EasyHandle) {
     loop.assertOnLoop()
+    running -= 1
     unsafe curl_multi_remove_handle(multi, easy.easy)
   }
 

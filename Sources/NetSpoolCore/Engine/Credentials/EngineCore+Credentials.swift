@@ -1,0 +1,104 @@
+/// Which credential goes with an exchange, and as what fields.
+extension EngineCore {
+  /// Whose exchange the next one is; nil: nobody's. What has been led to another origin stays without, also when
+  /// it is led back.
+  func credential(of operation: Operation, _ request: Request) -> Credential? {
+    let journey = operation.loop.journey
+    if journey?.isForeign == true { return nil }
+    let own = request.credential ?? journey?.credential
+    guard let engine = operation.context.credential, engine.origin == operation.loop.origin?.text else {
+      return own
+    }
+    return own?.over(engine.credential) ?? engine.credential
+  }
+
+  /// The fields that it puts into the next exchange, besides `own`, which win.
+  ///
+  /// Throws `invalidConfiguration` for what must not go over plain HTTP.
+  func authorization(
+    _ credential: Credential, _ operation: Operation, _ request: Request, _ plan: Transfer.Plan,
+    own: HeaderFields
+  ) throws(Failure) -> HeaderFields {
+    guard let scheme = credential.scheme, let origin = operation.loop.origin else { return HeaderFields() }
+    let fields: HeaderFields
+    if case .provider(let provider) = scheme {
+      let held = provider.held(for: origin.text)
+      if held.generation > 0 { operation.makeJourney().sentGeneration = held.generation }
+      guard let given = held.credential, let scheme = given.scheme else { return HeaderFields() }
+      fields = self.fields(scheme, given.id, at: origin, request, plan)
+    } else {
+      fields = self.fields(scheme, credential.id, at: origin, request, plan)
+    }
+    try refuseInClear(fields, at: origin, operation.context, isCredential: true)
+    return own.count == 0 ? fields : fields.without(namesOf: own)
+  }
+
+  private func fields(
+    _ scheme: Credential.Scheme, _ id: UInt64, at origin: Origin, _ request: Request, _ plan: Transfer.Plan
+  ) -> HeaderFields {
+    switch scheme {
+    case .basic(let user, let password, true): return .basic(user, password)
+    case .bearer(let token): return .authorization("Bearer \(token.revealed)")
+    case .fields(let fields): return fields
+    case .basic(let user, let password, false):
+      if case .basic = origin.answers[id] { return .basic(user, password) }
+    case .password(let user, let password):
+      if case .basic = origin.answers[id] { return .basic(user, password) }
+      return digest(user, password, id, at: origin, request, plan)
+    case .digest(let user, let password): return digest(user, password, id, at: origin, request, plan)
+    case .ntlm, .provider: break
+    }
+    return HeaderFields()
+  }
+
+  private func digest(
+    _ user: String, _ password: Secret, _ id: UInt64, at origin: Origin, _ request: Request,
+    _ plan: Transfer.Plan
+  ) -> HeaderFields {
+    guard let (challenge, count) = origin.answers.nextDigest(for: id) else { return HeaderFields() }
+    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+    var answer = DigestAnswer(
+      challenge, user: user, password: password.revealed, method: plan.method.name,
+      target: String(decoding: plan.url.utf8.dropFirst(plan.targetOffset), as: UTF8.self), count: count,
+      clientNonce: Hexadecimal.text(nonce))
+    if plan.source != nil, case .bytes(let bytes) = request.extra.prepared { answer.body = bytes }
+    return .authorization(answer.value)
+  }
+
+  /// What anybody on the way can read and use again goes over plain HTTP only to this machine, or when it is
+  /// allowed (RFC 7617 section 4, RFC 6750 section 5.3).
+  func refuseInClear(
+    _ fields: HeaderFields, at origin: Origin, _ context: EngineContext, isCredential: Bool = false
+  ) throws(Failure) {
+    guard !origin.isSecure, !context.allowsCredentialsInClear, fields.count > 0 else { return }
+    // A proxy's `localhost` is not ours.
+    if origin.isLoopback, context.handleSettings.plainProxy == nil { return }
+    let isReusable: Bool
+    if let value = fields.first("Authorization")?.lowercased() {
+      isReusable = value.hasPrefix("basic ") || value.hasPrefix("bearer ")
+    } else {
+      isReusable = isCredential
+    }
+    if isReusable { throw Failure(.invalidConfiguration, reason: "allowsCredentialsInClear") }
+  }
+}
+
+extension HeaderFields {
+  fileprivate func without(namesOf own: HeaderFields) -> HeaderFields {
+    var kept = HeaderFields()
+    for field in self where !own.contains(field.name) {
+      kept.append(name: field.nameBytes, value: field.valueBytes)
+    }
+    return kept
+  }
+
+  fileprivate static func authorization(_ value: String) -> HeaderFields {
+    var fields = HeaderFields()
+    fields.append(name: "Authorization", value: value)
+    return fields
+  }
+
+  fileprivate static func basic(_ user: String, _ password: Secret) -> HeaderFields {
+    authorization("Basic " + Base64.encode(Array("\(user):\(password.revealed)".utf8)))
+  }
+}

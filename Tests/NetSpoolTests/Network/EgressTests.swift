@@ -1,0 +1,89 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@Suite("Egress: where connections may lead")
+struct EgressTests {
+  /// Spellings of this machine.
+  @Test(arguments: [
+    "127.0.0.1", "2130706433", "0x7f000001", "0x7f.1", "127.1", "017700000001", "localhost", "[::1]",
+    "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]",
+  ]) func publicOnlyIsNotThisMachine(_ host: String) async throws {
+    try await withEngine {
+      $0.egress = .publicOnly
+    } _: { engine, origin in
+      origin.fallback(.text("in"))
+      let ending = await engine.end(of: engine.operation(url: origin.url("/a", host: host)))
+      #expect(ending.code == .egressDenied, "\(ending)")
+      #expect(ending.error?.isRetrySafe == true && origin.connectionCount == 0)
+    }
+  }
+
+  @Test func aRuleSeesTheResolvedAddress() async throws {
+    let seen = Journal<NetworkEgress.Address>()
+    try await withEngine {
+      $0.egress = .rule { address in
+        seen.add(address)
+        return address.bytes == [127, 0, 0, 1]
+      }
+    } _: { engine, origin in
+      origin.fallback(.text("in"))
+      let ending = await engine.end(of: engine.operation(url: origin.url("/a", host: "0x7f.1")))
+      #expect(ending.text == "in")
+      let first = try #require(seen.entries.first)
+      #expect(first.description == "127.0.0.1" && first.port == origin.port && !first.isPublic)
+    }
+  }
+
+  @Test func aRedirectIsJudgedAnew() async throws {
+    let other = try ScriptedOrigin()
+    let forbidden = other.port
+    try await withEngine {
+      $0.egress = .rule { $0.port != forbidden }
+    } _: { engine, origin in
+      origin.on("/a", .redirect(to: other.url("/b")))
+      let ending = await engine.get("/a").end()
+      #expect(ending.code == .egressDenied && origin.requestCount == 1)
+    }
+    #expect(other.connectionCount == 0)
+  }
+
+  @Test func anOldConnectionIsJudgedAnew() async throws {
+    let isOpen = Variable(true)
+    try await withEngine {
+      $0.egress = .rule { _ in isOpen.value }
+    } _: { engine, origin in
+      origin.fallback(.text("in"))
+      let first = await engine.get("/a").end()
+      #expect(first.text == "in")
+      isOpen.value = false
+      let second = await engine.get("/a").end()
+      #expect(second.code == .egressDenied && origin.requestCount == 1)
+      isOpen.value = true
+      let third = await engine.get("/a").end()
+      #expect(third.text == "in")
+    }
+  }
+
+  @Test func anotherEnginesConnectionIsNotUsed() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("in"))
+      _ = await engine.get("/a").end()
+      let strict = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.egress = .publicOnly }
+      let ending = await strict.get("/b").end()
+      #expect(ending.code == .egressDenied && origin.requestCount == 1)
+      let again = await engine.get("/c").end()
+      #expect(again.text == "in" && origin.connectionCount == 1)
+    }
+  }
+
+  @Test func noRuleHoldsBehindAProxy() {
+    var configuration = NetworkEngine.Configuration()
+    configuration.egress = .publicOnly
+    configuration.proxy = "http://127.0.0.1:3128"
+    do throws(NetworkError) {
+      _ = try NetworkEngine(configuration: configuration)
+      Issue.record("the engine was made")
+    } catch { #expect(error.code == .invalidConfiguration && error.reason == "egress behind a proxy") }
+  }
+}

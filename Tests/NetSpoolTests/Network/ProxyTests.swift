@@ -1,0 +1,70 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@Suite("Proxies")
+struct ProxyTests {
+  @Test func getsTheWholeURLAndNothingElseDoes() async throws {
+    let proxy = try ScriptedOrigin()
+    proxy.fallback(.text("by proxy"))
+    try await withQueue { queue in
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      configuration.proxy = NetworkProxy(proxy.url("")).authenticated(user: "anna", password: "pass")
+      let engine = try NetworkEngine(configuration: configuration)
+      let operation = engine.operation(url: "http://netspool.invalid/a?b=c").setHeader("X-Own", "o")
+      let ending = await engine.end(of: operation)
+      #expect(ending.text == "by proxy", "\(ending) \(proxy.rejectedRequests)")
+      let request = try #require(proxy.requests.first)
+      #expect(
+        request.target == "http://netspool.invalid/a?b=c" && request.header("Host") == "netspool.invalid")
+      #expect(request.header("Proxy-Authorization") == "Basic YW5uYTpwYXNz")
+      #expect(!"\(operation) \(configuration)".contains("pass"))
+    }
+  }
+
+  @Test func aRefusalIsTheProxys() async throws {
+    let proxy = try ScriptedOrigin()
+    proxy.fallback(Answer.text("who?", status: 407).header("Proxy-Authenticate", "Basic realm=p"))
+    try await withQueue { queue in
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      configuration.proxy = NetworkProxy(proxy.url(""))
+      let engine = try NetworkEngine(configuration: configuration)
+      let ending = await engine.end(of: engine.operation(url: "http://netspool.invalid/"))
+      #expect(ending.code == .proxyFailed && ending.reason == "authentication")
+      #expect(ending.error?.response?.text == "who?")
+    }
+  }
+
+  @Test func oneThatIsNotThereIsAProxyFailure() async throws {
+    let proxy = try ScriptedOrigin(starts: false)
+    try await withQueue { queue in
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      configuration.proxy = NetworkProxy(proxy.url(""))
+      let engine = try NetworkEngine(configuration: configuration)
+      let ending = await engine.end(of: engine.operation(url: "http://netspool.invalid/"))
+      #expect(ending.code == .proxyFailed && ending.reason == "connect" && ending.error?.isRetrySafe == true)
+    }
+  }
+
+  @Test func credentialsOfTheProxyStayWithIt() async throws {
+    try await withEngine {
+      $0.proxy = NetworkProxy("http://127.0.0.1:1").authenticated(user: "anna", password: "S3CR3T")
+        .except("127.0.0.1")
+    } _: { engine, origin in
+      origin.fallback(.text("directly"))
+      let ending = await engine.get("/a").end()
+      #expect(ending.text == "directly")
+      #expect(origin.requests.first?.header("Proxy-Authorization") == nil)
+    }
+  }
+
+  @Test(arguments: ["socks4://p", "ftp://p", "http://p/path", "http://"])
+  func anotherKindIsRefused(_ url: String) {
+    var configuration = NetworkEngine.Configuration()
+    configuration.proxy = NetworkProxy(url)
+    #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
+  }
+}
