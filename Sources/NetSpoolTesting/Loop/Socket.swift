@@ -16,17 +16,35 @@ enum Socket {
     let fd = socket(AF_INET, kind, 0)
     guard fd >= 0 else { throw OriginError(call: "socket", errno: errno) }
     set(fd, SOL_SOCKET, SO_REUSEADDR, 1)
+    let result = unsafe withLoopback(port: port) { unsafe bind(fd, $0, $1) }
+    guard result == 0 else { throw failure("bind", closing: fd) }
+    return fd
+  }
+
+  /// A socket on its way to this port of 127.0.0.1, non-blocking; nil when the way is closed or there is no socket.
+  static func connecting(port: UInt16) -> Int32? {
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let fd = socket(AF_INET, kind, 0)
+    guard fd >= 0 else { return nil }
+    set(fd, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    let result = unsafe withLoopback(port: port) { unsafe connect(fd, $0, $1) }
+    if result == 0 || errno == EINPROGRESS { return fd }
+    _ = close(fd)
+    return nil
+  }
+
+  private static func withLoopback(
+    port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    let result = unsafe withUnsafePointer(to: address) { pointer in
+    return unsafe withUnsafePointer(to: address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe bind(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard result == 0 else { throw failure("bind", closing: fd) }
-    return fd
   }
 
   static func listening(port: UInt16) throws(OriginError) -> Int32 {

@@ -1,0 +1,138 @@
+import Synchronization
+
+/// A bad network in your test process: a TCP proxy, on 127.0.0.1 and a port of its own, before a server on this
+/// machine. It passes bytes both ways and does to them what its toxics say.
+/// ```swift
+/// let origin = try ScriptedOrigin()
+/// let proxy = try FaultProxy(to: origin.port)
+/// proxy.set(.latency(.milliseconds(20), jitter: .milliseconds(10)), .limitData(bytes: 1_000), on: .downstream)
+/// // ... send requests to proxy.url("/hello") ...
+/// proxy.clear()
+/// ```
+/// It knows nothing of HTTP or TLS, so a client sees exactly the fault and nothing else. What is random comes from
+/// its seed and the connection's number: the same seed does the same to the same connections.
+///
+/// Every member may be used from any thread; toxics may be changed while connections are open, and hold for them
+/// at once.
+public final class FaultProxy: Sendable {
+  /// Which way bytes go.
+  public enum Direction: Sendable, Hashable, CaseIterable {
+    /// From the client to the server.
+    case upstream
+    /// From the server to the client.
+    case downstream
+  }
+
+  private struct Running: Sendable {
+    let thread: OriginThread
+    let token: StopToken
+  }
+
+  private let state: FaultState
+  /// Bound but never listening: while the proxy is down, its port refuses connections and nobody else gets it.
+  private let reservation: Int32
+  private let running = Mutex<Running?>(nil)
+
+  /// The TCP port, the same for the whole life of the proxy.
+  public let port: Int
+  /// Where what is random comes from.
+  public var seed: UInt64 { state.seed }
+
+  /// A proxy that is already passing on what comes, as it comes. Its port is free to choose for the system.
+  ///
+  /// - Parameters:
+  ///   - port: the server's TCP port on 127.0.0.1. While nobody listens there, connections are reset.
+  ///   - seed: print it with a failure, and give it here to see the same again. Default 1.
+  /// - Throws: ``OriginError`` when the system gives no socket or thread.
+  public init(to port: Int, seed: UInt64 = 1) throws(OriginError) {
+    state = FaultState(originPort: UInt16(port), seed: seed, waker: try Waker())
+    let reserved = try Socket.bound(port: 0)
+    reservation = reserved
+    do throws(OriginError) {
+      self.port = Int(try Socket.port(of: reserved))
+    } catch {
+      Socket.finish(reserved)
+      throw error
+    }
+    try start()
+  }
+
+  deinit {
+    stop()
+    Socket.finish(reservation)
+  }
+
+  /// `http://127.0.0.1:<port>` and this path, which may have a query.
+  public func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+
+  /// Replaces the toxics of one direction; without any, its bytes go through as they come.
+  public func set(_ toxics: Toxic..., on direction: Direction) { set(toxics, on: direction) }
+
+  /// Replaces the toxics of one direction; without any, its bytes go through as they come.
+  public func set(_ toxics: [Toxic], on direction: Direction) {
+    state.changeToxics { $0.set(toxics, on: direction) }
+  }
+
+  /// Takes all toxics away.
+  public func clear() {
+    state.changeToxics { book in
+      for direction in Direction.allCases { book.set([], on: direction) }
+    }
+  }
+
+  /// The toxics of one direction.
+  public func toxics(on direction: Direction) -> [Toxic] { state.toxics.toxics(on: direction) }
+
+  // MARK: Down and up
+
+  /// Whether it is up.
+  public var isRunning: Bool { running.withLock { $0 != nil } }
+
+  /// Comes up; does nothing when it is.
+  ///
+  /// - Throws: ``OriginError`` when the system gives no socket or thread.
+  public func start() throws(OriginError) {
+    try running.withLock { running throws(OriginError) in
+      guard running == nil else { return }
+      running = try launch()
+    }
+  }
+
+  private func launch() throws(OriginError) -> Running {
+    let listener = try Socket.listening(port: UInt16(port))
+    let token = StopToken()
+    do throws(OriginError) {
+      // The thread holds the state, not the proxy: so the last reference can go while it runs.
+      let thread = try OriginThread { [state] in
+        FaultLoop(state: state, listener: listener, token: token).run()
+      }
+      return Running(thread: thread, token: token)
+    } catch {
+      Socket.finish(listener)
+      throw error
+    }
+  }
+
+  /// Goes down: closes the port and every connection and waits until that is done. From then on connections are
+  /// refused. Does nothing when it is down already.
+  public func stop() {
+    let stopped = running.withLock { running in
+      defer { running = nil }
+      return running
+    }
+    stopped?.token.stop()
+    state.waker.wake()
+    stopped?.thread.join()
+  }
+
+  // MARK: Inspection
+
+  /// How many connections were accepted.
+  public var connectionCount: Int { state.count { $0.connections } }
+
+  /// How many connections are open.
+  public var openConnections: Int { state.count { $0.open } }
+
+  /// How many bytes went through this direction.
+  public func bytesPassed(_ direction: Direction) -> Int { state.count { $0.passed[direction, default: 0] } }
+}

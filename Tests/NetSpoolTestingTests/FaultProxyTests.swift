@@ -1,0 +1,222 @@
+import NetSpoolTesting
+import Testing
+
+/// An origin and a proxy before it.
+private struct Net {
+  let origin: ScriptedOrigin
+  let proxy: FaultProxy
+
+  init(seed: UInt64 = 1) throws {
+    origin = try ScriptedOrigin()
+    origin.on("/hello", .text("hello"))
+    origin.on("/big", .pattern(300_000))
+    origin.on("/closing", .text("hello").closing())
+    proxy = try FaultProxy(to: origin.port, seed: seed)
+  }
+
+  func connected() throws -> RawClient { try #require(RawClient(port: proxy.port)) }
+
+  /// Asks on a connection of its own and reads it to its end.
+  func fetch(_ path: String) throws -> (bytes: [UInt8], end: RawClient.End?, time: Duration) {
+    var bytes: [UInt8] = []
+    var end: RawClient.End?
+    let time = try ContinuousClock().measure {
+      let client = try connected()
+      client.ask(path)
+      bytes = client.readToEnd()
+      end = client.end
+    }
+    return (bytes, end, time)
+  }
+}
+
+@Suite("A proxy with faults") struct FaultProxyTests {
+  @Test func passesEverythingOnWithoutToxics() throws {
+    let net = try Net()
+    let client = try net.connected()
+    client.ask("/big")
+    _ = client.readHead()
+    #expect(BodyPattern.matches(client.read(300_000)))
+    client.send("POST /hello HTTP/1.1\r\nHost: t\r\nContent-Length: 200000\r\n\r\n")
+    client.send(BodyPattern.bytes(200_000))
+    #expect(client.readAnswer().body == "hello")
+    let sent = try #require(net.origin.requests.last)
+    #expect(sent.bodyCount == 200_000 && BodyPattern.matches(sent.body))
+    #expect(net.proxy.connectionCount == 1)
+    #expect(net.proxy.bytesPassed(.upstream) > 200_000 && net.proxy.bytesPassed(.downstream) > 300_000)
+  }
+
+  @Test func passesTheEndOfEachDirectionOn() async throws {
+    let net = try Net()
+    #expect(try net.fetch("/closing").end == .closed)
+    // A client that has said all it has to say still gets its answer.
+    let client = try net.connected()
+    client.ask("/hello")
+    client.endSending()
+    #expect(client.readAnswer().body == "hello")
+    #expect(client.readToEnd() == [] && client.end == .closed)
+    #expect(await net.origin.waitForOpenConnections(0))
+  }
+
+  @Test(arguments: FaultProxy.Direction.allCases) func delaysByItsLatency(_ direction: FaultProxy.Direction)
+    throws
+  {
+    let net = try Net()
+    net.proxy.set(.latency(.milliseconds(40)), on: direction)
+    let fetched = try net.fetch("/closing")
+    #expect(fetched.time >= .milliseconds(40))
+    #expect(String(decoding: fetched.bytes, as: UTF8.self).hasSuffix("hello"))
+  }
+
+  @Test func keepsTheOrderUnderJitter() throws {
+    let net = try Net()
+    net.origin.on("/slices", .pattern(300).slice(3, every: .milliseconds(1)))
+    net.proxy.set(.latency(.milliseconds(5), jitter: .milliseconds(5)), on: .downstream)
+    let client = try net.connected()
+    client.ask("/slices")
+    _ = client.readHead()
+    #expect(BodyPattern.matches(client.read(300)))
+  }
+
+  @Test func keepsToItsBandwidth() throws {
+    let net = try Net()
+    net.origin.on("/body", .pattern(20_000).closing())
+    net.proxy.set(.bandwidth(bytesPerSecond: 100_000), on: .downstream)
+    let fetched = try net.fetch("/body")
+    #expect(fetched.time >= .milliseconds(180))
+    #expect(fetched.bytes.count > 20_000)
+  }
+
+  @Test func closesSlowly() throws {
+    let net = try Net()
+    net.proxy.set(.slowClose(.milliseconds(60)), on: .downstream)
+    let client = try net.connected()
+    client.ask("/closing")
+    #expect(client.readAnswer().body == "hello")
+    let time = ContinuousClock().measure { #expect(client.readToEnd() == []) }
+    #expect(client.end == .closed && time >= .milliseconds(30))
+  }
+
+  @Test func letsNothingThroughAndCloses() throws {
+    let net = try Net()
+    net.proxy.set(.timeout(.milliseconds(50)), on: .downstream)
+    let fetched = try net.fetch("/hello")
+    #expect(fetched.bytes == [] && fetched.end == .closed && fetched.time >= .milliseconds(50))
+    #expect(net.origin.hits("/hello") == 1)
+  }
+
+  @Test func goesOnWhereItStoppedWhenTheToxicIsTakenAway() async throws {
+    let net = try Net()
+    net.proxy.set(.timeout(nil), on: .downstream)
+    let client = try net.connected()
+    client.ask("/hello")
+    #expect(await net.origin.waitForHits("/hello", 1))
+    #expect(net.proxy.bytesPassed(.downstream) == 0)
+    net.proxy.clear()
+    #expect(client.readAnswer().body == "hello")
+  }
+
+  @Test func resetsAfterAWhile() async throws {
+    let net = try Net()
+    net.proxy.set(.reset(after: .milliseconds(30)), on: .downstream)
+    let client = try net.connected()
+    client.ask("/hello")
+    #expect(client.readAnswer().body == "hello")
+    #expect(client.readToEnd() == [] && client.end == .reset)
+    #expect(await net.origin.waitForOpenConnections(0))
+  }
+
+  @Test(arguments: [0, 1, 100, 5_000]) func resetsAtAByte(_ count: Int) throws {
+    let net = try Net()
+    net.proxy.set(.reset(atByte: count), on: .downstream)
+    let fetched = try net.fetch("/big")
+    #expect(fetched.end == .reset)
+    #expect(net.proxy.bytesPassed(.downstream) == count)
+  }
+
+  @Test func sendsSlices() throws {
+    let net = try Net()
+    net.proxy.set(.slicer(bytes: 7, variation: 3, pause: .milliseconds(1)), on: .downstream)
+    let client = try net.connected()
+    client.ask("/hello")
+    let first = client.readSome()
+    #expect(first.count <= 20)
+    let rest = client.readAnswer()
+    #expect(rest.head.hasSuffix("\r\n\r\n"))
+  }
+
+  @Test(arguments: [0, 1, 100, 5_000]) func closesAfterSoManyBytes(_ count: Int) throws {
+    let net = try Net()
+    net.proxy.set(.limitData(bytes: count), on: .downstream)
+    let fetched = try net.fetch("/big")
+    #expect(fetched.bytes.count == count && fetched.end == .closed)
+  }
+
+  @Test func harmsOnlyItsDirection() async throws {
+    let net = try Net()
+    net.proxy.set(.limitData(bytes: 30), on: .upstream)
+    let client = try net.connected()
+    client.send("POST /hello HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n")
+    #expect(client.readToEnd() == [])
+    #expect(net.proxy.bytesPassed(.upstream) == 30)
+    // The origin finds out a moment later.
+    let end = ContinuousClock.now + .seconds(10)
+    while net.origin.rejectedCount == 0, ContinuousClock.now < end { await Task.yield() }
+    #expect(net.origin.rejectedCount == 1 && net.origin.requestCount == 0)
+  }
+
+  @Test func refusesWhileItIsDownAndComesBackOnItsPort() throws {
+    let net = try Net()
+    let client = try net.connected()
+    client.ask("/hello")
+    #expect(client.readAnswer().body == "hello")
+    net.proxy.stop()
+    #expect(client.readToEnd() == [])
+    #expect(RawClient(port: net.proxy.port) == nil && net.proxy.openConnections == 0)
+    try net.proxy.start()
+    #expect(try net.fetch("/closing").end == .closed)
+  }
+
+  @Test func resetsWhoComesWhileTheServerIsDown() throws {
+    let net = try Net()
+    net.origin.stop()
+    let client = try net.connected()
+    client.ask("/hello")
+    #expect(client.readToEnd() == [] && client.end == .reset)
+  }
+
+  @Test func hitsTheSameConnectionsForTheSameSeed() throws {
+    func ends(seed: UInt64) throws -> [Bool] {
+      let net = try Net(seed: seed)
+      net.proxy.set(.limitData(bytes: 0).hitting(percent: 30), on: .downstream)
+      return try (0..<60).map { _ in try net.fetch("/closing").bytes.isEmpty }
+    }
+    let first = try ends(seed: 7)
+    #expect(try ends(seed: 7) == first)
+    #expect(try ends(seed: 8) != first)
+    #expect((5...35).contains(first.count { $0 }))
+  }
+
+  @Test func changesOpenConnections() throws {
+    let net = try Net()
+    let client = try net.connected()
+    for index in 0..<20 {
+      if index % 2 == 0 { net.proxy.set(.slicer(bytes: 1), on: .downstream) } else { net.proxy.clear() }
+      client.ask("/hello")
+      #expect(client.readAnswer().body == "hello")
+    }
+    net.proxy.set(.reset(), on: .upstream)
+    #expect(client.readToEnd() == [] && client.end == .reset)
+    #expect(net.proxy.toxics(on: .upstream) == [.reset()])
+  }
+
+  @Test func waitsForASlowReader() async throws {
+    let net = try Net()
+    net.origin.on("/huge", .pattern(30_000_000))
+    let client = try net.connected()
+    client.ask("/huge")
+    _ = client.readHead()
+    #expect(net.proxy.bytesPassed(.downstream) < 20_000_000)
+    #expect(BodyPattern.matches(client.read(30_000_000)))
+  }
+}
