@@ -6,17 +6,38 @@ struct LocalSocket: Sendable {
   let port: UInt16
 
   static func listening() throws -> LocalSocket {
-    let descriptor = try makeDescriptor()
+    let socket = try bound(makeDescriptor())
+    guard listen(socket.descriptor.number, 511) == 0 else { throw PartFailure("listen: errno \(errno)") }
+    return socket
+  }
+
+  private static func bound(_ descriptor: Descriptor) throws -> LocalSocket {
     var address = loopback(port: 0)
     let bound = unsafe withSocketAddress(&address) { unsafe bind(descriptor.number, $0, $1) }
-    guard bound == 0, listen(descriptor.number, 511) == 0 else {
-      throw PartFailure("no port on 127.0.0.1: errno \(errno)")
-    }
+    guard bound == 0 else { throw PartFailure("no port on 127.0.0.1: errno \(errno)") }
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     _ = unsafe withSocketAddress(&address) { pointer, _ in
       unsafe getsockname(descriptor.number, pointer, &size)
     }
     return LocalSocket(descriptor: descriptor, port: UInt16(bigEndian: address.sin_port))
+  }
+
+  /// A port for a server that cannot inherit a socket: bound here and never listening, so nobody else is given it,
+  /// while a server that reuses addresses can listen on it (socket(7), SO_REUSEADDR).
+  static func reserved() throws -> LocalSocket {
+    let descriptor = try makeDescriptor()
+    var one: Int32 = 1
+    _ = unsafe setsockopt(
+      descriptor.number, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+    return try bound(descriptor)
+  }
+
+  /// The next connection to a listening socket.
+  func accepted(before deadline: Deadline) throws -> Descriptor {
+    guard descriptor.isReadable(before: deadline) else { throw PartFailure("nobody came to port \(port)") }
+    let connection = try Descriptor(owning: accept(descriptor.number, nil, nil), from: "accept")
+    _ = fcntl(connection.number, F_SETFD, FD_CLOEXEC)
+    return connection
   }
 
   static func connected(to port: UInt16) throws -> LocalSocket {

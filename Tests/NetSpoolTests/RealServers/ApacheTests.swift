@@ -1,0 +1,117 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@Suite("Against Apache httpd", .needsApache, .ownThreads)
+struct ApacheTests {
+  // MARK: The part itself
+
+  @Test func asksForDigestCredentials() throws {
+    let server = try ApacheServer.shared()
+    #expect(try Curl.status("--digest", "-u", "user:secret", server.url("/digest/hello.txt?a")) == "200")
+    #expect(try Curl.status("--digest", "-u", "user:wrong", server.url("/digest/hello.txt?b")) == "401")
+    #expect(try Curl.status("-u", "user:secret", server.url("/digest/hello.txt?c")) == "401")
+    let logged = try server.requests("/digest/hello.txt?a", count: 2)
+    #expect(logged.map(\.status) == [401, 200] && logged.map(\.user) == [nil, "user"])
+    #expect(logged.map(\.numberOnConnection) == [0, 1])
+  }
+
+  @Test func callsANonceStaleAfterOneRequest() throws {
+    let server = try ApacheServer.shared()
+    let two = try Curl.run(
+      "--digest", "-u", "user:secret", server.url("/stale/hello.txt?a"), server.url("/stale/hello.txt?a"))
+    #expect(two.output == "hello\nhello\n")
+    let logged = try server.requests("/stale/hello.txt?a", count: 4)
+    #expect(logged.map(\.status) == [401, 200, 401, 200])
+  }
+
+  @Test func goesWithItsLastReference() throws {
+    var server: ApacheServer? = try ApacheServer()
+    let port = try #require(server).port
+    server = nil
+    #expect(throws: PartFailure.self) { try LocalSocket.connected(to: port) }
+  }
+
+  // MARK: The engine with it
+
+  @Test(arguments: [("user:secret", 200), ("user:wrong", 401), ("other:password", 200)])
+  func signsInWithBasicCredentials(_ credentials: String, _ status: Int) async throws {
+    let server = try ApacheServer.shared()
+    try await withWire { wire in
+      let url = server.url("/basic/hello.txt?\(status)")
+      let operation = wire.engine.operation(url: url).setHeader(
+        "Authorization", "Basic " + base64(credentials))
+      switch await wire.result(of: operation) {
+      case .success(let answer): #expect(status == 200 && answer.text == "hello\n")
+      case .failure(let error): #expect(error.code == .status && error.response?.status == status)
+      }
+    }
+  }
+
+  @Test func makesCollectionsAndPutsAndListsThem() async throws {
+    let server = try ApacheServer.shared()
+    try await withWire { wire in
+      let made = try await wire.answer(wire.engine.operation(url: server.url("/dav/new/"), method: "MKCOL"))
+      #expect(made.status == 201)
+      let put = wire.engine.operation(url: server.url("/dav/new/note"), method: .put)
+        .setBody(.bytes(Array("note".utf8)))
+      #expect(try await wire.answer(put).status == 201)
+      #expect(try await wire.answer(wire.engine.operation(url: server.url("/dav/new/note"))).text == "note")
+      // A 207 is a completion, whatever is in it.
+      let list = wire.engine.operation(url: server.url("/dav/new/"), method: "PROPFIND").setHeader(
+        "Depth", "1")
+      let listed = try await wire.answer(list)
+      #expect(listed.status == 207 && listed.text?.contains("/dav/new/note") == true)
+      let again = try await wire.failure(
+        wire.engine.operation(url: server.url("/dav/new/"), method: "MKCOL"))
+      #expect(again.code == .status && again.response?.status == 405)
+    }
+  }
+
+  @Test func isToldWhatIsLocked() async throws {
+    let server = try ApacheServer.shared()
+    let url = server.url("/dav/locked")
+    try await withWire { wire in
+      func put(_ token: String? = nil) -> NetworkOperation {
+        let operation = wire.engine.operation(url: url, method: .put).setBody(.bytes([1]))
+        if let token { operation.setHeader("If", "(\(token))") }
+        return operation
+      }
+      _ = try await wire.answer(put())
+      let wanted = """
+        <?xml version="1.0"?><lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope>\
+        <locktype><write/></locktype></lockinfo>
+        """
+      let lock = wire.engine.operation(url: url, method: "LOCK").setBody(.bytes(Array(wanted.utf8)))
+      let token = try #require(try await wire.answer(lock).headers["Lock-Token"])
+      let error = try await wire.failure(put())
+      #expect(error.code == .status && error.response?.status == 423)
+      #expect(try await wire.answer(put(token)).status == 204)
+    }
+  }
+
+  @Test func isToldWhenTheDiskIsFull() async throws {
+    let server = try ApacheServer.shared()
+    try await withWire { wire in
+      let put = wire.engine.operation(url: server.url("/full/large"), method: .put)
+        .setBody(.bytes([UInt8](repeating: 1, count: 2 << 20)))
+      let error = try await wire.failure(put)
+      #expect(error.code == .status && error.response?.status == 507)
+    }
+  }
+}
+
+/// RFC 4648 section 4.
+func base64(_ text: String) -> String {
+  let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+  let bytes = Array(text.utf8)
+  var encoded = ""
+  for start in stride(from: 0, to: bytes.count, by: 3) {
+    let part = bytes[start..<min(start + 3, bytes.count)]
+    let bits = (0..<3).reduce(0) { $0 << 8 + ($1 < part.count ? Int(part[start + $1]) : 0) }
+    for place in 0..<4 {
+      encoded.append(place <= part.count ? digits[bits >> (18 - 6 * place) & 63] : "=")
+    }
+  }
+  return encoded
+}
