@@ -157,6 +157,8 @@ package enum FailureMapping {
   private static func certificate(_ message: String) -> String {
     if message.contains("expired") { return "expired" }
     if message.contains("not yet valid") { return "notYetValid" }
+    // "EE certificate key too weak", "CA signature digest algorithm too weak".
+    if message.contains("too weak") { return "weak" }
     if message.contains("no alternative certificate") || message.contains("does not match") {
       return "hostMismatch"
     }
