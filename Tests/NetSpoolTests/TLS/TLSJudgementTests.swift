@@ -1,0 +1,77 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@Suite("The judgement of TLS", .needsPython, .needsNginx, .ownThreads)
+struct TLSJudgementTests {
+  @Test(.timeLimit(.minutes(5)), arguments: TLSVariant.all)
+  func acceptsWhatIsRightAndSendsNothingToWhatIsWrong(_ variant: TLSVariant) async throws {
+    // On another thread: the first one makes the certificates.
+    let server = try await onOwnThread { try TLSServer(variant.certificate, variant.arguments) }
+    try await withWire {
+      $0.tls.caFile = server.authority
+      $0.retry = .none
+    } _: { wire in
+      let operation = wire.engine.operation(url: "https://\(variant.host):\(server.port)/secret")
+        .setAuthorization("S3CR3T")
+      switch variant.verdict {
+      case .accepts: try await Self.accepts(operation, wire, server)
+      case .rejects(let reason): try await Self.rejects(operation, reason, wire, server)
+      }
+    }
+  }
+
+  private static func accepts(_ operation: NetworkOperation, _ wire: Wire, _ server: TLSServer) async throws {
+    async let answer = wire.answer(operation)
+    let request = try await onOwnThread { try server.output(until: "\r\n\r\n") }
+    #expect(request.contains("GET /secret HTTP/1.1\r\n"))
+    try server.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+    let got = try await answer
+    #expect(got.text == "hello")
+  }
+
+  private static func rejects(
+    _ operation: NetworkOperation, _ reason: String, _ wire: Wire, _ server: TLSServer
+  ) async throws {
+    let error = try await wire.failure(operation)
+    #expect(error.code == .tlsRejected && error.reason == reason, "\(error)")
+    #expect(error.isRetrySafe)
+    let printed = try server.stop()
+    #expect(!printed.contains("GET") && !printed.contains("S3CR3T"), "\(printed)")
+  }
+
+  /// RC4 and 3DES: no server on this machine speaks them any more, so one is played.
+  @Test(arguments: [0x0004, 0x0005, 0x000A, 0x0016, 0xC008, 0xC012] as [UInt16])
+  func neitherOffersNorTakesACipherOfOld(_ cipher: UInt16) async throws {
+    let listening = try LocalSocket.listening()
+    let played = Task { try await onOwnThread { try OldCipherServer.serveOne(listening, cipher) } }
+    try await withWire {
+      $0.retry = .none
+    } _: { wire in
+      let error = try await wire.failure(wire.engine.operation(url: "https://localhost:\(listening.port)/"))
+      #expect(error.code == .tlsRejected && error.reason == "protocol", "\(error)")
+    }
+    let offered = try await played.value
+    #expect(!offered.isEmpty && !offered.contains(cipher))
+  }
+
+  @Test func doesNotKeepABodyThatEndedWithoutAWordOfTLS() async throws {
+    let server = try await onOwnThread { try TLSServer("good") }
+    try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
+      // Given an answer that only the end of the connection ends, and a server that dies
+      let url = "https://localhost:\(server.port)/"
+      let hasArrived = Latch()
+      let operation = engine.operation(url: url).onDownloadProgress { _ in hasArrived.open() }
+      async let ending = engine.end(of: operation)
+      _ = try await onOwnThread { try server.output(until: "\r\n\r\n") }
+      try server.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\nhalf of")
+      await hasArrived.opened()
+      server.kill()
+      // Then its body passes, but not for the whole: it is not kept
+      let got = await ending
+      #expect(got.text == "half of")
+      let again = await engine.end(of: engine.operation(url: url))
+      #expect(again.code == .connectFailed)
+    }
+  }
+}
