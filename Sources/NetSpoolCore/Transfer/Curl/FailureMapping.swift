@@ -102,6 +102,8 @@ package enum FailureMapping {
   }
 
   private static func lost(_ seen: Evidence) -> Failure {
+    // libcurl has no code of its own for a proxy that answers CONNECT with anything but 2xx.
+    if seen.message.hasPrefix("CONNECT tunnel failed") { return Failure(.proxyFailed, reason: seen.message) }
     // libcurl has one code for a lost connection and for a chunk that is none; its sentence tells.
     let chunk = ["hexadecimal", "chunk", "Malformed encoding"]
     if seen.hasHead, chunk.contains(where: { seen.message.contains($0) }) {
