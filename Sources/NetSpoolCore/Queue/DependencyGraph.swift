@@ -29,10 +29,14 @@ package struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
   /// Whether the operation waits for another.
   package func isBlocked(_ id: ID) -> Bool { nodes[id].map { !$0.prerequisites.isEmpty } ?? false }
 
-  /// Makes `dependent` wait until `prerequisite` has ended. Costs the number of edges behind the prerequisite.
+  /// Makes `dependent` wait until `prerequisite` has ended. Costs the number of edges behind the prerequisite
+  /// when something waits for the dependent already, and nothing to speak of when not: long chains are cheap to
+  /// build from either end.
   package mutating func add(_ dependent: ID, after prerequisite: ID) -> AddResult {
     if nodes[dependent]?.prerequisites.contains(prerequisite) == true { return .known }
-    if let path = path(from: prerequisite, to: dependent) { return .cycle([dependent] + path) }
+    if mayClose(dependent, prerequisite), let path = path(from: prerequisite, to: dependent) {
+      return .cycle([dependent] + path)
+    }
     nodes[dependent, default: Node()].prerequisites.insert(prerequisite)
     nodes[prerequisite, default: Node()].dependents.append(dependent)
     return .added
@@ -48,6 +52,12 @@ package struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
 }
 
 extension DependencyGraph {
+  /// A cycle needs somebody who waits for the dependent, and the prerequisite to wait for somebody.
+  private func mayClose(_ dependent: ID, _ prerequisite: ID) -> Bool {
+    if dependent == prerequisite { return true }
+    return nodes[dependent]?.dependents.isEmpty == false && isBlocked(prerequisite)
+  }
+
   /// The way from one operation to another along prerequisites, by depth-first search.
   private func path(from start: ID, to goal: ID) -> [ID]? {
     var cameFrom: [ID: ID] = [:]

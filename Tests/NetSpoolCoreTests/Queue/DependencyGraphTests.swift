@@ -37,6 +37,16 @@ import Testing
     #expect(graph.finish(1) == [2])
   }
 
+  @Test(arguments: [false, true])
+  mutating func aLongChainIsCheapToBuildFromEitherEnd(_ isReversed: Bool) {
+    // Searching the chain at each step would take some 10^10 of them.
+    let count = 100_000
+    let links = 1..<count
+    for id in isReversed ? Array(links.reversed()) : Array(links) { _ = graph.add(id + 1, after: id) }
+    #expect(!graph.isBlocked(1) && graph.isBlocked(count))
+    for id in 1..<count { #expect(graph.finish(id) == [id + 1]) }
+  }
+
   @Test mutating func aDiamondIsNoCycle() {
     for (dependent, prerequisite) in [(2, 1), (3, 1), (4, 2), (4, 3)] {
       #expect(graph.add(dependent, after: prerequisite) == .added)
