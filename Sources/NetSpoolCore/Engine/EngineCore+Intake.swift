@@ -55,7 +55,14 @@ extension EngineCore {
       if case .cycle = dependencies.add(operation.id, after: other.id) {
         throw Failure(.invalidRequest, reason: "a cycle of dependencies")
       }
-      if other.context.driver !== driver { hear(of: other) }
+      let isForeign = other.context.driver !== driver
+      hasForeignDependencies = hasForeignDependencies || isForeign
+      // The graph ends at this queue's border; what a cycle over others looks like, the operations know.
+      if hasForeignDependencies, other.waits(for: operation) {
+        // It ends now, and takes its edges out of the graph.
+        throw Failure(.invalidRequest, reason: "a cycle of dependencies")
+      }
+      if isForeign { hear(of: other) }
     }
     guard dependencies.isBlocked(operation.id) else { return false }
     blocked[operation.id] = operation

@@ -16,6 +16,8 @@ package final class EngineCore {
   var origins = OriginTable()
   var coalescer = Coalescer()
   var dependencies = DependencyGraph<UInt64>()
+  /// One waited for an operation of another queue.
+  var hasForeignDependencies = false
   /// Operations that wait for others, by id.
   var blocked: [UInt64: Operation] = [:]
   var running: [Transfer] = []
