@@ -7,6 +7,7 @@ extension EngineCore {
   /// Decides at the head what becomes of the body. In the middle of libcurl's work, so it only notes.
   func bodyUse(_ transfer: Transfer, _ head: ResponseHead) -> BodyUse {
     guard let operation = transfer.owner as? Operation else { return .discard }
+    noteLatency(operation, transfer, head)
     if let next = nextExchange(operation, transfer, head) {
       operation.makeJourney().next = next
       if case .redirect = next { invalidate(operation, head) }
@@ -118,7 +119,7 @@ extension EngineCore {
     var failure = transfer.end(code: code)
     connectivity?.note(operation, transfer, failure)
     let metrics = transfer.metrics()
-    if hadSlot { finishSlot(operation, transfer, failure, metrics.firstByte) }
+    if hadSlot { finishSlot(operation, transfer, failure, metrics) }
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
     let next = operation.loop.journey?.next
@@ -157,11 +158,11 @@ extension EngineCore {
   }
 
   private func finishSlot(
-    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ firstByte: Int64
+    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ metrics: TransferMetrics
   ) {
     guard let origin = operation.loop.origin else { return }
     queue.finished(origin.id)
-    apply(sizingEvent(transfer, failure, firstByte), to: origin, now: MonotonicClock.now)
+    apply(sizingEvent(transfer, failure, metrics), to: origin, now: MonotonicClock.now)
   }
 
   /// The next exchange of the same operation; its transfer goes back first.

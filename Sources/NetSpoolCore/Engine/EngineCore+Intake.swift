@@ -42,6 +42,8 @@ extension EngineCore {
   }
 
   func makeOrigin(_ origin: URLPieces.Origin) -> Origin {
+    originsKnown += 1
+    if originsKnown == originsMax { later { [unowned self] in retireOrigins() } }
     let link = connectivity.map { QueueSizing.Link($0.link.kind) } ?? .local
     let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin, link: link)
     let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)

@@ -14,6 +14,10 @@ package final class EngineCore {
   let outbox: Outbox<Delivery>
   var queue = AdmissionQueue<Operation>()
   var origins = OriginTable()
+  /// A count of its own: the table is busy while it makes one.
+  var originsKnown = 0
+  /// With so many origins, those that are idle are forgotten.
+  var originsMax = EngineCore.originsKept
   var coalescer = Coalescer()
   var dependencies = DependencyGraph<UInt64>()
   /// One waited for an operation of another queue.

@@ -16,6 +16,8 @@ final class Origin {
   let hasTrailingDot: Bool
   /// How its challenges are answered, by credential.
   var answers = AuthenticationAnswers()
+  /// When a request to it was last started.
+  var usedAt: Microseconds
 
   init(_ pieces: URLPieces.Origin, id: OriginID, sizing: OriginSizing, limit: Int) {
     text = pieces.text
@@ -25,5 +27,6 @@ final class Origin {
     self.id = id
     self.sizing = sizing
     self.limit = limit
+    usedAt = MonotonicClock.now
   }
 }

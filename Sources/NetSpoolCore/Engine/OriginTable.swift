@@ -48,5 +48,15 @@ struct OriginTable {
     return origin
   }
 
-  var all: some Sequence<Origin> { byText.values }
+  var all: some Collection<Origin> { byText.values }
+
+  /// Forgets some origins. Costs the length of the table.
+  mutating func remove(_ ids: Set<OriginID>) {
+    for id in ids {
+      guard let origin = byID.removeValue(forKey: id) else { continue }
+      byText[origin.text] = nil
+    }
+    spellings = spellings.filter { !ids.contains($0.value.id) }
+    latest = nil
+  }
 }

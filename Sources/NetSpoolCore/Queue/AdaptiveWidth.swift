@@ -1,35 +1,43 @@
 /// Finds the width at which an origin is busy but nothing queues there.
 ///
 /// Evidence is gathered in rounds of about one width of answers. The *wait* is how much later even the
-/// luckiest answer of the round came than the quickest ever: noise slows some answers, a queue slows all.
-/// - While rounds are saturated and the wait is short, the width grows: by half until the first trouble (from
-///   6 to 64 takes six rounds), then by a sixteenth.
-/// - When the wait is longer than the service itself, the width shrinks by an eighth.
-/// - A refusal shows where the origin's limit lies: one below the width of that moment is the ceiling. Another
-///   try above it costs a refusal and perhaps a hold, so it is made rarely, and more rarely each time it fails.
-/// - When a fifth of a round fails, the width is halved.
+/// luckiest answer of the round came than the quickest of the last minutes: noise slows some answers, a queue
+/// slows all. The *stretch* is the same for long bodies, per byte: it tells of a full link.
+/// - While rounds are saturated and wait and stretch are short, the width grows: by half until the first trouble
+///   (from 6 to 64 takes six rounds), then by a sixteenth; by a quarter where each answer costs a connection.
+/// - When the wait is longer than the service itself, or bodies take twice their time, it shrinks by an eighth.
+/// - When more of a round fails than fails anyhow, the width is halved.
+/// - A refusal, and a failure at full width, show where the origin's limit lies: see `WidthCeiling`. Refusals
+///   that narrowing does not end show a limit of requests in a time: see `StartPace`.
+///
+/// What had begun before a narrowing cannot narrow again: one burst of trouble is one lesson.
 struct AdaptiveWidth: Sendable {
   var maximum: Int {
     didSet { width = max(1, min(width, maximum)) }
   }
-  private(set) var width: Int
-  private(set) var holdUntil: Int64?
+  var width: Int
+  /// Nothing starts before: the origin's wish, or its pace.
+  var holdUntil = Int64.min
 
-  private var running = 0
-  private var round = Round()
+  var running = 0
+  var round = SizingRound()
+  var baseline = SizingBaseline()
+  var goodput = Goodput()
   /// No trouble seen yet.
-  private var isExploring = true
-  /// The width above which the origin refused, and how many good answers it takes to try again.
-  private var ceiling: Int?
-  private var patience = Self.patienceMin
-  private var answersAtCeiling = 0
-  /// Not before this time, however many good answers there are.
-  private var nextTry = Int64.min
-  /// The last try has not been refused.
-  private var didTry = false
+  var isExploring = true
+  var ceiling = WidthCeiling()
+  var pace: StartPace?
+  /// The pace is there to find out whether starts may be more numerous when they do not come at once.
+  var isTryingPace = false
+  /// The time of the last narrowing because of failures or refusals, and how far its burst may narrow.
+  var narrowedAt = Int64.min
+  var narrowestOfBurst = 1
+  /// Good answers since then.
+  var answersSinceNarrowing = 0
   /// Refusals in a row at width 1, where only waiting is left.
-  private var refusalsAtOne = 0
-  private var best = QuickestAnswer()
+  var refusalsAtOne = 0
+  /// The share of failures that no width avoids, as seen at the narrowest.
+  var failingAnyhow = 0.0
 
   init(maximum: Int) {
     self.maximum = max(1, maximum)
@@ -40,58 +48,64 @@ struct AdaptiveWidth: Sendable {
   private static var roundAnswersMin: Int { 6 }
   /// Waits under 5 ms are as likely our own loop's as the origin's.
   private static var waitIgnoredSeconds: Double { 0.005 }
-  /// Answers between tries above the ceiling: one refusal in 256 is 0.4 %.
-  private static var patienceMin: Int { 256 }
-  private static var patienceMax: Int { 16_384 }
-  /// A hold costs its length, so the next try waits fifty times as long: 2 %.
-  private static var triesPerHold: Double { 50 }
-  /// Retry-After beyond an hour is cut to it: a wrong date must not close an origin for ever.
-  private static var holdSecondsMax: Double { 3600 }
-
-  func isHeld(at now: Int64) -> Bool { holdUntil.map { now < $0 } ?? false }
+  /// A link that is shared by no more than this much is not full.
+  private static var stretchIgnored: Double { 1.25 }
 
   mutating func apply(_ event: OriginSizing.Event, now: Int64) {
-    if !isHeld(at: now) { holdUntil = nil }
     switch event {
-    case .started:
-      running += 1
-      round.isSaturated = round.isSaturated || running >= width
-    case .finished(let latency, _): didFinish(latency, now)
-    case .failed: didFail(now)
-    case .throttled(let retryAfter): didThrottle(retryAfter, now)
+    case .started: didStart(now)
+    case .answered(let latency, let since): didAnswer(latency, since, now)
+    case .finished(let transport):
+      didEnd()
+      round.take(transport, stretch: baseline.stretch(of: transport))
+      endRoundIfWhole(now)
+    case .failed(let since): didFail(since, now)
+    case .throttled(let retryAfter, let since): didRefuse(retryAfter, since, now)
     case .abandoned: didEnd()
     }
   }
 
-  private mutating func didEnd() {
+  private mutating func didStart(_ now: Int64) {
+    running += 1
+    if running >= width { round.isSaturated = true }
+    guard pace != nil else { return }
+    pace?.didStart(isFull: running >= width, now)
+    holdUntil = max(holdUntil, pace?.nextStart ?? holdUntil)
+  }
+
+  mutating func didEnd() {
     precondition(running > 0, "more transfers of an origin ended than were started")
     running -= 1
   }
-}
 
-/// The evidence of one round.
-private struct Round: Sendable {
-  var answers = 0
-  var failures = 0
-  var latencySum = 0.0
-  var latencyMin = Double.infinity
-  var isSaturated = false
-  var isThrottled = false
+  /// Sets the width and begins the next round.
+  mutating func resize(to newWidth: Int) {
+    width = min(max(newWidth, 1), maximum)
+    round = SizingRound()
+  }
 }
 
 extension AdaptiveWidth {
-  private mutating func didFinish(_ latency: Double, _ now: Int64) {
-    didEnd()
+  private mutating func didAnswer(_ latency: Double, _ since: Int64, _ now: Int64) {
     refusalsAtOne = 0
-    answersAtCeiling += 1
-    round.answers += 1
-    round.latencySum += latency
-    round.latencyMin = min(round.latencyMin, latency)
-    if best.take(latency, now), round.isSaturated {
+    answersSinceNarrowing += 1
+    goodput.didAnswer(now)
+    ceiling.didAnswer()
+    if pace?.didAnswer(since: since, now) == false { dropPace() }
+    round.take(latency: latency)
+    if baseline.take(latency: latency, now), round.isSaturated {
       measureAgain()
-    } else if round.answers >= max(width, Self.roundAnswersMin) {
-      endRound(now)
+    } else {
+      endRoundIfWhole(now)
     }
+  }
+
+  /// With enough answers, half of them to the end: before that, a full link does not show.
+  private mutating func endRoundIfWhole(_ now: Int64) {
+    guard round.answers > 0, round.finished * 2 >= round.answers,
+      round.answers + round.failures >= max(width, Self.roundAnswersMin)
+    else { return }
+    endRound(now)
   }
 
   /// What is remembered as quickest may itself have queued: leave room for a moment, then grow as at first.
@@ -101,74 +115,75 @@ extension AdaptiveWidth {
     resize(to: width / 2)
   }
 
-  private mutating func didFail(_ now: Int64) {
-    didEnd()
-    round.failures += 1
-    guard round.failures * 5 > max(width, 4) else { return }
-    // At 1 it was not the width that failed; once the origin is back, it is found as at the beginning.
-    isExploring = width == 1
-    resize(to: width / 2)
-  }
-
-  private mutating func didThrottle(_ retryAfter: Double?, _ now: Int64) {
-    didEnd()
-    // A burst of refusals is one lesson: only its first one costs patience.
-    if !round.isThrottled, ceiling != nil { patience = min(patience * 2, Self.patienceMax) }
-    isExploring = false
-    didTry = false
-    answersAtCeiling = 0
-    refusalsAtOne = width == 1 ? refusalsAtOne + 1 : 0
-    let lowered = max(1, width - 1)
-    ceiling = lowered
-    // What still runs is what fits; but many may just have ended in the same tick, so not below 3/4.
-    resize(to: min(lowered, max(running, width * 3 / 4)))
-    round.isThrottled = true
-    hold(retryAfter, now)
-  }
-
-  /// Waits as long as the origin asks, or, when it asks for nothing and one at a time is too much for it,
-  /// 50 ms, doubled at each refusal up to 10 s.
-  private mutating func hold(_ retryAfter: Double?, _ now: Int64) {
-    var seconds = retryAfter ?? 0
-    if refusalsAtOne > 0 { seconds = max(seconds, min(10, 0.05 * Double(1 << min(refusalsAtOne - 1, 10)))) }
-    guard seconds > 0 else { return }
-    let hold = min(seconds, Self.holdSecondsMax) * 1_000_000
-    holdUntil = max(holdUntil ?? 0, now + Int64(hold))
-    nextTry = max(nextTry, now + Int64(hold * Self.triesPerHold))
-  }
-
   private mutating func endRound(_ now: Int64) {
-    let wait = round.latencyMin - best.latency
+    learnFailures()
+    if ceiling.failedTries == 0 { isTryingPace = false }
+    let wait = round.latencyMin - baseline.latency
     let service = round.latencySum / Double(round.answers) - wait
-    let isCrowded = wait > service + Self.waitIgnoredSeconds
-    let isNearBest = wait <= service / 2 + Self.waitIgnoredSeconds
+    let isCrowded = wait > service + Self.waitIgnoredSeconds || round.stretch > 2
+    let isNearBest = wait <= service / 2 + Self.waitIgnoredSeconds && round.stretch <= Self.stretchIgnored
     if !isNearBest { isExploring = false }
     if isCrowded {
       resize(to: width - max(1, width / 8))
     } else {
-      resize(to: isNearBest && round.isSaturated && round.failures == 0 ? grown(now) : width)
+      resize(to: isNearBest && round.isSaturated ? grown(now) : width)
     }
   }
 
-  private func grown(_ now: Int64) -> Int {
-    let grown = width + (isExploring ? (width + 1) / 2 : max(1, width / 16))
-    guard let ceiling else { return grown }
-    let mayTry = answersAtCeiling >= patience && now >= nextTry
-    return mayTry ? width + 1 : min(grown, ceiling)
+  private mutating func grown(_ now: Int64) -> Int {
+    let step = isExploring ? (round.isChurning ? 4 : 2) : 16
+    return ceiling.limit(width + max(1, width / step), from: width, now)
   }
 
-  /// Sets the width and begins the next round.
-  private mutating func resize(to newWidth: Int) {
-    width = min(max(newWidth, 1), maximum)
-    round = Round()
-    if let ceiling, width > ceiling { didTryAbove() }
+  // MARK: Failures
+
+  /// At the narrowest, what fails fails whatever the width.
+  private mutating func learnFailures() {
+    let share = Double(round.failures) / Double(round.answers + round.failures)
+    if width <= 2 {
+      failingAnyhow += (share - failingAnyhow) / 4
+    } else if share < failingAnyhow {
+      failingAnyhow += (share - failingAnyhow) / 16
+    }
   }
 
-  /// The ceiling was passed. If the try before this one was not refused either, the origin has become wider.
-  private mutating func didTryAbove() {
-    ceiling = width
-    answersAtCeiling = 0
-    if didTry { patience = Self.patienceMin }
-    didTry = true
+  /// A fifth more than fail anyhow.
+  private var failuresMax: Int {
+    max(2, Int(min(0.7, 0.2 + 1.5 * failingAnyhow) * Double(max(width, Self.roundAnswersMin))))
+  }
+
+  /// One above what is known to be good fails by one in a round, so a try is judged more sharply.
+  private var failuresOfTryMax: Int { max(1, Int((0.06 + 1.5 * failingAnyhow) * Double(width))) }
+
+  private mutating func endTry(_ now: Int64) {
+    ceiling.didRefuse(at: width)
+    narrow(to: ceiling.width, now)
+  }
+
+  private mutating func didFail(_ since: Int64, _ now: Int64) {
+    didEnd()
+    guard since >= narrowedAt else { return }
+    round.failures += 1
+    if ceiling.isTrying, width > Self.roundAnswersMin, round.failures > failuresOfTryMax {
+      return endTry(now)
+    }
+    guard round.failures > failuresMax else { return }
+    learnFailures()
+    // At 1 it was not the width that failed; once the origin is back, it is found as at the beginning.
+    isExploring = true
+    if width == 1 || !round.isSaturated { ceiling = WidthCeiling() } else { ceiling.didFail(at: width) }
+    narrow(to: width / 2, now)
+  }
+
+  mutating func dropPace() {
+    pace = nil
+    isTryingPace = false
+  }
+
+  mutating func narrow(to newWidth: Int, _ now: Int64) {
+    narrowestOfBurst = max(1, newWidth)
+    narrowedAt = now
+    answersSinceNarrowing = 0
+    resize(to: newWidth)
   }
 }

@@ -1,19 +1,40 @@
 /// One origin's width: transfer events in, a limit out. Origins never share one, so none resizes another.
 ///
-/// Times are microseconds of any clock that does not go back.
+/// Times are microseconds of any clock that does not go back. An event costs a few comparisons and no
+/// allocation.
 package struct OriginSizing: Sendable {
-  /// What happened to a transfer of the origin. Every `started` is followed by exactly one of the others.
+  /// What happened to a transfer of the origin. Every `started` is followed by exactly one of `finished`,
+  /// `failed`, `throttled` and `abandoned`, and at most one `answered` comes between. `since` is the time of
+  /// the transfer's `started`: what began before the last narrowing says nothing about the new width.
   package enum Event: Sendable {
     case started
-    /// Answered. `latency`: seconds from the start to the answer's first byte, so that its size does not
-    /// count; `bytes`: of the body.
-    case finished(latency: Double, bytes: Int64)
-    /// No usable answer: connection failures, timeouts, 5xx without Retry-After.
-    case failed
-    /// The origin said it is too much: 429, or 503 with Retry-After. `retryAfter` in seconds.
-    case throttled(retryAfter: Double?)
+    /// The head of a good answer came. `latency`: seconds from the request's last step before it was sent to
+    /// the head, so that neither connecting nor the body's size counts.
+    case answered(latency: Double, since: Int64)
+    /// The answer is whole.
+    case finished(Transport)
+    /// No usable answer: connection failures, timeouts, 5xx but 503.
+    case failed(since: Int64)
+    /// The origin said it is too much: 429 or 503. `retryAfter` in seconds.
+    case throttled(retryAfter: Double?, since: Int64)
     /// Ended by our side; says nothing about the origin.
     case abandoned
+  }
+
+  /// How an answer travelled.
+  package struct Transport: Sendable {
+    /// Of the body.
+    package var bytes: Int64
+    /// From the head to the body's last byte.
+    package var seconds: Double
+    /// A connection had to be opened for it.
+    package var isConnectionNew: Bool
+
+    package init(bytes: Int64, seconds: Double, isConnectionNew: Bool) {
+      self.bytes = bytes
+      self.seconds = seconds
+      self.isConnectionNew = isConnectionNew
+    }
   }
 
   /// May be changed at any time.
@@ -35,20 +56,25 @@ package struct OriginSizing: Sendable {
     set { adaptive.maximum = newValue }
   }
 
+  /// Whether events change the limit.
+  package var isAdaptive: Bool { sizing == .adaptive }
+
   package mutating func apply(_ event: Event, now: Int64) {
     adaptive.apply(event, now: now)
   }
 
-  /// How many may run now; 0 until the time of `holdUntil`.
+  /// How many may run now; 0 until the time of `holdUntil`. Ask again after every event.
   package func limit(at now: Int64) -> Int {
     switch sizing {
     case .fixed(let width): width
     case .byLink(let local, let cellular): link == .local ? local : cellular
-    case .adaptive: adaptive.isHeld(at: now) ? 0 : adaptive.width
+    case .adaptive: now < adaptive.holdUntil ? 0 : adaptive.width
     }
   }
 
-  /// Nothing new may start before this time, because the origin asked for it; nil when it did not, or the
-  /// sizing is not `.adaptive`. Ask for the limit again then.
-  package var holdUntil: Int64? { sizing == .adaptive ? adaptive.holdUntil : nil }
+  /// Nothing new may start before this time, because the origin asked for it or allows so many in a time; nil
+  /// when it did not, or the sizing is not `.adaptive`. Ask for the limit again then.
+  package var holdUntil: Int64? {
+    isAdaptive && adaptive.holdUntil > .min ? adaptive.holdUntil : nil
+  }
 }

@@ -5,7 +5,7 @@ import Testing
   @Test func aFixedWidthStaysWhateverHappens() {
     var sizing = OriginSizing(.fixed(9))
     sizing.apply(.started, now: 0)
-    sizing.apply(.throttled(retryAfter: 60), now: 1)
+    sizing.apply(.throttled(retryAfter: 60, since: 0), now: 1)
     #expect(sizing.limit(at: 2) == 9)
     #expect(sizing.holdUntil == nil)
   }
@@ -37,16 +37,18 @@ import Testing
   @Test func aLoweredMaximumAppliesAtOnce() {
     var simulation = SizingSimulation(SimulatedOrigin(description: "slow", serviceSeconds: 0.2))
     simulation.run(seconds: 5)
-    #expect(simulation.sizing.limit(at: simulation.now) == 64)
+    #expect(simulation.limit == 64)
     simulation.sizing.maximum = 10
-    #expect(simulation.sizing.limit(at: simulation.now) == 10)
+    #expect(simulation.limit == 10)
   }
 
   @Test func withoutPressureTheWidthDoesNotGrow() {
     var sizing = OriginSizing()
     for request in 0..<1_000 as Range<Int64> {
       sizing.apply(.started, now: request * 1_000)
-      sizing.apply(.finished(latency: 0.001, bytes: 100), now: request * 1_000 + 500)
+      sizing.apply(.answered(latency: 0.001, since: request * 1_000), now: request * 1_000 + 400)
+      sizing.apply(
+        .finished(.init(bytes: 100, seconds: 0, isConnectionNew: false)), now: request * 1_000 + 500)
     }
     #expect(sizing.limit(at: 2_000_000) == 6)
   }
@@ -54,7 +56,7 @@ import Testing
   @Test func retryAfterHoldsAllNewStartsUntilItsTime() {
     var sizing = OriginSizing()
     sizing.apply(.started, now: 0)
-    sizing.apply(.throttled(retryAfter: 2), now: 1_000_000)
+    sizing.apply(.throttled(retryAfter: 2, since: 0), now: 1_000_000)
     #expect(sizing.holdUntil == 3_000_000)
     #expect(sizing.limit(at: 2_999_999) == 0)
     #expect(sizing.limit(at: 3_000_000) >= 1)
@@ -63,10 +65,10 @@ import Testing
   @Test func aShorterRetryAfterDoesNotShortenTheHoldAndALongOneIsCutToAnHour() {
     var sizing = OriginSizing()
     for _ in 0..<3 { sizing.apply(.started, now: 0) }
-    sizing.apply(.throttled(retryAfter: 5), now: 0)
-    sizing.apply(.throttled(retryAfter: 1), now: 0)
+    sizing.apply(.throttled(retryAfter: 5, since: 0), now: 0)
+    sizing.apply(.throttled(retryAfter: 1, since: 0), now: 0)
     #expect(sizing.holdUntil == 5_000_000)
-    sizing.apply(.throttled(retryAfter: 1e12), now: 0)
+    sizing.apply(.throttled(retryAfter: 1e12, since: 0), now: 0)
     #expect(sizing.holdUntil == 3_600_000_000)
   }
 
@@ -76,7 +78,7 @@ import Testing
     var now: Int64 = 0
     for _ in 0..<12 {
       sizing.apply(.started, now: now)
-      sizing.apply(.throttled(retryAfter: nil), now: now)
+      sizing.apply(.throttled(retryAfter: nil, since: now), now: now)
       waits.append((sizing.holdUntil ?? now) - now)
       now = sizing.holdUntil ?? now
     }
@@ -89,60 +91,58 @@ import Testing
     origin.failurePercent = 100
     var simulation = SizingSimulation(origin)
     simulation.run(seconds: 1)
-    #expect(simulation.sizing.limit(at: simulation.now) == 1)
-    simulation.origin.failurePercent = 0
+    #expect(simulation.limit == 1)
+    simulation.server.origin.failurePercent = 0
     simulation.run(seconds: 1)
-    #expect(simulation.sizing.limit(at: simulation.now) == 64)
-  }
-}
-
-@Suite struct AdaptiveSizingSimulationTests {
-  static let origins = [
-    SimulatedOrigin(description: "fast", serviceSeconds: 0.001, workers: 4),
-    SimulatedOrigin(description: "slow, wide", serviceSeconds: 0.2),
-    SimulatedOrigin(description: "slow, 8 workers", serviceSeconds: 0.2, workers: 8),
-    SimulatedOrigin(description: "refuses above 20", serviceSeconds: 0.05, inFlightMax: 20),
-    SimulatedOrigin(description: "refuses above 3", serviceSeconds: 0.02, inFlightMax: 3),
-    SimulatedOrigin(
-      description: "refuses above 40, Retry-After 1", serviceSeconds: 0.05, inFlightMax: 40, retryAfter: 1),
-    SimulatedOrigin(description: "one failure in a hundred", serviceSeconds: 0.05, failurePercent: 1),
-  ]
-
-  @Test(arguments: origins, [1, 2] as [UInt64])
-  func adaptiveComesWithinATenthOfTheBestFixedWidth(_ origin: SimulatedOrigin, _ seed: UInt64) {
-    var simulation = SizingSimulation(origin, seed: seed)
-    simulation.run(seconds: origin.bestRate > 1_000 ? 5 : 20)
-    let seconds = Double(simulation.now) / 1_000_000
-    let rate = Double(simulation.answers) / seconds
-    #expect(rate >= 0.9 * origin.bestRate, "\(rate) of \(origin.bestRate), seed \(seed)")
-    #expect(simulation.refusals * 100 <= simulation.answers, "\(simulation.refusals) refusals, seed \(seed)")
-    #expect(simulation.startedWhileHeld == 0)
+    #expect(simulation.limit == 64)
   }
 
-  @Test func aCrowdedOriginIsNotFloodedAsTimeGoesBy() {
-    var simulation = SizingSimulation(Self.origins[2])
-    for _ in 0..<10 {
-      simulation.run(seconds: 60)
-      #expect((8...24).contains(simulation.sizing.limit(at: simulation.now)))
-    }
+  @Test func aBurstOfFailuresHalvesOnce() {
+    // Given sixteen under way, all begun at once.
+    var sizing = OriginSizing()
+    grow(&sizing, to: 16)
+    let width = sizing.limit(at: 0)
+    for _ in 0..<width { sizing.apply(.started, now: 10_000_000) }
+    // When all of them fail.
+    for _ in 0..<width { sizing.apply(.failed(since: 10_000_000), now: 11_000_000) }
+    // Then that was one lesson.
+    #expect(sizing.limit(at: 11_000_000) == width / 2)
   }
 
-  @Test func anUnchangingLimitIsTriedMoreAndMoreRarely() {
-    var simulation = SizingSimulation(Self.origins[3])
-    simulation.run(seconds: 10)
-    let early = simulation.refusals
-    simulation.run(seconds: 50)
-    #expect(simulation.refusals - early <= 10)
-    #expect(simulation.answers > 20_000)
+  @Test func aBurstOfRefusalsNarrowsToWhatStillRuns() {
+    var sizing = OriginSizing()
+    grow(&sizing, to: 16)
+    let width = sizing.limit(at: 0)
+    for _ in 0..<width { sizing.apply(.started, now: 10_000_000) }
+    for _ in 0..<3 { sizing.apply(.throttled(retryAfter: nil, since: 10_000_000), now: 11_000_000) }
+    #expect(sizing.limit(at: 11_000_000) == width - 3)
   }
 
-  @Test func anOriginThatBecameWiderIsFollowed() {
+  @Test func afterAHoldItBeginsGently() {
+    var sizing = OriginSizing()
+    grow(&sizing, to: 16)
+    for _ in 0..<16 { sizing.apply(.started, now: 10_000_000) }
+    sizing.apply(.throttled(retryAfter: 3, since: 10_000_000), now: 10_001_000)
+    #expect(sizing.limit(at: 13_000_999) == 0)
+    #expect((1...2).contains(sizing.limit(at: 13_001_000)))
+  }
+
+  @Test func theMaximumIsNeverPassed() {
     var simulation = SizingSimulation(
-      SimulatedOrigin(description: "refuses above 10", serviceSeconds: 0.05, inFlightMax: 10))
-    simulation.run(seconds: 20)
-    #expect((9...11).contains(simulation.sizing.limit(at: simulation.now)))
-    simulation.origin.inFlightMax = 1_000
-    simulation.run(seconds: 60)
-    #expect(simulation.sizing.limit(at: simulation.now) >= 20)
+      SimulatedOrigin(description: "wide", serviceSeconds: 0.1), OriginSizing(maximum: 9))
+    simulation.run(seconds: 10)
+    #expect(simulation.runningMax == 9)
+  }
+
+  /// Saturated rounds of equal answers.
+  private func grow(_ sizing: inout OriginSizing, to width: Int) {
+    while sizing.limit(at: 0) < width {
+      let count = sizing.limit(at: 0)
+      for _ in 0..<count { sizing.apply(.started, now: 0) }
+      for _ in 0..<count {
+        sizing.apply(.answered(latency: 0.1, since: 0), now: 0)
+        sizing.apply(.finished(.init(bytes: 100, seconds: 0, isConnectionNew: false)), now: 0)
+      }
+    }
   }
 }

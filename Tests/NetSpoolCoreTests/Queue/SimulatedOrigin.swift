@@ -1,90 +1,83 @@
 import NetSpoolCore
 
-/// An origin in virtual time, and a client that always has work for it.
+/// An origin in virtual time.
 struct SimulatedOrigin: Sendable, CustomStringConvertible {
   var description: String
-  /// Mean seconds that one answer takes its worker.
+  /// Mean seconds that one answer takes its worker; each takes 0.8 to 1.2 times that.
   var serviceSeconds: Double
   /// How many answers are worked on at once; the others queue.
   var workers = Int.max
   /// More than so many at once are refused, after a millisecond.
   var inFlightMax = Int.max
+  /// More than so many in a second are refused: those that come earlier after the last accepted one than its
+  /// share of the second, less what `burst` still allows.
+  var ratePerSecond: Double?
+  var burst = 0.0
   var retryAfter: Double?
   /// Percent of the answers that are failures.
   var failurePercent = 0
-
-  /// Answers per second that the best width of at most 64 reaches.
-  var bestRate: Double { Double(min(64, workers, inFlightMax)) / serviceSeconds }
+  /// More than so many at once all fail.
+  var collapsesAbove = Int.max
+  /// Percent of the answers that take `slowSeconds` instead.
+  var slowPercent = 0
+  var slowSeconds = 0.0
+  /// What the bodies of all transfers share.
+  var linkBytesPerSecond = 0.0
+  var bodyBytes: Int64 = 8_192
+  var closesConnections = false
 }
 
-/// Runs one origin against one sizing.
-struct SizingSimulation {
-  private struct Ending {
-    var time: Int64
-    var event: OriginSizing.Event
-    var isAccepted: Bool
-  }
+/// What the origin decides about one request.
+struct SimulatedAnswer {
+  enum Kind { case good, failed, refused }
+  var kind: Kind
+  /// When its head, or the end of what is not good, comes.
+  var time: Int64
+}
 
+/// The state of a `SimulatedOrigin`.
+struct SimulatedServer {
   var origin: SimulatedOrigin
-  var sizing: OriginSizing
   var generator: SplitMix64
-  private(set) var now: Int64 = 0
-  private(set) var answers = 0
-  private(set) var refusals = 0
-  private(set) var failures = 0
-  private(set) var startedWhileHeld = 0
-  /// Latest first, so that the next one is the last.
-  private var endings: [Ending] = []
-  /// When each busy worker is free again.
+  /// Accepted and not ended.
+  private(set) var accepted = 0
   private var busyUntil: [Int64] = []
-  private var accepted = 0
+  /// When the rate limit is empty again.
+  private var rateDebt = 0.0
+  private var rateTime: Int64 = 0
 
-  init(_ origin: SimulatedOrigin, _ sizing: OriginSizing = OriginSizing(), seed: UInt64 = 1) {
+  init(_ origin: SimulatedOrigin, seed: UInt64) {
     self.origin = origin
-    self.sizing = sizing
     generator = SplitMix64(seed: seed)
   }
 
-  mutating func run(seconds: Double) {
-    let end = now + Int64(seconds * 1_000_000)
-    while now < end {
-      while endings.count < sizing.limit(at: now) { start() }
-      advance()
-    }
-  }
-
-  private mutating func advance() {
-    let wake = sizing.holdUntil.flatMap { $0 > now ? $0 : nil }
-    guard let ending = endings.last, ending.time <= wake ?? .max else { return now = wake ?? .max }
-    endings.removeLast()
-    now = ending.time
-    if ending.isAccepted { accepted -= 1 }
-    switch ending.event {
-    case .finished: answers += 1
-    case .throttled: refusals += 1
-    default: failures += 1
-    }
-    sizing.apply(ending.event, now: now)
-  }
-
-  private mutating func start() {
-    if let hold = sizing.holdUntil, now < hold { startedWhileHeld += 1 }
-    sizing.apply(.started, now: now)
-    guard accepted < origin.inFlightMax else {
-      return insert(
-        Ending(time: now + 1_000, event: .throttled(retryAfter: origin.retryAfter), isAccepted: false))
+  mutating func ask(_ now: Int64) -> SimulatedAnswer {
+    if accepted >= origin.inFlightMax || !passesRate(now) {
+      return SimulatedAnswer(kind: .refused, time: now + 1_000)
     }
     accepted += 1
-    let time = serve()
-    let latency = Double(time - now) / 1_000_000
-    let event: OriginSizing.Event =
-      generator.chance(origin.failurePercent) ? .failed : .finished(latency: latency, bytes: 8_192)
-    insert(Ending(time: time, event: event, isAccepted: true))
+    if accepted > origin.collapsesAbove || generator.chance(origin.failurePercent) {
+      return SimulatedAnswer(kind: .failed, time: now + seconds(origin.serviceSeconds))
+    }
+    return SimulatedAnswer(kind: .good, time: serve(now))
   }
 
-  /// When the answer comes: as soon as a worker is free, after 0.8 to 1.2 times the mean.
-  private mutating func serve() -> Int64 {
-    let service = Int64(origin.serviceSeconds * (0.8 + 0.4 * generator.unit()) * 1_000_000)
+  mutating func didEnd(_ kind: SimulatedAnswer.Kind) { if kind != .refused { accepted -= 1 } }
+
+  /// A leaky bucket, as of nginx.
+  private mutating func passesRate(_ now: Int64) -> Bool {
+    guard let rate = origin.ratePerSecond else { return true }
+    let debt = max(0, rateDebt - rate * Double(now - rateTime) / 1e6)
+    guard debt <= origin.burst else { return false }
+    (rateDebt, rateTime) = (debt + 1, now)
+    return true
+  }
+
+  /// As soon as a worker is free.
+  private mutating func serve(_ now: Int64) -> Int64 {
+    let isSlow = generator.chance(origin.slowPercent)
+    let mean = isSlow ? origin.slowSeconds : origin.serviceSeconds
+    let service = seconds(mean * (0.8 + 0.4 * generator.unit()))
     guard origin.workers < .max else { return now + service }
     busyUntil.removeAll { $0 <= now }
     busyUntil.sort()
@@ -93,8 +86,5 @@ struct SizingSimulation {
     return begin + service
   }
 
-  private mutating func insert(_ ending: Ending) {
-    let place = endings.lastIndex { $0.time > ending.time }.map { $0 + 1 } ?? 0
-    endings.insert(ending, at: place)
-  }
+  private func seconds(_ seconds: Double) -> Int64 { Int64(seconds * 1_000_000) }
 }

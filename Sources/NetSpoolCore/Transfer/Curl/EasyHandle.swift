@@ -166,7 +166,10 @@ package final class EasyHandle {
   /// What the TLS library said about the certificate (X509_V_ERR_…); 0: nothing.
   var verifyResult: Int { unsafe cnetspool_easy_verify_result(easy) }
 
-  var isConnected: Bool { unsafe cnetspool_easy_pretransfer_time(easy) > 0 }
+  var isConnected: Bool { pretransferTime > 0 }
+
+  /// Microseconds from the start until the request was about to be sent; 0 before (CURLINFO_PRETRANSFER_TIME_T).
+  var pretransferTime: Int64 { unsafe cnetspool_easy_pretransfer_time(easy) }
 
   /// libcurl's sentence about the last failure.
   var message: String { unsafe String(cString: errorText) }

@@ -1,0 +1,85 @@
+/// What a width learns from 429 and 503.
+extension AdaptiveWidth {
+  /// So many refusals in a row that the ceiling does not explain are about requests in a time.
+  private static var unexplainedMax: Int { 3 }
+  /// Retry-After beyond an hour is cut to it: a wrong date must not close an origin for ever.
+  private static var holdSecondsMax: Double { 3600 }
+
+  mutating func didRefuse(_ retryAfter: Double?, _ since: Int64, _ now: Int64) {
+    didEnd()
+    if since < narrowedAt {
+      followBurst()
+    } else if pace != nil, !round.isSaturated {
+      // There was room for more: only the pace was too quick.
+      pace?.didRefuse(since: since, now)
+    } else {
+      lower(since, now)
+    }
+    hold(retryAfter, now)
+  }
+
+  /// Of those that began together, the ones that still run are what fits.
+  private mutating func followBurst() {
+    guard running < ceiling.width else { return }
+    let fitting = max(narrowestOfBurst, running)
+    ceiling.lower(to: fitting)
+    resize(to: min(width, fitting))
+  }
+
+  private mutating func lower(_ since: Int64, _ now: Int64) {
+    let wasTrying = ceiling.isTrying
+    isExploring = false
+    refusalsAtOne = width == 1 ? refusalsAtOne + 1 : 0
+    ceiling.didRefuse(at: width)
+    if isTryingPace { dropPace() } else { pace?.didRefuse(since: since, now) }
+    if !wasTrying, width == 1 || ceiling.unexplained >= Self.unexplainedMax, findPace(now) { return }
+    // A try is one above what is known to fit. Else many may just have ended in the same turn, so those that
+    // run are not the whole truth; but when nothing was answered at all, the limit is far below.
+    let least = wasTrying ? width - 1 : answersSinceNarrowing > 0 ? width * 3 / 4 : width / 2
+    let lowered = min(width - 1, max(running, least))
+    narrow(to: lowered, now)
+    narrowestOfBurst = max(1, least)
+    ceiling.lower(to: lowered)
+    if wasTrying, ceiling.failedTries == (width == 1 ? 1 : 2) { tryPace(now) }
+  }
+
+  /// A limit of requests in a time looks like one of requests at once where two that start together are refused.
+  /// So, once, more are tried that do not start together.
+  private mutating func tryPace(_ now: Int64) {
+    guard pace == nil, let interval = goodput.interval(now), interval >= StartPace.intervalMin else { return }
+    pace = StartPace(interval: interval, isNear: false, now: now)
+    isTryingPace = true
+    ceiling.trySoon()
+  }
+
+  /// The width is free again: what runs is up to the pace.
+  private mutating func findPace(_ now: Int64) -> Bool {
+    guard pace == nil, let interval = goodput.interval(now), interval >= StartPace.intervalMin else {
+      return false
+    }
+    let pace = StartPace(interval: interval, isNear: true, now: now)
+    self.pace = pace
+    holdUntil = max(holdUntil, pace.nextStart)
+    ceiling = WidthCeiling()
+    refusalsAtOne = 0
+    narrowedAt = now
+    resize(to: width * 2)
+    return true
+  }
+
+  /// Waits as long as the origin asks, and then begins gently; or, when it asks for nothing and one at a time is
+  /// too much for it, 50 ms, doubled at each refusal up to 10 s.
+  private mutating func hold(_ retryAfter: Double?, _ now: Int64) {
+    var seconds = max(0, retryAfter ?? 0)
+    if seconds > 0 {
+      isExploring = true
+      resize(to: min(width, 2))
+    }
+    if refusalsAtOne > 0 { seconds = max(seconds, min(10, 0.05 * Double(1 << min(refusalsAtOne - 1, 10)))) }
+    guard seconds > 0 else { return }
+    let hold = Int64(min(seconds, Self.holdSecondsMax) * 1_000_000)
+    ceiling.didHold(hold, now)
+    pace?.didHold(hold, now)
+    holdUntil = max(holdUntil, now + hold)
+  }
+}

@@ -1,0 +1,101 @@
+/// Starts spread evenly in time, for an origin that allows so many requests in a second: there, a narrower width
+/// only makes each answer free the next refusal.
+///
+/// The interval is found between the longest that was refused and the shortest that was not, by halving the
+/// ratio. Once it is known to a sixteenth, a shorter one is tried rarely, and more rarely each time it fails.
+struct StartPace: Sendable {
+  /// Microseconds between two starts.
+  private(set) var interval: Int64
+  /// Nothing starts before.
+  private(set) var nextStart: Int64
+
+  /// The longest interval that was refused, and the shortest that was good.
+  private var refused: Int64
+  private var good: Int64?
+  /// Good answers at this interval.
+  private var streak = 0
+  private var patience = Self.patienceMin
+  private var isTrying = false
+  private var changedAt: Int64
+  /// No shorter interval is tried before, when the last refusal cost a hold.
+  private var nextTry = Int64.min
+  /// Starts in a row that came late because the width was full.
+  private var unneeded = 0
+
+  /// Answers that make an interval good.
+  private static var streakMin: Int { 8 }
+  private static var patienceMin: Int { 256 }
+  private static var patienceMax: Int { 16_384 }
+  /// Timers count milliseconds: faster than that, nothing can be spread.
+  static var intervalMin: Int64 { 1_000 }
+  private static var intervalMax: Int64 { 60_000_000 }
+
+  private static var unneededMax: Int { 64 }
+
+  /// - Parameters:
+  ///   - interval: of the good answers so far.
+  ///   - isNear: that is as many as the origin takes, not only as many as it was asked for.
+  init(interval: Int64, isNear: Bool, now: Int64) {
+    self.interval = min(max(interval, Self.intervalMin), Self.intervalMax)
+    refused = isNear ? self.interval * 7 / 8 : 0
+    nextStart = now + self.interval
+    changedAt = now
+  }
+
+  mutating func didStart(isFull: Bool, _ now: Int64) {
+    // One that came late by itself does not show that the origin takes them this quickly.
+    let isLate = now - nextStart > max(interval / 2, 3_000)
+    if isLate { streak = 0 }
+    unneeded = isLate && isFull ? unneeded + 1 : 0
+    nextStart = now + interval
+  }
+
+  /// False when it is needed no more: the width holds back more, or the origin takes more than can be spread.
+  mutating func didAnswer(since: Int64, _ now: Int64) -> Bool {
+    if unneeded >= Self.unneededMax { return false }
+    guard since >= changedAt else { return true }
+    streak += 1
+    if isTrying, streak >= Self.streakMin * 2 { didGetQuicker() }
+    if refused * 17 / 16 < interval {
+      guard streak >= Self.streakMin else { return true }
+      good = interval
+      let shortest = Double(max(refused, interval / 2))
+      change(to: Int64((shortest * Double(interval)).squareRoot()), now)
+    } else if streak >= patience, now >= nextTry {
+      isTrying = true
+      change(to: interval * 15 / 16, now)
+    }
+    return interval >= Self.intervalMin
+  }
+
+  mutating func didRefuse(since: Int64, _ now: Int64) {
+    guard since >= changedAt else { return }
+    if isTrying { patience = min(patience * 2, Self.patienceMax) }
+    isTrying = false
+    refused = interval
+    if let good, good > interval {
+      change(to: good, now)
+    } else {
+      good = nil
+      change(to: min(interval * 5 / 4 + 1, Self.intervalMax), now)
+    }
+  }
+
+  /// A hold costs its length, so the next try waits fifty times as long: 2 %.
+  mutating func didHold(_ microseconds: Int64, _ now: Int64) {
+    nextStart = max(nextStart, now + microseconds)
+    nextTry = max(nextTry, now + microseconds * 50)
+  }
+
+  private mutating func didGetQuicker() {
+    isTrying = false
+    patience = Self.patienceMin
+    refused = interval * 3 / 4
+  }
+
+  private mutating func change(to interval: Int64, _ now: Int64) {
+    self.interval = interval
+    streak = 0
+    changedAt = now
+  }
+}

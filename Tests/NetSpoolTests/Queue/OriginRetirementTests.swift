@@ -1,0 +1,43 @@
+import NetSpool
+import NetSpoolCore
+import NetSpoolTesting
+import Testing
+
+/// Who asks many servers for one page each.
+@Suite(.timeLimit(.minutes(10))) struct OriginRetirementTests {
+  /// Asks so many origins at which nobody listens, and waits for the end.
+  private func ask(_ numbers: Range<Int>, _ engine: NetworkEngine) async {
+    let operations = numbers.map { engine.operation(url: "http://127.1.\($0 / 250).\($0 % 250 + 1):9/") }
+    await withCheckedContinuation { continuation in
+      engine.enqueue(operations).onCompletion { _ in continuation.resume() }
+    }
+  }
+
+  private func originCount(_ queue: NetworkQueue) async -> Int {
+    await withCheckedContinuation { continuation in
+      queue.driver.perform { continuation.resume(returning: $0.originCount) }
+    }
+  }
+
+  @Test func `origins that are not used are forgotten, and found again`() async throws {
+    try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
+      let queue = engine.configuration.queue
+      origin.on("/a", .text("a"))
+      origin.on("/held", .text("held"))
+      origin.hold("/held")
+      // Given one origin in use all the time
+      let held = engine.get("/held")
+      #expect(await origin.waitForWaiting("/held", 1))
+      // When thousands of others have been asked, one after the other
+      for batch in 0..<6 { await ask(batch * 600..<(batch + 1) * 600, engine) }
+      // Then few are remembered, the used one among them
+      #expect(await originCount(queue) <= 2_500)
+      origin.release("/held")
+      #expect(await held.end().text == "held")
+      #expect(origin.connectionCount == 1)
+      // And one that was forgotten is found as at first
+      await ask(0..<100, engine)
+      #expect(await engine.end(of: engine.operation(path: "/a")).text == "a")
+    }
+  }
+}
