@@ -26,7 +26,7 @@ extension EngineCore {
   /// Origins of operations that are neither in the queue nor on the wire and may come back.
   private func originsInUse() -> Set<OriginID> {
     var used: Set<OriginID> = []
-    for operations in [blocked, delayed, parked, ending, playing] {
+    for operations in [blocked, delayed, asking, parked, ending, playing] {
       for operation in operations.values { if let origin = operation.loop.origin { used.insert(origin.id) } }
     }
     toPlay.forEach { if let origin = $0.operation.loop.origin { used.insert(origin.id) } }
