@@ -43,6 +43,7 @@ class Row:
     flags: list
     outputs: list = field(default_factory=list)
     seconds_max: int = 120
+    errors_share: float = 0  # of the requests that may fail: refusals that are what is measured
     fills: bool = False  # the first run fills a store that the later ones find full
 
 
@@ -273,9 +274,55 @@ def p8(s):
     ], REQUEST_COLUMNS, base="raw tuned")
 
 
+def p9(s):
+    """Answers per second of the adaptive width and of fixed ones, from origins of three kinds."""
+    origins = [  # (name, prefix, requests)
+        ("fast", s.origin.http, s.scale.requests // 2),
+        ("slow", f"{s.origin.waiting}/wait/50/1000", 2_000),
+        ("429 above 20", f"{s.origin.waiting}/wait/20/20", 4_000),
+    ]
+    fixed = [8, 16, 20, 32, 64]
+
+    def row(name, prefix, requests, label, *width):
+        flags = ["--unique", "--queued", "64", "--url-prefix", prefix, "--requests", str(requests), *width]
+        return Row(f"{name}, {label}", "netspool", flags, errors_share=1)
+
+    def good(one, label):
+        return one[label]["requests_per_second"] * (1 - refused(one, label))
+
+    def refused(one, label):
+        return one[label]["errors"] / one[label]["requests"]
+
+    def best_to_adaptive(name):
+        return Goal(f"{name}: answers per second, of the best fixed width to adaptive", 1.1, lambda one: max(
+            good(one, f"{name}, fixed {width}") for width in fixed) / good(one, f"{name}, adaptive"))
+
+    rows = []
+    for origin in origins:
+        rows.append(row(*origin, "adaptive", "--adaptive", "--concurrency", "64"))
+        rows += [row(*origin, f"fixed {width}", "--concurrency", str(width)) for width in fixed]
+    limited = "429 above 20, adaptive"
+    return Section("P9", "the adaptive width: a fast origin, a slow one, and one that refuses", rows, [
+        *(best_to_adaptive(name) for name, _, _ in origins),
+        Goal("refused by the last, of a hundred requests", 1, lambda one: 100 * refused(one, limited), "%"),
+    ], [("errors", "errors", 1, 0, False), *REQUEST_COLUMNS])
+
+
+def p10(s):
+    """An urgent request now and then, beside as many of the lowest class as the width takes."""
+    idle = ["--latency", "--url-prefix", s.origin.waiting, "--requests", str(s.scale.latency_requests // 10)]
+    busy = [*idle, "--bulk", "256"]
+    return Section("P10", "urgent GETs one by one, from an origin that waits 2 ms", [
+        Row("netspool, idle", "netspool", idle),
+        Row("netspool, 256 of class low waiting", "netspool", busy),
+    ], [
+        ratio("p99 of urgent ones under load to idle p99", "netspool, 256 of class low waiting", "netspool, idle", "p99_us", 2),
+    ], REQUEST_COLUMNS, base="netspool, idle", metric="p99_us")
+
+
 MAKERS = {
     "P1": p1, "P1w": p1_waiting, "P2": p2, "P3": p3, "P3l": p3_latency, "P3s": p3_sizes, "P3m": p3_misses, "P4": p4,
-    "P5": p5, "P7": p7, "P8": p8,
+    "P5": p5, "P7": p7, "P8": p8, "P9": p9, "P10": p10,
 }
 NAMES = list(MAKERS)
 

@@ -2,6 +2,9 @@
 ///
 ///     waiting MILLISECONDS LIFE_SECONDS
 ///
+/// A path may name another delay, and how many such requests it bears at once; the others get a 429 without delay:
+/// `/wait/MILLISECONDS/AT_ONCE/anything`.
+///
 /// nginx on loopback often has the answer there before a client's loop goes to sleep, which hides what sleeping
 /// and waking cost. Prints its port, ends when standard input does, and in any case after LIFE_SECONDS.
 /// Enough of HTTP for a benchmark: requests without a body, one at a time per connection.
@@ -18,6 +21,7 @@ typedef struct {
   uv_timer_t timer;
   uv_write_t write;
   int handles; ///< open ones; the memory goes with the last
+  int is_counted; ///< one of `at_once`
   size_t length;
   char request[REQUEST_BYTES_MAX];
 } connection;
@@ -25,13 +29,21 @@ typedef struct {
 static uint64_t delay_ms;
 static char answer[512 + BODY_BYTES];
 static size_t answer_length;
+static char refusal[] = "HTTP/1.1 429 Too Many Requests\r\nServer: waiting\r\nContent-Length: 0\r\n\r\n";
+static long at_once; ///< requests under way whose path named a limit
 
 static void did_close(uv_handle_t *handle) {
   connection *c = handle->data;
   if (--c->handles == 0) free(c);
 }
 
+static void stop_counting(connection *c) {
+  if (c->is_counted) at_once -= 1;
+  c->is_counted = 0;
+}
+
 static void hang_up(connection *c) {
+  stop_counting(c);
   if (uv_is_closing((uv_handle_t *)&c->tcp)) return;
   uv_close((uv_handle_t *)&c->tcp, did_close);
   uv_close((uv_handle_t *)&c->timer, did_close);
@@ -41,10 +53,26 @@ static void did_write(uv_write_t *write, int status) {
   if (status < 0) hang_up(write->data);
 }
 
+static void send_answer(connection *c, char *base, size_t length) {
+  uv_buf_t bytes = uv_buf_init(base, (unsigned)length);
+  if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &bytes, 1, did_write) != 0) hang_up(c);
+}
+
 static void did_wait(uv_timer_t *timer) {
   connection *c = timer->data;
-  uv_buf_t bytes = uv_buf_init(answer, (unsigned)answer_length);
-  if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &bytes, 1, did_write) != 0) hang_up(c);
+  stop_counting(c);
+  send_answer(c, answer, answer_length);
+}
+
+static void think(connection *c) {
+  unsigned long milliseconds = delay_ms;
+  long limit = 0;
+  if (sscanf(c->request, "GET /wait/%lu/%ld/", &milliseconds, &limit) == 2) {
+    if (at_once >= limit) return send_answer(c, refusal, sizeof refusal - 1);
+    at_once += 1;
+    c->is_counted = 1;
+  }
+  uv_timer_start(&c->timer, did_wait, milliseconds, 0);
 }
 
 static void make_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
@@ -63,7 +91,7 @@ static void did_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
   c->length += (size_t)count;
   if (c->length < 4 || memcmp(c->request + c->length - 4, "\r\n\r\n", 4) != 0) return;
   c->length = 0;
-  uv_timer_start(&c->timer, did_wait, delay_ms, 0);
+  think(c);
 }
 
 static void did_connect(uv_stream_t *listener, int status) {

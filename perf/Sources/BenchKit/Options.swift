@@ -15,6 +15,12 @@ package struct Options: Sendable {
   /// Requests kept waiting in the client's own queue beyond those on the wire. Default 0.
   package var queued = 0
 
+  /// Requests of the lowest class that wait beside those that count, which are urgent then. Default 0: none.
+  package var bulk = 0
+
+  /// The client finds its width by itself, up to `concurrency`. Off by default.
+  package var adaptive = false
+
   /// Everything before `/t/000001.bin`, and the folder that stands for `t`.
   package var urlPrefix = ""
   package var folder = "t"
@@ -55,7 +61,7 @@ extension Options {
     [
       "--requests": \.requests, "--warmup": \.warmup, "--concurrency": \.concurrency,
       "--queued": \.queued, "--distinct": \.distinct, "--body-bytes": \.bodyBytes, "--files": \.files,
-      "--limit-seconds": \.limitSeconds,
+      "--limit-seconds": \.limitSeconds, "--bulk": \.bulk,
     ]
   }
   private static var texts: [String: WritableKeyPath<Options, String>] {
@@ -65,7 +71,7 @@ extension Options {
     ]
   }
   private static var switches: [String: WritableKeyPath<Options, Bool>] {
-    ["--unique": \.unique, "--h2": \.h2, "--digests": \.digests]
+    ["--unique": \.unique, "--h2": \.h2, "--digests": \.digests, "--adaptive": \.adaptive]
   }
 
   /// Reads the command line, arms the watchdog, and ends the process with status 64 at an unknown flag.

@@ -4,9 +4,11 @@ import NetSpool
 /// An engine on the shared queue, with as many requests on the wire as the options say.
 func makeEngine(_ options: Options) throws(NetworkError) -> NetworkEngine {
   let queue = NetworkQueue.shared
-  queue.sizing = .fixed(options.concurrency)
-  queue.maximumConcurrent = options.concurrency
-  queue.maximumPerOrigin = options.concurrency
+  // Beside bulk work the one request in flight is not alone.
+  let width = options.bulk > 0 ? Bulk.width : options.concurrency
+  queue.sizing = options.adaptive ? .adaptive : .fixed(width)
+  queue.maximumConcurrent = width
+  queue.maximumPerOrigin = width
   var configuration = NetworkEngine.Configuration()
   configuration.delivery = options.delivery == "loop" ? .loopThread : .serialQueue
   if options.h2 { configuration.tls.caFile = options.ca }

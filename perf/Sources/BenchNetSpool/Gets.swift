@@ -5,14 +5,17 @@ import NetSpool
 func measureGets(_ engine: NetworkEngine, _ options: Options) {
   let loop = ClosedLoop(options: options) { index, loop in
     let startedAt = Clock.monotonic()
+    let operation = engine.operation(url: options.url(index))
+    if options.bulk > 0 { operation.priority = .urgent }
     engine.enqueue(
-      engine.operation(url: options.url(index))
+      operation
         .onCompletion { response in
           let ok = response.status == 200 && response.body.count == options.bodyBytes
           loop.completed(startedAt: startedAt, ok: ok)
         }
         .onError { _ in loop.completed(startedAt: startedAt, ok: false) })
   }
+  Bulk.start(engine, options)
   // A deep queue is filled first and opened then, so that filling it is no part of the measurement.
   NetworkQueue.shared.isSuspended = options.queued > 0
   let result = loop.run { NetworkQueue.shared.isSuspended = false }
