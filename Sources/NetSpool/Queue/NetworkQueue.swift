@@ -56,7 +56,8 @@ public final class NetworkQueue: Sendable {
 
   /// How many requests an origin gets at once; each origin has its own count.
   public enum Sizing: Sendable, Hashable {
-    /// Found out per origin from latency, errors, 429, 503 and Retry-After; starts at 6.
+    /// Found out per origin from latency, errors, 429, 503 and Retry-After; starts at 6 and stays between 1 and
+    /// `maximumPerOrigin`. See <doc:Sizing>.
     case adaptive
     /// Always so many.
     case fixed(Int)
