@@ -36,7 +36,8 @@ import Testing
       settled: 10, slower: 5),
     Case(
       origin: SimulatedOrigin(
-        description: "closes its connections", serviceSeconds: 0.05, closesConnections: true)),
+        description: "closes its connections", serviceSeconds: 0.05, closesConnections: true),
+      settled: 3),
     Case(
       origin: SimulatedOrigin(
         description: "one failure in a hundred", serviceSeconds: 0.05, failurePercent: 1)),
@@ -65,7 +66,7 @@ import Testing
     var simulation = SizingSimulation(test.origin, seed: seed)
     simulation.run(seconds: test.settled)
     let warm = simulation.seconds
-    simulation.run(seconds: 15, answersMax: simulation.answers + 2_000)
+    simulation.run(seconds: 15, answersMax: simulation.answers + 1_200)
     // Then it is as good, and asks no more of the origin than it takes.
     let said = """
       seed \(seed): \(Int(simulation.rate(after: warm)))/s, p99 \(Int(simulation.p99(after: warm) * 1000)) ms, \
@@ -84,7 +85,7 @@ import Testing
     let best = try #require(Self.fixed[test.origin.description]).best
     let arrivals = 0.6 * best.rate
     var simulation = SizingSimulation(test.origin, load: .open(arrivals), seed: seed)
-    simulation.run(seconds: 15, answersMax: 3_000)
+    simulation.run(seconds: 15, answersMax: 1_500)
     // Then nothing piles up: no more waits than comes in two seconds.
     let said = "seed \(seed): \(simulation.backlog) at \(arrivals)/s, width \(simulation.limit)"
     #expect(Double(simulation.backlog) <= 2 * arrivals + 20, "\(said)")
@@ -118,7 +119,7 @@ import Testing
     #expect(simulation.rate(after: storm) >= 50, "seed \(seed)")
     // Then it is found wide again.
     simulation.server.origin.inFlightMax = .max
-    simulation.run(seconds: 60, answersMax: simulation.answers + 10_000)
+    simulation.run(seconds: 60, answersMax: simulation.answers + 6_000)
     #expect(simulation.limit >= 16, "seed \(seed)")
   }
 
@@ -131,7 +132,7 @@ import Testing
 
   @Test func aCrowdedOriginIsNotFloodedAsTimeGoesBy() {
     var simulation = SizingSimulation(Self.cases[2].origin)
-    for _ in 0..<10 {
+    for _ in 0..<4 {
       simulation.run(seconds: 60)
       #expect((8...24).contains(simulation.limit))
     }
