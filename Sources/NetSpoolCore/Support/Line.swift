@@ -24,3 +24,5 @@ struct Line<Element> {
     for case let element? in elements[head...] { body(element) }
   }
 }
+
+extension Line: Sendable where Element: Sendable {}

@@ -56,6 +56,12 @@ package struct RecordKey: Sendable, Hashable {
     count = 16
   }
 
+  /// The same, and behind them a number that sorts as such.
+  package init(digest first: UInt64, _ second: UInt64, ordered number: UInt64) {
+    words = Words(first: first, second: second, third: number.bigEndian)
+    count = 24
+  }
+
   @inline(__always)
   func withValue<Result: ~Copyable, Problem: Error>(
     _ body: (inout MDB_val) throws(Problem) -> Result

@@ -19,9 +19,9 @@ internal import Synchronization
   /// What the directory held before, when it had to be moved aside.
   package let opening: EnvironmentOpening
   package let pageBytes: Int
-  package let mapBytes: Int
+  private let mapLength: Atomic<Int>
   /// The address of the file's first byte.
-  private let mapStart: UInt
+  private let mapAddress: Atomic<UInt>
   private let generation = ForkGuard.generation
   private let holders = Atomic<Int>(1)
   private let readers = Mutex<[UInt]>([])
@@ -39,9 +39,9 @@ internal import Synchronization
     try StoreError.check(unsafe mdb_env_info(handle, &information))
     var status = MDB_stat()
     try StoreError.check(unsafe mdb_env_stat(handle, &status))
-    mapBytes = Int(unsafe information.me_mapsize)
+    mapLength = Atomic(Int(unsafe information.me_mapsize))
     pageBytes = Int(status.ms_psize)
-    mapStart = try unsafe Environment.findMapStart(handle, pageBytes: Int(status.ms_psize))
+    mapAddress = Atomic(try unsafe Environment.findMapStart(handle, pageBytes: Int(status.ms_psize)))
   }
 
   private var pointer: OpaquePointer { unsafe handle.pointer }
@@ -53,6 +53,11 @@ internal import Synchronization
 // MARK: Facts
 
 extension Environment {
+  package var mapBytes: Int { mapLength.load(ordering: .relaxed) }
+
+  @inline(__always)
+  private var mapStart: UInt { mapAddress.load(ordering: .relaxed) }
+
   /// The number of the newest commit by any process.
   @inline(__always)
   package var newestCommit: UInt64 {
@@ -93,7 +98,7 @@ extension Environment {
   }
 
   /// The map begins where a page says its number is zero: found through a record of the main tree.
-  private static func findMapStart(_ handle: OpaquePointer, pageBytes: Int) throws(StoreError) -> UInt {
+  fileprivate static func findMapStart(_ handle: OpaquePointer, pageBytes: Int) throws(StoreError) -> UInt {
     var transaction: OpaquePointer?
     try StoreError.check(unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction))
     defer { unsafe mdb_txn_abort(transaction) }
@@ -107,6 +112,25 @@ extension Environment {
     let start = unsafe UInt(bitPattern: value.mv_data) & ~UInt(pageBytes - 1)
     let number = unsafe UnsafeRawPointer(bitPattern: start)!.load(as: UInt64.self)
     return start - UInt(number) * UInt(pageBytes)
+  }
+}
+
+// MARK: Space
+
+extension Environment {
+  /// Makes room for a longer file (lmdb.h, mdb_env_set_mapsize). Only while no transaction of this process is
+  /// running, reading ones included: the map moves.
+  package func grow(to bytes: Int) throws(StoreError) {
+    try StoreError.check(unsafe mdb_env_set_mapsize(pointer, bytes))
+    mapLength.store(bytes, ordering: .relaxed)
+    mapAddress.store(try unsafe Self.findMapStart(pointer, pageBytes: pageBytes), ordering: .relaxed)
+  }
+
+  /// Bytes that the file system under it has left for this user; nil when it does not say.
+  package var freeDiskBytes: Int? {
+    var facts = statvfs()
+    guard unsafe statvfs(place.path, &facts) == 0 else { return nil }
+    return Int(clamping: UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize)).0)
   }
 }
 

@@ -22,11 +22,11 @@ package struct StoreKey: Sendable, Hashable {
 }
 
 /// The first 16 bytes of a SHA-256 digest.
-struct KeyDigest: Sendable, Hashable {
-  let first: UInt64
-  let second: UInt64
+package struct KeyDigest: Sendable, Hashable {
+  package let first: UInt64
+  package let second: UInt64
 
-  init(_ words: (UInt64, UInt64)) { (first, second) = words }
+  package init(_ words: (UInt64, UInt64)) { (first, second) = words }
 
   /// From a key of the database.
   init?(_ bytes: RawSpan) {
@@ -39,5 +39,5 @@ struct KeyDigest: Sendable, Hashable {
   var checksumSeed: UInt64 { first ^ second }
 
   /// It is evenly spread already.
-  func hash(into hasher: inout Hasher) { hasher.combine(first) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(first) }
 }

@@ -1,0 +1,30 @@
+/// How much may be frozen, and how long what came of it is kept.
+package struct FrozenLimits: Sendable, Hashable {
+  /// 16 MiB.
+  package var bodyBytesMax = 16 << 20
+  /// Requests that wait: 100,000.
+  package var recordsMax = 100_000
+  /// 4 KiB.
+  package var userInfoBytesMax = 4 << 10
+  /// 8 KiB.
+  package var urlBytesMax = 8 << 10
+  /// All fields together: 64 KiB.
+  package var headerBytesMax = 64 << 10
+  /// Tag, lane, scope and dedupe key, each: 1 KiB.
+  package var nameBytesMax = 1 << 10
+
+  package init() {}
+
+  /// What is wrong with a request; nil when it may be frozen.
+  package func refusal(of request: FrozenRequest) -> Failure? {
+    if request.method.isSafe { return Failure(.invalidRequest, reason: "method") }
+    if request.bodyBytes > bodyBytesMax { return Failure(.bodyTooLarge, reason: "\(bodyBytesMax)") }
+    if request.url.utf8.count > urlBytesMax { return Failure(.invalidURL, reason: "length") }
+    if request.headers.block.count > headerBytesMax { return Failure(.invalidRequest, reason: "headers") }
+    if request.userInfo.count > userInfoBytesMax { return Failure(.invalidRequest, reason: "userInfo") }
+    if request.sendsKey, !request.key.isSendable { return Failure(.invalidRequest, reason: "idempotencyKey") }
+    let names = [request.tag, request.lane, request.scope, request.dedupeKey, request.keyField]
+    let isNamed = names.allSatisfy { ($0?.utf8.count ?? 0) <= nameBytesMax }
+    return isNamed ? nil : Failure(.invalidRequest, reason: "name")
+  }
+}

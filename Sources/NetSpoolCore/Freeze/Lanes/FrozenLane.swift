@@ -1,0 +1,126 @@
+/// The requests of one lane in the order they were accepted, and which of them may be sent.
+struct FrozenLane: Sendable {
+  struct Member: Sendable, Hashable {
+    var isUnordered: Bool
+    var isInFlight = false
+    /// Not before this moment of the monotonic clock.
+    var due: Microseconds
+    /// Nothing could be sent the last time: a change of the network ends the wait.
+    var waitsForNetwork = false
+  }
+
+  enum Verdict: Equatable {
+    case launch(FrozenID)
+    case sleep(until: Microseconds)
+    /// Nothing to do before something happens to it.
+    case idle
+  }
+
+  /// How many of an unordered lane may be in flight. 4.
+  static let unorderedMax = 4
+  /// How far down an unordered lane one that is due is looked for.
+  private static let searchMax = 64
+
+  /// Ids in order; those before `head` and those without a member have left.
+  private var order: [FrozenID] = []
+  private var head = 0
+  private(set) var members: [FrozenID: Member] = [:]
+  private(set) var inFlight = 0
+  private var haltedBy: Set<FrozenID> = []
+  var breaker = LaneBreaker()
+  /// After the network came back the lanes begin one after the other.
+  private var opensAt: Microseconds = .min
+  /// It stands in the scheduler's ring.
+  var isListed = false
+  /// When the scheduler's heap wakes it next.
+  var wakesAt: Microseconds = .max
+
+  var isHalted: Bool { !haltedBy.isEmpty }
+  var isEmpty: Bool { members.isEmpty && haltedBy.isEmpty }
+}
+
+// MARK: Members
+
+extension FrozenLane {
+  mutating func add(_ id: FrozenID, _ member: Member) {
+    members[id] = member
+    guard let last = order.last, last >= id else { return order.append(id) }
+    // One that was revived goes back to its place.
+    var place = head
+    while place < order.count, order[place] < id { place += 1 }
+    if place == order.count || order[place] != id { order.insert(id, at: place) }
+  }
+
+  mutating func launch(_ id: FrozenID) {
+    members[id]?.isInFlight = true
+    inFlight += 1
+  }
+
+  mutating func wait(_ id: FrozenID, until due: Microseconds, forNetwork: Bool) {
+    land(id)
+    members[id]?.due = due
+    members[id]?.waitsForNetwork = forNetwork
+  }
+
+  mutating func remove(_ id: FrozenID) {
+    land(id)
+    members[id] = nil
+    while head < order.count, members[order[head]] == nil { head += 1 }
+    guard head * 2 >= order.count else { return }
+    order.removeFirst(head)
+    head = 0
+  }
+
+  private mutating func land(_ id: FrozenID) {
+    guard members[id]?.isInFlight == true else { return }
+    members[id]?.isInFlight = false
+    inFlight -= 1
+  }
+
+  mutating func halt(by id: FrozenID) { haltedBy.insert(id) }
+
+  mutating func free(from id: FrozenID) { haltedBy.remove(id) }
+
+  /// The network came back.
+  mutating func open(at moment: Microseconds) {
+    opensAt = moment
+    breaker.wake()
+    for (id, member) in members where member.waitsForNetwork { members[id]?.due = moment }
+  }
+}
+
+// MARK: Deciding
+
+extension FrozenLane {
+  func verdict(at now: Microseconds) -> Verdict {
+    guard !isHalted, let first = firstMember else { return .idle }
+    let gate = max(opensAt, breaker.sleepsUntil)
+    let widest = first.isUnordered && !breaker.isOpen ? Self.unorderedMax : 1
+    guard inFlight < widest else { return .idle }
+    if gate > now { return .sleep(until: gate) }
+    return first.isUnordered ? search(now) : decide(order[head], first, now)
+  }
+
+  private var firstMember: Member? {
+    head < order.count ? members[order[head]] : nil
+  }
+
+  private func decide(_ id: FrozenID, _ member: Member, _ now: Microseconds) -> Verdict {
+    member.due <= now ? .launch(id) : .sleep(until: member.due)
+  }
+
+  /// The first that is due, but not past one that wants order.
+  private func search(_ now: Microseconds) -> Verdict {
+    var earliest = Microseconds.max
+    var seen = 0
+    for id in order[head...] {
+      guard let member = members[id] else { continue }
+      guard member.isUnordered, seen < Self.searchMax else { break }
+      seen += 1
+      if member.isInFlight { continue }
+      if member.due <= now { return .launch(id) }
+      earliest = min(earliest, member.due)
+    }
+    return earliest == .max ? .idle : .sleep(until: earliest)
+  }
+}

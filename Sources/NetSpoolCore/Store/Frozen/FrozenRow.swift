@@ -1,0 +1,79 @@
+// The value of a record in the database `rec`. Integers little-endian:
+//
+//    0  8  checksum of everything behind it, begun with the number
+//    8  1  version: 1
+//    9  1  1: it has a place in `dedupe`
+//   10  6  0
+//   16 16  lane
+//   32  8  not before, microseconds since 1970, 0: any time; its place in `due`
+//   40 16  its place in `dedupe`
+//   56  8  bytes of the body
+//   64  8  checksum of the body
+//   72     what the owner keeps there: state and request
+
+/// A request as the store sees it: what is sent and when is the owner's business.
+package struct FrozenRow: Sendable, Equatable {
+  package var lane: KeyDigest
+  /// Microseconds since 1970.
+  package var notBefore: Int64
+  package var payload: [UInt8]
+  /// A second request with the same key is the first one; only looked at when it is accepted.
+  package var dedupeKey: [UInt8]?
+  var dedupe: KeyDigest?
+  package internal(set) var bodyBytes = 0
+  var bodyChecksum: UInt64 = 0
+
+  package init(lane: KeyDigest, notBefore: Int64 = 0, dedupeKey: [UInt8]? = nil, payload: [UInt8]) {
+    self.lane = lane
+    self.notBefore = max(0, notBefore)
+    self.dedupeKey = dedupeKey
+    self.payload = payload
+    dedupe = dedupeKey.map { StoreKey($0).digest }
+  }
+
+  static let headerBytes = 72
+  static let version: UInt8 = 1
+
+  /// Whether a whole row was written by a later release.
+  static func isLater(_ value: RawSpan) -> Bool { value.byte(at: 8) > version }
+
+  static func isWhole(_ value: RawSpan, _ number: UInt64) -> Bool {
+    value.byteCount >= headerBytes
+      && value.integer(at: 0, as: UInt64.self)
+        == Checksum.of(value.extracting(8..<value.byteCount), seed: number)
+  }
+
+  /// Nil when a byte is not what was written.
+  init?(_ number: UInt64, decoding value: RawSpan) {
+    guard Self.isWhole(value, number), value.byte(at: 8) == Self.version else { return nil }
+    lane = KeyDigest((value.integer(at: 16), value.integer(at: 24)))
+    notBefore = value.integer(at: 32)
+    dedupe = value.byte(at: 9) == 0 ? nil : KeyDigest((value.integer(at: 40), value.integer(at: 48)))
+    bodyBytes = Int(value.integer(at: 56, as: Int64.self))
+    bodyChecksum = value.integer(at: 64)
+    payload = [UInt8](value.extracting(Self.headerBytes..<value.byteCount))
+  }
+
+  func encode(_ number: UInt64) -> [UInt8] {
+    var body: [UInt8] = [Self.version, dedupe == nil ? 0 : 1, 0, 0, 0, 0, 0, 0]
+    body.reserveCapacity(Self.headerBytes + payload.count)
+    body.append(integer: lane.first)
+    body.append(integer: lane.second)
+    body.append(integer: notBefore)
+    body.append(integer: dedupe?.first ?? 0)
+    body.append(integer: dedupe?.second ?? 0)
+    body.append(integer: Int64(bodyBytes))
+    body.append(integer: bodyChecksum)
+    body += payload
+    var out: [UInt8] = []
+    out.reserveCapacity(body.count + 8)
+    out.append(integer: Checksum.of(body.rawBytes, seed: number))
+    return out + body
+  }
+
+  func laneKey(_ number: UInt64) -> RecordKey {
+    RecordKey(digest: lane.first.littleEndian, lane.second.littleEndian, ordered: number)
+  }
+
+  func dueKey(_ number: UInt64) -> RecordKey { RecordKey(ordered: UInt64(max(0, notBefore)), number) }
+}

@@ -1,0 +1,150 @@
+internal import Glibc
+
+/// The one thread that writes: it takes what waits, commits it, and tells whoever waits for it.
+///
+/// A commit waits for the disk, and what comes meanwhile shares the next one: so one change on an idle store is
+/// written at once, and under load hundreds share a sync.
+struct FrozenStoreThread: ~Copyable {
+  private let core: FrozenStoreCore
+  private var writer: FrozenWriter
+  /// What a full disk kept from being written.
+  private var held: [FrozenStoreCore.Work] = []
+  private var retriesAt: Microseconds = .max
+  private var sweepsAt: Microseconds = MonotonicClock.now
+
+  private static let batchMax = 256
+  private static let batchBytesMax = 8 << 20
+
+  init(_ core: FrozenStoreCore, _ meta: FrozenMeta) {
+    self.core = core
+    writer = FrozenWriter(
+      environment: core.environment, tables: core.tables, settings: core.settings, meta: meta)
+  }
+
+  consuming func run() {
+    while let batch = next() {
+      perform(batch)
+      retryHeld()
+      sweep()
+    }
+    finish()
+  }
+
+  // MARK: Waiting
+
+  /// What waits now, which may be nothing when something else is due; nil at the end.
+  private mutating func next() -> [FrozenStoreCore.Work]? {
+    while true {
+      let deadline = min(retriesAt, sweepsAt)
+      let (batch, isClosing) = core.withShared { shared in
+        let batch = Self.takeBatch(&shared.waiting)
+        shared.isAsleep = batch.isEmpty && !shared.isClosing
+        return (batch, shared.isClosing)
+      }
+      if !batch.isEmpty { return batch }
+      if isClosing { return nil }
+      if core.wakeUp.wait(until: deadline) { continue }
+      core.withShared { $0.isAsleep = false }
+      return []
+    }
+  }
+
+  private static func takeBatch(_ waiting: inout Line<FrozenStoreCore.Work>) -> [FrozenStoreCore.Work] {
+    var batch: [FrozenStoreCore.Work] = []
+    var bytes = 0
+    while batch.count < batchMax, bytes < batchBytesMax, let work = waiting.popFirst() {
+      bytes += work.change.bytes
+      batch.append(work)
+    }
+    return batch
+  }
+
+  // MARK: Writing
+
+  private mutating func perform(_ batch: [FrozenStoreCore.Work]) {
+    guard !batch.isEmpty else { return }
+    if let failure = core.withShared(\.failure) { return Self.refuse(batch, failure) }
+    do throws(StoreError) {
+      let results = try writer.write(batch.map(\.change))
+      didCommit(batch.count)
+      for (work, result) in zip(batch, results) { work.callback?(result) }
+    } catch {
+      let trouble = FrozenTrouble(error, freeBytes: core.environment.freeDiskBytes)
+      if trouble == .broken { return fail(batch, error) }
+      // One that is too large must not take the others with it.
+      guard let work = batch.first, batch.count == 1 else {
+        for work in batch { perform([work]) }
+        return
+      }
+      meet(trouble, error, work)
+    }
+  }
+
+  private mutating func meet(_ trouble: FrozenTrouble, _ error: StoreError, _ work: FrozenStoreCore.Work) {
+    if trouble == .mapFull, work.change.isAcceptance {
+      return Self.refuse([work], error.failure(.queueFull, reason: "frozenBytes"))
+    }
+    if trouble == .mapFull, core.growMap() {
+      core.withShared { $0.statistics.growths += 1 }
+      return perform([work])
+    }
+    if work.change.mayFail {
+      let free = core.environment.freeDiskBytes.map { "\($0) bytes free" }
+      return Self.refuse([work], error.failure(.storageFull, reason: free))
+    }
+    held.append(work)
+    retriesAt = MonotonicClock.now + core.settings.retryPeriod
+    let count = held.count
+    core.withShared { $0.statistics.held = count }
+  }
+
+  private mutating func retryHeld() {
+    guard !held.isEmpty, MonotonicClock.now >= retriesAt else { return }
+    let again = held
+    held = []
+    retriesAt = .max
+    perform(again)
+    let count = held.count
+    core.withShared { $0.statistics.held = count }
+  }
+
+  private mutating func sweep() {
+    guard MonotonicClock.now >= sweepsAt else { return }
+    sweepsAt = MonotonicClock.now + core.settings.sweepPeriod
+    perform([FrozenStoreCore.Work(change: .sweep(nowWall: WallClock.microseconds), callback: nil)])
+    core.environment.clearDeadReaders()
+  }
+
+  private func didCommit(_ changes: Int) {
+    let (records, bytes, dropped) = (writer.records, writer.usedBytes, writer.meta.dropped)
+    core.withShared { shared in
+      shared.statistics.records = records
+      shared.statistics.bytes = bytes
+      shared.statistics.dropped = Int(clamping: dropped)
+      shared.statistics.commits += 1
+      shared.statistics.changes += changes
+    }
+  }
+
+  // MARK: Trouble
+
+  private mutating func fail(_ batch: [FrozenStoreCore.Work], _ error: StoreError) {
+    if error.isDamage { core.environment.place.markSuspect() }
+    let failure = error.failure(.storeFailed, reason: "commit")
+    core.withShared { $0.failure = failure }
+    Self.refuse(held + batch, failure)
+    held = []
+    retriesAt = .max
+  }
+
+  private static func refuse(_ batch: [FrozenStoreCore.Work], _ failure: Failure) {
+    for work in batch { work.callback?(.failure(failure)) }
+  }
+
+  private mutating func finish() {
+    let last = held
+    held = []
+    perform(last)
+    Self.refuse(held, Failure(.storageFull, reason: "closing"))
+  }
+}

@@ -1,0 +1,184 @@
+// Every method leaves the tables as they were when it throws `.refused`.
+
+extension FrozenWriter {
+  mutating func accept(
+    _ accepted: FrozenRow, _ body: [UInt8], _ transaction: inout WriteTransaction
+  ) throws(Refusal) -> FrozenReceipt {
+    var row = accepted
+    if let known = try findDuplicate(&row, transaction) {
+      var receipt = FrozenReceipt(known)
+      receipt.isDuplicate = true
+      return receipt
+    }
+    try checkRoom(for: row.payload.count + body.count, transaction)
+    let number = nextMeta.nextNumber
+    row.bodyBytes = body.count
+    row.bodyChecksum = Checksum.of(body.rawBytes, seed: number)
+    try insert(number, row, body.rawBytes, &transaction)
+    nextMeta.nextNumber += 1
+    return FrozenReceipt(number)
+  }
+
+  /// The number of the request with the same dedupe key. A row whose place is taken by another key has none.
+  private func findDuplicate(
+    _ row: inout FrozenRow, _ transaction: borrowing WriteTransaction
+  ) throws(Refusal) -> UInt64? {
+    guard let key = row.dedupeKey, let dedupe = row.dedupe else { return nil }
+    let found = try reading { () throws(StoreError) -> [UInt8]? in
+      try transaction.value(at: dedupe.recordKey, in: tables.dedupe).map { [UInt8]($0) }
+    }
+    guard let found, found.count >= 8 else { return nil }
+    if found.dropFirst(8).elementsEqual(key) { return found.rawBytes.integer(at: 0) }
+    row.dedupe = nil
+    return nil
+  }
+
+  private func checkRoom(
+    for bytes: Int, _ transaction: borrowing WriteTransaction
+  ) throws(Refusal) {
+    let size = try reading { () throws(StoreError) -> (records: Int, pages: Int) in
+      (try transaction.size(of: tables.rec).records, try tables.usedPages(transaction))
+    }
+    if size.records >= settings.recordsMax { throw .refused(Failure(.queueFull, reason: "frozenRecords")) }
+    // Pages that a long value fills, and those of the trees that may split.
+    let needed = bytes + 8 * environment.pageBytes
+    guard size.pages * environment.pageBytes + needed <= acceptedBytesMax else {
+      throw .refused(Failure(.queueFull, reason: "frozenBytes"))
+    }
+  }
+
+  func attempt(
+    _ number: UInt64, _ payload: [UInt8], _ transaction: inout WriteTransaction
+  ) throws(Refusal) -> FrozenReceipt {
+    var row = try existingRow(number, transaction)
+    var receipt = FrozenReceipt(number)
+    receipt.body = try body(number, row, transaction)
+    row.payload = payload
+    try put(row.encode(number), number, tables.rec, &transaction)
+    return receipt
+  }
+
+  func postpone(
+    _ number: UInt64, _ payload: [UInt8], _ notBefore: Int64, _ transaction: inout WriteTransaction
+  ) throws(Refusal) {
+    var row = try existingRow(number, transaction)
+    let before = row.dueKey(number)
+    row.payload = payload
+    row.notBefore = max(0, notBefore)
+    try put(row.encode(number), number, tables.rec, &transaction)
+    guard row.dueKey(number) != before else { return }
+    try remove(before, tables.due, &transaction)
+    try writing(&transaction) { transaction throws(StoreError) in
+      try transaction.put([UInt8]().rawBytes, at: row.dueKey(number), in: tables.due)
+    }
+  }
+
+  func finish(
+    _ number: UInt64, _ ending: FrozenEnding, _ transaction: inout WriteTransaction
+  ) throws(Refusal) {
+    let row = try existingRow(number, transaction)
+    try removeRequest(number, row, &transaction)
+    try put(ending.encode(number), number, tables.outbox, &transaction)
+  }
+
+  func bury(
+    _ number: UInt64, _ ending: FrozenEnding, _ keepsBody: Bool, _ transaction: inout WriteTransaction
+  ) throws(Refusal) {
+    let row = try existingRow(number, transaction)
+    if keepsBody { try keepBody(number, row.bodyChecksum, &transaction) }
+    try removeRequest(number, row, &transaction)
+    try put(ending.encode(number), number, tables.dead, &transaction)
+  }
+
+  /// Whole bytes go back; those of a cancelled request are gone.
+  func revive(
+    _ number: UInt64, _ revived: FrozenRow, _ transaction: inout WriteTransaction
+  ) throws(Refusal) {
+    let kept = try reading { () throws(StoreError) -> [UInt8]? in
+      try transaction.value(at: RecordKey(ordered: number), in: tables.remains).map { [UInt8]($0) }
+    }
+    guard let kept, kept.count >= 8 else { throw .refused(Failure(.invalidRequest, reason: "body")) }
+    var row = revived
+    row.bodyBytes = kept.count - 8
+    row.bodyChecksum = kept.rawBytes.integer(at: 0)
+    let body = kept.rawBytes.extracting(8..<kept.count)
+    guard Checksum.of(body, seed: number) == row.bodyChecksum else { throw Self.damaged(number) }
+    // Another request may have come with the key meanwhile.
+    if try findDuplicate(&row, transaction) != nil { row.dedupe = nil }
+    try insert(number, row, body, &transaction)
+    try remove(number, [tables.dead, tables.remains], &transaction)
+  }
+}
+
+// MARK: Parts
+
+extension FrozenWriter {
+  private func insert(
+    _ number: UInt64, _ row: FrozenRow, _ body: RawSpan, _ transaction: inout WriteTransaction
+  ) throws(Refusal) {
+    do throws(StoreError) {
+      let key = RecordKey(ordered: number)
+      let nothing: [UInt8] = []
+      try transaction.put(row.encode(number).rawBytes, at: key, in: tables.rec)
+      try transaction.put(body, at: key, in: tables.body)
+      try transaction.put(nothing.rawBytes, at: row.laneKey(number), in: tables.lane)
+      try transaction.put(nothing.rawBytes, at: row.dueKey(number), in: tables.due)
+      guard let dedupe = row.dedupe, let dedupeKey = row.dedupeKey else { return }
+      var value: [UInt8] = []
+      value.append(integer: number)
+      value += dedupeKey
+      try transaction.put(value.rawBytes, at: dedupe.recordKey, in: tables.dedupe)
+    } catch {
+      throw .store(error)
+    }
+  }
+
+  private func removeRequest(
+    _ number: UInt64, _ row: FrozenRow, _ transaction: inout WriteTransaction
+  ) throws(Refusal) {
+    try remove(number, [tables.rec, tables.body], &transaction)
+    try remove(row.laneKey(number), tables.lane, &transaction)
+    try remove(row.dueKey(number), tables.due, &transaction)
+    if let dedupe = row.dedupe { try remove(dedupe.recordKey, tables.dedupe, &transaction) }
+  }
+
+  private func existingRow(
+    _ number: UInt64, _ transaction: borrowing WriteTransaction
+  ) throws(Refusal) -> FrozenRow {
+    let row = try reading { () throws(StoreError) -> FrozenRow? in
+      try transaction.value(at: RecordKey(ordered: number), in: tables.rec)
+        .flatMap { FrozenRow(number, decoding: $0) }
+    }
+    guard let row else { throw Self.damaged(number) }
+    return row
+  }
+
+  private func body(
+    _ number: UInt64, _ row: FrozenRow, _ transaction: borrowing WriteTransaction
+  ) throws(Refusal) -> [UInt8] {
+    let body = try reading { () throws(StoreError) -> [UInt8]? in
+      try transaction.value(at: RecordKey(ordered: number), in: tables.body).map { [UInt8]($0) }
+    }
+    guard let body, body.count == row.bodyBytes,
+      Checksum.of(body.rawBytes, seed: number) == row.bodyChecksum
+    else { throw Self.damaged(number) }
+    return body
+  }
+
+  /// The checksum goes along, so that damage is found however long it lies there.
+  private func keepBody(
+    _ number: UInt64, _ checksum: UInt64, _ transaction: inout WriteTransaction
+  ) throws(Refusal) {
+    var kept: [UInt8] = []
+    kept.append(integer: checksum)
+    let body = try reading { () throws(StoreError) -> [UInt8]? in
+      try transaction.value(at: RecordKey(ordered: number), in: tables.body).map { [UInt8]($0) }
+    }
+    guard let body else { return }
+    try put(kept + body, number, tables.remains, &transaction)
+  }
+
+  static func damaged(_ number: UInt64) -> Refusal {
+    .refused(Failure(.storeCorrupt, reason: "record \(number)"))
+  }
+}
