@@ -17,7 +17,9 @@ extension FrozenRecord {
     case (.inFlight, .abandoned): return abandon(Situation(now: now, policy: policy, random: random))
     case (.inFlight, .parked(let sendState)): return park(sendState, now, policy)
     case (.inFlight, .cancelled): return die(FrozenDeath(.cancelled, isOutcomeUnknown: true))
-    case (.inFlight, .damaged): return die(FrozenDeath(.corrupt, isOutcomeUnknown: true))
+    case (.inFlight, .damaged):
+      // Met before its bytes could leave, so only earlier attempts count.
+      return die(FrozenDeath(.corrupt, isOutcomeUnknown: !facts.flags.contains(.isFirstSendOpen)))
     case (.dead, .revived): return revive(now)
     default:
       preconditionFailure("NetSpool: a frozen request that is \(facts.state) cannot be \(event.name)")

@@ -70,7 +70,7 @@ extension LaneScheduler {
 
   package mutating func free(_ key: LaneKey, from id: FrozenID) { change(key) { $0.free(from: id) } }
 
-  private mutating func change(_ key: LaneKey, _ body: (inout Lane) -> Void) {
+  private mutating func change(_ key: LaneKey, _ body: (inout FrozenLane) -> Void) {
     guard var lane = lanes.removeValue(forKey: key) else { return }
     inFlight -= lane.inFlight
     body(&lane)

@@ -26,7 +26,8 @@ struct FrozenRecovery {
     report.meta = try nextMeta(transaction)
     report.damaged = try findDamaged(transaction)
     for number in report.damaged { try setAside(number, nowWall, &transaction) }
-    if try !report.damaged.isEmpty || !isConsistent(transaction) {
+    let isConsistent = try isConsistent(transaction)
+    if !report.damaged.isEmpty || !isConsistent {
       report.damaged += try rebuild(&transaction, nowWall)
     }
     report.records = try transaction.size(of: tables.rec).records
@@ -41,8 +42,8 @@ struct FrozenRecovery {
 extension FrozenRecovery {
   /// A number that may have been given is never given again: without the note of it, far beyond all seen.
   private func nextMeta(_ transaction: borrowing WriteTransaction) throws(StoreError) -> FrozenMeta {
-    let found = try transaction.value(at: RecordKey(ordered: 0), in: tables.meta)
-    var meta = found.flatMap { FrozenMeta(decoding: $0) } ?? FrozenMeta()
+    let found = try transaction.bytes(0, in: tables.meta)
+    var meta = found.flatMap { FrozenMeta(decoding: $0.rawBytes) } ?? FrozenMeta()
     var highest: UInt64 = 0
     for table in [tables.rec, tables.outbox, tables.dead] {
       highest = max(highest, try highestNumber(in: table, transaction))
@@ -82,7 +83,7 @@ extension FrozenRecovery {
     _ number: UInt64, _ nowWall: Int64, _ transaction: inout WriteTransaction
   ) throws(StoreError) {
     let key = RecordKey(ordered: number)
-    let bytes = try transaction.value(at: key, in: tables.rec).map { [UInt8]($0) } ?? []
+    let bytes = try transaction.bytes(at: key, in: tables.rec) ?? []
     var ending = FrozenEnding(endedWall: nowWall, payload: bytes)
     ending.isDamaged = true
     try transaction.put(ending.encode(number).rawBytes, at: key, in: tables.dead)
@@ -148,7 +149,7 @@ extension FrozenRecovery {
     let key = RecordKey(ordered: number)
     var kept: [UInt8] = []
     kept.append(integer: UInt64(0))
-    if let body = try transaction.value(at: key, in: tables.body) { kept.append(body) }
+    kept += try transaction.bytes(at: key, in: tables.body) ?? []
     try transaction.put(kept.rawBytes, at: key, in: tables.remains)
     try transaction.remove(at: key, in: tables.body)
   }

@@ -25,8 +25,8 @@ extension FrozenStore {
   /// One request; nil when it is not there, `storeCorrupt` when its bytes are not what was written.
   package func row(_ number: UInt64) throws(Failure) -> FrozenRow? {
     let (isThere, row) = try core.read { transaction throws(StoreError) in
-      let value = try transaction.value(at: RecordKey(ordered: number), in: core.tables.rec)
-      return (value != nil, value.flatMap { FrozenRow(number, decoding: $0) })
+      let bytes = try transaction.bytes(at: RecordKey(ordered: number), in: core.tables.rec)
+      return (bytes != nil, bytes.flatMap { FrozenRow(number, decoding: $0.rawBytes) })
     }
     if isThere && row == nil { throw Failure(.storeCorrupt, reason: "record \(number)") }
     return row
@@ -67,8 +67,8 @@ extension FrozenStore {
   package func ending(_ kind: Endings, _ number: UInt64) throws(Failure) -> FrozenEnding? {
     let table = table(kind)
     return try core.read { transaction throws(StoreError) in
-      try transaction.value(at: RecordKey(ordered: number), in: table)
-        .flatMap { FrozenEnding(number, decoding: $0) }
+      try transaction.bytes(at: RecordKey(ordered: number), in: table)
+        .flatMap { FrozenEnding(number, decoding: $0.rawBytes) }
     }
   }
 }

@@ -29,10 +29,10 @@ package final class FrozenStore: Sendable {
   /// What the directory held when it was opened.
   package var opening: EnvironmentOpening { core.environment.opening }
 
-  package var statistics: FrozenStatistics { core.withShared(\.statistics) }
+  package var statistics: FrozenStatistics { core.withShared { $0.statistics } }
 
   /// Why nothing is written any more; nil while all is well.
-  package var failure: Failure? { core.withShared(\.failure) }
+  package var failure: Failure? { core.withShared { $0.failure } }
 }
 
 // MARK: Opening and closing

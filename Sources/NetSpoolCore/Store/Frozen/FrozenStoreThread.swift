@@ -63,7 +63,7 @@ struct FrozenStoreThread: ~Copyable {
 
   private mutating func perform(_ batch: [FrozenStoreCore.Work]) {
     guard !batch.isEmpty else { return }
-    if let failure = core.withShared(\.failure) { return Self.refuse(batch, failure) }
+    if let failure = core.withShared({ $0.failure }) { return Self.refuse(batch, failure) }
     do throws(StoreError) {
       let results = try writer.write(batch.map(\.change))
       didCommit(batch.count)

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// What is to be done about a transaction that failed. Nothing of it was written.
-enum FrozenTrouble: Equatable {
+package enum FrozenTrouble: Sendable, Equatable {
   /// The file's limit is reached: a larger map, or nothing more is accepted.
   case mapFull
   /// The disk is full: later, when somebody made room.
@@ -14,7 +14,7 @@ enum FrozenTrouble: Equatable {
   private static let roomMin = 16 << 20
 
   /// `freeBytes`: what the file system has left; nil when it does not say.
-  init(_ error: StoreError, freeBytes: Int?) {
+  package init(_ error: StoreError, freeBytes: Int?) {
     switch error.number {
     case Self.mapFullNumber: self = .mapFull
     case ENOSPC, EDQUOT, EFBIG: self = .diskFull

@@ -25,7 +25,7 @@ extension FrozenWriter {
   ) throws(Refusal) -> UInt64? {
     guard let key = row.dedupeKey, let dedupe = row.dedupe else { return nil }
     let found = try reading { () throws(StoreError) -> [UInt8]? in
-      try transaction.value(at: dedupe.recordKey, in: tables.dedupe).map { [UInt8]($0) }
+      try transaction.bytes(at: dedupe.recordKey, in: tables.dedupe)
     }
     guard let found, found.count >= 8 else { return nil }
     if found.dropFirst(8).elementsEqual(key) { return found.rawBytes.integer(at: 0) }
@@ -95,7 +95,7 @@ extension FrozenWriter {
     _ number: UInt64, _ revived: FrozenRow, _ transaction: inout WriteTransaction
   ) throws(Refusal) {
     let kept = try reading { () throws(StoreError) -> [UInt8]? in
-      try transaction.value(at: RecordKey(ordered: number), in: tables.remains).map { [UInt8]($0) }
+      try transaction.bytes(number, in: tables.remains)
     }
     guard let kept, kept.count >= 8 else { throw .refused(Failure(.invalidRequest, reason: "body")) }
     var row = revived
@@ -145,11 +145,12 @@ extension FrozenWriter {
   private func existingRow(
     _ number: UInt64, _ transaction: borrowing WriteTransaction
   ) throws(Refusal) -> FrozenRow {
-    let row = try reading { () throws(StoreError) -> FrozenRow? in
-      try transaction.value(at: RecordKey(ordered: number), in: tables.rec)
-        .flatMap { FrozenRow(number, decoding: $0) }
+    let bytes = try reading { () throws(StoreError) -> [UInt8]? in
+      try transaction.bytes(number, in: tables.rec)
     }
-    guard let row else { throw Self.damaged(number) }
+    guard let bytes, let row = FrozenRow(number, decoding: bytes.rawBytes) else {
+      throw Self.damaged(number)
+    }
     return row
   }
 
@@ -157,7 +158,7 @@ extension FrozenWriter {
     _ number: UInt64, _ row: FrozenRow, _ transaction: borrowing WriteTransaction
   ) throws(Refusal) -> [UInt8] {
     let body = try reading { () throws(StoreError) -> [UInt8]? in
-      try transaction.value(at: RecordKey(ordered: number), in: tables.body).map { [UInt8]($0) }
+      try transaction.bytes(number, in: tables.body)
     }
     guard let body, body.count == row.bodyBytes,
       Checksum.of(body.rawBytes, seed: number) == row.bodyChecksum
@@ -172,7 +173,7 @@ extension FrozenWriter {
     var kept: [UInt8] = []
     kept.append(integer: checksum)
     let body = try reading { () throws(StoreError) -> [UInt8]? in
-      try transaction.value(at: RecordKey(ordered: number), in: tables.body).map { [UInt8]($0) }
+      try transaction.bytes(number, in: tables.body)
     }
     guard let body else { return }
     try put(kept + body, number, tables.remains, &transaction)
