@@ -27,14 +27,14 @@ extension FrozenRecord {
     _ method: Method = .post, keyed: Bool = true, flags: FrozenFacts.Flags = [], attempts: UInt32 = 1
   ) -> FrozenRecord {
     var record = sample(method, keyed: keyed, flags: flags)
-    record.handle(.launched(epoch: 1))
+    record.meet(.launched(epoch: 1))
     record.facts.attempts = attempts
     if attempts > 1 { record.facts.flags.remove(.isFirstSendOpen) }
     return record
   }
 
   @discardableResult
-  mutating func handle(
+  mutating func meet(
     _ event: FrozenEvent, at now: FrozenMoment = .at(1), policy: FrozenPolicy = .standard,
     random: Double = 0.5
   ) -> FrozenAction {

@@ -9,7 +9,7 @@ struct FrozenMachineTests {
 
   @Test func aTurnIsAnAttempt() {
     var record = Record.sample()
-    #expect(record.handle(.launched(epoch: 7), at: .at(5)) == .send)
+    #expect(record.meet(.launched(epoch: 7), at: .at(5)) == .send)
     #expect(record.state == .inFlight)
     #expect(record.facts.attempts == 1)
     #expect(record.facts.epoch == 7)
@@ -22,14 +22,14 @@ struct FrozenMachineTests {
   ])
   func whatWaitsMayDie(event: FrozenEvent, reason: FrozenDeath.Reason, code: FailureCode) {
     var record = Record.sample()
-    #expect(record.handle(event) == .bury(FrozenDeath(reason)))
+    #expect(record.meet(event) == .bury(FrozenDeath(reason)))
     #expect(record.state == .dead)
     #expect(FrozenDeath(reason).failure(record).code == code)
   }
 
   @Test func anExpiredOneIsNotSent() {
     var record = Record.sample()
-    #expect(record.handle(.launched(epoch: 1), at: .at(7 * 86_400 + 1)) == .bury(FrozenDeath(.expired)))
+    #expect(record.meet(.launched(epoch: 1), at: .at(7 * 86_400 + 1)) == .bury(FrozenDeath(.expired)))
     #expect(record.facts.attempts == 0)
   }
 
@@ -40,7 +40,7 @@ struct FrozenMachineTests {
   ])
   func aSuccessIsTheOutcome(method: Method, status: Int) {
     var record = Record.sent(method)
-    #expect(record.handle(.answered(status: status)) == .deliver)
+    #expect(record.meet(.answered(status: status)) == .deliver)
     #expect(record.state == .done)
     #expect(record.facts.lastStatus == UInt16(status))
   }
@@ -48,7 +48,7 @@ struct FrozenMachineTests {
   @Test(arguments: [400, 403, 404, 405, 410, 422, 501, 505, 423, 507])
   func aRefusalIsFinal(status: Int) {
     var record = Record.sent()
-    #expect(record.handle(.answered(status: status)) == .bury(FrozenDeath(.rejected)))
+    #expect(record.meet(.answered(status: status)) == .bury(FrozenDeath(.rejected)))
     let failure = FrozenDeath(.rejected).failure(record)
     #expect(failure.code == .frozenRejected)
     #expect(failure.reason == "\(status)")
@@ -60,7 +60,7 @@ struct FrozenMachineTests {
     // Given the third attempt of a keyed POST
     var record = Record.sent(attempts: 3)
     // When its answer may pass, then it waits for half of 4 s
-    #expect(record.handle(.answered(status: status), at: .at(9)) == .wait(2 * .second, .origin))
+    #expect(record.meet(.answered(status: status), at: .at(9)) == .wait(2 * .second, .origin))
     #expect(record.state == .ready)
     #expect(record.facts.notBeforeWall == FrozenMoment.at(11).wall)
     #expect(record.facts.attempts == 3)
@@ -70,33 +70,33 @@ struct FrozenMachineTests {
     var policy = FrozenPolicy.standard
     policy.statusesRepeated.insert(status)
     var record = Record.sent(.put)
-    #expect(record.handle(.answered(status: status), policy: policy) == .wait(.second / 2, .origin))
+    #expect(record.meet(.answered(status: status), policy: policy) == .wait(.second / 2, .origin))
   }
 
   @Test(arguments: [true, false]) func aConflictIsBusynessOnlyWithAKey(isKeyed: Bool) {
     var record = Record.sent(keyed: isKeyed)
-    let action = record.handle(.answered(status: 409))
+    let action = record.meet(.answered(status: 409))
     #expect(action == (isKeyed ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.rejected))))
   }
 
   @Test(arguments: [401, 407]) func somebodyIsAskedForOtherCredentialsOnce(status: Int) {
     var record = Record.sent()
-    #expect(record.handle(.answered(status: status, mayAskAgain: true)) == .wait(0, .ours))
-    record.handle(.launched(epoch: 1))
-    #expect(record.handle(.answered(status: status)) == .bury(FrozenDeath(.rejected)))
+    #expect(record.meet(.answered(status: status, mayAskAgain: true)) == .wait(0, .ours))
+    record.meet(.launched(epoch: 1))
+    #expect(record.meet(.answered(status: status)) == .bury(FrozenDeath(.rejected)))
   }
 
   @Test(arguments: [(30.0, 30.0), (0.1, 0.5), (1e9, 3600)])
   func retryAfterIsAFloorWithACeiling(stated: Double, waited: Double) {
     var record = Record.sent()
-    let action = record.handle(.answered(status: 503, retryAfter: stated))
+    let action = record.meet(.answered(status: 503, retryAfter: stated))
     #expect(action == .wait(Microseconds(waited * 1_000_000), .origin))
     #expect(record.facts.flags.contains(.isWaitStated))
   }
 
   @Test func theLastAttemptPoisons() {
     var record = Record.sent(attempts: 12)
-    #expect(record.handle(.answered(status: 500)) == .bury(FrozenDeath(.poisoned)))
+    #expect(record.meet(.answered(status: 500)) == .bury(FrozenDeath(.poisoned)))
     #expect(FrozenDeath(.poisoned).failure(record).code == .frozenPoisoned)
     #expect(FrozenDeath(.poisoned).failure(record).reason == "attempts 12")
   }
@@ -106,7 +106,7 @@ struct FrozenMachineTests {
   @Test(arguments: [FailureCode.resolveFailed, .connectFailed, .tlsRejected, .offline, .timedOut])
   func whatNeverLeftIsNoAttempt(code: FailureCode) {
     var record = Record.sent()
-    #expect(record.handle(.failed(code, .notSent)) == .wait(.second / 2, .network))
+    #expect(record.meet(.failed(code, .notSent)) == .wait(.second / 2, .network))
     #expect(record.facts.attempts == 0)
     #expect(record.facts.offlineFailures == 1)
     #expect(record.facts.firstSend == nil)
@@ -115,9 +115,9 @@ struct FrozenMachineTests {
 
   @Test func whatNeverLeftLeavesEarlierAttemptsAlone() {
     var record = Record.sent()
-    record.handle(.answered(status: 503), at: .at(2))
-    record.handle(.launched(epoch: 1), at: .at(4))
-    record.handle(.failed(.connectFailed, .notSent), at: .at(5))
+    record.meet(.answered(status: 503), at: .at(2))
+    record.meet(.launched(epoch: 1), at: .at(4))
+    record.meet(.failed(.connectFailed, .notSent), at: .at(5))
     #expect(record.facts.attempts == 1)
     #expect(record.facts.firstSend?.wall == FrozenMoment.at(1).wall)
   }
@@ -131,7 +131,7 @@ struct FrozenMachineTests {
     method: Method, isKeyed: Bool, flags: FrozenFacts.Flags, isSafe: Bool
   ) {
     var record = Record.sent(method, keyed: isKeyed, flags: flags)
-    let action = record.handle(.failed(.connectionLost, .maybeProcessed))
+    let action = record.meet(.failed(.connectionLost, .maybeProcessed))
     #expect(action == (isSafe ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.outcomeUnknown))))
     if !isSafe { #expect(FrozenDeath(.outcomeUnknown).failure(record).code == .outcomeUnknown) }
   }
@@ -139,7 +139,7 @@ struct FrozenMachineTests {
   @Test(arguments: [FailureCode.egressDenied, .redirectRefused, .invalidConfiguration])
   func whatCanNeverBeSentIsRejected(code: FailureCode) {
     var record = Record.sent()
-    #expect(record.handle(.failed(code, .notSent)) == .bury(FrozenDeath(.rejected)))
+    #expect(record.meet(.failed(code, .notSent)) == .bury(FrozenDeath(.rejected)))
     #expect(FrozenDeath(.rejected).failure(record).reason == code.rawValue)
   }
 
@@ -148,17 +148,17 @@ struct FrozenMachineTests {
   @Test func aCrashIsCountedAndTheThirdPoisons() {
     var record = Record.sent()
     for crash in 1...2 {
-      #expect(record.handle(.abandoned) == .wait(0, .ours))
+      #expect(record.meet(.abandoned) == .wait(0, .ours))
       #expect(record.facts.crashAttempts == UInt32(crash))
-      record.handle(.launched(epoch: UInt32(crash) + 1))
+      record.meet(.launched(epoch: UInt32(crash) + 1))
     }
-    #expect(record.handle(.abandoned) == .bury(FrozenDeath(.crashed, isOutcomeUnknown: true)))
+    #expect(record.meet(.abandoned) == .bury(FrozenDeath(.crashed, isOutcomeUnknown: true)))
     #expect(FrozenDeath(.crashed).failure(record).reason == "crashes 3")
   }
 
   @Test func aCrashOfWhatMustNotBeRepeatedEndsIt() {
     var record = Record.sent(keyed: false)
-    #expect(record.handle(.abandoned) == .bury(FrozenDeath(.outcomeUnknown)))
+    #expect(record.meet(.abandoned) == .bury(FrozenDeath(.outcomeUnknown)))
   }
 
   @Test(arguments: [
@@ -167,7 +167,7 @@ struct FrozenMachineTests {
   ])
   func aShutdownIsNoCrash(isKeyed: Bool, sendState: Failure.SendState, survives: Bool) {
     var record = Record.sent(keyed: isKeyed)
-    let action = record.handle(.parked(sendState))
+    let action = record.meet(.parked(sendState))
     #expect(action == (survives ? .wait(0, .ours) : .bury(FrozenDeath(.outcomeUnknown))))
     #expect(record.facts.crashAttempts == 0)
     #expect(record.facts.attempts == (sendState == .notSent ? 0 : 1))
@@ -175,7 +175,7 @@ struct FrozenMachineTests {
 
   @Test func aCancelUnderwayLeavesTheOutcomeUnknown() {
     var record = Record.sent()
-    #expect(record.handle(.cancelled) == .bury(FrozenDeath(.cancelled, isOutcomeUnknown: true)))
+    #expect(record.meet(.cancelled) == .bury(FrozenDeath(.cancelled, isOutcomeUnknown: true)))
     #expect(FrozenDeath(.cancelled, isOutcomeUnknown: true).failure(record).sendState == .maybeProcessed)
   }
 
@@ -183,8 +183,8 @@ struct FrozenMachineTests {
 
   @Test func theDeadComeBackWithTheirKey() {
     var record = Record.sent(attempts: 12)
-    record.handle(.answered(status: 500))
-    #expect(record.handle(.revived, at: .at(100)) == .wait(0, .ours))
+    record.meet(.answered(status: 500))
+    #expect(record.meet(.revived, at: .at(100)) == .wait(0, .ours))
     #expect(record.facts.attempts == 0)
     #expect(record.request.key == IdempotencyKey("k"))
     #expect(record.state == .ready)
@@ -193,12 +193,12 @@ struct FrozenMachineTests {
   @Test func aRevivedOneIsSentOnceMoreWhateverIsKnown() {
     // Given one that must not be repeated, and may have arrived
     var record = Record.sent(keyed: false)
-    record.handle(.failed(.connectionLost, .maybeProcessed))
+    record.meet(.failed(.connectionLost, .maybeProcessed))
     // When the caller takes the risk
-    record.handle(.revived)
+    record.meet(.revived)
     // Then it is sent, and only once
-    #expect(record.handle(.launched(epoch: 1)) == .send)
-    #expect(record.handle(.failed(.connectionLost, .maybeProcessed)) == .bury(FrozenDeath(.outcomeUnknown)))
+    #expect(record.meet(.launched(epoch: 1)) == .send)
+    #expect(record.meet(.failed(.connectionLost, .maybeProcessed)) == .bury(FrozenDeath(.outcomeUnknown)))
   }
 
   // MARK: What must not happen
@@ -208,7 +208,7 @@ struct FrozenMachineTests {
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       var record = FrozenRecord.sample()
-      record.handle(.answered(status: 200))
+      record.meet(.answered(status: 200))
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("a frozen request that is ready cannot be answered"))

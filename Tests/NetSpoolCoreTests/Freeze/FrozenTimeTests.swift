@@ -50,7 +50,7 @@ struct FrozenTimeTests {
   ])
   func aKeyIsTrustedForItsWindow(hours: Double, clockSetByHours: Double, isSafe: Bool) {
     var record = FrozenRecord.sample()
-    record.handle(.launched(epoch: 1), at: .at(0))
+    record.meet(.launched(epoch: 1), at: .at(0))
     let now = FrozenMoment.at(hours * Self.hour, clockSetBy: clockSetByHours * Self.hour)
     #expect(record.isReplaySafe(at: now, policy: .standard) == isSafe)
   }
@@ -58,18 +58,18 @@ struct FrozenTimeTests {
   @Test func aLongOutageOutlivesTheKey() {
     // Given an attempt that may have arrived
     var record = FrozenRecord.sample()
-    record.handle(.launched(epoch: 1), at: .at(0))
-    record.handle(.failed(.connectionLost, .maybeProcessed), at: .at(1))
+    record.meet(.launched(epoch: 1), at: .at(0))
+    record.meet(.failed(.connectionLost, .maybeProcessed), at: .at(1))
     #expect(record.state == .ready)
     // When its turn comes two days later
-    let action = record.handle(.launched(epoch: 1), at: .at(2 * Self.day))
+    let action = record.meet(.launched(epoch: 1), at: .at(2 * Self.day))
     // Then it is not sent again
     #expect(action == .bury(FrozenDeath(.outcomeUnknown)))
   }
 
   @Test func methodsThatMayBeRepeatedHaveNoWindow() {
     var record = FrozenRecord.sample(.put, keyed: false)
-    record.handle(.launched(epoch: 1), at: .at(0))
+    record.meet(.launched(epoch: 1), at: .at(0))
     #expect(record.isReplaySafe(at: .at(6 * Self.day), policy: .standard))
   }
 
@@ -85,7 +85,7 @@ struct FrozenTimeTests {
 
   @Test func aStatedWaitMayBeLonger() {
     var record = FrozenRecord.sent()
-    record.handle(.answered(status: 503, retryAfter: 3_000), at: .at(0))
+    record.meet(.answered(status: 503, retryAfter: 3_000), at: .at(0))
     #expect(record.facts.wait(at: .at(0), policy: .standard) == 3_000 * .second)
     #expect(record.facts.wait(at: .at(0, clockSetBy: -9_000), policy: .standard) == 3_600 * .second)
   }

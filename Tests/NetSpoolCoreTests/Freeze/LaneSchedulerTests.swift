@@ -3,7 +3,7 @@ import Testing
 
 /// Whose turn it is. Times in seconds.
 struct LaneSchedulerTests {
-  private static let never = Microseconds(1) << 60
+  static let never = Microseconds(1) << 60
 
   private struct Fixture {
     var scheduler = LaneScheduler()
@@ -11,7 +11,7 @@ struct LaneSchedulerTests {
 
     mutating func add(
       _ number: UInt64, lane: String = "a", isUnordered: Bool = false, due: Double = 0,
-      expires: Microseconds = never
+      expires: Microseconds = LaneSchedulerTests.never
     ) {
       scheduler.add(
         FrozenID(number), lane: LaneKey(lane), isUnordered: isUnordered, due: Self.time(due), expires: expires

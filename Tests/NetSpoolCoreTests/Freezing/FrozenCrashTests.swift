@@ -75,7 +75,7 @@ struct FrozenCrashTests {
     let armed = "\(place.rawValue):\(pass)"
     if place == .duringRecovery || place == .duringCompaction {
       let store = try directory.openFrozen()
-      for number in 0..<10 { _ = try store.accept("payload \(number)", body: Array("body".utf8)) }
+      for number in 0..<10 { _ = try store.accept("payload \(number)", body: Array("body \(number)".utf8)) }
       store.close()
     }
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, armed = armed as String] in

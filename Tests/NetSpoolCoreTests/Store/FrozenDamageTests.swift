@@ -75,7 +75,7 @@ struct FrozenDamageTests {
   @Test func aRowOfALaterReleaseIsRefusedAndLeftAlone() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
-    _ = try store.accept("from tomorrow")
+    _ = try store.accept("from tomorrow", body: [9])
     store.close()
     // Given a whole row with a version that nobody knows
     var bytes = directory.read("data.mdb")

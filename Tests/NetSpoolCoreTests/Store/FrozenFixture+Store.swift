@@ -99,7 +99,8 @@ struct FrozenTablesSeen: Equatable {
       -> Set<UInt64>
     {
       var numbers: Set<UInt64> = []
-      try transaction.forEach(in: transaction.database(name)) { record in
+      let table = try transaction.database(name)
+      try transaction.forEach(in: table) { record in
         numbers.insert(record.key.integer(at: offset, as: UInt64.self).byteSwapped)
         return true
       }
@@ -113,7 +114,8 @@ struct FrozenTablesSeen: Equatable {
     dead = try numbers("dead", at: 0, &transaction)
     remains = try numbers("remains", at: 0, &transaction)
     var named: Set<UInt64> = []
-    try transaction.forEach(in: transaction.database("dedupe")) { record in
+    let table = try transaction.database("dedupe")
+    try transaction.forEach(in: table) { record in
       named.insert(record.value.integer(at: 0, as: UInt64.self))
       return true
     }

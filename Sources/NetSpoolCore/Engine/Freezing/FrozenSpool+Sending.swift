@@ -108,6 +108,8 @@ extension FrozenSpool {
     switch step {
     case .launch:
       if travelling.isUnwanted { return settle(id, .cancelled) }
+      // The network, the end or the time may have come while the disk was written.
+      guard maySend(travelling.record) else { return settle(id, .parked(.notSent)) }
       owner?.send(id, travelling.record, body: receipt.body)
     case .postpone(let time, let cause): didPostpone(id, travelling, time, cause)
     case .finish(let outcome):
@@ -116,6 +118,10 @@ extension FrozenSpool {
       owner?.didFinish(id, outcome)
     case .bury(let letter): didBury(id, letter)
     }
+  }
+
+  private func maySend(_ record: FrozenRecord) -> Bool {
+    scheduler.isOnline && !scheduler.isSuspended && !record.facts.isExpired(at: world.now())
   }
 
   private func didPostpone(
@@ -146,8 +152,10 @@ extension FrozenSpool {
   private func didNotWrite(_ id: FrozenID, _ step: Step, _ failure: Failure) {
     note(failure)
     if case .launch = step, failure.code != .storeCorrupt {
-      travelling[id] = nil
-      return scheduler.wait(id, until: world.now().monotonic + 5 * .second)
+      let isUnwanted = travelling.removeValue(forKey: id)?.isUnwanted ?? false
+      scheduler.wait(id, until: world.now().monotonic + 5 * .second)
+      if isUnwanted, self.failure == nil { settle(id, .cancelled) }
+      return
     }
     if case .launch = step, let record = travelling[id]?.record {
       return buryDamaged(id, record)

@@ -2,8 +2,6 @@
 package struct FrozenLimits: Sendable, Hashable {
   /// 16 MiB.
   package var bodyBytesMax = 16 << 20
-  /// Requests that wait: 100,000.
-  package var recordsMax = 100_000
   /// 4 KiB.
   package var userInfoBytesMax = 4 << 10
   /// 8 KiB.

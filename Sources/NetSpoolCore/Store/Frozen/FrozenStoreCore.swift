@@ -46,7 +46,9 @@ final class FrozenStoreCore: Sendable {
     shared = Mutex(first)
   }
 
-  func withShared<Result>(_ body: (inout Shared) -> Result) -> Result { shared.withLock { body(&$0) } }
+  func withShared<Result: Sendable>(_ body: (inout Shared) -> Result) -> Result {
+    shared.withLock { body(&$0) }
+  }
 
   func start(_ meta: FrozenMeta) throws(Failure) {
     do {
@@ -88,7 +90,7 @@ final class FrozenStoreCore: Sendable {
 // MARK: The map
 
 extension FrozenStoreCore {
-  func read<Result>(
+  func read<Result: Sendable>(
     _ body: (borrowing ReadTransaction) throws(StoreError) -> Result
   ) throws(Failure) -> Result {
     guard environment.isOurs else { throw Failure(.usedAfterFork) }

@@ -38,9 +38,9 @@ struct FrozenWriter: ~Copyable {
     let size = (
       records: try transaction.size(of: tables.rec).records, pages: try tables.usedPages(transaction)
     )
-    for change in changes { change.failpointBefore.map(Failpoint.pass) }
+    for case let place? in changes.map(\.failpointBefore) { Failpoint.pass(place) }
     try transaction.commit()
-    for change in changes { change.failpointAfter.map(Failpoint.pass) }
+    for case let place? in changes.map(\.failpointAfter) { Failpoint.pass(place) }
     meta = nextMeta
     records = size.records
     usedBytes = size.pages * environment.pageBytes
