@@ -35,8 +35,8 @@ struct FrozenEncodingTests {
   @Test func aRecordComesBackAsItWas() throws {
     for record in [Self.full(), .sample(), .sample(keyed: false)] {
       let bytes = record.encode(at: Self.now)
-      #expect(FrozenRecord(decoding: bytes.rawBytes, at: Self.now) == record)
-      #expect(FrozenFacts(decoding: bytes.rawBytes, at: Self.now) == record.facts)
+      #expect(FrozenRecord.decoded(bytes, at: Self.now) == record)
+      #expect(FrozenFacts.decoded(bytes, at: Self.now) == record.facts)
     }
   }
 
@@ -51,9 +51,9 @@ struct FrozenEncodingTests {
   @Test func noPartOfARecordIsOne() {
     let bytes = Self.full().encode(at: Self.now)
     for count in 0..<bytes.count {
-      #expect(FrozenRecord(decoding: Array(bytes[..<count]).rawBytes, at: Self.now) == nil)
+      #expect(FrozenRecord.decoded(Array(bytes[..<count]), at: Self.now) == nil)
     }
-    #expect(FrozenRecord(decoding: (bytes + [0]).rawBytes, at: Self.now) == nil)
+    #expect(FrozenRecord.decoded((bytes + [0]), at: Self.now) == nil)
   }
 
   @Test func changedBytesNeverTrap() {
@@ -64,7 +64,7 @@ struct FrozenEncodingTests {
       for _ in 0...Int(random.next() % 4) {
         changed[Int(random.next() % UInt64(changed.count))] = UInt8(truncatingIfNeeded: random.next())
       }
-      guard let record = FrozenRecord(decoding: changed.rawBytes, at: Self.now) else { continue }
+      guard let record = FrozenRecord.decoded(changed, at: Self.now) else { continue }
       _ = record.facts.isExpired(at: .at(1e9))
       _ = record.facts.wait(at: .at(-1e9), policy: .standard)
       _ = record.isReplaySafe(at: .at(0), policy: .standard)
@@ -74,8 +74,9 @@ struct FrozenEncodingTests {
   @Test func aLaterLayoutIsKnownAsSuch() {
     var bytes = Self.full().encode(at: Self.now)
     bytes[0] = 2
-    #expect(FrozenRecord.isLater(bytes.rawBytes))
-    #expect(FrozenRecord(decoding: bytes.rawBytes, at: Self.now) == nil)
+    let isLater = FrozenRecord.isLater(bytes.rawBytes)
+    #expect(isLater)
+    #expect(FrozenRecord.decoded(bytes, at: Self.now) == nil)
   }
 
   @Test func anOutcomeComesBackAsItWas() throws {
@@ -84,12 +85,12 @@ struct FrozenEncodingTests {
     var record = Self.full()
     record.facts.lastStatus = 201
     let outcome = FrozenOutcome(record, headers: fields, body: Array("made".utf8), at: Self.now)
-    #expect(FrozenOutcome(decoding: outcome.encode().rawBytes) == outcome)
+    #expect(FrozenOutcome.decoded(outcome.encode()) == outcome)
     #expect(outcome.headers.block.count <= FrozenOutcome.headerBytesMax)
     #expect(outcome.headers.count > 1_000)
     let bytes = outcome.encode()
     for count in stride(from: 0, to: bytes.count - 10, by: 97) {
-      #expect(FrozenOutcome(decoding: Array(bytes[..<count]).rawBytes) == nil)
+      #expect(FrozenOutcome.decoded(Array(bytes[..<count])) == nil)
     }
   }
 
@@ -104,9 +105,9 @@ struct FrozenEncodingTests {
   @Test(arguments: FrozenDeath.Reason.allCases) func aDeadLetterComesBackAsItWas(reason: FrozenDeath.Reason) {
     let letter = DeadLetter(
       FrozenDeath(reason, isOutcomeUnknown: true), haltsLane: true, diedWall: 5, record: Self.full())
-    #expect(DeadLetter(decoding: letter.encode(at: Self.now).rawBytes, at: Self.now) == letter)
+    #expect(DeadLetter.decoded(letter.encode(at: Self.now), at: Self.now) == letter)
     let bare = DeadLetter(FrozenDeath(reason), diedWall: 5, record: nil)
-    #expect(DeadLetter(decoding: bare.encode(at: Self.now).rawBytes, at: Self.now) == bare)
+    #expect(DeadLetter.decoded(bare.encode(at: Self.now), at: Self.now) == bare)
   }
 
   // MARK: Keys and limits

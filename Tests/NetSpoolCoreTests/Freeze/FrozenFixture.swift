@@ -41,3 +41,26 @@ extension FrozenRecord {
     handle(event, at: now, policy: policy, random: random)
   }
 }
+
+// A borrowed view cannot stand in an expectation.
+extension FrozenRecord {
+  static func decoded(_ bytes: [UInt8], at now: FrozenMoment) -> FrozenRecord? {
+    FrozenRecord(decoding: bytes.rawBytes, at: now)
+  }
+}
+
+extension FrozenFacts {
+  static func decoded(_ bytes: [UInt8], at now: FrozenMoment) -> FrozenFacts? {
+    FrozenFacts(decoding: bytes.rawBytes, at: now)
+  }
+}
+
+extension FrozenOutcome {
+  static func decoded(_ bytes: [UInt8]) -> FrozenOutcome? { FrozenOutcome(decoding: bytes.rawBytes) }
+}
+
+extension DeadLetter {
+  static func decoded(_ bytes: [UInt8], at now: FrozenMoment) -> DeadLetter? {
+    DeadLetter(decoding: bytes.rawBytes, at: now)
+  }
+}

@@ -122,18 +122,24 @@ struct FrozenMachineTests {
     #expect(record.facts.firstSend?.wall == FrozenMoment.at(1).wall)
   }
 
+  struct Repetition: Sendable {
+    var method: NetSpoolCore.Method
+    var isKeyed = false
+    var flags: FrozenFacts.Flags = []
+    var isSafe: Bool
+  }
+
   @Test(arguments: [
-    (Method.post, true, FrozenFacts.Flags(), true), (.post, false, [], false), (.put, false, [], true),
-    (.delete, false, [], true), (.patch, false, [.atLeastOnce], true), (.patch, true, [], true),
-    (.patch, false, [], false),
+    Repetition(method: .post, isKeyed: true, isSafe: true), Repetition(method: .post, isSafe: false),
+    Repetition(method: .put, isSafe: true), Repetition(method: .delete, isSafe: true),
+    Repetition(method: .patch, flags: .atLeastOnce, isSafe: true),
+    Repetition(method: .patch, isKeyed: true, isSafe: true), Repetition(method: .patch, isSafe: false),
   ])
-  func whatMayHaveArrivedIsRepeatedOnlyWhenThatIsSafe(
-    method: Method, isKeyed: Bool, flags: FrozenFacts.Flags, isSafe: Bool
-  ) {
-    var record = Record.sent(method, keyed: isKeyed, flags: flags)
+  func whatMayHaveArrivedIsRepeatedOnlyWhenThatIsSafe(row: Repetition) {
+    var record = Record.sent(row.method, keyed: row.isKeyed, flags: row.flags)
     let action = record.meet(.failed(.connectionLost, .maybeProcessed))
-    #expect(action == (isSafe ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.outcomeUnknown))))
-    if !isSafe { #expect(FrozenDeath(.outcomeUnknown).failure(record).code == .outcomeUnknown) }
+    #expect(action == (row.isSafe ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.outcomeUnknown))))
+    if !row.isSafe { #expect(FrozenDeath(.outcomeUnknown).failure(record).code == .outcomeUnknown) }
   }
 
   @Test(arguments: [FailureCode.egressDenied, .redirectRefused, .invalidConfiguration])

@@ -333,7 +333,7 @@ final class SpoolBench: FrozenSpoolOwner {
   private func learn(_ waiting: Set<UInt64>) throws {
     for number in waiting where letters[FrozenID(number)] == nil {
       let row = try #require(try store.row(number))
-      let record = try #require(FrozenRecord(decoding: row.payload.rawBytes, at: now))
+      let record = try #require(FrozenRecord.decoded(row.payload, at: now))
       #expect(record.facts.attempts == 0, comment)
       let body = try store.write(.attempt(number, payload: row.payload)).body
       letters[FrozenID(number)] = Letter(

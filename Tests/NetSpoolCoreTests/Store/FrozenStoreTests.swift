@@ -229,7 +229,7 @@ struct FrozenStoreTests {
     let store = try directory.openFrozen()
     let parent = getpid()
     await #expect(processExitsWith: .success) { [path = path as String, parent = parent as Int32] in
-      do {
+      do throws(Failure) {
         _ = try FrozenStore.open(FrozenStoreSettings(directory: path))
         exit(1)
       } catch {

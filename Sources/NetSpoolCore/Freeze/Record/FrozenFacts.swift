@@ -32,6 +32,11 @@ package struct FrozenFacts: Sendable, Hashable {
     package var wall: Microseconds
     /// The record's own age then.
     package var age: Microseconds
+
+    package init(wall: Microseconds, age: Microseconds) {
+      self.wall = wall
+      self.age = age
+    }
   }
 
   package var state: State = .ready
