@@ -12,10 +12,11 @@ struct FrozenModelTests {
     for step in 0..<Self.steps {
       try bench.step()
       if step % 50 == 0 { try bench.check() }
+      if step % 190 == 189 { try bench.crash() }
     }
     try bench.check()
     try bench.drain()
-    #expect(bench.sends > Self.steps / 10)
+    #expect(bench.sends > Self.steps / 20)
     #expect(bench.crashes > 0)
   }
 }
