@@ -59,7 +59,7 @@ struct FrozenCrashTests {
   }
 
   /// Killed while it submits, and the store thread writes.
-  @Test(arguments: [1, 40, 333, 1_500]) func whatWasAcceptedSurvivesAKill(round: Int) async throws {
+  @Test(arguments: [40, 700]) func whatWasAcceptedSurvivesAKill(round: Int) async throws {
     let directory = try StoreDirectory()
     let path = directory.path
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
@@ -69,8 +69,9 @@ struct FrozenCrashTests {
   }
 
   /// Killed at each of the places that are named, the first time and later.
-  @Test(arguments: Failpoint.allCases, [1, 3]) func noPlaceIsABadOne(place: Failpoint, pass: Int) async throws
-  {
+  @Test(arguments: Failpoint.allCases, StoreDamageTests.isLong ? Array(1...50) : [2]) func noPlaceIsABadOne(
+    place: Failpoint, pass: Int
+  ) async throws {
     let directory = try StoreDirectory()
     let path = directory.path
     let armed = "\(place.rawValue):\(pass)"
