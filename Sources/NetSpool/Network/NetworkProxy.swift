@@ -64,7 +64,7 @@ public struct NetworkProxy: Sendable, Hashable {
   }
 }
 
-extension NetworkProxy: ExpressibleByStringLiteral {
+extension NetworkProxy: ExpressibleByStringInterpolation {
   /// The URL.
   public init(stringLiteral url: String) { self.init(url) }
 }

@@ -119,7 +119,7 @@ extension EngineCore {
   private func hasAnotherExchange(_ carrier: Operation) -> Bool {
     switch carrier.loop.journey?.next {
     case nil, .fail: false
-    case .redirect, .withoutExpect, .unconditional, .retry: true
+    case .redirect, .retry, .withoutExpect, .unconditional, .authorized, .ask: true
     }
   }
 

@@ -23,9 +23,10 @@ extension EngineCore {
     originsMax = max(Self.originsKept, originsKnown * 2)
   }
 
-  /// Origins of operations that are neither in the queue nor on the wire and may come back.
+  /// Origins that are watched, and those of operations that are neither in the queue nor on the wire and may
+  /// come back.
   private func originsInUse() -> Set<OriginID> {
-    var used: Set<OriginID> = []
+    var used = connectivity?.watchedOrigins ?? []
     for operations in [blocked, delayed, asking, parked, ending, playing] {
       for operation in operations.values { if let origin = operation.loop.origin { used.insert(origin.id) } }
     }

@@ -46,7 +46,7 @@ final class Connectivity {
   /// What an exchange that has ended says about its origin.
   func note(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?) {
     guard !watches.isEmpty, let origin = operation.loop.origin,
-      let watch = watches[OriginWatch.Key(origin: origin.id, settings: operation.context.handleSettings)]
+      let watch = watches[OriginWatch.Key(origin, operation.context.handleSettings)]
     else { return }
     note(OriginEvidence(status: transfer.head?.status, failure: failure), watch)
   }
@@ -91,17 +91,19 @@ final class Connectivity {
   }
 
   func watch(_ origin: Origin, _ settings: HandleSettings) -> OriginWatch {
-    let key = OriginWatch.Key(origin: origin.id, settings: settings)
+    let key = OriginWatch.Key(origin, settings)
     if let watch = watches[key] { return watch }
-    let watch = OriginWatch(key, text: origin.text)
+    let watch = OriginWatch(origin, settings)
     watches[key] = watch
     return watch
   }
 
   /// The watch, if somebody asked for this origin.
   func known(_ origin: Origin, _ settings: HandleSettings) -> OriginWatch? {
-    watches[OriginWatch.Key(origin: origin.id, settings: settings)]
+    watches[OriginWatch.Key(origin, settings)]
   }
+
+  var watchedOrigins: Set<OriginID> { Set(watches.keys.map(\.origin)) }
 
   /// Somebody would still hear of it.
   func isWanted(_ watch: OriginWatch) -> Bool {

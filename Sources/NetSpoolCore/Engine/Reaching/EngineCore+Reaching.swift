@@ -35,7 +35,7 @@ extension EngineCore {
     else { return true }
     if let watch = connectivity.known(origin, context.handleSettings) { return connectivity.maySend(watch) }
     return connectivity.link.isRouted
-      || !OriginWatch.needsRoute(origin.text, proxy: context.handleSettings.proxy)
+      || !OriginWatch.needsRoute(origin, context.handleSettings)
   }
 
   /// Calls back once there is use in sending there: at the end of this turn when there is now. Meanwhile the
@@ -60,7 +60,7 @@ extension EngineCore {
   /// A connection that failed for want of a route is the network's failure and not the origin's.
   func blamingNetwork(_ failure: Failure, _ operation: Operation) -> Failure {
     guard failure.mayBeOffline, !linkNow.isRouted, let origin = operation.loop.origin,
-      OriginWatch.needsRoute(origin.text, proxy: operation.context.handleSettings.proxy)
+      OriginWatch.needsRoute(origin, operation.context.handleSettings)
     else { return failure }
     var offline = failure
     offline.code = .offline

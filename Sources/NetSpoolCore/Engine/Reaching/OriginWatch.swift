@@ -2,10 +2,18 @@
 final class OriginWatch {
   struct Key: Hashable {
     let origin: OriginID
-    let settings: HandleSettings
+    let proxy: ProxySettings?
+    let tls: TLSSettings
+
+    init(_ origin: Origin, _ settings: HandleSettings) {
+      self.origin = origin.id
+      proxy = settings.proxy(isSecure: origin.isSecure)
+      tls = settings.tls
+    }
   }
 
   let key: Key
+  let settings: HandleSettings
   /// `scheme://host[:port]`
   let text: String
   /// False for an origin, or a proxy, on this machine.
@@ -21,14 +29,21 @@ final class OriginWatch {
   /// The look under way.
   var probe: Transfer?
 
-  init(_ key: Key, text: String) {
-    self.key = key
-    self.text = text
-    needsRoute = Self.needsRoute(text, proxy: key.settings.proxy)
+  init(_ origin: Origin, _ settings: HandleSettings) {
+    key = Key(origin, settings)
+    self.settings = settings
+    text = origin.text
+    needsRoute = Self.needsRoute(origin, settings)
   }
 
   /// Whether anything but this machine is needed to get there.
-  static func needsRoute(_ origin: String, proxy: String?) -> Bool {
+  static func needsRoute(_ origin: Origin, _ settings: HandleSettings) -> Bool {
+    needsRoute(origin.text, isSecure: origin.isSecure, settings)
+  }
+
+  /// The same by the origin's text alone: `scheme://host[:port]`.
+  static func needsRoute(_ origin: String, isSecure: Bool, _ settings: HandleSettings) -> Bool {
+    let proxy = settings.proxy(isSecure: isSecure)?.url
     let place = proxy.map { "http://" + ($0.split(separator: "/").last.map(String.init) ?? "") } ?? origin
     return (try? URLParser.parse(place))?.pieces.origin.isLoopback != true
   }

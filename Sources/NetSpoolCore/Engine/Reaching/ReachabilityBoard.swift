@@ -68,7 +68,8 @@ extension EngineContext {
   package var reachability: Reachability {
     watchReachability()
     if let current = reachabilityBoard.current { return current }
-    let needsRoute = home.map { OriginWatch.needsRoute($0.text, proxy: handleSettings.proxy) } ?? true
+    let needsRoute =
+      home.map { OriginWatch.needsRoute($0.text, isSecure: $0.scheme == "https", handleSettings) } ?? true
     return Reachability(LinkReading.now() ?? .assumed, needsRoute: needsRoute, health: nil)
   }
 
