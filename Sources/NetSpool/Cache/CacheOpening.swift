@@ -34,7 +34,7 @@ enum CacheOpening {
   }
 
   /// One path component of plain characters.
-  private static func isName(_ name: String) -> Bool {
+  static func isName(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count <= 64 && name != "." && name != ".."
       && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
   }

@@ -86,13 +86,18 @@ public final class NetworkEngine: Sendable {
     settings.secureProxy = configuration.proxy?.core(isSecure: true)
     settings.egress = configuration.egress.core
     settings.keepsCookies = configuration.cookies == .inMemory
+    let origin = host.flatMap { home($0, configuration) }
+    let name = configuration.storageName
     return EngineContext(
       driver: configuration.queue.driver, target: configuration.delivery.target, headers: headers,
       handleSettings: settings, credential: engineCredential(host, configuration),
       allowsCredentialsInClear: configuration.allowsCredentialsInClear, timeouts: configuration.timeouts.core,
       retry: configuration.retry.core,
       redirects: configuration.redirects.core, limits: configuration.limits.core, hooks: configuration.hooks,
-      home: host.flatMap { home($0, configuration) }, owner: configuration.queue)
+      home: origin, owner: configuration.queue,
+      openFreezing: { driver throws(Failure) in
+        try FreezeOpening.open(.init(), name: name, host: origin?.text ?? "", driver: driver)
+      })
   }
 
   private static func home(_ host: String, _ configuration: Configuration) -> URLPieces.Origin? {

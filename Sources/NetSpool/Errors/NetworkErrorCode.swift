@@ -124,4 +124,15 @@ extension NetworkError.Code {
   public static let storageFull = Self(.storageFull)
   /// LMDB or the disk failed; see `underlying`.
   public static let storeFailed = Self(.storeFailed)
+
+  // MARK: Frozen requests
+
+  /// It could not be sent in its lifetime.
+  public static let frozenExpired = Self(.frozenExpired)
+  /// The origin said no: the answer is inside, `reason` is its status.
+  public static let frozenRejected = Self(.frozenRejected)
+  /// Too many attempts failed, or took the process with them; `reason` says which and how many.
+  public static let frozenPoisoned = Self(.frozenPoisoned)
+  /// The origin may have acted on it, and sending it again could have its effect twice.
+  public static let outcomeUnknown = Self(.outcomeUnknown)
 }

@@ -20,7 +20,7 @@ extension NetworkQueue {
     init(_ core: QueueActivity) {
       queued = core.queued
       running = core.running
-      frozen = 0
+      frozen = core.frozen
       bytesIn = core.bytesIn
       bytesOut = core.bytesOut
     }

@@ -8,7 +8,7 @@ public protocol UploadStream: Sendable {
   /// Bytes in all; nil sends the body in chunks. A stream that gives more or less ends with
   /// `.uploadLengthMismatch`.
   var length: Int64? { get }
-  /// The same bytes can be given again after `close`; without it the request is neither repeated nor frozen.
+  /// The same bytes can be given again after `close`; without it the request is not repeated. No stream is ever frozen.
   var isReopenable: Bool { get }
   /// The first byte is wanted next.
   func open() throws

@@ -38,6 +38,9 @@ package final class EngineContext: Sendable {
   let isClosed = Atomic(false)
   private let caching = Mutex<EngineCache?>(nil)
   private let hasCache = Atomic(false)
+  private let freezes = Mutex<EngineFreezing?>(nil)
+  /// Opens the store of frozen requests with default settings.
+  private let openFreezing: (@Sendable (QueueDriver) throws(Failure) -> EngineFreezing)?
   /// Ended without the loop and not yet delivered.
   private let ended = Mutex(Ended())
   /// The queue that the driver belongs to: as long as an operation lives, its loop thread runs.
@@ -50,7 +53,8 @@ package final class EngineContext: Sendable {
     handleSettings: HandleSettings = HandleSettings(), credential: EngineCredential? = nil,
     allowsCredentialsInClear: Bool = false, timeouts: Timeouts = .standard,
     retry: RetryPolicy, redirects: RedirectPolicy, limits: Limits = .standard, hooks: Hooks = Hooks(),
-    home: URLPieces.Origin? = nil, owner: (any AnyObject & Sendable)? = nil
+    home: URLPieces.Origin? = nil, owner: (any AnyObject & Sendable)? = nil,
+    openFreezing: (@Sendable (QueueDriver) throws(Failure) -> EngineFreezing)? = nil
   ) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.driver = driver
@@ -68,6 +72,7 @@ package final class EngineContext: Sendable {
     self.hooks = hooks
     self.home = home
     self.owner = owner
+    self.openFreezing = openFreezing
   }
 
   var usesProxy: Bool { handleSettings.plainProxy != nil || handleSettings.secureProxy != nil }
@@ -83,6 +88,29 @@ package final class EngineContext: Sendable {
       if cache == nil { cache = try open() }
     }
     hasCache.store(true, ordering: .releasing)
+  }
+
+  /// Nil until `useFreezing`, or until the first operation is frozen.
+  package var freezing: EngineFreezing? { freezes.withLock { $0 } }
+
+  /// Opens the store of frozen requests if the engine has none. Returns whether it had none.
+  @discardableResult
+  package func useFreezing(_ open: () throws(Failure) -> EngineFreezing) throws(Failure) -> Bool {
+    let opened = try freezes.withLock { freezing throws(Failure) -> EngineFreezing? in
+      if freezing != nil { return nil }
+      freezing = try open()
+      return freezing
+    }
+    opened?.freezer.dispatch { [self] in $0.add(self) }
+    return opened != nil
+  }
+
+  func freezingOrDefault() throws(Failure) -> EngineFreezing {
+    if let freezing { return freezing }
+    guard let openFreezing else { throw Failure(.invalidConfiguration, reason: "freezing") }
+    try useFreezing { () throws(Failure) in try openFreezing(driver) }
+    guard let freezing else { throw Failure(.engineClosed) }
+    return freezing
   }
 
   func prepare(_ request: inout Request) throws(Failure) {
@@ -102,15 +130,16 @@ package final class EngineContext: Sendable {
     return driver.submit(operation, limit: limits.operationsQueuedMax)
   }
 
-  /// An answer of 400 to 599 is an error with the answer inside, unless `validate` says otherwise.
-  func judge(_ outcome: Operation.Outcome) -> Operation.Outcome {
+  /// An answer of 400 to 599 is an error with the answer inside, unless `validate` says otherwise, or it is known to be
+  /// a success.
+  func judge(_ outcome: Operation.Outcome, isSuccess: Bool = false) -> Operation.Outcome {
     guard case .response(let response) = outcome else { return outcome }
     if let validate = hooks.validate {
       guard var failure = validate(response) else { return outcome }
       failure.response = failure.response ?? response
       return .failure(failure)
     }
-    guard response.head.status >= 400 else { return outcome }
+    guard response.head.status >= 400, !isSuccess else { return outcome }
     return .failure(Failure(status: response))
   }
 

@@ -17,6 +17,11 @@ extension EngineCore {
   /// Ends one operation from our side. Others that share its exchange go on.
   func withdraw(_ operation: Operation, _ failure: Failure) {
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
+    if let freezer = operation.loop.freezer {
+      freezer.dispatch { $0.withdraw(operation) }
+      return
+    }
+    let failure = operation.isAttempt ? operation.loop.transfer?.sent(failure) ?? failure : failure
     if blocked.removeValue(forKey: operation.id) != nil { return conclude(operation, failure) }
     let carrier = operation.loop.carrier ?? operation
     if carrier === operation {
@@ -120,6 +125,8 @@ extension EngineCore {
   package func cancelAll(_ failure: Failure = Failure(.cancelled), where matches: (Operation) -> Bool) {
     loop.assertOnLoop()
     for operation in everyone() where operation.shared.withLock({ $0.outcome == nil }) {
+      // Attempts for frozen requests are nobody's to cancel; they end with their engine.
+      if operation.isAttempt && failure.code == .cancelled { continue }
       if matches(operation) { withdraw(operation, failure) }
     }
   }
@@ -145,15 +152,27 @@ extension EngineCore {
   /// Ends an engine's operations with `engineClosed` when the deadline has passed, and calls back, on the
   /// engine's delivery target, once all its final events are delivered.
   func shutDown(_ context: EngineContext, seconds: Double, done: @escaping @Sendable () -> Void) {
-    let mine = everyone().filter { $0.context === context && $0.shared.withLock { $0.outcome == nil } }
-    let countdown = Countdown(mine.count + 1) { context.deliverLate(done) }
+    let mine = everyone().filter {
+      $0.context === context && !$0.isAttempt && $0.shared.withLock { $0.outcome == nil }
+    }
+    let countdown = Countdown(mine.count + 2) { context.deliverLate(done) }
+    leaveFrozen(context, seconds: seconds) { countdown.signal() }
     // Behind those that have ended and whose closures have not run yet.
     tell(Operation(Request(url: ""), context: context), .mark { countdown.signal() })
     for operation in mine { operation.add(.ended { countdown.signal() }) }
-    guard !mine.isEmpty else { return }
+    guard !mine.isEmpty || context.freezing != nil else { return }
     timers.after(milliseconds: UInt64(min(max(0, seconds), 1e9) * 1000)) { [unowned self] in
       cancelAll(Failure(.engineClosed)) { $0.context === context }
     }
+  }
+
+  /// `done` comes when nothing frozen of this engine is on its way any more.
+  private func leaveFrozen(
+    _ context: EngineContext, seconds: Double, _ done: @escaping @Sendable () -> Void
+  ) {
+    guard let freezer = context.freezing?.freezer else { return done() }
+    if freezer.leave(context, seconds: seconds, done) { return }
+    done()
   }
 
   // MARK: Settings

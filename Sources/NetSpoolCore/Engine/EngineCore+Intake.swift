@@ -79,6 +79,7 @@ extension EngineCore {
 
   /// Into the queue, or behind an equal request.
   func enqueue(_ operation: Operation, _ request: Request) {
+    if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.context)
       if let carrier = coalescer.carrier(for: operation, request, key) {

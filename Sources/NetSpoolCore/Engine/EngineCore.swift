@@ -48,6 +48,8 @@ package final class EngineCore {
   var ticks = 0
   /// Nil until somebody asks how the network is.
   var connectivity: Connectivity?
+  /// Stores of frozen requests that this loop takes care of.
+  var dispatchers: [ObjectIdentifier: FrozenDispatcher] = [:]
   /// Without anybody who asks: the last look, for failures that the network may be to blame for.
   var lastLook: (link: LinkState, at: Microseconds)?
   private var lastActivity: QueueActivity?
@@ -69,7 +71,11 @@ package final class EngineCore {
     settings = driver.settings.withLock { $0 }
     outbox = Outbox { delivery in
       delivery.operation.deliver(delivery.event)
-      if case .final = delivery.event { driver.didDeliver() }
+      switch delivery.event {
+      case .final: driver.didDeliver()
+      case .frozen: driver.retract()  // it waits on the disk, and the queue not for it
+      default: break
+      }
     }
     queue.maximumConcurrent = settings.maximumConcurrent
     queue.isSuspended = settings.isSuspended
@@ -163,14 +169,19 @@ package final class EngineCore {
 
   /// The one place where an operation ends.
   func conclude(_ operation: Operation, _ outcome: Operation.Outcome) {
-    let state = outcome.isCancellation ? Operation.State.cancelled : .finished
-    let (isFirst, isHeard, isPlain) = operation.shared.withLock { shared in
-      guard shared.outcome == nil else { return (false, false, true) }
+    let state = outcome.isCancellation ? Operation.State.cancelled : outcome.isFrozen ? .frozen : .finished
+    let (isFirst, isHeard, isPlain, onConclusion) = operation.shared.withLock { shared in
+      guard shared.outcome == nil else { return (false, false, true, nil as Operation.Conclusion?) }
       shared.outcome = outcome
+      let isHeard = shared.handlers.wantsState && shared.state != state
       shared.state = state
-      return (true, shared.handlers.wantsState, shared.dependencies.isEmpty && shared.streams.isEmpty)
+      return (true, isHeard, shared.dependencies.isEmpty && shared.streams.isEmpty, shared.onConclusion)
     }
     guard isFirst else { return }
+    if let onConclusion {
+      driver.retract()
+      return onConclusion(attempted(operation, outcome))
+    }
     if isHeard { tell(operation, .state(state)) }
     driver.willDeliver()
     tell(operation, .final)
@@ -204,6 +215,7 @@ package final class EngineCore {
   /// Ends everything that still runs and closes the loop.
   private func end() {
     runDeferred()  // operations of the core's own may wait there for their start
+    for dispatcher in dispatchers.values { dispatcher.park() }
     endAll(Failure(.engineClosed))
     outbox.flush()
     worker.stop()
@@ -211,6 +223,8 @@ package final class EngineCore {
     pools.close()
     // Those that came too late, and what the worker had still to say.
     for command in driver.mailbox.close() { obey(command) }
+    for dispatcher in dispatchers.values { dispatcher.close() }
+    dispatchers = [:]
     timers.close()
     waits.close()
     tick?.close()
@@ -225,4 +239,16 @@ extension Operation.Outcome {
   var isCancellation: Bool {
     if case .failure(let failure) = self { failure.code == .cancelled } else { false }
   }
+
+  /// Its request is on the disk, and another process, or a later engine, will send it.
+  var isFrozen: Bool {
+    if case .failure(let failure) = self { failure.isHandOver } else { false }
+  }
+}
+
+extension Failure {
+  /// What ends an operation whose request stays frozen.
+  static let handOver = Failure(.engineClosed, reason: "frozen")
+
+  var isHandOver: Bool { code == .engineClosed && reason == Self.handOver.reason }
 }

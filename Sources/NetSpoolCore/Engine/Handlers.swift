@@ -9,6 +9,7 @@ struct Handlers: Sendable {
     case ended(@Sendable () -> Void)
     case uploadProgress(@Sendable (TransferProgress) -> Void)
     case downloadProgress(@Sendable (TransferProgress) -> Void)
+    case frozen(@Sendable (FrozenTicket) -> Void)
     case notModified(@Sendable () -> Void)
     case state(@Sendable (Operation.State) -> Void)
   }

@@ -7,6 +7,7 @@ extension Operation {
     case upload(TransferProgress)
     case download(TransferProgress)
     case notModified
+    case frozen(FrozenTicket)
     /// A first answer from the cache, before the final one.
     case provisional(Response)
     case final
@@ -33,6 +34,7 @@ extension Operation {
     add(.downloadProgress(body))
   }
   package func onNotModified(_ body: @escaping @Sendable () -> Void) { add(.notModified(body)) }
+  package func onFrozen(_ body: @escaping @Sendable (FrozenTicket) -> Void) { add(.frozen(body)) }
   package func onState(_ body: @escaping @Sendable (State) -> Void) { add(.state(body)) }
 
   /// The delivery target.
@@ -49,6 +51,7 @@ extension Operation {
       case (.uploadProgress(let body), .upload(let progress)): body(progress)
       case (.downloadProgress(let body), .download(let progress)): body(progress)
       case (.notModified(let body), .notModified): body()
+      case (.frozen(let body), .frozen(let ticket)): body(ticket)
       case (.completion(let body), .provisional(let response)): body(response)
       default: break
       }
@@ -64,7 +67,9 @@ extension Operation {
       defer { shared.handlers = Handlers() }  // released after the ending: no cycles survive it
       return (shared.handlers, shared.isRepetition)
     }
-    if case .failure(let failure) = outcome, failure.code != .cancelled, !handlers.catchesFailures {
+    if case .failure(let failure) = outcome, failure.code != .cancelled, !failure.isHandOver,
+      !handlers.catchesFailures
+    {
       context.hooks.onUnhandledFailure?(failure)
     }
     handlers.forEach { handler in
@@ -76,7 +81,7 @@ extension Operation {
 
   /// The engine's rule first, then what this one demands.
   private func judge(_ raw: Outcome) -> Outcome {
-    let outcome = context.judge(raw)
+    let outcome = context.judge(raw, isSuccess: shared.withLock { $0.isSuccess })
     guard case .response(let response) = outcome, let demand = shared.withLock({ $0.demand }),
       var failure = demand(request, response)?.about(request.url)
     else { return outcome }
@@ -96,7 +101,8 @@ extension Operation {
   private static func call(_ handler: Handlers.Handler, _ outcome: Outcome) {
     switch (handler, outcome) {
     case (.completion(let body), .response(let response)): body(response)
-    case (.failure(let body), .failure(let failure)): body(failure)
+    // One that stays frozen has not failed.
+    case (.failure(let body), .failure(let failure)): if !failure.isHandOver { body(failure) }
     case (.final(let body), _): body(outcome)
     case (.ended(let body), _): body()
     default: break

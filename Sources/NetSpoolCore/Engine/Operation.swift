@@ -14,6 +14,8 @@ package final class Operation: @unchecked Sendable {
     case failure(Failure)
   }
 
+  typealias Conclusion = @Sendable (Outcome) -> Void
+
   package let id: UInt64
   package let context: EngineContext
   let shared: Mutex<Shared>
@@ -40,8 +42,12 @@ package final class Operation: @unchecked Sendable {
     /// What the thread that enqueued would have asked the cache; until the loop does.
     var question: CacheQuestion?
     var isDelivered = false
+    /// Whatever its status says: a DELETE of what is gone has done its work.
+    var isSuccess = false
     /// What its answer must be besides a success.
     var demand: (@Sendable (Request, Response) -> Failure?)?
+    /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
+    var onConclusion: Conclusion?
     /// Others wait for it.
     var hasDependents = false
     /// The completion has been called for an equal answer already.
@@ -79,6 +85,10 @@ package final class Operation: @unchecked Sendable {
     /// The queue knows it; before that a cancellation is only noted.
     var isSubmitted = false
     var isCancelledEarly = false
+    /// Who has its request; nil while it is on its way like any other.
+    var freezer: Freezer?
+    /// Its user has been told that it is frozen.
+    var isFrozen = false
     /// The highest of those that wait for it, when it was queued.
     var priority = Priority.normal
   }
@@ -93,6 +103,11 @@ package final class Operation: @unchecked Sendable {
 }
 
 extension Operation {
+  /// It sends a frozen request, for nobody.
+  var isAttempt: Bool { shared.withLock { $0.onConclusion != nil } }
+
+  func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.onConclusion = body } }
+
   package var state: State { shared.withLock { $0.state } }
   package var request: Request { shared.withLock { $0.request } }
   package var outcome: Outcome? { shared.withLock { $0.isDelivered ? $0.outcome : nil } }
@@ -147,6 +162,9 @@ extension Operation {
       if let failure = shared.withLock({ $0.failure }) { throw failure }
       try context.prepare(&ready)
       try ready.makeReady()
+      if ready.isFreezable {
+        try context.prepareToFreeze(&ready, hasStreams: shared.withLock { !$0.streams.isEmpty })
+      }
     } catch {
       refuse(error.about(request.url))
       return

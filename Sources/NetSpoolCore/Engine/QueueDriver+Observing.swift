@@ -7,8 +7,12 @@ extension QueueDriver {
   package var activity: QueueActivity {
     let running = running.load(ordering: .relaxed)
     return QueueActivity(
-      queued: max(0, pending.load(ordering: .relaxed) - undelivered.load(ordering: .relaxed) - running),
-      running: running, bytesIn: bytesIn.load(ordering: .relaxed), bytesOut: bytesOut.load(ordering: .relaxed)
+      queued: max(
+        0,
+        pending.load(ordering: .relaxed) - undelivered.load(ordering: .relaxed)
+          - held.load(ordering: .relaxed) - running),
+      running: running, frozen: frozen.load(ordering: .relaxed), bytesIn: bytesIn.load(ordering: .relaxed),
+      bytesOut: bytesOut.load(ordering: .relaxed)
     )
   }
 

@@ -29,6 +29,10 @@ package final class QueueDriver: Sendable {
   private let isWaitingForRoom = Atomic(false)
   /// Exchanges under way, and body bytes moved; written by the loop.
   let running = Atomic(0)
+  /// Requests in stores that this queue takes care of.
+  let frozen = Atomic(0)
+  /// Stores of frozen requests that are at work: each counts as one that is pending.
+  let held = Atomic(0)
   let bytesIn = Atomic<Int64>(0)
   let bytesOut = Atomic<Int64>(0)
   let observers = QueueObservers()
@@ -131,6 +135,24 @@ package final class QueueDriver: Sendable {
       if case .closed(let left) = life { return left }
       return 0
     }
+  }
+
+  // MARK: Frozen requests
+
+  /// A store of frozen requests has something to do.
+  func hold() {
+    held.add(1, ordering: .relaxed)
+    pending.add(1, ordering: .relaxed)
+  }
+
+  func letGo() {
+    held.subtract(1, ordering: .relaxed)
+    retract()
+  }
+
+  /// One that was pending is so no longer, and nobody is told of its end.
+  func retract() {
+    if pending.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
   }
 
   // MARK: Deliveries

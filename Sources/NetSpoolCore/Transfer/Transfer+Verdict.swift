@@ -29,8 +29,13 @@ extension Transfer {
   func sent(_ failure: Failure) -> Failure {
     guard failure.sendState == .notSent else { return failure }
     var failure = failure
-    failure.sendState = head != nil ? .answered : handle.isConnected ? .maybeProcessed : .notSent
+    failure.sendState = sendState
     return failure
+  }
+
+  /// How far it has come.
+  var sendState: Failure.SendState {
+    head != nil ? .answered : handle.isConnected ? .maybeProcessed : .notSent
   }
 
   /// How the end of the body was known.

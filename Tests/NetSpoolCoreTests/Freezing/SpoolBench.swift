@@ -137,6 +137,8 @@ final class SpoolBench: FrozenSpoolOwner {
 
   // MARK: The origin
 
+  func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool { true }
+
   func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8]) {
     sends += 1
     guard var letter = letters[id] else {

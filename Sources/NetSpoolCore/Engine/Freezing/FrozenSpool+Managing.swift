@@ -36,21 +36,12 @@ extension FrozenSpool {
 
   /// The oldest first.
   package func deadLetters() throws(Failure) -> [(id: FrozenID, letter: DeadLetter)] {
-    let now = world.now()
-    return try store.endings(.deadLetters).compactMap { number, ending in
-      DeadLetter(ending, at: now).map { (FrozenID(number), $0) }
-    }
+    try store.deadLetters(at: world.now())
   }
 
   /// Requests that wait or are on their way, in the order they were accepted.
   package func records() throws(Failure) -> [(id: FrozenID, record: FrozenRecord)] {
-    let now = world.now()
-    var records: [(id: FrozenID, record: FrozenRecord)] = []
-    try store.scan { number, _, payload in
-      if let record = FrozenRecord(decoding: payload, at: now) { records.append((FrozenID(number), record)) }
-      return true
-    }
-    return records
+    try store.records(at: world.now())
   }
 
   /// Has a dead one sent after all, with its old key. `then` comes once that is on the disk, or with
@@ -106,6 +97,11 @@ extension FrozenSpool {
   /// There is a network again: what waits goes, lane by lane.
   package func thaw() {
     scheduler.thaw(at: world.now().monotonic, random: world.random)
+  }
+
+  /// There may be use in sending this one now; its lane goes on with it.
+  package func wake(_ id: FrozenID) {
+    scheduler.wake(id, at: world.now().monotonic, random: world.random())
   }
 
   /// Before the store is closed: nothing more is sent, and the attempts on their way are given back to their lanes,

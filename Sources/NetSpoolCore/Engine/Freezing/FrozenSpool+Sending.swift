@@ -9,7 +9,22 @@ extension FrozenSpool {
     while let id = scheduler.next(at: now) { launch(id) }
   }
 
-  private func launch(_ id: FrozenID) { settle(id, .launched(epoch: store.epoch)) }
+  private func launch(_ id: FrozenID) {
+    // What an earlier process left in flight is still being decided: it comes back to its lane.
+    guard travelling[id]?.step == nil else { return }
+    let now = world.now()
+    do throws(Failure) {
+      let record = try read(id, now)
+      // Looked at before the disk is asked for anything: a week offline costs no writes.
+      guard record.facts.isExpired(at: now) || owner?.maySend(id, record) ?? true else {
+        return scheduler.wait(id, until: .max, forNetwork: true)
+      }
+      travelling[id] = Travelling(record: record)
+      settle(id, .launched(epoch: store.epoch))
+    } catch {
+      lose(id, error)
+    }
+  }
 
   /// The attempt that `FrozenSpoolOwner.send` began is over. `headers`, `body`: of its answer.
   /// Nothing happens when the request is dead or done meanwhile.

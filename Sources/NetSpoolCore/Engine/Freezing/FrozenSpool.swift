@@ -57,7 +57,7 @@ package final class FrozenSpool {
   /// Throws `storeOpenFailed(newerSchema)` for requests that a later release wrote.
   package init(
     _ store: FrozenStore, policy: FrozenPolicy = .standard, limits: FrozenLimits = FrozenLimits(),
-    world: World, owner: any FrozenSpoolOwner
+    world: World, owner: (any FrozenSpoolOwner)? = nil
   ) throws(Failure) {
     self.store = store
     self.policy = policy
@@ -79,6 +79,12 @@ package final class FrozenSpool {
   package var nextDue: Microseconds? { failure == nil ? scheduler.nextDue : nil }
 
   package func contains(_ id: FrozenID) -> Bool { scheduler.contains(id) }
+
+  /// Something is being written or sent.
+  package var isMoving: Bool { !(travelling.isEmpty && accepting.isEmpty && lettersAsked.isEmpty) }
+
+  /// A step of it is being written, or it is being sent.
+  package func isMoving(_ id: FrozenID) -> Bool { travelling[id] != nil }
 }
 
 // MARK: Beginning

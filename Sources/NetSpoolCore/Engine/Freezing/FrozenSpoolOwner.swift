@@ -1,6 +1,8 @@
 /// Who sends what a spool releases, and hears what came of it. All calls come on the spool's thread, from inside
 /// one of its methods.
 package protocol FrozenSpoolOwner: AnyObject {
+  /// Whether there is use in an attempt now. False: it waits, and its lane with it, for `FrozenSpool.wake` or `thaw`.
+  func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool
   /// The attempt is recorded: now its bytes may leave. Answered by `FrozenSpool.didEnd`, once.
   func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8])
   /// The attempt must end: nobody waits for its answer any more.

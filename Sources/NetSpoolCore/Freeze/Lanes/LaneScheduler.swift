@@ -19,6 +19,7 @@ package struct LaneScheduler: Sendable {
   /// Up to this one they are from before; none when it is 0.
   private var thawsTo = FrozenID(0)
   private var thawing = 0
+  private var newest = FrozenID(0)
   package private(set) var inFlight = 0
   package private(set) var isOnline = true
   /// Nothing is sent, whatever is due.
@@ -40,6 +41,7 @@ extension LaneScheduler {
   ) {
     precondition(laneOf[id] == nil, "NetSpool: frozen request \(id) stands in its lane already")
     laneOf[id] = key
+    newest = max(newest, id)
     lanes[key, default: FrozenLane()].add(id, FrozenLane.Member(isUnordered: isUnordered, due: due))
     expiring.insert(id, due: expires)
     if id <= thawsTo { thawing += 1 }
@@ -105,12 +107,27 @@ extension LaneScheduler {
   /// - Parameter random: evenly distributed in 0..<1, asked once for each lane.
   package mutating func thaw(at now: Microseconds, random: () -> Double) {
     isOnline = true
-    thawsTo = laneOf.keys.max() ?? FrozenID(0)
-    thawing = laneOf.count
+    beginThawing()
     for key in lanes.keys {
       let moment = now + Microseconds(random() * Double(openingJitter))
       change(key) { $0.open(at: moment) }
     }
+  }
+
+  /// The same for the lane of one that waits for the network.
+  ///
+  /// - Parameter random: evenly distributed in 0..<1.
+  package mutating func wake(_ id: FrozenID, at now: Microseconds, random: Double) {
+    guard let key = laneOf[id] else { return }
+    beginThawing()
+    let moment = now + Microseconds(random * Double(openingJitter))
+    change(key) { $0.open(at: moment) }
+  }
+
+  /// What is here now goes gently.
+  private mutating func beginThawing() {
+    thawsTo = newest
+    thawing = laneOf.count
   }
 }
 

@@ -54,6 +54,7 @@ package struct RequestExtras: Sendable {
   package var notifiesOnlyChanges = false
   /// Wins over the engine's, and goes to the origin of the URL only.
   package var credential: Credential?
+  package var freezing = FreezeTerms()
 
   package static let standard = RequestExtras()
 }

@@ -1,0 +1,67 @@
+internal import Synchronization
+
+/// What one engine has to do with frozen requests: where they are kept, and which of them are its own. Any thread.
+package final class EngineFreezing: Sendable {
+  package struct Settings: Sendable {
+    /// Whose requests these are: only an engine of the same scope sends them.
+    package var scope = ""
+    /// Seconds after which one expires. 7 days.
+    package var lifetime: Double = 7 * 86_400
+    /// The field that carries the key; empty: none does.
+    package var keyField = IdempotencyKey.fieldName
+    /// The values of fields that are never written down, asked for before each attempt, on the delivery target.
+    package var secrets: (@Sendable (FrozenID, FrozenRecord) -> HeaderFields)?
+
+    package init() {}
+  }
+
+  package typealias ThawHandler = @Sendable (ThawedRequest) -> Void
+
+  package let freezer: Freezer
+  package let settings: Settings
+  private let handlers = Mutex<[(tag: String?, body: ThawHandler)]>([])
+
+  package init(_ freezer: Freezer, _ settings: Settings) {
+    self.freezer = freezer
+    self.settings = settings
+  }
+
+  var hasHandlers: Bool { handlers.withLock { !$0.isEmpty } }
+
+  func add(_ tag: String?, _ body: @escaping ThawHandler) { handlers.withLock { $0.append((tag, body)) } }
+
+  /// Those for this tag; without one, those for any.
+  func handlers(for tag: String?) -> [ThawHandler] {
+    handlers.withLock { handlers in
+      let exact = handlers.filter { $0.tag != nil && $0.tag == tag }
+      return (exact.isEmpty ? handlers.filter { $0.tag == nil } : exact).map(\.body)
+    }
+  }
+}
+
+/// What became of a request whose operation is no more.
+package struct ThawedRequest: Sendable {
+  package enum Ending: Sendable {
+    case outcome(FrozenOutcome)
+    case dead(DeadLetter)
+  }
+
+  package var id: FrozenID
+  package var ending: Ending
+  /// It may have been told before, by a process that ended while its handler ran.
+  package var mayBeRepeated: Bool
+
+  var tag: String? {
+    switch ending {
+    case .outcome(let outcome): outcome.tag
+    case .dead(let letter): letter.record?.request.tag
+    }
+  }
+
+  var scope: String? {
+    switch ending {
+    case .outcome(let outcome): outcome.scope
+    case .dead(let letter): letter.record?.request.scope
+    }
+  }
+}

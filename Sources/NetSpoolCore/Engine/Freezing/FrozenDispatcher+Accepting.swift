@@ -1,0 +1,78 @@
+/// Operations that come to be frozen, and those that are withdrawn.
+extension FrozenDispatcher {
+  /// An operation's request in the form in which it is kept.
+  struct Submission: Sendable {
+    let operation: Operation
+    var request: FrozenRequest
+    var body: [UInt8]
+    var terms: FrozenSpool.Terms
+    let headers: HeaderFields
+    let credential: Credential?
+    let timeouts: Timeouts?
+  }
+
+  func accept(_ submission: Submission) {
+    let operation = submission.operation
+    accepting[operation.id] = operation
+    perform { dispatcher in
+      dispatcher.spool.accept(submission.request, body: submission.body, terms: submission.terms) {
+        [unowned dispatcher] result in dispatcher.accepted(submission, result)
+      }
+    }
+  }
+
+  private func accepted(_ submission: Submission, _ result: Result<FrozenSpool.Acceptance, Failure>) {
+    let operation = submission.operation
+    accepting[operation.id] = nil
+    let isUnwanted = unwanted.remove(operation.id) != nil
+    switch result {
+    case .failure(let failure):
+      end(operation, .failure(isUnwanted ? Failure(.cancelled) : failure))
+    case .success(let acceptance):
+      let id = acceptance.id
+      places[operation.id] = id
+      waiting[id, default: Waiting()].operations.append(operation)
+      if !acceptance.isDuplicate {
+        waiting[id]?.secrets = Secrets(
+          headers: submission.headers, credential: submission.credential, timeouts: submission.timeouts)
+      }
+      let ticket = FrozenTicket(
+        id: id, key: submission.request.key.text, isDuplicate: acceptance.isDuplicate)
+      on(operation) { core, operation in core.didFreeze(operation, ticket) }
+      if isUnwanted { withdraw(operation) }
+    }
+  }
+
+  /// Its user has left. One of several that wait for a request leaves it to the others.
+  func withdraw(_ operation: Operation) {
+    guard let id = places[operation.id] else {
+      if accepting[operation.id] != nil { unwanted.insert(operation.id) }
+      return
+    }
+    guard let others = waiting[id]?.operations, others.count > 1 else {
+      perform { dispatcher in _ = dispatcher.spool.cancel(id) }
+      return
+    }
+    waiting[id]?.operations.removeAll { $0 === operation }
+    places[operation.id] = nil
+    end(operation, .failure(Failure(.cancelled)))
+  }
+
+  /// On the loop of the operation's own queue.
+  func on(_ operation: Operation, _ body: @escaping @Sendable (EngineCore, Operation) -> Void) {
+    if operation.context.driver === core.driver { return body(core, operation) }
+    operation.context.driver.perform { core in body(core, operation) }
+  }
+
+  func end(_ operation: Operation, _ outcome: Operation.Outcome) {
+    on(operation) { core, operation in core.endFrozen(operation, outcome) }
+  }
+}
+
+/// What its user is told once a request is on the disk.
+package struct FrozenTicket: Sendable {
+  package let id: FrozenID
+  package let key: String
+  /// A request with the same dedupe key waits already, and this is its ticket.
+  package let isDuplicate: Bool
+}

@@ -1,0 +1,138 @@
+/// Attempts: an exchange like any other, whose outcome comes here instead of to a user.
+extension FrozenDispatcher: FrozenSpoolOwner {
+  func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool {
+    guard let context = engine(for: id, record.request) else { return false }
+    // The network is looked at by the queue whose loop this is.
+    guard context.driver === core.driver, !core.maySend(to: record.request.url, for: context) else {
+      return true
+    }
+    awaitNetwork(id, record, context, after: nil)
+    return false
+  }
+
+  func awaitNetwork(
+    _ id: FrozenID, _ record: FrozenRecord, _ context: EngineContext, after failure: Failure?
+  ) {
+    guard waits[id] == nil else { return }
+    let url = record.request.url
+    let wait = core.awaitSending(to: url, for: context, after: failure) { [weak self] in
+      self?.waits[id] = nil
+      self?.perform { $0.spool.wake(id) }
+    }
+    // A single failure may say little about the origin: then the wait that was drawn holds.
+    if core.maySend(to: url, for: context) { wait?.callOff() } else { waits[id] = wait }
+  }
+
+  func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8]) {
+    guard let context = engine(for: id, record.request) else { return didEnd(id, .parked(.notSent)) }
+    attempts[id] = Attempt(context: context)
+    for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.executing, $1) } }
+    let own = ownSecrets(id, record)
+    guard own.count < record.request.secretFields.count, let secrets = context.freezing?.settings.secrets
+    else {
+      return begin(id, record, body, own)
+    }
+    let freezer = freezer
+    context.deliverLate {
+      let fields = own + secrets(id, record)
+      freezer.dispatch { $0.begin(id, record, body, fields) }
+    }
+  }
+
+  /// What the operation that waits knows of the values of secret fields.
+  private func ownSecrets(_ id: FrozenID, _ record: FrozenRecord) -> HeaderFields {
+    var own = HeaderFields()
+    for field in waiting[id]?.secrets.headers ?? HeaderFields()
+    where record.request.secretFields.contains(where: { field.isNamed($0) }) {
+      own.append(name: field.nameBytes, value: field.valueBytes)
+    }
+    return own
+  }
+
+  private func begin(_ id: FrozenID, _ record: FrozenRecord, _ body: [UInt8], _ secrets: HeaderFields) {
+    guard let context = attempts[id]?.context, spool.isMoving(id) else { return }
+    if context.isClosedToNew { return didEnd(id, .parked(.notSent)) }
+    let request = record.request.attempt(body: body, secrets: secrets, waiting[id]?.secrets ?? Secrets())
+    let attempt = Operation(request, context: context)
+    forwardProgress(of: attempt, to: waiting[id]?.operations ?? [])
+    let freezer = freezer
+    let number = attempt.id
+    attempt.onConclusion { outcome in
+      freezer.dispatch { $0.attemptEnded(id, number, outcome) }
+    }
+    attempts[id]?.operation = attempt
+    if let failure = context.submitAttempt(attempt) { didEnd(id, Self.event(failure)) }
+  }
+
+  private func forwardProgress(of attempt: Operation, to operations: [Operation]) {
+    for operation in operations {
+      let wants = operation.wantedProgress
+      if wants.upload { attempt.onUpload { operation.deliver(.upload($0)) } }
+      if wants.download { attempt.onDownload { operation.deliver(.download($0)) } }
+    }
+  }
+
+  // MARK: What came of it
+
+  func attemptEnded(_ id: FrozenID, _ operation: UInt64, _ outcome: Operation.Outcome) {
+    guard attempts[id]?.operation?.id == operation else { return }
+    switch outcome {
+    case .response(let response): answered(id, response)
+    case .failure(let failure):
+      if failure.code == .authenticationFailed, let response = failure.response {
+        return answered(id, response)
+      }
+      waiting[id]?.answer = failure.response
+      didEnd(id, Self.event(failure), failure)
+    }
+  }
+
+  private func answered(_ id: FrozenID, _ response: Response) {
+    waiting[id]?.answer = response
+    let status = response.head.status
+    let asks = attempts[id]?.context.freezing?.settings.secrets != nil && status == 401
+    let event = FrozenEvent.answered(
+      status: status, retryAfter: EngineCore.retryAfter(response.head),
+      mayAskAgain: asks && askedAgain.insert(id).inserted)
+    let isKept = (200..<400).contains(status) || status == 404
+    spool.didEnd(id, event, headers: response.head.headers, body: isKept ? response.body.array : [])
+  }
+
+  private func didEnd(_ id: FrozenID, _ event: FrozenEvent, _ failure: Failure? = nil) {
+    lastFailures[id] = failure
+    spool.didEnd(id, event)
+  }
+
+  private static func event(_ failure: Failure) -> FrozenEvent {
+    switch failure.code {
+    case .engineClosed, .queueFull: .parked(failure.sendState)
+    default: .failed(failure.code, failure.sendState)
+    }
+  }
+
+  func abort(_ id: FrozenID) {
+    guard let attempt = attempts.removeValue(forKey: id)?.operation else { return }
+    on(attempt) { core, attempt in core.withdraw(attempt, Failure(.cancelled)) }
+  }
+}
+
+extension FrozenRequest {
+  /// One exchange, ready to be sent: the spool alone repeats it.
+  fileprivate func attempt(
+    body: [UInt8], secrets: HeaderFields, _ own: FrozenDispatcher.Secrets
+  ) -> Request {
+    var request = Request(url: url, method: method)
+    request.headers = headers + secrets
+    request.coalesces = false
+    request.extra.prepared = body.isEmpty ? .none : .bytes(body)
+    request.extra.retry = RetryPolicy.none
+    request.extra.credential = own.credential
+    request.extra.timeouts = own.timeouts
+    request.extra.tag = tag
+    if sendsKey {
+      request.headers.append(name: keyField, value: key.wireValue)
+      request.extra.idempotencyKey = key.text
+    }
+    return request
+  }
+}

@@ -1,0 +1,178 @@
+/// Has the frozen requests of one store sent, through the engines they belong to, and tells those who wait for them.
+/// Loop thread of the queue that opened the store.
+final class FrozenDispatcher {
+  /// Operations of this process that wait for one request: several when it was asked for several times.
+  struct Waiting {
+    var operations: [Operation] = []
+    /// What an operation knows of the request that is not written down.
+    var secrets = Secrets()
+    /// The last answer of the origin.
+    var answer: Response?
+  }
+
+  struct Secrets {
+    var headers = HeaderFields()
+    var credential: Credential?
+    var timeouts: Timeouts?
+  }
+
+  /// An exchange under way, or about to begin.
+  struct Attempt {
+    let context: EngineContext
+    /// Nil while the values of secret fields are asked for.
+    var operation: Operation?
+  }
+
+  let freezer: Freezer
+  unowned let core: EngineCore
+  let spool: FrozenSpool
+  var waiting: [FrozenID: Waiting] = [:]
+  var attempts: [FrozenID: Attempt] = [:]
+  /// Operations whose requests are being written for the first time, by id.
+  var accepting: [UInt64: Operation] = [:]
+  /// The requests of the others, by the operation's id.
+  var places: [UInt64: FrozenID] = [:]
+  /// Operations whose users left before their requests were accepted.
+  var unwanted: Set<UInt64> = []
+  /// Those who call once there is use in sending.
+  var waits: [FrozenID: SendingWait] = [:]
+  /// Refused once by the origin's credentials check: asked again with new values.
+  var askedAgain: Set<FrozenID> = []
+  /// Why the last attempt of each failed, until that is written.
+  var lastFailures: [FrozenID: Failure] = [:]
+  /// Outcomes on their way to their handlers, by the engine whose they are.
+  var untold: [FrozenID: EngineContext] = [:]
+  /// Engines, the newest last.
+  var engines: [WeakEngine] = []
+  var leaving: [Leaving] = []
+  private var timer: TimerTable.Key?
+  private var timerDue = Microseconds.max
+  private var isPumping = false
+  private var isBusy = false
+  var isClosed = false
+
+  struct WeakEngine {
+    weak var context: EngineContext?
+  }
+
+  init(_ freezer: Freezer, _ core: EngineCore) throws(Failure) {
+    self.freezer = freezer
+    self.core = core
+    let (driver, key) = (core.driver, ObjectIdentifier(freezer))
+    let world = FrozenSpool.World(
+      now: freezer.settings.now, random: { .random(in: 0..<1) },
+      post: { notice in
+        driver.perform { core in core.dispatchers[key]?.perform { $0.spool.take(notice) } }
+      })
+    spool = try FrozenSpool(
+      freezer.store, policy: freezer.settings.policy, limits: freezer.settings.limits, world: world)
+    spool.owner = self
+  }
+
+  var count: Int { isClosed ? 0 : spool.count }
+
+  // MARK: Turns
+
+  /// Does something with it, and at the end of the turn what follows from that.
+  func perform(_ body: (FrozenDispatcher) -> Void) {
+    body(self)
+    settleSoon()
+  }
+
+  func settleSoon() {
+    guard !isPumping else { return }
+    isPumping = true
+    core.later { [self] in
+      isPumping = false
+      if !isClosed { settle() }
+    }
+  }
+
+  private func settle() {
+    spool.pump()
+    wakeInTime()
+    finishLeaving()
+    noteActivity()
+  }
+
+  private func wakeInTime() {
+    let due = spool.nextDue ?? .max
+    guard due != timerDue else { return }
+    core.timers.cancel(timer)
+    timer = nil
+    timerDue = due
+    guard due != .max else { return }
+    let wait = min(max(0, due - freezer.settings.now().monotonic), Self.sleepMax)
+    timer = core.timers.after(milliseconds: UInt64(wait / 1000) + 1) { [unowned self] in
+      timerDue = .max
+      timer = nil
+      settle()
+    }
+  }
+
+  /// An hour: a clock that was set shows after that at the latest.
+  private static let sleepMax = Microseconds.hour
+
+  /// While requests are written or sent the queue is not idle; while they only wait, it is.
+  func noteActivity() {
+    let isBusy = !isClosed && spool.isMoving
+    if isBusy != self.isBusy {
+      self.isBusy = isBusy
+      if isBusy { core.driver.hold() } else { core.driver.letGo() }
+    }
+    core.noteFrozen()
+  }
+
+  // MARK: Engines
+
+  func add(_ context: EngineContext) {
+    engines.removeAll { $0.context == nil || $0.context === context }
+    engines.append(WeakEngine(context: context))
+    perform { dispatcher in
+      dispatcher.spool.thaw()
+      dispatcher.offerOutcomes(to: context)
+    }
+  }
+
+  func thaw() {
+    for wait in waits.values { wait.callOff() }
+    waits = [:]
+    spool.thaw()
+  }
+
+  /// Who sends a request: the engine of the operation that waits for it, else the newest of the same scope.
+  func engine(for id: FrozenID, _ request: FrozenRequest) -> EngineContext? {
+    let own = waiting[id]?.operations.lazy.map(\.context).first { !$0.isClosedToNew }
+    return own
+      ?? engines.lazy.compactMap(\.context).last { context in
+        !context.isClosedToNew && context.freezing?.settings.scope == request.scope
+      }
+  }
+
+  // MARK: The end
+
+  /// The queue closes. Nothing more is sent, and attempts on their way are given back to their lanes.
+  func park() {
+    guard !isClosed else { return }
+    for wait in waits.values { wait.callOff() }
+    waits = [:]
+    core.timers.cancel(timer)
+    let states = attempts.mapValues { $0.operation?.loop.transfer?.sendState ?? .notSent }
+    spool.park { states[$0] ?? .notSent }
+    for attempt in attempts.values { attempt.operation.map { core.withdraw($0, Failure(.engineClosed)) } }
+    attempts = [:]
+    freezer.close()
+  }
+
+  /// Everything that the store had to say was heard: what still waits is the next process's.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    for id in Array(waiting.keys) { handOver(id) { _ in true } }
+    for operation in accepting.values { end(operation, .failure(Failure(.engineClosed))) }
+    accepting = [:]
+    noteActivity()
+    for leaving in leaving { leaving.done() }
+    leaving = []
+  }
+}
