@@ -63,13 +63,13 @@ import Testing
     fixture.origin.stop()
     let folder = try TemporaryFolder()
     let path = folder.path + "/letter"
-    try write("as it was", to: path)
+    try TestFile.write("as it was", to: path)
     try await fixture.live { engine in
       let operation = engine.operation(path: "/letters", method: .put)
       operation.setBody(.file(path, contentType: "text/plain"))
       operation.isFreezable = true
       _ = await engine.freeze(operation)
-      try write("something else", to: path)
+      try TestFile.write("something else", to: path)
       try fixture.origin.start()
       #expect(await operation.end().text == "taken")
       #expect(fixture.origin.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["as it was"])
@@ -100,8 +100,8 @@ import Testing
       _ = await engine.freeze(operation)
       #expect(engine.frozenOperations.first?.secretFields == ["X-Api-Key"])
     }
-    let stored = try file(fixture.folder.path + "/frozen/data.mdb")
-    #expect(!stored.contains(Array("s3cret".utf8)))
+    let store = fixture.folder.path + "/frozen/data.mdb"
+    #expect(try TestFile.at(store, holds: "blue") && !TestFile.at(store, holds: "s3cret"))
     try fixture.origin.start()
     try await fixture.live { engine in
       _ = await withCheckedContinuation { continuation in
@@ -167,20 +167,4 @@ import Testing
       #expect(error?.code == .invalidConfiguration && error?.reason == option)
     }
   }
-}
-
-private struct NoFile: Error {}
-
-private func write(_ text: String, to path: String) throws {
-  guard let stream = unsafe fopen(path, "w") else { throw NoFile() }
-  unsafe fputs(text, stream)
-  unsafe fclose(stream)
-}
-
-private func file(_ path: String) throws -> [UInt8] {
-  guard let stream = unsafe fopen(path, "r") else { throw NoFile() }
-  defer { unsafe fclose(stream) }
-  var bytes: [UInt8] = []
-  while case let byte = unsafe getc(stream), byte != EOF { bytes.append(UInt8(byte)) }
-  return bytes
 }
