@@ -98,7 +98,7 @@ import Testing
       #expect(engine.frozenOperations.count == 2)
     }
     let store = fixture.folder.path + "/frozen/data.mdb"
-    #expect(try TestFile.at(store, holds: "/letters") && !TestFile.at(store, holds: "PLANTED"))
+    #expect(try TestFiles.file(store, holds: "/letters") && !TestFiles.file(store, holds: "PLANTED"))
   }
 
   // MARK: The queue
@@ -153,7 +153,7 @@ import Testing
       await blocking { engine.flushCache() }
     }
     let store = folder.path + "/data.mdb"
-    #expect(try TestFile.at(store, holds: "/seen") && !TestFile.at(store, holds: "PLANTED"))
+    #expect(try TestFiles.file(store, holds: "/seen") && !TestFiles.file(store, holds: "PLANTED"))
   }
 
   @Test func aConfirmedAnswerIsFreshAgainAndWhole() async throws {

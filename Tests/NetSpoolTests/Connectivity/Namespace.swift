@@ -20,7 +20,8 @@ enum Namespace {
 
   /// Runs the body there. `name` is the test's own.
   static func run(
-    _ suite: String, name: String = #function, sourceLocation: SourceLocation = #_sourceLocation,
+    _ suite: String, name: String = #function, seconds: Int = 60,
+    sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void
   ) async throws {
     if unsafe getenv(mark) != nil {
@@ -33,7 +34,7 @@ enum Namespace {
         "\(suite)/\(name.prefix { $0 != "(" })",
       ]
     let result = try await TestSlots.run(alone: true) {
-      try ChildProcess.run(words, environment: ["\(mark)=1"], before: Deadline(after: .seconds(60)))
+      try ChildProcess.run(words, environment: ["\(mark)=1"], before: Deadline(after: .seconds(seconds)))
     }
     let output = String(decoding: result.output + result.errors, as: UTF8.self)
     #expect(result.exit == .status(0), "\(output)", sourceLocation: sourceLocation)

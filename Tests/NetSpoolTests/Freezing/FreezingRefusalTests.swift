@@ -63,13 +63,13 @@ import Testing
     fixture.origin.stop()
     let folder = try TemporaryFolder()
     let path = folder.path + "/letter"
-    try TestFile.write("as it was", to: path)
+    try TestFiles.write("as it was".utf8, to: path)
     try await fixture.live { engine in
       let operation = engine.operation(path: "/letters", method: .put)
       operation.setBody(.file(path, contentType: "text/plain"))
       operation.isFreezable = true
       _ = await engine.freeze(operation)
-      try TestFile.write("something else", to: path)
+      try TestFiles.write("something else".utf8, to: path)
       try fixture.origin.start()
       #expect(await operation.end().text == "taken")
       #expect(fixture.origin.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["as it was"])
@@ -101,7 +101,7 @@ import Testing
       #expect(engine.frozenOperations.first?.secretFields == ["X-Api-Key"])
     }
     let store = fixture.folder.path + "/frozen/data.mdb"
-    #expect(try TestFile.at(store, holds: "blue") && !TestFile.at(store, holds: "s3cret"))
+    #expect(try TestFiles.file(store, holds: "blue") && !TestFiles.file(store, holds: "s3cret"))
     try fixture.origin.start()
     try await fixture.live { engine in
       _ = await withCheckedContinuation { continuation in

@@ -46,6 +46,11 @@ enum TestFiles {
     }
   }
 
+  /// Whether its bytes hold a text.
+  static func file(_ path: String, holds text: String) throws -> Bool {
+    try read(path).contains(Array(text.utf8))
+  }
+
   static func text(_ path: String) throws -> String { String(decoding: try read(path), as: UTF8.self) }
 
   /// Bytes that do not compress and are the same in every run.
