@@ -180,7 +180,9 @@ extension EngineCore {
   package func apply(_ new: QueueSettings) {
     settings = new
     queue.maximumConcurrent = new.maximumConcurrent
+    let goesOn = queue.isSuspended && !new.isSuspended
     queue.isSuspended = new.isSuspended
+    if goesOn { for dispatcher in dispatchers.values { dispatcher.perform { $0.thaw() } } }
     watchLinkIfNeeded()
     for origin in origins.all {
       origin.sizing.sizing = new.sizing

@@ -231,6 +231,21 @@ import Testing
     }
   }
 
+  @Test func aQueueThatStandsStillSendsNothing() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    try await fixture.live { engine in
+      let queue = engine.configuration.queue
+      queue.isSuspended = true
+      let operation = engine.letter("/letters")
+      _ = await engine.freeze(operation)
+      await engine.settle()
+      #expect(engine.frozenOperations.map(\.attempts) == [0] && fixture.origin.requestCount == 0)
+      queue.isSuspended = false
+      #expect(await operation.end().text == "taken")
+    }
+  }
+
   @Test func aTaskThatAwaitsItHearsOfTheShutdown() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.stop()

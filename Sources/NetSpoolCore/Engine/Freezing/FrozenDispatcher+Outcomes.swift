@@ -31,9 +31,12 @@ extension FrozenDispatcher {
     awaitNetwork(id, record, context, after: failure)
   }
 
-  /// Those that wait are not lost: they are on the disk. What can be told is told.
+  /// Those that wait are not lost: they are on the disk, and the next process decides what became of the ones under way.
   func didFail(_ failure: Failure) {
-    for id in Array(waiting.keys) where attempts[id] == nil { handOver(id) { _ in true } }
+    for id in Array(waiting.keys) { handOver(id) { _ in true } }
+    for case let context? in engines.map(\.context) {
+      context.deliverLate { context.hooks.onUnhandledFailure?(failure) }
+    }
   }
 
   private func leave(_ id: FrozenID) -> Waiting? {
@@ -76,18 +79,25 @@ extension FrozenDispatcher {
 
   private func offer(_ thawed: ThawedRequest) {
     let id = thawed.id
-    guard untold[id] == nil,
-      let context = engines.lazy.compactMap(\.context).last(where: {
-        $0.freezing?.settings.scope == thawed.scope
-      }),
-      let handlers = context.freezing?.handlers(for: thawed.tag), !handlers.isEmpty
-    else { return }
+    guard untold[id] == nil, let (context, handlers) = listener(to: thawed) else { return }
     untold[id] = context
     let freezer = freezer
     context.deliverLate {
       for handler in handlers { handler(thawed) }
       freezer.dispatch { $0.didTell(id) }
     }
+  }
+
+  /// The newest engine of its scope that has handlers for its tag.
+  private func listener(
+    to thawed: ThawedRequest
+  ) -> (context: EngineContext, handlers: [EngineFreezing.ThawHandler])? {
+    for case let context? in engines.reversed().map(\.context) {
+      guard let freezing = context.freezing, freezing.settings.scope == thawed.scope else { continue }
+      let handlers = freezing.handlers(for: thawed.tag)
+      if !handlers.isEmpty { return (context, handlers) }
+    }
+    return nil
   }
 
   // MARK: Leaving

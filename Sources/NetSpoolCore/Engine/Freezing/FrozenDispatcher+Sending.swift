@@ -1,7 +1,8 @@
 /// Attempts: an exchange like any other, whose outcome comes here instead of to a user.
 extension FrozenDispatcher: FrozenSpoolOwner {
   func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool {
-    guard let context = engine(for: id, record.request) else { return false }
+    // What waits in a queue that stands still would count as sent if the process ended meanwhile.
+    guard !core.queue.isSuspended, let context = engine(for: id, record.request) else { return false }
     // The network is looked at by the queue whose loop this is.
     guard context.driver === core.driver, !core.maySend(to: record.request.url, for: context) else {
       return true

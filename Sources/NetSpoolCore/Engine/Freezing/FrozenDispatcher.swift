@@ -157,11 +157,20 @@ final class FrozenDispatcher {
     for wait in waits.values { wait.callOff() }
     waits = [:]
     core.timers.cancel(timer)
-    let states = attempts.mapValues { $0.operation?.loop.transfer?.sendState ?? .notSent }
+    let states = attempts.mapValues { sendState($0) }
     spool.park { states[$0] ?? .notSent }
-    for attempt in attempts.values { attempt.operation.map { core.withdraw($0, Failure(.engineClosed)) } }
+    for case let attempt? in attempts.values.map(\.operation) {
+      on(attempt) { core, attempt in core.withdraw(attempt, Failure(.engineClosed)) }
+    }
     attempts = [:]
     freezer.close()
+  }
+
+  /// How far an attempt has come; of one on another loop nothing is known.
+  private func sendState(_ attempt: Attempt) -> Failure.SendState {
+    guard let operation = attempt.operation else { return .notSent }
+    guard attempt.context.driver === core.driver else { return .maybeProcessed }
+    return operation.loop.transfer?.sendState ?? .notSent
   }
 
   /// Everything that the store had to say was heard: what still waits is the next process's.
