@@ -8,10 +8,15 @@ from stats import summary
 
 @dataclass
 class Goal:
+    """`row`, `metric`, `base` and `per` say where in a chart the goal belongs, if it is about one value there."""
     text: str
     limit: float
     value: Callable[[dict], float]
     unit: str = "x"
+    row: str | None = None
+    metric: str | None = None
+    base: str | None = None
+    per: float = 1
 
     def judge(self, rounds):
         """(verdict, median, spread): the value of each round by itself, so that drift between rounds cancels."""
@@ -28,8 +33,8 @@ class Goal:
 
 
 def ratio(text, row, base, metric, limit):
-    return Goal(text, limit, lambda one: one[row][metric] / one[base][metric])
+    return Goal(text, limit, lambda one: one[row][metric] / one[base][metric], row=row, metric=metric, base=base)
 
 
 def at_most(text, row, metric, limit, unit, per=1):
-    return Goal(text, limit, lambda one: one[row][metric] / per, unit)
+    return Goal(text, limit, lambda one: one[row][metric] / per, unit, row, metric, per=per)

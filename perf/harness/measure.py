@@ -12,6 +12,7 @@ GRACE_SECONDS = 10
 
 def interleaved(section, setting, rounds, out, runner=None):
     """All rows once, then all again: drift meets every row. Answers, per round, label -> what was printed."""
+    out.write("section", **section.record(setting.binaries.missing))
     answer = []
     for number in range(rounds):
         first = number % len(section.rows)  # nobody always follows the same neighbour

@@ -56,6 +56,13 @@ class Section:
     columns: list
     base: str | None = None  # the row that the ratio column divides by
     metric: str = CPU  # what that column divides
+    chart: dict = field(default_factory=dict)  # a curve against what the rows vary: {metric, x, places: {label: [series, x]}}
+
+    def record(self, missing):
+        """What the results keep of it: enough to draw it later, and why rows are left out."""
+        rows = [{"label": row.label, "client": row.client, "missing": missing.get(row.client, "")} for row in self.rows]
+        return {"section": self.name, "title": self.title, "base": self.base, "metric": self.metric, "chart": self.chart,
+                "columns": [column[1] for column in self.columns], "rows": rows}
 
 
 # (heading, key, divisor, decimals, with spread)

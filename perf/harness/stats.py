@@ -6,11 +6,16 @@ import statistics
 ROUNDS_FOR_QUARTILES = 5
 
 
-def spread(values):
-    """Between the quartiles; with few values, between the extremes."""
+def bounds(values):
+    """The quartiles; with few values, the extremes."""
     if len(values) < ROUNDS_FOR_QUARTILES:
-        return max(values) - min(values)
+        return min(values), max(values)
     low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, high
+
+
+def spread(values):
+    low, high = bounds(values)
     return high - low
 
 

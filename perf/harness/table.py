@@ -52,7 +52,7 @@ def layout(lines):
 def show_goal(section, goal, rounds, out):
     verdict, median, spread = goal.judge(rounds)
     out.write("verdict", section=section.name, goal=goal.text, limit=goal.limit, unit=goal.unit,
-              median=median, spread=spread, verdict=verdict)
+              row=goal.row, metric=goal.metric, base=goal.base, per=goal.per, median=median, spread=spread, verdict=verdict)
     print_goal(goal.text, verdict, median, spread, goal.limit, goal.unit)
     return verdict
 
@@ -65,8 +65,6 @@ def print_goal(text, verdict, median, spread, limit, unit):
     print(f"  {verdict}: {text}: {median:,.3g} {unit} +-{spread:,.2g}, at most {limit:g}{near}")
 
 
-def show_summary(verdicts, path):
+def show_summary(verdicts):
     counts = {name: verdicts.count(name) for name in ("PASS", "MISS", "NOT MEASURED")}
     print("\n" + ", ".join(f"{count} {name}" for name, count in counts.items()))
-    print("Not answered by this program: P6, P9 to P12, and the lists of P5.")
-    print(f"raw results: {path}")

@@ -1,0 +1,54 @@
+"""What the numbers in a result are called, their units, and how they are printed."""
+
+from dataclasses import dataclass
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Metric:
+    key: str
+    title: str
+    unit: str
+    divisor: float = 1
+    more_is_better: bool = False
+
+    def text(self, value):
+        """With its unit and three digits, as nobody measures more."""
+        return f"{digits(value / self.divisor)} {self.unit}".strip()
+
+
+_ALL = [
+    Metric("cpu_us_per_request", "CPU per request", "µs"),
+    Metric("cpu_user_us_per_request", "of it user", "µs"),
+    Metric("requests_per_second", "throughput", "req/s", more_is_better=True),
+    Metric("p50_us", "latency, median", "µs"),
+    Metric("p99_us", "latency, 99th percentile", "µs"),
+    Metric("lookup_ns", "time of one lookup", "ns"),
+    Metric("lookup_p99_ns", "99th percentile of batches", "ns"),
+    Metric("make_ns", "making an operation", "ns"),
+    Metric("enqueue_ns", "caller's time to enqueue", "ns"),
+    Metric("enqueue_cpu_ns", "of it CPU", "ns"),
+    Metric("bytes_per_queued", "memory per queued operation", "B"),
+    Metric("rss_max_bytes", "resident memory, highest", "MiB", MIB),
+    Metric("cpu_seconds", "CPU", "s"),
+    Metric("seconds", "time", "s"),
+    Metric("instructions_per_request", "user instructions per request", ""),
+    Metric("errors", "requests that failed", ""),
+]
+METRICS = {metric.key: metric for metric in _ALL}
+
+# Of these less is better, and two results can be compared by them.
+COMPARED = [
+    "cpu_us_per_request", "lookup_ns", "p50_us", "p99_us", "rss_max_bytes", "enqueue_ns", "make_ns", "bytes_per_queued",
+    "cpu_seconds", "instructions_per_request",
+]
+
+
+def digits(value):
+    """Three of them: 0.0123, 1.23, 12.3, 123, 12,300."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"

@@ -1,0 +1,47 @@
+"""The goals by their numbers, in words, and what a whole group of sections answers."""
+
+import re
+
+# What each asks for, and the command that answers it.
+GOALS = {
+    "P1": ("Network GETs cost next to nothing over tuned libcurl in C, and half of AsyncHTTPClient", "perf/run P1 P1w P1c P1o"),
+    "P2": ("One in flight: latency within 5 % of C", "perf/run P2"),
+    "P3": ("A fresh hit in the cache: a microsecond, whatever the size of the body", "perf/run P3 P3l P3s P3m"),
+    "P4": ("Enqueueing takes a microsecond, and depth costs nothing", "perf/run P4"),
+    "P5": ("Memory: 350 bytes per queued operation, 30 MiB for a list of any length", "perf/run P5 P5l"),
+    "P6": ("A durable freeze costs its database commit", "perf/run P6"),
+    "P7": ("A big download to files: a third of AsyncHTTPClient's CPU, 64 MiB", "perf/run P7"),
+    "P8": ("HTTP/2 over TLS costs next to nothing over libcurl in C", "perf/run P8"),
+    "P9": ("The adaptive width finds the best fixed one, within 10 %", "perf/run P9"),
+    "P10": ("Urgent requests overtake bulk work", "perf/run P10"),
+    "P11": ("The loop is never held up, whatever the origin does", "perf/run P11"),
+    "P12": ("Instructions and allocations only go down", "perf/budget"),
+}
+
+
+def group_of(section_name):
+    """`P3` for `P3l`; what callgrind counts belongs to the budgets."""
+    if section_name.startswith("callgrind"):
+        return "P12"
+    found = re.match(r"P\d+", section_name)
+    return found.group() if found else section_name
+
+
+def order_of(section_name):
+    """P2 before P10, and P3 before P3l."""
+    group = group_of(section_name)
+    return int(group[1:]) if re.fullmatch(r"P\d+", group) else len(GOALS) + 1, section_name
+
+
+def status(verdicts):
+    words = [verdict["verdict"] for verdict in verdicts]
+    if "MISS" in words:
+        return "MISS"
+    return "PASS" if words and "NOT MEASURED" not in words else "NOT MEASURED"
+
+
+def tally(verdicts):
+    """`3 of 5 met, 1 not measured`."""
+    words = [verdict["verdict"] for verdict in verdicts]
+    unmeasured = words.count("NOT MEASURED")
+    return f"{words.count('PASS')} of {len(words)} met" + (f", {unmeasured} not measured" if unmeasured else "")
