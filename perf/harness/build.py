@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 PERF = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRODUCTS = {"netspool": "bench-netspool", "ahc": "bench-ahc", "foundation": "bench-foundation"}
 CLIENTS = ["raw", "stores", *PRODUCTS, "inside"]
+# (name, folder with a Makefile, file that it makes)
+C_PROGRAMS = [("raw", "raw", "raw"), ("stores", "stores", "stores"), ("waiting", "origin", "waiting"),
+              ("allocations", "allocations", "allocations.so")]
 
 # A first build compiles all of AsyncHTTPClient and its dependencies.
 BUILD_SECONDS_MAX = 3600
@@ -34,9 +37,9 @@ def build(build_path=None, skip=False, without=()):
 def recipes(scratch):
     """Name -> (program, the command that makes it)."""
     answer = {}
-    for name, folder in (("raw", "raw"), ("stores", "stores"), ("waiting", "origin")):
+    for name, folder, file in C_PROGRAMS:
         out = os.path.join(scratch, folder)
-        answer[name] = os.path.join(out, name), ["make", "-s", "-C", os.path.join(PERF, folder), f"OUT={out}"]
+        answer[name] = os.path.join(out, file), ["make", "-s", "-C", os.path.join(PERF, folder), f"OUT={out}"]
     for name, product in PRODUCTS.items():
         answer[name] = os.path.join(scratch, "release", product), [
             "swift", "build", "-c", "release", "--package-path", PERF, "--scratch-path", scratch,

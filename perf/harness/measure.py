@@ -50,10 +50,10 @@ def run_row(row, setting):
                 os.unlink(path)
 
 
-def run(command, seconds_max):
+def run(command, seconds_max, environment=None):
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=seconds_max + GRACE_SECONDS)
+                              timeout=seconds_max + GRACE_SECONDS, env={**os.environ, **(environment or {})})
     except subprocess.TimeoutExpired:
         return {"failure": f"still running after {seconds_max + GRACE_SECONDS} s"}
     if done.returncode == 0:

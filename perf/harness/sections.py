@@ -16,6 +16,7 @@ class Scale:
     entries: int  # bodies in a cache
     large_bytes: int
     counted_requests: tuple  # few and many, for the difference of instruction counts
+    allocated_requests: tuple = (1_000, 5_000)  # the same for allocations, which are counted at full speed
 
     @staticmethod
     def full():

@@ -43,10 +43,20 @@ void report_begin(const options *o, usage spent, long requests) {
   report_double("cpu_system_us_per_request", spent.system_us / count);
 }
 
+/// The microseconds below which so many thousandths of a percent lie.
+static double percentile(const uint32_t *sorted, long count, long thousandths) {
+  return sorted[(count - 1) * thousandths / 100000] / 1e3;
+}
+
 void report_latencies(uint32_t *nanoseconds, long count) {
+  static const long points[] = {0, 25000, 50000, 75000, 90000, 95000, 99000, 99500, 99900, 99950, 99990, 100000};
   qsort(nanoseconds, (size_t)count, sizeof *nanoseconds, ascending);
-  report_double("p50_us", nanoseconds[(count - 1) * 50 / 100] / 1e3);
-  report_double("p99_us", nanoseconds[(count - 1) * 99 / 100] / 1e3);
+  report_double("p50_us", percentile(nanoseconds, count, 50000));
+  report_double("p99_us", percentile(nanoseconds, count, 99000));
+  printf(",\"latency_us\":[");
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+    printf("%s[%.3f,%.3f]", i ? "," : "", (double)points[i] / 1e3, percentile(nanoseconds, count, points[i]));
+  printf("]");
 }
 
 void report_long(const char *key, long value) { printf(",\"%s\":%ld", key, value); }

@@ -19,6 +19,7 @@ long resident_max(void);
 
 /// Opens the JSON object with client, mode, time and processor time.
 void report_begin(const options *o, usage spent, long requests);
+/// p50, p99 and a curve of percentiles; sorts what it is given.
 void report_latencies(uint32_t *nanoseconds, long count);
 void report_long(const char *key, long value);
 void report_double(const char *key, double value);

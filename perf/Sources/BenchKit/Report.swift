@@ -29,11 +29,17 @@ package struct Report: Sendable {
     add("cpu_system_us_per_request", usage.systemMicroseconds / count)
   }
 
-  /// The middle and the 99th percentile of latencies in nanoseconds, as microseconds.
+  /// The middle and the 99th percentile of latencies in nanoseconds, and a curve of them, as microseconds.
   package mutating func add(latencies: [UInt32]) {
     let sorted = latencies.sorted()
-    add("p50_us", percentile(sorted, 50))
-    add("p99_us", percentile(sorted, 99))
+    add("p50_us", percentile(sorted, 50_000))
+    add("p99_us", percentile(sorted, 99_000))
+    add("latency_us", curvePoints.map { (Double($0) / 1000, percentile(sorted, $0)) })
+  }
+
+  /// Pairs, as a list of lists.
+  package mutating func add(_ key: String, _ pairs: [(Double, Double)]) {
+    fields.append("\"\(key)\":[\(pairs.map { "[\($0.0),\($0.1)]" }.joined(separator: ","))]")
   }
 
   package func print() {
@@ -42,8 +48,13 @@ package struct Report: Sendable {
   }
 }
 
-/// The value below which `percent` of a sorted list lies, in thousandths of its unit.
-private func percentile(_ sorted: [UInt32], _ percent: Int) -> Double {
+/// The points of a curve of percentiles, in thousandths of a percent. The last is the largest value.
+private let curvePoints = [
+  0, 25_000, 50_000, 75_000, 90_000, 95_000, 99_000, 99_500, 99_900, 99_950, 99_990, 100_000,
+]
+
+/// The value below which so many thousandths of a percent of a sorted list lie, in thousandths of its unit.
+private func percentile(_ sorted: [UInt32], _ thousandths: Int) -> Double {
   guard !sorted.isEmpty else { return 0 }
-  return Double(sorted[(sorted.count - 1) * percent / 100]) / 1000
+  return Double(sorted[(sorted.count - 1) * thousandths / 100_000]) / 1000
 }

@@ -1,0 +1,61 @@
+"""What one request costs in user space, independent of the machine's speed: instructions and allocations.
+
+Everything runs twice with different numbers of requests, one in flight; the difference has neither start nor end in it.
+"""
+
+import os
+from dataclasses import dataclass
+
+import allocations
+import callgrind
+import measure
+
+SECONDS_MAX = 60
+
+
+@dataclass
+class Cost:
+    name: str
+    flags: list
+    fills: bool = False  # a first run fills the cache
+
+
+def of_requests(setting):
+    gets = ["--latency", "--url-prefix", setting.origin.http]
+    cache = os.path.join(setting.work, "budget-cache")
+    hits = ["--hits", "--concurrency", "1", "--distinct", "200", "--cache", cache, "--url-prefix", f"{setting.origin.http}/fresh"]
+    return [
+        Cost("GET", gets),
+        Cost("GET on the loop thread", [*gets, "--delivery", "loop"]),
+        Cost("hit", hits, fills=True),
+        Cost("hit on the loop thread", [*hits, "--delivery", "loop"], fills=True),
+    ]
+
+
+def instructions(setting, cost):
+    """Fewer requests than for allocations: a client is about fifty times slower here."""
+    program = callgrind.without_debug_info(setting, "netspool")
+    return per_request(setting.scale.counted_requests, lambda flags: callgrind.total(setting, program, flags), cost, "instructions")
+
+
+def allocated(setting, cost):
+    program = setting.binaries.paths["netspool"]
+    library = setting.binaries.paths["allocations"]
+
+    def total(flags):
+        return allocations.run(library, [program, *flags], SECONDS_MAX, setting.work)
+
+    return per_request(setting.scale.allocated_requests, total, cost, "allocations")
+
+
+def per_request(counts, total, cost, key):
+    if cost.fills:
+        must_end_well(total([*cost.flags, "--requests", "1000"]), cost)
+    few, many = (must_end_well(total([*cost.flags, "--requests", str(count)]), cost)[key] for count in counts)
+    return (many - few) / (counts[1] - counts[0])
+
+
+def must_end_well(record, cost):
+    if not measure.good(record):
+        raise SystemExit(f"{cost.name}: {record.get('failure') or 'some of its requests failed'}")
+    return record
