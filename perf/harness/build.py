@@ -6,7 +6,8 @@ import sys
 from dataclasses import dataclass, field
 
 PERF = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PRODUCTS = {"netspool": "bench-netspool", "ahc": "bench-ahc", "foundation": "bench-foundation"}
+PRODUCTS = {"netspool": "bench-netspool", "ahc": "bench-ahc", "foundation": "bench-foundation",
+            "cli": "netspool"}
 CLIENTS = ["raw", "stores", *PRODUCTS, "inside"]
 # (name, folder with a Makefile, file that it makes)
 C_PROGRAMS = [("raw", "raw", "raw"), ("stores", "stores", "stores"), ("waiting", "origin", "waiting"),

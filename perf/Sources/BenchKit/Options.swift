@@ -2,7 +2,9 @@ import Glibc
 
 /// What a client is asked to do. Every client takes the same flags, so one table of commands drives them all.
 package struct Options: Sendable {
-  package enum Mode: String, Sendable { case get, latency, enqueue, memory, download, hits, lookup }
+  package enum Mode: String, Sendable {
+    case get, latency, enqueue, memory, download, hits, lookup, crowd, storm
+  }
 
   package var mode = Mode.get
 
@@ -14,6 +16,9 @@ package struct Options: Sendable {
   package var concurrency = 64
   /// Requests kept waiting in the client's own queue beyond those on the wire. Default 0.
   package var queued = 0
+
+  /// Threads that hand over (crowd, storm). Default 8.
+  package var threads = 8
 
   /// Requests of the lowest class that wait beside those that count, which are urgent then. Default 0: none.
   package var bulk = 0
@@ -61,7 +66,7 @@ extension Options {
     [
       "--requests": \.requests, "--warmup": \.warmup, "--concurrency": \.concurrency,
       "--queued": \.queued, "--distinct": \.distinct, "--body-bytes": \.bodyBytes, "--files": \.files,
-      "--limit-seconds": \.limitSeconds, "--bulk": \.bulk,
+      "--limit-seconds": \.limitSeconds, "--bulk": \.bulk, "--threads": \.threads,
     ]
   }
   private static var texts: [String: WritableKeyPath<Options, String>] {
@@ -112,6 +117,8 @@ extension Options {
     case "--hits": mode = .hits
     case "--lookup": mode = .lookup
     case "--memory": mode = .memory
+    case "--crowd": mode = .crowd
+    case "--storm": mode = .storm
     case "--download":
       mode = .download
       guard let url = rest.popFirst() else { return false }

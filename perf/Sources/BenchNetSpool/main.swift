@@ -12,6 +12,8 @@ case .enqueue: measureEnqueue(engine, options)
 case .memory: measureMemory(engine, options)
 case .hits: measureHits(engine, options)
 case .lookup: usageError("--lookup is not for this client")
+case .crowd: stressEnqueue(engine, options)
+case .storm: stressCancel(engine, options)
 case .download: measureDownload(engine, options)
 }
 abandonEverything()
