@@ -8,6 +8,8 @@ from build import PERF
 PATH = os.path.join(PERF, "budgets")
 # Above a budget by more than this fails. Below it by as much means: the budget can come down.
 TOLERANCE = 0.05
+SECTION = "P12"
+KEYS = {"instructions": "instructions_per_request", "allocations": "allocations_per_request"}
 FAILURES = {"NEW", "OVER"}
 
 HEAD = """\
@@ -36,6 +38,36 @@ def write(costs, versions, path=PATH):
 
 def text(value):
     return f"{value:.0f}" if value >= 1000 else f"{value:.2f}"
+
+
+def show(key, value, budget):
+    """One line, and its word."""
+    word = judge(value, budget)
+    beside = f"of {text(budget):>9}  {100 * (value / budget - 1):+.1f} %" if budget else "has no budget yet"
+    print(f"{word:5}  {key[0]:<24}{key[1]:<13}{text(value):>9}  {beside}")
+    return word
+
+
+def record(measured, out):
+    """As a section of the results: a row for each kind of request, a goal for each budget. Answers the verdicts."""
+    names = list(dict.fromkeys(name for name, _ in measured))
+    rows = [{"label": name, "client": "netspool", "missing": ""} for name in names]
+    out.write("section", section=SECTION, title="what one request costs, one in flight, 8 KiB", base=None,
+              metric="instructions_per_request", chart={}, columns=list(KEYS.values()), rows=rows)
+    for name in names:
+        costs = {KEYS[what]: value for (other, what), value in measured.items() if other == name}
+        out.write("run", section=SECTION, label=name, round=0, client="netspool", **costs)
+    known = read()
+    return [record_goal(key, value, known.get(key), out) for key, value in measured.items()]
+
+
+def record_goal(key, value, budget, out):
+    word = judge(value, budget)
+    verdict = "NOT MEASURED" if not budget else "MISS" if word in FAILURES else "PASS"
+    out.write("verdict", section=SECTION, goal=f"{key[1]} of a {key[0]} to the budget", limit=1 + TOLERANCE, unit="x",
+              row=None, metric=None, base=None, per=1, median=value / budget if budget else None, spread=0, verdict=verdict)
+    show(key, value, budget)
+    return verdict
 
 
 def judge(value, budget):

@@ -1,6 +1,7 @@
 """Builds the clients. One that cannot be built is missing, with its reason, and the others go on."""
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -8,10 +9,12 @@ from dataclasses import dataclass, field
 PERF = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRODUCTS = {"netspool": "bench-netspool", "ahc": "bench-ahc", "foundation": "bench-foundation",
             "cli": "netspool"}
-CLIENTS = ["raw", "stores", *PRODUCTS, "inside"]
+# Programs of others, which are measured where they are installed.
+INSTALLED = {"curl": "curl", "aria2": "aria2c"}
+CLIENTS = ["raw", "stores", *PRODUCTS, "inside", *INSTALLED]
 # (name, folder with a Makefile, file that it makes)
 C_PROGRAMS = [("raw", "raw", "raw"), ("stores", "stores", "stores"), ("waiting", "origin", "waiting"),
-              ("allocations", "allocations", "allocations.so")]
+              ("allocations", "allocations", "allocations.so"), ("measured", "programs", "measured")]
 
 # A first build compiles all of AsyncHTTPClient and its dependencies.
 BUILD_SECONDS_MAX = 3600
@@ -30,8 +33,12 @@ def build(build_path=None, skip=False, without=()):
     for name, (path, command) in recipes(scratch).items():
         if name not in without:
             add(binaries, name, path, None if skip else command, scratch)
-    if "waiting" in binaries.missing:
-        raise SystemExit(f"the waiting origin {binaries.missing['waiting']}")
+    for client, program in INSTALLED.items():
+        if client not in without:
+            find(binaries, client, program)
+    for needed in ("waiting", "measured"):
+        if needed in binaries.missing:
+            raise SystemExit(f"{needed} {binaries.missing[needed]}")
     return binaries
 
 
@@ -62,6 +69,14 @@ def add(binaries, client, path, command, scratch):
         binaries.paths[client] = path
     else:
         binaries.missing[client] = "not built"
+
+
+def find(binaries, client, program):
+    path = shutil.which(program)
+    if path:
+        binaries.paths[client] = path
+    else:
+        binaries.missing[client] = f"left out: {program} is not installed"
 
 
 def succeeded(command, log):

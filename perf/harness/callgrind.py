@@ -10,9 +10,9 @@ import shutil
 import subprocess
 
 import measure
-import sections
+import parts
 from goals import ratio
-from sections import Row, Section
+from parts import Row, Section
 
 METRIC = "instructions_per_request"
 SECONDS_MAX = 300  # a client is about fifty times slower here
@@ -41,7 +41,7 @@ def section(setting, name, title, netspool, others):
 
 def hits(setting):
     few = ["--distinct", "200"]
-    flags = [*sections.hits(setting, "callgrind"), *few]
+    flags = [*parts.hits(setting, "callgrind"), *few]
     return Section("callgrind hit", "instructions per fresh hit of 8 KiB", [
         Row("LMDB in C, pointer", "stores", ["--store", "lmdb", "--folder", f"{setting.work}/callgrind-lmdb", *few], fills=True),
         Row("store, lookup and freshness", "inside",

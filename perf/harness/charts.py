@@ -12,7 +12,7 @@ from metrics import digits
 
 SIDE = 1000  # of the square that lines are drawn in
 DASHES = ["", "9 5", "2 5", "14 4 2 4"]
-COLOURED = {"raw", "netspool", "ahc", "inside", "foundation", "stores", "curl", "aria2"}
+COLOURED = {"raw", "netspool", "ahc", "inside", "foundation", "stores", "curl", "aria2", "cli"}
 
 
 @dataclass

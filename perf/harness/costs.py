@@ -4,6 +4,7 @@ Everything runs twice with different numbers of requests, one in flight; the dif
 """
 
 import os
+import shutil
 from dataclasses import dataclass
 
 import allocations
@@ -11,6 +12,9 @@ import callgrind
 import measure
 
 SECONDS_MAX = 60
+# Fewer below callgrind, where a client is about fifty times slower.
+COUNTED_REQUESTS, ALLOCATED_REQUESTS = (1_000, 2_000), (1_000, 5_000)
+NEEDED = ["netspool", "allocations"]
 
 
 @dataclass
@@ -32,10 +36,25 @@ def of_requests(setting):
     ]
 
 
+def obstacle(binaries):
+    """Why nothing can be counted; None if it can."""
+    if not shutil.which("valgrind"):
+        return "valgrind is not installed"
+    return next((f"{client} {binaries.missing.get(client, 'was not built')}" for client in NEEDED if client not in binaries.paths), None)
+
+
+def count(setting):
+    """(name, what) -> value."""
+    answer = {}
+    for cost in of_requests(setting):
+        answer[cost.name, "allocations"] = allocated(setting, cost)
+        answer[cost.name, "instructions"] = instructions(setting, cost)
+    return answer
+
+
 def instructions(setting, cost):
-    """Fewer requests than for allocations: a client is about fifty times slower here."""
     program = callgrind.without_debug_info(setting, "netspool")
-    return per_request(setting.scale.counted_requests, lambda flags: callgrind.total(setting, program, flags), cost, "instructions")
+    return per_request(COUNTED_REQUESTS, lambda flags: callgrind.total(setting, program, flags), cost, "instructions")
 
 
 def allocated(setting, cost):
@@ -45,7 +64,7 @@ def allocated(setting, cost):
     def total(flags):
         return allocations.run(library, [program, *flags], SECONDS_MAX, setting.work)
 
-    return per_request(setting.scale.allocated_requests, total, cost, "allocations")
+    return per_request(ALLOCATED_REQUESTS, total, cost, "allocations")
 
 
 def per_request(counts, total, cost, key):

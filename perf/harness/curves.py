@@ -10,13 +10,27 @@ def of(section):
 
 
 def percentiles(section):
-    """Latency by percentile, each further nine as wide as the one before."""
-    series = [Line(row.label, row.client, row.percentiles()) for row in section.rows.values() if row.percentiles()]
+    """Latency by percentile; of rows that vary a load, one chart for each, if it is latency that they are about."""
+    if not section.chart:
+        return percentile_chart(section.rows.values(), "latency by percentile")
+    if section.chart["metric"] not in ("p50_us", "p99_us"):
+        return ""
+    loads = sorted({x for _, x in section.chart["places"].values()})
+    return "".join(percentile_chart(rows_at(section, x), f"latency by percentile at {digits(x)} {section.chart['x']}") for x in loads)
+
+
+def rows_at(section, x):
+    return [row for label, row in section.rows.items() if section.chart["places"].get(label, (None, None))[1] == x]
+
+
+def percentile_chart(rows, title):
+    """Each further nine is as wide as the one before."""
+    series = [Line(row.label, row.client, row.percentiles()) for row in rows if row.percentiles()]
     if not series:
         return ""
     highest = axes.LAST_NINE if max(line.points[-1][0] for line in series) >= 100 else 99.99
     values = [y for line in series for _, y in line.points]
-    return lines("latency by percentile", series, axes.nines(highest), axes.fitting(values, duration),
+    return lines(title, series, axes.nines(highest), axes.fitting(values, duration),
                  "percentile; the last point is the slowest request")
 
 
@@ -44,6 +58,8 @@ def against(section):
 
 def over_time(section):
     """The slowest answer of each slice of time, of the last round: what a fault did and how long it lasted."""
+    if section.chart:
+        return ""  # about a load, and not about what happens under it
     series = [Line(row.label, row.client, [(at, worst) for at, worst in row.records[-1]["timeline_us"] if worst > 0])
               for row in section.rows.values() if row.records and row.records[-1].get("timeline_us")]
     series = [line for line in series if line.points]

@@ -15,9 +15,12 @@ def interleaved(section, setting, rounds, out, runner=None):
     out.write("section", **section.record(setting.binaries.missing))
     answer = []
     for number in range(rounds):
-        first = number % len(section.rows)  # nobody always follows the same neighbour
+        rows = [row for row in section.rows if number < (row.rounds_max or rounds)]
+        if not rows:
+            break
+        first = number % len(rows)  # nobody always follows the same neighbour
         done = {}
-        for row in section.rows[first:] + section.rows[:first]:
+        for row in rows[first:] + rows[:first]:
             progress(section, row, number, rounds)
             record = (runner or run_row)(row, setting)
             if record is None:
@@ -37,17 +40,24 @@ def good(record, errors_share=0):
 
 def run_row(row, setting):
     """What the client printed; with `failure` if it did not end well; None if the client is missing."""
-    program = setting.binaries.paths.get(row.client)
-    if program is None:
+    if row.client not in setting.binaries.paths:
         return None
     try:
-        return run([program, *row.flags, "--limit-seconds", str(row.seconds_max)], row.seconds_max)
+        return run(command_of(row, setting.binaries.paths), row.seconds_max)
     finally:
         for path in row.outputs:
             if os.path.isdir(path):
                 shutil.rmtree(path)
             elif os.path.exists(path):
                 os.unlink(path)
+
+
+def command_of(row, paths):
+    """A client of ours, or a whole program below `measured`, which prints what the clients print."""
+    limit = ["--limit-seconds", str(row.seconds_max)]
+    if not row.program_requests:
+        return [paths[row.client], *limit, *row.flags]
+    return [paths["measured"], *limit, "--requests", str(row.program_requests), "--", paths[row.client], *row.flags]
 
 
 def run(command, seconds_max, environment=None):

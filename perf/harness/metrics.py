@@ -34,6 +34,7 @@ _ALL = [
     Metric("cpu_seconds", "CPU", "s"),
     Metric("seconds", "time", "s"),
     Metric("instructions_per_request", "user instructions per request", ""),
+    Metric("allocations_per_request", "allocations per request", ""),
     Metric("errors", "requests that failed", ""),
 ]
 METRICS = {metric.key: metric for metric in _ALL}
@@ -41,7 +42,7 @@ METRICS = {metric.key: metric for metric in _ALL}
 # Of these less is better, and two results can be compared by them.
 COMPARED = [
     "cpu_us_per_request", "lookup_ns", "p50_us", "p99_us", "rss_max_bytes", "enqueue_ns", "make_ns", "bytes_per_queued",
-    "cpu_seconds", "instructions_per_request",
+    "cpu_seconds", "instructions_per_request", "allocations_per_request",
 ]
 
 

@@ -33,6 +33,11 @@ def order_of(section_name):
     return int(group[1:]) if re.fullmatch(r"P\d+", group) else len(GOALS) + 1, section_name
 
 
+def command_of(section_name):
+    """What measures it again."""
+    return "perf/run --callgrind" if section_name.startswith("callgrind") else f"perf/run {section_name}"
+
+
 def status(verdicts):
     words = [verdict["verdict"] for verdict in verdicts]
     if "MISS" in words:

@@ -11,7 +11,7 @@ from metrics import METRICS, digits
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Shown as charts of their own below the headline, where rows have them.
-SIDE_CHARTS = ["requests_per_second", "rss_max_bytes"]
+SIDE_CHARTS = ["requests_per_second", "rss_max_bytes", "allocations_per_request"]
 TABLE_KEYS = list(METRICS)
 NAMES = {"time": "measured", "commit": "commit", "processor": "processor", "cores": "cores", "memory": "memory",
          "governor": "governor", "kernel": "kernel", "system": "system", "load": "load before", "rounds": "rounds",
@@ -155,7 +155,7 @@ def number_cell(row, metric):
 def commands(section):
     lines = "\n".join(f'{row.client}: {" ".join(row.records[-1]["command"])}'
                       for row in section.rows.values() if row.records and "command" in row.records[-1])
-    return f'<details><summary>Commands: <code>perf/run {escape(section.name)}</code></summary><pre>{escape(lines)}</pre></details>'
+    return f'<details><summary>Commands: <code>{escape(overview.command_of(section.name))}</code></summary><pre>{escape(lines)}</pre></details>'
 
 
 def how_to_read():

@@ -1,85 +1,15 @@
 """What is measured: rows (a client and its flags), the columns shown, and the goals they answer."""
 
-from dataclasses import dataclass, field
-
+import lists
+import loads
 from goals import Goal, at_most, ratio
-
-MIB = 1 << 20
-CPU, RSS, LOOKUP = "cpu_us_per_request", "rss_max_bytes", "lookup_ns"
-
-
-@dataclass
-class Scale:
-    requests: int
-    latency_requests: int
-    deep: int
-    entries: int  # bodies in a cache
-    large_bytes: int
-    counted_requests: tuple  # few and many, for the difference of instruction counts
-    allocated_requests: tuple = (1_000, 5_000)  # the same for allocations, which are counted at full speed
-
-    @staticmethod
-    def full():
-        return Scale(requests=100_000, latency_requests=20_000, deep=100_000, entries=10_000, large_bytes=1 << 30,
-                     counted_requests=(1_000, 5_000))
-
-    @staticmethod
-    def quick():
-        return Scale(requests=10_000, latency_requests=2_000, deep=10_000, entries=10_000, large_bytes=1 << 28,
-                     counted_requests=(1_000, 2_000))
-
-
-@dataclass
-class Setting:
-    binaries: object
-    origin: object
-    work: str
-    scale: Scale
-
-
-@dataclass
-class Row:
-    label: str
-    client: str
-    flags: list
-    outputs: list = field(default_factory=list)
-    seconds_max: int = 120
-    errors_share: float = 0  # of the requests that may fail: refusals that are what is measured
-    fills: bool = False  # the first run fills a store that the later ones find full
-
-
-@dataclass
-class Section:
-    name: str
-    title: str
-    rows: list
-    goals: list
-    columns: list
-    base: str | None = None  # the row that the ratio column divides by
-    metric: str = CPU  # what that column divides
-    chart: dict = field(default_factory=dict)  # a curve against what the rows vary: {metric, x, places: {label: [series, x]}}
-
-    def record(self, missing):
-        """What the results keep of it: enough to draw it later, and why rows are left out."""
-        rows = [{"label": row.label, "client": row.client, "missing": missing.get(row.client, "")} for row in self.rows]
-        return {"section": self.name, "title": self.title, "base": self.base, "metric": self.metric, "chart": self.chart,
-                "columns": [column[1] for column in self.columns], "rows": rows}
-
-
-# (heading, key, divisor, decimals, with spread)
-REQUEST_COLUMNS = [
-    ("CPU us/req", CPU, 1, 1, True), ("user", "cpu_user_us_per_request", 1, 1, False),
-    ("req/s", "requests_per_second", 1, 0, False), ("p50 us", "p50_us", 1, 1, False),
-    ("p99 us", "p99_us", 1, 1, False), ("RSS MiB", RSS, MIB, 1, False),
-]
-
-
-def gets(s, *more, prefix=None):
-    return ["--url-prefix", prefix or s.origin.http, "--requests", str(s.scale.requests), *more]
+from parts import CPU, LOOKUP, MIB, REQUEST_COLUMNS, RSS, Row, Section, gets, hits
 
 
 def p1(s):
-    return closed_loop(s, "P1", "8 KiB GETs over HTTP/1.1, 64 in flight", s.origin.http)
+    section = closed_loop(s, "P1", "8 KiB GETs over HTTP/1.1, 64 in flight", s.origin.http)
+    section.rows.append(lists.curl(s, "curl -Z, the whole program", s.origin.http))
+    return section
 
 
 def p1_waiting(s):
@@ -164,10 +94,6 @@ def p3(s):
         ("ns each", LOOKUP, 1, 0, True), ("p99 of batches", "lookup_p99_ns", 1, 0, False),
         ("CPU us", CPU, 1, 2, False), ("RSS MiB", RSS, MIB, 1, False),
     ], base="LMDB in C, pointer", metric=LOOKUP)
-
-
-def hits(s, name):
-    return ["--hits", "--url-prefix", f"{s.origin.http}/fresh", "--cache", f"{s.work}/{name}-netspool"]
 
 
 def p3_latency(s):
@@ -260,6 +186,8 @@ def p7(s):
         row("netspool, 4 files", "netspool", 4),
         row("AsyncHTTPClient, counted", "ahc", 0),
         row("AsyncHTTPClient, 1 file", "ahc", 1),
+        lists.curl_download(s),
+        lists.aria2_download(s),
     ], [
         ratio("CPU to one file, of netspool to AsyncHTTPClient", "netspool, 1 file", "AsyncHTTPClient, 1 file", "cpu_seconds", 0.3),
         # A tenth for what is not a write call, as the noise of the two differences demands.
@@ -276,6 +204,7 @@ def p8(s):
         Row("raw tuned", "raw", flags),
         Row("netspool", "netspool", [*flags, "--queued", "64"]),
         Row("AsyncHTTPClient, futures", "ahc", flags),
+        lists.curl(s, "curl -Z, the whole program", s.origin.https, "--http2", "--cacert", s.origin.ca),
     ], [
         ratio("CPU of netspool to raw tuned", "netspool", "raw tuned", CPU, 1.05),
         ratio("CPU of netspool to AsyncHTTPClient", "netspool", "AsyncHTTPClient, futures", CPU, 0.5),
@@ -329,11 +258,12 @@ def p10(s):
 
 
 MAKERS = {
-    "P1": p1, "P1w": p1_waiting, "P2": p2, "P3": p3, "P3l": p3_latency, "P3s": p3_sizes, "P3m": p3_misses, "P4": p4,
-    "P5": p5, "P7": p7, "P8": p8, "P9": p9, "P10": p10,
+    "P1": p1, "P1w": p1_waiting, "P1c": loads.p1_width, "P1o": loads.p1_open, "P2": p2, "P3": p3, "P3l": p3_latency, "P3s": p3_sizes,
+    "P3m": p3_misses, "P4": p4, "P5": p5, "P5l": loads.p5_lists, "P7": p7, "P8": p8, "P9": p9, "P10": p10,
 }
 NAMES = list(MAKERS)
 
 
 def make(setting, names):
+    """All, if none is named."""
     return [maker(setting) for name, maker in MAKERS.items() if not names or name in names]

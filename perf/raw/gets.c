@@ -2,12 +2,13 @@
 
 #include "easy.h"
 #include "measure.h"
+#include "pace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER_BYTES_MAX = 16 * 1024 };
+enum { HEADER_BYTES_MAX = 16 * 1024, SLICE_NANOSECONDS = 100 * 1000 * 1000 };
 
 struct gets;
 
@@ -28,6 +29,11 @@ typedef struct gets {
   slot *slots;
   long started, completed, errors;
   uint32_t *latencies;
+  pace pace;        ///< with a rate
+  slot **idle;      ///< places on the wire that wait for the next request to be due
+  long idle_count;
+  uint32_t *worst;  ///< latency by slice of time
+  long slices;
   usage begin, spent;
   long rss_max;
   bool finished;
@@ -75,15 +81,29 @@ static void start(slot *s) {
   else snprintf(url, sizeof url, "%s/t/%06ld.bin", o->url_prefix, number);
   s->body = NULL; // a body is its request's own, as if it were handed to a user
   s->length = s->capacity = s->headers_length = 0;
-  s->started = uv_hrtime();
+  // By the rate it is when it should have left: what a stall holds up counts as held up.
+  s->started = o->rate ? pace_time(&g->pace, index) : uv_hrtime();
   curl_easy_setopt(s->easy, CURLOPT_URL, url);
   wire_add(&g->wire, s->easy);
+}
+
+/// All that should have left by now and has a place on the wire.
+static void start_due(void *context) {
+  gets *g = context;
+  while (!g->finished && g->idle_count && g->started < g->pace.total && pace_time(&g->pace, g->started) <= uv_hrtime())
+    start(g->idle[--g->idle_count]);
 }
 
 static bool is_right(const slot *s, CURLcode result) {
   long status = 0;
   curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
   return result == CURLE_OK && status == 200 && s->length == (size_t)s->gets->o->body_bytes;
+}
+
+static void keep_worst(gets *g, const slot *s, uint32_t latency) {
+  if (!g->worst) return;
+  long slice = (long)((s->started - pace_time(&g->pace, g->o->warmup)) / SLICE_NANOSECONDS);
+  if (s->started >= pace_time(&g->pace, g->o->warmup) && slice < g->slices && g->worst[slice] < latency) g->worst[slice] = latency;
 }
 
 /// Counting starts with completion number `warmup` and ends `requests` later, with all slots still busy.
@@ -93,6 +113,7 @@ static void count(gets *g, const slot *s, bool right) {
   if (index >= 0) {
     uint64_t latency = uv_hrtime() - s->started;
     g->latencies[index] = latency < UINT32_MAX ? (uint32_t)latency : UINT32_MAX;
+    keep_worst(g, s, g->latencies[index]);
   }
   if (index == -1) g->begin = usage_now();
   if (index + 1 < g->o->requests) return;
@@ -108,7 +129,10 @@ static void did_finish(void *context, CURL *easy, CURLcode result) {
   if (!g->finished) count(g, s, is_right(s, result));
   free(s->body);
   s->body = NULL;
-  if (!g->finished) start(s);
+  if (g->finished) return;
+  if (!g->o->rate) return start(s);
+  g->idle[g->idle_count++] = s;
+  start_due(g);
 }
 
 static void open_slots(gets *g) {
@@ -136,6 +160,19 @@ static void close_slots(gets *g) {
   free(g->slots);
 }
 
+/// Every place on the wire waits for its time.
+static void open_pace(gets *g, uv_loop_t *loop) {
+  g->slices = g->o->requests * 10 / g->o->rate + 1;
+  g->worst = calloc((size_t)g->slices, sizeof *g->worst);
+  g->idle = malloc((size_t)g->o->concurrency * sizeof *g->idle);
+  if (!g->worst || !g->idle) abort();
+  while (g->idle_count < g->o->concurrency) {
+    g->idle[g->idle_count] = &g->slots[g->idle_count];
+    g->idle_count++;
+  }
+  pace_open(&g->pace, loop, g->o->rate, g->o->requests + g->o->warmup, start_due, g);
+}
+
 void run_gets(uv_loop_t *loop, const options *o) {
   gets g = {.o = o};
   size_t bytes = (size_t)o->requests * sizeof *g.latencies;
@@ -146,12 +183,17 @@ void run_gets(uv_loop_t *loop, const options *o) {
   if (o->h2) curl_multi_setopt(g.wire.multi, CURLMOPT_MAX_CONCURRENT_STREAMS, o->streams);
   open_slots(&g);
   g.begin = usage_now();
-  for (long i = 0; i < o->concurrency; i++) start(&g.slots[i]);
+  if (o->rate) open_pace(&g, loop);
+  else for (long i = 0; i < o->concurrency; i++) start(&g.slots[i]);
   wire_run(&g.wire, &g.finished);
+  if (o->rate) pace_close(&g.pace);
   close_slots(&g);
   wire_close(&g.wire);
   report_begin(o, g.spent, o->requests);
   report_latencies(g.latencies, o->requests);
+  if (o->rate) report_timeline(g.worst, g.slices);
   report_end(g.rss_max, g.errors);
   free(g.latencies);
+  free(g.idle);
+  free(g.worst);
 }

@@ -59,6 +59,12 @@ void report_latencies(uint32_t *nanoseconds, long count) {
   printf("]");
 }
 
+void report_timeline(const uint32_t *worst, long count) {
+  printf(",\"timeline_us\":[");
+  for (long i = 0; i < count; i++) printf("%s[%.1f,%.3f]", i ? "," : "", (double)i / 10, worst[i] / 1e3);
+  printf("]");
+}
+
 void report_long(const char *key, long value) { printf(",\"%s\":%ld", key, value); }
 void report_double(const char *key, double value) { printf(",\"%s\":%.3f", key, value); }
 

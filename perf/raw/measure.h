@@ -21,6 +21,8 @@ long resident_max(void);
 void report_begin(const options *o, usage spent, long requests);
 /// p50, p99 and a curve of percentiles; sorts what it is given.
 void report_latencies(uint32_t *nanoseconds, long count);
+/// The slowest of each tenth of a second: `worst[i]` nanoseconds, 0 where none was due.
+void report_timeline(const uint32_t *worst, long count);
 void report_long(const char *key, long value);
 void report_double(const char *key, double value);
 /// Adds memory and errors and closes the line.

@@ -23,7 +23,7 @@ static bool take_number(options *o, const char *flag, const char *value) {
     {"--concurrency", &o->concurrency}, {"--distinct", &o->distinct},
     {"--body-bytes", &o->body_bytes},   {"--receive-buffer", &o->receive_buffer},
     {"--streams", &o->streams},         {"--write-bytes", &o->write_bytes},
-    {"--limit-seconds", &o->limit_seconds},
+    {"--limit-seconds", &o->limit_seconds}, {"--rate", &o->rate},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     if (strcmp(flag, table[i].flag) != 0) continue;

@@ -15,6 +15,7 @@ typedef struct {
   long requests;       ///< requests counted; default 20,000
   long warmup;         ///< requests before the first one counted; default 1,000
   long concurrency;    ///< requests on the wire at once; default 64
+  long rate;           ///< requests per second, started on time whatever the others do; default 0: a closed loop
   const char *url_prefix;
   long distinct;       ///< different URLs, asked for in turn; default 10,000
   bool unique;         ///< adds `?<serial>` to each URL

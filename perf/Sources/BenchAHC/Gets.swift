@@ -6,7 +6,7 @@ import NIOHTTP1
 /// GETs in a closed loop, the body held in a buffer, completions on the event loop.
 func measureGets(_ client: HTTPClient, _ options: Options) {
   let loop = ClosedLoop(options: options) { index, loop in
-    let startedAt = Clock.monotonic()
+    let startedAt = loop.startTime(index)
     client.execute(request: makeRequest(options.url(index))).whenComplete { result in
       loop.completed(startedAt: startedAt, ok: isRight(result, options))
     }

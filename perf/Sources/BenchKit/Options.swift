@@ -20,6 +20,9 @@ package struct Options: Sendable {
   /// Threads that hand over (crowd, storm). Default 8.
   package var threads = 8
 
+  /// Requests started per second, on time, whatever those before have come to. Default 0: a closed loop.
+  package var rate = 0
+
   /// Requests of the lowest class that wait beside those that count, which are urgent then. Default 0: none.
   package var bulk = 0
 
@@ -66,7 +69,7 @@ extension Options {
     [
       "--requests": \.requests, "--warmup": \.warmup, "--concurrency": \.concurrency,
       "--queued": \.queued, "--distinct": \.distinct, "--body-bytes": \.bodyBytes, "--files": \.files,
-      "--limit-seconds": \.limitSeconds, "--bulk": \.bulk, "--threads": \.threads,
+      "--limit-seconds": \.limitSeconds, "--bulk": \.bulk, "--threads": \.threads, "--rate": \.rate,
     ]
   }
   private static var texts: [String: WritableKeyPath<Options, String>] {

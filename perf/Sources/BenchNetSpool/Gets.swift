@@ -4,7 +4,7 @@ import NetSpool
 /// GETs in a closed loop, completion by closure, the body in the response.
 func measureGets(_ engine: NetworkEngine, _ options: Options) {
   let loop = ClosedLoop(options: options) { index, loop in
-    let startedAt = Clock.monotonic()
+    let startedAt = loop.startTime(index)
     let operation = engine.operation(url: options.url(index))
     if options.bulk > 0 { operation.priority = .urgent }
     engine.enqueue(

@@ -1,0 +1,57 @@
+"""Sections whose rows vary one thing: how many requests are in flight, how long a list is."""
+
+import lists
+from goals import at_most
+from parts import MIB, REQUEST_COLUMNS, RSS, Row, Section
+
+WIDTHS = [1, 4, 16, 64, 256]
+RATES = [1_000, 4_000, 16_000]
+RATE_SECONDS = 2
+
+
+def p1_width(s):
+    """What AsyncHTTPClient and the raw program do with the same number of connections."""
+    places, rows = {}, []
+    for width in WIDTHS:
+        requests = s.scale.requests // 10 if width == 1 else s.scale.requests // 4
+        flags = ["--url-prefix", s.origin.http, "--requests", str(requests), "--concurrency", str(width)]
+        for name, client, more in (("raw tuned", "raw", []), ("netspool", "netspool", ["--queued", "64"]),
+                                   ("AsyncHTTPClient, futures", "ahc", [])):
+            rows.append(Row(f"{name}, {width} in flight", client, [*flags, *(more if width > 1 else [])], rounds_max=3))
+            places[rows[-1].label] = [name, width]
+    return Section("P1c", "8 KiB GETs by the number in flight", rows, [], REQUEST_COLUMNS,
+                   chart={"metric": "requests_per_second", "x": "requests in flight", "places": places})
+
+
+def p1_open(s):
+    """Requests leave on time, whatever those before have come to: what a stall holds up counts as held up."""
+    rows, places = [], {}
+    for rate in RATES:
+        requests = int(rate * RATE_SECONDS * s.scale.share)
+        flags = ["--url-prefix", s.origin.http, "--rate", str(rate), "--requests", str(requests), "--warmup", str(rate // 4)]
+        for name, client in (("raw tuned", "raw"), ("netspool", "netspool"), ("AsyncHTTPClient, futures", "ahc")):
+            rows.append(Row(f"{name}, {rate:,} per second", client, flags, rounds_max=3))
+            places[rows[-1].label] = [name, rate]
+    return Section("P1o", "latency of 8 KiB GETs from the time at which they should leave, by the load", rows, [], [
+        ("p50 us", "p50_us", 1, 1, True), ("p99 us", "p99_us", 1, 1, True), ("CPU us/req", "cpu_us_per_request", 1, 1, False),
+        ("req/s", "requests_per_second", 1, 0, False), ("RSS MiB", RSS, MIB, 1, False),
+    ], metric="p99_us", chart={"metric": "p99_us", "x": "requests per second", "places": places})
+
+
+def p5_lists(s):
+    """Resident memory by the length of a list of URLs, all different."""
+    lengths = [s.scale.deep // 100, s.scale.deep // 10, s.scale.deep]
+    rows, places = [], {}
+    for length in lengths:
+        for name, row in (("netspool fetch", lists.tool_list(s, length)), ("curl -Z", lists.curl_list(s, length)),
+                          ("aria2", lists.aria2_list(s, length)),
+                          ("aria2 --deferred-input", lists.aria2_list(s, length, "--deferred-input=true",
+                                                                      name="aria2 --deferred-input"))):
+            rows.append(row)
+            places[row.label] = [name, length]
+    longest = lists.label("netspool fetch", lengths[-1])
+    return Section("P5l", "memory by the length of a list of URLs, 1 KiB each, 64 in flight", rows, [
+        at_most(f"resident with a list of {lengths[-1]:,} URLs", longest, RSS, 30, "MiB", per=MIB),
+    ], [
+        ("RSS MiB", RSS, MIB, 1, False), ("seconds", "seconds", 1, 1, False), ("CPU us/URL", "cpu_us_per_request", 1, 0, False),
+    ], metric=RSS, chart={"metric": RSS, "x": "URLs in the list", "places": places})
