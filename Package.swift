@@ -70,8 +70,20 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // The crash tests are a program, so that they can be run for as long as one likes: CONTRIBUTING.md.
+    .target(
+      name: "FrozenAudit", dependencies: ["NetSpoolCore"], path: "Tests/FrozenAudit", swiftSettings: strict),
+    .executableTarget(
+      name: "netspool-crash",
+      dependencies: [
+        "NetSpool", "NetSpoolCore", "NetSpoolTesting", "FrozenAudit",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/Crash", exclude: ["Power/recorder.c"], swiftSettings: strict),
+
     .testTarget(
-      name: "NetSpoolCoreTests", dependencies: ["NetSpoolCore"], swiftSettings: strict),
+      name: "NetSpoolCoreTests", dependencies: ["NetSpoolCore", "FrozenAudit"], swiftSettings: strict),
+    .testTarget(name: "NetSpoolCrashTests", dependencies: ["netspool-crash"], swiftSettings: strict),
     .testTarget(
       name: "NetSpoolTests", dependencies: ["NetSpool", "NetSpoolCore", "NetSpoolTesting"],
       swiftSettings: strict),

@@ -1,4 +1,5 @@
 import Dispatch
+import FrozenAudit
 import NetSpoolCore
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import FrozenAudit
 import Glibc
 import NetSpoolCore
 import Testing

@@ -1,0 +1,169 @@
+import Dispatch
+import Glibc
+import NetSpoolCore
+import Synchronization
+
+/// One life of a process that freezes requests, sends them to nobody, and says what it was told. It ends as it was
+/// told to: killed by its own store thread after so many answers, or in order.
+final class RecordedLife: FrozenSpoolOwner {
+  private final class Notices: Sendable {
+    let box = Mutex<[FrozenNotice]>([])
+    let left: Atomic<Int>
+    let isWritten = DispatchSemaphore(value: 0)
+
+    init(_ answersMax: Int) { left = Atomic(answersMax) }
+  }
+
+  private let store: FrozenStore
+  private let notices: Notices
+  private var spool: FrozenSpool!
+  private var random: SplitMix64
+  private var skipped: Microseconds = 0
+  private var inFlight: [FrozenID] = []
+  private var finished: [FrozenID] = []
+  private var dead: [FrozenID] = []
+  private var serial = 0
+
+  init(directory: String, seed: UInt64, answersMax: Int) throws {
+    random = SplitMix64(seed: seed)
+    var settings = FrozenStoreSettings(directory: directory)
+    settings.bytesMax = 64 << 20
+    settings.keptMax = 1 << 60
+    store = try FrozenStore.open(settings)
+    let notices = Notices(answersMax)
+    self.notices = notices
+    var policy = FrozenPolicy.standard
+    policy.attemptsMax = 3
+    let world = FrozenSpool.World(
+      now: { [unowned self] in
+        FrozenMoment(wall: WallClock.microseconds + skipped, monotonic: MonotonicClock.now + skipped)
+      },
+      random: { [unowned self] in random.unit() },
+      post: { notice in
+        // On the store's thread, which is the only one that writes: so no call is cut in two, and the next life finds
+        // what this one noted.
+        if notices.left.subtract(1, ordering: .relaxed).newValue == 0 { kill(getpid(), SIGKILL) }
+        notices.box.withLock { $0.append(notice) }
+      })
+    spool = try FrozenSpool(store, policy: policy, world: world, owner: self)
+    finished = try spool.outcomes().map(\.id)
+    dead = try spool.deadLetters().map(\.id)
+  }
+
+  func run(steps: Int) {
+    for _ in 0..<steps {
+      step()
+      takeNotices()
+      spool.pump()
+    }
+    spool.park { _ in .notSent }
+    wait()
+    store.close()
+  }
+
+  private func step() {
+    switch random.below(100) {
+    case 0..<35: accept()
+    case 35..<60: endOne()
+    case 60..<65: if let id = takeOne(&inFlight) { _ = spool.cancel(id) }
+    case 65..<72: acknowledgeOne()
+    case 72..<78: reviveOrDiscard()
+    case 78..<88: skipped += Microseconds(random.below(4_000_000))
+    default: wait()
+    }
+  }
+
+  private func takeOne(_ ids: inout [FrozenID]) -> FrozenID? {
+    ids.isEmpty ? nil : ids.remove(at: random.below(ids.count))
+  }
+
+  // MARK: Steps
+
+  private func accept() {
+    serial += 1
+    let long = random.chance(15) ? random.below(30_000) : random.below(400)
+    let body =
+      Array("body \(serial) ".utf8) + (0..<long).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    var request = FrozenRequest(
+      method: random.chance(70) ? .post : .put, url: "https://example.org/\(serial)",
+      key: IdempotencyKey(using: &random), lane: "\(random.below(5))")
+    request.tag = "power"
+    if random.chance(30) { request.dedupeKey = request.key.text }
+    let content = FrozenContent.digest(method: request.method.name, url: request.url, body: body)
+    spool.accept(request, body: body) { [unowned self] result in
+      guard case .success(let acceptance) = result else { return fail("\(result)") }
+      CrashFiles.say("ACK \(acceptance.id.number) \(request.key.text) \(content)")
+    }
+  }
+
+  private func endOne() {
+    guard let id = takeOne(&inFlight) else { return }
+    switch random.below(10) {
+    case 0..<5: spool.didEnd(id, .answered(status: 200), body: Array("done".utf8))
+    case 5..<7: spool.didEnd(id, .answered(status: 503))
+    case 7: spool.didEnd(id, .answered(status: 400))
+    case 8: spool.didEnd(id, .failed(.connectFailed, .notSent))
+    default: spool.didEnd(id, .failed(.connectionLost, .maybeProcessed))
+    }
+  }
+
+  private func acknowledgeOne() {
+    guard let id = takeOne(&finished) else { return }
+    CrashFiles.say("GONE \(id.number)")
+    spool.acknowledge(id)
+  }
+
+  private func reviveOrDiscard() {
+    guard let id = takeOne(&dead) else { return }
+    if random.chance(40) {
+      CrashFiles.say("DROP \(id.number)")
+      spool.discard(id)
+    } else {
+      CrashFiles.say("BACK \(id.number)")
+      // One without its body stays dead.
+      spool.revive(id) { _ in }
+    }
+  }
+
+  private func takeNotices() {
+    let taken = notices.box.withLock { box in
+      defer { box = [] }
+      return box
+    }
+    for notice in taken { spool.take(notice) }
+  }
+
+  /// Until all that was submitted is written.
+  private func wait() {
+    let signal = notices.isWritten
+    store.submit(.acknowledge(0)) { _ in signal.signal() }
+    signal.wait()
+    takeNotices()
+  }
+
+  private func fail(_ why: String) {
+    CrashFiles.say("FAIL \(why)")
+    exit(1)
+  }
+
+  // MARK: FrozenSpoolOwner
+
+  func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8]) { inFlight.append(id) }
+
+  func abort(_ id: FrozenID) { inFlight.removeAll { $0 == id } }
+
+  func didFinish(_ id: FrozenID, _ outcome: FrozenOutcome) {
+    finished.append(id)
+    CrashFiles.say("TERM \(id.number)")
+  }
+
+  func didBury(_ id: FrozenID, _ letter: DeadLetter) {
+    inFlight.removeAll { $0 == id }
+    dead.append(id)
+    CrashFiles.say("DEAD \(id.number)")
+  }
+
+  func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {}
+
+  func didFail(_ failure: Failure) { fail(failure.sentence) }
+}

@@ -1,0 +1,99 @@
+import Glibc
+import NetSpoolCore
+
+/// A process that is going to be killed. What it says goes straight into a file, so nothing is lost with it.
+final class CrashChild {
+  enum End: Equatable {
+    case exited(Int32)
+    case killed(Int32)
+  }
+
+  private let process: pid_t
+  /// Nobody writes to this pipe: it ends with the process.
+  private let life: Int32
+  private var end: End?
+
+  /// Runs this program again, or another one. `output`: its standard output, appended to.
+  init(
+    _ arguments: [String], program: String = CrashChild.program, environment: [String] = [], output: String
+  ) throws {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { throw CrashError("pipe: errno \(errno)") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    life = ends[0]
+    defer { Glibc.close(ends[1]) }
+    process = try Self.start(
+      [program] + arguments, environment + Self.inherited, output: output, life: ends[1])
+  }
+
+  deinit {
+    _ = kill()
+    Glibc.close(life)
+  }
+
+  /// Where this program is.
+  static let program: String = {
+    var bytes = [CChar](repeating: 0, count: 4_096)
+    let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }()
+
+  /// Nil when it lives on after so many milliseconds; -1: as long as it takes.
+  func wait(milliseconds: Int32 = -1) -> End? {
+    if let end { return end }
+    var watched = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
+    let deadline = MonotonicClock.now + Int64(milliseconds) * 1_000
+    while true {
+      let left = milliseconds < 0 ? -1 : Int32(max(0, (deadline - MonotonicClock.now + 999) / 1_000))
+      let count = unsafe poll(&watched, 1, left)
+      if count == 0 { return nil }
+      if count > 0 { return reap() }
+    }
+  }
+
+  /// As a power switch would.
+  func kill() -> End {
+    if let end { return end }
+    Glibc.kill(process, SIGKILL)
+    return reap()
+  }
+
+  private func reap() -> End {
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let end = status & 0x7F == 0 ? End.exited(status >> 8 & 0xFF) : End.killed(status & 0x7F)
+    self.end = end
+    return end
+  }
+
+  // MARK: Starting
+
+  /// A process that is killed gives its memory back to nobody but the system: AddressSanitizer would call it a leak.
+  private static var inherited: [String] {
+    let names = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "TSAN_OPTIONS"]
+    let known = names.compactMap { name -> String? in
+      guard let value = unsafe getenv(name) else { return nil }
+      return unsafe "\(name)=\(String(cString: value))"
+    }
+    return known + ["ASAN_OPTIONS=detect_leaks=0", "SWIFT_BACKTRACE=enable=no"]
+  }
+
+  private static func start(
+    _ words: [String], _ environment: [String], output: String, life: Int32
+  ) throws -> pid_t {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe _ = posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    // The same number in the child, without close-on-exec.
+    unsafe posix_spawn_file_actions_adddup2(&actions, life, 3)
+    let argv = unsafe words.map { unsafe strdup($0) } + [nil]
+    let envp = unsafe environment.map { unsafe strdup($0) } + [nil]
+    defer { unsafe (argv + envp).forEach { unsafe free($0) } }
+    var child: pid_t = 0
+    let failure = unsafe posix_spawn(&child, words[0], &actions, nil, argv, envp)
+    guard failure == 0 else { throw CrashError("start \(words[0]): errno \(failure)") }
+    return child
+  }
+}

@@ -1,0 +1,13 @@
+import NetSpoolCore
+
+/// What must be the same at every attempt, in one word.
+enum FrozenContent {
+  /// SHA-256 of method, URL and body, in hexadecimal.
+  static func digest(method: String, url: String, body: [UInt8]) -> String {
+    var digest = SHA256()
+    for part in [Array(method.utf8), Array(url.utf8), body] { digest.update(part.rawBytes) }
+    return digest.finish().map { byte in
+      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
+  }
+}

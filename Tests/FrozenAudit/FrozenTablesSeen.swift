@@ -1,0 +1,58 @@
+package import NetSpoolCore
+
+/// The tables as they stand, read beside the store.
+package struct FrozenTablesSeen: Equatable {
+  package private(set) var rec: Set<UInt64> = []
+  package private(set) var body: Set<UInt64> = []
+  package private(set) var lane: Set<UInt64> = []
+  package private(set) var due: Set<UInt64> = []
+  package private(set) var dedupe: Set<UInt64> = []
+  package private(set) var outbox: Set<UInt64> = []
+  package private(set) var dead: Set<UInt64> = []
+  package private(set) var remains: Set<UInt64> = []
+
+  package init(_ store: FrozenStore) throws {
+    var settings = EnvironmentSettings(
+      directory: store.settings.directory, layout: 1, isDisposable: false, isExclusive: true)
+    settings.databasesMax = 9
+    let environment = try Environment.open(settings)
+    defer { environment.drop() }
+    self = try environment.write { transaction throws(StoreError) in try FrozenTablesSeen(&transaction) }
+  }
+
+  private init(_ transaction: inout WriteTransaction) throws(StoreError) {
+    func numbers(_ name: String, at offset: Int, _ transaction: inout WriteTransaction) throws(StoreError)
+      -> Set<UInt64>
+    {
+      var numbers: Set<UInt64> = []
+      let table = try transaction.database(name)
+      try transaction.forEach(in: table) { record in
+        let isWhole = record.key.byteCount == offset + 8
+        // No request has the number 0: what does not belong here shows.
+        numbers.insert(isWhole ? record.key.integer(at: offset, as: UInt64.self).byteSwapped : 0)
+        return true
+      }
+      return numbers
+    }
+    rec = try numbers("rec", at: 0, &transaction)
+    body = try numbers("body", at: 0, &transaction)
+    lane = try numbers("lane", at: 16, &transaction)
+    due = try numbers("due", at: 8, &transaction)
+    outbox = try numbers("outbox", at: 0, &transaction)
+    dead = try numbers("dead", at: 0, &transaction)
+    remains = try numbers("remains", at: 0, &transaction)
+    var named: Set<UInt64> = []
+    let table = try transaction.database("dedupe")
+    try transaction.forEach(in: table) { record in
+      named.insert(record.value.byteCount < 8 ? 0 : record.value.integer(at: 0, as: UInt64.self))
+      return true
+    }
+    dedupe = named
+  }
+
+  /// The same requests in all tables that hold those that wait.
+  package var isConsistent: Bool {
+    rec == body && rec == lane && rec == due && dedupe.isSubset(of: rec) && remains.isSubset(of: dead)
+      && rec.isDisjoint(with: outbox) && rec.isDisjoint(with: dead) && outbox.isDisjoint(with: dead)
+  }
+}

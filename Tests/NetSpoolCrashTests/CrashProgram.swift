@@ -1,0 +1,21 @@
+import Glibc
+import Testing
+
+@testable import netspool_crash
+
+/// The built program as a user would run it.
+enum CrashProgram {
+  /// Longer than any run here should take.
+  private static let patience: Int32 = isLong ? 1_200_000 : 120_000
+
+  static let isLong = unsafe getenv("NETSPOOL_LONG") != nil
+
+  static func run(_ arguments: String...) throws -> (end: CrashChild.End?, output: String) {
+    let folder = try CrashFolder(in: CrashFolder.slowBase)
+    let beside = CrashChild.program.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let child = try CrashChild(
+      arguments, program: beside.joined(separator: "/") + "/netspool-crash", output: folder["said"])
+    let end = child.wait(milliseconds: patience)
+    return (end, String(decoding: CrashFiles.read(folder["said"]), as: UTF8.self))
+  }
+}

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import netspool_crash
+
+/// What a power loss leaves of a frozen store.
+struct PowerTests {
+  @Test func nothingThatWasSaidToBeAcceptedIsLost() throws {
+    let states = CrashProgram.isLong ? "10000" : "200"
+    let (end, output) = try CrashProgram.run("power", "--states", states)
+    #expect(end == .exited(0), "\(output)")
+    #expect(output.contains("\(states) states"), "\(output)")
+    #expect(output.hasSuffix(": 0 broken\n"), "\(output)")
+  }
+
+  /// The checks see it when the disk does not do what it says.
+  @Test(arguments: DiskLie.allCases) func aDiskThatLiesIsFoundOut(lie: DiskLie) throws {
+    let (end, output) = try CrashProgram.run("power", "--states", "100", "--lie", lie.rawValue)
+    #expect(end == .exited(1), "\(output)")
+  }
+}
