@@ -61,6 +61,7 @@ struct EnvironmentOpener {
     stamp.brokenOpenings = 0
     try place.write(stamp, onDisk: false)
     place.syncDirectory()
+    if !settings.isDisposable { place.syncDirectoriesAbove() }
     if !settings.isExclusive { _ = place.lockUseShared() }
     return environment
   }

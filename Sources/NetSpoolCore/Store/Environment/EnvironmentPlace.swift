@@ -165,6 +165,20 @@ extension EnvironmentPlace {
 
   /// A new file is only there after a power loss when its directory was written too.
   func syncDirectory() { _ = fsync(directory.rawValue) }
+
+  /// And a new directory only when the one above it was. Which of them an earlier process made and did not live to
+  /// sync cannot be told, so all are that are this user's.
+  func syncDirectoriesAbove() {
+    var above = path[...]
+    while above != "/", above != "." {
+      let slash = above.lastIndex(of: "/")
+      above = slash.map { $0 == above.startIndex ? "/" : above[..<$0] } ?? "."
+      guard let parent = try? FileDescriptor(opening: String(above), flags: O_RDONLY | O_DIRECTORY),
+        let status = try? FileStatus(of: parent.rawValue), status.owner == geteuid()
+      else { return }
+      _ = fsync(parent.rawValue)
+    }
+  }
 }
 
 // MARK: Locks
