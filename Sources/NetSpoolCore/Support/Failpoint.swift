@@ -5,8 +5,15 @@ internal import Synchronization
 /// raises SIGKILL at the n-th pass. Debug builds only; a release build has none of it.
 package enum Failpoint: String, Sendable, CaseIterable {
   case beforeAcceptCommit, afterAcceptCommit
+  /// The caller is about to hear that it was accepted.
+  case beforeFrozenCallback
+  /// The attempt is recorded and nothing was sent.
   case beforeAttemptCommit, afterAttemptCommit
+  /// The request's head has left, or its body; its answer's head came, or all of it.
+  case afterFirstByte, afterLastByte, afterResponseHead, afterResponseBody
   case beforeOutcomeCommit, afterOutcomeCommit
+  /// The caller's handler has returned, and nobody knows it yet.
+  case insideHandler
   case beforeAckCommit, afterAckCommit
   case duringRecovery, duringCompaction
 

@@ -16,6 +16,7 @@ extension Transfer {
   func received(head: ResponseHead) throws(Failure) {
     if self.head != nil { return }  // a second head of the same exchange: an authentication round
     self.head = head
+    Failpoint.pass(.afterResponseHead)
     try refuseTransferCodings(head)
     try refuseFalseVersion(head)
     // A 204 that announces a body may well send one (RFC 9110 section 8.6), and libcurl looks no further.

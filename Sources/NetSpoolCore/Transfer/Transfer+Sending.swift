@@ -35,9 +35,14 @@ extension Transfer {
 
   /// Nil ends the transfer.
   func fill(_ buffer: UnsafeMutableRawBufferPointer) -> BodyRead? {
+    // libcurl asks for the first of the body when it has sent the head.
+    if bytesSent == 0 { Failpoint.pass(.afterFirstByte) }
     do throws(Failure) {
       let read = unsafe try plan.source?.read(into: buffer) ?? .end
       if case .bytes(let count) = read { bytesSent += Int64(count) }
+      #if DEBUG
+        multi.takesLastByte = bytesSent == bytesToSend
+      #endif
       return read
     } catch {
       machine.handle(.fail(error))

@@ -136,6 +136,7 @@ package final class Transfer {
   package func end(code: Int32?) -> Failure? {
     multi.remove(handle)
     if code == 0 { takeLastLeg() }
+    if code == 0, head != nil { Failpoint.pass(.afterResponseBody) }
     plan.source?.close()
     plan.source = nil
     let failure = code.flatMap { verdict(code: $0) } ?? machine.failure.map { sent($0) }

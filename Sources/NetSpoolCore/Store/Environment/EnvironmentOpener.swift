@@ -57,6 +57,7 @@ struct EnvironmentOpener {
     try place.write(stamp, onDisk: true)
     place.removeLockFile()
     let environment = try makeFirst(opening)
+    Failpoint.pass(.duringRecovery)
     stamp.state = .inUse
     stamp.brokenOpenings = 0
     try place.write(stamp, onDisk: false)

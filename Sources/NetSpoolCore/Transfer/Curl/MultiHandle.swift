@@ -86,7 +86,21 @@ package final class MultiHandle {
     isDue = false
     var running: Int32 = 0
     unsafe cnetspool_multi_timed_out(multi, &running)
+    passLastByte()
     return true
+  }
+
+  #if DEBUG
+    /// libcurl was given the last byte of a body, and sends it before it returns.
+    var takesLastByte = false
+  #endif
+
+  @inline(__always)
+  private func passLastByte() {
+    #if DEBUG
+      if takesLastByte { Failpoint.pass(.afterLastByte) }
+      takesLastByte = false
+    #endif
   }
 
   // MARK: Callbacks
@@ -135,6 +149,7 @@ package final class MultiHandle {
     if events.contains(.writable) { flags |= CURL_CSELECT_OUT }
     var running: Int32 = 0
     unsafe curl_multi_socket_action(multi, descriptor, flags, &running)
+    passLastByte()
     loop.markDirty()
   }
 
