@@ -70,12 +70,15 @@ struct EnvironmentInspection {
     return stamp.state != .orderly && !stamp.boot.isSame(as: .current)
   }
 
-  /// An opening that never ended may have died of what it read. What can be had again is not given a
-  /// second chance; what cannot is given two.
+  /// An opening that never ended may have died of what it read. What can be had again is not given a second chance.
+  /// What cannot is: every page is walked before each of them, and a process that is killed as soon as it starts, by
+  /// a supervisor or for want of memory, says nothing about its file. Not for ever, though.
   private func distrust(_ stamp: EnvironmentStamp, broken: UInt16) -> String? {
     if stamp.isSuspect && settings.isDisposable { return "damage met in use" }
-    return broken > (settings.isDisposable ? 0 : 2) ? "opening never ended" : nil
+    return broken > (settings.isDisposable ? 0 : Self.brokenMax) ? "opening never ended" : nil
   }
+
+  private static let brokenMax: UInt16 = 15
 
   /// A file that nobody touched since it was left in order needs no walk through its pages.
   private func damage(
