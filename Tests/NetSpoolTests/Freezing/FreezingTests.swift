@@ -172,6 +172,7 @@ import Testing
       for operation in operations.dropFirst() {
         let ticket = await engine.freeze(operation)
         #expect(ticket.id == first.id && ticket.isDuplicate)
+        #expect(ticket.idempotencyKey == first.idempotencyKey)
       }
       fixture.origin.release("/letters")
       for operation in operations { #expect(await operation.end().text == "taken") }

@@ -36,10 +36,17 @@ extension FrozenDispatcher {
         waiting[id]?.secrets = Secrets(
           headers: submission.headers, credential: submission.credential, timeouts: submission.timeouts)
       }
-      let ticket = FrozenTicket(
-        id: id, key: submission.request.key.text, isDuplicate: acceptance.isDuplicate)
+      let key = (acceptance.isDuplicate ? record(id)?.request : nil)?.key ?? submission.request.key
+      let ticket = FrozenTicket(id: id, key: key.text, isDuplicate: acceptance.isDuplicate)
       on(operation) { core, operation in core.didFreeze(operation, ticket) }
       if isUnwanted { withdraw(operation) }
+    }
+  }
+
+  /// Nil when it has just ended.
+  private func record(_ id: FrozenID) -> FrozenRecord? {
+    (try? freezer.store.row(id.number)).flatMap {
+      FrozenRecord(decoding: $0.payload.rawBytes, at: freezer.settings.now())
     }
   }
 
