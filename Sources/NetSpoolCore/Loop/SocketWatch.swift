@@ -19,15 +19,18 @@ package final class SocketWatch {
   private let onIdleEvent: () -> Void
   /// Somebody wanted to read from it.
   package private(set) var hasBeenRead = false
+  /// It is worth keeping while nobody wants anything: its owner says when the descriptor closes.
+  package let outlivesUse: Bool
   private var wanted: Events = []
   private var armed: Events = []
 
   /// Nil when the descriptor cannot be polled (a regular file).
   /// - Parameter onIdleEvent: something happened while nobody wanted anything.
   package init?(
-    on loop: EventLoop, descriptor: Int32, onIdleEvent: @escaping () -> Void = {},
-    _ onEvents: @escaping (Events) -> Void
+    on loop: EventLoop, descriptor: Int32, outlivesUse: Bool = false,
+    onIdleEvent: @escaping () -> Void = {}, _ onEvents: @escaping (Events) -> Void
   ) {
+    self.outlivesUse = outlivesUse
     self.onEvents = onEvents
     self.onIdleEvent = onIdleEvent
     guard unsafe uv_poll_init(loop.loop, handle.pointer, descriptor) == 0 else {

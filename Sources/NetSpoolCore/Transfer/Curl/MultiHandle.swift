@@ -124,7 +124,8 @@ package final class MultiHandle {
     if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
     if watches[index] == nil {
       watches[index] = SocketWatch(
-        on: loop, descriptor: descriptor, onIdleEvent: { [unowned self] in strayed(descriptor) }
+        on: loop, descriptor: descriptor, outlivesUse: StraySocket.isConnection(descriptor),
+        onIdleEvent: { [unowned self] in strayed(descriptor) }
       ) { [unowned self] events in
         fired(descriptor, events)
       }
@@ -132,13 +133,13 @@ package final class MultiHandle {
     watches[index]?.want(events)
   }
 
-  /// libcurl wants nothing of a socket for now, or is about to close it. One that was never read from is
-  /// still connecting, and 7.88 closes such a socket without telling (only those of a working connection go
-  /// through CURLOPT_CLOSESOCKETFUNCTION), so its watch ends here.
+  /// libcurl wants nothing of a socket for now, or is about to close it. Only those of a working connection are
+  /// closed through CURLOPT_CLOSESOCKETFUNCTION. One that was never read from is still connecting, and others are
+  /// those by which a thread tells that it has found a name: they go without a word, so their watch ends here.
   private func letGo(_ index: Int) {
     guard let watch = watches[index] else { return }
     watch.want([])
-    guard !watch.hasBeenRead else { return }
+    guard !(watch.hasBeenRead && watch.outlivesUse) else { return }
     watches[index] = nil
     watch.close()
   }

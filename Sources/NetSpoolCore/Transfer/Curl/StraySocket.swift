@@ -10,6 +10,14 @@ enum StraySocket {
     return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1 ? byte : nil
   }
 
+  /// Whether it leads to another machine, or could. libcurl has sockets for its own purposes as well.
+  static func isConnection(_ descriptor: Int32) -> Bool {
+    var domain: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    let result = unsafe getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size)
+    return result == 0 && (domain == AF_INET || domain == AF_INET6)
+  }
+
   /// Resets the connection and drops what had come; the descriptor stays libcurl's to close (connect(2),
   /// AF_UNSPEC).
   static func disconnect(_ descriptor: Int32) {
