@@ -57,6 +57,13 @@ struct PlainURLTests {
   }
 
   @Test(arguments: [
+    "hTTp://a/b", "httpS://a/b", "http://A/b", "http://a:80/b", "https://a:443/b", "http://1.2.3/b",
+    "http://a.0x7f/b", "http://01.2.3.4/b", "http://a:080/b",
+  ]) func `what has another spelling is not canonical`(url: String) {
+    #expect(PlainURL.canonicalOriginLength(url) == nil)
+  }
+
+  @Test(arguments: [
     ("HTTP://Example.ORG:80/a", "http://example.org/a"), ("https://a:443", "https://a/"),
     ("http://a/b/../c", "http://a/c"), ("http://a/b c", "http://a/b%20c"), ("http://a?b", "http://a/?b"),
     ("http://a/b#c", "http://a/b"), ("http://[::1]:8080/", "http://[::1]:8080/"),

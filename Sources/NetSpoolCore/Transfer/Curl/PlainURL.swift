@@ -17,7 +17,10 @@ package enum PlainURL {
     guard let end = originLength(url) else { return nil }
     let bytes = url.utf8.span
     let isSecure = bytes[4] == UInt8(ascii: "s")
-    guard bytes.equals(isSecure ? "https://" : "http://", in: 0..<(isSecure ? 8 : 7)) else { return nil }
+    // The comparison behind it knows no case, and `hTTp` would be another spelling of the same origin.
+    guard bytes[1] == UInt8(ascii: "t"), bytes[2] == UInt8(ascii: "t"),
+      bytes.equals(isSecure ? "https://" : "http://", in: 0..<(isSecure ? 8 : 7))
+    else { return nil }
     return isCanonicalAuthority(bytes, (isSecure ? 8 : 7)..<end, isSecure: isSecure) ? end : nil
   }
 
