@@ -12,6 +12,7 @@ from metrics import digits
 
 SIDE = 1000  # of the square that lines are drawn in
 DASHES = ["", "9 5", "2 5", "14 4 2 4"]
+ALONE = ["netspool", "ahc", "curl", "foundation", "aria2", "raw"]
 COLOURED = {"raw", "netspool", "ahc", "inside", "foundation", "stores", "curl", "aria2", "cli"}
 
 
@@ -106,7 +107,10 @@ def lines(title, series, x_axis, y_axis, x_title):
 
 
 def style(series):
-    """A client's second line is dashed, its third dotted."""
+    """A client's second line is dashed, its third dotted; lines of one client alone have colours of their own."""
+    if len(series) > 2 and len({line.client for line in series}) == 1:
+        return [(Line(line.label, ALONE[number % len(ALONE)], line.points), DASHES[number // len(ALONE) % len(DASHES)])
+                for number, line in enumerate(series)]
     seen = {}
     answer = []
     for line in series:

@@ -44,7 +44,7 @@ def against(section):
     for row in section.rows.values():
         name, x = chart["places"].get(row.label, (None, None))
         if name is not None and row.median(metric.key) is not None:
-            series.setdefault(name, Line(name, row.client, [])).points.append((x, row.median(metric.key)))
+            series.setdefault(name, Line(name, row.client, [])).points.append((x, row.median(metric.key) / metric.divisor))
     drawn = [line for line in series.values() if line.points]
     if not drawn:
         return ""
@@ -52,7 +52,7 @@ def against(section):
     x_axis = axes.logarithmic(xs[0], xs[-1], digits) if xs[-1] > xs[0] > 0 else axes.linear(max(xs[-1], 1), digits)
     x_axis.ticks = [(x, digits(x)) for x in xs]
     values = [y for line in drawn for _, y in line.points]
-    y_axis = axes.fitting(values, lambda value: digits(value / metric.divisor))
+    y_axis = axes.fitting(values, digits)
     return lines(f"{metric.title} in {metric.unit}", drawn, x_axis, y_axis, chart["x"])
 
 

@@ -1,7 +1,7 @@
 """Sections whose rows vary one thing: how many requests are in flight, how long a list is."""
 
 import lists
-from goals import at_most
+from goals import Goal, at_most
 from parts import MIB, REQUEST_COLUMNS, RSS, Row, Section
 
 WIDTHS = [1, 4, 16, 64, 256]
@@ -36,6 +36,29 @@ def p1_open(s):
         ("p50 us", "p50_us", 1, 1, True), ("p99 us", "p99_us", 1, 1, True), ("CPU us/req", "cpu_us_per_request", 1, 1, False),
         ("req/s", "requests_per_second", 1, 0, False), ("RSS MiB", RSS, MIB, 1, False),
     ], metric="p99_us", chart={"metric": "p99_us", "x": "requests per second", "places": places})
+
+
+def p11_lag(s):
+    """The loop is handed something every 5 ms while an origin misbehaves in each of these ways."""
+    waiting = s.origin.waiting
+    origins = [
+        ("an origin that answers", s.origin.http, []), ("bodies of 1 MiB", s.origin.http, ["--folder", "m", "--files", "64"]),
+        ("nobody listens", "http://127.0.0.1:1", []), ("all refused with 429", f"{waiting}/wait/0/0", []),
+        ("every answer breaks off", f"{waiting}/break", []), ("answers take a minute", f"{waiting}/wait/60000/100000", []),
+    ]
+    beats = ["--lag", "--rate", "200", "--requests", str(int(1_000 * s.scale.share)), "--warmup", "100", "--bulk", "64"]
+    rows = [Row(name, "inside", [*beats, "--url-prefix", prefix, *more], rounds_max=2) for name, prefix, more in origins]
+
+    def worst(key):
+        return lambda one: max(one[row.label][key] for row in rows) / 1_000
+
+    return Section("P11", "how late the loop runs what it is handed, with 64 requests under way", rows, [
+        Goal("p99 of the loop's lag, at its worst", 10, worst("p99_us"), "ms"),
+        Goal("the longest lag", 50, worst("worst_us"), "ms"),
+    ], [
+        ("p50 us", "p50_us", 1, 1, True), ("p99 us", "p99_us", 1, 1, True), ("worst us", "worst_us", 1, 0, True),
+        ("ended", "load_ended", 1, 0, False),
+    ], metric="p99_us")
 
 
 def p5_lists(s):

@@ -24,6 +24,7 @@ _ALL = [
     Metric("requests_per_second", "throughput", "req/s", more_is_better=True),
     Metric("p50_us", "latency, median", "µs"),
     Metric("p99_us", "latency, 99th percentile", "µs"),
+    Metric("worst_us", "latency, the worst", "µs"),
     Metric("lookup_ns", "time of one lookup", "ns"),
     Metric("lookup_p99_ns", "99th percentile of batches", "ns"),
     Metric("make_ns", "making an operation", "ns"),

@@ -1,11 +1,16 @@
 import NetSpoolCore
 
-// The inside of a hit, without the engine: the store's lookup, and what it takes to know that it is fresh.
+// What the public face does not show: the store's lookup without the engine, with what it takes to know that it is
+// fresh, and how late the loop is.
 
 let options = Options.fromCommandLine()
-guard options.mode == .lookup, !options.cache.isEmpty else { usageError("--lookup and --cache are needed") }
 
 do {
+  if options.mode == .lag {
+    try measureLag(options)
+    abandonEverything()
+  }
+  guard options.mode == .lookup, !options.cache.isEmpty else { usageError("--lag, or --lookup and --cache") }
   let store = try FilledStore(options)
   var lookups = Lookups(options)
   lookups.run { indices in indices.count { index in store.find(index) == 0 } }

@@ -5,6 +5,8 @@
 /// A path may name another delay, and how many such requests it bears at once; the others get a 429 without delay:
 /// `/wait/MILLISECONDS/AT_ONCE/anything`.
 ///
+/// `/break/anything` gets half an answer, and the end of the connection.
+///
 /// nginx on loopback often has the answer there before a client's loop goes to sleep, which hides what sleeping
 /// and waking cost. Prints its port, ends when standard input does, and in any case after LIFE_SECONDS.
 /// Enough of HTTP for a benchmark: requests without a body, one at a time per connection.
@@ -22,6 +24,7 @@ typedef struct {
   uv_write_t write;
   int handles; ///< open ones; the memory goes with the last
   int is_counted; ///< one of `at_once`
+  int breaks; ///< the connection ends with what is being written
   size_t length;
   char request[REQUEST_BYTES_MAX];
 } connection;
@@ -50,7 +53,8 @@ static void hang_up(connection *c) {
 }
 
 static void did_write(uv_write_t *write, int status) {
-  if (status < 0) hang_up(write->data);
+  connection *c = write->data;
+  if (status < 0 || c->breaks) hang_up(c);
 }
 
 static void send_answer(connection *c, char *base, size_t length) {
@@ -67,6 +71,10 @@ static void did_wait(uv_timer_t *timer) {
 static void think(connection *c) {
   unsigned long milliseconds = delay_ms;
   long limit = 0;
+  if (strncmp(c->request, "GET /break/", 11) == 0) {
+    c->breaks = 1;
+    return send_answer(c, answer, answer_length / 2);
+  }
   if (sscanf(c->request, "GET /wait/%lu/%ld/", &milliseconds, &limit) == 2) {
     if (at_once >= limit) return send_answer(c, refusal, sizeof refusal - 1);
     at_once += 1;

@@ -3,7 +3,7 @@ import Glibc
 /// What a client is asked to do. Every client takes the same flags, so one table of commands drives them all.
 package struct Options: Sendable {
   package enum Mode: String, Sendable {
-    case get, latency, enqueue, memory, download, hits, lookup, crowd, storm
+    case get, latency, enqueue, memory, download, hits, lookup, crowd, storm, lag
   }
 
   package var mode = Mode.get
@@ -121,6 +121,7 @@ extension Options {
     case "--lookup": mode = .lookup
     case "--memory": mode = .memory
     case "--crowd": mode = .crowd
+    case "--lag": mode = .lag
     case "--storm": mode = .storm
     case "--download":
       mode = .download
