@@ -107,9 +107,9 @@ def lines(title, series, x_axis, y_axis, x_title):
 
 
 def style(series):
-    """A client's second line is dashed, its third dotted; lines of one client alone have colours of their own."""
+    """A client's second line is dashed, its third dotted; lines of one client alone have colours too."""
     if len(series) > 2 and len({line.client for line in series}) == 1:
-        return [(Line(line.label, ALONE[number % len(ALONE)], line.points), DASHES[number // len(ALONE) % len(DASHES)])
+        return [(Line(line.label, ALONE[number % len(ALONE)], line.points), DASHES[number % len(DASHES)])
                 for number, line in enumerate(series)]
     seen = {}
     answer = []

@@ -47,12 +47,12 @@ def tool_list(s, count):
     """The library's command line tool, without its cache: as the others, it fetches and forgets."""
     path = write(s, f"{count}.list", (f"{url}\n" for url in urls(s, count)))
     flags = ["fetch", path, "--no-cache", "--jobs", str(IN_FLIGHT), "--quiet"]
-    return Row(label("netspool fetch", count), "cli", flags, **once(count))
+    return Row(label("netspool fetch", count), "cli", flags, **whole(count))
 
 
 def curl_list(s, count):
     path = write(s, f"{count}.list.curl", (f'url = "{url}"\noutput = "/dev/null"\n' for url in urls(s, count)))
-    return Row(label("curl -Z", count), "curl", curl_flags(path), **once(count))
+    return Row(label("curl -Z", count), "curl", curl_flags(path), **whole(count))
 
 
 def aria2_list(s, count, *more, name="aria2"):
@@ -60,16 +60,16 @@ def aria2_list(s, count, *more, name="aria2"):
     folder = f"{s.work}/{file_name(name)}-{count}"
     path = write(s, f"{count}.list.aria2", (f"{url}\n out={number}\n" for number, url in enumerate(urls(s, count))))
     flags = [*ARIA2, *more, "--max-concurrent-downloads", str(IN_FLIGHT), "--dir", folder, "--input-file", path]
-    return Row(label(name, count), "aria2", flags, [folder], **once(count))
+    return Row(label(name, count), "aria2", flags, [folder], **whole(count))
 
 
 def label(name, count):
     return f"{name}, {count:,} URLs"
 
 
-def once(count):
-    """Memory repeats well, and a long list takes long."""
-    return {"program_requests": count, "rounds_max": 1, "seconds_max": 180}
+def whole(count):
+    """A program of its own, which may take its time."""
+    return {"program_requests": count, "seconds_max": 180}
 
 
 def urls(s, count):

@@ -17,9 +17,9 @@ def p1_width(s):
         flags = ["--url-prefix", s.origin.http, "--requests", str(requests), "--concurrency", str(width)]
         for name, client, more in (("raw tuned", "raw", []), ("netspool", "netspool", ["--queued", "64"]),
                                    ("AsyncHTTPClient, futures", "ahc", [])):
-            rows.append(Row(f"{name}, {width} in flight", client, [*flags, *(more if width > 1 else [])], rounds_max=3))
+            rows.append(Row(f"{name}, {width} in flight", client, [*flags, *(more if width > 1 else [])]))
             places[rows[-1].label] = [name, width]
-    return Section("P1c", "8 KiB GETs by the number in flight", rows, [], REQUEST_COLUMNS,
+    return Section("P1c", "8 KiB GETs by the number in flight", rows, [], REQUEST_COLUMNS, rounds=2,
                    chart={"metric": "requests_per_second", "x": "requests in flight", "places": places})
 
 
@@ -30,12 +30,12 @@ def p1_open(s):
         requests = int(rate * RATE_SECONDS * s.scale.share)
         flags = ["--url-prefix", s.origin.http, "--rate", str(rate), "--requests", str(requests), "--warmup", str(rate // 4)]
         for name, client in (("raw tuned", "raw"), ("netspool", "netspool"), ("AsyncHTTPClient, futures", "ahc")):
-            rows.append(Row(f"{name}, {rate:,} per second", client, flags, rounds_max=3))
+            rows.append(Row(f"{name}, {rate:,} per second", client, flags))
             places[rows[-1].label] = [name, rate]
     return Section("P1o", "latency of 8 KiB GETs from the time at which they should leave, by the load", rows, [], [
         ("p50 us", "p50_us", 1, 1, True), ("p99 us", "p99_us", 1, 1, True), ("CPU us/req", "cpu_us_per_request", 1, 1, False),
         ("req/s", "requests_per_second", 1, 0, False), ("RSS MiB", RSS, MIB, 1, False),
-    ], metric="p99_us", chart={"metric": "p99_us", "x": "requests per second", "places": places})
+    ], metric="p99_us", rounds=2, chart={"metric": "p99_us", "x": "requests per second", "places": places})
 
 
 def p11_lag(s):
@@ -46,8 +46,8 @@ def p11_lag(s):
         ("nobody listens", "http://127.0.0.1:1", []), ("all refused with 429", f"{waiting}/wait/0/0", []),
         ("every answer breaks off", f"{waiting}/break", []), ("answers take a minute", f"{waiting}/wait/60000/100000", []),
     ]
-    beats = ["--lag", "--rate", "200", "--requests", str(int(1_000 * s.scale.share)), "--warmup", "100", "--bulk", "64"]
-    rows = [Row(name, "inside", [*beats, "--url-prefix", prefix, *more], rounds_max=2) for name, prefix, more in origins]
+    beats = ["--lag", "--rate", "200", "--requests", str(int(600 * s.scale.share)), "--warmup", "100", "--bulk", "64"]
+    rows = [Row(name, "inside", [*beats, "--url-prefix", prefix, *more]) for name, prefix, more in origins]
 
     def worst(key):
         return lambda one: max(one[row.label][key] for row in rows) / 1_000
@@ -58,7 +58,7 @@ def p11_lag(s):
     ], [
         ("p50 us", "p50_us", 1, 1, True), ("p99 us", "p99_us", 1, 1, True), ("worst us", "worst_us", 1, 0, True),
         ("ended", "load_ended", 1, 0, False),
-    ], metric="p99_us")
+    ], metric="p99_us", rounds=2)
 
 
 def p5_lists(s):
@@ -77,4 +77,4 @@ def p5_lists(s):
         at_most(f"resident with a list of {lengths[-1]:,} URLs", longest, RSS, 30, "MiB", per=MIB),
     ], [
         ("RSS MiB", RSS, MIB, 1, False), ("seconds", "seconds", 1, 1, False), ("CPU us/URL", "cpu_us_per_request", 1, 0, False),
-    ], metric=RSS, chart={"metric": RSS, "x": "URLs in the list", "places": places})
+    ], metric=RSS, rounds=1, chart={"metric": RSS, "x": "URLs in the list", "places": places})

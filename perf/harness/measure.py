@@ -15,12 +15,9 @@ def interleaved(section, setting, rounds, out, runner=None):
     out.write("section", **section.record(setting.binaries.missing))
     answer = []
     for number in range(rounds):
-        rows = [row for row in section.rows if number < (row.rounds_max or rounds)]
-        if not rows:
-            break
-        first = number % len(rows)  # nobody always follows the same neighbour
+        first = number % len(section.rows)  # nobody always follows the same neighbour
         done = {}
-        for row in rows[first:] + rows[:first]:
+        for row in section.rows[first:] + section.rows[:first]:
             progress(section, row, number, rounds)
             record = (runner or run_row)(row, setting)
             if record is None:

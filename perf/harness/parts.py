@@ -18,12 +18,12 @@ class Scale:
 
     @staticmethod
     def full():
-        return Scale(requests=100_000, latency_requests=20_000, deep=100_000, entries=10_000, large_bytes=1 << 30, share=1,
+        return Scale(requests=60_000, latency_requests=20_000, deep=100_000, entries=10_000, large_bytes=1 << 30, share=1,
                      counted_requests=(1_000, 5_000))
 
     @staticmethod
     def quick():
-        return Scale(requests=10_000, latency_requests=2_000, deep=10_000, entries=10_000, large_bytes=1 << 28, share=0.25,
+        return Scale(requests=6_000, latency_requests=2_000, deep=10_000, entries=10_000, large_bytes=1 << 28, share=0.25,
                      counted_requests=(1_000, 2_000))
 
 
@@ -45,7 +45,6 @@ class Row:
     errors_share: float = 0  # of the requests that may fail: refusals that are what is measured
     fills: bool = False  # the first run fills a store that the later ones find full
     program_requests: int = 0  # not 0: a whole program, which is measured from outside, and what it is asked for
-    rounds_max: int | None = None  # for what repeats well and takes long
 
 
 @dataclass
@@ -57,6 +56,7 @@ class Section:
     columns: list
     base: str | None = None  # the row that the ratio column divides by
     metric: str = CPU  # what that column divides
+    rounds: int = 5  # unless told otherwise; fewer where no goal is as close as a twentieth
     chart: dict = field(default_factory=dict)  # a curve against what the rows vary: {metric, x, places: {label: [series, x]}}
 
     def record(self, missing):

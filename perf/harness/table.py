@@ -19,8 +19,7 @@ def line(section, row, rounds, missing):
     records = [one[row.label] for one in rounds if row.label in one]
     if not records:
         return [row.label, missing.get(row.client, "failed in every round")]
-    tried = min(len(rounds), row.rounds_max or len(rounds))
-    failed = f" ({len(records)} of {tried} ended well)" if len(records) < tried else ""
+    failed = f" ({len(records)} of {len(rounds)} ended well)" if len(records) < len(rounds) else ""
     cells = [cell(records, *column[1:]) for column in section.columns]
     return [row.label + failed, *cells, *([ratio_cell(section, row, rounds)] if section.base else [])]
 

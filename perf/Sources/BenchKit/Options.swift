@@ -3,7 +3,7 @@ import Glibc
 /// What a client is asked to do. Every client takes the same flags, so one table of commands drives them all.
 package struct Options: Sendable {
   package enum Mode: String, Sendable {
-    case get, latency, enqueue, memory, download, hits, lookup, crowd, storm, lag
+    case get, latency, enqueue, memory, download, hits, lookup, crowd, storm, lag, freeze
   }
 
   package var mode = Mode.get
@@ -122,6 +122,7 @@ extension Options {
     case "--memory": mode = .memory
     case "--crowd": mode = .crowd
     case "--lag": mode = .lag
+    case "--freeze": mode = .freeze
     case "--storm": mode = .storm
     case "--download":
       mode = .download

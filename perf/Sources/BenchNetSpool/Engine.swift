@@ -13,7 +13,7 @@ func makeEngine(_ options: Options) throws(NetworkError) -> NetworkEngine {
   configuration.delivery = options.delivery == "loop" ? .loopThread : .serialQueue
   if options.h2 { configuration.tls.caFile = options.ca }
   let engine = try NetworkEngine(configuration: configuration)
-  if !options.cache.isEmpty { try engine.useCache(cacheConfiguration(options)) }
+  if !options.cache.isEmpty, options.mode != .freeze { try engine.useCache(cacheConfiguration(options)) }
   return engine
 }
 

@@ -13,6 +13,7 @@ case .memory: measureMemory(engine, options)
 case .hits: measureHits(engine, options)
 case .lookup, .lag: usageError("--\(options.mode) is not for this client")
 case .crowd: stressEnqueue(engine, options)
+case .freeze: try stressFreeze(engine, options)
 case .storm: stressCancel(engine, options)
 case .download: measureDownload(engine, options)
 }
