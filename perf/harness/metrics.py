@@ -27,6 +27,8 @@ _ALL = [
     Metric("worst_us", "latency, the worst", "µs"),
     Metric("lookup_ns", "time of one lookup", "ns"),
     Metric("lookup_p99_ns", "99th percentile of batches", "ns"),
+    Metric("freeze_ns", "time of one durable record", "ns"),
+    Metric("open_seconds", "opening", "s"),
     Metric("make_ns", "making an operation", "ns"),
     Metric("enqueue_ns", "caller's time to enqueue", "ns"),
     Metric("enqueue_cpu_ns", "of it CPU", "ns"),
@@ -42,7 +44,7 @@ METRICS = {metric.key: metric for metric in _ALL}
 
 # Of these less is better, and two results can be compared by them.
 COMPARED = [
-    "cpu_us_per_request", "lookup_ns", "p50_us", "p99_us", "rss_max_bytes", "enqueue_ns", "make_ns", "bytes_per_queued",
+    "cpu_us_per_request", "lookup_ns", "freeze_ns", "open_seconds", "p50_us", "p99_us", "rss_max_bytes", "enqueue_ns", "make_ns", "bytes_per_queued",
     "cpu_seconds", "instructions_per_request", "allocations_per_request",
 ]
 

@@ -166,6 +166,31 @@ def p5(s):
     ], [("bytes each", "bytes_per_queued", 1, 0, True), ("RSS MiB", RSS, MIB, 1, True)], rounds=3)
 
 
+def p6(s):
+    """Records of 1 KiB that are on the disk when they are said to be. New stores each time, but for the one that is opened."""
+    def bare(label, per_commit, requests):
+        folder = f"{s.work}/p6-lmdb-{per_commit}"
+        flags = ["--per-commit", str(per_commit), "--folder", folder, "--body-bytes", "1024", "--requests", str(requests)]
+        return Row(label, "stores", flags, [folder])
+
+    def frozen(label, way, requests):
+        folder = f"{s.work}/p6-frozen-{way}"
+        flags = ["--freeze", "--store", way, "--cache", folder, "--body-bytes", "1024", "--requests", str(requests)]
+        return Row(label, "inside", flags, [folder] if way != "open" else [])
+
+    many, few, held = s.scale.deep // 5, s.scale.deep // 100, s.scale.deep * 10
+    bulk, single, opened = "frozen store, in bulk", "frozen store, one by one", f"frozen store, opened with {held:,}"
+    return Section("P6", "a durable record of 1 KiB", [
+        bare("LMDB in C, 100 a commit", 100, many), bare("LMDB in C, 1 a commit", 1, few),
+        frozen(bulk, "bulk", many), frozen(single, "single", few), frozen(opened, "open", held),
+    ], [
+        ratio("a record in bulk to LMDB with 100 a commit", bulk, "LMDB in C, 100 a commit", "freeze_ns", 1.2),
+        ratio("a single record to its commit in LMDB", single, "LMDB in C, 1 a commit", "freeze_ns", 1.3),
+        at_most(f"opening with {held:,} records", opened, "open_seconds", 1, "s"),
+    ], [("ns each", "freeze_ns", 1, 0, True), ("opened in s", "open_seconds", 1, 3, True), ("RSS MiB", RSS, MIB, 1, False)],
+        base="LMDB in C, 100 a commit", metric="freeze_ns")
+
+
 def p7(s):
     def row(label, client, files, *more):
         paths = [f"{s.work}/download-{number}.bin" for number in range(files)]
@@ -259,7 +284,7 @@ def p10(s):
 
 MAKERS = {
     "P1": p1, "P1w": p1_waiting, "P1c": loads.p1_width, "P1o": loads.p1_open, "P2": p2, "P3": p3, "P3l": p3_latency, "P3s": p3_sizes,
-    "P3m": p3_misses, "P4": p4, "P5": p5, "P5l": loads.p5_lists, "P7": p7, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
+    "P3m": p3_misses, "P4": p4, "P5": p5, "P5l": loads.p5_lists, "P6": p6, "P7": p7, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
 }
 NAMES = list(MAKERS)
 

@@ -1,7 +1,7 @@
 import NetSpoolCore
 
 // What the public face does not show: the store's lookup without the engine, with what it takes to know that it is
-// fresh, and how late the loop is.
+// fresh, the store of frozen requests, and how late the loop is.
 
 let options = Options.fromCommandLine()
 
@@ -10,7 +10,13 @@ do {
     try measureLag(options)
     abandonEverything()
   }
-  guard options.mode == .lookup, !options.cache.isEmpty else { usageError("--lag, or --lookup and --cache") }
+  if options.mode == .freeze {
+    try measureFreezing(options)
+    abandonEverything()
+  }
+  guard options.mode == .lookup, !options.cache.isEmpty else {
+    usageError("--lag, or --lookup or --freeze with --cache")
+  }
   let store = try FilledStore(options)
   var lookups = Lookups(options)
   lookups.run { indices in indices.count { index in store.find(index) == 0 } }

@@ -3,7 +3,10 @@
 ///   stores --store lmdb|lmdb-copy|sqlite|file --folder DIR [--distinct N] [--body-bytes N] [--requests N]
 ///          [--warmup N] [--limit-seconds N]
 ///
-/// Fills the folder if it is not filled yet, then looks bodies up in a scattered order. Prints one line of JSON.
+///   stores --per-commit N --folder DIR [--body-bytes N] [--requests N]
+///
+/// With --per-commit it writes records to LMDB in a new folder, so many with each synced commit. Else it
+/// fills the folder if it is not filled yet, then looks bodies up in a scattered order. Prints one line of JSON.
 #include "stores.h"
 
 #include <stdio.h>
@@ -24,7 +27,7 @@ enum { STRIDE = 7919 };
 typedef struct {
   const store *store;
   const char *folder;
-  long distinct, body_bytes, requests, warmup, limit_seconds;
+  long distinct, body_bytes, requests, warmup, per_commit, limit_seconds;
 } options;
 
 uint8_t *store_buffer;
@@ -67,7 +70,7 @@ static options options_read(int argc, char **argv) {
   options o = {.distinct = 10000, .body_bytes = 8192, .requests = 20000, .warmup = 1000, .limit_seconds = 120};
   struct { const char *flag; long *field; } numbers[] = {
     {"--distinct", &o.distinct}, {"--body-bytes", &o.body_bytes}, {"--requests", &o.requests},
-    {"--warmup", &o.warmup}, {"--limit-seconds", &o.limit_seconds},
+    {"--warmup", &o.warmup}, {"--per-commit", &o.per_commit}, {"--limit-seconds", &o.limit_seconds},
   };
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--store")) o.store = store_named(argv[i + 1]);
@@ -75,7 +78,7 @@ static options options_read(int argc, char **argv) {
     else for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
       if (!strcmp(argv[i], numbers[n].flag)) *numbers[n].field = atol(argv[i + 1]);
   }
-  if (o.store && o.folder && o.distinct > 0 && o.body_bytes > 0 && o.requests > 0) return o;
+  if ((o.store || o.per_commit > 0) && o.folder && o.distinct > 0 && o.body_bytes > 0 && o.requests > 0) return o;
   fputs("stores: --store and --folder are needed, and numbers above zero\n", stderr);
   exit(EX_USAGE);
 }
@@ -107,12 +110,21 @@ static long look_up(const options *o, long first, long count) {
   return missing;
 }
 
+static int write_durably(const options *o) {
+  uint64_t begin = now();
+  store_write_durably(o->folder, o->requests, o->per_commit, (size_t)o->body_bytes);
+  printf("{\"client\":\"stores\",\"mode\":\"durable\",\"requests\":%ld,\"freeze_ns\":%.1f,\"errors\":0}\n",
+    o->requests, (double)(now() - begin) / (double)o->requests);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   options o = options_read(argc, argv);
   alarm((unsigned)o.limit_seconds);
   store_buffer = malloc((size_t)o.body_bytes);
   if (!store_buffer) abort();
   mkdir(o.folder, 0700);
+  if (o.per_commit > 0) return write_durably(&o);
   o.store->open(o.folder, (size_t)o.distinct * (size_t)(o.body_bytes + 4096));
   fill(&o);
   long errors = look_up(&o, 0, o.warmup), batch = o.requests < BATCH ? o.requests : BATCH;
