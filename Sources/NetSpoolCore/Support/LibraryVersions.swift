@@ -10,6 +10,13 @@ package enum LibraryVersions {
   /// libcurl can answer NTLM; newer distributions build it without.
   package static var hasNTLM: Bool { has(CURL_VERSION_NTLM) }
 
+  /// An easy handle may serve one exchange after the other.
+  ///
+  /// Not with libcurl 7.83.0 to 8.1.0: its handle keeps a pointer to the last field of the exchange before, which is
+  /// freed when the next one begins, and writes through it when that answer's head begins with a blank (curl issue
+  /// 11101). Connections, sessions and cookies are not the handle's, so a new one costs its making only.
+  package static let canReuseHandles = unsafe !(0x07_53_00..<0x08_01_01).contains(info?.version_num ?? 0)
+
   private static func has(_ feature: Int32) -> Bool { unsafe (info?.features ?? 0) & feature != 0 }
 
   /// The TLS library inside libcurl.
