@@ -29,8 +29,9 @@ package enum URLParser {
     guard let host = unsafe part(handle, CURLUPART_HOST)?.lowercased(), !host.isEmpty else {
       throw refused("no host")
     }
-    guard !host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || $0 == 0x5C }) else {
-      throw refused("the host holds a space, a backslash or a non-ASCII letter")
+    // An escape that is left would be undone when the URL is parsed once more, by whoever sends it.
+    guard !host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || $0 == 0x5C || $0 == 0x25 }) else {
+      throw refused("the host holds a space, a backslash, an escape or a non-ASCII letter")
     }
     let port = unsafe part(handle, CURLUPART_PORT).flatMap { Int($0) } ?? (scheme == "https" ? 443 : 80)
     let path = unsafe part(handle, CURLUPART_PATH) ?? "/"
