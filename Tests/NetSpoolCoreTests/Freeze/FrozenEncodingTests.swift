@@ -56,6 +56,20 @@ struct FrozenEncodingTests {
     #expect(FrozenRecord.decoded((bytes + [0]), at: Self.now) == nil)
   }
 
+  @Test(arguments: [4, 8, 12]) func countsThatCouldNotGoOnAreRefused(offset: Int) {
+    var bytes = Self.full().encode(at: Self.now)
+    bytes.replaceSubrange(offset..<offset + 4, with: [255, 255, 255, 255])
+    #expect(FrozenRecord.decoded(bytes, at: Self.now) == nil)
+  }
+
+  @Test func anAttemptInFlightThatWasNotCountedIsRefused() {
+    var record = Self.full()
+    record.facts.state = .inFlight
+    #expect(FrozenRecord.decoded(record.encode(at: Self.now), at: Self.now) == record)
+    record.facts.attempts = 0
+    #expect(FrozenRecord.decoded(record.encode(at: Self.now), at: Self.now) == nil)
+  }
+
   @Test func changedBytesNeverTrap() {
     let bytes = Self.full().encode(at: Self.now)
     var random = SplitMix64(seed: 1)

@@ -76,7 +76,10 @@ extension FrozenFacts {
     // So that no sum of times can overflow.
     let sane: Range<Microseconds> = -(1 << 58)..<(1 << 58)
     let times = [createdWall, lifetime, storedAge, firstSend?.wall ?? 0, firstSend?.age ?? 0, notBeforeWall]
-    guard times.allSatisfy(sane.contains)
+    // Nor any count, and so that an attempt in flight can be taken back.
+    let counts = [attempts, crashAttempts, offlineFailures]
+    guard times.allSatisfy(sane.contains), counts.allSatisfy({ $0 < 1 << 31 }),
+      state != .inFlight || attempts > 0
     else { return nil }
   }
 }
