@@ -98,3 +98,23 @@ let package = Package(
   swiftLanguageModes: [.v6],
   cLanguageStandard: .gnu11
 )
+
+// Fuzz targets, for Fuzz/run alone: every module they look into is built with libFuzzer's counters and
+// AddressSanitizer, and shows its inner parts.
+if Context.environment["FUZZ"] != nil {
+  let flags = ["-sanitize=fuzzer,address", "-enable-testing"]
+  for target in package.targets where ["NetSpoolCore", "NetSpool"].contains(target.name) {
+    target.swiftSettings = strict + [.unsafeFlags(flags)]
+  }
+  let shims = package.targets.first { $0.name == "CNetSpoolShims" }
+  shims?.cSettings = [
+    .unsafeFlags(["-fsanitize=fuzzer-no-link,address,undefined", "-fsanitize-trap=undefined"])
+  ]
+  package.targets += [
+    .systemLibrary(name: "CFuzz", path: "Fuzz/CFuzz"),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["CFuzz", "NetSpool", "NetSpoolCore", "CNetSpoolCurl", "CNetSpoolZlib"],
+      path: "Fuzz/Sources", swiftSettings: strict + [.unsafeFlags(flags + ["-parse-as-library"])],
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]),
+  ]
+}

@@ -1,0 +1,71 @@
+@testable import NetSpoolCore
+
+/// WWW-Authenticate, and what is answered to it.
+///
+/// Input: lines, each a field's value.
+enum ChallengeTarget {
+  static func run(_ bytes: [UInt8]) {
+    var input = InputReader(bytes)
+    var fields = HeaderFields()
+    while !input.isAtEnd {
+      let line = input.line().filter { $0 != 0x0D && $0 != 0 }
+      fields.append(name: "WWW-Authenticate".utf8, value: FieldNames.trimmed(line[...]))
+    }
+    let challenges = AuthenticationChallenge.all(in: fields)
+    require(challenges.count <= 16, "challenges are bounded")
+    for challenge in challenges { check(challenge) }
+    if let digest = DigestChallenge.first(in: challenges) { check(digest) }
+  }
+
+  /// Written plainly it is read as the same one.
+  private static func check(_ challenge: AuthenticationChallenge) {
+    require(challenge.scheme.utf8.allSatisfy(\.isTokenByte), "a scheme is a token")
+    require(challenge.token == nil || challenge.parameters.isEmpty, "it has a token or parameters")
+    var text = challenge.scheme
+    if let token = challenge.token { text += " \(token)" }
+    let pairs = challenge.parameters.map { name, value in "\(name)=\(quoted(value))" }
+    if !pairs.isEmpty { text += " " + pairs.joined(separator: ", ") }
+    var fields = HeaderFields()
+    fields.append(name: "WWW-Authenticate", value: text)
+    require(AuthenticationChallenge.all(in: fields) == [challenge], "it is read as it was written: \(text)")
+  }
+
+  /// No challenge makes a second field of its answer.
+  private static func check(_ challenge: DigestChallenge) {
+    for user in ["user", "us\"er\\", "bénutzer"] {
+      var answer = DigestAnswer(
+        challenge, user: user, password: "secret", method: "GET", target: "/a?b", count: 0xABCD,
+        clientNonce: "0a1b")
+      answer.body = [1, 2, 3]
+      var fields = HeaderFields()
+      fields.append(name: "Authorization", value: answer.value)
+      checkSendable(fields)
+      require(
+        !answer.value.contains("secret") || challenge.realm.contains("secret")
+          || challenge.nonce.contains("secret") || (challenge.opaque ?? "").contains("secret"),
+        "no password is sent")
+      checkAnswer(fields, challenge)
+    }
+  }
+
+  /// A server reads back what it sent.
+  private static func checkAnswer(_ fields: HeaderFields, _ challenge: DigestChallenge) {
+    guard let sent = AuthenticationChallenge.all(in: fields, named: "Authorization").first else {
+      broken("an answer can be read")
+    }
+    require(sent.scheme == "digest", "it is of the same scheme")
+    require(sent.parameters["realm"] == challenge.realm, "with the same realm")
+    require(sent.parameters["nonce"] == challenge.nonce, "the same nonce")
+    require(sent.parameters["opaque"] == challenge.opaque, "the same opaque")
+    require(sent.parameters["uri"] == "/a?b", "for the same target")
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var output = "\""
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" || scalar == "\\" { output += "\\" }
+      output.unicodeScalars.append(scalar)
+    }
+    return output + "\""
+  }
+}
