@@ -23,10 +23,11 @@ final class SquidProxy: Sendable {
   private let server: PartServer
   private let reservations: [LocalSocket]
 
-  static let isInstalled = findProgram("squid") != nil && helper != nil
+  static let isInstalled = findProgram("squid") != nil && helpers != nil
 
-  private static let helper = ["/usr/lib/squid", "/usr/lib64/squid", "/usr/libexec/squid"]
-    .map { $0 + "/basic_ncsa_auth" }.first { unsafe access($0, X_OK) == 0 }
+  /// The folder of its programs.
+  private static let helpers = ["/usr/lib/squid", "/usr/lib64/squid", "/usr/libexec/squid"]
+    .first { unsafe access($0 + "/basic_ncsa_auth", X_OK) == 0 }
 
   /// One started by the first who asks.
   static func shared() throws -> SquidProxy { try sharedProxy.get() }
@@ -34,7 +35,7 @@ final class SquidProxy: Sendable {
   private static let sharedProxy = Result { try SquidProxy() }
 
   init() throws {
-    guard let program = findProgram("squid"), let helper = Self.helper else {
+    guard let program = findProgram("squid"), let helpers = Self.helpers else {
       throw PartFailure("squid is not installed")
     }
     reservations = try (0..<2).map { _ in try LocalSocket.reserved() }
@@ -42,12 +43,13 @@ final class SquidProxy: Sendable {
     let directory = try TestFiles.makeDirectory()
     // As `openssl passwd -apr1` makes it of "secret".
     try TestFiles.write("user:$apr1$netspool$JiRqWkVAgp87eEpAA7B.R1\n".utf8, to: directory + "/passwords")
+    try TestFiles.write("user:secret\n".utf8, to: directory + "/digests")
     // A squid that root starts becomes another user, who must get at its files.
     let isRoot = geteuid() == 0
     try PartServer.fill(
       "squid/squid.conf",
       [
-        "DIRECTORY": directory, "HELPER": helper, "PORT": "\(port)", "OPEN_PORT": "\(openPort)",
+        "DIRECTORY": directory, "HELPERS": helpers, "PORT": "\(port)", "OPEN_PORT": "\(openPort)",
         "USER_LINE": isRoot ? "cache_effective_user nobody" : "",
       ], into: directory + "/squid.conf")
     if isRoot { _ = try ChildProcess.run(["chown", "-R", "nobody", directory]) }

@@ -48,6 +48,54 @@ struct ApacheTests {
     }
   }
 
+  @Test func answersItsDigestChallengeOnce() async throws {
+    let server = try ApacheServer.shared()
+    try await withWire { wire in
+      for path in ["/digest/hello.txt?once=1", "/digest/hello.txt?once=2"] {
+        let operation = wire.engine.operation(url: server.url(path))
+          .setCredentials(.digest(user: "user", password: "secret"))
+        let answer = try await wire.answer(operation)
+        #expect(answer.text == "hello\n")
+      }
+      // One refusal for both, all on one connection.
+      let logged = try server.requests("once", count: 3)
+      #expect(logged.map(\.status) == [401, 200, 200] && logged.map(\.user) == [nil, "user", "user"])
+      #expect(Set(logged.map(\.clientPort)).count == 1)
+    }
+  }
+
+  @Test func isAnsweredAgainWhenItsNonceWentStale() async throws {
+    let server = try ApacheServer.shared()
+    try await withWire { wire in
+      for _ in 0..<2 {
+        let operation = wire.engine.operation(url: server.url("/stale/hello.txt?engine"))
+          .setCredentials(.digest(user: "user", password: "secret"))
+        let answer = try await wire.answer(operation)
+        #expect(answer.text == "hello\n")
+      }
+      let logged = try server.requests("?engine", count: 4)
+      #expect(logged.map(\.status) == [401, 200, 401, 200])
+    }
+  }
+
+  /// Where it is offered Digest is what a password is for, and Basic where only that is.
+  @Test(arguments: ["/digest/hello.txt?either", "/basic/hello.txt?either"])
+  func takesAPasswordAsTheServerWants(_ path: String) async throws {
+    let server = try ApacheServer.shared()
+    try await withWire { wire in
+      func operation(_ password: String) -> NetworkOperation {
+        wire.engine.operation(url: server.url(path))
+          .setCredentials(.password(user: "user", password: password))
+      }
+      let answer = try await wire.answer(operation("secret"))
+      #expect(answer.text == "hello\n")
+      let error = try await wire.failure(operation("wrong"))
+      #expect(error.code == .authenticationFailed && error.response?.status == 401, "\(error)")
+      let logged = try server.requests(path, count: 4)
+      #expect(logged.map(\.status) == [401, 200, 401, 401])
+    }
+  }
+
   @Test func makesCollectionsAndPutsAndListsThem() async throws {
     let server = try ApacheServer.shared()
     try await withWire { wire in

@@ -37,4 +37,44 @@ struct DanteTests {
       #expect(error.code == .proxyFailed && wire.origin.requestCount == 0, "\(error)")
     }
   }
+
+  @Test func signsInWithIt() async throws {
+    let proxy = try DanteProxy(isOpen: false)
+    try await withWire {
+      $0.proxy = NetworkProxy("socks5h://127.0.0.1:\(proxy.port)").authenticated(
+        user: "user", password: "secret")
+    } _: { wire in
+      wire.origin.on("/signed", .text("hello"))
+      let answer = try await wire.answer(wire.operation("/signed"))
+      #expect(answer.text == "hello" && wire.origin.requests.last?.header("Proxy-Authorization") == nil)
+      let connection = try #require(try proxy.connections(to: wire.origin.port, count: 1).first)
+      #expect(connection.contains("username%user@"))
+    }
+  }
+
+  @Test func isTurnedAwayWithAWrongPassword() async throws {
+    let proxy = try DanteProxy(isOpen: false)
+    try await withWire {
+      $0.proxy = NetworkProxy("socks5h://127.0.0.1:\(proxy.port)").authenticated(
+        user: "user", password: "wr0ng")
+    } _: { wire in
+      let error = try await wire.failure(wire.operation("/wrong"))
+      #expect(error.code == .proxyFailed && error.isRetrySafe && wire.origin.requestCount == 0, "\(error)")
+      #expect(!"\(error)".contains("wr0ng"))
+    }
+  }
+
+  /// The length of a name is one byte (RFC 1928 section 5): what does not fit must not become another name.
+  @Test(arguments: [255, 256, 300, 2_000]) func aNameTooLongIsNotShortened(_ count: Int) async throws {
+    let proxy = try DanteProxy(isOpen: true)
+    try await withWire {
+      $0.proxy = "socks5h://127.0.0.1:\(proxy.port)"
+    } _: { wire in
+      let label = String(repeating: "a", count: 49) + "."
+      let name = String(String(repeating: label, count: count / 50 + 1).prefix(count - 1)) + "x"
+      let error = try await wire.failure(wire.engine.operation(url: "http://\(name):\(wire.origin.port)/"))
+      #expect([.proxyFailed, .invalidURL, .resolveFailed].contains(error.code), "\(error.code)")
+      #expect(wire.origin.connectionCount == 0)
+    }
+  }
 }

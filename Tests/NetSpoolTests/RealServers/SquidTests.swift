@@ -69,4 +69,82 @@ struct SquidTests {
       #expect(error.code == .proxyFailed, "\(error)")
     }
   }
+
+  @Test(arguments: ["basic", "digest"]) func signsInWithIt(_ scheme: String) async throws {
+    let proxy = try SquidProxy.shared()
+    try await withWire {
+      $0.proxy = Self.proxy(proxy, password: "secret", scheme)
+    } _: { wire in
+      wire.origin.on("/signed", .text("hello"))
+      for _ in 0..<2 {
+        let answer = try await wire.answer(wire.operation("/signed"))
+        #expect(answer.text == "hello")
+      }
+      #expect(wire.origin.requests.allSatisfy { $0.header("Proxy-Authorization") == nil })
+      let logged = try proxy.requests("127.0.0.1:\(wire.origin.port)/signed", count: 2)
+      #expect(logged.last?.user == "user" && logged.last?.status == 200)
+      if scheme == "basic" { #expect(logged.map(\.status) == [200, 200]) }
+    }
+  }
+
+  @Test(.needsNginx, arguments: ["basic", "digest"]) func signsInForATunnel(_ scheme: String) async throws {
+    let proxy = try SquidProxy.shared()
+    let server = try NginxServer.shared()
+    try await withWire {
+      $0.proxy = Self.proxy(proxy, password: "secret", scheme)
+      $0.tls.caFile = server.certificates.authority
+    } _: { wire in
+      for _ in 0..<2 {
+        let operation = wire.engine.operation(url: server.tlsURL("/seen"))
+        let answer = try await wire.answer(operation)
+        #expect(answer.status == 200)
+      }
+    }
+  }
+
+  @Test(arguments: ["basic", "digest"]) func isTurnedAwayWithAWrongPassword(_ scheme: String) async throws {
+    let proxy = try SquidProxy.shared()
+    try await withWire {
+      $0.proxy = Self.proxy(proxy, password: "wr0ng", scheme)
+    } _: { wire in
+      let error = try await wire.failure(wire.operation("/wrong"))
+      #expect(error.code == .proxyFailed && error.reason == "authentication", "\(error)")
+      #expect(error.response?.status == 407 && wire.origin.requestCount == 0 && !"\(error)".contains("wr0ng"))
+    }
+  }
+
+  @Test(.needsNginx, arguments: ["basic", "digest"])
+  func isTurnedAwayFromATunnelWithAWrongPassword(_ scheme: String) async throws {
+    let proxy = try SquidProxy.shared()
+    let server = try NginxServer.shared()
+    try await withWire {
+      $0.proxy = Self.proxy(proxy, password: "wr0ng", scheme)
+    } _: { wire in
+      let operation = wire.engine.operation(url: server.tlsURL("/hello.txt?tunnel"))
+      let error = try await wire.failure(operation)
+      #expect(error.code == .proxyFailed && error.reason == "authentication", "\(error)")
+      #expect(!"\(error)".contains("wr0ng"))
+    }
+    #expect(try !server.requests().contains { $0.target.hasSuffix("?tunnel") })
+  }
+
+  /// What the origin asks for and what the proxy asks for are two things.
+  @Test(.needsNginx) func signsInWithTheOriginThroughATunnel() async throws {
+    let proxy = try SquidProxy.shared()
+    let server = try NginxServer.shared()
+    try await withWire {
+      $0.proxy = Self.proxy(proxy, password: "secret", "basic")
+      $0.tls.caFile = server.certificates.authority
+    } _: { wire in
+      let operation = wire.engine.operation(url: server.tlsURL("/basic/hello.txt?through"))
+        .setCredentials(user: "user", password: "secret")
+      let answer = try await wire.answer(operation)
+      #expect(answer.text == "hello\n")
+    }
+  }
+
+  private static func proxy(_ proxy: SquidProxy, password: String, _ scheme: String) -> NetworkProxy {
+    NetworkProxy("http://127.0.0.1:\(proxy.port)")
+      .authenticated(user: "user", password: password, by: scheme == "basic" ? .basic : .digest)
+  }
 }
