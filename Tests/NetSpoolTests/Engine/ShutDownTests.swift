@@ -26,6 +26,67 @@ import Testing
     }
   }
 
+  /// Who says that it is to end.
+  enum Caller: CaseIterable, Sendable { case otherThread, severalThreads, loopThread, deliveryQueue }
+
+  @Test(arguments: Caller.allCases) func `ten thousand end soon whoever says so`(caller: Caller) async throws
+  {
+    try await withEngine(
+      { if caller == .loopThread { $0.delivery = .loopThread } }, queue: { $0.sizing = .fixed(64) },
+      alone: true
+    ) { engine, origin in
+      origin.hold("/held")
+      let tally = Tally()
+      for number in 0..<10_000 {
+        let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      #expect(await origin.waitForWaiting("/held", 64))
+      let start = ContinuousClock.now
+      switch caller {
+      case .otherThread: await blocking { engine.shutDown(deadline: 0) }
+      case .severalThreads:
+        await withTaskGroup { group in
+          for _ in 0..<8 { group.addTask { await blocking { engine.shutDown(deadline: 0) } } }
+        }
+      case .loopThread, .deliveryQueue:
+        // Its own end is a closure of the engine's.
+        let operation = engine.operation(path: "/not-sent").onError { _ in engine.shutDown(deadline: 0) }
+        engine.enqueue(operation)
+        operation.cancel()
+      }
+      await tally.wait(for: 10_000)
+      #expect(ContinuousClock.now - start < .seconds(2))
+      #expect(tally.count("engineClosed") == 10_000 && tally.isOneEach)
+    }
+  }
+
+  @Test func `letting go of the engine with ten thousand under way loses none`() async throws {
+    let tally = Tally()
+    try await withQueue {
+      $0.sizing = .fixed(64)
+    } _: { queue in
+      let origin = try ScriptedOrigin()
+      origin.fallback(.text("ok"))
+      origin.hold("/held")
+      try enqueueHeld(10_000, NetworkEngine(to: origin, on: queue), tally)
+      #expect(await origin.waitForWaiting("/held", 64))
+      origin.releaseAll()
+      await tally.wait(for: 10_000)
+      #expect(tally.count("completed") == 10_000 && tally.isOneEach)
+    }
+  }
+
+  /// The engine has no other reference.
+  private func enqueueHeld(_ count: Int, _ engine: NetworkEngine, _ tally: Tally) {
+    for number in 0..<count {
+      let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
+      tally.watch(operation)
+      engine.enqueue(operation)
+    }
+  }
+
   @Test func `what runs may end until the deadline, and nothing new is taken`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("in time"))
