@@ -2,9 +2,9 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
-/// Thousands of operations through networks whose faults change all the time.
+/// Thousands of operations through networks whose faults change all the time, to an origin that has its own.
 @Suite struct ToxicStressTests {
-  private static let count = LongRun.isOn ? 100_000 : 10_000
+  private static let count = LongRun.isOn ? 100_000 : 2_000
   private static let wave = 250
 
   @Test(.timeLimit(.minutes(30)), arguments: [3]) func `whatever the network does, operations end once`(
@@ -37,9 +37,13 @@ import Testing
       // Then each operation has had one final event, of every kind there is
       #expect(tally.ended == Self.count && tally.isOneEach, "seed \(seed)")
       #expect(tally.count("completed") > Self.count / 4, "seed \(seed): \(tally.count("completed"))")
-      for code in ["connectionLost", "bodyTruncated", "truncatedHeaders", "connectFailed", "cancelled"] {
+      for code in [
+        "connectionLost", "bodyTruncated", "truncatedHeaders", "connectFailed", "cancelled", "status",
+        "protocolViolation", "redirectCycle", "badChunk", "decodeFailed",
+      ] {
         #expect(tally.count(code) > 0, "no \(code) with seed \(seed)")
       }
+      #expect(queue.drain(deadline: 60))
       // And once the networks are well, so is the engine.
       for proxy in proxies {
         proxy.clear()
@@ -53,14 +57,27 @@ import Testing
     origin.on("/short", .text("hello"))
     origin.on("/long", .pattern(30_000))
     origin.on("/upload", .text("thanks"))
+    origin.on("/error", .status(500))
+    origin.on("/reset", .pattern(5_000).resetAfter(2_000))
+    origin.on("/cut", .pattern(5_000).closeAfter(2_000))
+    origin.on("/hangup", .hangUp)
+    origin.on("/garbage", .raw("nonsense\r\n\r\n"))
+    origin.on("/loop", .redirect(to: "/loop"))
+    origin.on("/chunk", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"))
+    origin.on("/coding", Answer.text("no gzip").header("Content-Encoding", "gzip"))
   }
+
+  private static let faults = [
+    "/error", "/reset", "/cut", "/hangup", "/garbage", "/loop", "/chunk", "/coding",
+  ]
 
   private func make(_ engine: NetworkEngine, _ proxy: FaultProxy, _ random: inout SeededRandom)
     -> NetworkOperation
   {
     let operation =
-      switch random.next() % 4 {
+      switch random.next() % 5 {
       case 0, 1: engine.operation(url: proxy.url("/short"))
+      case 4: engine.operation(url: proxy.url(Self.faults.randomElement(using: &random)!))
       case 2: engine.operation(url: proxy.url("/long"))
       default:
         engine.operation(url: proxy.url("/upload"), method: .put).setBody(.bytes(BodyPattern.bytes(3_000)))
