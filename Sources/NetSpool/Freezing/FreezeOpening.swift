@@ -74,6 +74,7 @@ extension FreezeConfiguration {
     core.scope = scope.isEmpty ? host : "\(host)\n\(scope)"
     core.lifetime = lifetime
     core.keyField = idempotencyKeyField ?? ""
+    if let maySend { core.maySend = { id, record in maySend(FrozenOperation(id, record)) } }
     if let secrets { core.secrets = { id, record in secrets(FrozenOperation(id, record)).core } }
     return core
   }

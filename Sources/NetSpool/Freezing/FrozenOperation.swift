@@ -18,6 +18,9 @@ public struct FrozenOperation: Sendable, Identifiable {
   public let tag: String?
   /// The author's own.
   public let userInfo: [UInt8]
+  /// Requests of one lane go one at a time, in the order in which they were accepted: its author's name for it, or the
+  /// origin.
+  public let lane: String
   /// Sent with every attempt.
   public let idempotencyKey: String
   /// Times that it may have reached the origin.
@@ -45,6 +48,7 @@ public struct FrozenOperation: Sendable, Identifiable {
     bodyBytes = request.bodyBytes
     tag = request.tag
     userInfo = request.userInfo
+    lane = String(request.lane.dropFirst(request.scope.count + 1))
     idempotencyKey = request.key.text
     attempts = Int(facts.attempts)
     isBeingSent = facts.state == .inFlight
@@ -56,7 +60,12 @@ public struct FrozenOperation: Sendable, Identifiable {
   }
 }
 
+extension FrozenOperation {
+  /// The URL for people, secrets masked.
+  package var urlMasked: String { Redaction.standard.url(url) }
+}
+
 extension FrozenOperation: CustomStringConvertible {
   /// Number, method and URL, secrets masked.
-  public var description: String { "#\(id) \(method) \(Redaction.standard.url(url))" }
+  public var description: String { "#\(id) \(method) \(urlMasked)" }
 }

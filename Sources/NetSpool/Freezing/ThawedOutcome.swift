@@ -24,6 +24,9 @@ public struct ThawedOutcome: Sendable {
   /// It may have been delivered before, to a process that ended while its handler ran.
   public let mayBeRepeated: Bool
 
+  /// The URL for people, secrets masked.
+  package var urlMasked: String { Redaction.standard.url(url) }
+
   init(_ core: ThawedRequest) {
     id = core.id.number
     mayBeRepeated = core.mayBeRepeated

@@ -24,6 +24,9 @@ extension EngineFreezing {
     return freezer.dispatch { _ = $0.spool.cancel(id) }
   }
 
+  /// Calls back, on the loop thread, as soon as nothing of the store is being written or sent; at once when it is closed.
+  package func whenStill(_ done: @escaping @Sendable () -> Void) { freezer.whenStill(done) }
+
   package func thaw() { freezer.dispatch { $0.thaw() } }
 
   /// Throws `invalidRequest(letter)`.

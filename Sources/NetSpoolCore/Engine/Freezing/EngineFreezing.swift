@@ -9,6 +9,9 @@ package final class EngineFreezing: Sendable {
     package var lifetime: Double = 7 * 86_400
     /// The field that carries the key; empty: none does.
     package var keyField = IdempotencyKey.fieldName
+    /// Whether one of this engine's requests may be sent now; nil: all may. On the loop thread, before anything is written. What may
+    /// not waits, its lane with it, for `thaw`.
+    package var maySend: (@Sendable (FrozenID, FrozenRecord) -> Bool)?
     /// The values of fields that are never written down, asked for before each attempt, on the delivery target.
     package var secrets: (@Sendable (FrozenID, FrozenRecord) -> HeaderFields)?
 

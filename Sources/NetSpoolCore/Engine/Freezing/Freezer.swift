@@ -72,6 +72,14 @@ package final class Freezer: Sendable {
     }
   }
 
+  func whenStill(_ done: @escaping @Sendable () -> Void) {
+    let isOpen = driver.perform { [self] core in
+      guard let dispatcher = core.dispatchers[ObjectIdentifier(self)] else { return done() }
+      dispatcher.perform { $0.whenStill.append(done) }
+    }
+    if !isOpen { done() }
+  }
+
   /// Its requests cannot be read.
   func fail(_ failure: Failure) {
     trouble.withLock { $0 = failure }

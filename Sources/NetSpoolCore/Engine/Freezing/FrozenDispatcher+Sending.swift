@@ -2,7 +2,9 @@
 extension FrozenDispatcher: FrozenSpoolOwner {
   func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool {
     // What waits in a queue that stands still would count as sent if the process ended meanwhile.
-    guard !core.queue.isSuspended, let context = engine(for: id, record.request) else { return false }
+    guard !core.queue.isSuspended, let context = engine(for: id, record.request),
+      context.freezing?.settings.maySend?(id, record) ?? true
+    else { return false }
     // The network is looked at by the queue whose loop this is.
     guard context.driver === core.driver, !core.maySend(to: record.request.url, for: context) else {
       return true

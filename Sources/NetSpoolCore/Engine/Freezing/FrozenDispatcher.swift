@@ -45,6 +45,8 @@ final class FrozenDispatcher {
   /// Engines, the newest last.
   var engines: [WeakEngine] = []
   var leaving: [Leaving] = []
+  /// Those who wait until nothing is being written or sent.
+  var whenStill: [() -> Void] = []
   private var timer: TimerTable.Key?
   private var timerDue = Microseconds.max
   private var isPumping = false
@@ -93,6 +95,13 @@ final class FrozenDispatcher {
     wakeInTime()
     finishLeaving()
     noteActivity()
+    if !spool.isMoving { tellStill() }
+  }
+
+  private func tellStill() {
+    let bodies = whenStill
+    whenStill = []
+    for body in bodies { body() }
   }
 
   private func wakeInTime() {
@@ -181,6 +190,7 @@ final class FrozenDispatcher {
     for operation in accepting.values { end(operation, .failure(Failure(.engineClosed))) }
     accepting = [:]
     noteActivity()
+    tellStill()
     for leaving in leaving { leaving.done() }
     leaving = []
   }

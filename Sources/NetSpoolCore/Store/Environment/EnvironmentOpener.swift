@@ -35,6 +35,16 @@ struct EnvironmentOpener {
     return try begin(inspection)
   }
 
+  /// What `open` would find, unless another process has it.
+  func inspect() throws(Failure) -> EnvironmentOpening.Found {
+    try place.lockDirectory(patience: settings.patience)
+    defer { place.unlockDirectory() }
+    guard place.lockUseAlone() else {
+      throw Failure(.storeInUse, reason: place.readStamp().map { String($0.process) })
+    }
+    return try EnvironmentInspection(place: place, settings: settings).run().finding.found
+  }
+
   /// Beside other processes, which have checked it.
   private func join() throws(Failure) -> Environment {
     let stamp = place.readStamp()

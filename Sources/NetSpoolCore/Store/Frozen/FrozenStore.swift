@@ -62,6 +62,14 @@ extension FrozenStore {
     }
   }
 
+  /// What `open` would find in a directory, which must be there. Nothing in it is changed, and nobody can open it meanwhile.
+  package static func inspect(
+    _ settings: FrozenStoreSettings
+  ) throws(Failure) -> EnvironmentOpening.Found {
+    try EnvironmentOpener(place: EnvironmentPlace(settings.environment), settings: settings.environment)
+      .inspect()
+  }
+
   private static func recover(
     _ environment: Environment
   ) throws(Failure) -> (FrozenTables, FrozenRecovery.Report) {
