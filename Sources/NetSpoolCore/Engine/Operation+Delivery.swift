@@ -43,7 +43,9 @@ extension Operation {
     if case .mark(let body) = event { return body() }
     // Nearly nobody listens to states, and copying the handlers costs more than to ask.
     if case .state = event, !shared.withLock({ $0.handlers.wantsState }) { return }
-    if case .provisional(let response) = event, case .failure = judge(.response(response)) { return }
+    if case .provisional(let response) = event, case .failure = judge(.response(response), shared.withLock { $0.demand }) {
+      return
+    }
     let handlers = shared.withLock { $0.handlers }
     handlers.forEach { handler in
       switch (handler, event) {
@@ -59,8 +61,9 @@ extension Operation {
   }
 
   private func deliverFinal() {
-    guard let raw = shared.withLock({ $0.outcome }) else { return }
-    let outcome = judge(raw)
+    let (ended, demand, isSuccess) = shared.withLock { ($0.outcome, $0.demand, $0.isSuccess) }
+    guard let ended else { return }
+    let outcome = judge(ended, demand, isSuccess: isSuccess)
     let (handlers, isRepetition) = shared.withLock { shared in
       shared.outcome = outcome
       shared.isDelivered = true
@@ -80,9 +83,9 @@ extension Operation {
   }
 
   /// The engine's rule first, then what this one demands.
-  private func judge(_ raw: Outcome) -> Outcome {
-    let outcome = context.judge(raw, isSuccess: shared.withLock { $0.isSuccess })
-    guard case .response(let response) = outcome, let demand = shared.withLock({ $0.demand }),
+  private func judge(_ raw: Outcome, _ demand: Demand?, isSuccess: Bool = false) -> Outcome {
+    let outcome = context.judge(raw, isSuccess: isSuccess)
+    guard let demand, case .response(let response) = outcome,
       var failure = demand(request, response)?.about(request.url)
     else { return outcome }
     failure.response = response

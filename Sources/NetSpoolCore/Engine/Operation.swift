@@ -15,6 +15,7 @@ package final class Operation: @unchecked Sendable {
   }
 
   typealias Conclusion = @Sendable (Outcome) -> Void
+  package typealias Demand = @Sendable (Request, Response) -> Failure?
 
   package let id: UInt64
   package let context: EngineContext
@@ -45,7 +46,7 @@ package final class Operation: @unchecked Sendable {
     /// Whatever its status says: a DELETE of what is gone has done its work.
     var isSuccess = false
     /// What its answer must be besides a success.
-    var demand: (@Sendable (Request, Response) -> Failure?)?
+    var demand: Demand?
     /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
     var onConclusion: Conclusion?
     /// Others wait for it.
@@ -130,7 +131,7 @@ extension Operation {
   }
 
   /// Any answer that the closure finds fault with ends it with that failure; on the delivery target.
-  package func demand(_ check: @escaping @Sendable (Request, Response) -> Failure?) {
+  package func demand(_ check: @escaping Demand) {
     shared.withLock { $0.demand = check }
   }
 

@@ -62,7 +62,7 @@ extension CacheStoreCore {
   private enum Outcome {
     case miss, damaged
     case pending(PendingPut)
-    case stored(Snapshot, FoundEntry, newMetadata: [UInt8]?)
+    case stored(FoundEntry, newMetadata: [UInt8]?)
   }
 
   func lookup(_ key: StoreKey) -> StoreHit? {
@@ -76,9 +76,9 @@ extension CacheStoreCore {
       return nil
     case .pending(let put):
       return StoreHit(body: LeasedBytes(metadata: put.metadata, body: put.body), bodyID: put.bodyID)
-    case .stored(let snapshot, let entry, let newMetadata):
-      let lease = LeasedBytes(snapshot, slot: entry.slot, count: entry.facts.bodyBytes)
-      guard entry.isVerified || verify(entry, snapshot) else {
+    case .stored(let entry, let newMetadata):
+      let lease = LeasedBytes(entry.lease, count: entry.facts.bodyBytes)
+      guard entry.isVerified || verify(entry) else {
         drop(damaged: key, hits: 1)
         return nil
       }
@@ -88,8 +88,8 @@ extension CacheStoreCore {
     }
   }
 
-  private func verify(_ entry: FoundEntry, _ snapshot: Snapshot) -> Bool {
-    guard snapshot.verify(entry) else { return false }
+  private func verify(_ entry: FoundEntry) -> Bool {
+    guard entry.lease.snapshot.verify(entry) else { return false }
     shelf.withLock { $0.verified.insert(entry.facts.bodyID) }
     return true
   }
@@ -124,7 +124,7 @@ extension CacheStoreCore {
         shelf.statistics.hits += 1
         touch(entry, &shelf)
         let isSame = newMetadata?.bodyID == entry.facts.bodyID
-        return .stored(snapshot, entry, newMetadata: isSame ? newMetadata?.bytes : nil)
+        return .stored(entry, newMetadata: isSame ? newMetadata?.bytes : nil)
       }
     }
     shelf.statistics.misses += 1

@@ -25,6 +25,21 @@ extension Span where Element == UInt8 {
     return nil
   }
 
+  /// How often `byte` occurs.
+  func count(of byte: UInt8) -> Int {
+    let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
+    var (index, found) = (0, 0)
+    while index + 8 <= count {
+      found += (word(at: index) ^ pattern).zeroBytes
+      index += 8
+    }
+    while index < count {
+      if self[index] == byte { found += 1 }
+      index += 1
+    }
+    return found
+  }
+
   /// The first NUL, CR or LF in `range`: the bytes no field value may hold (RFC 9110 section 5.5).
   @inline(__always)
   func firstForbidden(in range: Range<Int>) -> UInt8? {
@@ -90,6 +105,13 @@ extension UInt64 {
   @inline(__always)
   fileprivate var zeroByteMarks: UInt64 {
     (self &- 0x0101_0101_0101_0101) & ~self & 0x8080_8080_8080_8080
+  }
+
+  /// How many bytes are zero.
+  @inline(__always)
+  fileprivate var zeroBytes: Int {
+    let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
+    return (~(((self & low) &+ low) | self | low)).nonzeroBitCount
   }
 
   /// Some byte is less than 0x20.

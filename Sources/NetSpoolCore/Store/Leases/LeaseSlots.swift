@@ -1,81 +1,47 @@
-/// The two ranges a lease covers.
-@unsafe struct LeaseRanges {
-  var metadata: UnsafeRawBufferPointer
-  var body: UnsafeRawBufferPointer
-  /// They stand in memory of their own, not in the map.
-  var isCopy = false
-}
-
-/// The leases of one snapshot, by number. Numbers are used again.
-@safe struct LeaseSlots: ~Copyable {
-  @safe private struct Slot {
-    var ranges: LeaseRanges
-    /// The memory of the copy.
-    var copy: UnsafeMutableRawPointer?
-    var isPinned = false
-    var isUsed = true
-  }
-
-  private var slots: [Slot] = []
-  private var free: [Int] = []
-  /// Leases there are.
-  private(set) var count = 0
-  /// Those whose bytes are in the map.
-  private(set) var mapped = 0
+/// The leases of one snapshot. Those that have ended are used again.
+struct LeaseSlots: ~Copyable {
+  private var all: [Lease] = []
+  /// The first of those to be used again; `Lease.nextFree` is the one behind it.
+  private var firstFree = Lease.none
   /// Those whose bytes cannot be moved.
   private(set) var pins = 0
+  /// All before it need the map no more; only once no lease is begun any more.
+  private var checked = 0
 
-  deinit {
-    for slot in slots { unsafe slot.copy?.deallocate() }
+  var count: Int { all.count { $0.isUsed } }
+
+  /// One to begin with; `ended` gives those that have ended since it was asked last.
+  mutating func take(for snapshot: Snapshot, ended: () -> Int) -> Lease {
+    if firstFree == Lease.none { firstFree = ended() }
+    guard firstFree != Lease.none else { return add(snapshot) }
+    let lease = all[firstFree]
+    firstFree = lease.nextFree
+    return lease
   }
 
-  mutating func add(_ ranges: LeaseRanges) -> Int {
-    count += 1
-    mapped += 1
-    if let number = free.popLast() {
-      slots[number] = unsafe Slot(ranges: ranges)
-      return number
-    }
-    slots.append(unsafe Slot(ranges: ranges))
-    return slots.count - 1
+  private mutating func add(_ snapshot: Snapshot) -> Lease {
+    let lease = Lease(snapshot, number: all.count)
+    all.append(lease)
+    return lease
   }
 
-  mutating func remove(_ number: Int) {
-    if slots[number].isPinned { pins -= 1 }
-    if let copy = unsafe slots[number].copy { unsafe copy.deallocate() } else { mapped -= 1 }
-    unsafe slots[number].copy = nil
-    slots[number].isUsed = false
-    count -= 1
-    free.append(number)
-  }
-
-  func ranges(_ number: Int) -> LeaseRanges { unsafe slots[number].ranges }
-
-  /// Its bytes stay where they are for as long as it lives.
-  func isSettled(_ number: Int) -> Bool { unsafe slots[number].isPinned || slots[number].copy != nil }
-
-  mutating func pin(_ number: Int) {
-    slots[number].isPinned = true
+  mutating func pin(_ lease: Lease) {
+    lease.pin()
     pins += 1
   }
 
-  /// The first lease from a number on whose bytes could be copied out.
-  func nextToCopy(from start: Int) -> Int? {
-    guard mapped > pins, start < slots.count else { return nil }
-    return slots[start...].firstIndex { unsafe $0.isUsed && !$0.isPinned && $0.copy == nil }
+  mutating func unpin() { pins -= 1 }
+
+  /// Copies the bytes of the next lease from a place on out of the map. The place behind it; nil when there is
+  /// none.
+  func copyOutNext(from start: Int) -> Int? {
+    guard start < all.count else { return nil }
+    return all[start...].firstIndex { $0.copyOut() }.map { $0 + 1 }
   }
 
-  mutating func copyOut(_ number: Int) {
-    let (metadata, body) = unsafe (slots[number].ranges.metadata, slots[number].ranges.body)
-    let copy = UnsafeMutableRawPointer.allocate(
-      byteCount: max(metadata.count + body.count, 1), alignment: 16)
-    unsafe UnsafeMutableRawBufferPointer(start: copy, count: metadata.count).copyMemory(from: metadata)
-    unsafe UnsafeMutableRawBufferPointer(start: copy + metadata.count, count: body.count).copyMemory(
-      from: body)
-    unsafe slots[number].ranges = LeaseRanges(
-      metadata: UnsafeRawBufferPointer(start: copy, count: metadata.count),
-      body: UnsafeRawBufferPointer(start: copy + metadata.count, count: body.count), isCopy: true)
-    unsafe slots[number].copy = copy
-    mapped -= 1
+  /// Whether any needs the map, when no further one will begin.
+  mutating func needMap() -> Bool {
+    while checked < all.count, !all[checked].holdsMap { checked += 1 }
+    return checked < all.count
   }
 }

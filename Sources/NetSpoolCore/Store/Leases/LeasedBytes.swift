@@ -4,41 +4,40 @@
 /// Any thread. The bytes stay the same for as long as the lease lives, whatever is put, removed or evicted
 /// meanwhile: one that is held for more than two seconds is given a copy of them, unnoticed.
 @safe package final class LeasedBytes: LentBytes {
-  private enum Place {
-    case snapshot(Snapshot, slot: Int)
-    case memory(metadata: [UInt8], body: [UInt8])
-  }
-
-  private let place: Place
+  /// Nil for bytes in memory.
+  private let lease: Lease?
+  private let metadata: [UInt8]
+  private let body: [UInt8]
   /// Bytes of the body.
   package let count: Int
 
-  init(_ snapshot: Snapshot, slot: Int, count: Int) {
-    place = .snapshot(snapshot, slot: slot)
+  init(_ lease: Lease, count: Int) {
+    self.lease = lease
+    (metadata, body) = ([], [])
     self.count = count
   }
 
   init(metadata: [UInt8], body: [UInt8]) {
-    place = .memory(metadata: metadata, body: body)
+    lease = nil
+    (self.metadata, self.body) = (metadata, body)
     count = body.count
   }
 
   deinit {
-    if case .snapshot(let snapshot, let slot) = place, snapshot.isOurs { snapshot.release(slot) }
+    if let lease, lease.snapshot.isOurs { lease.snapshot.release(lease) }
   }
 
-  /// Lends the bytes to `body`; while it runs they stay where they are. The way to read that costs the store
+  /// Lends the bytes to `use`; while it runs they stay where they are. The way to read that costs the store
   /// least. Traps in a child of fork(2), where the file may change underneath.
   package func withUnsafeBytes<Result, Problem: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Problem) -> Result
+    _ use: (UnsafeRawBufferPointer) throws(Problem) -> Result
   ) throws(Problem) -> Result {
-    switch place {
-    case .memory(_, let bytes):
-      return try unsafe bytes.rawBytes.withUnsafeBytes(body)
-    case .snapshot(let snapshot, let slot):
-      check(snapshot)
-      return try unsafe snapshot.access(slot) { ranges throws(Problem) in try unsafe body(ranges.body) }
+    guard let lease else {
+      let bytes = body
+      return try unsafe bytes.rawBytes.withUnsafeBytes(use)
     }
+    check(lease)
+    return try unsafe lease.snapshot.access(lease) { ranges throws(Problem) in try unsafe use(ranges.body) }
   }
 
   /// The bytes, for as long as the lease lives. The first call settles where they stand: they pin their
@@ -46,35 +45,33 @@
   package var rawBytes: RawSpan {
     @_lifetime(borrow self)
     get {
-      switch place {
-      case .memory(_, let bytes):
+      guard let lease else {
+        let bytes = body
         return unsafe _overrideLifetime(bytes.rawBytes, borrowing: self)
-      case .snapshot(let snapshot, let slot):
-        check(snapshot)
-        let span = unsafe RawSpan(_unsafeBytes: snapshot.pin(slot).body)
-        return unsafe _overrideLifetime(span, borrowing: self)
       }
+      check(lease)
+      let span = unsafe RawSpan(_unsafeBytes: lease.snapshot.pin(lease).body)
+      return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
 
   /// What was stored beside the body, lent like the body.
   package func withMetadata<Result, Problem: Error>(
-    _ body: (RawSpan) throws(Problem) -> Result
+    _ use: (RawSpan) throws(Problem) -> Result
   ) throws(Problem) -> Result {
-    switch place {
-    case .memory(let bytes, _):
-      return try body(bytes.rawBytes)
-    case .snapshot(let snapshot, let slot):
-      check(snapshot)
-      return try unsafe snapshot.access(slot) { ranges throws(Problem) in
-        try body(unsafe RawSpan(_unsafeBytes: ranges.metadata))
-      }
+    guard let lease else {
+      let bytes = metadata
+      return try use(bytes.rawBytes)
+    }
+    check(lease)
+    return try unsafe lease.snapshot.access(lease) { ranges throws(Problem) in
+      try use(unsafe RawSpan(_unsafeBytes: ranges.metadata))
     }
   }
 
-  private func check(_ snapshot: Snapshot) {
+  private func check(_ lease: Lease) {
     precondition(
-      snapshot.isOurs,
+      lease.snapshot.isOurs,
       "NetSpool: cached bytes were read in a child of fork(2); read them before, or open the cache there")
   }
 }

@@ -16,15 +16,15 @@ internal import Synchronization
   private let environment: Environment
   private let residence: Residence
   private let state: Mutex<State>
+  /// The first of a list of leases that have ended. Taken as a whole, so nobody who joins it needs a lock.
+  private let ended = Atomic<Int>(Lease.none)
+  /// It is not current any more: the last lease ends it.
+  private let isRetired = Atomic(false)
 
   private struct State: ~Copyable {
     /// Nil once it has ended.
     var transaction: ReadTransaction?
     var slots = LeaseSlots()
-    /// Accesses to the map that are going on.
-    var inside = 0
-    /// It is not current any more: the last lease ends it.
-    var isRetired = false
   }
 
   init(_ environment: Environment, _ residence: Residence, _ book: LeaseBook) throws(StoreError) {
@@ -68,10 +68,10 @@ extension Snapshot {
       case .damaged: return .damaged
       case .entry(let facts, let ranges):
         let isVerified = facts.large == nil || verified.contains(facts.bodyID)
-        if !isVerified { state.inside += 1 }
-        let slot = unsafe state.slots.add(ranges)
-        if copying { state.slots.copyOut(slot) }
-        return .entry(FoundEntry(digest: key.digest, facts: facts, slot: slot, isVerified: isVerified))
+        let lease = state.slots.take(for: self) { ended.exchange(Lease.none, ordering: .acquiring) }
+        unsafe lease.begin(ranges, isBeingRead: !isVerified)
+        if copying { _ = lease.copyOut() }
+        return .entry(FoundEntry(digest: key.digest, facts: facts, lease: lease, isVerified: isVerified))
       }
     }
   }
@@ -122,7 +122,7 @@ extension Snapshot {
   /// bytes with their checksum. Once for each entry found without having been verified.
   func verify(_ entry: FoundEntry) -> Bool {
     let bytes = entry.facts.largeBytes
-    defer { left(bytes) }
+    defer { leave(entry.lease, bytesRead: bytes) }
     guard let large = entry.facts.large else { return true }
     let address = unsafe environment.address(ofLargeValueAt: large.page, bytes: bytes, fileBytes: fileBytes)
     guard let address = unsafe address else { return false }
@@ -139,44 +139,42 @@ extension Snapshot {
 extension Snapshot {
   /// Reads the bytes of a lease, in the map or in its copy. No lock is held meanwhile.
   func access<Result, Problem: Error>(
-    _ slot: Int, _ body: (LeaseRanges) throws(Problem) -> Result
+    _ lease: Lease, _ body: (LeaseRanges) throws(Problem) -> Result
   ) throws(Problem) -> Result {
-    let ranges = unsafe state.withLock { state in
-      let ranges = unsafe state.slots.ranges(slot)
-      if unsafe !ranges.isCopy { state.inside += 1 }
-      return unsafe ranges
-    }
-    defer { if unsafe !ranges.isCopy { left(unsafe ranges.body.count) } }
+    let ranges = unsafe lease.enter()
+    defer { if unsafe !ranges.isCopy { leave(lease, bytesRead: unsafe ranges.body.count) } }
     return try unsafe body(ranges)
   }
 
-  private func left(_ bytesRead: Int) {
+  private func leave(_ lease: Lease, bytesRead: Int) {
     residence.count(bytesRead, faults: 1)
-    state.withLock { state in
-      state.inside -= 1
-      endIfUnused(&state)
-    }
+    lease.leave()
+    endIfUnused()
   }
 
   /// The bytes of a lease, valid as long as the lease: their place is pinned, or they are copied.
-  func pin(_ slot: Int) -> LeaseRanges {
+  func pin(_ lease: Lease) -> LeaseRanges {
     unsafe state.withLock { state in
-      if !state.slots.isSettled(slot) {
-        if state.slots.pins > 0 || book.pin() { state.slots.pin(slot) } else { state.slots.copyOut(slot) }
+      if !lease.isSettled {
+        if state.slots.pins > 0 || book.pin() { state.slots.pin(lease) } else { _ = lease.copyOut() }
         endIfUnused(&state)
-        unsafe residence.count(state.slots.ranges(slot).body.count, faults: 1)
+        unsafe residence.count(lease.ranges.body.count, faults: 1)
       }
-      return unsafe state.slots.ranges(slot)
+      return unsafe lease.ranges
     }
   }
 
-  func release(_ slot: Int) {
-    state.withLock { state in
-      let hadPins = state.slots.pins > 0
-      state.slots.remove(slot)
-      if hadPins && state.slots.pins == 0 { book.unpin() }
-      endIfUnused(&state)
+  func release(_ lease: Lease) {
+    if lease.isPinned {
+      // While it is pinned the snapshot cannot end, and its book is right.
+      state.withLock { state in
+        state.slots.unpin()
+        if state.slots.pins == 0 { book.unpin() }
+      }
     }
+    lease.end()
+    lease.join(ended)
+    endIfUnused()
   }
 
   // MARK: Ending
@@ -184,7 +182,7 @@ extension Snapshot {
   /// From now on no lookup uses it. True when it has ended at once.
   func retire() -> Bool {
     state.withLock { state in
-      state.isRetired = true
+      isRetired.store(true, ordering: .sequentiallyConsistent)
       endIfUnused(&state)
       return state.transaction == nil
     }
@@ -194,20 +192,24 @@ extension Snapshot {
   func copyOut() -> Bool {
     var start = 0
     while true {
-      let slot: Int? = state.withLock { state in
-        guard let slot = state.slots.nextToCopy(from: start) else { return nil }
-        state.slots.copyOut(slot)
-        endIfUnused(&state)
-        return slot
+      let next: Int? = state.withLock { state in
+        defer { endIfUnused(&state) }
+        return state.slots.copyOutNext(from: start)
       }
-      guard let slot else { return hasEnded }
-      start = slot + 1
+      guard let next else { return hasEnded }
+      start = next
     }
   }
 
+  private func endIfUnused() {
+    if isRetired.load(ordering: .sequentiallyConsistent) { state.withLock { endIfUnused(&$0) } }
+  }
+
   private func endIfUnused(_ state: inout State) {
-    guard state.isRetired, state.slots.mapped == 0, state.inside == 0 else { return }
+    guard isRetired.load(ordering: .relaxed), !state.slots.needMap() else { return }
     state.transaction = nil
+    // Those that are still used keep this alive, and must not be kept in turn.
+    state.slots = LeaseSlots()
   }
 }
 
@@ -215,7 +217,7 @@ extension Snapshot {
 struct FoundEntry {
   let digest: KeyDigest
   let facts: EntryFacts
-  let slot: Int
+  let lease: Lease
   /// Its large value has been compared with its checksum.
   let isVerified: Bool
 }
