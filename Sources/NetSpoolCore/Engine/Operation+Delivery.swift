@@ -43,7 +43,9 @@ extension Operation {
     if case .mark(let body) = event { return body() }
     // Nearly nobody listens to states, and copying the handlers costs more than to ask.
     if case .state = event, !shared.withLock({ $0.handlers.wantsState }) { return }
-    if case .provisional(let response) = event, case .failure = judge(.response(response), shared.withLock { $0.demand }) {
+    if case .provisional(let response) = event,
+      case .failure = judge(.response(response), shared.withLock { $0.demand })
+    {
       return
     }
     let handlers = shared.withLock { $0.handlers }

@@ -148,6 +148,8 @@ final class RecordedLife: FrozenSpoolOwner {
 
   // MARK: FrozenSpoolOwner
 
+  func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool { true }
+
   func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8]) { inFlight.append(id) }
 
   func abort(_ id: FrozenID) { inFlight.removeAll { $0 == id } }

@@ -127,7 +127,8 @@ extension Lease {
 
   private var copied: LeaseRanges {
     let start = unsafe UnsafeRawPointer(bitPattern: copyStart.load(ordering: .relaxed))
-    return unsafe ranges(start, start.map { unsafe $0 + metadataBytes.load(ordering: .relaxed) }, isCopy: true)
+    return unsafe ranges(
+      start, start.map { unsafe $0 + metadataBytes.load(ordering: .relaxed) }, isCopy: true)
   }
 
   private func ranges(
@@ -152,7 +153,8 @@ extension Lease {
     let copy = UnsafeMutableRawBufferPointer.allocate(
       byteCount: unsafe max(source.metadata.count + source.body.count, 1), alignment: 16)
     unsafe copy.copyMemory(from: source.metadata)
-    unsafe UnsafeMutableRawBufferPointer(rebasing: copy[source.metadata.count...]).copyMemory(from: source.body)
+    unsafe UnsafeMutableRawBufferPointer(rebasing: copy[source.metadata.count...]).copyMemory(
+      from: source.body)
     if unsafe settle(in: copy.baseAddress) { return true }
     unsafe copy.deallocate()
     return false
