@@ -14,7 +14,7 @@ struct NetSpoolTool: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      FetchCommand.self, GetCommand.self, CacheCommand.self, DemoCommand.self, DoctorCommand.self,
-      ReportCommand.self,
+      FetchCommand.self, GetCommand.self, PostCommand.self, FrozenCommand.self, CacheCommand.self,
+      DemoCommand.self, DoctorCommand.self, ReportCommand.self,
     ])
 }

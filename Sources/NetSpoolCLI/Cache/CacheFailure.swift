@@ -31,7 +31,7 @@ struct CacheFailure: Error, Equatable, CustomStringConvertible {
   var withAdvice: String { "\(self); --no-cache fetches without it" }
 
   /// The library's words for people.
-  private static let meanings = [
+  static let meanings = [
     "permissions": "it must be writable for this user and for nobody else",
     "owner": "it belongs to another user",
     "remoteFileSystem": "it is on a network file system, where it cannot be shared safely",

@@ -6,9 +6,10 @@ struct DemoCommand: ParsableCommand {
     commandName: "demo", abstract: "Show a fetch with all that can go wrong, without any outside network.",
     discussion: """
       An origin on loopback offers thumbnails: some slow, some missing, some cut off, some busy; then it goes \
-      down. The list is fetched again from the cache, and once more when the cache has to ask. Everything \
-      fetched is compared byte for byte. Takes a few seconds, leaves nothing behind, and ends with a line such \
-      as 'demo: all 23 checks passed', or with exit status 1.
+      down. The list is fetched again from the cache, and once more when the cache has to ask. A form that is \
+      posted while the origin is down is frozen, and sent when it is back. Everything fetched is compared byte \
+      for byte. Takes a few seconds, leaves nothing behind, and ends with a line such as 'demo: all 28 checks \
+      passed', or with exit status 1.
       """)
 
   @OptionGroup var options: DemoOptions

@@ -9,7 +9,7 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     FileLimit.raise()
-    let sheet = FactSheet.doctor(.process, options.place)
+    let sheet = FactSheet.doctor(.process, options)
     let text = options.json ? sheet.json : Array(sheet.text.utf8)
     do throws(IOFailure) {
       try Descriptor(borrowing: 1, named: "standard output").write(text)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import NetSpool
 
 /// `netspool get`: one request.
 struct GetCommand: ParsableCommand {
@@ -15,18 +14,8 @@ struct GetCommand: ParsableCommand {
   func run() throws {
     let stop = StopSwitch()
     SignalWatcher.start(stop)
-    let console = Console.standardError()
-    do {
-      throw ExitCode(try GetRun(options: options, console: console, stop: stop).run().code)
-    } catch let error as NetworkError {
-      console.message("netspool: \(error)")
-      throw ExitCode(JobStatus.usage.code)
-    } catch let failure as CacheFailure {
-      console.message("netspool: \(failure)")
-      throw ExitCode(JobStatus.localIO.code)
-    } catch let failure as IOFailure {
-      console.message("netspool: \(failure)")
-      throw ExitCode(JobStatus.localIO.code)
+    try JobStatus.exit(Console.standardError()) { console in
+      try GetRun(options: options, console: console, stop: stop).run()
     }
   }
 }

@@ -16,9 +16,18 @@ final class DemoOrigin: Sendable {
     /// CPU of the origin's threads that have ended, and of the one that runs; in nanoseconds.
     var pastCPU: Int64 = 0
     var currentCPU: Int64 = 0
+    /// Forms that came in.
+    var entries: [Entry] = []
+  }
+
+  /// A form, as it came.
+  struct Entry: Equatable, Sendable {
+    let key: String?
+    let body: [UInt8]
   }
 
   static let largePath = "/large.bin"
+  static let guestbookPath = "/guestbook"
   /// How long thumbnails are fresh.
   static let freshSeconds = 3_600
 
@@ -36,6 +45,7 @@ final class DemoOrigin: Sendable {
     origin = try ScriptedOrigin(limits: limits)
     origin.on(prefix: DemoPlan.path) { [weak self] request in self?.thumbnail(request) ?? .status(410) }
     origin.on(Self.largePath) { [weak self] _ in self?.large() ?? .status(410) }
+    origin.on(Self.guestbookPath) { [weak self] request in self?.enter(request) ?? .status(410) }
   }
 
   /// Requests answered or spoiled so far.
@@ -46,6 +56,12 @@ final class DemoOrigin: Sendable {
 
   /// CPU that the origin itself took, in seconds, as of its last request: the demo shares a process with it.
   var seconds: Double { state.withLock { Double($0.pastCPU + $0.currentCPU) / 1e9 } }
+
+  /// Forms that came in so far.
+  var entries: [Entry] { state.withLock { $0.entries } }
+
+  /// Connections are refused from now on.
+  func goDown() { origin.stop() }
 
   /// Goes down in the middle of what comes: after this many more requests connections are refused.
   func goDown(after requests: Int) { state.withLock { $0.requestsUntilDown = requests } }
@@ -87,6 +103,12 @@ final class DemoOrigin: Sendable {
     }
     state.withLock { $0.confirmed += 1 }
     return Answer.status(304).header("ETag", tag).header("Cache-Control", "max-age=\(Self.freshSeconds)")
+  }
+
+  private func enter(_ request: RecordedRequest) -> Answer {
+    let entry = Entry(key: request.header("Idempotency-Key"), body: request.body)
+    state.withLock { $0.entries.append(entry) }
+    return .text("thank you\n", status: 201)
   }
 
   private func large() -> Answer {

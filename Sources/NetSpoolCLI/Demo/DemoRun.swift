@@ -15,8 +15,8 @@ final class DemoRun {
   let reactor: any Reactor
   let folder: DemoFolder
   let origin: DemoOrigin
-  private let console: Console
-  private let environment: Environment
+  let console: Console
+  let environment: Environment
   private(set) var numbers = DemoNumbers()
 
   init(_ options: DemoOptions, environment: Environment, stop: StopSwitch, reactor: any Reactor) throws {
@@ -39,6 +39,7 @@ final class DemoRun {
     talk.note("an origin on 127.0.0.1:\(origin.origin.port) plays the internet; files go to \(folder.path)")
     for part in [
       fetchAll, fetchFromTheCache, fetchAfterAnHour, fetchThroughAnOutage, fetchIntoSeveralStreams,
+      postThroughAnOutage,
     ] {
       try part()
       if let status = stopped { return status }

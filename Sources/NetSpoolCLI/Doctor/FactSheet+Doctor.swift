@@ -3,9 +3,10 @@ import NetSpool
 
 extension FactSheet {
   /// This program on this machine.
-  static func doctor(_ environment: Environment, _ place: CachePlace) -> FactSheet {
+  static func doctor(_ environment: Environment, _ options: DoctorOptions) -> FactSheet {
     FactSheet(groups: [
-      versions, network, limits, defaults, directories(environment, place.path(environment)),
+      versions, network, limits, defaults, directories(environment, options.place.path(environment)),
+      frozen(options.frozen, environment),
     ])
   }
 

@@ -1,9 +1,9 @@
 import Glibc
 import NetSpool
 
-/// One `get`, from its options to its exit status.
+/// One exchange, from its options to its exit status: a `get`, or a `post` that is not frozen.
 struct GetRun {
-  let options: GetOptions
+  let options: any ExchangeOptions
   let console: Console
   let stop: StopSwitch
   var environment = Environment.process
@@ -17,9 +17,9 @@ struct GetRun {
       queue.close()
       engine.closeCache()
     }
-    let operation = engine.operation(request)
+    let operation = engine.operation(try makeRequest())
     if options.curl { return try printCommand(operation) }
-    if options.usesCache { try engine.useCache(try CacheSettings(options.place, environment)) }
+    if let cache = try options.cacheSettings(environment) { try engine.useCache(cache) }
     let target = try GetTarget(options.output)
     let talk = options.verbose ? GetTalk() : nil
     if let talk { operation.addDownloadStream(talk) }
@@ -55,8 +55,8 @@ struct GetRun {
     return configuration
   }
 
-  private var request: NetworkRequest {
-    var request = NetworkRequest(url: options.url, method: HTTPMethod(options.method))
+  private func makeRequest() throws(IOFailure) -> NetworkRequest {
+    var request = try options.makeRequest()
     // An engine's total holds for bodies in memory only; as the request's own it holds for streams too.
     request.timeouts = options.request.engineConfiguration.timeouts
     return request
@@ -75,6 +75,10 @@ struct GetRun {
     if error.code == .sinkFailed {
       // The reader has what it wanted, as in `| head`.
       if error.errno != EPIPE { console.message("netspool: \(error)") }
+      return .localIO
+    }
+    if error.code == .uploadSourceFailed {
+      console.message("netspool: \(error)")
       return .localIO
     }
     if let response = error.response, error.code == .status { try target.write(response.body) }

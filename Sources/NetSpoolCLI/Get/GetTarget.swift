@@ -7,6 +7,8 @@ final class GetTarget {
   private let isStandardOutput: Bool
   /// A pipe or device that was named as a file; open until the end.
   private let device: Descriptor?
+  /// Of a plain file.
+  private let path: String?
 
   /// - Parameter path: nil and `-` are standard output. What is no plain file is written to as it stands:
   ///   renaming a finished file over `/dev/null` or a FIFO would destroy it.
@@ -15,6 +17,7 @@ final class GetTarget {
       stream = DescriptorDownloadStream(1, digests: false)
       isStandardOutput = true
       device = nil
+      self.path = nil
       return
     }
     isStandardOutput = false
@@ -22,10 +25,30 @@ final class GetTarget {
       let opened = try Descriptor(opening: path, O_WRONLY)
       stream = DescriptorDownloadStream(opened.number, digests: false)
       device = .some(opened)
+      self.path = nil
     } else {
       stream = FileDownloadStream(path: path, digests: false)
       device = nil
+      self.path = path
     }
+  }
+
+  /// Writes a body that no stream saw: all of it, or nothing.
+  func publish(_ body: ResponseBody) throws(IOFailure) {
+    if isStandardOutput { return try write(body) }
+    guard let path else { return try writeToDevice([UInt8](body)) }
+    let draft = "\(path).netspool-\(getpid())"
+    do throws(IOFailure) {
+      try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_EXCL).write([UInt8](body))
+      guard unsafe rename(draft, path) == 0 else { throw .last("write", path) }
+    } catch {
+      unsafe unlink(draft)
+      throw error
+    }
+  }
+
+  private func writeToDevice(_ bytes: [UInt8]) throws(IOFailure) {
+    if device != nil { try device?.write(bytes) }
   }
 
   /// Writes a body that came in one piece, an error page for instance; only to standard output.

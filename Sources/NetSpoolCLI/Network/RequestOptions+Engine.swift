@@ -16,7 +16,8 @@ extension RequestOptions {
     return configuration
   }
 
-  private var headers: HTTPHeaders {
+  /// With `--user-agent`, or the name of this program.
+  var headers: HTTPHeaders {
     var headers = HTTPHeaders()
     for field in header { headers.add(field.name, field.value) }
     if let userAgent {
