@@ -118,7 +118,7 @@ import Testing
 
   @Test(arguments: [
     "--help", "fetch --help", "cache --help", "cache remove --help", "help get", "demo --help",
-    "doctor --help", "report merge --help",
+    "doctor --help", "report merge --help", "post --help", "frozen list --help", "frozen thaw --help",
   ])
   func everyCommandHasHelp(words: String) throws {
     let end = try Tool.run(words.split(separator: " ").map(String.init))

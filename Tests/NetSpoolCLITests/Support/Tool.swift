@@ -19,8 +19,8 @@ final class Tool: Sendable {
   private let identifier: pid_t
   private let ended = DispatchGroup()
   private let exit = Mutex<Exit?>(nil)
-  /// Where the child keeps its cache unless the test names a place: nothing of one test is found by another.
-  private let home: Scratch?
+  /// Where the child keeps what it stores unless the test names a place: nothing of one test is found by another.
+  private let home: Scratch
 
   /// - Parameters:
   ///   - program: nil is the tool itself.
@@ -34,8 +34,12 @@ final class Tool: Sendable {
     let (outputRead, outputWrite) = try makePipe()
     let (errorsRead, errorsWrite) = try makePipe()
     let words = [try program ?? Self.path()] + arguments
-    home = environment.contains { $0.hasPrefix("XDG_CACHE_HOME=") } ? nil : try Scratch()
-    let environment = environment + (home.map { ["XDG_CACHE_HOME=\($0.path)"] } ?? [])
+    let home = try Scratch()
+    self.home = home
+    let places = ["XDG_CACHE_HOME", "XDG_STATE_HOME"].filter { name in
+      !environment.contains { $0.hasPrefix("\(name)=") }
+    }
+    let environment = environment + places.map { "\($0)=\(home.path)/\($0)" }
     identifier = try start(words, environment, [inputRead, given ?? outputWrite, errorsWrite])
     for end in [inputRead, outputWrite, errorsWrite] { close(end) }
     output.catchAll(from: outputRead)

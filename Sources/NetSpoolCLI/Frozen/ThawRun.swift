@@ -1,0 +1,126 @@
+import Dispatch
+import NetSpool
+import Synchronization
+
+/// One `frozen thaw`, from its options to its exit status.
+struct ThawRun {
+  let options: ThawOptions
+  let console: Console
+  let stop: StopSwitch
+  var environment = Environment.process
+  /// Where outcomes go; called on the engine's delivery queue.
+  var print: @Sendable ([UInt8]) -> Void = { try? StandardOutput.write($0) }
+
+  fileprivate enum Event: Sendable {
+    case ended(UInt64, isSent: Bool)
+    case pressed
+  }
+
+  /// What may be sent: nothing before it was looked at.
+  private final class Gate: Sendable {
+    private let ids = Mutex<Set<UInt64>>([])
+    func open(_ ids: [UInt64]) { self.ids.withLock { $0 = Set(ids) } }
+    func lets(_ id: UInt64) -> Bool { ids.withLock { $0.contains(id) } }
+  }
+
+  /// What came of it.
+  fileprivate struct Tally {
+    var sent = 0
+    var dead = 0
+    /// Those that are to be sent and are not.
+    var left: Set<UInt64>
+    var held = 0
+  }
+
+  /// At the deadline and after a signal, for answers that may be on their way.
+  private static let graceSeconds = 2.0
+
+  /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `FrozenFailure`.
+  func run() throws -> JobStatus {
+    let deadline = DispatchTime.now() + options.timeout.seconds
+    let gate = Gate()
+    var settings = try FrozenSettings(options.place, environment)
+    let secrets = secrets
+    settings.maySend = { gate.lets($0.id) }
+    if !options.header.isEmpty { settings.secrets = { secrets.only($0.secretFields) } }
+    guard try FrozenFiles.hasStore(in: settings.directory) else { return nothing() }
+    let hold = try FrozenHold(settings, console)
+    defer { hold.close() }
+    hold.settle()
+    let plan = ThawPlan(hold.engine.frozenOperations, options)
+    if let problem = plan.problem {
+      console.message("netspool: \(problem)")
+      return .usage
+    }
+    for text in plan.notes { console.message("netspool: \(text)") }
+    gate.open(plan.ready.map(\.id))
+    return try send(plan, hold.engine, until: deadline)
+  }
+
+  private var secrets: HTTPHeaders {
+    var headers = HTTPHeaders()
+    for field in options.header { headers.add(field.name, field.value) }
+    return headers
+  }
+
+  private func nothing() -> JobStatus {
+    guard options.ids.isEmpty else {
+      console.message("netspool: \(ThawPlan.unknown(options.ids))")
+      return .usage
+    }
+    console.message("netspool: nothing waits")
+    return .allDone
+  }
+
+  private func send(_ plan: ThawPlan, _ engine: NetworkEngine, until deadline: DispatchTime) throws
+    -> JobStatus
+  {
+    let inbox = Inbox<Event>()
+    stop.onPress { inbox.put(.pressed) }
+    let (asJSON, print) = (options.json, print)
+    try engine.onThawed { outcome in
+      print(asJSON ? FrozenJSON.outcome(outcome) : Array("\(FrozenText.outcome(outcome))\n".utf8))
+      inbox.put(.ended(outcome.id, isSent: (try? outcome.result.get()) != nil))
+    }
+    engine.thaw()
+    var tally = Tally(left: Set(plan.ready.map(\.id)), held: plan.held.count)
+    while !tally.left.isEmpty, stop.wish == .none, let event = inbox.next(until: deadline) {
+      tally.note(event)
+    }
+    let waiting = engine.frozenOperations
+    engine.shutDown(deadline: Self.graceSeconds)
+    while let event = inbox.next(until: .now()) { tally.note(event) }
+    for request in waiting where tally.left.contains(request.id) {
+      console.message(
+        "netspool: \(FrozenText.name(request)) waits: \(FrozenText.trouble(request) ?? "not tried yet")")
+    }
+    console.message("netspool: \(summary(tally))")
+    return status(tally)
+  }
+
+  private func summary(_ tally: Tally) -> String {
+    let waiting = tally.left.count + tally.held
+    if tally.sent + tally.dead + waiting == 0 { return "nothing waits" }
+    var parts = ["\(HumanText.count(tally.sent)) sent"]
+    if tally.dead > 0 { parts.append("\(HumanText.count(tally.dead)) dead, see 'frozen list --dead'") }
+    if waiting > 0 { parts.append("\(HumanText.count(waiting)) still \(waiting == 1 ? "waits" : "wait")") }
+    return parts.joined(separator: ", ")
+  }
+
+  private func status(_ tally: Tally) -> JobStatus {
+    switch stop.wish {
+    case .drain(let signal), .quit(let signal): return .signal(signal)
+    case .none: break
+    }
+    if !tally.left.isEmpty || tally.held > 0 { return .failedForNow }
+    return tally.dead > 0 ? .failedForGood : .allDone
+  }
+}
+
+extension ThawRun.Tally {
+  fileprivate mutating func note(_ event: ThawRun.Event) {
+    guard case .ended(let id, let isSent) = event else { return }
+    left.remove(id)
+    if isSent { sent += 1 } else { dead += 1 }
+  }
+}

@@ -1,0 +1,171 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+
+/// `netspool post --freeze`: what was accepted is sent, whatever becomes of the process.
+@Suite(.ownThreads) struct ToolFreezeTests {
+  private let bench: FrozenBench
+
+  init() throws {
+    bench = try FrozenBench()
+    bench.origin.on("/", .text("taken\n"))
+  }
+
+  /// `#1, idempotency key <uuid>` of a line that says it is frozen.
+  private func key(_ output: String) throws -> String {
+    let line = try #require(output.split(separator: "\n").first)
+    #expect(line.hasPrefix("frozen #"))
+    return String(try #require(line.split(separator: " ").dropFirst(4).first))
+  }
+
+  @Test func theTicketComesFirstAndThenTheAnswer() throws {
+    let end = try bench.run(bench.post("/", []))
+    #expect(end.exit == .status(0))
+    let key = try key(end.output)
+    #expect(end.output == "frozen #1, idempotency key \(key)\ntaken\n")
+    #expect(end.errors.isEmpty)
+    #expect(bench.origin.requests.map { $0.header("Idempotency-Key") } == ["\"\(key)\""])
+    #expect(try bench.waiting().isEmpty)
+  }
+
+  @Test func theTicketIsOneObjectWhenToldSo() throws {
+    let output = bench.bench["answer"]
+    let end = try bench.run(bench.post("/", ["--json-output", "--idempotency-key", "k", "-o", output]))
+    #expect(end.exit == .status(0))
+    let url = bench.origin.url("/")
+    #expect(
+      end.output
+        == #"{"id":1,"idempotencyKey":"k","isDuplicate":false,"method":"POST","url":"\#(url)"}"# + "\n")
+    #expect(bench.bench.text("answer") == "taken\n")
+  }
+
+  @Test func waitsForADeadOriginAndSaysSo() throws {
+    bench.origin.stop()
+    let tool = try Tool(bench.post("/", []))
+    #expect(tool.output.wait(for: "frozen #1"))
+    #expect(tool.errors.wait(for: "netspool: #1 waits: connectFailed\n"))
+    try bench.origin.start()
+    #expect(tool.wait() == .status(0))
+    #expect(tool.output.text.hasSuffix("\ntaken\n"))
+    #expect(bench.origin.requestCount == 1)
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func aSignalLeavesItFrozenAndTheCommandItPrintsSendsIt(signal: Int32, status: Int32) throws {
+    bench.origin.stop()
+    let tool = try Tool(bench.post("/", []))
+    #expect(tool.output.wait(for: "frozen #1"))
+    tool.signal(signal)
+    #expect(tool.wait() == .status(status))
+    let key = try key(tool.output.text)
+    let line = tool.errors.text.split(separator: "\n").last.map(String.init) ?? ""
+    #expect(line.hasPrefix("netspool: #1 stays frozen; to send it: netspool frozen thaw --frozen-store "))
+    let command = try #require(line.components(after: "to send it: "))
+    try bench.origin.start()
+    let again = try Tool(
+      ["-c", command], program: "/bin/sh", environment: ["PATH=\(try Tool.folder()):/usr/bin:/bin"])
+    #expect(again.wait() == .status(0))
+    #expect(again.output.text == "sent #1 POST \(bench.origin.url("/")): 200, 1 attempt\n")
+    #expect(again.errors.text == "netspool: 1 sent\n")
+    #expect(bench.origin.requests.map { $0.header("Idempotency-Key") } == ["\"\(key)\""])
+    #expect(bench.origin.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["a=b"])
+  }
+
+  @Test func aKilledProcessLosesNothing() throws {
+    bench.origin.hold("/")
+    let tool = try Tool(bench.post("/", []))
+    #expect(bench.origin.waitForWaiting("/", 1))
+    #expect(tool.output.wait(for: "frozen #1"))
+    tool.signal(SIGKILL)
+    #expect(tool.wait() == .signal(SIGKILL))
+    bench.origin.releaseAll()
+    let waiting = try bench.waiting()
+    #expect(waiting.count == 1 && waiting[0].contains(#""attempts":1"#))
+    #expect(try bench.frozen(["thaw"]).exit == .status(0))
+    #expect(Set(bench.origin.requests.map { $0.header("Idempotency-Key") }).count == 1)
+    #expect(try bench.waiting().isEmpty)
+  }
+
+  @Test func aRefusalMakesADeadLetterThatCanBeRevived() throws {
+    bench.origin.on("/", .text("no such thing\n", status: 422))
+    let end = try bench.run(bench.post("/", []))
+    #expect(end.exit == .status(1))
+    #expect(end.output.hasSuffix("\nno such thing\n"))
+    #expect(end.errors.contains("netspool: frozenRejected (422)"))
+    #expect(end.errors.contains("netspool frozen revive 1 --frozen-store "))
+    bench.origin.on("/", .text("taken\n"))
+    #expect(try bench.frozen(["revive", "1"]).output == "revived #1\n")
+    let thawed = try bench.frozen(["thaw", "--json"])
+    #expect(thawed.exit == .status(0))
+    #expect(thawed.output.hasPrefix(#"{"id":1,"state":"sent","status":200,"#))
+  }
+
+  @Test func whatEarlierCallsLeftGoesFirst() throws {
+    bench.origin.on(prefix: "/", .text("taken\n"))
+    try bench.leave("/1")
+    try bench.leave("/2")
+    #expect(bench.origin.requestCount == 0)
+    let end = try bench.run(bench.post("/3", []))
+    #expect(end.exit == .status(0))
+    #expect(bench.origin.requests.map(\.path) == ["/1", "/2", "/3"])
+    #expect(end.errors.contains("netspool: sent #1 POST \(bench.origin.url("/1")): 200, 1 attempt\n"))
+  }
+
+  @Test func whatIsToBeDoneOnceIsDoneOnce() throws {
+    let first = try bench.leave("/", ["--dedupe", "one"])
+    let second = try bench.leave("/", ["--dedupe", "one"])
+    #expect(try key(first) == key(second))
+    #expect(second.hasSuffix(" (it waits already)\n"))
+    #expect(try bench.waiting().count == 1)
+  }
+
+  @Test func namesAndTimesAreKept() throws {
+    try bench.leave("/", ["--lane", "mail", "--tag", "letters", "--expires", "1h"])
+    let row = try #require(try bench.waiting().first)
+    #expect(row.contains(#""lane":"mail","tag":"letters","bytes":3,"attempts":0"#))
+    let (created, expires) = (row.integer("createdAt"), row.integer("expiresAt"))
+    #expect(try #require(expires) - #require(created) == 3_600)
+  }
+
+  @Test func anotherProcessThatHasTheStoreIsNamed() throws {
+    bench.origin.stop()
+    let first = try Tool(bench.post("/", []))
+    #expect(first.output.wait(for: "frozen #1"))
+    for words in [bench.post("/", []), ["frozen", "list"] + bench.store] {
+      let end = try Tool.run(words)
+      #expect(end.exit == .status(74))
+      #expect(
+        end.errors.hasPrefix("netspool: cannot use the frozen store in \(bench.bench["frozen"]): process "))
+      #expect(end.errors.hasSuffix(" (netspool) has it\n"))
+      #expect(end.output.isEmpty)
+    }
+    first.signal(SIGINT)
+    #expect(first.wait() == .status(130))
+  }
+
+  @Test func aStoreThatCannotBeUsedIsALocalError() throws {
+    _ = try bench.bench.write("frozen", ["not a directory"])
+    let end = try bench.run(bench.post("/", []))
+    #expect(end.exit == .status(74))
+    #expect(end.errors.hasPrefix("netspool: cannot use the frozen store in \(bench.bench["frozen"]): "))
+    #expect(bench.origin.requestCount == 0)
+  }
+
+  @Test func theDefaultStoreIsTheUsers() throws {
+    let words = ["post", bench.origin.url("/"), "--json", "{}", "--freeze", "--detach"]
+    let state = bench.bench["state"]
+    #expect(try Tool.run(words, environment: ["XDG_STATE_HOME=\(state)"]).exit == .status(0))
+    #expect(FileStatus(path: "\(state)/netspool/tool/data.mdb")?.isPlainFile == true)
+    let listed = try Tool.run(["frozen", "list"], environment: ["XDG_STATE_HOME=\(state)"])
+    #expect(listed.output.contains(bench.origin.url("/")))
+  }
+}
+
+extension String {
+  fileprivate func components(after mark: String) -> String? {
+    guard let place = indices.first(where: { self[$0...].hasPrefix(mark) }) else { return nil }
+    return String(self[place...].dropFirst(mark.count))
+  }
+}

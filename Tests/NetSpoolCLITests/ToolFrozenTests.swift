@@ -1,0 +1,209 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+
+/// `netspool frozen` and what `doctor` says of the store.
+@Suite(.ownThreads) struct ToolFrozenTests {
+  private let bench: FrozenBench
+  private var directory: String { bench.bench["frozen"] }
+
+  init() throws {
+    bench = try FrozenBench()
+    bench.origin.on(prefix: "/", .text("taken\n"))
+  }
+
+  @Test func aStoreThatIsNotThereIsEmptyAndStaysAway() throws {
+    #expect(try bench.frozen(["list"]).output == "nothing waits\n")
+    #expect(try bench.frozen(["list", "--dead"]).output == "no dead letters\n")
+    #expect(try bench.frozen(["list", "--json"]).output.isEmpty)
+    #expect(try bench.frozen(["drop", "--all"]).exit == .status(0))
+    let thawed = try bench.frozen(["thaw"])
+    #expect(thawed.exit == .status(0))
+    #expect(thawed.errors == "netspool: nothing waits\n")
+    #expect(try bench.frozen(["revive", "3"]).errors == "netspool: there is no request #3\n")
+    #expect(FileStatus(path: directory) == nil)
+  }
+
+  @Test func theListIsATableInTheOrderOfSending() throws {
+    try bench.leave("/1?token=hidden", ["--tag", "mail"])
+    try bench.leave("/2", ["--header", "X-Api-Key: s3cret"])
+    let lines = try bench.frozen(["list"]).output.split(separator: "\n").map(String.init)
+    #expect(lines.count == 3)
+    #expect(lines[0].hasPrefix("#  method  bytes  age"))
+    #expect(lines[1].hasPrefix("1  POST    3 B    "))
+    #expect(lines[1].contains("  mail  http://127.0.0.1:"))
+    #expect(!lines[1].contains("hidden"))
+    #expect(lines[2].contains("  X-Api-Key  "))
+    #expect(bench.origin.requestCount == 0)
+  }
+
+  @Test func thawSendsAndReportsEach() throws {
+    bench.origin.on("/2", .status(410))
+    for path in ["/1", "/2", "/3"] { try bench.leave(path) }
+    let end = try bench.frozen(["thaw"])
+    #expect(end.exit == .status(1))
+    #expect(
+      end.output.split(separator: "\n").map(String.init) == [
+        "sent #1 POST \(bench.origin.url("/1")): 200, 1 attempt",
+        "dead #2 POST \(bench.origin.url("/2")): frozenRejected (410), 1 attempt",
+        "sent #3 POST \(bench.origin.url("/3")): 200, 1 attempt",
+      ])
+    #expect(end.errors == "netspool: 2 sent, 1 dead, see 'frozen list --dead'\n")
+    let dead = try bench.frozen(["list", "--dead"]).output
+    #expect(dead.contains("frozenRejected (410)"))
+    #expect(
+      try bench.frozen(["list"]).errors.hasPrefix("netspool: 1 dead letter: netspool frozen list --dead"))
+    #expect(
+      try bench.frozen(["list", "--dead", "--json"]).output.hasPrefix(
+        #"{"id":2,"state":"dead","error":"frozenRejected","reason":"410","isOutcomeUnknown":false,"#))
+  }
+
+  @Test func thawLeavesAtTheDeadline() throws {
+    bench.origin.stop()
+    try bench.leave("/1")
+    let end = try bench.frozen(["thaw", "--timeout", "1ms"])
+    #expect(end.exit == .status(2))
+    #expect(end.errors.hasSuffix("netspool: 0 sent, 1 still waits\n"))
+    #expect(try bench.waiting().count == 1)
+  }
+
+  @Test func aSignalEndsAThaw() throws {
+    bench.origin.hold("/1")
+    try bench.leave("/1")
+    let tool = try Tool(["frozen", "thaw"] + bench.store)
+    #expect(bench.origin.waitForWaiting("/1", 1))
+    tool.signal(SIGTERM)
+    #expect(tool.wait() == .status(143))
+    #expect(tool.errors.text.hasSuffix("netspool: 0 sent, 1 still waits\n"))
+    bench.origin.releaseAll()
+    #expect(try bench.frozen(["thaw"]).exit == .status(0))
+  }
+
+  @Test func onlyThoseThatAreNamedAreSent() throws {
+    try bench.leave("/1", ["--lane", "a"])
+    try bench.leave("/2", ["--lane", "b"])
+    try bench.leave("/3", ["--lane", "a"])
+    #expect(try bench.frozen(["thaw", "2"]).exit == .status(0))
+    #expect(bench.origin.requests.map(\.path) == ["/2"])
+    // Its lane is kept in order
+    let behind = try bench.frozen(["thaw", "3"])
+    #expect(behind.exit == .status(2))
+    #expect(behind.errors.contains("waits behind #1 of its lane"))
+    let unknown = try bench.frozen(["thaw", "2"])
+    #expect(unknown.exit == .status(64))
+    #expect(unknown.errors.contains("no request #2 waits"))
+    #expect(bench.origin.requestCount == 1)
+  }
+
+  @Test func secretsAreNeverStoredAndAreGivenAgain() throws {
+    try bench.leave("/1", ["--header", "Authorization: Bearer s3cret", "--header", "X-Colour: blue"])
+    let stored = try #require(bench.bench.read("frozen/data.mdb"))
+    #expect(!stored.contains(Array("s3cret".utf8)) && stored.contains(Array("blue".utf8)))
+    let without = try bench.frozen(["thaw"])
+    #expect(without.exit == .status(2))
+    #expect(
+      without.errors.contains("needs Authorization, which is not in the store: netspool frozen thaw 1 "))
+    #expect(without.errors.contains("--header 'Authorization: ...'"))
+    #expect(bench.origin.requestCount == 0)
+    let given = try bench.frozen(["thaw", "--header", "authorization: Bearer l4ter"])
+    #expect(given.exit == .status(0))
+    let sent = try #require(bench.origin.requests.first)
+    #expect(sent.header("Authorization") == "Bearer l4ter" && sent.header("X-Colour") == "blue")
+  }
+
+  @Test func aSecretIsForOneOrigin() throws {
+    let other = try ScriptedOrigin()
+    other.on("/", .text("taken\n"))
+    try bench.leave("/1", ["--header", "X-Api-Key: one"])
+    let words = ["post", other.url("/"), "--data", "x", "--freeze", "--detach", "--header", "X-Api-Key: two"]
+    #expect(try Tool.run(words + bench.store).exit == .status(0))
+    let both = try bench.frozen(["thaw", "--header", "X-Api-Key: one"])
+    #expect(both.exit == .status(64))
+    #expect(both.errors.contains("X-Api-Key is needed for http://127.0.0.1:"))
+    #expect(bench.origin.requestCount + other.requestCount == 0)
+    #expect(try bench.frozen(["thaw", "2", "--header", "X-Api-Key: two"]).exit == .status(0))
+    #expect(other.requests.map { $0.header("X-Api-Key") } == ["two"])
+    #expect(bench.origin.requestCount == 0)
+  }
+
+  @Test func aPostDoesNotLendItsSecrets() throws {
+    try bench.leave("/1", ["--header", "Authorization: Bearer first"])
+    let end = try bench.run(bench.post("/2", ["--header", "Authorization: Bearer second"]))
+    #expect(end.exit == .status(2))
+    #expect(end.errors.contains("netspool: #2 stays frozen: #1 goes first and needs Authorization"))
+    #expect(bench.origin.requestCount == 0)
+    // In another lane nothing stands before it
+    let free = try bench.run(bench.post("/3", ["--header", "Authorization: Bearer third", "--lane", "free"]))
+    #expect(free.exit == .status(0))
+    #expect(bench.origin.requests.map(\.path) == ["/3"])
+    #expect(try bench.waiting().count == 2)
+  }
+
+  @Test func whatIsDroppedIsGone() throws {
+    bench.origin.on("/2", .status(410))
+    try bench.leave("/1", ["--lane", "a"])
+    try bench.leave("/2", ["--lane", "b"])
+    #expect(try bench.frozen(["thaw", "2"]).exit == .status(1))
+    #expect(try bench.frozen(["drop", "1"]).output == "dropped #1\n")
+    #expect(try bench.frozen(["list", "--dead", "--json"]).output.contains(#"{"id":2,"#))
+    #expect(try !bench.frozen(["list", "--dead", "--json"]).output.contains(#"{"id":1,"#))
+    try bench.leave("/3")
+    let again = try bench.frozen(["drop", "1"])
+    #expect(again.exit == .status(1) && again.errors == "netspool: there is no request #1\n")
+    #expect(try bench.frozen(["drop", "--all"]).output == "dropped #3\ndropped #2\n")
+    #expect(try bench.frozen(["list"]).output == "nothing waits\n")
+    #expect(try bench.frozen(["list", "--dead"]).output == "no dead letters\n")
+  }
+
+  @Test(arguments: [
+    ["drop"], ["revive"], ["drop", "1", "--all"], ["revive", "x"], ["thaw", "x"], ["melt"],
+  ])
+  func wrongCommandLinesAreUsageErrors(arguments: [String]) throws {
+    #expect(try Tool.run(["frozen"] + arguments).exit == .status(64))
+  }
+
+  @Test func aStoreOthersMayWriteToIsRefused() throws {
+    try bench.leave("/1")
+    #expect(unsafe chmod(directory, 0o777) == 0)
+    for words in [["list"], ["thaw"], ["drop", "1"]] {
+      let end = try bench.frozen(words)
+      #expect(end.exit == .status(74))
+      #expect(end.errors.hasPrefix("netspool: cannot use the frozen store in \(directory): "))
+      #expect(end.errors.contains("it must be writable for this user and for nobody else"))
+    }
+  }
+
+  @Test func garbageIsPutAsideAndNamed() throws {
+    #expect(unsafe mkdir(directory, 0o700) == 0)
+    try bench.bench.write("frozen/data.mdb", (0..<2_000).map { "garbage \($0)" })
+    let doctor = try Tool.run(["doctor"] + bench.store)
+    #expect(doctor.output.contains("  state      damaged ("))
+    let end = try bench.run(bench.post("/1", []))
+    #expect(end.exit == .status(0))
+    #expect(end.errors.hasPrefix("netspool: the frozen store in \(directory) was damaged ("))
+    #expect(end.errors.contains("what is left of it is in \(directory)/data.mdb.bad-"))
+    #expect(bench.origin.requestCount == 1)
+  }
+
+  @Test func doctorShowsTheStore() throws {
+    let before = try Tool.run(["doctor"] + bench.store)
+    #expect(before.output.contains("frozen\n  directory  \(directory)\n  state      not there yet\n"))
+    #expect(FileStatus(path: directory) == nil)
+    try bench.leave("/1")
+    let json = try Tool.run(["doctor", "--json"] + bench.store)
+    #expect(
+      json.output.hasSuffix(
+        #""frozen":{"directory":"\#(directory)","state":"in order","waiting":1,"deadLetters":0}}"# + "\n"))
+    #expect(bench.origin.requestCount == 0)
+    bench.origin.stop()
+    let tool = try Tool(bench.post("/2", []))
+    #expect(tool.output.wait(for: "frozen #2"))
+    let during = try Tool.run(["doctor"] + bench.store)
+    #expect(during.exit == .status(0))
+    #expect(during.output.contains("  state      in use\n  owner      process "))
+    tool.signal(SIGINT)
+    #expect(tool.wait() == .status(130))
+  }
+}

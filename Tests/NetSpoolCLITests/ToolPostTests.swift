@@ -1,0 +1,114 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+
+/// `netspool post` as users run it, without freezing.
+@Suite(.ownThreads) struct ToolPostTests {
+  private let bench: ToolBench
+
+  init() throws {
+    bench = try ToolBench()
+    bench.origin.on("/", .text("taken\n"))
+  }
+
+  private func post(_ arguments: [String], input: String = "") throws -> (
+    exit: Tool.Exit?, output: String, errors: String
+  ) {
+    try Tool.run(["post", bench.origin.url("/")] + arguments, input: input)
+  }
+
+  private var sent: RecordedRequest? { bench.origin.requests.last }
+  private var body: String { String(decoding: sent?.body ?? [], as: UTF8.self) }
+
+  @Test func theAnswerGoesToStandardOutput() throws {
+    let end = try post(["--data", "a=b", "--data", "c=d%20e"])
+    #expect(end.exit == .status(0))
+    #expect(end.output == "taken\n")
+    #expect(end.errors.isEmpty)
+    #expect(sent?.method == "POST" && body == "a=b&c=d%20e")
+    #expect(sent?.header("Content-Type") == "application/x-www-form-urlencoded")
+    #expect(sent?.header("User-Agent") == "netspool/\(NetSpoolTool.version)")
+  }
+
+  @Test(arguments: ["PUT", "PATCH", "DELETE"])
+  func theMethodIsSentAsTold(method: String) throws {
+    #expect(try post(["--method", method, "--json", #"{"a":1}"#]).exit == .status(0))
+    #expect(sent?.method == method && body == #"{"a":1}"#)
+    #expect(sent?.header("Content-Type") == "application/json")
+  }
+
+  @Test func aFormCarriesFieldsAndFiles() throws {
+    let path = try bench.write("note.txt", ["first", "second"])
+    let end = try post([
+      "--form", "name=Ada", "--form", "note=@\(path)", "--form", "typed=@\(path);type=text/plain",
+    ])
+    #expect(end.exit == .status(0))
+    let type = try #require(sent?.header("Content-Type"))
+    #expect(type.hasPrefix("multipart/form-data; boundary="))
+    #expect(body.contains("name=\"name\"\r\n\r\nAda\r\n"))
+    #expect(
+      body.contains("name=\"note\"; filename=\"note.txt\"\r\nContent-Type: application/octet-stream\r\n"))
+    #expect(body.contains("name=\"typed\"; filename=\"note.txt\"\r\nContent-Type: text/plain\r\n"))
+    #expect(body.contains("\r\n\r\nfirst\nsecond\n\r\n"))
+  }
+
+  @Test func aFileIsSentAsItStands() throws {
+    let path = try bench.write("note.txt", ["first"])
+    #expect(try post(["--file", path, "--header", "Content-Type: text/plain"]).exit == .status(0))
+    #expect(body == "first\n" && sent?.header("Content-Type") == "text/plain")
+    #expect(try post(["--file", "-"], input: "from a pipe").exit == .status(0))
+    #expect(body == "from a pipe" && sent?.header("Content-Type") == "application/octet-stream")
+  }
+
+  @Test(arguments: [["--file"], ["--form", "k=@"]])
+  func aFileThatIsNotThereIsALocalError(words: [String]) throws {
+    let path = bench["nothing"]
+    let arguments = words.count == 1 ? words + [path] : [words[0], words[1] + path]
+    for more in [[], ["--freeze", "--frozen-store", bench["frozen"]]] {
+      let end = try post(arguments + more)
+      #expect(end.exit == .status(74))
+      #expect(end.errors.hasPrefix("netspool: uploadSourceFailed"))
+      #expect(end.output.isEmpty && bench.origin.requestCount == 0)
+    }
+  }
+
+  @Test func aRefusalIsOneLineAndStatus1() throws {
+    bench.origin.on("/", .text("no such thing", status: 422))
+    let end = try post(["--json", "{}"])
+    #expect(end.exit == .status(1))
+    #expect(end.output == "no such thing")
+    #expect(end.errors.contains("422") && end.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test func theCurlCommandSendsTheSameAndNothingIsSentForIt() throws {
+    for more in [[], ["--freeze", "--frozen-store", bench["frozen"]]] {
+      let end = try post(["--data", "a=b", "--curl"] + more)
+      #expect(end.exit == .status(0))
+      #expect(end.output.hasPrefix("curl ") && end.output.contains("a=b"))
+    }
+    #expect(bench.origin.requestCount == 0)
+    #expect(FileStatus(path: bench["frozen"]) == nil)
+  }
+
+  @Test func aKeyMakesAPostRepeatable() throws {
+    bench.origin.enqueue(.status(503), .text("taken\n"), for: "/")
+    let end = try post(["--data", "a=b", "--idempotency-key", "k1", "--retry", "3"])
+    #expect(end.exit == .status(0))
+    #expect(bench.origin.requests.map { $0.header("Idempotency-Key") } == ["\"k1\"", "\"k1\""])
+  }
+
+  @Test(arguments: [
+    [], ["h"], ["http://h/", "--data", "a", "--json", "{}"], ["http://h/", "--data", "@file"],
+    ["http://h/", "--form", "novalue"], ["http://h/", "--form", "k=@"], ["http://h/", "--form", "=v"],
+    ["http://h/", "--method", "A B"], ["http://h/", "--detach"], ["http://h/", "--lane", "l"],
+    ["http://h/", "--frozen-store", "d"], ["http://h/", "--freeze", "--method", "GET"],
+    ["http://h/", "--freeze", "--limit-rate", "1k"], ["http://h/", "--freeze", "--expires", "soon"],
+    ["http://h/", "--freeze", "--lane", ""], ["http://h/", "--idempotency-key", "a\"b"],
+    ["http://h/", "--freeze", "--frozen-store", ""],
+  ])
+  func wrongCommandLinesAreUsageErrors(arguments: [String]) throws {
+    #expect(try Tool.run(["post"] + arguments).exit == .status(64))
+  }
+}
