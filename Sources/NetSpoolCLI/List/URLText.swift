@@ -46,12 +46,14 @@ enum URLText {
     return url[..<start] + "***" + url[at...]
   }
 
-  /// Scheme, host and port as they are written, in lower case; without user name and password.
+  /// Scheme, host and port as they are written, in lower case and without the scheme's own port, user name and password.
   static func origin(_ url: String) -> String {
     let start = authorityStart(url)
     let authority = url.utf8[start...].prefix { !endsAuthority($0) }
     let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[url.utf8.index(after: $0)...] }
-    return (url[..<start] + String(Substring(host ?? authority))).lowercased()
+    let text = (url[..<start] + String(Substring(host ?? authority))).lowercased()
+    let own = text.hasPrefix("https:") ? ":443" : ":80"
+    return text.hasSuffix(own) ? String(text.dropLast(own.count)) : text
   }
 
   /// The last component of the path, still percent-encoded; empty for `https://host/` and `https://host`.

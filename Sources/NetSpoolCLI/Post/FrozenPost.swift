@@ -113,7 +113,7 @@ extension FrozenPost {
 
   /// What earlier calls left goes too, before ours where it is of the same lane. Our secrets are for our request only.
   private static func canSend(_ frozen: FrozenOperation, _ request: NetworkRequest) -> Bool {
-    frozen.secretFields.isEmpty || isSame(frozen, request)
+    frozen.secretFields.isEmpty || frozen.idempotencyKey == request.idempotencyKey
   }
 
   /// This request, or the same one of an earlier call.

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Testing
+
+@testable import NetSpoolCLI
+
+@Suite struct PostOptionsTests {
+  @Test func everyPostOptionIsUnderstood() throws {
+    let options = try PostOptions.parse([
+      "http://h/", "--method", "PUT", "--form", "k=v", "--form", "f=@a;b.txt;type=text/plain", "-o", "out",
+      "-v",
+      "--header", "A: b", "--idempotency-key", "k", "--freeze", "--detach", "--frozen-store", "d", "--lane",
+      "l",
+      "--dedupe", "e", "--tag", "t", "--expires", "7d", "--json-output", "--timeout", "5s",
+    ])
+    #expect(options.method == "PUT")
+    #expect(
+      options.body.form.map(\.content) == [.text("v"), .file("a;b.txt", type: "text/plain")])
+    #expect(options.freezing.expires?.seconds == 7 * 86_400)
+    #expect(options.freezing.place.words == ["--frozen-store", "d"])
+  }
+
+  @Test(
+    arguments: [
+      ("k=", .text("")), ("k=a=b", .text("a=b")), ("k=@a", .file("a", type: nil)),
+      ("k=@a;type=b;type=c", .file("a;type=b", type: "c")),
+    ] as [(String, FormField.Content)])
+  func formFieldsAreSplitAtTheFirstEquals(text: String, content: FormField.Content) {
+    #expect(FormField(argument: text)?.content == content)
+    #expect(FormField(argument: text)?.name == "k")
+  }
+
+  @Test(
+    arguments: [
+      (["HOME": "/h"], "/h/.local/state/netspool/tool"),
+      (["HOME": "/h", "XDG_STATE_HOME": "/x"], "/x/netspool/tool"),
+      (["HOME": "/h", "XDG_STATE_HOME": "relative"], "/h/.local/state/netspool/tool"), ([:], nil),
+    ] as [([String: String], String?)])
+  func theUsersStoreIsTheDefault(variables: [String: String], path: String?) throws {
+    #expect(try FrozenPlace.parse([]).path(Environment(variables)) == path)
+    #expect(try FrozenPlace.parse(["--frozen-store", "here"]).path(Environment(variables)) == "here")
+  }
+
+  @Test(
+    arguments: [
+      ("http://h/a", "http://h"), ("HTTP://User:p@H:80/", "http://h"), ("https://h:443", "https://h"),
+      ("https://h:80?q", "https://h:80"), ("http://[::1]:8080/a@b", "http://[::1]:8080"),
+    ])
+  func originsAreCompared(url: String, origin: String) {
+    #expect(URLText.origin(url) == origin)
+  }
+
+  @Test(
+    arguments: [
+      (0, "0 s"), (99.4, "99 s"), (100, "2 min"), (5_400, "90 min"), (86_400, "24 h"), (604_800, "7 d"),
+    ] as [(Double, String)])
+  func spansHaveOneUnit(seconds: Double, text: String) {
+    #expect(HumanText.span(seconds) == text)
+  }
+
+  @Test func drawnKeysAreRandomUUIDs() {
+    let keys = Set((0..<100).map { _ in IdempotencyKeys.random() })
+    #expect(keys.count == 100)
+    for key in keys {
+      #expect(key.split(separator: "-").map(\.count) == [8, 4, 4, 4, 12])
+      #expect(key.dropFirst(14).first == "4")
+    }
+  }
+}
