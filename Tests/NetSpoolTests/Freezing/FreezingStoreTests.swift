@@ -53,9 +53,7 @@ import Testing
     }
     #expect(try FrozenStoreFinding.inspect(directory) == .whole)
     // Garbage is named and stays where it is
-    let stream = try #require(unsafe fopen(directory + "/data.mdb", "w"))
-    unsafe fputs(String(repeating: "garbage ", count: 2_000), stream)
-    unsafe fclose(stream)
+    try TestFiles.write(String(repeating: "garbage ", count: 2_000).utf8, to: directory + "/data.mdb")
     for _ in 0..<2 {
       guard case .damaged(_, nil) = try FrozenStoreFinding.inspect(directory) else {
         Issue.record("garbage was taken for a store")
