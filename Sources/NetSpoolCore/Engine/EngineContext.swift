@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// What all operations of one engine share: its settings, its hooks, its way out. Immutable.
@@ -43,6 +44,7 @@ package final class EngineContext: Sendable {
   private let openFreezing: (@Sendable (QueueDriver) throws(Failure) -> EngineFreezing)?
   /// Ended without the loop and not yet delivered.
   private let ended = Mutex(Ended())
+  private let hasEnded = Atomic(false)
   /// The queue that the driver belongs to: as long as an operation lives, its loop thread runs.
   private let owner: (any AnyObject & Sendable)?
 
@@ -177,6 +179,7 @@ package final class EngineContext: Sendable {
   func deliverSoon(_ operation: Operation) {
     let isFetched = ended.withLock { ended in
       ended.operations.append(operation)
+      hasEnded.store(true, ordering: .relaxed)
       defer { ended.isFetched = true }
       return ended.isFetched
     }
@@ -184,9 +187,12 @@ package final class EngineContext: Sendable {
   }
 
   private func deliverEnded() {
+    var isBurst = false
     for _ in 0..<Self.batchesMax {
+      if isBurst { awaitNext() }
       let batch = takeEnded()
       if batch.isEmpty { return }
+      if batch.count > 1 { isBurst = true }
       for operation in batch {
         operation.deliver(.state(.finished))
         operation.deliver(.final)
@@ -198,10 +204,19 @@ package final class EngineContext: Sendable {
   /// Then others that have something for the delivery target get their turn.
   private static let batchesMax = 16
 
+  /// Where several ended just now the next is a few microseconds away, and to be woken for it costs both threads
+  /// more than to look again.
+  private func awaitNext() {
+    for _ in 0..<Self.looksMax where !hasEnded.load(ordering: .relaxed) { sched_yield() }
+  }
+
+  private static let looksMax = 16
+
   private func takeEnded() -> [Operation] {
     ended.withLock { ended in
       defer { ended.operations = [] }
       ended.isFetched = !ended.operations.isEmpty
+      hasEnded.store(false, ordering: .relaxed)
       return ended.operations
     }
   }

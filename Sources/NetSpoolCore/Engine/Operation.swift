@@ -157,8 +157,8 @@ extension Operation {
 extension Operation {
   /// Any thread: makes the request what will be sent and hands it to the queue. Once; later calls do nothing.
   package func enqueue() {
-    guard let request = beginEnqueue() else { return }
-    var ready = request
+    guard var ready = beginEnqueue() else { return }
+    let url = ready.url
     do throws(Failure) {
       if let failure = shared.withLock({ $0.failure }) { throw failure }
       try context.prepare(&ready)
@@ -167,7 +167,7 @@ extension Operation {
         try context.prepareToFreeze(&ready, hasStreams: shared.withLock { !$0.streams.isEmpty })
       }
     } catch {
-      refuse(error.about(request.url))
+      refuse(error.about(url))
       return
     }
     let look = context.cache?.look(for: ready)
@@ -176,7 +176,7 @@ extension Operation {
       shared.request = ready
       shared.question = look?.question
     }
-    if let failure = context.submit(self) { refuse(failure.about(request.url)) }
+    if let failure = context.submit(self) { refuse(failure.about(url)) }
   }
 
   private func beginEnqueue() -> Request? {

@@ -94,4 +94,24 @@ struct LeaseTests {
     }
     #expect(areWhole)
   }
+
+  @Test(.timeLimit(.minutes(1))) func leasesEndElsewhereThanTheyBeganAndNoneIsLeft() async throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { $0.leaseMax = 0 }
+    put(store, 0..<50)
+    // When some look up and others read and let go, while the store changes
+    let areWhole = await withTaskGroup(of: Bool.self) { group in
+      for round in 0..<100 {
+        let hits = (0..<50).compactMap { store.lookup(StoreKey("\($0)")) }
+        group.addTask { hits.allSatisfy { $0.bytes == pattern(Int($0.metadata[0]), count: 8_000) } }
+        if round % 20 == 10 { put(store, round / 20 * 50..<round / 20 * 50 + 50) }
+      }
+      return await group.reduce(true) { $0 && $1 }
+    }
+    #expect(areWhole)
+    // Then the store keeps nothing for them: a task lets go of what it holds only after it has answered
+    while store.statistics.leases > 0 { await Task.yield() }
+    store.flush()
+    #expect(store.statistics.snapshots <= 1)
+  }
 }

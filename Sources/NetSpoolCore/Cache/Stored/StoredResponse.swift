@@ -39,8 +39,15 @@ extension StoredResponse {
 
   /// The fields to serve it with: with the Age that RFC 9111 section 4 demands.
   package func servedHeaders(at now: Int64) -> HeaderFields {
-    var headers = headers
-    headers.append(name: "Age", value: String(age(at: now)))
-    return headers
+    var copy = self
+    return copy.takeServedHeaders(at: now)
+  }
+
+  /// The same, leaving none behind.
+  mutating func takeServedHeaders(at now: Int64) -> HeaderFields {
+    var served = HeaderFields()
+    swap(&served, &headers)
+    served.append(name: "Age", value: String(age(at: now)))
+    return served
   }
 }

@@ -19,14 +19,23 @@ final class CacheQuestion: Sendable {
 /// What a cache holds for a question, fresh or not.
 struct HeldAnswer: Sendable {
   let key: StoreKey
-  let stored: StoredResponse
+  private(set) var stored: StoredResponse
   let hit: StoreHit
 
-  /// As it is served, with the body unless only the head was asked for.
-  func response(from source: Response.Source, url: String, now: Int64, withBody: Bool) -> Response {
-    Response(
-      head: ResponseHead(
-        version: stored.version, status: stored.status, headers: stored.servedHeaders(at: now)),
+  init(key: StoreKey, stored: StoredResponse, hit: StoreHit) {
+    self.key = key
+    self.stored = stored
+    self.hit = hit
+  }
+
+  /// As it is served, with the body unless only the head was asked for. Takes the fields, which have room for
+  /// one more, so that they need no copy: once only.
+  mutating func takeResponse(
+    from source: Response.Source, url: String, now: Int64, withBody: Bool
+  ) -> Response {
+    let headers = stored.takeServedHeaders(at: now)
+    return Response(
+      head: ResponseHead(version: stored.version, status: stored.status, headers: headers),
       body: withBody ? Body(lent: hit.body) : .empty, source: source, finalURL: url,
       metrics: TransferMetrics(), streams: [], age: Double(stored.age(at: now)))
   }

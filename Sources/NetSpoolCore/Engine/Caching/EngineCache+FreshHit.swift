@@ -22,13 +22,13 @@ extension EngineCache {
         request, method: .get, origin: url.extracting(first: originBytes),
         target: url.extracting(droppingFirst: originBytes), fields: fields)
     else { return FirstLook() }
-    guard let held = held(for: question) else { return FirstLook(question: question) }
+    guard var held = held(for: question) else { return FirstLook(question: question) }
     let now = now
     guard !(300..<400).contains(held.stored.status),
       CacheDecision.serves(question.request, stored: held.stored, now: now)
     else { return FirstLook(question: question) }
     return FirstLook(
-      answer: held.response(from: .cache, url: request.url, now: now, withBody: true), question: question)
+      answer: held.takeResponse(from: .cache, url: request.url, now: now, withBody: true), question: question)
   }
 
   private func isPlain(_ extra: RequestExtras) -> Bool {

@@ -84,7 +84,8 @@ extension EngineCore {
   ) -> Response {
     let request = operation.request
     let method = operation.loop.journey?.method ?? request.method
-    var response = held.response(
+    var held = held
+    var response = held.takeResponse(
       from: source, url: operation.loop.journey?.url ?? request.url, now: cache.now, withBody: method != .head
     )
     response.metrics.redirects = operation.loop.journey?.history?.hops ?? 0
