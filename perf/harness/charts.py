@@ -58,8 +58,13 @@ def bar(section, row, metric, axis, goal):
     return (f'<div class="bar {colour(row.client)}"><span class="label">{escape(row.label)}</span>'
             f'<svg height="24" role="img" aria-label="{escape(metric.text(median))}">'
             f'<line class="ground" x1="0" x2="100%" y1="12" y2="12"/>{shape}'
-            f'{whisker("halo", low, high)}{whisker("whisker", low, high)}{mark}</svg>'
+            f'{whiskers(low, high)}{mark}</svg>'
             f'<span class="value">{escape(metric.text(median))}</span>{ratio}</div>')
+
+
+def whiskers(low, high):
+    """With a halo, so that they show on the bar as on the ground; none where the rounds agree."""
+    return whisker("halo", low, high) + whisker("whisker", low, high) if low != high else ""
 
 
 def whisker(kind, low, high):

@@ -34,8 +34,13 @@ class Row:
         rounds = [dict(record["latency_us"]) for record in self.records if record.get("latency_us")]
         if not rounds:
             return []
-        common = set.intersection(*(set(one) for one in rounds))
+        common = {percent for percent in set.intersection(*(set(one) for one in rounds)) if self.supports(percent)}
         return [(percent, statistics.median(one[percent] for one in rounds)) for percent in sorted(common)]
+
+
+    def supports(self, percent):
+        """Whether at least one request lies beyond it. The slowest always counts."""
+        return percent == 100 or (100 - percent) / 100 * min(self.values("requests"), default=0) >= 1
 
 
 @dataclass

@@ -175,7 +175,8 @@ def p6(s):
 
     def frozen(label, way, requests):
         folder = f"{s.work}/p6-frozen-{way}"
-        flags = ["--freeze", "--store", way, "--cache", folder, "--body-bytes", "1024", "--requests", str(requests)]
+        flags = ["--freeze", "--store", way, "--cache", folder, "--body-bytes", "1024", "--requests", str(requests),
+                 "--url-prefix", "http://127.0.0.1"]
         return Row(label, "inside", flags, [folder] if way != "open" else [])
 
     many, few, held = s.scale.deep // 5, s.scale.deep // 100, s.scale.deep * 10
