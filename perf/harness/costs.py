@@ -40,7 +40,8 @@ def obstacle(binaries):
     """Why nothing can be counted; None if it can."""
     if not shutil.which("valgrind"):
         return "valgrind is not installed"
-    return next((f"{client} {binaries.missing.get(client, 'was not built')}" for client in NEEDED if client not in binaries.paths), None)
+    missing = [client for client in NEEDED if client not in binaries.paths]
+    return f"{missing[0]} {binaries.missing.get(missing[0], 'was not built')}" if missing else None
 
 
 def count(setting):

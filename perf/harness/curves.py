@@ -16,7 +16,8 @@ def percentiles(section):
     if section.chart["metric"] not in ("p50_us", "p99_us"):
         return ""
     loads = sorted({x for _, x in section.chart["places"].values()})
-    return "".join(percentile_chart(rows_at(section, x), f"latency by percentile at {digits(x)} {section.chart['x']}") for x in loads)
+    title = "latency by percentile at {} " + section.chart["x"]
+    return "".join(percentile_chart(rows_at(section, x), title.format(digits(x))) for x in loads)
 
 
 def rows_at(section, x):

@@ -155,7 +155,8 @@ def number_cell(row, metric):
 def commands(section):
     lines = "\n".join(f'{row.client}: {" ".join(row.records[-1]["command"])}'
                       for row in section.rows.values() if row.records and "command" in row.records[-1])
-    return f'<details><summary>Commands: <code>{escape(overview.command_of(section.name))}</code></summary><pre>{escape(lines)}</pre></details>'
+    again = escape(overview.command_of(section.name))
+    return f"<details><summary>Commands: <code>{again}</code></summary><pre>{escape(lines)}</pre></details>"
 
 
 def how_to_read():

@@ -13,7 +13,8 @@ def p1(s):
 
 
 def p1_waiting(s):
-    return closed_loop(s, "P1w", "the same from an origin that waits 2 ms, so that loops do go to sleep", s.origin.waiting, rounds=3)
+    title = "the same from an origin that waits 2 ms, so that loops do go to sleep"
+    return closed_loop(s, "P1w", title, s.origin.waiting, rounds=3)
 
 
 def closed_loop(s, name, title, prefix, rounds=5):
@@ -284,8 +285,9 @@ def p10(s):
 
 
 MAKERS = {
-    "P1": p1, "P1w": p1_waiting, "P1c": loads.p1_width, "P1o": loads.p1_open, "P2": p2, "P3": p3, "P3l": p3_latency, "P3s": p3_sizes,
-    "P3m": p3_misses, "P4": p4, "P5": p5, "P5l": loads.p5_lists, "P6": p6, "P7": p7, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
+    "P1": p1, "P1w": p1_waiting, "P1c": loads.p1_width, "P1o": loads.p1_open, "P2": p2,
+    "P3": p3, "P3l": p3_latency, "P3s": p3_sizes, "P3m": p3_misses, "P4": p4, "P5": p5, "P5l": loads.p5_lists,
+    "P6": p6, "P7": p7, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
 }
 NAMES = list(MAKERS)
 
