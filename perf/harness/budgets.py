@@ -13,7 +13,7 @@ KEYS = {"instructions": "instructions_per_request", "allocations": "allocations_
 FAILURES = {"NEW", "OVER"}
 
 HEAD = """\
-# What one request costs, one in flight, 8 KiB: instructions in user space (callgrind) and allocations.
+# What one costs, one at a time: instructions in user space (callgrind) and allocations. Bodies of 8 KiB, records of 1 KiB.
 # perf/budget measures again and fails if one has risen by more than 5 %. Only perf/budget --update writes here.
 # {versions}
 """
@@ -52,7 +52,7 @@ def record(measured, out):
     """As a section of the results: a row for each kind of request, a goal for each budget. Answers the verdicts."""
     names = list(dict.fromkeys(name for name, _ in measured))
     rows = [{"label": name, "client": "netspool", "missing": ""} for name in names]
-    out.write("section", section=SECTION, title="what one request costs, one in flight, 8 KiB", base=None,
+    out.write("section", section=SECTION, title="what one request costs, one at a time", base=None,
               metric="instructions_per_request", chart={}, columns=list(KEYS.values()), rows=rows)
     for name in names:
         costs = {KEYS[what]: value for (other, what), value in measured.items() if other == name}

@@ -14,25 +14,30 @@ import measure
 SECONDS_MAX = 60
 # Fewer below callgrind, where a client is about fifty times slower.
 COUNTED_REQUESTS, ALLOCATED_REQUESTS = (1_000, 2_000), (1_000, 5_000)
-NEEDED = ["netspool", "allocations"]
+NEEDED = ["netspool", "inside", "allocations"]
 
 
 @dataclass
 class Cost:
     name: str
     flags: list
+    client: str = "netspool"
     fills: bool = False  # a first run fills the cache
+    folder: str = ""  # removed before each run
 
 
 def of_requests(setting):
     gets = ["--latency", "--url-prefix", setting.origin.http]
     cache = os.path.join(setting.work, "budget-cache")
     hits = ["--hits", "--concurrency", "1", "--distinct", "200", "--cache", cache, "--url-prefix", f"{setting.origin.http}/fresh"]
+    frozen = os.path.join(setting.work, "budget-frozen")
+    freezes = ["--freeze", "--store", "single", "--body-bytes", "1024", "--cache", frozen, "--url-prefix", setting.origin.http]
     return [
         Cost("GET", gets),
         Cost("GET on the loop thread", [*gets, "--delivery", "loop"]),
         Cost("hit", hits, fills=True),
         Cost("hit on the loop thread", [*hits, "--delivery", "loop"], fills=True),
+        Cost("durable record", freezes, "inside", folder=frozen),
     ]
 
 
@@ -54,12 +59,12 @@ def count(setting):
 
 
 def instructions(setting, cost):
-    program = callgrind.without_debug_info(setting, "netspool")
+    program = callgrind.without_debug_info(setting, cost.client)
     return per_request(COUNTED_REQUESTS, lambda flags: callgrind.total(setting, program, flags), cost, "instructions")
 
 
 def allocated(setting, cost):
-    program = setting.binaries.paths["netspool"]
+    program = setting.binaries.paths[cost.client]
     library = setting.binaries.paths["allocations"]
 
     def total(flags):
@@ -71,8 +76,14 @@ def allocated(setting, cost):
 def per_request(counts, total, cost, key):
     if cost.fills:
         must_end_well(total([*cost.flags, "--requests", "1000"]), cost)
-    few, many = (must_end_well(total([*cost.flags, "--requests", str(count)]), cost)[key] for count in counts)
+    few, many = (one_run(cost, total, count)[key] for count in counts)
     return (many - few) / (counts[1] - counts[0])
+
+
+def one_run(cost, total, count):
+    if cost.folder:
+        shutil.rmtree(cost.folder, ignore_errors=True)
+    return must_end_well(total([*cost.flags, "--requests", str(count)]), cost)
 
 
 def must_end_well(record, cost):
