@@ -55,7 +55,9 @@ extension Operation {
       case (.uploadProgress(let body), .upload(let progress)): body(progress)
       case (.downloadProgress(let body), .download(let progress)): body(progress)
       case (.notModified(let body), .notModified): body()
-      case (.frozen(let body), .frozen(let ticket)): body(ticket)
+      case (.frozen(let body), .frozen(let ticket)):
+        Failpoint.pass(.beforeFrozenCallback)
+        body(ticket)
       case (.completion(let body), .provisional(let response)): body(response)
       default: break
       }

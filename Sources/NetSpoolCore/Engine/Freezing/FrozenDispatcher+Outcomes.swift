@@ -8,7 +8,11 @@ extension FrozenDispatcher {
     let freezer = freezer
     let countdown = Countdown(entry.operations.count) { freezer.dispatch { $0.didTell(id) } }
     for operation in entry.operations {
-      operation.add(.ended { countdown.signal() })
+      operation.add(
+        .ended {
+          Failpoint.pass(.insideHandler)
+          countdown.signal()
+        })
       end(operation, .response(entry.answer ?? outcome.response))
     }
   }
@@ -84,6 +88,7 @@ extension FrozenDispatcher {
     let freezer = freezer
     context.deliverLate {
       for handler in handlers { handler(thawed) }
+      Failpoint.pass(.insideHandler)
       freezer.dispatch { $0.didTell(id) }
     }
   }
