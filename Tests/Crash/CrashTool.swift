@@ -8,7 +8,9 @@ struct CrashTool: ParsableCommand {
     commandName: "netspool-crash",
     abstract: "Crash tests of frozen requests: what was said to be accepted must survive.",
     discussion: "Exit status: 0 all promises were kept, 1 one was broken, 2 a round could not be played.",
-    subcommands: [PowerCommand.self, LifeCommand.self])
+    subcommands: [
+      KillCommand.self, PointsCommand.self, PowerCommand.self, WorkerCommand.self, LifeCommand.self,
+    ])
 
   static func main() {
     do {

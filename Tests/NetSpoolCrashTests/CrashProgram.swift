@@ -11,6 +11,10 @@ enum CrashProgram {
   static let isLong = unsafe getenv("NETSPOOL_LONG") != nil
 
   static func run(_ arguments: String...) throws -> (end: CrashChild.End?, output: String) {
+    try run(arguments)
+  }
+
+  static func run(_ arguments: [String]) throws -> (end: CrashChild.End?, output: String) {
     let folder = try CrashFolder(in: CrashFolder.slowBase)
     let beside = CrashChild.program.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let child = try CrashChild(

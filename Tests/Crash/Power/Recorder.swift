@@ -23,6 +23,11 @@ struct Recorder {
     return folder.joined(separator: "/") + "/recorder.c"
   }()
 
+  /// Beside what a sanitizer wants preloaded.
+  private var preloaded: String {
+    [library, CrashChild.variable("LD_PRELOAD")].compactMap { $0 }.joined(separator: ":")
+  }
+
   func live(
     seed: UInt64, steps: Int, answersMax: Int, root: String, trace: String, said: String
   ) throws -> CrashChild.End {
@@ -31,7 +36,7 @@ struct Recorder {
         "life", "--directory", "\(root)/\(Self.storeName)", "--seed", "\(seed)", "--steps", "\(steps)",
         "--answers", "\(answersMax)",
       ],
-      environment: ["LD_PRELOAD=\(library)", "CRASH_ROOT=\(root)", "CRASH_TRACE=\(trace)"], output: said)
+      environment: ["LD_PRELOAD=\(preloaded)", "CRASH_ROOT=\(root)", "CRASH_TRACE=\(trace)"], output: said)
     guard let end = child.wait(milliseconds: 60_000) else { throw CrashError("a recorded life does not end") }
     return end
   }

@@ -23,7 +23,8 @@ final class CrashChild {
     life = ends[0]
     defer { Glibc.close(ends[1]) }
     process = try Self.start(
-      [program] + arguments, environment + Self.inherited, output: output, life: ends[1])
+      [program] + arguments, environment + Self.inherited(besides: environment), output: output, life: ends[1]
+    )
   }
 
   deinit {
@@ -69,13 +70,20 @@ final class CrashChild {
   // MARK: Starting
 
   /// A process that is killed gives its memory back to nobody but the system: AddressSanitizer would call it a leak.
-  private static var inherited: [String] {
-    let names = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "TSAN_OPTIONS"]
+  private static func inherited(besides given: [String]) -> [String] {
+    let names = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "TSAN_OPTIONS"]
     let known = names.compactMap { name -> String? in
-      guard let value = unsafe getenv(name) else { return nil }
-      return unsafe "\(name)=\(String(cString: value))"
+      guard let value = variable(name), !given.contains(where: { $0.hasPrefix("\(name)=") }) else {
+        return nil
+      }
+      return "\(name)=\(value)"
     }
     return known + ["ASAN_OPTIONS=detect_leaks=0", "SWIFT_BACKTRACE=enable=no"]
+  }
+
+  static func variable(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
   }
 
   private static func start(

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import netspool_crash
+
+/// Programs that freeze requests, killed. Serial, because each of them wants to be killed at moments of its own.
+@Suite(.serialized) struct KillTests {
+  private func play(_ arguments: String...) throws {
+    let (end, output) = try CrashProgram.run(arguments)
+    #expect(end == .exited(0), "\(output)")
+    #expect(output.contains(": lost 0, second keys 0, wrong bytes 0, "), "\(output)")
+  }
+
+  @Test func nothingIsLostWhenAProcessIsKilledAtAnyMoment() throws {
+    try play("kill", "--cycles", CrashProgram.isLong ? "1000" : "20")
+  }
+
+  @Test func nothingIsLostWhenAProcessIsKilledAtAKnownPlace() throws {
+    try play("points", "--rounds", CrashProgram.isLong ? "50" : "1")
+  }
+}
