@@ -38,8 +38,7 @@ final class CrashBench {
     return try CrashChild(
       [
         "worker", "--port", "\(origin.port)", "--directory", folder["store"], "--name", "\(workers)",
-        "--seed",
-        "\(random.next())",
+        "--seed", "\(random.next())",
       ] + arguments, environment: environment, output: folder["said"])
   }
 

@@ -33,7 +33,13 @@ struct PointsCommand: ParsableCommand {
     #endif
   }
 
+  /// Who dies while it starts may do so again.
   private func kill(_ bench: CrashBench, _ place: Failpoint) throws {
+    let times = place == .duringRecovery ? 1 + bench.random.below(5) : 1
+    for _ in 0..<times { try killOnce(bench, place) }
+  }
+
+  private func killOnce(_ bench: CrashBench, _ place: Failpoint) throws {
     let armed = "\(place.rawValue):\(1 + bench.random.below(Self.passesMax(place)))"
     if try bench.live(milliseconds: Self.patience, load: 20, failpoint: armed) == nil {
       bench.neverCame(to: armed)
