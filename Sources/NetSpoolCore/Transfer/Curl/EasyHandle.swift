@@ -84,7 +84,7 @@ package final class EasyHandle {
     // Only TLS tells before the first answer whether a connection will be HTTP/2; without it everything to an
     // origin would wait for that answer.
     if isSecure, settings.allowsHTTP2 { set(CURLOPT_PIPEWAIT, 1) }
-    set(CURLOPT_BUFFERSIZE, settings.receiveBufferBytes)
+    set(CURLOPT_BUFFERSIZE, settings.bufferBytes(isSecure: isSecure))
     unsafe settings.apply(to: easy, isSecure: isSecure)
     if isSecure || settings.keepsCookies { unsafe shared.join(easy) }
     if alwaysWatches { unsafe EasyCallbacks.watchResend(on: easy, true) }

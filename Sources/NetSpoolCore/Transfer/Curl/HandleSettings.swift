@@ -30,6 +30,14 @@ package struct HandleSettings: Sendable {
 
   package func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }
 
+  /// libcurl 7.88 forgets to go on with an HTTP/2 head that its buffer cannot hold, and the transfer hangs; it takes
+  /// none that is longer than this.
+  private static let http2HeadBytesMax = 128 << 10
+
+  func bufferBytes(isSecure: Bool) -> Int {
+    allowsHTTP2 && isSecure ? max(receiveBufferBytes, Self.http2HeadBytesMax) : receiveBufferBytes
+  }
+
   /// For bodies that go to streams, which are the long ones; a short body touches only its beginning.
   static let streamBufferBytes = 64 << 10
 
