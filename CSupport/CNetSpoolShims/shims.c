@@ -47,6 +47,12 @@ long cnetspool_easy_verify_result(CURL *easy) {
   return result;
 }
 
+long cnetspool_easy_local_port(CURL *easy) {
+  long port = 0;
+  curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &port);
+  return port;
+}
+
 int cnetspool_easy_has_alternative_name(CURL *easy) {
   static const char name[] = "X509v3 Subject Alternative Name:";
   struct curl_certinfo *chain = NULL;

@@ -99,6 +99,9 @@ int64_t cnetspool_easy_pretransfer_time(CURL *_Nonnull easy);
 /// What the TLS library said about the certificate: X509_V_OK (0) or one of X509_V_ERR_….
 long cnetspool_easy_verify_result(CURL *_Nonnull easy);
 
+/// The local port of the last transfer's connection, which may be gone.
+long cnetspool_easy_local_port(CURL *_Nonnull easy);
+
 /// With CURLOPT_CERTINFO: whether the origin's own certificate, the first of the chain, has a subject alternative name.
 /// The list is one of lists of C strings.
 int cnetspool_easy_has_alternative_name(CURL *_Nonnull easy);

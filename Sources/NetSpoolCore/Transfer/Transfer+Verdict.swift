@@ -41,7 +41,10 @@ extension Transfer {
   /// How the end of the body was known.
   package var framing: BodyFraming {
     guard let head else { return .untilClose }
-    return parser.framing.body(status: head.status, version: head.version, method: plan.method)
+    let framing = parser.framing.body(status: head.status, version: head.version, method: plan.method)
+    // Where nghttp2 gives a connection up because of its peer's mistakes, libcurl 7.88 takes what had come for the
+    // whole. A connection that the origin has said goodbye on looks the same.
+    return framing == .stream && tookConnectionAlong ? .untilClose : framing
   }
 
   /// The trailer fields, known at the end.

@@ -48,6 +48,8 @@ package final class Transfer {
   var socketErrno: Int32 = 0
   var isPausedByReader = false { didSet { notePause() } }
   var isReading = false
+  /// libcurl has closed the connection together with the exchange.
+  var tookConnectionAlong = false
   /// A refusal that libcurl is about to answer by itself.
   var leg: ResponseHead?
 
@@ -134,6 +136,8 @@ package final class Transfer {
 
   /// Takes the exchange off libcurl, done or not, and answers how it went. The transfer is idle afterwards.
   package func end(code: Int32?) -> Failure? {
+    tookConnectionAlong =
+      code == 0 && parser.framing.endsWithStream(head) && multi.hasJustClosed(localPort: handle.localPort)
     multi.remove(handle)
     if code == 0 { takeLastLeg() }
     if code == 0, head != nil { Failpoint.pass(.afterResponseBody) }

@@ -89,7 +89,9 @@ extension EngineCore {
 
   /// Nil when it was not kept, or is too long.
   private func storedBody(_ answer: Response, _ transfer: Transfer, _ use: CacheUse) -> [UInt8]? {
-    guard transfer.bodyBytes <= use.cache.settings.bodyBytesMax else { return nil }
+    guard transfer.bodyBytes <= use.cache.settings.bodyBytesMax, transfer.framing != .untilClose else {
+      return nil
+    }
     let body = transfer.keptBody ?? answer.body.array
     return body.count == Int(transfer.bodyBytes) ? body : nil
   }

@@ -163,6 +163,9 @@ package final class EasyHandle {
     return unsafe cnetspool_easy_has_alternative_name(easy) != 0
   }
 
+  /// Of the connection of the transfer that has just ended.
+  var localPort: Int { unsafe cnetspool_easy_local_port(easy) }
+
   /// What the TLS library said about the certificate (X509_V_ERR_…); 0: nothing.
   var verifyResult: Int { unsafe cnetspool_easy_verify_result(easy) }
 

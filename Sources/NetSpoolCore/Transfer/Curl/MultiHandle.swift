@@ -18,6 +18,8 @@ package final class MultiHandle {
   private var isDue = false
   /// Transfers that asked libcurl to leave their connection alone for now.
   var pausedTransfers = 0
+  /// Local ports of connections that were closed since all ended transfers were taken last.
+  private var closedPorts: [Int] = []
   /// Transfers under way.
   private var running = 0
   var isUnused: Bool { running == 0 }
@@ -73,7 +75,10 @@ package final class MultiHandle {
   /// The next transfer that ended, with libcurl's code.
   package func nextDone() -> (Transfer, CURLcodeValue)? {
     var code = CURLE_OK
-    guard let easy = unsafe cnetspool_multi_next_done(multi, &code) else { return nil }
+    guard let easy = unsafe cnetspool_multi_next_done(multi, &code) else {
+      if !closedPorts.isEmpty { closedPorts = [] }
+      return nil
+    }
     let context = unsafe cnetspool_easy_private(easy)!
     return unsafe (Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), Int32(code.rawValue))
   }
@@ -166,8 +171,13 @@ package final class MultiHandle {
     StraySocket.disconnect(descriptor)
   }
 
+  /// For a transfer that has ended: whether the end of its connection was the same event. libcurl knows connections by
+  /// numbers of its own, and tells the number only to the last one on it.
+  func hasJustClosed(localPort: Int) -> Bool { closedPorts.contains(localPort) }
+
   /// libuv aborts when a descriptor is closed under its poll, so the poll ends first.
   func willClose(_ descriptor: Int32) {
+    if let port = StraySocket.localPort(of: descriptor) { closedPorts.append(port) }
     let index = Int(descriptor)
     guard index < watches.count, let watch = watches[index] else { return }
     watches[index] = nil

@@ -18,6 +18,17 @@ enum StraySocket {
     return result == 0 && (domain == AF_INET || domain == AF_INET6)
   }
 
+  /// The port at our end; nil when there is none.
+  static func localPort(of descriptor: Int32) -> Int? {
+    var bytes = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
+    var size = socklen_t(bytes.count)
+    let result = unsafe bytes.withUnsafeMutableBytes { buffer in
+      unsafe getsockname(descriptor, buffer.baseAddress!.assumingMemoryBound(to: sockaddr.self), &size)
+    }
+    // In the same place for both families (RFC 3493 section 3.3).
+    return result == 0 ? Int(bytes[2]) << 8 | Int(bytes[3]) : nil
+  }
+
   /// Resets the connection and drops what had come; the descriptor stays libcurl's to close (connect(2),
   /// AF_UNSPEC).
   static func disconnect(_ descriptor: Int32) {

@@ -13,6 +13,12 @@ package enum BodyFraming: Sendable, Hashable {
 }
 
 extension Framing {
+  /// Only the stream's end tells that of the body.
+  func endsWithStream(_ head: ResponseHead?) -> Bool {
+    guard let version = head?.version else { return false }
+    return contentLength == nil && (version == .http2 || version == .http3)
+  }
+
   /// The rules of RFC 9112 section 6.3, in their order.
   package func body(status: Int, version: ResponseHead.Version, method: Method) -> BodyFraming {
     if method == .head || status < 200 || status == 204 || status == 304 { return .none }
