@@ -49,7 +49,16 @@ struct FailureMappingTests {
     Row(
       curl: 18, code: .bodyTruncated, reason: "got 7 of 10 bytes", isConnected: true, hasHeadBegun: true,
       hasHead: true),
+    Row(curl: 18, code: .connectionLost, reason: "m", message: "m", isConnected: true),
     Row(curl: 55, code: .connectionLost, isConnected: true),
+    Row(
+      curl: 56, code: .http2Failed, reason: "nghttp2 returned -904", message: "nghttp2 returned -904",
+      isConnected: true),
+    Row(
+      curl: 56, code: .headersTooLarge, reason: "total", message: "nghttp2 returned -902", isConnected: true),
+    Row(
+      curl: 56, code: .headersTooLarge, reason: "trailers", message: "nghttp2 returned -902",
+      isConnected: true, hasHead: true),
     Row(curl: 56, code: .connectionLost, errno: ECONNRESET, isConnected: true, hasHead: true),
     Row(curl: 56, code: .truncatedHeaders, isConnected: true, hasHeadBegun: true),
     Row(

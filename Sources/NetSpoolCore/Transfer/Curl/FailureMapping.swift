@@ -43,7 +43,10 @@ package enum FailureMapping {
     // libcurl's name for a line that its own header list could not take.
     case CURLE_BAD_FUNCTION_ARGUMENT where seen.isConnected: badLine(seen)
     case CURLE_GOT_NOTHING: nothing(seen)
+    // HTTP/2: the connection ended without a word about this stream.
+    case CURLE_PARTIAL_FILE where !seen.hasHead: lost(seen)
     case CURLE_PARTIAL_FILE: truncated(seen)
+    case CURLE_RECV_ERROR where seen.message.contains("nghttp2"): broken(seen)
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR: lost(seen)
     case CURLE_SEND_FAIL_REWIND: Failure(.connectionLost, reason: "the body cannot be sent again")
     case CURLE_ABORTED_BY_CALLBACK where seen.resendRefused:
@@ -99,6 +102,12 @@ package enum FailureMapping {
   private static func truncated(_ seen: Evidence) -> Failure {
     let expected = seen.bytesExpected.map(String.init) ?? "more"
     return Failure(.bodyTruncated, reason: "got \(seen.bytes) of \(expected) bytes")
+  }
+
+  /// nghttp2's own verdict. -902 is libcurl's refusal of a head that has grown too long.
+  private static func broken(_ seen: Evidence) -> Failure {
+    guard seen.message.contains("returned -902") else { return Failure(.http2Failed, reason: seen.message) }
+    return Failure(.headersTooLarge, reason: seen.hasHead ? "trailers" : "total")
   }
 
   private static func lost(_ seen: Evidence) -> Failure {

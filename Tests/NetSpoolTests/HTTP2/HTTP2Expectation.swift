@@ -1,0 +1,97 @@
+import NetSpool
+import Testing
+
+/// What a user sees of one way to break HTTP/2.
+struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
+  enum Ending: Sendable {
+    /// A completion with so many body bytes.
+    case completes(bytes: Int)
+    /// An error of this code, its reason beginning so.
+    case fails(NetworkError.Code, String)
+  }
+
+  let name: String
+  let ending: Ending
+  /// How many requests the server sees.
+  var requests = 1
+  /// An error only because of a limit of time.
+  var isLate = false
+  var hasBody = false
+
+  var testDescription: String { name }
+
+  static func ok(_ name: String, _ bytes: Int = 2, requests: Int = 1) -> Self {
+    Self(name: name, ending: .completes(bytes: bytes), requests: requests)
+  }
+
+  static func bad(
+    _ name: String, _ code: NetworkError.Code = .http2Failed, _ reason: String = "", requests: Int = 1
+  ) -> Self {
+    Self(name: name, ending: .fails(code, reason), requests: requests)
+  }
+
+  static func late(_ name: String, _ reason: String, hasBody: Bool = false) -> Self {
+    Self(name: name, ending: .fails(.timedOut, reason), isLate: true, hasBody: hasBody)
+  }
+}
+
+/// Every behaviour of the server, and what comes of it.
+extension HTTP2Expectation {
+  static let all = allowed + ends + resets + frames + messages + floods
+
+  private static let allowed: [Self] = [
+    .ok("ok"), .ok("unknown_frames"), .ok("goaway_after"), .ok("goaway_gently"),
+    .ok("one_byte_frames", 10_001), .ok("padded"), .ok("informational_few"), .ok("trailers"),
+    .ok("fields_of_60_kib"),
+    .ok("no_streams"),
+  ]
+
+  private static let ends: [Self] = [
+    .bad("goaway_before"), .bad("goaway_once"), .bad("goaway_calm", .connectionLost),
+    .bad("hang_up", .connectionLost),
+    .bad("head_then_end", .bodyTruncated), .bad("body_then_end", .bodyTruncated, "got 5 of 10"),
+    .late("silence", "headers"),
+    .late("head_then_silence", "stall"), .late("window_zero", "headers", hasBody: true),
+  ]
+
+  private static let resets: [Self] =
+    [
+      "no_error", "protocol_error", "internal_error", "flow_control_error", "settings_timeout",
+      "stream_closed",
+      "frame_size_error", "cancel", "compression_error", "connect_error", "enhance_your_calm",
+      "inadequate_security", "unknown",
+    ].map { .bad("rst_\($0)") } + [
+      // Not processed, so it is sent again; not for ever.
+      .bad("rst_refused_stream", requests: 3), .ok("rst_refused_once", requests: 2),
+      .ok("rst_http_1_1_required", requests: 2), .bad("rst_in_body"), .ok("rst_after_answer"),
+    ]
+
+  private static let frames: [Self] =
+    [
+      // libcurl takes what had come for the whole; such an answer is not kept.
+      .ok("frame_too_long", 0), .ok("data_after_end"), .late("padding_too_long", "stall"), .ok("cacheable"),
+      .ok("cacheable_cut_off", 5),
+    ]
+    + [
+      // Nothing came that could be called an answer, and libcurl says no more.
+      "settings_wrong_length", "settings_on_a_stream", "settings_window_too_large", "ping_wrong_length",
+      "data_on_connection", "data_on_idle_stream", "data_before_head", "window_update_zero",
+      "window_update_overflow", "push_promise", "push_flood", "head_on_even_stream", "continuation_alone",
+      "continuation_interrupted", "not_http2", "no_settings", "hpack_bad_index", "hpack_bad_huffman",
+    ].map { .bad($0, .protocolViolation, "an empty reply") }
+
+  private static let messages: [Self] = [
+    "no_status", "status_text", "status_101", "status_twice",
+    "request_pseudo_field", "upper_case_name", "value_with_line_break", "value_with_nul",
+    "transfer_encoding", "length_too_long", "length_too_short", "lengths_differ", "trailers_with_status",
+  ].map { .bad($0) }
+
+  private static let floods: [Self] = [
+    .bad("settings_flood"), .ok("ping_flood"), .ok("priority_flood"), .ok("window_update_flood"),
+    .ok("empty_data_flood"), .ok("unknown_flood"), .bad("rst_flood"), .bad("continuation_flood"),
+    .bad("continuation_empty_flood"), .bad("hpack_bomb", .headersTooLarge, "total"),
+    .bad("fields_many", .headersTooLarge), .ok("field_long"),
+    .bad("informational_endless", .tooManyInformational), .bad("trailers_long", .headersTooLarge),
+    .bad("body_endless", .bodyTooLarge),
+  ]
+}
