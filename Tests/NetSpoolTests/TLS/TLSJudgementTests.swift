@@ -40,6 +40,51 @@ struct TLSJudgementTests {
     #expect(!printed.contains("GET") && !printed.contains("S3CR3T"), "\(printed)")
   }
 
+  /// Names belong into a subject alternative name (RFC 9110 section 4.3.4), if one insists.
+  @Test(arguments: [("common-name-only", false), ("good", true)])
+  func mayInsistOnProperNames(_ certificate: String, _ isAccepted: Bool) async throws {
+    let server = try await onOwnThread { try TLSServer(certificate) }
+    try await withWire {
+      $0.tls.caFile = server.authority
+      $0.tls.requiresSubjectAlternativeName = true
+    } _: { wire in
+      let operation = wire.engine.operation(url: "https://localhost:\(server.port)/secret")
+        .setAuthorization("S3CR3T")
+      if isAccepted { return try await Self.accepts(operation, wire, server) }
+      try await Self.rejects(operation, "hostMismatch", wire, server)
+    }
+  }
+
+  /// A pin holds beside the chain, and instead of nothing.
+  @Test(arguments: [
+    ("good", "good", true), ("good", "good-rsa", false), ("self-signed", "self-signed", false),
+  ])
+  func mayInsistOnAKey(_ certificate: String, _ pinned: String, _ isAccepted: Bool) async throws {
+    let pin = try await onOwnThread { try Self.pin(of: pinned) }
+    let server = try await onOwnThread { try TLSServer(certificate) }
+    try await withWire {
+      $0.tls.caFile = server.authority
+      $0.tls.pinnedPublicKey = pin
+    } _: { wire in
+      let operation = wire.engine.operation(url: "https://localhost:\(server.port)/secret")
+        .setAuthorization("S3CR3T")
+      if isAccepted { return try await Self.accepts(operation, wire, server) }
+      let reason = certificate == "good" ? "pinMismatch" : "untrusted"
+      try await Self.rejects(operation, reason, wire, server)
+    }
+  }
+
+  /// As CURLOPT_PINNEDPUBLICKEY(3) says how.
+  private static func pin(of certificate: String) throws -> String {
+    let directory = try TLSCertificates.shared().directory
+    let script = """
+      openssl x509 -in "$0" -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary \
+        | openssl base64
+      """
+    let result = try ChildProcess.run(["sh", "-c", script, "\(directory)/\(certificate).pem"])
+    return "sha256//" + String(decoding: result.output, as: UTF8.self).filter { $0 != "\n" }
+  }
+
   /// RC4 and 3DES: no server on this machine speaks them any more, so one is played.
   @Test(arguments: [0x0004, 0x0005, 0x000A, 0x0016, 0xC008, 0xC012] as [UInt16])
   func neitherOffersNorTakesACipherOfOld(_ cipher: UInt16) async throws {
