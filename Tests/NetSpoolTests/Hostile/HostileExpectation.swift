@@ -46,6 +46,23 @@ struct HostileExpectation: Sendable {
   var behaviour: HostileBehaviour { HostileCatalogue.named(name)! }
 }
 
+extension HostileExpectation {
+  func check(_ result: Result<NetworkResponse, NetworkError>) {
+    switch (result, ending) {
+    case (.success(let response), .completes(let status, let bytes)):
+      #expect(response.status == status)
+      #expect(response.body.count == bytes)
+    case (.failure(let error), .fails(let code, let reason)):
+      #expect(error.code == code, "\(error)")
+      #expect((error.reason ?? "").hasPrefix(reason), "\(error)")
+    case (.success(let response), .fails(let code, _)):
+      Issue.record("\(response.status), \(response.body.count) bytes, instead of \(code)")
+    case (.failure(let error), .completes(let status, _)):
+      Issue.record("\(error) instead of \(status)")
+    }
+  }
+}
+
 extension HostileExpectation: CustomTestStringConvertible {
   var testDescription: String { name }
 }
