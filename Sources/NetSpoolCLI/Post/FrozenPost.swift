@@ -15,6 +15,8 @@ struct FrozenPost {
     /// An attempt failed, and there will be another.
     case postponed
     case pressed
+    /// The engine is closed, and what had ended by then has been told.
+    case closed
   }
 
   /// What is known of our request since it is on the disk.
@@ -59,14 +61,19 @@ struct FrozenPost {
       case .frozen(let ticket):
         kept = look(at: ticket, request, engine)
         try printTicket(ticket, request)
-        if options.freezing.detach || kept?.head != nil { engine.shutDown(deadline: 0) }
+        if options.freezing.detach || kept?.head != nil { close(engine, inbox, within: 0) }
       case .postponed: tell(kept?.ticket, engine, &trouble)
-      case .pressed: engine.shutDown(deadline: Self.graceSeconds)
-      case .ended(.failure(let error)) where error.code == .engineClosed && kept != nil: return left(kept)
+      case .pressed: close(engine, inbox, within: Self.graceSeconds)
+      case .closed: return kept == nil ? stopped ?? .failedForNow : left(kept)
       case .ended(let result): return try status(after: result, kept, talk)
       }
     }
     return .failedForNow
+  }
+
+  private func close(_ engine: NetworkEngine, _ inbox: Inbox<Event>, within seconds: Double) {
+    engine.shutDown(deadline: seconds)
+    inbox.put(.closed)
   }
 
   private func look(at ticket: FrozenTicket, _ request: NetworkRequest, _ engine: NetworkEngine) -> Kept {
