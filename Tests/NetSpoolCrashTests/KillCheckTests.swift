@@ -21,7 +21,7 @@ struct KillCheckTests {
   ]
 
   private func judge(
-    _ said: [String], _ came: [Arrival] = came, effects: [String: String] = ["k1": "d1", "k2": "d2"]
+    _ said: [String], _ came: [Arrival] = Self.came, effects: [String: String] = ["k1": "d1", "k2": "d2"]
   ) -> KillCheck {
     var truth = KillTruth()
     for text in said { truth.hear(text) }
