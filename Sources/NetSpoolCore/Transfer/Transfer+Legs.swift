@@ -10,6 +10,14 @@ extension Transfer {
     return AuthenticationChallenge.all(in: head.headers).contains { $0.scheme == "ntlm" && $0.token != nil }
   }
 
+  /// libcurl begins another round although this head was the answer: it would ask a server that refuses without a
+  /// challenge, or with ever new ones, until the heads have grown too long.
+  static func endless(_ head: ResponseHead) -> Failure {
+    head.status == 407
+      ? Failure(.proxyFailed, reason: "authentication", underlying: .http(407), sendState: .answered)
+      : Failure(.authenticationFailed, underlying: .http(head.status), sendState: .answered)
+  }
+
   /// libcurl left it at that after all: then this was the answer, without its body.
   func takeLastLeg() {
     guard head == nil, let leg else { return }

@@ -14,7 +14,7 @@ extension Transfer {
   }
 
   func received(head: ResponseHead) throws(Failure) {
-    if self.head != nil { return }  // a second head of the same exchange: an authentication round
+    if let answered = self.head { throw Self.endless(answered) }
     self.head = head
     Failpoint.pass(.afterResponseHead)
     try refuseTransferCodings(head)

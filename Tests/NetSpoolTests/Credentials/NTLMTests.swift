@@ -69,6 +69,21 @@ struct NTLMTests {
     }
   }
 
+  @Test(arguments: [HTTPMethod.get, .put]) func whoNeverChallengesIsNotAskedForEver(_ method: HTTPMethod)
+    async throws
+  {
+    try await withEngine {
+      $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
+    } _: { engine, origin in
+      origin.fallback(Answer.text("out", status: 401).header("WWW-Authenticate", "NTLM"))
+      let operation = engine.operation(path: "/a", method: method)
+      if method == .put { operation.setBody(.bytes(Array("body".utf8))) }
+      let ending = await engine.end(of: operation)
+      #expect(ending.code == .authenticationFailed && ending.error?.response?.status == 401, "\(ending)")
+      #expect(origin.requestCount == 2)
+    }
+  }
+
   @Test func theBodyWaitsForTheLastLeg() async throws {
     try await withEngine {
       $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
