@@ -22,7 +22,7 @@ struct InNamespace: TestTrait, SuiteTrait, TestScoping {
     #expect(result.exit == .status(0) && ran, "\(printed)", sourceLocation: test.sourceLocation)
   }
 
-  /// This program again, for one test of the suite.
+  /// This program again, for one test; its name is no other's.
   private static func run(_ name: String) throws -> ChildProcess.Result {
     let directory = try TestFiles.makeDirectory()
     defer { _ = try? ChildProcess.run(["rm", "-rf", directory]) }
@@ -31,7 +31,7 @@ struct InNamespace: TestTrait, SuiteTrait, TestScoping {
     guard let program = own.first else { throw PartFailure("this process has no name") }
     return try ChildProcess.run(
       ["unshare", geteuid() == 0 ? "-nm" : "-rnm", TestFiles.parts + "/dns/inside", directory]
-        + [program, "--testing-library", "swift-testing", "--filter", "NameLookupTests/\(name)\\("],
+        + [program, "--testing-library", "swift-testing", "--filter", "/\(name)\\("],
       environment: [mark + "=1"], before: Deadline(after: .seconds(60)))
   }
 }
