@@ -31,6 +31,8 @@ struct GetOptions: ParsableArguments {
   @Flag(help: "Print the equivalent curl command, secrets and all, and send nothing.")
   var curl = false
 
+  @OptionGroup(title: "Credentials") var account: CredentialOptions
+
   @OptionGroup(title: "Request options") var request: RequestOptions
 
   func validate() throws {

@@ -14,6 +14,8 @@ extension JobStatus {
     }
   }
 
-  /// The library refuses settings only; everything else is about this machine.
-  private static func status(of error: any Error) -> JobStatus { error is NetworkError ? .usage : .localIO }
+  /// The library refuses settings only; everything else but a missing password is about this machine.
+  private static func status(of error: any Error) -> JobStatus {
+    error is NetworkError || error is CredentialOptions.Missing ? .usage : .localIO
+  }
 }

@@ -11,11 +11,26 @@ protocol ExchangeOptions {
 
   /// The request itself, without what `request` says.
   func makeRequest() throws(IOFailure) -> NetworkRequest
+  /// Who it comes from; nil: nobody.
+  func credentials(_ environment: Environment) throws -> NetworkCredentials?
+  /// Credentials go over plain HTTP to other machines as well.
+  var sendsInClear: Bool { get }
   /// Nil: without a cache.
   func cacheSettings(_ environment: Environment) throws(CacheFailure) -> CacheSettings?
 }
 
+extension ExchangeOptions {
+  func credentials(_ environment: Environment) throws -> NetworkCredentials? { nil }
+  var sendsInClear: Bool { false }
+}
+
 extension GetOptions: ExchangeOptions {
+  func credentials(_ environment: Environment) throws -> NetworkCredentials? {
+    try account.credentials(environment)
+  }
+
+  var sendsInClear: Bool { account.inClear }
+
   func makeRequest() -> NetworkRequest { NetworkRequest(url: url, method: HTTPMethod(method)) }
 
   func cacheSettings(_ environment: Environment) throws(CacheFailure) -> CacheSettings? {

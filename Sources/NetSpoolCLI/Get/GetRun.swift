@@ -18,6 +18,7 @@ struct GetRun {
       engine.closeCache()
     }
     let operation = engine.operation(try makeRequest())
+    if let credentials = try options.credentials(environment) { operation.setCredentials(credentials) }
     if options.curl { return try printCommand(operation) }
     if let cache = try options.cacheSettings(environment) { try engine.useCache(cache) }
     let target = try GetTarget(options.output)
@@ -52,6 +53,7 @@ struct GetRun {
     var configuration = options.request.engineConfiguration
     configuration.queue = queue
     configuration.delivery = .loopThread
+    configuration.allowsCredentialsInClear = options.sendsInClear
     return configuration
   }
 
@@ -81,8 +83,13 @@ struct GetRun {
       console.message("netspool: \(error)")
       return .localIO
     }
-    if let response = error.response, error.code == .status { try target.write(response.body) }
+    if let response = error.response, error.code == .status || error.code == .authenticationFailed {
+      try target.write(response.body)
+    }
     console.message("netspool: \(error)")
+    if error.code == .invalidConfiguration, error.reason == "allowsCredentialsInClear" {
+      console.message("netspool: credentials go over plain HTTP only to this machine, or with --in-clear")
+    }
     return .failedForGood
   }
 }

@@ -1,0 +1,90 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+
+/// `netspool get --user` as users run it.
+@Suite(.ownThreads) struct ToolCredentialTests {
+  private static let basic = "Basic dXNlcjpzZWNyZXQ="  // user:secret
+  private let bench: ToolBench
+
+  init() throws {
+    bench = try ToolBench()
+    bench.origin.fallback { request in
+      request.header("Authorization") == Self.basic ? .text("in") : .text("out", status: 401)
+    }
+  }
+
+  @Test(arguments: ["argument", "environment", "file", "standard input"])
+  func thePasswordComesBySeveralWays(_ way: String) throws {
+    try bench.write("password", ["secret", "not this"])
+    let arguments =
+      switch way {
+      case "argument": ["--user", "user:secret"]
+      case "environment": ["-u", "user"]
+      case "file": ["-u", "user", "--password-file", bench["password"]]
+      default: ["-u", "user", "--password-file", "-"]
+      }
+    let end = try Tool.run(
+      ["get", bench.origin.url("/")] + arguments, input: way == "standard input" ? "secret\n" : "",
+      environment: way == "environment" ? ["NETSPOOL_PASSWORD=secret"] : [])
+    #expect(end.exit == .status(0) && end.output == "in", "\(end)")
+    #expect(bench.origin.requestCount == 1)
+  }
+
+  @Test func aWrongOneIsAFailureThatDoesNotShowIt() throws {
+    let end = try Tool.run(["get", bench.origin.url("/"), "-u", "user:wr0ng", "-v"])
+    #expect(end.exit == .status(1) && end.output == "out")
+    #expect(end.errors.contains("authenticationFailed") && !end.errors.contains("wr0ng"))
+  }
+
+  @Test func digestAnswersAChallenge() throws {
+    bench.origin.fallback { request in
+      let value = request.header("Authorization") ?? ""
+      return value.hasPrefix("Digest ") && value.contains("username=\"user\"") && !value.contains("secret")
+        ? .text("in")
+        : Answer.status(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
+    }
+    let end = try Tool.run(["get", bench.origin.url("/"), "-u", "user:secret", "--digest"])
+    #expect(end.exit == .status(0) && end.output == "in", "\(end)")
+    #expect(bench.origin.requestCount == 2)
+  }
+
+  @Test func ntlmAsksForItself() throws {
+    bench.origin.fallback(Answer.text("out", status: 401).header("WWW-Authenticate", "NTLM"))
+    let end = try Tool.run(["get", bench.origin.url("/"), "-u", "D\\user:secret", "--ntlm"])
+    #expect(end.exit == .status(1) && end.errors.contains("authenticationFailed"), "\(end)")
+    #expect(bench.origin.requests.first?.header("Authorization")?.hasPrefix("NTLM ") == true)
+  }
+
+  @Test func theCurlCommandHasThem() throws {
+    let end = try Tool.run(["get", "https://example.org/", "-u", "user:secret", "--digest", "--curl"])
+    #expect(end.exit == .status(0) && end.output.contains("--digest --user 'user:secret'"), "\(end)")
+  }
+
+  /// 0.0.0.0 leads to this machine, but nobody can tell by its name.
+  @Test func thePasswordGoesInClearOnlyWhenToldTo() throws {
+    let arguments = ["get", bench.origin.url("/", host: "0.0.0.0"), "-u", "user:secret"]
+    let refused = try Tool.run(arguments)
+    #expect(refused.exit == .status(1) && bench.origin.requestCount == 0, "\(refused)")
+    #expect(refused.errors.contains("--in-clear") && !refused.errors.contains("secret"), "\(refused.errors)")
+    let allowed = try Tool.run(arguments + ["--in-clear"])
+    #expect(allowed.exit == .status(0) && allowed.output == "in")
+  }
+
+  @Test(arguments: [
+    "--digest", "--ntlm", "--password-file f", "--in-clear", "-u a:b --digest --ntlm",
+    "-u a:b --password-file f",
+    "-u :b", "-u a",
+  ]) func wrongCommandLinesAreUsageErrors(_ words: String) throws {
+    let end = try Tool.run(
+      ["get", bench.origin.url("/")] + words.split(separator: " ").map(String.init))
+    #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
+  }
+
+  @Test func aPasswordFileThatIsNotThereIsALocalFailure() throws {
+    let end = try Tool.run(["get", bench.origin.url("/"), "-u", "a", "--password-file", bench["none"]])
+    #expect(end.exit == .status(74) && end.errors.contains("cannot open"), "\(end)")
+  }
+}
