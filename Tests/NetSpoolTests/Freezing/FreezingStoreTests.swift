@@ -44,6 +44,18 @@ import Testing
     }
   }
 
+  @Test func aStoreThatIsClosedHoldsNothing() async throws {
+    let fixture = try FreezingFixture { $0.maySend = { _ in false } }
+    try await fixture.live { engine in
+      let ticket = await engine.freeze(engine.letter("/letters"))
+      await blocking { engine.shutDown(deadline: 5) }
+      #expect(engine.frozenOperations.isEmpty && engine.deadLetters.isEmpty)
+      #expect(!engine.cancelFrozen(id: ticket.id))
+      #expect(throws: NetworkError.self) { try engine.revive(id: ticket.id) }
+    }
+    try await fixture.live { engine in #expect(engine.frozenOperations.count == 1) }
+  }
+
   @Test func lookingAtAStoreChangesNothing() async throws {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     let directory = fixture.folder.path + "/frozen"

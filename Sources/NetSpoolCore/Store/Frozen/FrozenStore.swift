@@ -97,6 +97,7 @@ extension FrozenStore {
   package func close() {
     guard isOpen.exchange(false, ordering: .acquiringAndReleasing), core.environment.isOurs else { return }
     core.stop()
+    core.endReading()
     Self.leave(core.environment)
   }
 }

@@ -8,8 +8,8 @@ final class FrozenStoreCore: Sendable {
   let settings: FrozenStoreSettings
   let wakeUp = SystemSemaphore()
   private let shared: Mutex<Shared>
-  /// Held by whoever reads, and by the store thread while the map moves.
-  private let mapUse = Mutex<Void>(())
+  /// Held by whoever reads, and by the store thread while the map moves. Whether there is a map.
+  private let mapUse = Mutex(true)
   private let thread = Mutex<SystemThread?>(nil)
 
   struct Work: Sendable {
@@ -94,7 +94,8 @@ extension FrozenStoreCore {
     _ body: (borrowing ReadTransaction) throws(StoreError) -> Result
   ) throws(Failure) -> Result {
     guard environment.isOurs else { throw Failure(.usedAfterFork) }
-    return try mapUse.withLock { _ throws(Failure) in
+    return try mapUse.withLock { isThere throws(Failure) in
+      guard isThere else { throw Failure(.engineClosed) }
       do throws(StoreError) {
         let transaction = try environment.read()
         return try body(transaction)
@@ -103,6 +104,9 @@ extension FrozenStoreCore {
       }
     }
   }
+
+  /// Nobody reads any more; before the environment is let go.
+  func endReading() { mapUse.withLock { $0 = false } }
 
   /// A sixteenth more than there was. On the store thread, outside transactions.
   func growMap() -> Bool {
