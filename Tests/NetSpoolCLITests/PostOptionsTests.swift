@@ -15,7 +15,7 @@ import Testing
     #expect(options.method == "PUT")
     #expect(
       options.body.form.map(\.content) == [.text("v"), .file("a;b.txt", type: "text/plain")])
-    #expect(options.freezing.expires?.seconds == 7 * 86_400)
+    #expect(options.freezing.expires?.seconds == 604_800)
     #expect(options.freezing.place.words == ["--frozen-store", "d"])
   }
 

@@ -97,8 +97,6 @@ struct FrozenPost {
 extension FrozenPost {
   private func makeRequest() throws(IOFailure) -> NetworkRequest {
     var request = try options.makeRequest()
-    // The request's own, not the engine's: whoever sends it later sends the same.
-    request.headers = options.request.headers
     request.isFreezable = true
     request.tag = options.freezing.tag
     request.idempotencyKey = options.idempotencyKey ?? IdempotencyKeys.random()

@@ -4,6 +4,9 @@ import NetSpool
 extension PostOptions: ExchangeOptions {
   func makeRequest() throws(IOFailure) -> NetworkRequest {
     var request = NetworkRequest(url: url, method: HTTPMethod(method), body: try body.body)
+    // The request's own, not the engine's: a Content-Type of the body's would hide the engine's, and whoever sends a
+    // frozen one later sends the same.
+    request.headers = self.request.headers
     request.idempotencyKey = idempotencyKey
     return request
   }
