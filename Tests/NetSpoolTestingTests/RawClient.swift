@@ -44,7 +44,10 @@ final class RawClient {
       let count = unsafe bytes.withUnsafeBytes {
         unsafe Glibc.send(fd, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
       }
-      guard count > 0 else { return }
+      guard count > 0 else {
+        if errno == ECONNRESET { end = .reset }
+        return
+      }
       sent += count
     }
   }

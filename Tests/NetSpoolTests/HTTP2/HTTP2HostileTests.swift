@@ -1,7 +1,8 @@
 import NetSpool
 import Testing
 
-@Suite("A hostile HTTP/2 server", .needsPython)
+// One after the other: they count what reaches the one server.
+@Suite("A hostile HTTP/2 server", .needsPython, .serialized)
 struct HTTP2HostileTests {
   @Test func hasAnExpectationForEveryBehaviour() throws {
     let server = try HostileHTTP2Server.shared()

@@ -50,7 +50,7 @@ struct NameLookupTests {
       let start = ContinuousClock.now
       let answer = try await wire.answer(wire.operation(at: "half.test"))
       #expect(answer.text == "hello")
-      #expect(start.duration(to: .now) < .milliseconds(300))
+      #expect(start.duration(to: .now) < .seconds(2))
     }
   }
 
@@ -63,7 +63,7 @@ struct NameLookupTests {
       var rounds: [(time: Duration, lag: Duration)] = []
       for number in 0..<3 { rounds.append(try await Self.cancelsLookups(number, names, wire)) }
       let (time, lag) = (rounds.map(\.time).min()!, rounds.map(\.lag).min()!)
-      #expect(time < .milliseconds(50) && lag < .milliseconds(50), "\(rounds)")
+      #expect(time < .milliseconds(500) && lag < .milliseconds(500), "\(rounds)")
     }
   }
 

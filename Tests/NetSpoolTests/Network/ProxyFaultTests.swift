@@ -25,36 +25,42 @@ struct ProxyFaultTests {
   ]
 
   @Test(arguments: rows) func isToBlame(_ row: Row) async throws {
-    let listening = try LocalSocket.listening()
-    let played = Task { try await onOwnThread { try Self.serveOne(listening, row.answer) } }
-    try await withWire {
-      $0.proxy = NetworkProxy("http://127.0.0.1:\(listening.port)")
-        .authenticated(user: "anna", password: "pr0xy")
-    } _: { wire in
-      let operation = wire.engine.operation(url: "https://netspool.invalid/secret?token=s3cret")
-        .setHeader("Cookie", "c00kie")
-      let error = try await wire.failure(operation)
-      #expect(error.code == .proxyFailed && error.reason == row.reason, "\(error)")
+    // In a slot before the proxy begins to wait.
+    try await TestSlots.run {
+      let listening = try LocalSocket.listening()
+      let played = Task { try await onOwnThread { try Self.serveOne(listening, row.answer) } }
+      try await withWire {
+        $0.proxy = NetworkProxy("http://127.0.0.1:\(listening.port)")
+          .authenticated(user: "anna", password: "pr0xy")
+      } _: { wire in
+        let operation = wire.engine.operation(url: "https://netspool.invalid/secret?token=s3cret")
+          .setHeader("Cookie", "c00kie")
+        let error = try await wire.failure(operation)
+        #expect(error.code == .proxyFailed && error.reason == row.reason, "\(error)")
+      }
+      // It was told where to go, who we are, and nothing of the request.
+      let asked = try await played.value
+      #expect(asked.hasPrefix("CONNECT netspool.invalid:443 HTTP/1.1\r\n"))
+      #expect(asked.contains("Proxy-Authorization: Basic "))
+      #expect(!asked.contains("secret") && !asked.contains("s3cret") && !asked.contains("c00kie"))
     }
-    // It was told where to go, who we are, and nothing of the request.
-    let asked = try await played.value
-    #expect(asked.hasPrefix("CONNECT netspool.invalid:443 HTTP/1.1\r\n"))
-    #expect(asked.contains("Proxy-Authorization: Basic "))
-    #expect(!asked.contains("secret") && !asked.contains("s3cret") && !asked.contains("c00kie"))
   }
 
   /// Bytes behind the head are the tunnel's, and no TLS.
   @Test func whatItPutsIntoTheTunnelIsNotTLS() async throws {
-    let listening = try LocalSocket.listening()
-    let answer = "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-    let played = Task { try await onOwnThread { try Self.serveOne(listening, answer) } }
-    try await withWire {
-      $0.proxy = NetworkProxy("http://127.0.0.1:\(listening.port)")
-    } _: { wire in
-      let error = try await wire.failure(wire.engine.operation(url: "https://netspool.invalid/"))
-      #expect(error.code == .tlsRejected && error.isRetrySafe, "\(error)")
+    // In a slot before the proxy begins to wait.
+    try await TestSlots.run {
+      let listening = try LocalSocket.listening()
+      let answer = "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+      let played = Task { try await onOwnThread { try Self.serveOne(listening, answer) } }
+      try await withWire {
+        $0.proxy = NetworkProxy("http://127.0.0.1:\(listening.port)")
+      } _: { wire in
+        let error = try await wire.failure(wire.engine.operation(url: "https://netspool.invalid/"))
+        #expect(error.code == .tlsRejected && error.isRetrySafe, "\(error)")
+      }
+      _ = try await played.value
     }
-    _ = try await played.value
   }
 
   @Test func itsSilenceEndsWithTheLimitForConnecting() async throws {
