@@ -66,7 +66,10 @@ public struct NetworkCredentials: Sendable {
   /// connection is made; one that cannot be used ends with `.tlsRejected` (`clientCertificate`). Its connections
   /// serve nobody else.
   ///
-  /// - Parameter password: of the key; an encrypted key without one is refused, nobody is asked.
+  /// - Parameters:
+  ///   - path: the file with the certificate.
+  ///   - key: the file with its key; nil, the default: it is in the same one.
+  ///   - password: of the key; an encrypted key without one is refused, nobody is asked.
   public static func clientCertificate(path: String, key: String? = nil, password: String? = nil) -> Self {
     Self(
       core: Credential(certificate: ClientCertificate(path: path, key: key, password: password)))

@@ -17,7 +17,9 @@ extension NetworkEngine {
   /// the process ends before that (`mayBeRepeated`). Handlers live as long as the engine.
   ///
   /// Opens the store with defaults if `useFreezing` was not called; throws what that throws.
-  /// - Parameter tag: of the requests; nil: of all that no handler of their own tag takes.
+  /// - Parameters:
+  ///   - tag: of the requests; nil: of all that no handler of their own tag takes.
+  ///   - handler: gets each outcome.
   public func onThawed(
     tag: String? = nil, _ handler: @escaping @Sendable (ThawedOutcome) -> Void
   ) throws(NetworkError) {
