@@ -45,9 +45,9 @@ struct WireReader {
   }
 
   private static func hexValue(_ byte: UInt8) -> UInt64? {
-    switch byte | 0x20 {
-    case 0x30...0x39 where byte < 0x40: UInt64(byte - 0x30)
-    case 0x61...0x66: UInt64((byte | 0x20) - 0x57)
+    switch byte {
+    case 0x30...0x39: UInt64(byte - 0x30)
+    case 0x41...0x46, 0x61...0x66: UInt64((byte | 0x20) - 0x57)
     default: nil
     }
   }
