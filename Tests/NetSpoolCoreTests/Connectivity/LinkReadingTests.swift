@@ -20,8 +20,10 @@ import Testing
     await #expect(processExitsWith: .success) {
       let mailbox = Mailbox<Int>()
       let loop = try EventLoop(mailbox: mailbox)
-      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-      precondition(unsafe setrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      var limit = rlimit()
+      precondition(unsafe getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+      precondition(unsafe setrlimit(CInt(RLIMIT_NOFILE.rawValue), &none) == 0)
       precondition(LinkReading.now() == nil)
       let monitor = LinkMonitor(on: loop) { _ in }
       precondition(monitor.settled == .assumed && !monitor.isWatching)
@@ -29,6 +31,8 @@ import Testing
       loop.stop()
       loop.run()
       precondition(loop.finish() == 0)
+      // A leak checker that runs at the end wants files.
+      precondition(unsafe setrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0)
     }
   }
 }

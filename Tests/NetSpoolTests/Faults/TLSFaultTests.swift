@@ -24,7 +24,10 @@ struct TLSFaultTests {
       let error = try await wire.failure(
         wire.engine.operation(url: "https://localhost:\(proxy.port)\(target)").setAuthorization("S3CR3T"))
       switch fault {
-      case .reset: #expect(error.code == .connectFailed && error.reason == "reset", "\(error)")
+      // Before the first byte it may be the connection itself that fails, and the other address of the name last.
+      case .reset:
+        let reasons = bytes == 0 ? ["reset", "refused"] : ["reset"]
+        #expect(error.code == .connectFailed && reasons.contains(error.reason ?? ""), "\(error)")
       case .end: #expect([.tlsRejected, .connectFailed].contains(error.code), "\(error)")
       case .silence: #expect(error.code == .timedOut && error.reason == "connect", "\(error)")
       }

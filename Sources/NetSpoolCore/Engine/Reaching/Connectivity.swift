@@ -144,6 +144,7 @@ final class Connectivity {
     for watch in watches.values {
       stopWaitingToProbe(watch)
       if watch.probe != nil { _ = takeProbe(watch, code: nil) }
+      watch.waiters = []  // they know their watch
     }
     watches = [:]
     listeners = [:]
