@@ -22,7 +22,7 @@ import Testing
       #expect(tally.ended == count)
       #expect(tally.count("engineClosed") == count)
       #expect(tally.isOneEach)
-      #expect(ContinuousClock.now - start < .seconds(2))
+      #expect(ContinuousClock.now - start < .seconds(10))
     }
   }
 
@@ -57,7 +57,7 @@ import Testing
         operation.cancel()
       }
       await tally.wait(for: 10_000)
-      #expect(ContinuousClock.now - start < .seconds(2))
+      #expect(ContinuousClock.now - start < .seconds(10))
       #expect(tally.count("engineClosed") == 10_000 && tally.isOneEach)
     }
   }
