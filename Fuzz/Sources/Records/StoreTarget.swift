@@ -37,7 +37,7 @@ enum StoreTarget {
     case 1: if let first = range.first { data[first] = byte }
     case 2: for index in range { data[index] = byte }
     case 3: for index in range { data[index] = data[(index + Int(byte) * 4096) % data.count] }
-    default: data.removeSubrange((byte & 1 == 0 ? place / 4096 * 4096 : place)...)
+    default: data.removeSubrange(min(byte & 1 == 0 ? place / 4096 * 4096 : place, data.count)...)
     }
   }
 
