@@ -19,7 +19,8 @@ struct TLSFaultTests {
     let target = "/hello.txt?handshake-\(fault)-\(bytes)"
     try await withWire {
       $0.tls.caFile = server.certificates.authority
-      $0.timeouts.connect = 0.3
+      // Only silence is to last until then.
+      $0.timeouts.connect = fault == .silence ? 0.3 : 10
     } _: { wire in
       let error = try await wire.failure(
         wire.engine.operation(url: "https://localhost:\(proxy.port)\(target)").setAuthorization("S3CR3T"))
