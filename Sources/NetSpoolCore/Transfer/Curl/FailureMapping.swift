@@ -126,7 +126,8 @@ package enum FailureMapping {
 
   private static func tls(_ seen: Evidence) -> Failure? {
     switch CURLcode(rawValue: UInt32(seen.code)) {
-    case CURLE_SSL_CONNECT_ERROR where seen.errno == ECONNRESET: Failure(.connectFailed, reason: "reset")
+    case CURLE_SSL_CONNECT_ERROR where [ECONNRESET, EPIPE].contains(seen.errno):
+      Failure(.connectFailed, reason: "reset")
     case CURLE_SSL_CONNECT_ERROR: Failure(.tlsRejected, reason: handshake(seen.message))
     case CURLE_PEER_FAILED_VERIFICATION: Failure(.tlsRejected, reason: certificate(seen))
     case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: Failure(.tlsRejected, reason: "trustStore")
