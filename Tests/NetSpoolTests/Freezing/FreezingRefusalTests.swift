@@ -122,6 +122,24 @@ import Testing
     }
   }
 
+  @Test func nobodyIsAskedForWhatTheOperationKnows() async throws {
+    let asked = Counter()
+    let fixture = try FreezingFixture { configuration in
+      configuration.secrets = { _ in
+        asked.add()
+        return ["Authorization": "Basic somebody-else"]
+      }
+    }
+    fixture.origin.on("/letters", .text("taken"))
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters").setCredentials(
+        user: "anna", password: "pass", preemptive: true)
+      #expect(await engine.end(of: operation).text == "taken")
+      #expect(asked.value == 0)
+      #expect(fixture.origin.requests.first?.header("Authorization") == "Basic YW5uYTpwYXNz")
+    }
+  }
+
   @Test func anotherProcessIsToldWhoHasTheStore() async throws {
     let fixture = try FreezingFixture()
     try await fixture.live { engine in

@@ -30,14 +30,14 @@ extension FrozenDispatcher: FrozenSpoolOwner {
     guard let context = engine(for: id, record.request) else { return didEnd(id, .parked(.notSent)) }
     attempts[id] = Attempt(context: context)
     for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.executing, $1) } }
-    let own = ownSecrets(id, record)
-    guard own.count < record.request.secretFields.count, let secrets = context.freezing?.settings.secrets
+    guard waiting[id]?.secrets == nil, !record.request.secretFields.isEmpty,
+      let secrets = context.freezing?.settings.secrets
     else {
-      return begin(id, record, body, own)
+      return begin(id, record, body, ownSecrets(id, record))
     }
     let freezer = freezer
     context.deliverLate {
-      let fields = own + secrets(id, record)
+      let fields = secrets(id, record)
       freezer.dispatch { $0.begin(id, record, body, fields) }
     }
   }
@@ -45,7 +45,7 @@ extension FrozenDispatcher: FrozenSpoolOwner {
   /// What the operation that waits knows of the values of secret fields.
   private func ownSecrets(_ id: FrozenID, _ record: FrozenRecord) -> HeaderFields {
     var own = HeaderFields()
-    for field in waiting[id]?.secrets.headers ?? HeaderFields()
+    for field in waiting[id]?.secrets?.headers ?? HeaderFields()
     where record.request.secretFields.contains(where: { field.isNamed($0) }) {
       own.append(name: field.nameBytes, value: field.valueBytes)
     }
@@ -93,7 +93,8 @@ extension FrozenDispatcher: FrozenSpoolOwner {
   private func answered(_ id: FrozenID, _ response: Response) {
     waiting[id]?.answer = response
     let status = response.head.status
-    let asks = attempts[id]?.context.freezing?.settings.secrets != nil && status == 401
+    let asks =
+      status == 401 && waiting[id]?.secrets == nil && attempts[id]?.context.freezing?.settings.secrets != nil
     let event = FrozenEvent.answered(
       status: status, retryAfter: EngineCore.retryAfter(response.head),
       mayAskAgain: asks && askedAgain.insert(id).inserted)

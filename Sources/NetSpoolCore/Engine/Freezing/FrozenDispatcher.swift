@@ -4,8 +4,9 @@ final class FrozenDispatcher {
   /// Operations of this process that wait for one request: several when it was asked for several times.
   struct Waiting {
     var operations: [Operation] = []
-    /// What an operation knows of the request that is not written down.
-    var secrets = Secrets()
+    /// What the operation that brought the request knows of it that is not written down; nil when that was one of an
+    /// earlier process.
+    var secrets: Secrets?
     /// The last answer of the origin.
     var answer: Response?
   }
