@@ -326,6 +326,6 @@ extension EngineCore {
 
   func recycle(_ transfer: Transfer, _ operation: Operation) {
     transfer.reset()
-    if !isClosing, LibraryVersions.canReuseHandles { operation.loop.origin?.idle.give(transfer) }
+    if !isClosing, transfer.mayServeAgain { operation.loop.origin?.idle.give(transfer) }
   }
 }

@@ -10,12 +10,11 @@ package enum LibraryVersions {
   /// libcurl can answer NTLM; newer distributions build it without.
   package static var hasNTLM: Bool { has(CURL_VERSION_NTLM) }
 
-  /// An easy handle may serve one exchange after the other.
+  /// An easy handle that is used again still points to the last field of the exchange before.
   ///
-  /// Not with libcurl 7.83.0 to 8.1.0: its handle keeps a pointer to the last field of the exchange before, which is
-  /// freed when the next one begins, and writes through it when that answer's head begins with a blank (curl issue
-  /// 11101). Connections, sessions and cookies are not the handle's, so a new one costs its making only.
-  package static let canReuseHandles = unsafe !(0x07_53_00..<0x08_01_01).contains(info?.version_num ?? 0)
+  /// So it is in libcurl 7.83.0 to 8.1.0. The field is freed when the next exchange begins, and written through when
+  /// the first field line of that answer begins with a blank (curl issue 11101): such a line must not reach it.
+  package static let keepsFreedField = unsafe (0x07_53_00..<0x08_01_01).contains(info?.version_num ?? 0)
 
   private static func has(_ feature: Int32) -> Bool { unsafe (info?.features ?? 0) & feature != 0 }
 

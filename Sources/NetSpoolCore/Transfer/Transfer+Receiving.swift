@@ -67,7 +67,7 @@ extension Transfer {
   }
 
   func received(body bytes: RawSpan) -> Intake {
-    if head == nil { return .taken }  // of a round that is not the last
+    if head == nil { return glance(bytes) }
     if isPausedByUser { return .pause }
     if let fanout, fanout.isCongested {
       isPausedByReader = true
@@ -77,6 +77,17 @@ extension Transfer {
     defer { isReading = false }
     guard decoder != nil else { return take(bytes) }
     return decode(bytes)
+  }
+
+  /// A body of a leg, which nobody wants; or a piece of a head, which libcurl and the parser are given next.
+  private func glance(_ bytes: RawSpan) -> Intake {
+    guard LibraryVersions.keepsFreedField, !plan.hasLegs else { return .taken }
+    let bytes = Span<UInt8>(_bytes: bytes)
+    let beginsLine = !isInsideHeadLine
+    isInsideHeadLine = bytes[bytes.count - 1] != 0x0A
+    guard beginsLine, parser.expectsFirstField, bytes[0].isBlank else { return .taken }
+    machine.handle(.fail(HeaderParser.violation("foldWithoutField")))
+    return .abort
   }
 
   private func decode(_ bytes: RawSpan) -> Intake {

@@ -50,6 +50,8 @@ package final class Transfer {
   var isReading = false
   /// libcurl has closed the connection together with the exchange.
   var tookConnectionAlong = false
+  /// A head line came in pieces, and its end is still to come.
+  var isInsideHeadLine = false
   /// A refusal that libcurl is about to answer by itself.
   var leg: ResponseHead?
 
@@ -102,6 +104,9 @@ package final class Transfer {
       shared: multi.shared)
   }
 
+  /// Where an exchange has legs, a head cannot be told from a body before libcurl has read it.
+  package var mayServeAgain: Bool { !LibraryVersions.keepsFreedField || !plan.hasLegs }
+
   /// Starts an exchange. The source must be open.
   package func begin(_ plan: Plan, now: Microseconds) {
     self.plan = plan
@@ -110,6 +115,7 @@ package final class Transfer {
     parser.reset()
     parser.allowsAnotherHead = self.plan.hasLegs
     leg = nil
+    isInsideHeadLine = false
     deadlines = Deadlines(plan.timeouts, now: now)
     sends = 0
     socketErrno = 0
@@ -127,7 +133,8 @@ package final class Transfer {
         method: plan.method,
         bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
         refusesResend: plan.refusesResend && !self.plan.hasLegs,
-        needsFreshConnection: plan.needsFreshConnection))
+        needsFreshConnection: plan.needsFreshConnection,
+        showsHead: LibraryVersions.keepsFreedField && !self.plan.hasLegs))
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)

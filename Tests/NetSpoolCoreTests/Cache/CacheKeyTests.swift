@@ -26,7 +26,7 @@ struct CacheKeyTests {
     ("/a?b", "/a%3Fb"), ("/a?x=%26", "/a?x=&"), ("/a?x=/../b", "/b"), ("/a?x=/./b", "/a?x=/b"),
     ("/a+b", "/a%20b"),
     ("/a%", "/a%25"), ("/%zz", "/%25zz"), ("/a;b", "/a"), ("/.a", "/a"), ("/...", "/.."), ("/a..", "/a"),
-    ("/%00", "/"), ("/a%0", "/a%00"),
+    ("/%00", "/"), ("/a%0", "/a%00"), ("/%%32e", "/%%32%65"),
   ]
 
   @Test(arguments: equalPaths) func areOne(_ first: String, _ second: String) {

@@ -1,14 +1,29 @@
 /// Path and query in the form in which two URLs are compared (RFC 3986 section 6.2.2): escapes in upper
 /// case, unreserved bytes not escaped, dot segments removed from the path. Nothing else: doubled slashes,
-/// order and empty parts of a query are the server's business.
+/// order and empty parts of a query are the server's business, and so is all of a text in which a `%` starts no
+/// escape: `%%32e` must not become `%2e`, which is a dot.
 enum NormalisedPath {
   static func append(_ pathAndQuery: Span<UInt8>, to output: inout [UInt8]) {
     let start = output.count
-    if pathAndQuery.firstIndex(of: UInt8(ascii: "%")) == nil, !mayHoldDots(pathAndQuery) {
+    let escapes = escapes(in: pathAndQuery)
+    if escapes == .broken || (escapes == .none && !mayHoldDots(pathAndQuery)) {
       output.append(pathAndQuery)
       return
     }
     if appendEscapes(pathAndQuery, to: &output) { removeDotSegments(&output, from: start) }
+  }
+
+  private enum Escapes { case none, whole, broken }
+
+  private static func escapes(in bytes: Span<UInt8>) -> Escapes {
+    var found = Escapes.none
+    var start = 0
+    while let mark = bytes.firstIndex(of: UInt8(ascii: "%"), from: start) {
+      if escape(bytes, at: mark + 1) == nil { return .broken }
+      found = .whole
+      start = mark + 3
+    }
+    return found
   }
 
   /// A dot behind a slash, as in `/../`; in a query it means nothing.

@@ -15,6 +15,8 @@ package final class EasyHandle {
     var refusesResend = false
     /// Not one of the idle connections (CURLOPT_FRESH_CONNECT).
     var needsFreshConnection = false
+    /// Every head line goes to the body's callback too, before libcurl reads it (CURLOPT_HEADER).
+    var showsHead = false
   }
 
   /// libcurl's own type is `void`.
@@ -119,6 +121,7 @@ package final class EasyHandle {
     shape = new
     unsafe EasyCallbacks.watchResend(on: easy, new.refusesResend || alwaysWatches)
     set(CURLOPT_FRESH_CONNECT, new.needsFreshConnection ? 1 : 0)
+    set(CURLOPT_HEADER, new.showsHead ? 1 : 0)
     set(CURLOPT_HTTPGET, 1)
     unsafe cnetspool_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, nil)
     if let bytes = new.bodyBytes {

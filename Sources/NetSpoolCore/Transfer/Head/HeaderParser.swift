@@ -61,6 +61,9 @@ package struct HeaderParser: Sendable {
   /// libcurl calls a cut-off head a success.
   package var isHeadComplete: Bool { phase == .trailers || phase == .ended }
 
+  /// A status line has come, and nothing after it.
+  package var expectsFirstField: Bool { phase == .fields && sectionLines == 0 }
+
   /// Whether anything at all has arrived.
   package var hasBegun: Bool { phase != .statusLine || informationalCount > 0 || !pending.isEmpty }
 
