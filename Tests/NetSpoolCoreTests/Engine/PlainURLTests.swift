@@ -56,6 +56,22 @@ struct PlainURLTests {
     return url
   }
 
+  /// An escape hides a number from libcurl's own writing out, and others are no address at all.
+  @Test(arguments: [
+    "http://%39/", "http://%30x7f.1/", "http://a.0x%37f/", "http://256.1.1.1/", "http://1.2.3.4.5/",
+    "http://%30177.0.0.1/",
+  ]) func `a host that only looks like an address is refused`(url: String) {
+    let failure = #expect(throws: Failure.self) { try URLParser.parse(url) }
+    #expect(failure?.code == .invalidURL)
+  }
+
+  @Test(arguments: [
+    ("http://0x7f.1/", "127.0.0.1"), ("http://%31.2.3.4/", "1.2.3.4"), ("http://9front/", "9front"),
+    ("http://a.0xg/", "a.0xg"), ("http://0x.a/", "0x.a"),
+  ]) func `an address is written out, and a name stays`(url: String, host: String) throws {
+    #expect(try URLParser.parse(url).pieces.host == host)
+  }
+
   @Test(arguments: [
     "hTTp://a/b", "httpS://a/b", "http://A/b", "http://a:80/b", "https://a:443/b", "http://1.2.3/b",
     "http://a.0x7f/b", "http://01.2.3.4/b", "http://a:080/b",

@@ -66,6 +66,26 @@ package enum PlainURL {
     return true
   }
 
+  /// It ends in a number (WHATWG URL, section 3.5, "ends in a number"), and is not an address of four plain ones.
+  static func isUnwrittenAddress(_ host: String) -> Bool {
+    let bytes = host.utf8.span
+    var start = bytes.count
+    while start > 0, bytes[start - 1] != UInt8(ascii: ".") { start -= 1 }
+    let label = bytes.extracting(start..<bytes.count)
+    guard label.count > 0, isNumber(label) else { return false }
+    return !isDottedQuad(bytes, 0..<bytes.count)
+  }
+
+  /// Digits, or `0x` and hexadecimal ones.
+  private static func isNumber(_ label: Span<UInt8>) -> Bool {
+    let isHexadecimal = label.count > 1 && label[0] == 0x30 && label[1] | 0x20 == UInt8(ascii: "x")
+    for index in (isHexadecimal ? 2 : 0)..<label.count {
+      let byte = label[index]
+      guard byte.isASCIIDigit || (isHexadecimal && (byte | 0x20) &- 0x61 < 6) else { return false }
+    }
+    return true
+  }
+
   /// Digits without a leading zero.
   private static func canonicalNumber(_ url: Span<UInt8>, _ range: Range<Int>, max: Int) -> Int? {
     guard (1...5).contains(range.count), range.count == 1 || url[range.lowerBound] != UInt8(ascii: "0") else {

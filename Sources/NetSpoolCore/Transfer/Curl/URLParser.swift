@@ -33,6 +33,8 @@ package enum URLParser {
     guard !host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || $0 == 0x5C || $0 == 0x25 }) else {
       throw refused("the host holds a space, a backslash, an escape or a non-ASCII letter")
     }
+    // libcurl writes such an address out, `0x7f.1` as 127.0.0.1, unless an escape hid it: then the next parser does.
+    guard !PlainURL.isUnwrittenAddress(host) else { throw refused("the host is a number") }
     let port = unsafe part(handle, CURLUPART_PORT).flatMap { Int($0) } ?? (scheme == "https" ? 443 : 80)
     let path = unsafe part(handle, CURLUPART_PATH) ?? "/"
     let query = unsafe part(handle, CURLUPART_QUERY).map { "?" + $0 } ?? ""
