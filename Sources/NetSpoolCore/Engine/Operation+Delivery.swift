@@ -9,7 +9,7 @@ extension Operation {
     case notModified
     case frozen(FrozenTicket)
     /// A first answer from the cache, before the final one.
-    case provisional(Response)
+    indirect case provisional(Response)
     case final
     /// Nothing of the operation's: what was to come after all events before it.
     case mark(@Sendable () -> Void)

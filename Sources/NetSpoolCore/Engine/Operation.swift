@@ -59,39 +59,66 @@ package final class Operation: @unchecked Sendable {
   struct LoopState {
     var ticket: Ticket?
     var transfer: Transfer?
+    var journey: Journey?
+    /// What the cache has to do with this exchange.
+    var cacheUse: CacheUse?
+    var origin: Origin?
+    /// Under which equal requests find it; 0: they do not.
+    var sharingKey: UInt64 = 0
+    /// What few have, and none while it only waits.
+    private var extras: [Extras] = []
+    /// Its own user has left; it goes on for its followers.
+    var isHollow = false
+    var hasSinks = false
+    var isPaused = false
+    /// Nobody waits for it: it brings a stored answer up to date.
+    var isRefresh = false
+    /// The queue knows it; before that a cancellation is only noted.
+    var isSubmitted = false
+    var isCancelledEarly = false
+    /// Its user has been told that it is frozen.
+    var isFrozen = false
+    /// The highest of those that wait for it, when it was queued.
+    var priority = Priority.normal
+
+    var extra: Extras {
+      _read {
+        if extras.isEmpty {
+          let none = Extras()
+          yield none
+        } else {
+          yield extras[0]
+        }
+      }
+      _modify {
+        if extras.isEmpty { extras.append(Extras()) }
+        yield &extras[0]
+      }
+    }
+
+    /// Takes something away, where there is something.
+    mutating func clear(_ change: (inout Extras) -> Void) {
+      if !extras.isEmpty { change(&extras[0]) }
+    }
+  }
+
+  /// What an operation has that shares its answer, streams it, plays it from the cache or is frozen: in one box, because
+  /// a million that wait have none of it.
+  struct Extras {
     /// Equal requests that get this one's answer.
     var followers: [Operation] = []
     /// Those of them that have not left.
     var followersLeft = 0
     /// The one that this follows.
     var carrier: Operation?
-    var journey: Journey?
-    /// What the cache has to do with this exchange.
-    var cacheUse: CacheUse?
     var fanout: SinkFanout?
     /// A stored body is on its way into the streams.
     var playback: CachePlayback?
-    /// Its own user has left; it goes on for its followers.
-    var isHollow = false
-    var origin: Origin?
-    /// Under which equal requests find it; 0: they do not.
-    var sharingKey: UInt64 = 0
-    var hasSinks = false
-    var sinkFailure: Failure?
-    var isPaused = false
-    /// Nobody waits for it: it brings a stored answer up to date.
-    var isRefresh = false
     /// The stored body that its user has been given before the final answer.
     var provided: Body?
-    /// The queue knows it; before that a cancellation is only noted.
-    var isSubmitted = false
-    var isCancelledEarly = false
+    var sinkFailure: Failure?
     /// Who has its request; nil while it is on its way like any other.
     var freezer: Freezer?
-    /// Its user has been told that it is frozen.
-    var isFrozen = false
-    /// The highest of those that wait for it, when it was queued.
-    var priority = Priority.normal
   }
 
   /// Loop thread: where it is remembered what the next exchange needs.

@@ -70,6 +70,20 @@ package final class EventLoop {
   /// Something happened that the next turn must see before the loop sleeps.
   package func markDirty() { isDirty = true }
 
+  /// A socket was served, and the next turn must see it. With large bodies each takes long and many may be ready:
+  /// then the turn does not wait for all of them, and neither do commands.
+  package func didServeSocket() {
+    isDirty = true
+    guard MonotonicClock.now / 1000 - Int64(unsafe uv_now(loop)) >= Self.servingMillisecondsMax else {
+      return
+    }
+    turn()
+    unsafe uv_update_time(loop)
+  }
+
+  /// How long the sockets that one wake-up found may be served without a turn.
+  package static let servingMillisecondsMax: Int64 = 4
+
   /// Dies with a sentence when called from another thread: loop objects have no locks.
   package func assertOnLoop(_ what: StaticString = #function) {
     precondition(isOnLoop, "NetSpool: \(what) belongs to the loop thread; send a command instead")

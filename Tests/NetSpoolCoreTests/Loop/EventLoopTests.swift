@@ -145,6 +145,35 @@ struct EventLoopTests {
     #expect(idles == 1)
   }
 
+  @Test func `commands do not wait for all sockets that one wake-up found`() throws {
+    // Given sockets that are all ready, and each takes long
+    let mailbox = Mailbox<Int>()
+    let fixture = try LoopFixture(mailbox)
+    let pipes = try (0..<4).map { _ in try Pipe() }
+    var turnsBefore: [Int] = []
+    var watches: [SocketWatch] = []
+    for (index, pipe) in pipes.enumerated() {
+      let watch = try #require(
+        SocketWatch(on: fixture.loop, descriptor: pipe.readEnd) { _ in
+          turnsBefore.append(fixture.turns)
+          _ = pipe.take(100)
+          mailbox.send(index)
+          let end = MonotonicClock.now + (EventLoop.servingMillisecondsMax + 2) * 1000
+          while MonotonicClock.now < end {}
+          fixture.loop.didServeSocket()
+        })
+      watch.want(.readable)
+      pipe.put([1])
+      watches.append(watch)
+    }
+    // When the loop finds them
+    let seen = fixture.run(until: { $0.count == 4 }) { for watch in watches { watch.close() } }
+    watches = []
+    // Then what came meanwhile was taken before the next one
+    #expect(seen.count == 4)
+    #expect(turnsBefore == [0, 1, 2, 3])
+  }
+
   @Test func `what cannot be polled is refused and leaves no handle`() throws {
     let fixture = try LoopFixture(Mailbox<Int>())
     let file = unsafe open("/proc/self/exe", O_RDONLY | O_CLOEXEC)

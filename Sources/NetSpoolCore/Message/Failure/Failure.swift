@@ -10,32 +10,64 @@ package struct Failure: Error, Sendable {
     case notSent, maybeProcessed, answered
   }
 
-  package var code: FailureCode
-  /// The cause in brackets: `refused`, `stall`, `hostMismatch`.
-  package var reason: String?
-  package var underlying: Underlying?
-  package var sendState: SendState
-  /// The URL it was about, without secrets.
-  package var url: String?
-  /// Seconds the origin asked us to wait.
-  package var retryAfter: Double?
-  /// Attempts made, the last included.
-  package var attempts = 1
-  private var responses: [Response] = []
+  private struct Details: Sendable {
+    var code: FailureCode
+    var reason: String?
+    var underlying: Underlying?
+    var sendState: SendState
+    var url: String?
+    var retryAfter: Double?
+    var attempts = 1
+    var response: [Response] = []
+  }
+
+  /// An array of one is the standard library's own copy-on-write box: the many places that may hold a failure, and
+  /// hardly ever do, are a word wide.
+  private var details: [Details]
 
   package init(
     _ code: FailureCode, reason: String? = nil, underlying: Underlying? = nil,
     sendState: SendState = .notSent
   ) {
-    self.code = code
-    self.reason = reason
-    self.underlying = underlying
-    self.sendState = sendState
+    details = [Details(code: code, reason: reason, underlying: underlying, sendState: sendState)]
   }
 
-  /// The answer that came with it; an array of none or one is the standard library's indirect optional.
+  package var code: FailureCode {
+    get { details[0].code }
+    set { details[0].code = newValue }
+  }
+  /// The cause in brackets: `refused`, `stall`, `hostMismatch`.
+  package var reason: String? {
+    get { details[0].reason }
+    set { details[0].reason = newValue }
+  }
+  package var underlying: Underlying? {
+    get { details[0].underlying }
+    set { details[0].underlying = newValue }
+  }
+  package var sendState: SendState {
+    get { details[0].sendState }
+    set { details[0].sendState = newValue }
+  }
+  /// The URL it was about, without secrets.
+  package var url: String? {
+    get { details[0].url }
+    set { details[0].url = newValue }
+  }
+  /// Seconds the origin asked us to wait.
+  package var retryAfter: Double? {
+    get { details[0].retryAfter }
+    set { details[0].retryAfter = newValue }
+  }
+  /// Attempts made, the last included.
+  package var attempts: Int {
+    get { details[0].attempts }
+    set { details[0].attempts = newValue }
+  }
+
+  /// The answer that came with it.
   package var response: Response? {
-    get { responses.first }
-    set { responses = newValue.map { [$0] } ?? [] }
+    get { details[0].response.first }
+    set { details[0].response = newValue.map { [$0] } ?? [] }
   }
 }

@@ -156,7 +156,7 @@ package final class MultiHandle {
     var running: Int32 = 0
     unsafe curl_multi_socket_action(multi, descriptor, flags, &running)
     passLastByte()
-    loop.markDirty()
+    loop.didServeSocket()
   }
 
   /// Bytes on a connection that nobody uses, if it is not simply closed: an answer to nothing. libcurl would
