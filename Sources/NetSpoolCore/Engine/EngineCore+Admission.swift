@@ -166,7 +166,7 @@ extension EngineCore {
 
   private func attachSinks(_ operation: Operation, _ transfer: Transfer) {
     forEachWaiter(of: operation) { makeSinks(of: $0, for: operation) }
-    transfer.fanout = operation.loop.extra.fanout
+    transfer.fanout = operation.loop.extras?.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
   }
 
@@ -174,7 +174,7 @@ extension EngineCore {
   func addSinks(of follower: Operation, to carrier: Operation) {
     makeSinks(of: follower, for: carrier)
     guard let transfer = carrier.loop.transfer else { return }
-    transfer.fanout = carrier.loop.extra.fanout
+    transfer.fanout = carrier.loop.extras?.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
     if transfer.bodyUse != nil { transfer.widen(streamsOf: follower.id) }
   }
@@ -183,8 +183,8 @@ extension EngineCore {
     let streams = operation.shared.withLock { $0.streams }
     guard !streams.isEmpty, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true
-    let fanout = carrier.loop.extra.fanout ?? SinkFanout()
-    carrier.loop.extra.fanout = fanout
+    let fanout = carrier.loop.extras?.fanout ?? SinkFanout()
+    carrier.makeExtras().fanout = fanout
     for (index, stream) in streams.enumerated() {
       fanout.add(stream.makeSink(sinkServices), id: operation.id) {
         // Weak: a sink may fail while it is cleaned up, long after its operation has ended.
@@ -195,12 +195,12 @@ extension EngineCore {
   }
 
   private func sinkFailed(_ operation: Operation, _ index: Int, _ cause: SinkFailure) {
-    guard operation.loop.extra.sinkFailure == nil else { return }
+    guard operation.loop.extras?.sinkFailure == nil else { return }
     var failure = Failure(
       .sinkFailed, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
       sendState: .answered)
     failure.url = operation.request.url
-    operation.loop.extra.sinkFailure = failure
+    operation.makeExtras().sinkFailure = failure
     later { [unowned self] in withdraw(operation, failure) }
   }
 }

@@ -17,23 +17,23 @@ extension EngineCore {
   /// Ends one operation from our side. Others that share its exchange go on.
   func withdraw(_ operation: Operation, _ failure: Failure) {
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
-    if let freezer = operation.loop.extra.freezer {
+    if let freezer = operation.loop.extras?.freezer {
       freezer.dispatch { $0.withdraw(operation) }
       return
     }
     let failure = operation.isAttempt ? operation.loop.transfer?.sent(failure) ?? failure : failure
     if blocked.removeValue(forKey: operation.id) != nil { return conclude(operation, failure) }
-    let carrier = operation.loop.extra.carrier ?? operation
+    let carrier = operation.loop.extras?.carrier ?? operation
     if carrier === operation {
       operation.loop.isHollow = true
     } else {
-      operation.loop.extra.carrier = nil
-      carrier.loop.extra.followersLeft -= 1
+      operation.loop.extras?.carrier = nil
+      carrier.makeExtras().followersLeft -= 1
     }
     // Ended first: abandoning its sinks may be what an ending exchange waits for, and that has an answer.
     conclude(operation, failure)
-    carrier.loop.extra.fanout?.abandon(operation.id, failure)
-    if carrier.loop.isHollow, carrier.loop.extra.followersLeft == 0 { endExchange(carrier, failure) }
+    carrier.loop.extras?.fanout?.abandon(operation.id, failure)
+    if carrier.loop.isHollow, carrier.loop.followersLeft == 0 { endExchange(carrier, failure) }
   }
 
   /// Everybody has left: takes a carrier out of wherever it is, without telling anybody.
@@ -44,16 +44,16 @@ extension EngineCore {
     delayed[operation.id] = nil
     asking[operation.id] = nil
     playing[operation.id] = nil
-    operation.loop.extra.playback?.stop()
-    operation.loop.clear { $0.playback = nil }
+    operation.loop.extras?.playback?.stop()
+    operation.loop.extras?.playback = nil
     timers.cancel(operation.loop.journey?.delay)
     if let ticket = operation.loop.ticket {
       operation.loop.ticket = nil
       queue.remove(ticket)
     }
     if let transfer = operation.loop.transfer { stop(transfer, of: operation, failure) }
-    let fanout = operation.loop.extra.fanout
-    operation.loop.clear { $0.fanout = nil }
+    let fanout = operation.loop.extras?.fanout
+    operation.loop.extras?.fanout = nil
     fanout?.finish(failure) {}
   }
 
@@ -79,14 +79,14 @@ extension EngineCore {
   // MARK: Priority, pause
 
   package func reprioritise(_ operation: Operation) {
-    let carrier = operation.loop.extra.carrier ?? operation
+    let carrier = operation.loop.extras?.carrier ?? operation
     raise(carrier, to: highestPriority(carrier))
   }
 
   /// Stops reading and frees the slot. A shared exchange goes on for the others.
   package func pause(_ operation: Operation) {
-    guard !operation.loop.isPaused, operation.loop.extra.carrier == nil,
-      operation.loop.extra.followersLeft == 0
+    guard !operation.loop.isPaused, operation.loop.extras?.carrier == nil,
+      operation.loop.followersLeft == 0
     else {
       return
     }
@@ -148,7 +148,7 @@ extension EngineCore {
     carriers.append(contentsOf: ending.values)
     carriers.append(contentsOf: playing.values)
     toPlay.forEach { carriers.append($0.operation) }
-    return carriers.flatMap { $0.loop.extra.followers + [$0] }
+    return carriers.flatMap { $0.loop.followers + [$0] }
   }
 
   /// Ends an engine's operations with `engineClosed` when the deadline has passed, and calls back, on the

@@ -16,7 +16,7 @@ extension EngineCore {
     }
     let cacheUse = operation.loop.cacheUse
     if let cacheUse, cacheUse.notModified == nil { noteHead(cacheUse, transfer, head) }
-    guard operation.loop.extra.fanout != nil, head.status < 300 else { return .collect }
+    guard operation.loop.extras?.fanout != nil, head.status < 300 else { return .collect }
     var use = BodyUse(collects: waiters(of: operation).contains { !hasStreams($0) }, streams: true)
     cacheUse?.hasOpenedStreams = true
     if let cacheUse, !use.collects { use.keepsMax = keptBytesMax(cacheUse, transfer) }
@@ -240,7 +240,7 @@ extension EngineCore {
     )
     settle(operation, transfer, &answer, &failure)
     if failure == nil { failure = answer.flatMap { authenticationRefusal(operation, $0) } }
-    let fanout = operation.loop.extra.fanout
+    let fanout = operation.loop.extras?.fanout
     unregister(operation)
     operation.loop.transfer = nil
     reportLastProgress(operation, transfer)
@@ -282,18 +282,16 @@ extension EngineCore {
   func deliver(
     _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
   ) {
-    let followers = operation.loop.extra.followers
+    let followers = operation.loop.followers
     var failure = failure
     failure?.attempts = operation.loop.journey?.attempts ?? 1
-    operation.loop.clear {
-      $0.followers = []
-      $0.followersLeft = 0
-      $0.fanout = nil
-    }
+    operation.loop.extras?.followers = []
+    operation.loop.extras?.followersLeft = 0
+    operation.loop.extras?.fanout = nil
     operation.loop.cacheUse = nil  // who keeps the operation does not keep what the cache lent
     if !operation.loop.isHollow { deliver(to: operation, answer, failure, fanout) }
     for follower in followers {
-      follower.loop.extra.carrier = nil
+      follower.loop.extras?.carrier = nil
       deliver(to: follower, answer, failure, fanout)
     }
   }
@@ -301,12 +299,12 @@ extension EngineCore {
   private func deliver(
     to waiter: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
   ) {
-    if var failure = waiter.loop.extra.sinkFailure ?? failure {
+    if var failure = waiter.loop.extras?.sinkFailure ?? failure {
       failure.response = failure.response ?? answer
       conclude(waiter, failure)
     } else if var answer {
       if repeats(waiter, answer) { waiter.shared.withLock { $0.isRepetition = true } }
-      waiter.loop.clear { $0.provided = nil }
+      waiter.loop.extras?.provided = nil
       if let fanout { answer.streams = fanout.reports(of: waiter.id) }
       if answer.head.status == 304 || answer.source == .revalidated { tell(waiter, .notModified) }
       conclude(waiter, .response(answer))
@@ -316,7 +314,7 @@ extension EngineCore {
   /// Ends a carrier that has no exchange under way, and all who wait for it.
   func endCarrier(_ operation: Operation, _ failure: Failure) {
     unregister(operation)
-    guard let fanout = operation.loop.extra.fanout else { return deliver(operation, nil, failure, nil) }
+    guard let fanout = operation.loop.extras?.fanout else { return deliver(operation, nil, failure, nil) }
     publish(operation, nil, failure, fanout, refusal: failure)
   }
 

@@ -96,7 +96,7 @@ extension EngineCore {
 
   func wait(_ operation: Operation, _ priority: Priority, atFront: Bool) {
     guard let origin = operation.loop.origin else { return }
-    let priority = operation.loop.extra.followersLeft == 0 ? priority : highestPriority(operation)
+    let priority = operation.loop.followersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
     operation.loop.ticket = queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)
   }
@@ -107,9 +107,9 @@ extension EngineCore {
       if let use = transfer.bodyUse, !use.collects { return false }
       if hasStreams(operation) { addSinks(of: operation, to: carrier) }
     }
-    operation.loop.extra.carrier = carrier
-    carrier.loop.extra.followers.append(operation)
-    carrier.loop.extra.followersLeft += 1
+    operation.makeExtras().carrier = carrier
+    carrier.makeExtras().followers.append(operation)
+    carrier.makeExtras().followersLeft += 1
     if carrier.loop.transfer != nil { didStart(operation) }
     if let early = carrier.loop.cacheUse?.early { provide(operation, early) }
     if priority > carrier.loop.priority { raise(carrier, to: priority) }
@@ -137,13 +137,13 @@ extension EngineCore {
 
   /// Those who get the answer: the carrier and its followers, without those whose user has left.
   func waiters(of carrier: Operation) -> [Operation] {
-    let followers = carrier.loop.extra.followers.filter { $0.loop.extra.carrier != nil }
+    let followers = carrier.loop.followers.filter { $0.loop.extras?.carrier != nil }
     return carrier.loop.isHollow ? followers : [carrier] + followers
   }
 
   func forEachWaiter(of carrier: Operation, _ body: (Operation) -> Void) {
     if !carrier.loop.isHollow { body(carrier) }
-    for follower in carrier.loop.extra.followers { body(follower) }
+    for follower in carrier.loop.followers { body(follower) }
   }
 
   private func startQueueDeadline(_ operation: Operation, seconds: Double) {
@@ -156,7 +156,7 @@ extension EngineCore {
   /// Its exchange runs: it has waited long enough.
   func didStart(_ operation: Operation) {
     timers.cancel(operation.loop.journey?.queueDeadline)
-    let use = (operation.loop.extra.carrier ?? operation).loop.cacheUse
+    let use = (operation.loop.extras?.carrier ?? operation).loop.cacheUse
     set(use.map { $0.isConditional || $0.early != nil } ?? false ? .revalidating : .executing, operation)
   }
 }

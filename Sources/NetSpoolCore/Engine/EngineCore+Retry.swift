@@ -5,7 +5,7 @@ extension EngineCore {
     _ operation: Operation, _ transfer: Transfer, _ cause: FailedAttempt.Cause, head: ResponseHead? = nil,
     failure: Failure? = nil
   ) -> Double? {
-    guard !isClosing, operation.loop.extra.sinkFailure == nil else { return nil }
+    guard !isClosing, operation.loop.extras?.sinkFailure == nil else { return nil }
     let request = operation.request
     let attempt = FailedAttempt(
       cause, number: operation.loop.journey?.attempts ?? 1,

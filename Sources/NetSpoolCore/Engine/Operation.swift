@@ -65,8 +65,8 @@ package final class Operation: @unchecked Sendable {
     var origin: Origin?
     /// Under which equal requests find it; 0: they do not.
     var sharingKey: UInt64 = 0
-    /// What few have, and none while it only waits.
-    private var extras: [Extras] = []
+    /// Nil while it only waits.
+    var extras: Extras?
     /// Its own user has left; it goes on for its followers.
     var isHollow = false
     var hasSinks = false
@@ -81,30 +81,13 @@ package final class Operation: @unchecked Sendable {
     /// The highest of those that wait for it, when it was queued.
     var priority = Priority.normal
 
-    var extra: Extras {
-      _read {
-        if extras.isEmpty {
-          let none = Extras()
-          yield none
-        } else {
-          yield extras[0]
-        }
-      }
-      _modify {
-        if extras.isEmpty { extras.append(Extras()) }
-        yield &extras[0]
-      }
-    }
-
-    /// Takes something away, where there is something.
-    mutating func clear(_ change: (inout Extras) -> Void) {
-      if !extras.isEmpty { change(&extras[0]) }
-    }
+    var followers: [Operation] { extras?.followers ?? [] }
+    var followersLeft: Int { extras?.followersLeft ?? 0 }
   }
 
   /// What an operation has that shares its answer, streams it, plays it from the cache or is frozen: in one box, because
   /// a million that wait have none of it.
-  struct Extras {
+  final class Extras {
     /// Equal requests that get this one's answer.
     var followers: [Operation] = []
     /// Those of them that have not left.
@@ -119,6 +102,14 @@ package final class Operation: @unchecked Sendable {
     var sinkFailure: Failure?
     /// Who has its request; nil while it is on its way like any other.
     var freezer: Freezer?
+  }
+
+  /// Loop thread.
+  func makeExtras() -> Extras {
+    if let extras = loop.extras { return extras }
+    let extras = Extras()
+    loop.extras = extras
+    return extras
   }
 
   /// Loop thread: where it is remembered what the next exchange needs.

@@ -110,8 +110,8 @@ extension EngineCore {
 
   /// Once for each, however many exchanges follow; streams get one body, the final one.
   func provide(_ waiter: Operation, _ early: Response) {
-    guard waiter.loop.extra.provided == nil, !hasStreams(waiter) else { return }
-    waiter.loop.extra.provided = early.body
+    guard waiter.loop.extras?.provided == nil, !hasStreams(waiter) else { return }
+    waiter.makeExtras().provided = early.body
     tell(waiter, .provisional(early))
   }
 

@@ -7,7 +7,7 @@ extension EngineCore {
       return deliver(operation, response, nil, nil)
     }
     for waiter in waiters(of: operation) { makeSinks(of: waiter, for: operation) }
-    guard let fanout = operation.loop.extra.fanout else { return deliver(operation, response, nil, nil) }
+    guard let fanout = operation.loop.extras?.fanout else { return deliver(operation, response, nil, nil) }
     guard response.head.status < 300 else {
       return publish(operation, response, nil, fanout, refusal: Failure(status: response))
     }
@@ -19,7 +19,7 @@ extension EngineCore {
   func playNext() {
     while playing.count + ending.count < Self.publishingMax, let next = toPlay.popFirst() {
       // One that was cancelled meanwhile has no streams any more.
-      if next.operation.loop.extra.fanout === next.fanout { play(next) }
+      if next.operation.loop.extras?.fanout === next.fanout { play(next) }
     }
   }
 
@@ -28,12 +28,12 @@ extension EngineCore {
     var answer = waiting.response
     forEachWaiter(of: operation) { didStart($0) }
     let playback = CachePlayback(answer.body, into: fanout)
-    operation.loop.extra.playback = playback
+    operation.makeExtras().playback = playback
     playing[operation.id] = operation
     if waiters(of: operation).allSatisfy({ hasStreams($0) }) { answer.body = .empty }
     playback.start(answer.head) { [unowned self, answer] in
       playing[operation.id] = nil
-      operation.loop.extra.playback = nil
+      operation.loop.extras?.playback = nil
       publish(operation, answer, nil, fanout, refusal: nil)
     }
   }

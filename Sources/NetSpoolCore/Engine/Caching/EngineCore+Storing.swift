@@ -60,7 +60,7 @@ extension EngineCore {
   /// Streams have not begun with another body, and somebody has not been given what is held already.
   private func mayStandIn(_ operation: Operation, _ transfer: Transfer) -> Bool {
     !transfer.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
-      && waiters(of: operation).contains { $0.loop.extra.provided == nil }
+      && waiters(of: operation).contains { $0.loop.extras?.provided == nil }
   }
 
   private func revalidated(
@@ -146,7 +146,7 @@ extension EngineCore {
 
   /// The user has been given these very bytes from the cache and asked to hear of changes only.
   func repeats(_ waiter: Operation, _ answer: Response) -> Bool {
-    guard let provided = waiter.loop.extra.provided else { return false }
+    guard let provided = waiter.loop.extras?.provided else { return false }
     let request = waiter.request
     guard request.hasExtras, request.extra.notifiesOnlyChanges else { return false }
     return answer.body.hasSameBytes(as: provided)

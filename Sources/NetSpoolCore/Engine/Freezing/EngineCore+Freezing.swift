@@ -43,7 +43,7 @@ extension EngineCore {
       return conclude(operation, Failure(.engineClosed))
     }
     timers.cancel(operation.loop.journey?.queueDeadline)
-    operation.loop.extra.freezer = freezing.freezer
+    operation.makeExtras().freezer = freezing.freezer
     freezing.freezer.accept(
       submission(of: operation, request, origin: origin.text, freezing.settings), from: self)
   }
@@ -83,7 +83,7 @@ extension EngineCore {
   }
 
   func endFrozen(_ operation: Operation, _ outcome: Operation.Outcome) {
-    operation.loop.extra.freezer = nil
+    operation.loop.extras?.freezer = nil
     // It did not count while it was frozen.
     if operation.loop.isFrozen { driver.pending.add(1, ordering: .relaxed) }
     operation.loop.isFrozen = false
