@@ -187,7 +187,7 @@ extension Operation {
     guard var ready = beginEnqueue() else { return }
     let url = ready.url
     do throws(Failure) {
-      if let failure = shared.withLock({ $0.failure }) { throw failure }
+      if isSpoilt, let failure = shared.withLock({ $0.failure }) { throw failure }
       try context.prepare(&ready)
       try ready.makeReady()
       if ready.isFreezable {
@@ -198,13 +198,15 @@ extension Operation {
       return
     }
     let look = context.cache?.look(for: ready)
-    if let response = look?.answer, conclude(ready, response) { return }
+    if let outcome = look?.answer, conclude(ready, outcome) { return }
     shared.withLock { [ready] shared in
       shared.request = ready
       shared.question = look?.question
     }
     if let failure = context.submit(self) { refuse(failure.about(url)) }
   }
+
+  private var isSpoilt: Bool { shared.withLock { $0.failure != nil } }
 
   private func beginEnqueue() -> Request? {
     shared.withLock { shared in

@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// What the thread that enqueues has found out.
 struct FirstLook {
-  var answer: Response?
+  /// Boxed as it will be kept: the response itself is large.
+  var answer: Operation.Outcome?
   /// What the loop then need not make again.
   var question: CacheQuestion?
 }
@@ -27,8 +28,8 @@ extension EngineCache {
     guard !(300..<400).contains(held.stored.status),
       CacheDecision.serves(question.request, stored: held.stored, now: now)
     else { return FirstLook(question: question) }
-    return FirstLook(
-      answer: held.takeResponse(from: .cache, url: request.url, now: now, withBody: true), question: question)
+    let response = held.takeResponse(from: .cache, url: request.url, now: now, withBody: true)
+    return FirstLook(answer: .response(response), question: question)
   }
 
   private func isPlain(_ extra: RequestExtras) -> Bool {
@@ -46,14 +47,14 @@ extension EngineCache {
 extension Operation {
   /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
   /// others to wait for, or has been cancelled.
-  func conclude(_ request: Request, _ response: Response) -> Bool {
+  func conclude(_ request: Request, _ outcome: Outcome) -> Bool {
     guard !context.isClosed.load(ordering: .acquiring) else { return false }
     let (isMine, hasDependents) = shared.withLock { shared in
       guard shared.outcome == nil, shared.streams.isEmpty, shared.dependencies.isEmpty else {
         return (false, false)
       }
       shared.request = request
-      shared.outcome = .response(response)
+      shared.outcome = outcome
       shared.state = .finished
       return (true, shared.hasDependents)
     }
