@@ -50,7 +50,7 @@ struct StoreThread: ~Copyable {
       case .end: return nil
       case .gather(let until):
         _ = core.wakeUp.wait(until: until)
-        core.shelf.withLock { $0.isGathering = false }
+        core.shelf.withLock { ($0.isGathering, $0.isAsleep) = (false, false) }
         continue
       case .sleep(let until): deadline = until
       }
@@ -79,9 +79,10 @@ struct StoreThread: ~Copyable {
         shelf.isAsleep = true
         return .gather(until: due)
       }
-      let work = unwritten + shelf.takeWaiting()
-      unwritten = []
-      return .work(work)
+      let waiting = shelf.takeWaiting()
+      guard !unwritten.isEmpty else { return .work(waiting) }
+      defer { unwritten = [] }
+      return .work(unwritten + waiting)
     }
     if shelf.isClosing { return .end }
     if isOverBudget || shelf.touched.count >= Shelf.touchedMax { return .work([]) }
