@@ -41,7 +41,7 @@ package final class Operation: @unchecked Sendable {
     var dependencies: [Operation] = []
     var outcome: Outcome?
     /// What the thread that enqueued would have asked the cache; until the loop does.
-    var question: CacheQuestion?
+    var question: [CacheQuestion] = []
     var isDelivered = false
     /// Whatever its status says: a DELETE of what is gone has done its work.
     var isSuccess = false
@@ -187,7 +187,7 @@ extension Operation {
     guard var ready = beginEnqueue() else { return }
     let url = ready.url
     do throws(Failure) {
-      if isSpoilt, let failure = shared.withLock({ $0.failure }) { throw failure }
+      if let failure = shared.withLock({ $0.failure }) { throw failure }
       try context.prepare(&ready)
       try ready.makeReady()
       if ready.isFreezable {
@@ -201,12 +201,10 @@ extension Operation {
     if let outcome = look?.answer, conclude(ready, outcome) { return }
     shared.withLock { [ready] shared in
       shared.request = ready
-      shared.question = look?.question
+      shared.question = look?.question ?? []
     }
     if let failure = context.submit(self) { refuse(failure.about(url)) }
   }
-
-  private var isSpoilt: Bool { shared.withLock { $0.failure != nil } }
 
   private func beginEnqueue() -> Request? {
     shared.withLock { shared in

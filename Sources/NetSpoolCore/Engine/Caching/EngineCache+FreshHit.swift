@@ -4,8 +4,8 @@ internal import Synchronization
 struct FirstLook {
   /// Boxed as it will be kept: the response itself is large.
   var answer: Operation.Outcome?
-  /// What the loop then need not make again.
-  var question: CacheQuestion?
+  /// What the loop then need not make again: none, or one in a box that a hit does not need.
+  var question: [CacheQuestion] = []
 }
 
 /// A fresh hit needs no loop: it is answered on the thread that enqueues.
@@ -23,13 +23,13 @@ extension EngineCache {
         request, method: .get, origin: url.extracting(first: originBytes),
         target: url.extracting(droppingFirst: originBytes), fields: fields)
     else { return FirstLook() }
-    guard var held = held(for: question) else { return FirstLook(question: question) }
+    guard var held = held(for: question) else { return FirstLook(question: [question]) }
     let now = now
     guard !(300..<400).contains(held.stored.status),
       CacheDecision.serves(question.request, stored: held.stored, now: now)
-    else { return FirstLook(question: question) }
+    else { return FirstLook(question: [question]) }
     let response = held.takeResponse(from: .cache, url: request.url, now: now, withBody: true)
-    return FirstLook(answer: .response(response), question: question)
+    return FirstLook(answer: .response(response))
   }
 
   private func isPlain(_ extra: RequestExtras) -> Bool {
@@ -53,7 +53,8 @@ extension Operation {
       guard shared.outcome == nil, shared.streams.isEmpty, shared.dependencies.isEmpty else {
         return (false, false)
       }
-      shared.request = request
+      // As it is sent, when that is not what it was.
+      if request.hasExtras || context.hooks.prepare != nil { shared.request = request }
       shared.outcome = outcome
       shared.state = .finished
       return (true, shared.hasDependents)
