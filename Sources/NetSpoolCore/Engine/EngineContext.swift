@@ -188,15 +188,17 @@ package final class EngineContext: Sendable {
 
   private func deliverEnded() {
     var isBurst = false
+    var batch: [Operation] = []
     for _ in 0..<Self.batchesMax {
       if isBurst { awaitNext() }
-      let batch = takeEnded()
+      takeEnded(into: &batch)
       if batch.isEmpty { return }
       if batch.count > 1 { isBurst = true }
       for operation in batch {
         operation.deliver(.state(.finished))
         operation.deliver(.final)
       }
+      batch.removeAll(keepingCapacity: true)
     }
     deliverLate { [self] in deliverEnded() }
   }
@@ -212,12 +214,12 @@ package final class EngineContext: Sendable {
 
   private static let looksMax = 16
 
-  private func takeEnded() -> [Operation] {
+  /// Leaves the emptied buffer in exchange.
+  private func takeEnded(into batch: inout [Operation]) {
     ended.withLock { ended in
-      defer { ended.operations = [] }
-      ended.isFetched = !ended.operations.isEmpty
+      swap(&ended.operations, &batch)
+      ended.isFetched = !batch.isEmpty
       hasEnded.store(false, ordering: .relaxed)
-      return ended.operations
     }
   }
 

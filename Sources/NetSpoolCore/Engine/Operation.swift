@@ -41,7 +41,7 @@ package final class Operation: @unchecked Sendable {
     var dependencies: [Operation] = []
     var outcome: Outcome?
     /// What the thread that enqueued would have asked the cache; until the loop does.
-    var question: CacheQuestion?
+    var question: [CacheQuestion] = []
     var isDelivered = false
     /// Whatever its status says: a DELETE of what is gone has done its work.
     var isSuccess = false
@@ -189,10 +189,10 @@ extension Operation {
       return
     }
     let look = context.cache?.look(for: ready)
-    if let response = look?.answer, conclude(ready, response) { return }
+    if let outcome = look?.answer, conclude(ready, outcome) { return }
     shared.withLock { [ready] shared in
       shared.request = ready
-      shared.question = look?.question
+      shared.question = look?.question ?? []
     }
     if let failure = context.submit(self) { refuse(failure.about(url)) }
   }

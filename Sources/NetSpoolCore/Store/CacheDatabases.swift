@@ -5,8 +5,8 @@
 ///   recency     namespace, recency -> 16 bytes of digest: who was used least recently
 ///   namespaces  number -> `NamespaceRecord`
 struct CacheDatabases: Sendable {
-  /// Counts up with every change of a record's layout.
-  static let layout: UInt32 = 1
+  /// Counts up with every change of a record's layout or of the digest.
+  static let layout: UInt32 = 2
 
   let entries: Database
   let bodies: Database

@@ -25,13 +25,19 @@ extension Span where Element == UInt8 {
     return nil
   }
 
-  /// How often `byte` occurs.
+  /// How often `byte` occurs. Sixteen lanes count for themselves, and are added up before one can overflow.
   func count(of byte: UInt8) -> Int {
-    let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
+    let pattern = SIMD16<UInt8>(repeating: byte)
     var (index, found) = (0, 0)
-    while index + 8 <= count {
-      found += (word(at: index) ^ pattern).zeroBytes
-      index += 8
+    while index + 16 <= count {
+      let end = Swift.min(count - 15, index + 16 * 255)
+      var lanes = SIMD16<UInt8>()
+      while index < end {
+        let chunk = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+        lanes.replace(with: lanes &+ 1, where: chunk .== pattern)
+        index += 16
+      }
+      for lane in lanes.indices { found += Int(lanes[lane]) }
     }
     while index < count {
       if self[index] == byte { found += 1 }
@@ -105,13 +111,6 @@ extension UInt64 {
   @inline(__always)
   fileprivate var zeroByteMarks: UInt64 {
     (self &- 0x0101_0101_0101_0101) & ~self & 0x8080_8080_8080_8080
-  }
-
-  /// How many bytes are zero.
-  @inline(__always)
-  fileprivate var zeroBytes: Int {
-    let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
-    return (~(((self & low) &+ low) | self | low)).nonzeroBitCount
   }
 
   /// Some byte is less than 0x20.

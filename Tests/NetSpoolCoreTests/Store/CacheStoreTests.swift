@@ -44,6 +44,24 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 1)
   }
 
+  @Test func putsThatFollowEachOtherShareCommits() throws {
+    // Given a store that has just committed
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    store.put(StoreKey("first"), namespace: "n", metadata: [], body: [1])
+    store.flush()
+    let (before, began) = (store.statistics.commits, MonotonicClock.now)
+    // When many are put one by one
+    for number in 0..<200 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 2_000))
+    }
+    let milliseconds = Int(MonotonicClock.now - began) / 1_000
+    // Then each commit but the last, which is waited for, comes five milliseconds after another
+    store.flush()
+    #expect(store.statistics.commits - before <= milliseconds / 5 + 2)
+    #expect(store.statistics.entries == 201)
+  }
+
   @Test(arguments: [false, true]) func whatIsRemovedIsGoneAtOnce(isWritten: Bool) throws {
     let directory = try StoreDirectory()
     let store = try directory.open()

@@ -9,7 +9,7 @@ struct DirectiveReader {
     /// In lower case.
     let name: String
     /// Without quotes and escapes; nil without `=`.
-    let argument: [UInt8]?
+    let argument: ArraySlice<UInt8>?
     /// False when something else stood between it and the next comma.
     let isWellFormed: Bool
   }
@@ -32,7 +32,7 @@ struct DirectiveReader {
   }
 
   private mutating func directive(_ name: ArraySlice<UInt8>) -> Directive {
-    var argument: [UInt8]?
+    var argument: ArraySlice<UInt8>?
     var isWellFormed = true
     if rest.first == UInt8(ascii: "=") {
       rest.removeFirst()
@@ -46,20 +46,20 @@ struct DirectiveReader {
   }
 
   /// Nil if there is none: an empty token or a quoted string without end.
-  private mutating func takeArgument() -> [UInt8]? {
+  private mutating func takeArgument() -> ArraySlice<UInt8>? {
     if rest.first == UInt8(ascii: "\"") { return takeQuoted() }
     let token = rest.prefix(while: \.isTokenByte)
     rest = rest.dropFirst(token.count)
-    return token.isEmpty ? nil : Array(token)
+    return token.isEmpty ? nil : token
   }
 
-  private mutating func takeQuoted() -> [UInt8]? {
+  private mutating func takeQuoted() -> ArraySlice<UInt8>? {
     var ahead = rest.dropFirst()
     var value: [UInt8] = []
     while let byte = ahead.popFirst() {
       if byte == UInt8(ascii: "\"") {
         rest = ahead
-        return value
+        return value[...]
       }
       if byte != UInt8(ascii: "\\") {
         value.append(byte)

@@ -8,16 +8,17 @@ package enum CacheKey {
   /// The key at which a resource's answer or variant index stands. `headers`: what is sent.
   package static func primary(scope: CacheScope, url: URLPieces, headers: HeaderFields) -> [UInt8] {
     let (origin, target) = (url.origin.text, url.pathAndQuery)
-    return primary(scope: scope, origin: origin.utf8.span, target: target.utf8.span, headers: headers)
+    return primary(
+      prefix: prefix(scope: scope), origin: origin.utf8.span, target: target.utf8.span, headers: headers)
   }
 
-  /// The same from the bytes of a canonical origin, and of path and query.
+  /// The same from the scope's prefix, and the bytes of a canonical origin, and of path and query.
   package static func primary(
-    scope: CacheScope, origin: Span<UInt8>, target: Span<UInt8>, headers: HeaderFields
+    prefix: [UInt8], origin: Span<UInt8>, target: Span<UInt8>, headers: HeaderFields
   ) -> [UInt8] {
     var key: [UInt8] = []
-    key.reserveCapacity(scope.text.utf8.count + origin.count + target.count + 16)
-    appendPrefix(of: scope, to: &key)
+    key.reserveCapacity(prefix.count + origin.count + target.count)
+    key += prefix
     key.append(origin)
     NormalisedPath.append(target, to: &key)
     appendRouting(headers, to: &key)
@@ -31,15 +32,7 @@ package enum CacheKey {
 
   /// What every primary key by URL in this scope begins with.
   package static func prefix(scope: CacheScope) -> [UInt8] {
-    var key: [UInt8] = []
-    appendPrefix(of: scope, to: &key)
-    return key
-  }
-
-  private static func appendPrefix(of scope: CacheScope, to key: inout [UInt8]) {
-    key.append(UInt8(ascii: "1"))
-    key += scope.text.utf8
-    key += [0, UInt8(ascii: "G"), UInt8(ascii: "E"), UInt8(ascii: "T"), 0]
+    Array("1\(scope.text)\u{0}GET\u{0}".utf8)
   }
 
   /// The key of one variant. `headers`: what is sent.

@@ -49,26 +49,19 @@ extension StoredResponse {
   package init?(decoding bytes: RawSpan, rules: CacheRules) {
     guard bytes.byteCount >= Self.prefixBytes, bytes.byte(at: 0) == Self.mark,
       let version = ResponseHead.Version(rawValue: bytes.byte(at: 1)),
-      let facts = ResponseFacts(decoding: bytes), let texts = Texts(bytes, from: Self.prefixBytes)
+      var facts = ResponseFacts(decoding: bytes), let texts = Texts(bytes, from: Self.prefixBytes)
     else { return nil }
     let status = Int(bytes.integer(at: 2) as UInt16)
-    guard CacheableStatus.isStorable(status) else { return nil }
+    let receivedAt: Int64 = bytes.integer(at: 16)
+    let bodyBytes: Int64 = bytes.integer(at: 56)
+    guard CacheableStatus.isStorable(status), bodyBytes >= 0 else { return nil }
+    if facts.rules != rules.fingerprint {
+      facts.adapt(to: rules, status: status, headers: texts.headers, receivedAt: receivedAt)
+    }
     self.init(
       version: version, status: status, headers: texts.headers, requestedAt: bytes.integer(at: 8),
-      receivedAt: bytes.integer(at: 16), facts: facts)
-    variant = texts.variant
-    finalURL = texts.finalURL
-    bodyBytes = bytes.integer(at: 56)
-    bodyDigest = bytes.integer(at: 64)
-    guard bodyBytes >= 0 else { return nil }
-    if facts.rules != rules.fingerprint { adapt(to: rules) }
-  }
-
-  private mutating func adapt(to rules: CacheRules) {
-    let fields = AnswerFields(headers)
-    facts.setLifetime(
-      status: status, fields: fields, directives: ResponseDirectives(fields),
-      date: ResponseFacts.date(fields, receivedAt: receivedAt), rules: rules)
+      receivedAt: receivedAt, facts: facts, finalURL: texts.finalURL, variant: texts.variant,
+      bodyDigest: bytes.integer(at: 64), bodyBytes: bodyBytes)
   }
 }
 
@@ -85,6 +78,15 @@ extension ResponseFacts {
     guard flags.isSubset(of: .all), seconds.contains(lifetime), initialAge >= 0,
       seconds.contains(staleWhileRevalidate), seconds.contains(staleIfError)
     else { return nil }
+  }
+
+  fileprivate mutating func adapt(
+    to rules: CacheRules, status: Int, headers: HeaderFields, receivedAt: Int64
+  ) {
+    let fields = AnswerFields(headers)
+    setLifetime(
+      status: status, fields: fields, directives: ResponseDirectives(fields),
+      date: Self.date(fields, receivedAt: receivedAt), rules: rules)
   }
 }
 

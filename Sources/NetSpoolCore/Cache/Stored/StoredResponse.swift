@@ -11,18 +11,19 @@ package struct StoredResponse: Sendable, Hashable {
   /// When the answer's head came, or that of the last 304; milliseconds since 1970.
   package var receivedAt: Int64
   /// Of this exchange; empty when it is the URL that was asked for.
-  package var finalURL = ""
+  package var finalURL: String
   /// The request fields that Vary names, normalised and without secrets; one that was absent is absent.
-  package var variant = HeaderFields()
+  package var variant: HeaderFields
   package var facts: ResponseFacts
   /// Of the body, by whatever hash the caller uses to tell a changed body from an unchanged one.
-  package var bodyDigest: UInt64 = 0
+  package var bodyDigest: UInt64
   /// Length of the stored body.
-  package var bodyBytes: Int64 = 0
+  package var bodyBytes: Int64
 
   package init(
     version: ResponseHead.Version, status: Int, headers: HeaderFields, requestedAt: Int64,
-    receivedAt: Int64, facts: ResponseFacts
+    receivedAt: Int64, facts: ResponseFacts, finalURL: String = "", variant: HeaderFields = HeaderFields(),
+    bodyDigest: UInt64 = 0, bodyBytes: Int64 = 0
   ) {
     self.version = version
     self.status = status
@@ -30,6 +31,10 @@ package struct StoredResponse: Sendable, Hashable {
     self.requestedAt = requestedAt
     self.receivedAt = receivedAt
     self.facts = facts
+    self.finalURL = finalURL
+    self.variant = variant
+    self.bodyDigest = bodyDigest
+    self.bodyBytes = bodyBytes
   }
 }
 
@@ -47,7 +52,7 @@ extension StoredResponse {
   mutating func takeServedHeaders(at now: Int64) -> HeaderFields {
     var served = HeaderFields()
     swap(&served, &headers)
-    served.append(name: "Age", value: String(age(at: now)))
+    served.append(age: age(at: now))
     return served
   }
 }

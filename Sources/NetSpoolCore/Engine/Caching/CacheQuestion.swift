@@ -1,6 +1,5 @@
-/// What is asked of a cache: a request as the origin would see it. A class, because it is made on the thread that
-/// enqueues and goes with the operation to the loop and to the end of the exchange.
-final class CacheQuestion: Sendable {
+/// What is asked of a cache: a request as the origin would see it.
+struct CacheQuestion: Sendable {
   let request: CacheRequest
   /// All fields that would be sent; `Vary` may name any of them.
   let fields: HeaderFields
@@ -8,7 +7,7 @@ final class CacheQuestion: Sendable {
   /// Names the resource; its answer, or the index of its variants, stands here.
   let primaryKey: StoreKey
 
-  init(_ request: CacheRequest, fields: HeaderFields, scope: CacheScope, primaryKey: StoreKey) {
+  init(_ request: consuming CacheRequest, fields: HeaderFields, scope: CacheScope, primaryKey: StoreKey) {
     self.request = request
     self.fields = fields
     self.scope = scope

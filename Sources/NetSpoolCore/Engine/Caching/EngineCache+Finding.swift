@@ -4,7 +4,8 @@ extension EngineCache {
     let primary = question.primaryKey
     guard let hit = store.lookup(primary) else { return nil }
     switch hit.withMetadata({ PrimaryEntry(decoding: $0, rules: rules) }) {
-    case .response(let stored): return whole(HeldAnswer(key: primary, stored: stored, hit: hit))
+    case .response(let stored):
+      return isWhole(stored, hit, primary) ? HeldAnswer(key: primary, stored: stored, hit: hit) : nil
     case .variants(let index): return variant(index, question)
     case nil:
       store.remove(primary)
@@ -15,17 +16,17 @@ extension EngineCache {
   private func variant(_ index: VariantIndex, _ question: CacheQuestion) -> HeldAnswer? {
     let key = StoreKey(CacheKey.variant(index, of: question.primaryKey.fullKey, headers: question.fields))
     guard let hit = store.lookup(key),
-      let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) })
+      let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) }),
+      isWhole(stored, hit, key)
     else { return nil }
-    return whole(HeldAnswer(key: key, stored: stored, hit: hit))
+    return HeldAnswer(key: key, stored: stored, hit: hit)
   }
 
-  private func whole(_ held: HeldAnswer) -> HeldAnswer? {
-    guard held.stored.bodyBytes == held.hit.body.count else {
-      store.remove(held.key)
-      return nil
-    }
-    return held
+  /// What says something else of its body goes.
+  private func isWhole(_ stored: StoredResponse, _ hit: StoreHit, _ key: StoreKey) -> Bool {
+    if stored.bodyBytes == hit.body.count { return true }
+    store.remove(key)
+    return false
   }
 
   /// Stores a whole answer in place of what was held.

@@ -2,9 +2,10 @@ internal import Synchronization
 
 /// What the thread that enqueues has found out.
 struct FirstLook {
-  var answer: Response?
-  /// What the loop then need not make again.
-  var question: CacheQuestion?
+  /// Boxed as it will be kept: the response itself is large.
+  var answer: Operation.Outcome?
+  /// What the loop then need not make again: none, or one in a box that a hit does not need.
+  var question: [CacheQuestion] = []
 }
 
 /// A fresh hit needs no loop: it is answered on the thread that enqueues.
@@ -22,13 +23,13 @@ extension EngineCache {
         request, method: .get, origin: url.extracting(first: originBytes),
         target: url.extracting(droppingFirst: originBytes), fields: fields)
     else { return FirstLook() }
-    guard var held = held(for: question) else { return FirstLook(question: question) }
+    guard var held = held(for: question) else { return FirstLook(question: [question]) }
     let now = now
     guard !(300..<400).contains(held.stored.status),
       CacheDecision.serves(question.request, stored: held.stored, now: now)
-    else { return FirstLook(question: question) }
-    return FirstLook(
-      answer: held.takeResponse(from: .cache, url: request.url, now: now, withBody: true), question: question)
+    else { return FirstLook(question: [question]) }
+    let response = held.takeResponse(from: .cache, url: request.url, now: now, withBody: true)
+    return FirstLook(answer: .response(response))
   }
 
   private func isPlain(_ extra: RequestExtras) -> Bool {
@@ -46,14 +47,15 @@ extension EngineCache {
 extension Operation {
   /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
   /// others to wait for, or has been cancelled.
-  func conclude(_ request: Request, _ response: Response) -> Bool {
+  func conclude(_ request: Request, _ outcome: Outcome) -> Bool {
     guard !context.isClosed.load(ordering: .acquiring) else { return false }
     let (isMine, hasDependents) = shared.withLock { shared in
       guard shared.outcome == nil, shared.streams.isEmpty, shared.dependencies.isEmpty else {
         return (false, false)
       }
-      shared.request = request
-      shared.outcome = .response(response)
+      // As it is sent, when that is not what it was.
+      if request.hasExtras || context.hooks.prepare != nil { shared.request = request }
+      shared.outcome = outcome
       shared.state = .finished
       return (true, shared.hasDependents)
     }

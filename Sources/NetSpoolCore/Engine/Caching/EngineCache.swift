@@ -24,6 +24,7 @@ package final class EngineCache: Sendable {
   private let plainRequest: CacheRequest
   private let plainRouting: HeaderFields
   let plainScope: CacheScope
+  private let plainPrefix: [UInt8]
   /// Whose answers are nobody's.
   let anonymousScope: CacheScope
 
@@ -35,6 +36,7 @@ package final class EngineCache: Sendable {
     plainRequest = CacheRequest(headers: plainFields)
     plainRouting = RequestFieldScan.mayRoute(plainFields) ? plainFields : HeaderFields()
     plainScope = Self.scope(settings, own: nil, plainFields)
+    plainPrefix = CacheKey.prefix(scope: plainScope)
     anonymousScope = CacheScope.anonymous.inNamespace(settings.namespace)
   }
 
@@ -59,14 +61,16 @@ package final class EngineCache: Sendable {
   ) -> CacheQuestion? {
     let own = request.hasExtras ? request.extra.credentialScope : nil
     let lifetime = request.hasExtras ? request.extra.cacheLifetime : nil
-    let scope = fields == nil && own == nil ? plainScope : scope(own: own, fields ?? plainFields)
+    let isPlain = fields == nil && own == nil
+    let scope = isPlain ? plainScope : scope(own: own, fields ?? plainFields)
     var asked = fields.map { CacheRequest(headers: $0) } ?? plainRequest
     asked.method = method
     asked.policy = request.cachePolicy ?? settings.defaultPolicy
     asked.lifetime = lifetime
     if asked.bypassesCache, !asked.staysOffline { return nil }
     let key = CacheKey.primary(
-      scope: scope, origin: origin, target: target, headers: fields ?? plainRouting)
+      prefix: isPlain ? plainPrefix : CacheKey.prefix(scope: scope), origin: origin, target: target,
+      headers: fields ?? plainRouting)
     return CacheQuestion(asked, fields: fields ?? plainFields, scope: scope, primaryKey: StoreKey(key))
   }
 }

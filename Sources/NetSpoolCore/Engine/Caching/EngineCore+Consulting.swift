@@ -129,8 +129,8 @@ extension EngineCore {
 extension Operation {
   fileprivate func takeQuestion() -> CacheQuestion? {
     shared.withLock { shared in
-      defer { shared.question = nil }
-      return shared.question
+      defer { shared.question = [] }
+      return shared.question.first
     }
   }
 }

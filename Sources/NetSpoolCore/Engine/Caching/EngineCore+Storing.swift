@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The cache behind the network: what an exchange's head and end mean for it.
 extension EngineCore {
   /// What is kept of streamed bodies at once, for the cache alone; beyond it they are not cached.
@@ -40,9 +42,9 @@ extension EngineCore {
   func settle(
     _ operation: Operation, _ transfer: Transfer, _ answer: inout Response?, _ failure: inout Failure?
   ) {
-    if failure == nil, let answer { invalidate(operation, answer.head) }
+    if failure == nil, let head = answer?.head { invalidate(operation, head) }
     guard let use = operation.loop.cacheUse else { return }
-    if let cause = staleCause(answer, failure), let held = use.held, mayStandIn(operation, transfer),
+    if let held = use.held, let cause = staleCause(answer, failure), mayStandIn(operation, transfer),
       held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)
     {
       answer = response(operation, held, .cache, use.cache)
@@ -120,11 +122,11 @@ extension EngineCore {
 
   /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect.
   func invalidate(_ operation: Operation, _ head: ResponseHead) {
-    let request = operation.request
+    guard let cache = operation.context.cache else { return }
     let journey = operation.loop.journey
-    guard let cache = operation.context.cache,
-      Invalidation.applies(method: journey?.method ?? request.method, status: head.status)
-    else { return }
+    let method = journey?.method ?? operation.shared.withLock { $0.request.method }
+    guard Invalidation.applies(method: method, status: head.status) else { return }
+    let request = operation.request
     let isForeign = journey?.isForeign ?? false
     let fields = SentFields.make(
       defaults: isForeign ? HeaderFields() : operation.context.headers,

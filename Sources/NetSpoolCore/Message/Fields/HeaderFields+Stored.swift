@@ -11,3 +11,23 @@ extension HeaderFields {
     self.init(block: block, count: block.count(of: 0x0A), spare: 24)
   }
 }
+
+extension HeaderFields {
+  /// Appends the age, not less than 0, in one piece: every hit has one.
+  mutating func append(age seconds: Int64) {
+    var line = InlineArray<32, UInt8>(repeating: 0)
+    (line[31], line[30]) = (0x0A, 0x0D)
+    var start = 30
+    var rest = UInt64(seconds.magnitude)
+    repeat {
+      start -= 1
+      line[start] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
+      rest /= 10
+    } while rest > 0
+    for byte in " :egA".utf8 {
+      start -= 1
+      line[start] = byte
+    }
+    append(lines: line.span.extracting(start..<32), count: 1)
+  }
+}

@@ -6,7 +6,7 @@
 package enum HeaderRules {
   /// A token, and not CONNECT, which would turn the connection into a tunnel (RFC 9110 section 9.3.6).
   package static func check(_ method: Method) throws(Failure) {
-    guard isToken(method.name), method.name != "CONNECT" else { throw invalid("method") }
+    guard method == .get || isToken(method.name) && method.name != "CONNECT" else { throw invalid("method") }
   }
 
   /// The name a token, the value without CR, LF and NUL (RFC 9110 sections 5.1 and 5.5).

@@ -26,9 +26,10 @@ internal import CNetSpoolLMDB
   @_lifetime(borrow self)
   @inline(__always)
   package func value(at key: RecordKey, in database: Database) throws(StoreError) -> RawSpan? {
-    var value = unsafe MDB_val()
-    let status = unsafe key.withValue { key in
-      unsafe mdb_get(transaction, database.handle, &key, &value)
+    // A variable outside the closure would be allocated, for every lookup.
+    let (status, value) = unsafe key.withValue { key in
+      var value = unsafe MDB_val()
+      return unsafe (mdb_get(transaction, database.handle, &key, &value), value)
     }
     guard try StoreError.found(status) else { return nil }
     let span = unsafe RawSpan(_unsafeStart: value.mv_data, byteCount: value.mv_size)

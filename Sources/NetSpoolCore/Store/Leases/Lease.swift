@@ -96,6 +96,34 @@ extension Lease {
   }
 }
 
+// MARK: For the holder
+
+extension Lease {
+  /// Reads the bytes, in the map or in the copy.
+  func access<Result, Problem: Error>(
+    _ body: (LeaseRanges) throws(Problem) -> Result
+  ) throws(Problem) -> Result {
+    checkProcess()
+    return try unsafe snapshot.access(self, body)
+  }
+
+  /// The bytes, valid as long as the lease.
+  var pinned: LeaseRanges {
+    checkProcess()
+    return unsafe snapshot.pin(self)
+  }
+
+  func release() {
+    if snapshot.isOurs { snapshot.release(self) }
+  }
+
+  private func checkProcess() {
+    precondition(
+      snapshot.isOurs,
+      "NetSpool: cached bytes were read in a child of fork(2); read them before, or open the cache there")
+  }
+}
+
 // MARK: Reading
 
 extension Lease {

@@ -23,9 +23,7 @@
     count = body.count
   }
 
-  deinit {
-    if let lease, lease.snapshot.isOurs { lease.snapshot.release(lease) }
-  }
+  deinit { lease?.release() }
 
   /// Lends the bytes to `use`; while it runs they stay where they are. The way to read that costs the store
   /// least. Traps in a child of fork(2), where the file may change underneath.
@@ -36,8 +34,7 @@
       let bytes = body
       return try unsafe bytes.rawBytes.withUnsafeBytes(use)
     }
-    check(lease)
-    return try unsafe lease.snapshot.access(lease) { ranges throws(Problem) in try unsafe use(ranges.body) }
+    return try unsafe lease.access { ranges throws(Problem) in try unsafe use(ranges.body) }
   }
 
   /// The bytes, for as long as the lease lives. The first call settles where they stand: they pin their
@@ -49,8 +46,7 @@
         let bytes = body
         return unsafe _overrideLifetime(bytes.rawBytes, borrowing: self)
       }
-      check(lease)
-      let span = unsafe RawSpan(_unsafeBytes: lease.snapshot.pin(lease).body)
+      let span = unsafe RawSpan(_unsafeBytes: lease.pinned.body)
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
@@ -63,15 +59,8 @@
       let bytes = metadata
       return try use(bytes.rawBytes)
     }
-    check(lease)
-    return try unsafe lease.snapshot.access(lease) { ranges throws(Problem) in
+    return try unsafe lease.access { ranges throws(Problem) in
       try use(unsafe RawSpan(_unsafeBytes: ranges.metadata))
     }
-  }
-
-  private func check(_ lease: Lease) {
-    precondition(
-      lease.snapshot.isOurs,
-      "NetSpool: cached bytes were read in a child of fork(2); read them before, or open the cache there")
   }
 }

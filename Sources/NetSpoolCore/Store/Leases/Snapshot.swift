@@ -92,7 +92,7 @@ extension Snapshot {
       guard let ranges = unsafe ranges(of: entry) else { return unsafe .damaged }
       let storedKey = unsafe UnsafeRawBufferPointer(
         start: ranges.metadata.baseAddress! - entry.keyBytes, count: entry.keyBytes)
-      // That two keys share 16 bytes of SHA-256 is far less likely than damage; either way the entry must go.
+      // That two keys share a digest is far less likely than damage; either way the entry must go.
       guard unsafe RawSpan(_unsafeBytes: storedKey).isEqual(to: key.fullKey) else { return unsafe .damaged }
       return unsafe .entry(entry.facts, ranges)
     } catch {

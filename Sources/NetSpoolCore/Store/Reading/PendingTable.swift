@@ -48,9 +48,8 @@ struct PendingTable {
 
   /// It is committed.
   mutating func settle(_ key: KeyDigest, sequence: UInt64) {
-    guard let change = change(key, sequence: sequence) else { return }
-    bytes -= change.bytes
-    changes[key] = nil
+    guard let place = changes.index(forKey: key), changes.values[place].sequence == sequence else { return }
+    bytes -= changes.remove(at: place).value.bytes
   }
 
   /// It could not be written: whatever stands under the key must not be found either.

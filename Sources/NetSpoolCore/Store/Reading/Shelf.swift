@@ -28,6 +28,10 @@ struct Shelf: ~Copyable {
   var onRoom: [@Sendable () -> Void] = []
   /// The store thread waits for a signal.
   var isAsleep = false
+  /// It does so to have more changes in its next commit: they need not wake it.
+  var isGathering = false
+  /// Something waits that somebody waits for.
+  var isUrgent = false
   var isClosing = false
   /// The current snapshot was used since the store thread looked last.
   var isCurrentUsed = false
@@ -40,12 +44,28 @@ struct Shelf: ~Copyable {
   /// True when the store thread must be woken.
   mutating func enqueue(_ work: Work) -> Bool {
     waiting.append(work)
-    return wake()
+    guard case .change = work else {
+      isUrgent = true
+      return wake()
+    }
+    return isGathering && !hasGathered ? false : wake()
   }
+
+  /// Enough waits for a commit to be worth it.
+  var hasGathered: Bool { isUrgent || isClosing || pending.bytes >= Self.gatheredBytes }
+
+  private static let gatheredBytes = 1 << 20
 
   mutating func wake() -> Bool {
     defer { isAsleep = false }
     return isAsleep
+  }
+
+  /// All that waits, in order.
+  mutating func takeWaiting() -> [Work] {
+    isUrgent = false
+    defer { waiting = [] }
+    return waiting
   }
 
   /// From now on lookups begin with another snapshot.

@@ -1,5 +1,5 @@
-/// What a record is found by: a key of any length, and the beginning of its SHA-256 digest under which it is
-/// filed. The full key is compared on every read, so a collision is a miss and never a wrong answer.
+/// What a record is found by: a key of any length, and its digest under which it is filed. The full key is
+/// compared on every read, so a collision is a miss and never a wrong answer.
 package struct StoreKey: Sendable, Hashable {
   /// Longer ones cannot be stored.
   package static let bytesMax = Int(UInt16.max)
@@ -7,11 +7,12 @@ package struct StoreKey: Sendable, Hashable {
   package let fullKey: [UInt8]
   let digest: KeyDigest
 
+  /// The same in every process, and in no other use of the hash: "NetSpool", "entries\0".
+  private static let hashKey: (UInt64, UInt64) = (0x6C6F_6F70_5374_654E, 0x0073_6569_7274_6E65)
+
   package init(_ fullKey: [UInt8]) {
     self.fullKey = fullKey
-    var digest = SHA256()
-    digest.update(fullKey.rawBytes)
-    self.digest = KeyDigest(digest.firstWords)
+    digest = KeyDigest(SipHash.hash(fullKey.rawBytes, key: Self.hashKey))
   }
 
   package static func == (left: StoreKey, right: StoreKey) -> Bool {
@@ -21,7 +22,7 @@ package struct StoreKey: Sendable, Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
-/// The first 16 bytes of a SHA-256 digest.
+/// 16 bytes, evenly spread, that stand for a longer key.
 package struct KeyDigest: Sendable, Hashable {
   package let first: UInt64
   package let second: UInt64

@@ -2,14 +2,16 @@ internal import Synchronization
 
 /// The one thread that writes: it takes all that waits, commits it in batches, and sleeps.
 ///
-/// A batch is what came while the batch before was written. So one put on an idle store is committed at once,
-/// and many at once share a commit.
+/// A batch is what came while the batch before was written and for a few milliseconds afterwards. So one put on
+/// an idle store is committed at once, and many that follow each other share a commit, whose own pages cost as
+/// much as several bodies.
 struct StoreThread: ~Copyable {
   private let core: CacheStoreCore
   private var writer: CacheWriter
   /// What could not be written; tried again with the next batch, or after a second.
   private var unwritten: [Shelf.Work] = []
   private var lastTouch = MonotonicClock.now
+  private var lastCommit: Microseconds = 0
   private var lastReaderCheck = MonotonicClock.now
   private var isOverBudget = false
 
@@ -18,6 +20,8 @@ struct StoreThread: ~Copyable {
   /// Where memory is short: LMDB holds all that a transaction writes, leaves of four trees for each change included.
   private static let smallBatchMax = 32
   private static let smallBatchBytesMax = 1 << 20
+  /// Between two commits, unless much waits or somebody waits for one.
+  private static let gatheringPeriod: Microseconds = 5_000
   private static let tick: Microseconds = 1_000_000
   private static let readerCheckPeriod: Microseconds = 60_000_000
 
@@ -44,6 +48,10 @@ struct StoreThread: ~Copyable {
       switch core.shelf.withLock({ take(&$0) }) {
       case .work(let work): return work
       case .end: return nil
+      case .gather(let until):
+        _ = core.wakeUp.wait(until: until)
+        core.shelf.withLock { ($0.isGathering, $0.isAsleep) = (false, false) }
+        continue
       case .sleep(let until): deadline = until
       }
       guard let deadline else {
@@ -58,16 +66,23 @@ struct StoreThread: ~Copyable {
 
   private enum Next {
     case work([Shelf.Work])
+    case gather(until: Microseconds)
     case sleep(until: Microseconds?)
     case end
   }
 
   private mutating func take(_ shelf: inout Shelf) -> Next {
     if !shelf.waiting.isEmpty {
-      let work = unwritten + shelf.waiting
-      unwritten = []
-      shelf.waiting = []
-      return .work(work)
+      let due = lastCommit + Self.gatheringPeriod
+      if !shelf.hasGathered, MonotonicClock.now < due {
+        shelf.isGathering = true
+        shelf.isAsleep = true
+        return .gather(until: due)
+      }
+      let waiting = shelf.takeWaiting()
+      guard !unwritten.isEmpty else { return .work(waiting) }
+      defer { unwritten = [] }
+      return .work(unwritten + waiting)
     }
     if shelf.isClosing { return .end }
     if isOverBudget || shelf.touched.count >= Shelf.touchedMax { return .work([]) }
@@ -195,6 +210,7 @@ struct StoreThread: ~Copyable {
 
   private mutating func didCommit(_ batch: [PendingTable.Change], _ report: BatchReport) {
     isOverBudget = report.isOverBudget
+    lastCommit = MonotonicClock.now
     let callbacks = core.shelf.withLock { shelf -> [@Sendable () -> Void] in
       for change in batch { shelf.pending.settle(change.key.digest, sequence: change.sequence) }
       shelf.statistics.add(report)

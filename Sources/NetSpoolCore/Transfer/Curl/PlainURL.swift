@@ -14,14 +14,15 @@ package enum PlainURL {
   /// The number of bytes of `scheme://authority` when the URL is canonical as it stands: what libcurl's parser
   /// would make of it is known without asking. Nil says nothing.
   package static func canonicalOriginLength(_ url: String) -> Int? {
-    guard let end = originLength(url) else { return nil }
     let bytes = url.utf8.span
-    let isSecure = bytes[4] == UInt8(ascii: "s")
-    // The comparison behind it knows no case, and `hTTp` would be another spelling of the same origin.
-    guard bytes[1] == UInt8(ascii: "t"), bytes[2] == UInt8(ascii: "t"),
-      bytes.equals(isSecure ? "https://" : "http://", in: 0..<(isSecure ? 8 : 7))
+    guard let start = authorityStart(bytes), let end = authorityEnd(bytes, from: start),
+      isPlainTarget(bytes, from: end)
     else { return nil }
-    return isCanonicalAuthority(bytes, (isSecure ? 8 : 7)..<end, isSecure: isSecure) ? end : nil
+    // `hTTp` would be another spelling of the same origin.
+    let scheme = bytes.word(at: 0)
+    let isSecure = scheme == 0x2F2F_3A73_7074_7468  // "https://", the first byte lowest
+    guard isSecure || scheme << 8 == 0x2F2F_3A70_7474_6800 else { return nil }
+    return isCanonicalAuthority(bytes, start..<end, isSecure: isSecure) ? end : nil
   }
 
   /// A name in lower case, or four plain numbers, and no port or one that is not the scheme's own. A name that
@@ -53,17 +54,21 @@ package enum PlainURL {
     return url[start].isASCIIDigit
   }
 
+  /// Four numbers up to 255, none with a leading zero.
   private static func isDottedQuad(_ url: Span<UInt8>, _ host: Range<Int>) -> Bool {
-    var start = host.lowerBound
-    for part in 0..<4 {
-      var end = start
-      while end < host.upperBound, url[end] != UInt8(ascii: ".") { end += 1 }
-      guard canonicalNumber(url, start..<end, max: 255) != nil, (end == host.upperBound) == (part == 3) else {
-        return false
+    var (dots, digits, value) = (0, 0, 0)
+    for index in host {
+      let byte = url[index]
+      if byte == UInt8(ascii: "."), digits > 0 {
+        (dots, digits, value) = (dots + 1, 0, 0)
+        continue
       }
-      start = end + 1
+      guard byte.isASCIIDigit, digits == 0 || value > 0 else { return false }
+      value = value * 10 + Int(byte - 0x30)
+      digits += 1
+      guard value <= 255 else { return false }
     }
-    return true
+    return dots == 3 && digits > 0
   }
 
   /// It ends in a number (WHATWG URL, section 3.5, "ends in a number"), and is not an address of four plain ones.
