@@ -55,8 +55,8 @@ struct FrozenWriter: ~Copyable {
       case .accept(let row, let body): return .success(try accept(row, body, &transaction))
       case .attempt(let number, let payload):
         return .success(try attempt(number, payload, &transaction))
-      case .postpone(let number, let payload, let notBefore):
-        try postpone(number, payload, notBefore, &transaction)
+      case .postpone(let number, let payload):
+        try postpone(number, payload, &transaction)
         return .success(FrozenReceipt(number))
       case .finish(let number, let ending):
         try finish(number, ending, &transaction)
