@@ -48,6 +48,7 @@ package final class FrozenSpool {
   var accepting: [UInt64: Accepting] = [:]
   var lettersAsked: [UInt64: LetterStep] = [:]
   var lastToken: UInt64 = 0
+  var lastLane: (name: String, key: LaneKey)?
   /// The store failed.
   package internal(set) var failure: Failure?
 

@@ -139,17 +139,15 @@ extension LaneScheduler {
     wakeLanes(now)
     guard isOnline, !isSuspended, inFlight < (thawing > 0 ? thawingMax : inFlightMax) else { return nil }
     while let key = ring.popFirst() {
-      guard var lane = lanes[key] else { continue }
-      lane.isListed = false
-      switch lane.verdict(at: now) {
-      case .idle: lanes[key] = lane
-      case .sleep(let until):
-        lanes[key] = lane
-        sleep(key, until)
+      guard let verdict = lanes[key]?.verdict(at: now) else { continue }
+      // Changed where it is: a copy of a lane is one of all its members.
+      lanes[key]?.isListed = false
+      switch verdict {
+      case .idle: break
+      case .sleep(let until): sleep(key, until)
       case .launch(let id):
-        lane.launch(id)
+        lanes[key]?.launch(id)
         inFlight += 1
-        lanes[key] = lane
         list(key)
         return id
       }
