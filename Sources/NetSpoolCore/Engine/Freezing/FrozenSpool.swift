@@ -96,6 +96,7 @@ extension FrozenSpool {
     var abandoned: [FrozenID] = []
     var isLater = false
     var unreadable: [FrozenID] = []
+    scheduler.reserveCapacity(store.statistics.records)
     try store.scan { number, lane, payload in
       let id = FrozenID(number)
       guard let facts = FrozenFacts(decoding: payload, at: now) else {

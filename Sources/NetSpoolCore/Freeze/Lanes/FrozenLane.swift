@@ -7,6 +7,7 @@ struct FrozenLane: Sendable {
     var due: Microseconds
     /// Nothing could be sent the last time: a change of the network ends the wait.
     var waitsForNetwork = false
+    var hasLeft = false
   }
 
   enum Verdict: Equatable {
@@ -21,10 +22,11 @@ struct FrozenLane: Sendable {
   /// How far down an unordered lane one that is due is looked for.
   private static let searchMax = 64
 
-  /// Ids in order; those before `head` and those without a member have left.
-  private var order: [FrozenID] = []
+  /// In the order of their ids, which is how one is found. Those before `head` have left, and others may have.
+  private var line: [(id: FrozenID, member: Member)] = []
   private var head = 0
-  private(set) var members: [FrozenID: Member] = [:]
+  /// Members that have not left.
+  private var count = 0
   private(set) var inFlight = 0
   private var haltedBy: Set<FrozenID> = []
   var breaker = LaneBreaker()
@@ -36,44 +38,70 @@ struct FrozenLane: Sendable {
   var wakesAt: Microseconds = .max
 
   var isHalted: Bool { !haltedBy.isEmpty }
-  var isEmpty: Bool { members.isEmpty && haltedBy.isEmpty }
+  var isEmpty: Bool { count == 0 && haltedBy.isEmpty }
 }
 
 // MARK: Members
 
 extension FrozenLane {
   mutating func add(_ id: FrozenID, _ member: Member) {
-    members[id] = member
-    guard let last = order.last, last >= id else { return order.append(id) }
+    count += 1
+    guard let last = line.last, last.id >= id else { return line.append((id, member)) }
     // One that was revived goes back to its place.
-    var place = head
-    while place < order.count, order[place] < id { place += 1 }
-    if place == order.count || order[place] != id { order.insert(id, at: place) }
+    let place = lowerBound(id)
+    if line[place].id == id { line[place].member = member } else { line.insert((id, member), at: place) }
+  }
+
+  /// Where the first one stands that is not before `id`.
+  private func lowerBound(_ id: FrozenID) -> Int {
+    var (low, high) = (head, line.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if line[middle].id < id { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func place(of id: FrozenID) -> Int? {
+    let place = lowerBound(id)
+    return place < line.count && line[place].id == id && !line[place].member.hasLeft ? place : nil
+  }
+
+  func isInFlight(_ id: FrozenID) -> Bool { place(of: id).map { line[$0].member.isInFlight } ?? false }
+
+  /// False when it stands in the scheduler's ring already.
+  mutating func list() -> Bool {
+    defer { isListed = true }
+    return !isListed
   }
 
   mutating func launch(_ id: FrozenID) {
-    members[id]?.isInFlight = true
+    guard let place = place(of: id) else { return }
+    line[place].member.isInFlight = true
     inFlight += 1
   }
 
   mutating func wait(_ id: FrozenID, until due: Microseconds, forNetwork: Bool) {
-    land(id)
-    members[id]?.due = due
-    members[id]?.waitsForNetwork = forNetwork
+    guard let place = place(of: id) else { return }
+    land(place)
+    line[place].member.due = due
+    line[place].member.waitsForNetwork = forNetwork
   }
 
   mutating func remove(_ id: FrozenID) {
-    land(id)
-    members[id] = nil
-    while head < order.count, members[order[head]] == nil { head += 1 }
-    guard head * 2 >= order.count else { return }
-    order.removeFirst(head)
+    guard let place = place(of: id) else { return }
+    land(place)
+    line[place].member.hasLeft = true
+    count -= 1
+    while head < line.count, line[head].member.hasLeft { head += 1 }
+    guard head * 2 >= line.count else { return }
+    line.removeFirst(head)
     head = 0
   }
 
-  private mutating func land(_ id: FrozenID) {
-    guard members[id]?.isInFlight == true else { return }
-    members[id]?.isInFlight = false
+  private mutating func land(_ place: Int) {
+    guard line[place].member.isInFlight else { return }
+    line[place].member.isInFlight = false
     inFlight -= 1
   }
 
@@ -85,7 +113,9 @@ extension FrozenLane {
   mutating func open(at moment: Microseconds) {
     opensAt = moment
     breaker.wake()
-    for (id, member) in members where member.waitsForNetwork { members[id]?.due = moment }
+    for place in head..<line.count where line[place].member.waitsForNetwork {
+      line[place].member.due = moment
+    }
   }
 }
 
@@ -98,12 +128,10 @@ extension FrozenLane {
     let widest = first.isUnordered && !breaker.isOpen ? Self.unorderedMax : 1
     guard inFlight < widest else { return .idle }
     if gate > now { return .sleep(until: gate) }
-    return first.isUnordered ? search(now) : decide(order[head], first, now)
+    return first.isUnordered ? search(now) : decide(line[head].id, first, now)
   }
 
-  private var firstMember: Member? {
-    head < order.count ? members[order[head]] : nil
-  }
+  private var firstMember: Member? { head < line.count ? line[head].member : nil }
 
   private func decide(_ id: FrozenID, _ member: Member, _ now: Microseconds) -> Verdict {
     member.due <= now ? .launch(id) : .sleep(until: member.due)
@@ -113,8 +141,7 @@ extension FrozenLane {
   private func search(_ now: Microseconds) -> Verdict {
     var earliest = Microseconds.max
     var seen = 0
-    for id in order[head...] {
-      guard let member = members[id] else { continue }
+    for (id, member) in line[head...] where !member.hasLeft {
       guard member.isUnordered, seen < Self.searchMax else { break }
       seen += 1
       if member.isInFlight { continue }

@@ -35,12 +35,15 @@ package struct LaneScheduler: Sendable {
 // MARK: Coming and going
 
 extension LaneScheduler {
+  /// So many are about to come.
+  package mutating func reserveCapacity(_ count: Int) { laneOf.reserveCapacity(count) }
+
   /// One that waits. `due`: not before; `expires`: when `nextExpired` names it.
   package mutating func add(
     _ id: FrozenID, lane key: LaneKey, isUnordered: Bool, due: Microseconds, expires: Microseconds
   ) {
-    precondition(laneOf[id] == nil, "NetSpool: frozen request \(id) stands in its lane already")
-    laneOf[id] = key
+    let former = laneOf.updateValue(key, forKey: id)
+    precondition(former == nil, "NetSpool: frozen request \(id) stands in its lane already")
     newest = max(newest, id)
     lanes[key, default: FrozenLane()].add(id, FrozenLane.Member(isUnordered: isUnordered, due: due))
     expiring.insert(id, due: expires)
@@ -167,7 +170,7 @@ extension LaneScheduler {
       expiring.popFirst()
       guard let key = laneOf[first.element] else { continue }
       // What is in flight may still get its answer; looked at again in a second.
-      guard lanes[key]?.members[first.element]?.isInFlight != true else {
+      guard lanes[key]?.isInFlight(first.element) != true else {
         expiring.insert(first.element, due: now + .second)
         continue
       }
@@ -177,7 +180,7 @@ extension LaneScheduler {
   }
 
   package func isInFlight(_ id: FrozenID) -> Bool {
-    laneOf[id].flatMap { lanes[$0]?.members[id]?.isInFlight } ?? false
+    laneOf[id].flatMap { lanes[$0]?.isInFlight(id) } ?? false
   }
 
   private mutating func wakeLanes(_ now: Microseconds) {
@@ -197,8 +200,6 @@ extension LaneScheduler {
   }
 
   private mutating func list(_ key: LaneKey) {
-    guard lanes[key]?.isListed == false else { return }
-    lanes[key]?.isListed = true
-    ring.append(key)
+    if lanes[key]?.list() == true { ring.append(key) }
   }
 }
