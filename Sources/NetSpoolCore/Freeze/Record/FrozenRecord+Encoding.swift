@@ -83,11 +83,11 @@ extension FrozenFacts {
     notBeforeWall = bytes.integer(at: 64)
     // So that no sum of times can overflow.
     let sane: Range<Microseconds> = -(1 << 58)..<(1 << 58)
-    let times = [createdWall, lifetime, storedAge, firstSend?.wall ?? 0, firstSend?.age ?? 0, notBeforeWall]
+    guard sane.contains(createdWall), sane.contains(lifetime), sane.contains(storedAge),
+      sane.contains(firstSend?.wall ?? 0), sane.contains(firstSend?.age ?? 0), sane.contains(notBeforeWall)
+    else { return nil }
     // Nor any count, and so that an attempt in flight can be taken back.
-    let counts = [attempts, crashAttempts, offlineFailures]
-    guard times.allSatisfy(sane.contains), counts.allSatisfy({ $0 < 1 << 31 }),
-      state != .inFlight || attempts > 0
+    guard max(attempts, crashAttempts, offlineFailures) < 1 << 31, state != .inFlight || attempts > 0
     else { return nil }
   }
 }

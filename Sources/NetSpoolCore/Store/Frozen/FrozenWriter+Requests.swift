@@ -10,7 +10,7 @@ extension FrozenWriter {
       receipt.isDuplicate = true
       return receipt
     }
-    try checkRoom(for: row.payload.count + body.count, transaction)
+    try takeRoom(for: row.payload.count + body.count, transaction)
     let number = nextMeta.nextNumber
     row.bodyBytes = body.count
     row.bodyChecksum = Checksum.of(body.rawBytes, seed: number)
@@ -37,18 +37,19 @@ extension FrozenWriter {
     return nil
   }
 
-  private func checkRoom(
+  private mutating func takeRoom(
     for bytes: Int, _ transaction: borrowing WriteTransaction
   ) throws(Refusal) {
-    let size = try reading { () throws(StoreError) -> (records: Int, pages: Int) in
-      (try transaction.size(of: tables.rec).records, try tables.usedPages(transaction))
-    }
-    if size.records >= settings.recordsMax { throw .refused(Failure(.queueFull, reason: "frozenRecords")) }
-    // Pages that a long value fills, and those of the trees that may split.
+    let records = try reading { () throws(StoreError) in try transaction.size(of: tables.rec).records }
+    if records >= settings.recordsMax { throw .refused(Failure(.queueFull, reason: "frozenRecords")) }
+    // Pages that a long value fills, and those of the trees that may split: more than it will be.
     let needed = bytes + 8 * environment.pageBytes
-    guard size.pages * environment.pageBytes + needed <= acceptedBytesMax else {
-      throw .refused(Failure(.queueFull, reason: "frozenBytes"))
+    if room < needed {
+      let pages = try reading { () throws(StoreError) in try tables.usedPages(transaction) }
+      room = acceptedBytesMax - pages * environment.pageBytes
     }
+    guard room >= needed else { throw .refused(Failure(.queueFull, reason: "frozenBytes")) }
+    room -= needed
   }
 
   func attempt(
