@@ -11,7 +11,7 @@ package struct LaneScheduler: Sendable {
   package var openingJitter: Microseconds = 2 * .second
 
   private var lanes: [LaneKey: FrozenLane] = [:]
-  private var laneOf: [FrozenID: LaneKey] = [:]
+  private var laneOf = FrozenTable<LaneKey>()
   /// Lanes that may have something to send.
   private var ring = Line<LaneKey>()
   private var sleeping = DueHeap<LaneKey>()
@@ -42,8 +42,8 @@ extension LaneScheduler {
   package mutating func add(
     _ id: FrozenID, lane key: LaneKey, isUnordered: Bool, due: Microseconds, expires: Microseconds
   ) {
-    let former = laneOf.updateValue(key, forKey: id)
-    precondition(former == nil, "NetSpool: frozen request \(id) stands in its lane already")
+    precondition(laneOf[id] == nil, "NetSpool: frozen request \(id) stands in its lane already")
+    laneOf[id] = key
     newest = max(newest, id)
     lanes[key, default: FrozenLane()].add(id, FrozenLane.Member(isUnordered: isUnordered, due: due))
     expiring.insert(id, due: expires)
