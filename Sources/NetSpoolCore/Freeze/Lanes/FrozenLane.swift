@@ -43,12 +43,6 @@ extension FrozenLane {
 
   func isInFlight(_ id: FrozenID) -> Bool { members[id]?.isInFlight ?? false }
 
-  /// False when it stands in the scheduler's ring already.
-  mutating func list() -> Bool {
-    defer { isListed = true }
-    return !isListed
-  }
-
   mutating func launch(_ id: FrozenID) {
     members[id]?.isInFlight = true
     inFlight += 1

@@ -200,6 +200,8 @@ extension LaneScheduler {
   }
 
   private mutating func list(_ key: LaneKey) {
-    if lanes[key]?.list() == true { ring.append(key) }
+    guard lanes[key]?.isListed == false else { return }
+    lanes[key]?.isListed = true
+    ring.append(key)
   }
 }
