@@ -26,13 +26,12 @@ enum Samples {
     request.tag = "tag"
     request.dedupeKey = "once"
     request.userInfo = [1, 2, 3]
-    request.bodyDigest = [9, 9]
     let record = FrozenRecord(
       request, facts: FrozenFacts(at: now, lifetime: .day), lastError: .connectFailed)
     var sent = record
     _ = sent.handle(.launched(epoch: 2), at: now, policy: .standard, random: 0.5)
     let payload = sent.encode(at: now)
-    let row = FrozenRow(lane: StoreKey(Array("lane".utf8)).digest, notBefore: 5, payload: payload)
+    let row = FrozenRow(lane: StoreKey(Array("lane".utf8)).digest, payload: payload)
     var fields = HeaderFields()
     fields.append(name: "ETag", value: "\"a\"")
     let outcome = FrozenOutcome(sent, headers: fields, body: [7], at: now).encode()

@@ -4,8 +4,6 @@ package import NetSpoolCore
 package struct FrozenTablesSeen: Equatable {
   package private(set) var rec: Set<UInt64> = []
   package private(set) var body: Set<UInt64> = []
-  package private(set) var lane: Set<UInt64> = []
-  package private(set) var due: Set<UInt64> = []
   package private(set) var dedupe: Set<UInt64> = []
   package private(set) var outbox: Set<UInt64> = []
   package private(set) var dead: Set<UInt64> = []
@@ -13,7 +11,7 @@ package struct FrozenTablesSeen: Equatable {
 
   package init(_ store: FrozenStore) throws {
     var settings = EnvironmentSettings(
-      directory: store.settings.directory, layout: 1, isDisposable: false, isExclusive: true)
+      directory: store.settings.directory, layout: 2, isDisposable: false, isExclusive: true)
     settings.databasesMax = 9
     let environment = try Environment.open(settings)
     defer { environment.drop() }
@@ -21,26 +19,22 @@ package struct FrozenTablesSeen: Equatable {
   }
 
   private init(_ transaction: inout WriteTransaction) throws(StoreError) {
-    func numbers(_ name: String, at offset: Int, _ transaction: inout WriteTransaction) throws(StoreError)
-      -> Set<UInt64>
-    {
+    func numbers(_ name: String, _ transaction: inout WriteTransaction) throws(StoreError) -> Set<UInt64> {
       var numbers: Set<UInt64> = []
       let table = try transaction.database(name)
       try transaction.forEach(in: table) { record in
-        let isWhole = record.key.byteCount == offset + 8
+        let isWhole = record.key.byteCount == 8
         // No request has the number 0: what does not belong here shows.
-        numbers.insert(isWhole ? record.key.integer(at: offset, as: UInt64.self).byteSwapped : 0)
+        numbers.insert(isWhole ? record.key.integer(at: 0, as: UInt64.self).byteSwapped : 0)
         return true
       }
       return numbers
     }
-    rec = try numbers("rec", at: 0, &transaction)
-    body = try numbers("body", at: 0, &transaction)
-    lane = try numbers("lane", at: 16, &transaction)
-    due = try numbers("due", at: 8, &transaction)
-    outbox = try numbers("outbox", at: 0, &transaction)
-    dead = try numbers("dead", at: 0, &transaction)
-    remains = try numbers("remains", at: 0, &transaction)
+    rec = try numbers("rec", &transaction)
+    body = try numbers("body", &transaction)
+    outbox = try numbers("outbox", &transaction)
+    dead = try numbers("dead", &transaction)
+    remains = try numbers("remains", &transaction)
     var named: Set<UInt64> = []
     let table = try transaction.database("dedupe")
     try transaction.forEach(in: table) { record in
@@ -50,9 +44,9 @@ package struct FrozenTablesSeen: Equatable {
     dedupe = named
   }
 
-  /// The same requests in all tables that hold those that wait.
+  /// The same requests in both tables that hold those that wait.
   package var isConsistent: Bool {
-    rec == body && rec == lane && rec == due && dedupe.isSubset(of: rec) && remains.isSubset(of: dead)
+    rec == body && dedupe.isSubset(of: rec) && remains.isSubset(of: dead)
       && rec.isDisjoint(with: outbox) && rec.isDisjoint(with: dead) && outbox.isDisjoint(with: dead)
   }
 }

@@ -1,24 +1,39 @@
 import Dispatch
 import NetSpoolCore
 
-/// The store of frozen requests, without the engine: `--store` bulk, single or open.
+/// The store of frozen requests, `--store` bulk, single or open; the same through the engine: engine, engine-single or
+/// engine-open.
 func measureFreezing(_ options: Options) throws {
   var settings = FrozenStoreSettings(directory: options.cache)
   settings.bytesMax = max(settings.bytesMax, options.requests * (options.bodyBytes + 4_096))
   settings.recordsMax = max(settings.recordsMax, 2 * options.requests)
   var report = Report(client: "inside", options: options)
   report.add("requests", options.requests)
-  if options.store == "open" {
-    report.add("open_seconds", try opening(settings, options))
-  } else {
+  switch options.store {
+  case "open", "engine-open": report.add("open_seconds", try opening(settings, options))
+  case "engine", "engine-single":
+    let writes = try EngineFreezes(options)
+    report.add(writes.refused, timing(options) { writes.write(options.requests, atOnce: $0) })
+  default:
     let writes = FrozenWrites(try FrozenStore.open(settings), options)
-    let begin = Clock.monotonic()
-    writes.write(options.requests, atOnce: options.store == "single" ? 1 : options.requests)
-    report.add("freeze_ns", Double(Clock.monotonic() - begin) / Double(options.requests))
-    report.add("errors", writes.refused.value)
+    report.add(writes.refused, timing(options) { writes.write(options.requests, atOnce: $0) })
   }
   report.add("rss_max_bytes", Memory.peak())
   report.print()
+}
+
+/// Nanoseconds for each, one by one or all at once.
+private func timing(_ options: Options, _ write: (_ atOnce: Int) -> Void) -> Double {
+  let begin = Clock.monotonic()
+  write(options.store.hasSuffix("single") ? 1 : options.requests)
+  return Double(Clock.monotonic() - begin) / Double(options.requests)
+}
+
+extension Report {
+  fileprivate mutating func add(_ refused: Counter, _ nanoseconds: Double) {
+    add("freeze_ns", nanoseconds)
+    add("errors", refused.value)
+  }
 }
 
 /// Seconds until a store with so many records is open; it is filled if it is new.
@@ -28,6 +43,7 @@ private func opening(_ settings: FrozenStoreSettings, _ options: Options) throws
     FrozenWrites(store, options).write(options.requests, atOnce: 10_000)
   }
   store.close()
+  if options.store == "engine-open" { return try EngineFreezes.opening(options) }
   let begin = Clock.monotonic()
   let again = try FrozenStore.open(settings)
   defer { again.close() }
@@ -45,8 +61,22 @@ private struct FrozenWrites: Sendable {
     self.store = store
     let key = LaneKey("lane")
     let kept = options.bodyBytes / 5
-    row = FrozenRow(lane: KeyDigest((key.first, key.second)), payload: [UInt8](repeating: 1, count: kept))
+    row = FrozenRow(
+      lane: KeyDigest((key.first, key.second)),
+      payload: Self.payload(upTo: kept, bodyBytes: options.bodyBytes - kept))
     body = [UInt8](repeating: 2, count: options.bodyBytes - kept)
+  }
+
+  /// A request as the engine writes it, filled up.
+  private static func payload(upTo bytes: Int, bodyBytes: Int) -> [UInt8] {
+    let now = FrozenMoment(wall: WallClock.microseconds, monotonic: MonotonicClock.now)
+    var request = FrozenRequest(
+      method: .post, url: "http://127.0.0.1/", key: IdempotencyKey(), lane: "lane")
+    request.bodyBytes = bodyBytes
+    let facts = FrozenFacts(at: now, lifetime: 7 * .day)
+    let least = FrozenRecord(request, facts: facts).encode(at: now).count
+    request.userInfo = [UInt8](repeating: 1, count: max(0, bytes - least))
+    return FrozenRecord(request, facts: facts).encode(at: now)
   }
 
   /// Hands over so many at once, and waits until they are on the disk before the next.
@@ -55,7 +85,8 @@ private struct FrozenWrites: Sendable {
       let group = min(atOnce, count - first)
       let (written, done) = (Counter(), DispatchSemaphore(value: 0))
       for _ in 0..<group {
-        store.submit(.accept(row, body: body)) { answer in
+        // Not the store: its own thread must not be the last to hold it.
+        store.submit(.accept(row, body: body)) { [refused] answer in
           if case .failure = answer { refused.add() }
           if written.next() == group { done.signal() }
         }

@@ -35,7 +35,7 @@ struct SampleStore: Sendable {
     // Its numbers begin with 1.
     for number in 1...count {
       let row = FrozenRow(
-        lane: key(number % 3).digest, notBefore: Int64(number % 2), dedupeKey: [UInt8(number)],
+        lane: key(number % 3).digest, dedupeKey: [UInt8(number)],
         payload: metadata(number))
       _ = write(.accept(row, body: body(number)), to: store)
     }

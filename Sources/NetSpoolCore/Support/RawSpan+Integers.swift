@@ -17,6 +17,11 @@ extension Array where Element == UInt8 {
   package mutating func append(integer number: some FixedWidthInteger & BitwiseCopyable) {
     unsafe Swift.withUnsafeBytes(of: number.littleEndian) { bytes in unsafe append(contentsOf: bytes) }
   }
+
+  /// Puts another integer in place of one, little-endian. Traps outside.
+  package mutating func replace(integerAt offset: Int, with number: UInt64) {
+    for index in 0..<8 { self[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+  }
 }
 
 extension RawSpan {

@@ -19,7 +19,6 @@ struct FrozenEncodingTests {
     request.scope = "engine"
     request.dedupeKey = "once"
     request.bodyBytes = 12
-    request.bodyDigest = [UInt8](repeating: 7, count: 32)
     var facts = FrozenFacts(at: now, lifetime: .day)
     facts.flags = [.isUnordered, .isWaitStated]
     facts.attempts = 3

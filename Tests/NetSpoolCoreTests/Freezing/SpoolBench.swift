@@ -299,7 +299,7 @@ final class SpoolBench: FrozenSpoolOwner {
   /// While nobody writes.
   private func copy(to next: StoreDirectory) throws {
     var settings = EnvironmentSettings(
-      directory: directory.path, layout: 1, isDisposable: false, isExclusive: true)
+      directory: directory.path, layout: 2, isDisposable: false, isExclusive: true)
     settings.databasesMax = 9
     let environment = try Environment.open(settings)
     defer { environment.drop() }

@@ -40,15 +40,14 @@ struct FrozenStoreTests {
     try store.write(.acknowledge(number))
   }
 
-  @Test func aPostponedRequestIsDueLater() throws {
+  @Test func aPostponedRequestIsWhatItWasPostponedAs() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
-    let (one, two) = (try store.accept("one"), try store.accept("two"))
-    try store.write(.postpone(one, payload: Array("later".utf8), notBefore: 500))
-    #expect(try store.due(before: 499, atMost: 9) == [two])
-    #expect(try store.due(before: 500, atMost: 9) == [two, one])
-    try store.write(.postpone(one, payload: [], notBefore: 0))
-    #expect(try store.due(before: 0, atMost: 1) == [one])
+    let (one, two) = (try store.accept("one", body: [7]), try store.accept("two"))
+    try store.write(.postpone(one, payload: Array("later, and longer".utf8)))
+    #expect(try store.row(one)?.payload == Array("later, and longer".utf8))
+    #expect(try store.row(two)?.payload == Array("two".utf8))
+    #expect(try store.write(.attempt(one, payload: [])).body == [7])
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
@@ -114,13 +113,53 @@ struct FrozenStoreTests {
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
+  // MARK: Earlier layouts
+
+  @Test func theListsOfTheFirstLayoutAreTakenOut() throws {
+    let directory = try StoreDirectory()
+    // Given a file of the first layout, with two lists that nobody reads any more
+    try Self.changeFile(directory, layout: 1) { transaction throws(StoreError) in
+      for name in ["lane", "due"] {
+        let list = try transaction.database(name)
+        for key in 0..<100 as Range<UInt64> {
+          try transaction.put(
+            [UInt8](repeating: 1, count: 100).rawBytes, at: RecordKey(ordered: key), in: list)
+        }
+      }
+    }
+    // When it is opened and used
+    let store = try directory.openFrozen()
+    #expect(store.opening.found == .whole)
+    #expect(try store.accept("one") == 1)
+    // Then they are gone
+    try Self.changeFile(directory, layout: 2) { transaction throws(StoreError) in
+      for name in ["lane", "due"] {
+        let list = try transaction.database(name)
+        #expect(try transaction.size(of: list).records == 0)
+      }
+    }
+    #expect(try FrozenTablesSeen(store).isConsistent)
+  }
+
+  private static func changeFile(
+    _ directory: StoreDirectory, layout: UInt32,
+    _ change: (inout WriteTransaction) throws(StoreError) -> Void
+  ) throws {
+    var settings = EnvironmentSettings(
+      directory: directory.path, layout: layout, isDisposable: false, isExclusive: true)
+    settings.databasesMax = 9
+    let environment = try Environment.open(settings)
+    defer { environment.drop() }
+    try environment.write(change)
+  }
+
   // MARK: Refusals
 
   @Test func whatIsNotThereIsSaid() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     for change: FrozenChange in [
-      .attempt(7, payload: []), .postpone(7, payload: [], notBefore: 0), .finish(7, .sample("x")),
+      .attempt(7, payload: []), .postpone(7, payload: []), .finish(7, .sample("x")),
       .bury(7, .sample("x"), keepsBody: true),
     ] {
       #expect(store.write([change]).first?.failure?.code == .storeCorrupt)

@@ -31,10 +31,10 @@ extension FrozenDispatcher {
     case .success(let acceptance):
       let id = acceptance.id
       places[operation.id] = id
-      waiting[id, default: Waiting()].operations.append(operation)
-      if !acceptance.isDuplicate {
-        waiting[id]?.secrets = Secrets(
-          headers: submission.headers, credential: submission.credential, timeouts: submission.timeouts)
+      if acceptance.isDuplicate {
+        waiting[id, default: Waiting()].operations.append(operation)
+      } else {
+        waiting[id] = Waiting(operations: [operation], secrets: Secrets(submission))
       }
       let key = (acceptance.isDuplicate ? record(id)?.request : nil)?.key ?? submission.request.key
       let ticket = FrozenTicket(id: id, key: key.text, isDuplicate: acceptance.isDuplicate)
@@ -73,6 +73,13 @@ extension FrozenDispatcher {
 
   func end(_ operation: Operation, _ outcome: Operation.Outcome) {
     on(operation) { core, operation in core.endFrozen(operation, outcome) }
+  }
+}
+
+extension FrozenDispatcher.Secrets {
+  fileprivate init(_ submission: FrozenDispatcher.Submission) {
+    self.init(
+      headers: submission.headers, credential: submission.credential, timeouts: submission.timeouts)
   }
 }
 

@@ -33,14 +33,11 @@ extension FrozenSpool {
     var request = request
     request.bodyBytes = body.count
     if let failure = failure ?? limits.refusal(of: request) { return then(.failure(failure)) }
-    var digest = SHA256()
-    digest.update(body.rawBytes)
-    request.bodyDigest = digest.finish()
     let now = world.now()
     var facts = FrozenFacts(at: now, lifetime: terms.lifetime)
     if terms.isUnordered { facts.flags.insert(.isUnordered) }
     if terms.isAtLeastOnce { facts.flags.insert(.atLeastOnce) }
-    let lane = LaneKey(request.lane)
+    let lane = laneKey(request.lane)
     let payload = FrozenRecord(request, facts: facts).encode(at: now)
     let row = FrozenRow(
       lane: KeyDigest((lane.first, lane.second)), dedupeKey: request.dedupeKey.map { Array($0.utf8) },
@@ -48,6 +45,14 @@ extension FrozenSpool {
     let token = token()
     accepting[token] = Accepting(facts: facts, lane: lane, then: then)
     submit(.accept(row, body: body), .acceptance(token: token))
+  }
+
+  /// Many come one behind the other for one lane, whose name needs no digest each time.
+  private func laneKey(_ name: String) -> LaneKey {
+    if let lastLane, lastLane.name == name { return lastLane.key }
+    let key = LaneKey(name)
+    lastLane = (name, key)
+    return key
   }
 
   func didAccept(_ token: UInt64, _ result: Result<FrozenReceipt, Failure>) {

@@ -69,10 +69,7 @@ extension FrozenSpool {
     case .send:
       begin(id, .launch, .attempt(id.number, payload: record.encode(at: now)))
     case .wait(let time, let cause):
-      let payload = record.encode(at: now)
-      begin(
-        id, .postpone(time, cause),
-        .postpone(id.number, payload: payload, notBefore: record.facts.notBeforeWall))
+      begin(id, .postpone(time, cause), .postpone(id.number, payload: record.encode(at: now)))
     case .deliver:
       let outcome = outcome()
       let ending = FrozenEnding(endedWall: now.wall, payload: outcome.encode())

@@ -48,6 +48,7 @@ package final class FrozenSpool {
   var accepting: [UInt64: Accepting] = [:]
   var lettersAsked: [UInt64: LetterStep] = [:]
   var lastToken: UInt64 = 0
+  var lastLane: (name: String, key: LaneKey)?
   /// The store failed.
   package internal(set) var failure: Failure?
 
@@ -95,6 +96,7 @@ extension FrozenSpool {
     var abandoned: [FrozenID] = []
     var isLater = false
     var unreadable: [FrozenID] = []
+    scheduler.reserveCapacity(store.statistics.records)
     try store.scan { number, lane, payload in
       let id = FrozenID(number)
       guard let facts = FrozenFacts(decoding: payload, at: now) else {

@@ -21,8 +21,9 @@ package struct FrozenLimits: Sendable, Hashable {
     if request.headers.block.count > headerBytesMax { return Failure(.invalidRequest, reason: "headers") }
     if request.userInfo.count > userInfoBytesMax { return Failure(.invalidRequest, reason: "userInfo") }
     if request.sendsKey, !request.key.isSendable { return Failure(.invalidRequest, reason: "idempotencyKey") }
-    let names = [request.tag, request.lane, request.scope, request.dedupeKey, request.keyField]
-    let isNamed = names.allSatisfy { ($0?.utf8.count ?? 0) <= nameBytesMax }
-    return isNamed ? nil : Failure(.invalidRequest, reason: "name")
+    let longest = max(
+      request.lane.utf8.count, request.scope.utf8.count, request.keyField.utf8.count,
+      request.tag?.utf8.count ?? 0, request.dedupeKey?.utf8.count ?? 0)
+    return longest <= nameBytesMax ? nil : Failure(.invalidRequest, reason: "name")
   }
 }

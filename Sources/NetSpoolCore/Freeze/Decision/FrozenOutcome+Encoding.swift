@@ -19,10 +19,10 @@ extension FrozenOutcome {
     bytes.append(integer: doneWall)
     bytes.append(text: headers.block)
     bytes.append(text: body)
-    for text in [method.name, url, key] { bytes.append(text: text.utf8) }
+    for text in [method.name, url, key] { bytes.append(text: text) }
     bytes.append(text: userInfo)
-    bytes.append(text: scope.utf8)
-    if let tag { bytes.append(text: tag.utf8) }
+    bytes.append(text: scope)
+    if let tag { bytes.append(text: tag) }
     return bytes
   }
 

@@ -21,10 +21,7 @@ struct FrozenLane: Sendable {
   /// How far down an unordered lane one that is due is looked for.
   private static let searchMax = 64
 
-  /// Ids in order; those before `head` and those without a member have left.
-  private var order: [FrozenID] = []
-  private var head = 0
-  private(set) var members: [FrozenID: Member] = [:]
+  private var members = FrozenTable<Member>()
   private(set) var inFlight = 0
   private var haltedBy: Set<FrozenID> = []
   var breaker = LaneBreaker()
@@ -42,14 +39,9 @@ struct FrozenLane: Sendable {
 // MARK: Members
 
 extension FrozenLane {
-  mutating func add(_ id: FrozenID, _ member: Member) {
-    members[id] = member
-    guard let last = order.last, last >= id else { return order.append(id) }
-    // One that was revived goes back to its place.
-    var place = head
-    while place < order.count, order[place] < id { place += 1 }
-    if place == order.count || order[place] != id { order.insert(id, at: place) }
-  }
+  mutating func add(_ id: FrozenID, _ member: Member) { members[id] = member }
+
+  func isInFlight(_ id: FrozenID) -> Bool { members[id]?.isInFlight ?? false }
 
   mutating func launch(_ id: FrozenID) {
     members[id]?.isInFlight = true
@@ -65,10 +57,6 @@ extension FrozenLane {
   mutating func remove(_ id: FrozenID) {
     land(id)
     members[id] = nil
-    while head < order.count, members[order[head]] == nil { head += 1 }
-    guard head * 2 >= order.count else { return }
-    order.removeFirst(head)
-    head = 0
   }
 
   private mutating func land(_ id: FrozenID) {
@@ -85,7 +73,7 @@ extension FrozenLane {
   mutating func open(at moment: Microseconds) {
     opensAt = moment
     breaker.wake()
-    for (id, member) in members where member.waitsForNetwork { members[id]?.due = moment }
+    for (id, member) in members.inOrder where member.waitsForNetwork { members[id]?.due = moment }
   }
 }
 
@@ -93,16 +81,12 @@ extension FrozenLane {
 
 extension FrozenLane {
   func verdict(at now: Microseconds) -> Verdict {
-    guard !isHalted, let first = firstMember else { return .idle }
+    guard !isHalted, let (id, first) = members.first else { return .idle }
     let gate = max(opensAt, breaker.sleepsUntil)
     let widest = first.isUnordered && !breaker.isOpen ? Self.unorderedMax : 1
     guard inFlight < widest else { return .idle }
     if gate > now { return .sleep(until: gate) }
-    return first.isUnordered ? search(now) : decide(order[head], first, now)
-  }
-
-  private var firstMember: Member? {
-    head < order.count ? members[order[head]] : nil
+    return first.isUnordered ? search(now) : decide(id, first, now)
   }
 
   private func decide(_ id: FrozenID, _ member: Member, _ now: Microseconds) -> Verdict {
@@ -113,8 +97,7 @@ extension FrozenLane {
   private func search(_ now: Microseconds) -> Verdict {
     var earliest = Microseconds.max
     var seen = 0
-    for id in order[head...] {
-      guard let member = members[id] else { continue }
+    for (id, member) in members.inOrder {
       guard member.isUnordered, seen < Self.searchMax else { break }
       seen += 1
       if member.isInFlight { continue }

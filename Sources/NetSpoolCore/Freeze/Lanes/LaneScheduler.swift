@@ -11,7 +11,7 @@ package struct LaneScheduler: Sendable {
   package var openingJitter: Microseconds = 2 * .second
 
   private var lanes: [LaneKey: FrozenLane] = [:]
-  private var laneOf: [FrozenID: LaneKey] = [:]
+  private var laneOf = FrozenTable<LaneKey>()
   /// Lanes that may have something to send.
   private var ring = Line<LaneKey>()
   private var sleeping = DueHeap<LaneKey>()
@@ -35,6 +35,9 @@ package struct LaneScheduler: Sendable {
 // MARK: Coming and going
 
 extension LaneScheduler {
+  /// So many are about to come.
+  package mutating func reserveCapacity(_ count: Int) { laneOf.reserveCapacity(count) }
+
   /// One that waits. `due`: not before; `expires`: when `nextExpired` names it.
   package mutating func add(
     _ id: FrozenID, lane key: LaneKey, isUnordered: Bool, due: Microseconds, expires: Microseconds
@@ -139,17 +142,15 @@ extension LaneScheduler {
     wakeLanes(now)
     guard isOnline, !isSuspended, inFlight < (thawing > 0 ? thawingMax : inFlightMax) else { return nil }
     while let key = ring.popFirst() {
-      guard var lane = lanes[key] else { continue }
-      lane.isListed = false
-      switch lane.verdict(at: now) {
-      case .idle: lanes[key] = lane
-      case .sleep(let until):
-        lanes[key] = lane
-        sleep(key, until)
+      guard let verdict = lanes[key]?.verdict(at: now) else { continue }
+      // Changed where it is: a copy of a lane is one of all its members.
+      lanes[key]?.isListed = false
+      switch verdict {
+      case .idle: break
+      case .sleep(let until): sleep(key, until)
       case .launch(let id):
-        lane.launch(id)
+        lanes[key]?.launch(id)
         inFlight += 1
-        lanes[key] = lane
         list(key)
         return id
       }
@@ -169,7 +170,7 @@ extension LaneScheduler {
       expiring.popFirst()
       guard let key = laneOf[first.element] else { continue }
       // What is in flight may still get its answer; looked at again in a second.
-      guard lanes[key]?.members[first.element]?.isInFlight != true else {
+      guard lanes[key]?.isInFlight(first.element) != true else {
         expiring.insert(first.element, due: now + .second)
         continue
       }
@@ -179,7 +180,7 @@ extension LaneScheduler {
   }
 
   package func isInFlight(_ id: FrozenID) -> Bool {
-    laneOf[id].flatMap { lanes[$0]?.members[id]?.isInFlight } ?? false
+    laneOf[id].flatMap { lanes[$0]?.isInFlight(id) } ?? false
   }
 
   private mutating func wakeLanes(_ now: Microseconds) {

@@ -12,9 +12,10 @@
 /// | 24     | 6 × 8 | createdWall, lifetime, storedAge, firstSend's wall and age, notBeforeWall |
 /// | 72     | 8     | bodyBytes                                                                |
 /// | 80     |       | texts: method, URL, header block, secret names (by LF), key, key field,   |
-/// |        |       | lane, tag, user info, scope, dedupe key, body digest, last error         |
+/// |        |       | lane, tag, user info, scope, dedupe key, nothing, last error             |
 ///
-/// A text that may be missing begins with one byte, 1 when it is there. The store's row carries the checksum.
+/// A text that may be missing begins with one byte, 1 when it is there. Where nothing is now, a digest of the body
+/// was once. The store's row carries the checksums, that of the body too.
 extension FrozenRecord {
   package static let layout: UInt8 = 0x01
   fileprivate static let prefixBytes = 80
@@ -28,7 +29,7 @@ extension FrozenRecord {
     facts.append(to: &bytes, at: now)
     bytes.append(integer: Int64(request.bodyBytes))
     request.append(to: &bytes)
-    bytes.append(text: (lastError?.rawValue ?? "").utf8)
+    bytes.append(text: lastError?.rawValue ?? "")
     return bytes
   }
 
@@ -45,14 +46,21 @@ extension FrozenRecord {
 
 extension FrozenFacts {
   fileprivate func append(to bytes: inout [UInt8], at now: FrozenMoment) {
-    bytes += [FrozenRecord.layout, state.rawValue, flags.rawValue, firstSend == nil ? 0 : 1]
-    for number in [attempts, crashAttempts, offlineFailures, epoch] { bytes.append(integer: number) }
+    bytes.append(FrozenRecord.layout)
+    bytes.append(state.rawValue)
+    bytes.append(flags.rawValue)
+    bytes.append(firstSend == nil ? 0 : 1)
+    bytes.append(integer: attempts)
+    bytes.append(integer: crashAttempts)
+    bytes.append(integer: offlineFailures)
+    bytes.append(integer: epoch)
     bytes.append(integer: UInt32(lastStatus))
-    for time in [
-      createdWall, lifetime, monotonicAge(at: now), firstSend?.wall ?? 0, firstSend?.age ?? 0, notBeforeWall,
-    ] {
-      bytes.append(integer: time)
-    }
+    bytes.append(integer: createdWall)
+    bytes.append(integer: lifetime)
+    bytes.append(integer: monotonicAge(at: now))
+    bytes.append(integer: firstSend?.wall ?? 0)
+    bytes.append(integer: firstSend?.age ?? 0)
+    bytes.append(integer: notBeforeWall)
   }
 
   /// Without the texts: all that the lanes need, at a cost that a million of them can bear.
@@ -75,29 +83,29 @@ extension FrozenFacts {
     notBeforeWall = bytes.integer(at: 64)
     // So that no sum of times can overflow.
     let sane: Range<Microseconds> = -(1 << 58)..<(1 << 58)
-    let times = [createdWall, lifetime, storedAge, firstSend?.wall ?? 0, firstSend?.age ?? 0, notBeforeWall]
+    guard sane.contains(createdWall), sane.contains(lifetime), sane.contains(storedAge),
+      sane.contains(firstSend?.wall ?? 0), sane.contains(firstSend?.age ?? 0), sane.contains(notBeforeWall)
+    else { return nil }
     // Nor any count, and so that an attempt in flight can be taken back.
-    let counts = [attempts, crashAttempts, offlineFailures]
-    guard times.allSatisfy(sane.contains), counts.allSatisfy({ $0 < 1 << 31 }),
-      state != .inFlight || attempts > 0
+    guard max(attempts, crashAttempts, offlineFailures) < 1 << 31, state != .inFlight || attempts > 0
     else { return nil }
   }
 }
 
 extension FrozenRequest {
   fileprivate func append(to bytes: inout [UInt8]) {
-    bytes.append(text: method.name.utf8)
-    bytes.append(text: url.utf8)
+    bytes.append(text: method.name)
+    bytes.append(text: url)
     bytes.append(text: headers.block)
-    bytes.append(text: secretFields.joined(separator: "\n").utf8)
-    bytes.append(text: key.text.utf8)
-    bytes.append(text: keyField.utf8)
-    bytes.append(text: lane.utf8)
+    bytes.append(text: secretFields.joined(separator: "\n"))
+    bytes.append(text: key.text)
+    bytes.append(text: keyField)
+    bytes.append(text: lane)
     bytes.append(optionalText: tag)
     bytes.append(text: userInfo)
-    bytes.append(text: scope.utf8)
+    bytes.append(text: scope)
     bytes.append(optionalText: dedupeKey)
-    bytes.append(text: bodyDigest)
+    bytes.append(text: "")
   }
 
   fileprivate init?(_ texts: inout TextReader, bodyBytes: Int64) {
@@ -105,7 +113,7 @@ extension FrozenRequest {
       let block = texts.next(), let headers = HeaderFields(storedBlock: block.rawBytes, 0..<block.count),
       let secret = texts.nextString(), let key = texts.nextString(), let keyField = texts.nextString(),
       let lane = texts.nextString(), let tag = texts.nextOptional(), let userInfo = texts.next(),
-      let scope = texts.nextString(), let dedupeKey = texts.nextOptional(), let digest = texts.next()
+      let scope = texts.nextString(), let dedupeKey = texts.nextOptional(), texts.next() != nil
     else { return nil }
     self.init(method: Method(method), url: url, key: IdempotencyKey(key), lane: lane)
     self.headers = headers
@@ -116,7 +124,6 @@ extension FrozenRequest {
     self.dedupeKey = dedupeKey
     self.bodyBytes = Int(bodyBytes)
     secretFields = secret.split(separator: "\n").map(String.init)
-    bodyDigest = digest
   }
 }
 

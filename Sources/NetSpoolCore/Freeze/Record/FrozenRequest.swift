@@ -20,8 +20,6 @@ package struct FrozenRequest: Sendable, Hashable {
   /// A second request with the same one is the first one.
   package var dedupeKey: String?
   package var bodyBytes = 0
-  /// SHA-256 of the body.
-  package var bodyDigest: [UInt8] = []
 
   package init(method: Method, url: String, key: IdempotencyKey, lane: String) {
     self.method = method

@@ -12,8 +12,17 @@ package struct IdempotencyKey: Hashable, Sendable {
   package init(using random: inout some RandomNumberGenerator) {
     let high = random.next() & ~0xF000 | 0x4000
     let low = random.next() & ~(0b11 << 62) | (0b10 << 62)
-    let digits = Self.digits(high) + Self.digits(low)
-    text = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+    var text: [UInt8] = []
+    text.reserveCapacity(36)
+    for place in 0..<32 {
+      switch place {
+      case 8, 12, 16, 20: text.append(UInt8(ascii: "-"))
+      default: break
+      }
+      let digit = UInt8((place < 16 ? high : low) >> (60 - 4 * (place % 16)) & 15)
+      text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+    }
+    self.text = String(decoding: text, as: UTF8.self)
   }
 
   package init() {
@@ -23,17 +32,18 @@ package struct IdempotencyKey: Hashable, Sendable {
 
   /// The field's value: a string of Structured Fields, in quotes (RFC 9651 section 3.3.3).
   package var wireValue: String {
-    let escaped = text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }
-    return "\"" + String(escaped) + "\""
+    var value = [UInt8(ascii: "\"")]
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { value.append(UInt8(ascii: "\\")) }
+      value.append(byte)
+    }
+    value.append(UInt8(ascii: "\""))
+    return String(decoding: value, as: UTF8.self)
   }
 
   /// A Structured Field's string holds printable ASCII only.
   package var isSendable: Bool {
-    !text.isEmpty && text.utf8.count <= 255 && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
-  }
-
-  private static func digits(_ number: UInt64) -> [Character] {
-    let text = String(number, radix: 16)
-    return Array(String(repeating: "0", count: 16 - text.count) + text)
+    let bytes = text.utf8.span
+    return (1...255).contains(bytes.count) && bytes.indices.allSatisfy { (0x20..<0x7F).contains(bytes[$0]) }
   }
 }

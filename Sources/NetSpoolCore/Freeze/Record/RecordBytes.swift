@@ -1,8 +1,12 @@
 /// Texts of records: each four bytes of length, little-endian, then its bytes.
 extension [UInt8] {
-  mutating func append(text bytes: some Collection<UInt8>) {
-    append(integer: UInt32(bytes.count))
-    append(contentsOf: bytes)
+  mutating func append(text: String) { append(text: text.utf8.span) }
+
+  mutating func append(text: [UInt8]) { append(text: text.span) }
+
+  private mutating func append(text: Span<UInt8>) {
+    append(integer: UInt32(text.count))
+    append(text)
   }
 }
 

@@ -17,9 +17,9 @@ package struct Request: Sendable {
   }
 
   package var extra: RequestExtras {
-    get { extras.first ?? .standard }
-    set {
-      if extras.isEmpty { extras.append(newValue) } else { extras[0] = newValue }
+    // Lent: a copy of all of them costs more than most of what is done with one.
+    _read {
+      if extras.isEmpty { yield.standard } else { yield extras[0] }
     }
     _modify {
       if extras.isEmpty { extras.append(.standard) }

@@ -5,7 +5,7 @@ package enum FrozenChange: Sendable {
   /// An attempt is about to be made; its body is read.
   case attempt(UInt64, payload: [UInt8])
   /// It waits again.
-  case postpone(UInt64, payload: [UInt8], notBefore: Int64)
+  case postpone(UInt64, payload: [UInt8])
   /// It has its outcome, which is kept until it is acknowledged.
   case finish(UInt64, FrozenEnding)
   /// It will not be sent any more. `keepsBody`: it may be revived.
@@ -33,7 +33,7 @@ package enum FrozenChange: Sendable {
   var bytes: Int {
     switch self {
     case .accept(let row, let body): row.payload.count + body.count
-    case .attempt(_, let payload), .postpone(_, let payload, _): payload.count
+    case .attempt(_, let payload), .postpone(_, let payload): payload.count
     case .finish(_, let ending), .bury(_, let ending, _): ending.payload.count
     case .revive(_, let row): row.payload.count
     case .acknowledge, .discard, .sweep: 0

@@ -34,11 +34,14 @@ package struct FrozenEnding: Sendable, Equatable {
   }
 
   func encode(_ number: UInt64) -> [UInt8] {
-    var body: [UInt8] = [Self.version, isDamaged ? 1 : 0, 0, 0, 0, 0, 0, 0]
-    body.append(integer: endedWall)
-    body += payload
-    var out: [UInt8] = []
-    out.append(integer: Checksum.of(body.rawBytes, seed: ~number))
-    return out + body
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.headerBytes + payload.count)
+    bytes.append(integer: UInt64(0))
+    bytes.append(integer: UInt64(Self.version) | (isDamaged ? 1 << 8 : 0))
+    bytes.append(integer: endedWall)
+    bytes += payload
+    let checksum = Checksum.of(bytes.rawBytes.extracting(8..<bytes.count), seed: ~number)
+    bytes.replace(integerAt: 0, with: checksum)
+    return bytes
   }
 }

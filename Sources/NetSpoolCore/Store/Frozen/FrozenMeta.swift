@@ -28,13 +28,13 @@ struct FrozenMeta: Sendable, Equatable {
   }
 
   func encode() -> [UInt8] {
-    var body: [UInt8] = []
-    body.append(integer: nextNumber)
-    body.append(integer: epoch)
-    body.append(integer: UInt32(0))
-    body.append(integer: dropped)
-    var out: [UInt8] = []
-    out.append(integer: Checksum.of(body.rawBytes))
-    return out + body
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.bytes)
+    bytes.append(integer: UInt64(0))
+    bytes.append(integer: nextNumber)
+    bytes.append(integer: UInt64(epoch))
+    bytes.append(integer: dropped)
+    bytes.replace(integerAt: 0, with: Checksum.of(bytes.rawBytes.extracting(8..<Self.bytes)))
+    return bytes
   }
 }

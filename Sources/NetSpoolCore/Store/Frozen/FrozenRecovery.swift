@@ -1,5 +1,7 @@
 /// What is done to the tables before anybody uses them, in one transaction: a new epoch, damaged rows set aside
 /// one by one, and the tables that follow from `rec` made again when they do not.
+///
+/// There may be a million rows, and whoever opens waits: `rec` is walked through once.
 struct FrozenRecovery {
   let tables: FrozenTables
 
@@ -10,21 +12,12 @@ struct FrozenRecovery {
     var records = 0
   }
 
-  /// Whether a later release wrote here. Asked before anything is changed.
-  func isFromLater(_ transaction: borrowing WriteTransaction) throws(StoreError) -> Bool {
-    var isLater = false
-    try transaction.forEach(in: tables.rec) { record in
-      guard let number = record.number, FrozenRow.isWhole(record.value, number) else { return true }
-      isLater = FrozenRow.isLater(record.value)
-      return !isLater
-    }
-    return isLater
-  }
-
-  func run(_ transaction: inout WriteTransaction, nowWall: Int64) throws(StoreError) -> Report {
+  /// Nil when a later release wrote here; then nothing is changed.
+  func run(_ transaction: inout WriteTransaction, nowWall: Int64) throws(StoreError) -> Report? {
+    guard let rows = try look(transaction) else { return nil }
     var report = Report()
-    report.meta = try nextMeta(transaction)
-    report.damaged = try findDamaged(transaction)
+    report.meta = try nextMeta(highest: rows.highest, transaction)
+    report.damaged = rows.damaged
     for number in report.damaged { try setAside(number, nowWall, &transaction) }
     let isConsistent = try isConsistent(transaction)
     if !report.damaged.isEmpty || !isConsistent {
@@ -41,11 +34,13 @@ struct FrozenRecovery {
 
 extension FrozenRecovery {
   /// A number that may have been given is never given again: without the note of it, far beyond all seen.
-  private func nextMeta(_ transaction: borrowing WriteTransaction) throws(StoreError) -> FrozenMeta {
+  private func nextMeta(
+    highest: UInt64, _ transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> FrozenMeta {
     let found = try transaction.bytes(0, in: tables.meta)
     var meta = found.flatMap { FrozenMeta(decoding: $0.rawBytes) } ?? FrozenMeta()
-    var highest: UInt64 = 0
-    for table in [tables.rec, tables.outbox, tables.dead] {
+    var highest = highest
+    for table in [tables.outbox, tables.dead] {
       highest = max(highest, try highestNumber(in: table, transaction))
     }
     if highest >= meta.nextNumber { meta.nextNumber = highest + 1 << 32 }
@@ -68,14 +63,24 @@ extension FrozenRecovery {
 // MARK: Damage
 
 extension FrozenRecovery {
-  private func findDamaged(_ transaction: borrowing WriteTransaction) throws(StoreError) -> [UInt64] {
+  /// What a walk through `rec` finds; nil when a later release wrote there.
+  private func look(
+    _ transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> (highest: UInt64, damaged: [UInt64])? {
+    var highest: UInt64 = 0
     var damaged: [UInt64] = []
+    var isLater = false
     try transaction.forEach(in: tables.rec) { record in
       guard let number = record.number else { return true }
-      if !FrozenRow.isWhole(record.value, number) { damaged.append(number) }
-      return true
+      highest = max(highest, number)
+      if FrozenRow.isWhole(record.value, number) {
+        isLater = FrozenRow.isLater(record.value)
+      } else {
+        damaged.append(number)
+      }
+      return !isLater
     }
-    return damaged
+    return isLater ? nil : (highest, damaged)
   }
 
   /// The bytes become a dead letter's, for whoever wants to know what happened.
@@ -92,45 +97,23 @@ extension FrozenRecovery {
 
   private func isConsistent(_ transaction: borrowing WriteTransaction) throws(StoreError) -> Bool {
     let records = try transaction.size(of: tables.rec).records
-    for table in [tables.body, tables.lane, tables.due]
-    where try transaction.size(of: table).records != records {
-      return false
-    }
-    return try transaction.size(of: tables.dedupe).records <= records
+    let bodies = try transaction.size(of: tables.body).records
+    let dedupes = try transaction.size(of: tables.dedupe).records
+    return bodies == records && dedupes <= records
   }
 
-  /// Lanes, due times and dedupe keys follow from the rows; a row without a body is damaged.
+  /// Dedupe keys follow from the rows; a row without a body is damaged, and a body without a row is a dead letter's.
   private func rebuild(
     _ transaction: inout WriteTransaction, _ nowWall: Int64
   ) throws(StoreError) -> [UInt64] {
-    let rows = try places(transaction)
+    let rows = try Set(numbers(in: tables.rec, transaction))
     let bodies = try Set(numbers(in: tables.body, transaction))
-    let bodiless = rows.keys.filter { !bodies.contains($0) }.sorted()
+    let bodiless = rows.subtracting(bodies).sorted()
     for number in bodiless { try setAside(number, nowWall, &transaction) }
-    for number in bodies where rows[number] == nil { try keepBody(number, &transaction) }
-    try transaction.removeAll(in: tables.lane)
-    try transaction.removeAll(in: tables.due)
-    let nothing: [UInt8] = []
-    for (number, row) in rows where bodies.contains(number) {
-      try transaction.put(nothing.rawBytes, at: row.laneKey(number), in: tables.lane)
-      try transaction.put(nothing.rawBytes, at: row.dueKey(number), in: tables.due)
-    }
-    try removeStrayDedupes(&transaction) { rows[$0] != nil && bodies.contains($0) }
+    for number in bodies.subtracting(rows) { try keepBody(number, &transaction) }
+    let whole = rows.intersection(bodies)
+    try removeStrayDedupes(&transaction) { whole.contains($0) }
     return bodiless
-  }
-
-  private func places(
-    _ transaction: borrowing WriteTransaction
-  ) throws(StoreError) -> [UInt64: FrozenRow] {
-    var rows: [UInt64: FrozenRow] = [:]
-    try transaction.forEach(in: tables.rec) { record in
-      if let number = record.number, var row = FrozenRow(number, decoding: record.value) {
-        row.payload = []
-        rows[number] = row
-      }
-      return true
-    }
-    return rows
   }
 
   private func numbers(

@@ -5,7 +5,7 @@
 //    9  1  1: it has a place in `dedupe`
 //   10  6  0
 //   16 16  lane
-//   32  8  not before, microseconds since 1970, 0: any time; its place in `due`
+//   32  8  0; anything in rows of layout 1
 //   40 16  its place in `dedupe`
 //   56  8  bytes of the body
 //   64  8  checksum of the body
@@ -14,8 +14,6 @@
 /// A request as the store sees it: what is sent and when is the owner's business.
 package struct FrozenRow: Sendable, Equatable {
   package var lane: KeyDigest
-  /// Microseconds since 1970.
-  package var notBefore: Int64
   package var payload: [UInt8]
   /// A second request with the same key is the first one; only looked at when it is accepted.
   package var dedupeKey: [UInt8]?
@@ -23,9 +21,8 @@ package struct FrozenRow: Sendable, Equatable {
   package internal(set) var bodyBytes = 0
   var bodyChecksum: UInt64 = 0
 
-  package init(lane: KeyDigest, notBefore: Int64 = 0, dedupeKey: [UInt8]? = nil, payload: [UInt8]) {
+  package init(lane: KeyDigest, dedupeKey: [UInt8]? = nil, payload: [UInt8]) {
     self.lane = lane
-    self.notBefore = max(0, notBefore)
     self.dedupeKey = dedupeKey
     self.payload = payload
     dedupe = dedupeKey.map { StoreKey($0).digest }
@@ -47,7 +44,6 @@ package struct FrozenRow: Sendable, Equatable {
   init?(_ number: UInt64, decoding value: RawSpan) {
     guard Self.isWhole(value, number), value.byte(at: 8) == Self.version else { return nil }
     lane = KeyDigest((value.integer(at: 16), value.integer(at: 24)))
-    notBefore = value.integer(at: 32)
     dedupe = value.byte(at: 9) == 0 ? nil : KeyDigest((value.integer(at: 40), value.integer(at: 48)))
     bodyBytes = Int(value.integer(at: 56, as: Int64.self))
     bodyChecksum = value.integer(at: 64)
@@ -55,25 +51,20 @@ package struct FrozenRow: Sendable, Equatable {
   }
 
   func encode(_ number: UInt64) -> [UInt8] {
-    var body: [UInt8] = [Self.version, dedupe == nil ? 0 : 1, 0, 0, 0, 0, 0, 0]
-    body.reserveCapacity(Self.headerBytes + payload.count)
-    body.append(integer: lane.first)
-    body.append(integer: lane.second)
-    body.append(integer: notBefore)
-    body.append(integer: dedupe?.first ?? 0)
-    body.append(integer: dedupe?.second ?? 0)
-    body.append(integer: Int64(bodyBytes))
-    body.append(integer: bodyChecksum)
-    body += payload
-    var out: [UInt8] = []
-    out.reserveCapacity(body.count + 8)
-    out.append(integer: Checksum.of(body.rawBytes, seed: number))
-    return out + body
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.headerBytes + payload.count)
+    bytes.append(integer: UInt64(0))
+    bytes.append(integer: UInt64(Self.version) | (dedupe == nil ? 0 : 1 << 8))
+    bytes.append(integer: lane.first)
+    bytes.append(integer: lane.second)
+    bytes.append(integer: UInt64(0))
+    bytes.append(integer: dedupe?.first ?? 0)
+    bytes.append(integer: dedupe?.second ?? 0)
+    bytes.append(integer: Int64(bodyBytes))
+    bytes.append(integer: bodyChecksum)
+    bytes += payload
+    let checksum = Checksum.of(bytes.rawBytes.extracting(8..<bytes.count), seed: number)
+    bytes.replace(integerAt: 0, with: checksum)
+    return bytes
   }
-
-  func laneKey(_ number: UInt64) -> RecordKey {
-    RecordKey(digest: lane.first.littleEndian, lane.second.littleEndian, ordered: number)
-  }
-
-  func dueKey(_ number: UInt64) -> RecordKey { RecordKey(ordered: UInt64(max(0, notBefore)), number) }
 }

@@ -32,20 +32,6 @@ extension FrozenStore {
     return row
   }
 
-  /// Requests that do not wait for a moment behind `wall`, the earliest first.
-  package func due(before wall: Int64, atMost count: Int) throws(Failure) -> [UInt64] {
-    try core.read { transaction throws(StoreError) in
-      var numbers: [UInt64] = []
-      try transaction.forEach(in: core.tables.due) { record in
-        guard record.key.byteCount == 16, numbers.count < count else { return false }
-        guard record.key.bigEndian(at: 0) <= UInt64(max(0, wall)) else { return false }
-        numbers.append(record.key.bigEndian(at: 8))
-        return true
-      }
-      return numbers
-    }
-  }
-
   /// Outcomes that nobody has taken, or dead letters, in the order of their numbers, from `number` on. Those whose
   /// bytes are not what was written are left out, and go with the next sweep.
   package func endings(

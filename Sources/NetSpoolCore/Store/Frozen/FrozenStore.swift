@@ -77,9 +77,9 @@ extension FrozenStore {
     do {
       (tables, report) = try environment.write { transaction throws(StoreError) in
         let tables = try FrozenTables(&transaction)
-        let recovery = FrozenRecovery(tables: tables)
-        if try recovery.isFromLater(transaction) { return (tables, nil) }
-        return (tables, try recovery.run(&transaction, nowWall: WallClock.microseconds))
+        let report = try FrozenRecovery(tables: tables).run(&transaction, nowWall: WallClock.microseconds)
+        if report != nil { try FrozenTables.removeFormer(&transaction) }
+        return (tables, report)
       }
     } catch {
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")

@@ -10,11 +10,15 @@ extension FrozenWriter {
       receipt.isDuplicate = true
       return receipt
     }
-    try checkRoom(for: row.payload.count + body.count, transaction)
+    try takeRoom(for: row.payload.count + body.count, transaction)
     let number = nextMeta.nextNumber
     row.bodyBytes = body.count
     row.bodyChecksum = Checksum.of(body.rawBytes, seed: number)
-    try insert(number, row, body.rawBytes, &transaction)
+    try writing(&transaction) { transaction throws(StoreError) in
+      try transaction.append(row.encode(number).rawBytes, at: RecordKey(ordered: number), in: tables.rec)
+      try transaction.append(body.rawBytes, at: RecordKey(ordered: number), in: tables.body)
+    }
+    try enterDedupe(number, row, &transaction)
     nextMeta.nextNumber += 1
     return FrozenReceipt(number)
   }
@@ -33,18 +37,19 @@ extension FrozenWriter {
     return nil
   }
 
-  private func checkRoom(
+  private mutating func takeRoom(
     for bytes: Int, _ transaction: borrowing WriteTransaction
   ) throws(Refusal) {
-    let size = try reading { () throws(StoreError) -> (records: Int, pages: Int) in
-      (try transaction.size(of: tables.rec).records, try tables.usedPages(transaction))
-    }
-    if size.records >= settings.recordsMax { throw .refused(Failure(.queueFull, reason: "frozenRecords")) }
-    // Pages that a long value fills, and those of the trees that may split.
+    let records = try reading { () throws(StoreError) in try transaction.size(of: tables.rec).records }
+    if records >= settings.recordsMax { throw .refused(Failure(.queueFull, reason: "frozenRecords")) }
+    // Pages that a long value fills, and those of the trees that may split: more than it will be.
     let needed = bytes + 8 * environment.pageBytes
-    guard size.pages * environment.pageBytes + needed <= acceptedBytesMax else {
-      throw .refused(Failure(.queueFull, reason: "frozenBytes"))
+    if room < needed {
+      let pages = try reading { () throws(StoreError) in try tables.usedPages(transaction) }
+      room = acceptedBytesMax - pages * environment.pageBytes
     }
+    guard room >= needed else { throw .refused(Failure(.queueFull, reason: "frozenBytes")) }
+    room -= needed
   }
 
   func attempt(
@@ -59,18 +64,11 @@ extension FrozenWriter {
   }
 
   func postpone(
-    _ number: UInt64, _ payload: [UInt8], _ notBefore: Int64, _ transaction: inout WriteTransaction
+    _ number: UInt64, _ payload: [UInt8], _ transaction: inout WriteTransaction
   ) throws(Refusal) {
     var row = try existingRow(number, transaction)
-    let before = row.dueKey(number)
     row.payload = payload
-    row.notBefore = max(0, notBefore)
     try put(row.encode(number), number, tables.rec, &transaction)
-    guard row.dueKey(number) != before else { return }
-    try remove(before, tables.due, &transaction)
-    try writing(&transaction) { transaction throws(StoreError) in
-      try transaction.put([UInt8]().rawBytes, at: row.dueKey(number), in: tables.due)
-    }
   }
 
   func finish(
@@ -105,7 +103,11 @@ extension FrozenWriter {
     guard Checksum.of(body, seed: number) == row.bodyChecksum else { throw Self.damaged(number) }
     // Another request may have come with the key meanwhile.
     if try findDuplicate(&row, transaction) != nil { row.dedupe = nil }
-    try insert(number, row, body, &transaction)
+    try writing(&transaction) { transaction throws(StoreError) in
+      try transaction.put(row.encode(number).rawBytes, at: RecordKey(ordered: number), in: tables.rec)
+      try transaction.put(body, at: RecordKey(ordered: number), in: tables.body)
+    }
+    try enterDedupe(number, row, &transaction)
     try remove(number, [tables.dead, tables.remains], &transaction)
   }
 }
@@ -113,23 +115,15 @@ extension FrozenWriter {
 // MARK: Parts
 
 extension FrozenWriter {
-  private func insert(
-    _ number: UInt64, _ row: FrozenRow, _ body: RawSpan, _ transaction: inout WriteTransaction
+  private func enterDedupe(
+    _ number: UInt64, _ row: FrozenRow, _ transaction: inout WriteTransaction
   ) throws(Refusal) {
-    do throws(StoreError) {
-      let key = RecordKey(ordered: number)
-      let nothing: [UInt8] = []
-      try transaction.put(row.encode(number).rawBytes, at: key, in: tables.rec)
-      try transaction.put(body, at: key, in: tables.body)
-      try transaction.put(nothing.rawBytes, at: row.laneKey(number), in: tables.lane)
-      try transaction.put(nothing.rawBytes, at: row.dueKey(number), in: tables.due)
-      guard let dedupe = row.dedupe, let dedupeKey = row.dedupeKey else { return }
-      var value: [UInt8] = []
-      value.append(integer: number)
-      value += dedupeKey
+    guard let dedupe = row.dedupe, let dedupeKey = row.dedupeKey else { return }
+    var value: [UInt8] = []
+    value.append(integer: number)
+    value += dedupeKey
+    try writing(&transaction) { transaction throws(StoreError) in
       try transaction.put(value.rawBytes, at: dedupe.recordKey, in: tables.dedupe)
-    } catch {
-      throw .store(error)
     }
   }
 
@@ -137,8 +131,6 @@ extension FrozenWriter {
     _ number: UInt64, _ row: FrozenRow, _ transaction: inout WriteTransaction
   ) throws(Refusal) {
     try remove(number, [tables.rec, tables.body], &transaction)
-    try remove(row.laneKey(number), tables.lane, &transaction)
-    try remove(row.dueKey(number), tables.due, &transaction)
     if let dedupe = row.dedupe { try remove(dedupe.recordKey, tables.dedupe, &transaction) }
   }
 

@@ -7,6 +7,8 @@ struct FrozenWriter: ~Copyable {
   private(set) var meta: FrozenMeta
   /// As it will be.
   var nextMeta: FrozenMeta
+  /// Bytes that may be accepted before it must be counted again how many are in use.
+  var room = 0
   /// After the last commit.
   private(set) var records = 0
   private(set) var usedBytes = 0
@@ -28,6 +30,7 @@ struct FrozenWriter: ~Copyable {
     _ changes: [FrozenChange]
   ) throws(StoreError) -> [Result<FrozenReceipt, Failure>] {
     nextMeta = meta
+    room = 0
     var transaction = try WriteTransaction(environment)
     var results: [Result<FrozenReceipt, Failure>] = []
     results.reserveCapacity(changes.count)
@@ -50,13 +53,14 @@ struct FrozenWriter: ~Copyable {
   private mutating func apply(
     _ change: FrozenChange, _ transaction: inout WriteTransaction
   ) throws(StoreError) -> Result<FrozenReceipt, Failure> {
+    if !change.isAcceptance { room = 0 }
     do throws(Refusal) {
       switch change {
       case .accept(let row, let body): return .success(try accept(row, body, &transaction))
       case .attempt(let number, let payload):
         return .success(try attempt(number, payload, &transaction))
-      case .postpone(let number, let payload, let notBefore):
-        try postpone(number, payload, notBefore, &transaction)
+      case .postpone(let number, let payload):
+        try postpone(number, payload, &transaction)
         return .success(FrozenReceipt(number))
       case .finish(let number, let ending):
         try finish(number, ending, &transaction)
