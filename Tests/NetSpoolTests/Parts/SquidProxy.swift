@@ -2,7 +2,8 @@ import Glibc
 import Testing
 
 /// A real squid: an HTTP proxy, with CONNECT, to servers on this machine only. On its one port everybody may, on the other
-/// one `user` with the password `secret`.
+/// one `user` and `another` with the password `secret`. Squid 5 knows one state per user of Digest, whoever asks: who tries
+/// a wrong password while the same user signs in may get through.
 final class SquidProxy: Sendable {
   /// One line of its access log.
   struct Request: Sendable, Hashable {
@@ -42,8 +43,10 @@ final class SquidProxy: Sendable {
     (port, openPort) = (reservations[0].port, reservations[1].port)
     let directory = try TestFiles.makeDirectory()
     // As `openssl passwd -apr1` makes it of "secret".
-    try TestFiles.write("user:$apr1$netspool$JiRqWkVAgp87eEpAA7B.R1\n".utf8, to: directory + "/passwords")
-    try TestFiles.write("user:secret\n".utf8, to: directory + "/digests")
+    try TestFiles.write(
+      ["user", "another"].flatMap { "\($0):$apr1$netspool$JiRqWkVAgp87eEpAA7B.R1\n".utf8 },
+      to: directory + "/passwords")
+    try TestFiles.write("user:secret\nanother:secret\n".utf8, to: directory + "/digests")
     // A squid that root starts becomes another user, who must get at its files.
     let isRoot = geteuid() == 0
     try PartServer.fill(

@@ -105,7 +105,7 @@ struct SquidTests {
   @Test(arguments: ["basic", "digest"]) func isTurnedAwayWithAWrongPassword(_ scheme: String) async throws {
     let proxy = try SquidProxy.shared()
     try await withWire {
-      $0.proxy = Self.proxy(proxy, password: "wr0ng", scheme)
+      $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme)
     } _: { wire in
       let error = try await wire.failure(wire.operation("/wrong"))
       #expect(error.code == .proxyFailed && error.reason == "authentication", "\(error)")
@@ -118,7 +118,7 @@ struct SquidTests {
     let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     try await withWire {
-      $0.proxy = Self.proxy(proxy, password: "wr0ng", scheme)
+      $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme)
     } _: { wire in
       let operation = wire.engine.operation(url: server.tlsURL("/hello.txt?tunnel"))
       let error = try await wire.failure(operation)
@@ -143,8 +143,10 @@ struct SquidTests {
     }
   }
 
-  private static func proxy(_ proxy: SquidProxy, password: String, _ scheme: String) -> NetworkProxy {
+  private static func proxy(
+    _ proxy: SquidProxy, user: String = "user", password: String, _ scheme: String
+  ) -> NetworkProxy {
     NetworkProxy("http://127.0.0.1:\(proxy.port)")
-      .authenticated(user: "user", password: password, by: scheme == "basic" ? .basic : .digest)
+      .authenticated(user: user, password: password, by: scheme == "basic" ? .basic : .digest)
   }
 }
