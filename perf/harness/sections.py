@@ -249,7 +249,8 @@ def p9(s):
 
     def row(name, prefix, requests, label, *width):
         flags = ["--unique", "--queued", "64", "--url-prefix", prefix, "--requests", str(requests), *width]
-        return Row(f"{name}, {label}", "netspool", flags, errors_share=1)
+        # Refusals of the warm-up are counted too.
+        return Row(f"{name}, {label}", "netspool", flags, errors_share=2)
 
     def good(one, label):
         return one[label]["requests_per_second"] * (1 - refused(one, label))
