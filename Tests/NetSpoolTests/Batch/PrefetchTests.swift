@@ -2,7 +2,7 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct PrefetchTests {
+@Suite(.timeLimit(.minutes(10))) struct PrefetchTests {
   @Test func `every URL has its outcome, and no more are pulled than fit`() async throws {
     let count = LongRun.isOn ? 100_000 : 10_000
     try await withEngine(queue: { $0.sizing = .fixed(64) }) { engine, origin in

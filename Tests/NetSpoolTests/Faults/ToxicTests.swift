@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Through a bad network")
 struct ToxicTests {
-  @Test(.timeLimit(.minutes(5)), arguments: ToxicRow.all)
+  @Test(.timeLimit(.minutes(10)), arguments: ToxicRow.all)
   func endsEveryOperationOnceAndAsItMust(_ row: ToxicRow) async throws {
     try await withQueue { queue in
       // Given an origin behind one toxic

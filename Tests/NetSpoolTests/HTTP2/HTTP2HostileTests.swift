@@ -10,7 +10,7 @@ struct HTTP2HostileTests {
     #expect(names.sorted() == server.behaviours)
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: HTTP2Expectation.all)
+  @Test(.timeLimit(.minutes(10)), arguments: HTTP2Expectation.all)
   func endsEveryOperationOnceAndHarmsNoOther(_ expected: HTTP2Expectation) async throws {
     let server = try HostileHTTP2Server.shared()
     let before = server.requestCount(expected.name)

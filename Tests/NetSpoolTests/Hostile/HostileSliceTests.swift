@@ -16,7 +16,7 @@ struct HostileSliceTests {
       ].contains(name)
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: rows)
+  @Test(.timeLimit(.minutes(10)), arguments: rows)
   func isJudgedTheSame(_ expected: HostileExpectation) async throws {
     try await withWire { wire in
       let proxy = try FaultProxy(to: wire.origin.port)

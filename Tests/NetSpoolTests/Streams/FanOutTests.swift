@@ -10,7 +10,7 @@ struct FanOutTests {
   /// 64 MiB, or 1 GiB when there is time.
   static let bytes = TestLength.isLong ? 1 << 30 : 64 << 20
 
-  @Test(.timeLimit(.minutes(2))) func givesEachTheSameBytesFromOneRead() async throws {
+  @Test(.timeLimit(.minutes(10))) func givesEachTheSameBytesFromOneRead() async throws {
     let folder = try TestFolder()
     let reader = try Pipe()
     let wasVisible = Flag()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The judgement of TLS", .needsPython, .needsNginx, .ownThreads)
 struct TLSJudgementTests {
-  @Test(.timeLimit(.minutes(5)), arguments: TLSVariant.all)
+  @Test(.timeLimit(.minutes(10)), arguments: TLSVariant.all)
   func acceptsWhatIsRightAndSendsNothingToWhatIsWrong(_ variant: TLSVariant) async throws {
     // On another thread: the first one makes the certificates.
     let server = try await onOwnThread { try TLSServer(variant.certificate, variant.arguments) }
