@@ -97,7 +97,9 @@ struct HTTP2HostileTests {
       wire.engine.enqueue(operations)
       for operation in operations {
         let ending = await operation.end()
-        #expect(ending.code == .timedOut || ending.code == .http2Failed, "\(ending)")
+        // Where the server closes the connection before libcurl 7.88 has told the others, it takes what had come for all.
+        let isCutOff = ending.code == .timedOut || ending.code == .http2Failed
+        #expect(isCutOff || ending.text == "half ", "\(ending)")
       }
       // Then the next comes on another connection
       let next = try await wire.answer(wire.engine.operation(url: url + "d"))
