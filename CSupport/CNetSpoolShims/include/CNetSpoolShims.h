@@ -73,6 +73,11 @@ static inline CURLcode cnetspool_easy_set_prereq_callback(
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
+/// An enumerator up to libcurl 8.13, and a macro since, which Swift imports as another type. Gone when 8.14 is the floor.
+static inline CURLcode cnetspool_easy_ignore_netrc(CURL *_Nonnull easy) {
+  return curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+}
+
 /// CURLOPT_PROTOCOLS_STR came with 7.85; the bit mask before it is deprecated since. Gone when 7.85 is the floor.
 CURLcode cnetspool_easy_allow_http_only(CURL *_Nonnull easy);
 

@@ -79,7 +79,7 @@ package final class EasyHandle {
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)  // decoding is ours, with limits and a proven end
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // a proxy's answer to CONNECT is no answer to the request
-    set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    unsafe cnetspool_easy_ignore_netrc(easy)
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
     set(CURLOPT_TCP_KEEPALIVE, 1)
