@@ -48,15 +48,9 @@ let package = Package(
       path: "CSupport/CNetSpoolShims"),
 
     .target(
-      name: "NetSpoolCore",
-      dependencies: [
-        "CNetSpoolShims", "CNetSpoolUV", "CNetSpoolCurl", "CNetSpoolLMDB", "CNetSpoolZlib",
-      ],
-      swiftSettings: strict),
-    .target(
       name: "NetSpool",
       dependencies: [
-        "NetSpoolCore",
+        "CNetSpoolShims", "CNetSpoolUV", "CNetSpoolCurl", "CNetSpoolLMDB", "CNetSpoolZlib",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
       ],
       swiftSettings: strict),
@@ -72,20 +66,18 @@ let package = Package(
 
     // The crash tests are a program, so that they can be run for as long as one likes: CONTRIBUTING.md.
     .target(
-      name: "FrozenAudit", dependencies: ["NetSpoolCore"], path: "Tests/FrozenAudit", swiftSettings: strict),
+      name: "FrozenAudit", dependencies: ["NetSpool"], path: "Tests/FrozenAudit", swiftSettings: strict),
     .executableTarget(
       name: "netspool-crash",
       dependencies: [
-        "NetSpool", "NetSpoolCore", "NetSpoolTesting", "FrozenAudit",
+        "NetSpool", "NetSpoolTesting", "FrozenAudit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Crash", exclude: ["Power/recorder.c"], swiftSettings: strict),
 
-    .testTarget(
-      name: "NetSpoolCoreTests", dependencies: ["NetSpoolCore", "FrozenAudit"], swiftSettings: strict),
     .testTarget(name: "NetSpoolCrashTests", dependencies: ["netspool-crash"], swiftSettings: strict),
     .testTarget(
-      name: "NetSpoolTests", dependencies: ["NetSpool", "NetSpoolCore", "NetSpoolTesting"],
+      name: "NetSpoolTests", dependencies: ["NetSpool", "NetSpoolTesting", "FrozenAudit"],
       swiftSettings: strict),
     .testTarget(
       name: "NetSpoolFoundationTests", dependencies: ["NetSpoolFoundation", "NetSpoolTesting"],
@@ -103,7 +95,7 @@ let package = Package(
 // AddressSanitizer, and shows its inner parts.
 if Context.environment["FUZZ"] != nil {
   let flags = ["-sanitize=fuzzer,address", "-enable-testing"]
-  for target in package.targets where ["NetSpoolCore", "NetSpool"].contains(target.name) {
+  for target in package.targets where target.name == "NetSpool" {
     target.swiftSettings = strict + [.unsafeFlags(flags)]
   }
   let shims = package.targets.first { $0.name == "CNetSpoolShims" }
@@ -113,7 +105,7 @@ if Context.environment["FUZZ"] != nil {
   package.targets += [
     .systemLibrary(name: "CFuzz", path: "Fuzz/CFuzz"),
     .executableTarget(
-      name: "Fuzz", dependencies: ["CFuzz", "NetSpool", "NetSpoolCore", "CNetSpoolCurl", "CNetSpoolZlib"],
+      name: "Fuzz", dependencies: ["CFuzz", "NetSpool", "CNetSpoolCurl", "CNetSpoolZlib"],
       path: "Fuzz/Sources", swiftSettings: strict + [.unsafeFlags(flags + ["-parse-as-library"])],
       linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]),
   ]

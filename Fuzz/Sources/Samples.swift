@@ -1,6 +1,6 @@
 internal import Glibc
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// Records as the stores write them, for a corpus to begin with: `Fuzz samples FOLDER`. After a change of a layout
 /// the old ones are only noise.
@@ -50,7 +50,7 @@ enum Samples {
     fields.append(name: "Date", value: HTTPDate.format(now.wall / 1_000_000))
     let exchange = StoreDecision.Exchange(
       request: CacheRequest(), requestHeaders: HeaderFields(),
-      head: ResponseHead(version: .http11, status: 200, headers: fields),
+      head: CoreResponseHead(version: .http11, status: 200, headers: fields),
       requestedAt: now.wall / 1000, receivedAt: now.wall / 1000, isComplete: true)
     let stored = StoreDecision.entry(exchange, rules: .standard)?.encode() ?? []
     let index = VariantIndex(fields: VaryFields(names: ["accept", "x-own"]), generation: 3).encode()

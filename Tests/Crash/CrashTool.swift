@@ -1,3 +1,6 @@
+// The crash tests look into stores through `@testable`, which only a debug build allows; in any other this program
+// says so and ends.
+#if DEBUG
 import ArgumentParser
 
 /// Kills processes that freeze requests, and takes their power away, and looks whether anything that was promised is
@@ -24,3 +27,9 @@ struct CrashTool: ParsableCommand {
     }
   }
 }
+#else
+@main
+struct CrashTool {
+  static func main() { print("netspool-crash: build it with the debug configuration") }
+}
+#endif

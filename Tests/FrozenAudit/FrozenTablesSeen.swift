@@ -1,15 +1,16 @@
-package import NetSpoolCore
+#if DEBUG
+@testable import NetSpool
 
 /// The tables as they stand, read beside the store.
-package struct FrozenTablesSeen: Equatable {
-  package private(set) var rec: Set<UInt64> = []
-  package private(set) var body: Set<UInt64> = []
-  package private(set) var dedupe: Set<UInt64> = []
-  package private(set) var outbox: Set<UInt64> = []
-  package private(set) var dead: Set<UInt64> = []
-  package private(set) var remains: Set<UInt64> = []
+struct FrozenTablesSeen: Equatable {
+  private(set) var rec: Set<UInt64> = []
+  private(set) var body: Set<UInt64> = []
+  private(set) var dedupe: Set<UInt64> = []
+  private(set) var outbox: Set<UInt64> = []
+  private(set) var dead: Set<UInt64> = []
+  private(set) var remains: Set<UInt64> = []
 
-  package init(_ store: FrozenStore) throws {
+  init(_ store: FrozenStore) throws {
     var settings = EnvironmentSettings(
       directory: store.settings.directory, layout: 2, isDisposable: false, isExclusive: true)
     settings.databasesMax = 9
@@ -45,8 +46,9 @@ package struct FrozenTablesSeen: Equatable {
   }
 
   /// The same requests in both tables that hold those that wait.
-  package var isConsistent: Bool {
+  var isConsistent: Bool {
     rec == body && dedupe.isSubset(of: rec) && remains.isSubset(of: dead)
       && rec.isDisjoint(with: outbox) && rec.isDisjoint(with: dead) && outbox.isDisjoint(with: dead)
   }
 }
+#endif

@@ -1,6 +1,4 @@
-import BenchKit
 import Dispatch
-import NetSpool
 
 /// Requests that are kept through the public face and may not be sent: what it costs until each is said to be on the disk.
 struct EngineFreezes: Sendable {

@@ -1,5 +1,3 @@
-import NetSpoolCore
-
 /// A store with as many answers as the options say, under the keys of their URLs.
 struct FilledStore {
   /// How much of a hit is done: `--store`.
@@ -53,7 +51,8 @@ struct FilledStore {
     let now = WallClock.milliseconds
     let exchange = StoreDecision.Exchange(
       request: CacheRequest(), requestHeaders: HeaderFields(),
-      head: ResponseHead(version: .http11, status: 200, headers: fields), requestedAt: now, receivedAt: now,
+      head: CoreResponseHead(version: .http11, status: 200, headers: fields), requestedAt: now,
+      receivedAt: now,
       isComplete: true)
     var stored = StoreDecision.entry(exchange, rules: .standard)
     stored?.bodyBytes = Int64(bodyBytes)

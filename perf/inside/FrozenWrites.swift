@@ -1,5 +1,4 @@
 import Dispatch
-import NetSpoolCore
 
 /// The store of frozen requests, `--store` bulk, single or open; the same through the engine: engine, engine-single or
 /// engine-open.

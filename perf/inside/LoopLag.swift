@@ -1,6 +1,3 @@
-import NetSpool
-import NetSpoolCore
-
 /// How late the loop runs what it is handed, while as many requests as `--bulk` says are under way, and each that
 /// ends, however it does, starts the next.
 func measureLag(_ options: Options) throws(NetworkError) {

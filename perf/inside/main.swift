@@ -1,5 +1,3 @@
-import NetSpoolCore
-
 // What the public face does not show: the store's lookup without the engine, with what it takes to know that it is
 // fresh, the store of frozen requests, and how late the loop is.
 

@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// Bodies that are sent: forms and multipart, taken apart again as a server would.
 ///
@@ -53,7 +53,7 @@ enum BodyTarget {
 
   private static func checkMultipart(_ pairs: [Parameter], _ choices: UInt8) {
     var generator = Counting()
-    var multipart = Multipart(using: &generator)
+    var multipart = CoreMultipart(using: &generator)
     for (index, pair) in pairs.enumerated() {
       let isFile = choices & (2 << (index % 6)) != 0
       multipart.addData(

@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// WWW-Authenticate, and what is answered to it.
 ///

@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// The command for a shell: read by a shell's rules and by curl's, it is the request again.
 ///

@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// What the cache makes of an exchange: stored, read back, asked again, made stale.
 ///
@@ -11,7 +11,7 @@ enum ExchangeTarget {
     let rest = input.rest
     var parser = HeaderParser()
     guard let head = head(&parser, rest) else { return }
-    for rules in [CacheRules.standard, shared, .relaxed] {
+    for rules in [CoreCacheRules.standard, shared, .relaxed] {
       let exchange = StoreDecision.Exchange(
         request: CacheRequest(headers: request), requestHeaders: request, head: head,
         requestedAt: now - Int64(choices & 15) * 1000, receivedAt: now, isComplete: true)
@@ -24,7 +24,7 @@ enum ExchangeTarget {
 
   private static let now: Int64 = 1_720_000_000_000
   private static let shared = {
-    var rules = CacheRules.standard
+    var rules = CoreCacheRules.standard
     rules.isShared = true
     return rules
   }()
@@ -42,7 +42,7 @@ enum ExchangeTarget {
     }
   }
 
-  private static func head(_ parser: inout HeaderParser, _ bytes: ArraySlice<UInt8>) -> ResponseHead? {
+  private static func head(_ parser: inout HeaderParser, _ bytes: ArraySlice<UInt8>) -> CoreResponseHead? {
     var rest = bytes
     while !rest.isEmpty {
       guard let event = try? parser.consume(&rest) else { return nil }
@@ -57,7 +57,7 @@ enum ExchangeTarget {
     return lines.contains("no-store") && !lines.contains { $0.contains("must-understand") }
   }
 
-  private static func check(_ entry: StoredResponse, _ rules: CacheRules) {
+  private static func check(_ entry: StoredResponse, _ rules: CoreCacheRules) {
     require(
       StoredResponse(decoding: entry.encode(), rules: rules) == entry, "an entry is read back as it was")
     require((0...DeltaSeconds.secondsMax).contains(entry.facts.lifetime), "a lifetime is within bounds")
@@ -70,9 +70,9 @@ enum ExchangeTarget {
   }
 
   private static func checkServing(
-    _ entry: StoredResponse, _ request: HeaderFields, _ head: ResponseHead, _ rules: CacheRules
+    _ entry: StoredResponse, _ request: HeaderFields, _ head: CoreResponseHead, _ rules: CoreCacheRules
   ) {
-    for policy in [CachePolicy.automatic, .cachedThenFresh, .preferCached, .onlyIfCached, .reload] {
+    for policy in [CoreCachePolicy.automatic, .cachedThenFresh, .preferCached, .onlyIfCached, .reload] {
       let asked = CacheRequest(headers: request, policy: policy)
       let decision = CacheDecision.make(for: asked, stored: entry, now: now + 60_000)
       let serves = CacheDecision.serves(asked, stored: entry, now: now + 60_000)

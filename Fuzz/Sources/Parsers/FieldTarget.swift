@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// The value of one field; the first byte chooses which.
 enum FieldTarget {

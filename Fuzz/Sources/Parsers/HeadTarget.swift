@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// A response head as it comes off the wire, whole, line by line and in pieces.
 enum HeadTarget {

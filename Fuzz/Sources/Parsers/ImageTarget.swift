@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// What is told of a picture without decoding it.
 enum ImageTarget {

@@ -1,6 +1,6 @@
 internal import CNetSpoolZlib
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// Compressed bodies: hostile ones, and those that zlib itself packed.
 ///

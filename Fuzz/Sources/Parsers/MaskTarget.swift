@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// What a log may show. Input: a byte that chooses, and the text.
 enum MaskTarget {

@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// File names that a stranger chose: in Content-Disposition, and at the end of a URL.
 enum NameTarget {

@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// What the kernel says of links and routes.
 enum NetlinkTarget {

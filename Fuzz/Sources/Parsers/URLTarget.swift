@@ -1,6 +1,6 @@
 internal import CNetSpoolCurl
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// URLs: two readings of one must agree, and what is found in a cache is what was asked for.
 ///

@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// The cache's records, whole and damaged. Input as in `RecordTarget`.
 enum EntryTarget {
@@ -42,7 +42,7 @@ enum EntryTarget {
   }
 
   private static func checkMetadata(_ bytes: [UInt8]) {
-    for rules in [CacheRules.standard, .relaxed] {
+    for rules in [CoreCacheRules.standard, .relaxed] {
       switch PrimaryEntry(decoding: bytes.rawBytes, rules: rules) {
       case nil: break
       case .variants(let index):
@@ -53,7 +53,7 @@ enum EntryTarget {
     }
   }
 
-  private static func check(_ response: StoredResponse, _ rules: CacheRules) {
+  private static func check(_ response: StoredResponse, _ rules: CoreCacheRules) {
     let again = StoredResponse(decoding: response.encode(), rules: rules)
     require(again == response, "an entry is read back as it was")
     for moment in [0, now, .max, .min] {
@@ -62,7 +62,7 @@ enum EntryTarget {
       _ = response.mayServeStale(after: .status(503), to: CacheRequest(), now: moment)
       _ = response.servedHeaders(at: moment)
     }
-    let head = ResponseHead(version: .http11, status: 304, headers: response.headers)
+    let head = CoreResponseHead(version: .http11, status: 304, headers: response.headers)
     _ = response.notModified(head, requestedAt: now, receivedAt: now, rules: rules)
   }
 }

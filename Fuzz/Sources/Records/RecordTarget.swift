@@ -1,4 +1,4 @@
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// The frozen store's records, whole and damaged.
 ///

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// A small store as it is left in order: bodies of many sizes, some replaced, so that there are free pages.
 struct SampleStore: Sendable {

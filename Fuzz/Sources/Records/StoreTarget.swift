@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// Files of a store that were changed while nobody had them open: what is found is what was put, and the next
 /// start works.

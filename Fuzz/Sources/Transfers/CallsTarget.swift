@@ -1,7 +1,6 @@
-internal import NetSpool
 internal import Synchronization
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// What callers do, in any order: every operation that was enqueued ends once, and the loop closes empty.
 ///

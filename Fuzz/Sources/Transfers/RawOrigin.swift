@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// Says what it is told to, whatever it is asked, and closes: one connection after the other, on one port of
 /// 127.0.0.1 and 127.0.0.2.

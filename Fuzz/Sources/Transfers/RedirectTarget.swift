@@ -1,6 +1,4 @@
-internal import NetSpool
-
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// A chain of redirects by two origins that are up to no good: no byte of a credential reaches any origin but
 /// the one that it is for.

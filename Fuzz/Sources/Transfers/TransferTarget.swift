@@ -1,6 +1,4 @@
-internal import NetSpool
-
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// A whole exchange through the engine: libcurl reads the bytes from a real connection, and what comes out must
 /// be what another reader finds in them. Input: what the origin sends.
@@ -35,7 +33,7 @@ enum TransferTarget {
     require(decoded(sent, coding) == body, "its body is what was packed")
   }
 
-  private static func decoder(_ head: NetSpoolCore.ResponseHead) -> ContentDecoder? {
+  private static func decoder(_ head: CoreResponseHead) -> ContentDecoder? {
     (try? ContentDecoder.make(for: head.headers)).flatMap { $0 }
   }
 

@@ -1,6 +1,7 @@
-import FrozenAudit
+#if DEBUG
+@testable import FrozenAudit
 import Glibc
-import NetSpoolCore
+@testable import NetSpool
 
 /// The one who is never killed: starts workers, kills them, keeps what they said and what the origin saw, and judges.
 final class CrashBench {
@@ -97,3 +98,4 @@ final class CrashBench {
     return counts.broken == 0
   }
 }
+#endif

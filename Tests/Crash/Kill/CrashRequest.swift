@@ -1,3 +1,4 @@
+#if DEBUG
 /// What a worker asks for; its path says which worker, which lane and which of its requests.
 struct CrashRequest: Sendable {
   let path: String
@@ -42,3 +43,4 @@ struct CrashPlace: Comparable {
     (left.worker, left.serial) < (right.worker, right.serial)
   }
 }
+#endif

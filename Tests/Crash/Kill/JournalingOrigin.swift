@@ -1,3 +1,4 @@
+#if DEBUG
 import Glibc
 import NetSpoolTesting
 import Synchronization
@@ -105,3 +106,4 @@ final class JournalingOrigin: Sendable {
     fsync(journal)
   }
 }
+#endif

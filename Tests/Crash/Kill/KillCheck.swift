@@ -1,3 +1,4 @@
+#if DEBUG
 /// What was promised, held against what came of it, when nothing waits any more.
 struct KillCheck {
   struct Counts {
@@ -92,3 +93,4 @@ struct KillCheck {
     if faults.count < 20 { faults.append(text) }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DEBUG
 import ArgumentParser
 import Glibc
 
@@ -53,3 +54,4 @@ struct WorkerCommand: ParsableCommand {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DEBUG
 /// What the workers said, read when none of them lives. Requests that are settled are forgotten.
 struct KillTruth {
   struct Promise {
@@ -60,3 +61,4 @@ struct KillTruth {
     nonsense = []
   }
 }
+#endif

@@ -1,5 +1,6 @@
+#if DEBUG
 import ArgumentParser
-import NetSpoolCore
+@testable import NetSpool
 
 struct PointsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -20,16 +21,16 @@ struct PointsCommand: ParsableCommand {
 
   func run() throws {
     #if !DEBUG
-      throw CrashError("a release build has no places to be killed at")
+    throw CrashError("a release build has no places to be killed at")
     #else
-      let points = Failpoint.allCases.filter { place == nil || place == $0.rawValue }
-      let bench = try CrashBench(seed: seed, base: directory ?? CrashFolder.slowBase)
-      for _ in 0..<rounds {
-        for point in points { try kill(bench, point) }
-        try bench.settle()
-      }
-      let title = "points: seed \(seed), \(place ?? "\(points.count) places"), \(rounds) rounds"
-      guard bench.report(title) else { throw ExitCode(1) }
+    let points = Failpoint.allCases.filter { place == nil || place == $0.rawValue }
+    let bench = try CrashBench(seed: seed, base: directory ?? CrashFolder.slowBase)
+    for _ in 0..<rounds {
+      for point in points { try kill(bench, point) }
+      try bench.settle()
+    }
+    let title = "points: seed \(seed), \(place ?? "\(points.count) places"), \(rounds) rounds"
+    guard bench.report(title) else { throw ExitCode(1) }
     #endif
   }
 
@@ -56,3 +57,4 @@ struct PointsCommand: ParsableCommand {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DEBUG
 import Dispatch
 import Glibc
 import NetSpool
@@ -122,3 +123,4 @@ final class Worker: Sendable {
     try? engine.revive(id: letter.id)
   }
 }
+#endif

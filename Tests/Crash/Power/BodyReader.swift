@@ -1,5 +1,6 @@
+#if DEBUG
 import Dispatch
-import NetSpoolCore
+@testable import NetSpool
 import Synchronization
 
 /// Has attempts recorded, which is how a body is read.
@@ -23,3 +24,4 @@ final class BodyReader: Sendable {
     return bodies.withLock { $0 }
   }
 }
+#endif

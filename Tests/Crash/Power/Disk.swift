@@ -1,3 +1,4 @@
+#if DEBUG
 /// A file system that keeps what it was told to sync, and of the rest whatever it likes: the names of a directory
 /// only once the directory was synced, the bytes of a file once the file was.
 struct Disk {
@@ -105,3 +106,4 @@ enum DiskLie: String, CaseIterable {
   /// fsync(2) of a directory does nothing.
   case names
 }
+#endif

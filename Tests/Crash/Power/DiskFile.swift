@@ -1,3 +1,4 @@
+#if DEBUG
 /// The bytes of a file: what the disk has, and what it has been given and may not have yet.
 struct DiskFile {
   enum Change {
@@ -95,3 +96,4 @@ struct CrashChoice {
     }
   }
 }
+#endif

@@ -1,5 +1,6 @@
-import FrozenAudit
-import NetSpoolCore
+#if DEBUG
+@testable import FrozenAudit
+@testable import NetSpool
 
 /// Opens what the power loss left, and holds it against what was promised.
 struct PowerCheck {
@@ -94,3 +95,4 @@ struct PowerCheck {
     }
   }
 }
+#endif

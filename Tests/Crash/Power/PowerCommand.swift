@@ -1,3 +1,4 @@
+#if DEBUG
 import ArgumentParser
 
 extension DiskLie: ExpressibleByArgument {}
@@ -41,3 +42,4 @@ struct LifeCommand: ParsableCommand {
     try RecordedLife(directory: directory, seed: seed, answersMax: answers).run(steps: steps)
   }
 }
+#endif

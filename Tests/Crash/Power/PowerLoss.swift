@@ -1,3 +1,4 @@
+#if DEBUG
 /// Records the lives of a process, then takes the power away at random moments of them and looks at what is left.
 struct PowerLoss {
   struct Verdict {
@@ -92,3 +93,4 @@ struct PowerLoss {
     return check.faults
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DEBUG
 /// What a process had said when the power went, and so what must be there.
 struct PowerTruth {
   struct Promise {
@@ -36,3 +37,4 @@ struct PowerTruth {
 
   var acknowledged: Int { promises.values.count { $0.key != nil } }
 }
+#endif

@@ -1,6 +1,7 @@
+#if DEBUG
 import Dispatch
 import Glibc
-import NetSpoolCore
+@testable import NetSpool
 import Synchronization
 
 /// One life of a process that freezes requests, sends them to nobody, and says what it was told. It ends as it was
@@ -169,3 +170,4 @@ final class RecordedLife: FrozenSpoolOwner {
 
   func didFail(_ failure: Failure) { fail(failure.sentence) }
 }
+#endif

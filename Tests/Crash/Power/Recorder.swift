@@ -1,3 +1,4 @@
+#if DEBUG
 import Glibc
 
 /// The library that notes what a process writes, built for this run, and processes under it.
@@ -41,3 +42,4 @@ struct Recorder {
     return end
   }
 }
+#endif

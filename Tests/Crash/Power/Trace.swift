@@ -1,3 +1,4 @@
+#if DEBUG
 /// What a process asked of the file system, in order: the notes of `recorder.c`.
 struct Trace {
   enum Event {
@@ -59,3 +60,4 @@ struct Trace {
     }
   }
 }
+#endif

@@ -1,5 +1,6 @@
+#if DEBUG
 import Glibc
-import NetSpoolCore
+@testable import NetSpool
 
 /// A process that is going to be killed. What it says goes straight into a file, so nothing is lost with it.
 final class CrashChild {
@@ -105,3 +106,4 @@ final class CrashChild {
     return child
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DEBUG
 import Glibc
 
 /// Files, without Foundation.
@@ -51,3 +52,4 @@ enum CrashFiles {
     _ = unsafe Glibc.write(descriptor, bytes, bytes.count)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DEBUG
 import Glibc
 
 /// A directory of its own, removed with everything in it unless it is kept for whoever looks for a fault.
@@ -24,3 +25,4 @@ final class CrashFolder {
     return unsafe String(cString: base)
   }
 }
+#endif

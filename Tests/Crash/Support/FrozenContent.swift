@@ -1,4 +1,5 @@
-import NetSpoolCore
+#if DEBUG
+@testable import NetSpool
 
 /// What must be the same at every attempt, in one word.
 enum FrozenContent {
@@ -11,3 +12,4 @@ enum FrozenContent {
     }.joined()
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DEBUG
 /// A small seeded generator: the same seed gives the same run. (Steele, Lea, Flood: "Fast splittable pseudorandom
 /// number generators", 2014.)
 struct SplitMix64: RandomNumberGenerator {
@@ -28,3 +29,4 @@ struct SplitMix64: RandomNumberGenerator {
   /// True so many times in a hundred.
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 }
+#endif

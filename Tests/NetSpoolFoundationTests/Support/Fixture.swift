@@ -1,7 +1,7 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 /// An engine on a queue of its own and an origin for it to talk to. Afterwards the queue is closed, and it is
 /// proven that no handle was left open.

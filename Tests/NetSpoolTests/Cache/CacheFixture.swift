@@ -1,8 +1,8 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Synchronization
 import Testing
+
+@testable import NetSpool
 
 /// A clock that stands still until it is told to move.
 final class WallClockHand: Sendable {

@@ -1,7 +1,7 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 /// Several engines, one store or several.
 @Suite(.timeLimit(.minutes(10))) struct CacheSharingTests {

@@ -11,7 +11,7 @@ import Testing
     try await withCache { engine, origin, _ in
       origin.on("/a", .bytes(Self.bytes).header("Cache-Control", "max-age=100"))
       _ = await engine.fetch("/a")
-      let pipe = try Pipe()
+      let pipe = try ReaderPipe()
       let fast = [MemoryDownloadStream(), MemoryDownloadStream()]
       let operation = engine.operation(path: "/a").addDownloadStream(
         DescriptorDownloadStream(pipe.writerNumber, digests: false))

@@ -1,8 +1,8 @@
 import Dispatch
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 /// A hit needs neither network nor loop, and yet behaves like every other answer.
 @Suite(.timeLimit(.minutes(10))) struct HitDeliveryTests {
@@ -23,7 +23,7 @@ import Testing
           heard.add("completion")
           switch target {
           case .own: isRight.add(DispatchQueue.getSpecific(key: Self.mark) == true)
-          case .loopThread: isRight.add(NetSpoolCore.Delivery.isRunning && !Self.isOnQueue)
+          case .loopThread: isRight.add(NetSpool.Delivery.isRunning && !Self.isOnQueue)
           case .serialQueue: isRight.add(DispatchQueue.getSpecific(key: Self.mark) == nil)
           }
         }

@@ -1,7 +1,7 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 /// Stale answers that are served at once and renewed behind the caller's back (RFC 5861 section 3).
 @Suite(.timeLimit(.minutes(10))) struct RefreshTests {

@@ -1,8 +1,7 @@
-import NetSpool
 import NetSpoolTesting
 import Testing
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// Cables pulled and routes taken away, in network namespaces of each test's own.
 @Suite(

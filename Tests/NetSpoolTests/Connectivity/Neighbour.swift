@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// Another machine at the other end of a cable: a network namespace with an address and a small web server.
 ///

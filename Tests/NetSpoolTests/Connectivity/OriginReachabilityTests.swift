@@ -1,10 +1,9 @@
 import Dispatch
-import NetSpool
 import NetSpoolTesting
 import Synchronization
 import Testing
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// How an engine's own origin is, as its operations and looks at it find out. All on 127.0.0.1, where no link counts.
 @Suite(.timeLimit(.minutes(10))) struct OriginReachabilityTests {
@@ -157,7 +156,7 @@ import Testing
 
   @Test func changesThatComeFasterThanHandlersRunAreToldAsOne() {
     let board = ReachabilityBoard()
-    let told = Journal<NetSpoolCore.Reachability>()
+    let told = Journal<NetSpool.Reachability>()
     #expect(!board.note(.reachable))
     board.add { told.add($0) }
     // When a change is on its way to the handlers, others need no way of their own
@@ -174,7 +173,7 @@ import Testing
 
   @Test func aChangeWhileHandlersRunIsToldAfterwards() {
     let board = ReachabilityBoard()
-    let told = Journal<NetSpoolCore.Reachability>()
+    let told = Journal<NetSpool.Reachability>()
     #expect(!board.note(.reachable))
     // Weakly: it holds its handlers.
     board.add { [weak board] news in

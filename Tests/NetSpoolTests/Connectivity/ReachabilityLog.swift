@@ -1,6 +1,6 @@
-import NetSpool
-import NetSpoolCore
 import Synchronization
+
+@testable import NetSpool
 
 /// What an engine told about its origin, in order; a test awaits the next.
 final class ReachabilityLog: Sendable {

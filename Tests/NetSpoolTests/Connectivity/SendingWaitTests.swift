@@ -1,9 +1,8 @@
-import NetSpool
 import NetSpoolTesting
 import Synchronization
 import Testing
 
-@testable import NetSpoolCore
+@testable import NetSpool
 
 /// How a part of the engine that holds something back asks whether it may go, and is woken.
 @Suite(.timeLimit(.minutes(10))) struct SendingWaitTests {

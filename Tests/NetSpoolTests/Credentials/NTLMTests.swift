@@ -1,11 +1,11 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
+
 /// The messages of NTLM are libcurl's; here an origin deals them out as a script says.
 @Suite(
-  "NTLM, leg by leg", .enabled(if: NetSpoolCore.LibraryVersions.hasNTLM, "libcurl is built without NTLM"))
+  "NTLM, leg by leg", .enabled(if: CoreLibraryVersions.hasNTLM, "libcurl is built without NTLM"))
 struct NTLMTests {
   /// A challenge: signature, type 2, no target name, flags (OEM, NTLM, always sign), nonce, context.
   static let challenge: String = {

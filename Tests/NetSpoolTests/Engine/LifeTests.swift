@@ -1,7 +1,7 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 /// Who keeps whom alive.
 @Suite(.timeLimit(.minutes(10))) struct LifeTests {

@@ -1,7 +1,7 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 @Suite(.timeLimit(.minutes(10))) struct ShutDownTests {
   @Test(arguments: [0, 1, 10_000]) func `with so many under way each has one ending, soon`(count: Int)

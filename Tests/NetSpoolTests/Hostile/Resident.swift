@@ -18,6 +18,3 @@ private func statusBytes(_ name: String) -> Int {
 
 /// The process's time on the CPU, in seconds.
 func cpuSeconds() -> Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
-
-/// Memory is no measure under the address sanitizer.
-let isSanitized = unsafe dlsym(nil, "__asan_init") != nil

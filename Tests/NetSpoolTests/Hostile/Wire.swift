@@ -1,9 +1,9 @@
 import Dispatch
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Synchronization
 import Testing
+
+@testable import NetSpool
 
 /// An engine on a queue of its own, and an origin that does what the test says.
 struct Wire: Sendable {

@@ -1,7 +1,7 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 /// Cancelling: whenever it comes, there is one ending.
 @Suite(.timeLimit(.minutes(10))) struct CancelTests {

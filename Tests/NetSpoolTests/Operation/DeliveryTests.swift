@@ -1,8 +1,8 @@
 import Dispatch
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 /// Where closures run.
 @Suite(.timeLimit(.minutes(10))) struct DeliveryTests {

@@ -1,7 +1,7 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 /// Who asks many servers for one page each.
 @Suite(.timeLimit(.minutes(10))) struct OriginRetirementTests {

@@ -1,11 +1,11 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
+
 @Suite(
   "NTLM against an acceptor", .needsPython, .ownThreads,
-  .enabled(if: NetSpoolCore.LibraryVersions.hasNTLM, "libcurl is built without NTLM"))
+  .enabled(if: CoreLibraryVersions.hasNTLM, "libcurl is built without NTLM"))
 struct NTLMAcceptorTests {
   static let user = NetworkCredentials.ntlm(user: "TESTS\\user", password: "secret")
   static let other = NetworkCredentials.ntlm(user: "TESTS\\other", password: "password")

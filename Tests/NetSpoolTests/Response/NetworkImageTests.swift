@@ -1,7 +1,7 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 @Suite("A body as an image")
 struct NetworkImageTests {

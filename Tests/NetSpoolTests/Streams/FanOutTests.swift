@@ -1,9 +1,9 @@
 import Glibc
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Synchronization
 import Testing
+
+@testable import NetSpool
 
 @Suite("One download into several streams")
 struct FanOutTests {
@@ -12,7 +12,7 @@ struct FanOutTests {
 
   @Test(.timeLimit(.minutes(10))) func givesEachTheSameBytesFromOneRead() async throws {
     let folder = try TestFolder()
-    let reader = try Pipe()
+    let reader = try ReaderPipe()
     let wasVisible = Flag()
     let digest = Mutex(SHA256())
     let received = Mutex(0)

@@ -96,7 +96,7 @@ struct FileStreamTests {
   }
 
   @Test func endsWithoutASignalWhenNobodyReadsThePipe() async throws {
-    let pipe = try Pipe(reads: false)
+    let pipe = try ReaderPipe(reads: false)
     pipe.closeReader()
     try await withWire { wire in
       wire.origin.on("/a", .pattern(1_000_000))

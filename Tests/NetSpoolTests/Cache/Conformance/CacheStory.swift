@@ -1,8 +1,8 @@
-import NetSpool
-import NetSpoolCore
 import NetSpoolTesting
 import Synchronization
 import Testing
+
+@testable import NetSpool
 
 /// Plays rows on one engine, each at a path of its own.
 final class CacheStory: Sendable {

@@ -1,0 +1,65 @@
+/// From the settings to an open cache.
+enum CacheOpening {
+  static func open(
+    _ configuration: CacheConfiguration, name: String, context: EngineContext,
+    now: @escaping @Sendable () -> Int64
+  ) throws(Failure) -> EngineCache {
+    try check(configuration, name)
+    var settings = CacheStoreSettings(directory: try directory(configuration, name))
+    settings.bytesMax = configuration.bytesMax
+    settings.residentBytesMax = configuration.residentBytesMax
+    // What waits to be written is memory as well.
+    if let resident = configuration.residentBytesMax {
+      settings.pendingBytesMuch = min(settings.pendingBytesMuch, resident)
+    }
+    settings.bodyBytesMax = configuration.bodyBytesMax
+    if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
+    let store = try CacheStore.open(settings)
+    var core = configuration.core
+    core.now = now
+    return EngineCache(store: store, settings: core, headers: context.askedFields)
+  }
+
+  private static func check(_ configuration: CacheConfiguration, _ name: String) throws(Failure) {
+    guard isName(name) else { throw invalid("storageName") }
+    guard isName(configuration.namespace) else { throw invalid("namespace") }
+    guard configuration.bytesMax >= 1 << 20 else { throw invalid("bytesMax") }
+    guard configuration.bodyBytesMax >= 0, configuration.bodyBytesMax <= configuration.bytesMax else {
+      throw invalid("bodyBytesMax")
+    }
+    if let quota = configuration.namespaceBytesMax, quota < 0 { throw invalid("namespaceBytesMax") }
+    if let resident = configuration.residentBytesMax, resident < 0 { throw invalid("residentBytesMax") }
+  }
+
+  /// One path component of plain characters.
+  static func isName(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.count <= 64 && name != "." && name != ".."
+      && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
+  }
+
+  private static func directory(_ configuration: CacheConfiguration, _ name: String) throws(Failure) -> String
+  {
+    if let directory = configuration.directory {
+      guard !directory.isEmpty, !directory.utf8.contains(0) else { throw invalid("directory") }
+      return directory
+    }
+    guard let base = UserDirectories.cache else {
+      throw Failure(.storeOpenFailed, reason: "neither XDG_CACHE_HOME nor HOME is set")
+    }
+    return "\(base)/netspool/\(name)"
+  }
+
+  private static func invalid(_ option: String) -> Failure { Failure(.invalidConfiguration, reason: option) }
+}
+
+extension CacheConfiguration {
+  var core: EngineCache.Settings {
+    var core = EngineCache.Settings()
+    core.rules = rules.core
+    core.defaultPolicy = defaultPolicy.core
+    core.bodyBytesMax = bodyBytesMax
+    core.namespace = namespace
+    core.scope = credentialScope
+    return core
+  }
+}

@@ -1,0 +1,15 @@
+/// What you hold once a request is on the disk: it will be sent, whatever becomes of this process.
+public struct FrozenTicket: Sendable, Hashable {
+  /// The request's number in its store: strictly increasing, never given twice.
+  public let id: UInt64
+  /// Sent with every attempt.
+  public let idempotencyKey: String
+  /// A request with the same `dedupeKey` was waiting already, and this is its ticket.
+  public let isDuplicate: Bool
+
+  init(_ core: CoreFrozenTicket) {
+    id = core.id.number
+    idempotencyKey = core.key
+    isDuplicate = core.isDuplicate
+  }
+}

@@ -1,0 +1,127 @@
+internal import Synchronization
+
+/// Several operations with one ending.
+public final class NetworkBatch: Sendable {
+  /// The operations, in the order they were given; empty for a prefetch, which holds only what is under way.
+  public let operations: [NetworkOperation]
+  private let state: Mutex<State>
+  private let cancelAll: @Sendable () -> Void
+  private let deliver: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+  private struct State: Sendable {
+    var results: [Result<NetworkResponse, NetworkError>?]
+    var left: Int
+    var bytes: Int64 = 0
+    var isEnded = false
+    var hasFailedFast = false
+    var completions: [@Sendable ([Result<NetworkResponse, NetworkError>]) -> Void] = []
+    var progress: [@Sendable (BatchProgress) -> Void] = []
+  }
+
+  init(
+    _ operations: [NetworkOperation], cancel: @escaping @Sendable () -> Void,
+    deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+  ) {
+    self.operations = operations
+    state = Mutex(
+      State(results: Array(repeating: nil, count: operations.count), left: operations.count))
+    cancelAll = cancel
+    self.deliver = deliver
+  }
+
+  /// All results in the order of the operations, once, when the last has ended; at once for no operations.
+  /// May be added later: it then comes right away. On the engine's delivery target.
+  @discardableResult
+  public func onCompletion(
+    _ handler: @escaping @Sendable ([Result<NetworkResponse, NetworkError>]) -> Void
+  ) -> Self {
+    let results = state.withLock { state -> [Result<NetworkResponse, NetworkError>]? in
+      if state.isEnded { return state.results.compactMap { $0 } }
+      state.completions.append(handler)
+      return nil
+    }
+    if let results { deliver { handler(results) } }
+    return self
+  }
+
+  /// After each operation that has ended. On the engine's delivery target.
+  @discardableResult
+  public func onProgress(_ handler: @escaping @Sendable (BatchProgress) -> Void) -> Self {
+    state.withLock { $0.progress.append(handler) }
+    return self
+  }
+
+  /// Ends all of them that have not ended with `.cancelled`.
+  public func cancel() { cancelAll() }
+
+  /// Cancelled ones are failures too: without this each of them would cancel all the others again.
+  func cancelOnce() {
+    let isFirst = state.withLock { state in
+      defer { state.hasFailedFast = true }
+      return !state.hasFailedFast
+    }
+    if isFirst { cancelAll() }
+  }
+
+  func ended(_ index: Int, _ result: Result<NetworkResponse, NetworkError>) {
+    let (progress, watchers) = state.withLock { state in
+      state.results[index] = result
+      state.left -= 1
+      if case .success(let response) = result { state.bytes += response.metrics.bytesReceived }
+      let done = state.results.count - state.left
+      return (BatchProgress(done: done, total: state.results.count, bytes: state.bytes), state.progress)
+    }
+    for watcher in watchers { watcher(progress) }
+    endIfOver()
+  }
+
+  func endIfOver() {
+    let (results, handlers) = state.withLock { state in
+      guard state.left == 0, !state.isEnded else {
+        return ([Result<NetworkResponse, NetworkError>](), State(results: [], left: 0).completions)
+      }
+      state.isEnded = true
+      defer {
+        state.completions = []
+        state.progress = []
+      }
+      return (state.results.compactMap { $0 }, state.completions)
+    }
+    for handler in handlers { handler(results) }
+  }
+}
+
+/// How far a batch has come.
+public struct BatchProgress: Sendable, Hashable {
+  /// Operations that have ended.
+  public let done: Int
+  /// Operations in all.
+  public let total: Int
+  /// Body bytes received by those that succeeded.
+  public let bytes: Int64
+  /// 0 to 1.
+  public var fraction: Double { total == 0 ? 1 : Double(done) / Double(total) }
+}
+
+extension NetworkEngine {
+  /// Hands many operations to the queue, as one. Empty is complete at once.
+  /// - Parameters:
+  ///   - operations: in the order of the results.
+  ///   - failFast: the first error cancels the others; false by default.
+  @discardableResult
+  public func enqueue(_ operations: [NetworkOperation], failFast: Bool = false) -> NetworkBatch {
+    let context = context
+    let batch = NetworkBatch(
+      operations, cancel: { for operation in operations { operation.cancel() } },
+      deliver: { context.deliverLate($0) })
+    for (index, operation) in operations.enumerated() {
+      operation.onFinal { result in
+        if failFast, case .failure = result { batch.cancelOnce() }
+        batch.ended(index, result)
+      }
+    }
+    for operation in operations { enqueue(operation) }
+    if operations.isEmpty { context.deliverLate { batch.endIfOver() } }
+    return batch
+  }
+}

@@ -1,0 +1,142 @@
+public import Dispatch
+
+#if Logging
+public import Logging
+#endif
+
+extension NetworkEngine {
+  /// The settings of an engine: a value, checked when the engine is made. Every one has a safe default.
+  public struct Configuration: Sendable {
+    /// All defaults.
+    public init() {}
+
+    /// For operations made from a path; https by default.
+    public var scheme = Scheme.https
+    /// For operations made from a path; nil is the scheme's own port. Outside 1...65535: `.invalidConfiguration`.
+    public var port: Int?
+    /// Goes before every path; empty by default.
+    public var basePath = ""
+    /// Sent with every request, absolute URLs included; a request's own win. `User-Agent` is
+    /// `<process>/<applicationVersion>` unless it stands here.
+    public var headers: HTTPHeaders = [:]
+    /// Names this version of the program in `User-Agent`; `1.0` by default.
+    public var applicationVersion = "1.0"
+    /// Names the directories of what is stored; `default`. At most 64 bytes, no `/`.
+    public var storageName = "default"
+    /// Where operations wait and run; `.shared`, one for the process, by default.
+    public var queue = NetworkQueue.shared
+    /// Where closures run; the engine's own serial queue by default.
+    public var delivery = Delivery.serialQueue
+    /// Time limits of every operation.
+    public var timeouts = NetworkTimeouts()
+    /// When a failed attempt is repeated; one silent repeat on a dead connection by default.
+    public var retry = RequestRetry.deadConnection
+    /// Which redirects are followed; at most 10 by default.
+    public var redirects = RequestRedirects.standard
+    /// Who the requests come from; nobody by default. They go to this engine's own origin (scheme, host and port)
+    /// only, so they need a `host`; a request's own credentials win.
+    public var credentials: NetworkCredentials?
+    /// Whether Basic, Bearer and fields of `NetworkCredentials` may go over plain HTTP, where anybody on the way can
+    /// read them; false by default. Without it such a request ends with `.invalidConfiguration`, before a
+    /// byte is sent. `localhost`, 127.0.0.0/8 and ::1 are always allowed.
+    public var allowsCredentialsInClear = false
+    /// How the origin proves who it is; verified by default.
+    public var tls = TLS()
+    /// What stands between this engine and its origins; none by default, whatever the environment says. A text will
+    /// do: `"http://proxy.example:3128"`.
+    public var proxy: NetworkProxy?
+    /// To which addresses connections may be made; any by default. With a rule and a proxy the engine is refused
+    /// (`.invalidConfiguration`): the proxy resolves the names, so no rule of ours could hold.
+    public var egress = NetworkEgress.any
+    /// Whether cookies are kept and sent back; none by default.
+    public var cookies = NetworkCookies.none
+    /// What an answer may cost.
+    public var limits = Limits()
+    /// Bytes that one read from the network takes, 16 KiB by default; large downloads want 512 KiB.
+    public var receiveBufferBytes = 16 << 10
+    /// May change each request once, on the thread that enqueues it; throwing ends the operation with that
+    /// `NetworkError`, or with `.invalidRequest`.
+    public var prepare: (@Sendable (inout NetworkRequest) throws -> Void)?
+    /// Decides whether an answer is a success, on the delivery target: returning accepts any status, throwing
+    /// makes it an error with the answer inside. Nil accepts all but 400...599. Streams have ended by then: a file
+    /// whose answer it refuses is there.
+    public var validate: (@Sendable (NetworkResponse) throws -> Void)?
+    /// Hears of errors that no `onError` was there for, cancellations left out, on the delivery target.
+    public var onUnhandledFailure: (@Sendable (NetworkError) -> Void)?
+    #if Logging
+    /// One debug line per ended operation, secrets masked; nil, the default, is silence.
+    public var logger: Logger?
+    #endif
+  }
+
+  /// What comes before `://`.
+  public enum Scheme: String, Sendable, Hashable {
+    /// Plain HTTP.
+    case http
+    /// HTTP over TLS; the default.
+    case https
+  }
+
+  /// Where closures run. In each, one operation's closures come in order and never at the same time.
+  public enum Delivery: Sendable {
+    /// A serial queue of the engine's own; the default.
+    case serialQueue
+    /// Your queue. It must be serial for the order to hold.
+    case queue(DispatchQueue)
+    /// The loop thread itself: least overhead, and everything waits while a closure runs.
+    case loopThread
+  }
+
+  /// How the origin proves who it is. TLS 1.2 or later, forward secrecy and authenticated encryption are required.
+  /// Revocation is not checked. TLS sessions are resumed within the connections of one identity.
+  public struct TLS: Sendable, Hashable {
+    /// The system's authorities, no pin.
+    public init() {}
+    /// A PEM bundle of authorities instead of the system's. One that cannot be read refuses every
+    /// connection (`.tlsRejected`); there is no fall-back.
+    public var caFile: String?
+    /// The public key that must be there: `sha256//<base64>`, several with `;` (CURLOPT_PINNEDPUBLICKEY(3)).
+    public var pinnedPublicKey: String?
+    /// Whether a certificate must name its host as subject alternative name; false by default, which also accepts one
+    /// that only has a common name (RFC 9110 section 4.3.4 asks for the former). Refused with `.tlsRejected`
+    /// (`hostMismatch`) before a byte of the request is sent. Needs a libcurl with OpenSSL or GnuTLS.
+    public var requiresSubjectAlternativeName = false
+    /// Believes anybody who answers: whoever is on the way reads and changes everything. False by default; for
+    /// laboratories. The engine's connections and TLS sessions are then kept apart from all others.
+    public var unsafelyTrustsAnyCertificate = false
+    /// Whether HTTP/2 is offered; true by default. At most 100 streams on a connection, pushes are refused.
+    public var allowsHTTP2 = true
+  }
+
+  /// What an answer and the waiting line may cost.
+  public struct Limits: Sendable, Hashable {
+    var core = NetSpool.Limits()
+    /// All defaults.
+    public init() {}
+
+    /// A body kept in memory, in bytes; 64 MiB. Over it: `.bodyTooLarge`.
+    public var bodyBytesInMemoryMax: Int {
+      get { core.bodyBytesInMemoryMax }
+      set { core.bodyBytesInMemoryMax = newValue }
+    }
+
+    /// A body that goes to streams, in bytes; none by default.
+    public var bodyBytesStreamedMax: Int64 {
+      get { core.bodyBytesStreamedMax }
+      set { core.bodyBytesStreamedMax = newValue }
+    }
+
+    /// Decoded bytes of a compressed body; 256 MiB. Beyond 1 MiB they may also be at most 100 times the
+    /// received ones. Over it: `.decompressionLimit`.
+    public var decodedBytesMax: Int64 {
+      get { core.decoding.decodedBytesMax }
+      set { core.decoding.decodedBytesMax = newValue }
+    }
+
+    /// Operations of the queue that have not ended; 10 million. Over it: `.queueFull`.
+    public var operationsQueuedMax: Int {
+      get { core.operationsQueuedMax }
+      set { core.operationsQueuedMax = newValue }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/// Freezing: a request that was accepted is sent, whatever becomes of the network, the server and this process.
+extension NetworkEngine {
+  /// Opens the store of frozen requests and sends what an earlier process left for this engine. Called with defaults when
+  /// the first freezable operation is enqueued; call it at the start of a program that may have left something.
+  /// Once; a second call changes nothing and throws nothing.
+  ///
+  /// Throws `.invalidConfiguration`; `.storeInUse` when another process has the store, with its number; `.storeOpenFailed`
+  /// for a directory that cannot be used. A damaged store is put aside and a fresh one begins.
+  public func useFreezing(_ configuration: FreezeConfiguration = .init()) throws(NetworkError) {
+    try useFreezing(configuration, now: nil)
+  }
+
+  /// Calls back, on the delivery target, with what became of frozen requests whose operations are no more: those of earlier
+  /// processes. An answer is kept until a handler for its tag has returned, 7 days at most; it comes again when
+  /// the process ends before that (`mayBeRepeated`). Handlers live as long as the engine.
+  ///
+  /// Opens the store with defaults if `useFreezing` was not called; throws what that throws.
+  /// - Parameters:
+  ///   - tag: of the requests; nil: of all that no handler of their own tag takes.
+  ///   - handler: gets each outcome.
+  public func onThawed(
+    tag: String? = nil, _ handler: @escaping @Sendable (ThawedOutcome) -> Void
+  ) throws(NetworkError) {
+    do throws(Failure) { try context.onThawed(tag: tag) { handler(ThawedOutcome($0)) } } catch {
+      throw NetworkError(error)
+    }
+  }
+
+  /// This engine's requests that wait or are being sent, in the order in which they were accepted. Any thread; reads
+  /// the store. Empty without one.
+  public var frozenOperations: [FrozenOperation] {
+    (context.freezing?.records ?? []).map { FrozenOperation($0.id, $0.record) }
+  }
+
+  /// Gives a frozen request up: it becomes a dead letter without its body, and its operation, if there is one, ends with
+  /// `.cancelled`. When it is being sent, the origin may act on it all the same.
+  ///
+  /// - Returns: false when no such request of this engine waits.
+  @discardableResult
+  public func cancelFrozen(id: UInt64) -> Bool { context.freezing?.cancel(FrozenID(id)) ?? false }
+
+  /// Sends what waits for the network or for its time, gently: lane by lane within two seconds, eight at once. There is
+  /// no need for it: a network that comes back is noticed.
+  public func thaw() { context.freezing?.thaw() }
+
+  /// This engine's requests that will not be sent any more, the oldest first. Any thread; reads the store.
+  public var deadLetters: [FrozenDeadLetter] {
+    (context.freezing?.deadLetters ?? []).map { FrozenDeadLetter($0.id, $0.letter) }
+  }
+
+  /// Has a dead letter sent after all, with its old key and a new lifetime. Its outcome goes to `onThawed`.
+  ///
+  /// Throws `.invalidRequest` when there is none of this number, or its body is gone.
+  public func revive(id: UInt64) throws(NetworkError) {
+    do throws(Failure) {
+      guard let freezing = context.freezing else { throw Failure(.invalidRequest, reason: "letter") }
+      try freezing.revive(FrozenID(id))
+    } catch { throw NetworkError(error) }
+  }
+
+  /// Forgets a dead letter, and lets its lane go on if it was halted.
+  public func discardDeadLetter(id: UInt64) { context.freezing?.discard(FrozenID(id)) }
+}
+
+extension NetworkEngine {
+  /// With a clock of its own, for tests of what takes days.
+  func useFreezing(
+    _ configuration: FreezeConfiguration, now: (@Sendable () -> FrozenMoment)?
+  ) throws(NetworkError) {
+    do throws(Failure) {
+      try context.useFreezing { () throws(Failure) in
+        try FreezeOpening.open(
+          configuration, name: self.configuration.storageName, host: context.home?.text ?? "",
+          driver: context.driver, now: now)
+      }
+    } catch { throw NetworkError(error) }
+  }
+}

@@ -1,0 +1,51 @@
+extension NetworkEngine {
+  /// Whether there is any use in sending, as far as this machine can tell.
+  public enum Reachability: Sendable, Hashable, CaseIterable {
+    /// No address and no route to others: the link is down, or has been up again for too short a while. An origin
+    /// on this machine (`127.0.0.1`, `::1`, `localhost`) is never in this state.
+    case noRoute
+    /// There is a route, and the engine's own origin cannot be connected to, or takes connections and does not
+    /// answer. It is looked at until it can be.
+    case originDown
+    /// It answers, but a quarter of the last 16 attempts or more went wrong; or it can be connected to again and has
+    /// yet to answer.
+    case degraded
+    /// Nothing speaks against it. Also what is assumed as long as nothing is known.
+    case reachable
+  }
+
+  /// Whether there is any use in sending. Nothing that is enqueued waits for it: what is sent is tried.
+  ///
+  /// The first call begins to watch the links, addresses and routes of this machine (rtnetlink(7)) and the origin of
+  /// this engine's host; an engine that never asks pays nothing. It knows the origin by what its own operations
+  /// and those of equally configured engines on the same queue meet with; while it is down, a connection is opened
+  /// now and then (after one second, later every half a minute) and nothing is sent on it. An engine without a host
+  /// watches the link alone. Where netlink is not permitted everything counts as routed. Any thread; takes a lock,
+  /// and the first call some 100 microseconds.
+  public var reachability: Reachability { Reachability(context.reachability) }
+
+  /// There is use in sending: `.reachable` or `.degraded`. See ``reachability``.
+  public var isReachable: Bool { context.reachability.maySend }
+
+  /// Calls back when ``reachability`` has changed, on the delivery target, with what it is now; begins to watch as
+  /// that does. Several may be added.
+  ///
+  /// A lost link counts at once. One that comes back counts when it has held for a second, and longer the more often
+  /// it is lost, up to 32 seconds: a flapping link is one change. Changes that come faster than handlers run
+  /// are told as one. Handlers live as long as the engine: capture it weakly.
+  public func onReachabilityChange(_ handler: @escaping @Sendable (Reachability) -> Void) {
+    context.onReachabilityChange { handler(Reachability($0)) }
+  }
+}
+
+extension NetworkEngine.Reachability {
+  init(_ core: NetSpool.Reachability) {
+    self =
+      switch core {
+      case .noRoute: .noRoute
+      case .originDown: .originDown
+      case .degraded: .degraded
+      case .reachable: .reachable
+      }
+  }
+}

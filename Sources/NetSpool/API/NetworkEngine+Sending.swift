@@ -1,0 +1,101 @@
+internal import Dispatch
+internal import Synchronization
+
+extension NetworkEngine {
+  /// Hands an operation to the queue and returns at once. An operation runs once; enqueueing it again does
+  /// nothing. Costs about a microsecond; a body is encoded, and files are looked at, here.
+  public func enqueue(_ operation: NetworkOperation) { operation.core.enqueue() }
+
+  /// With `forceReload`, asks the origin whatever the cache holds: the policy is `.reload`.
+  public func enqueue(_ operation: NetworkOperation, forceReload: Bool) {
+    if forceReload { operation.cachePolicy = .reload }
+    enqueue(operation)
+  }
+
+  /// Sends a request and waits for its answer without blocking a thread. Cancelling the task cancels the
+  /// operation.
+  public func response(for request: NetworkRequest) async throws(NetworkError) -> NetworkResponse {
+    try await response(for: operation(request))
+  }
+
+  /// Enqueues an operation, with whatever handlers it has, and waits for its answer without blocking a thread.
+  public func response(for operation: NetworkOperation) async throws(NetworkError) -> NetworkResponse {
+    let result: Result<NetworkResponse, NetworkError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        operation.onFinal { continuation.resume(returning: $0) }
+        enqueue(operation)
+      }
+    } onCancel: {
+      operation.cancel()
+    }
+    return try result.get()
+  }
+
+  /// Sends a request and reports everything that happens to it; the stream ends after the final event.
+  /// Dropping the stream early cancels the operation.
+  public func events(for request: NetworkRequest) -> AsyncStream<NetworkEvent> {
+    let operation = operation(request)
+    return AsyncStream { continuation in
+      operation.onStateChange { continuation.yield(.state($0)) }
+      operation.onUploadProgress { continuation.yield(.uploadProgress($0)) }
+      operation.onDownloadProgress { continuation.yield(.downloadProgress($0)) }
+      operation.onFinal { result in
+        continuation.yield(.finished(result))
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in operation.cancel() }
+      enqueue(operation)
+    }
+  }
+
+  /// Blocks until the operation has ended; for scripts. It is enqueued if it was not. Traps when called from a
+  /// delivery closure or the loop thread, which would wait for itself.
+  @discardableResult
+  public func wait(for operation: NetworkOperation) throws(NetworkError) -> NetworkResponse {
+    precondition(
+      !NetSpool.Delivery.isRunning,
+      "NetSpool: wait(for:) was called from a closure of NetSpool, which would wait for itself; use onCompletion"
+    )
+    let done = DispatchSemaphore(value: 0)
+    let result = Mutex<Result<NetworkResponse, NetworkError>?>(nil)
+    operation.onFinal { final in
+      result.withLock { $0 = final }
+      done.signal()
+    }
+    enqueue(operation)
+    done.wait()
+    guard let final = result.withLock({ $0 }) else {
+      preconditionFailure("NetSpool: no result after the signal")
+    }
+    return try final.get()
+  }
+
+  /// Blocks until the request has been answered; for scripts.
+  public func wait(for request: NetworkRequest) throws(NetworkError) -> NetworkResponse {
+    try wait(for: operation(request))
+  }
+}
+
+/// What happens to an operation.
+public enum NetworkEvent: Sendable {
+  /// It is somewhere else in its life.
+  case state(NetworkOperation.State)
+  /// Bytes sent.
+  case uploadProgress(TransferProgress)
+  /// Bytes received.
+  case downloadProgress(TransferProgress)
+  /// The end; the last event.
+  case finished(Result<NetworkResponse, NetworkError>)
+}
+
+extension NetworkOperation {
+  /// Either ending.
+  func onFinal(_ body: @escaping @Sendable (Result<NetworkResponse, NetworkError>) -> Void) {
+    core.onFinal { outcome in
+      switch outcome {
+      case .response(let response): body(.success(NetworkResponse(response)))
+      case .failure(let failure): body(.failure(NetworkError(failure)))
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+extension NetworkOperation {
+  /// Whether the request is kept on disk until the origin has answered: written before its first byte leaves, and sent again
+  /// after a dead link, a dead server, a crash or a restart. False by default; ignored for GET, HEAD, OPTIONS and
+  /// TRACE, which change nothing. See <doc:Freezing>.
+  public var isFreezable: Bool {
+    get { request.isFreezable }
+    set { configure { $0.isFreezable = newValue } }
+  }
+
+  /// The request is on the disk: from now on it is sent, whatever becomes of this process. Comes once, before the completion
+  /// or the error. When the engine is shut down before the request could be sent, it is the last event.
+  @discardableResult
+  public func onFrozen(_ handler: @escaping @Sendable (FrozenTicket) -> Void) -> Self {
+    core.onFrozen { handler(FrozenTicket($0)) }
+    return self
+  }
+}
+
+extension NetworkRequest {
+  /// Whether the request is kept on disk until the origin has answered; false by default. See `NetworkOperation.isFreezable`.
+  public var isFreezable: Bool {
+    get { core.isFreezable }
+    set { core.isFreezable = newValue }
+  }
+
+  /// How it is kept and sent when it is frozen; all defaults unless given.
+  public var freezing: FreezeOptions {
+    get { FreezeOptions(core: core.hasExtras ? core.extra.freezing : FreezeTerms()) }
+    set { core.extra.freezing = newValue.core }
+  }
+}

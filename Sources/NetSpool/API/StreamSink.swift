@@ -1,0 +1,54 @@
+/// A user's stream as the core's sink.
+final class StreamSink: Sink {
+  private let stream: any DownloadStream
+  private let services: SinkServices
+  private var ready: () -> Void = {}
+  private var isWaiting = false
+  private var digest: SHA256?
+  private(set) var report = SinkReport()
+
+  init(_ stream: any DownloadStream, services: SinkServices) {
+    self.stream = stream
+    self.services = services
+    digest = stream.wantsDigest ? SHA256() : nil
+  }
+
+  func open(
+    _ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
+  ) throws(SinkFailure) {
+    self.ready = ready
+    do {
+      try stream.open(ResponseHead(core: head), bytesExpected: bytesExpected)
+    } catch {
+      throw SinkFailure(reason: "open threw \(error)", thrown: error)
+    }
+  }
+
+  func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
+    do {
+      let taken = min(max(0, try stream.write(bytes).taken ?? bytes.byteCount), bytes.byteCount)
+      report.bytes += Int64(taken)
+      digest?.update(bytes.extracting(..<taken))
+      if taken < bytes.byteCount { askAgain() }
+      return taken
+    } catch {
+      throw SinkFailure(reason: "write threw \(error)", thrown: error)
+    }
+  }
+
+  /// Nobody tells when the stream can take more, so it is asked again soon.
+  private func askAgain() {
+    guard !isWaiting else { return }
+    isWaiting = true
+    services.after(10) { [weak self] in
+      self?.isWaiting = false
+      self?.ready()
+    }
+  }
+
+  func finish(_ failure: Failure?) -> SinkProgress {
+    if failure == nil { report.sha256 = digest?.finish() }
+    stream.close(failure.map { .failure(NetworkError($0)) } ?? .success(()))
+    return .done
+  }
+}

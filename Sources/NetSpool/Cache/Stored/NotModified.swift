@@ -1,0 +1,93 @@
+/// What a 304 means for the stored answer that the request was made conditional with (RFC 9111 sections
+/// 4.3.3 and 4.3.4).
+enum NotModified: Sendable, Equatable {
+  /// Serve this and store it in the old one's place; the body is the same.
+  case updated(StoredResponse)
+  /// Serve what is stored and leave it as it is: the 304 has no validator that would tell what it is about
+  /// (section 4.3.4), but it answered our condition.
+  case kept
+  /// Serve what is stored and remove it: after the 304 it may not be stored, or not found by what it was
+  /// stored under.
+  case dropped
+  /// Not about what is stored: ask again without conditions.
+  case mismatched
+}
+
+extension StoredResponse {
+  /// Takes a 304 in. `requestedAt`, `receivedAt`: of the conditional exchange, milliseconds since 1970.
+  func notModified(
+    _ head: CoreResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CoreCacheRules
+  ) -> NotModified {
+    switch matches(head.headers) {
+    case false: return .mismatched
+    case nil where facts.flags.contains(.hasValidator): return .kept
+    default: break
+    }
+    return renewed(by: head.headers, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
+      .map(NotModified.updated) ?? .dropped
+  }
+
+  /// Whether the validators of a newer head are those of the stored answer; nil if it has none (RFC 9111
+  /// section 4.3.4).
+  ///
+  /// An ETag decides alone. It is compared weakly, as the origin compares If-None-Match (RFC 9110 section
+  /// 13.1.2): a server that weakens its tags while compressing sends the strong one in a 304, which has
+  /// nothing to compress.
+  func matches(_ new: HeaderFields) -> Bool? {
+    if let tag = Validators.entityTag(new) {
+      let held = Validators.entityTag(headers)
+      if held == nil, Validators.isWeak(tag) { return matchesDate(new) }
+      return held.map(Validators.opaqueTag) == Validators.opaqueTag(tag)
+    }
+    return matchesDate(new)
+  }
+
+  private func matchesDate(_ new: HeaderFields) -> Bool? {
+    guard let modified = Validators.lastModified(new) else { return nil }
+    return modified == Validators.lastModified(headers)
+  }
+
+  /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3). Nil if the renewed
+  /// fields forbid storing, or Vary no longer names what `variant` was made of.
+  func renewed(
+    by new: HeaderFields, requestedAt: Int64, receivedAt: Int64, rules: CoreCacheRules
+  ) -> StoredResponse? {
+    let new = AnswerFields(new)
+    let isDated = ResponseFacts.saidDate(new, receivedAt: receivedAt) != nil
+    let kept = StoredFields.make(
+      new, ResponseDirectives(new), isDated: isDated, receivedAt: receivedAt, rules: rules)
+    var result = self
+    result.headers = StoredFields.updated(headers, with: kept)
+    let fields = AnswerFields(result.headers.appendingAge(of: new))
+    let directives = ResponseDirectives(fields)
+    guard Self.mayStay(directives, rules), hasSameVary(fields) else { return nil }
+    result.requestedAt = requestedAt
+    result.receivedAt = receivedAt
+    result.facts = ResponseFacts(
+      status: status, fields: fields, directives: directives,
+      date: ResponseFacts.date(fields, receivedAt: receivedAt), requestedAt: requestedAt,
+      receivedAt: receivedAt, rules: rules)
+    return result
+  }
+
+  private static func mayStay(_ directives: ResponseDirectives, _ rules: CoreCacheRules) -> Bool {
+    let flags = directives.flags
+    if flags.contains(.noStore), !flags.contains(.mustUnderstand) { return false }
+    return !(rules.isShared && flags.contains(.isPrivate))
+  }
+
+  private func hasSameVary(_ new: AnswerFields) -> Bool {
+    if !facts.flags.contains(.varies), !new.contains(.vary) { return true }
+    return VaryFields(new).map { $0 == VaryFields(headers) } ?? false
+  }
+}
+
+extension HeaderFields {
+  /// With the Age line of `other`, which is not stored but counts once.
+  fileprivate func appendingAge(of other: AnswerFields) -> HeaderFields {
+    guard let age = other[.age] else { return self }
+    var fields = self
+    fields.append(name: "Age".utf8, value: age)
+    return fields
+  }
+}

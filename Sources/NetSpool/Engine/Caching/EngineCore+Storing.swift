@@ -1,0 +1,156 @@
+internal import Synchronization
+
+/// The cache behind the network: what an exchange's head and end mean for it.
+extension EngineCore {
+  /// What is kept of streamed bodies at once, for the cache alone; beyond it they are not cached.
+  static let keptBytesMax = 32 << 20
+
+  // MARK: At the head
+
+  /// Notes what will be stored. In the middle of libcurl's work.
+  func noteHead(_ use: CacheUse, _ transfer: Transfer, _ head: CoreResponseHead) {
+    use.entry = StoreDecision.entry(
+      StoreDecision.Exchange(
+        request: use.question.request, requestHeaders: use.question.fields, head: head,
+        requestedAt: use.requestedAt, receivedAt: use.cache.now, isComplete: transfer.framing != .untilClose),
+      rules: use.cache.rules)
+  }
+
+  /// A 304 to our conditions; false when it is about something else and the whole answer must be asked for.
+  func noteNotModified(_ use: CacheUse, _ head: CoreResponseHead) -> Bool {
+    let result = use.held?.stored.notModified(
+      head, requestedAt: use.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
+    use.notModified = result
+    return result != nil && result != .mismatched
+  }
+
+  /// How much of a streamed body may be kept for the cache; 0: none.
+  func keptBytesMax(_ use: CacheUse, _ transfer: Transfer) -> Int {
+    guard use.entry != nil else { return 0 }
+    let room = Self.keptBytesMax - running.reduce(0) { $0 + $1.keptBytesMax }
+    // What is announced is the length of what is sent; decoded it has another.
+    let isEncoded = transfer.plan.decodes && transfer.parser.framing.hasContentEncoding
+    let announced = isEncoded ? nil : transfer.announcedBytes
+    let wanted = announced ?? Int64(min(use.cache.settings.bodyBytesMax, 1 << 20))
+    return wanted <= min(room, use.cache.settings.bodyBytesMax) ? Int(wanted) : 0
+  }
+
+  // MARK: At the end
+
+  /// What the end of an exchange means for the cache, and what the cache makes of it: a 304 becomes the stored
+  /// answer, and where no answer came a stale one may stand in.
+  func settle(
+    _ operation: Operation, _ transfer: Transfer, _ answer: inout Response?, _ failure: inout Failure?
+  ) {
+    if failure == nil, let head = answer?.head { invalidate(operation, head) }
+    guard let use = operation.loop.cacheUse else { return }
+    if let held = use.held, let cause = staleCause(answer, failure), mayStandIn(operation, transfer),
+      held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)
+    {
+      answer = response(operation, held, .cache, use.cache)
+      failure = nil
+    } else if failure == nil, let fresh = answer {
+      if let result = use.notModified, let held = use.held {
+        answer = revalidated(operation, held, result, use.cache)
+        answer?.metrics = fresh.metrics
+      } else {
+        store(fresh, transfer, use)
+      }
+    }
+  }
+
+  /// Streams have not begun with another body, and somebody has not been given what is held already.
+  private func mayStandIn(_ operation: Operation, _ transfer: Transfer) -> Bool {
+    !transfer.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
+      && waiters(of: operation).contains { $0.loop.extras?.provided == nil }
+  }
+
+  private func revalidated(
+    _ operation: Operation, _ held: HeldAnswer, _ result: NotModified, _ cache: EngineCache
+  ) -> Response {
+    var held = held
+    switch result {
+    case .updated(let stored):
+      held = held.updated(stored)
+      cache.update(held, to: stored)
+    case .dropped: cache.remove(held)
+    case .kept, .mismatched: break
+    }
+    return response(operation, held, .revalidated, cache)
+  }
+
+  private func store(_ answer: Response, _ transfer: Transfer, _ use: CacheUse) {
+    if use.question.request.method == .head { return updateByHead(answer, use) }
+    if let entry = use.entry, let body = storedBody(answer, transfer, use) {
+      use.cache.put(entry, body, for: use.question)
+      waitForStore(use.cache.store)
+    } else if let held = use.held, answer.head.status < 400 {
+      use.cache.remove(held)  // older than this answer, which must not be stored
+    }
+  }
+
+  /// Nil when it was not kept, or is too long.
+  private func storedBody(_ answer: Response, _ transfer: Transfer, _ use: CacheUse) -> [UInt8]? {
+    guard transfer.bodyBytes <= use.cache.settings.bodyBytesMax, transfer.framing != .untilClose else {
+      return nil
+    }
+    let body = transfer.keptBody ?? answer.body.array
+    return body.count == Int(transfer.bodyBytes) ? body : nil
+  }
+
+  private func updateByHead(_ answer: Response, _ use: CacheUse) {
+    guard let held = use.held else { return }
+    let result = held.stored.updated(
+      byHead: answer.head, requestedAt: use.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
+    switch result {
+    case .updated(let stored): use.cache.update(held, to: stored)
+    case .outdated: use.cache.remove(held)
+    case .unrelated: break
+    }
+  }
+
+  /// Why the answer could not be had; nil if it could, or if the reason is ours.
+  private func staleCause(_ answer: Response?, _ failure: Failure?) -> StaleCause? {
+    guard let failure else { return answer.map { .status($0.head.status) } }
+    switch failure.code {
+    case .resolveFailed, .connectFailed, .timedOut, .connectionLost, .proxyFailed, .transportFailed, .offline,
+      .truncatedHeaders, .bodyTruncated, .badChunk, .http2Failed:
+      return .network
+    default: return nil
+    }
+  }
+
+  /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect.
+  func invalidate(_ operation: Operation, _ head: CoreResponseHead) {
+    guard let cache = operation.context.cache else { return }
+    let journey = operation.loop.journey
+    let method = journey?.method ?? operation.shared.withLock { $0.request.method }
+    guard Invalidation.applies(method: method, status: head.status) else { return }
+    let request = operation.request
+    let isForeign = journey?.isForeign ?? false
+    let fields = SentFields.make(
+      defaults: isForeign ? HeaderFields() : operation.context.headers,
+      own: journey?.headers ?? request.headers,
+      decodes: true)
+    cache.invalidate(
+      journey?.url ?? request.url, after: head,
+      scope: cache.scope(own: request.hasExtras ? request.extra.credentialScope : nil, fields),
+      sentWith: fields)
+  }
+
+  /// Too much waits to be written: nothing new starts until it is.
+  private func waitForStore(_ store: CacheStore) {
+    guard !isStoreBusy, store.pendingBytes > store.settings.pendingBytesMuch else { return }
+    isStoreBusy = true
+    let driver = driver
+    store.onRoom { driver.perform { $0.isStoreBusy = false } }
+  }
+
+  /// The user has been given these very bytes from the cache and asked to hear of changes only.
+  func repeats(_ waiter: Operation, _ answer: Response) -> Bool {
+    guard let provided = waiter.loop.extras?.provided else { return false }
+    let request = waiter.request
+    guard request.hasExtras, request.extra.notifiesOnlyChanges else { return false }
+    return answer.body.hasSameBytes(as: provided)
+  }
+}

@@ -1,0 +1,33 @@
+/// An engine's credential, and the only origin that it goes to.
+struct EngineCredential: Sendable {
+  let credential: Credential
+  /// `scheme://host[:port]`, canonical.
+  let origin: String
+
+  init(_ credential: Credential, origin: String) {
+    self.credential = credential
+    self.origin = origin
+  }
+}
+
+extension Operation {
+  /// The engine's credential, if the request goes where it belongs.
+  var engineCredential: Credential? {
+    guard let engine = context.credential, let parsed = try? URLParser.parse(request.url),
+      parsed.pieces.origin.text == engine.origin
+    else { return nil }
+    return engine.credential
+  }
+}
+
+extension EngineContext {
+  /// The engine's fields as the cache sees them.
+  var askedFields: HeaderFields {
+    var fields = SentFields.add(credential?.credential, to: headers)
+    // What the jar sends is libcurl's affair; its answers are this engine's all the same.
+    if handleSettings.keepsCookies, !fields.contains("Cookie") {
+      fields.append(name: "Cookie", value: "NetSpool \(id)")
+    }
+    return fields
+  }
+}

@@ -1,0 +1,331 @@
+internal import Synchronization
+
+/// What follows from a finished exchange: another one, or the end.
+extension EngineCore {
+  // MARK: The head
+
+  /// Decides at the head what becomes of the body. In the middle of libcurl's work, so it only notes.
+  func bodyUse(_ transfer: Transfer, _ head: CoreResponseHead) -> BodyUse {
+    guard let operation = transfer.owner as? Operation else { return .discard }
+    noteLatency(operation, transfer, head)
+    if let next = nextExchange(operation, transfer, head) {
+      operation.makeJourney().next = next
+      if case .redirect = next { invalidate(operation, head) }
+      if case .ask = next { return .collect }  // the provider may look at it
+      return .discard
+    }
+    let cacheUse = operation.loop.cacheUse
+    if let cacheUse, cacheUse.notModified == nil { noteHead(cacheUse, transfer, head) }
+    guard operation.loop.extras?.fanout != nil, head.status < 300 else { return .collect }
+    var use = BodyUse(collects: waiters(of: operation).contains { !hasStreams($0) }, streams: true)
+    cacheUse?.hasOpenedStreams = true
+    if let cacheUse, !use.collects { use.keepsMax = keptBytesMax(cacheUse, transfer) }
+    return use
+  }
+
+  private func nextExchange(
+    _ operation: Operation, _ transfer: Transfer, _ head: CoreResponseHead
+  ) -> Journey.Next? {
+    if head.status == 304, let use = operation.loop.cacheUse, use.isConditional {
+      return noteNotModified(use, head) ? nil : .unconditional
+    }
+    if let unasked = unasked(operation, head) { return .fail(unasked) }
+    if head.status >= 300, head.status < 400 { return redirect(operation, head) }
+    if head.status == 417, mayGoWithoutExpect(operation, transfer) {
+      // Ended here, or libcurl would repeat it by itself in the middle of the exchange.
+      transfer.fail(Failure(.status, reason: "417", underlying: .http(417), sendState: .answered))
+      return .withoutExpect
+    }
+    guard head.status >= 400 else { return nil }
+    if head.status == 401, let next = challenged(operation, head) { return next }
+    let delay = retryDelay(operation, transfer, .status(head.status), head: head)
+    return delay.map { .retry(after: $0) }
+  }
+
+  /// 304 and 206 answer a question that was not put, so what they leave out is nowhere (RFC 9110 sections
+  /// 15.3.7 and 15.4.5).
+  private func unasked(_ operation: Operation, _ head: CoreResponseHead) -> Failure? {
+    let fields = operation.loop.journey?.headers ?? operation.request.headers
+    let names: [String]
+    switch head.status {
+    case 304: names = ["If-None-Match", "If-Modified-Since"]
+    case 206: names = ["Range"]
+    default: return nil
+    }
+    if names.contains(where: { fields.contains($0) || operation.context.headers.contains($0) }) { return nil }
+    return Failure(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
+  }
+
+  /// Once, and only before a byte of the body has gone (RFC 9110 section 10.1.1).
+  private func mayGoWithoutExpect(_ operation: Operation, _ transfer: Transfer) -> Bool {
+    transfer.hasBodyToSend && transfer.bytesSent == 0 && operation.loop.journey?.refusesExpect != true
+      && operation.request.extra.prepared.canReplay
+  }
+
+  private func redirect(_ operation: Operation, _ head: CoreResponseHead) -> Journey.Next? {
+    let request = operation.request
+    let policy = request.extra.redirects ?? operation.context.redirects
+    do throws(Failure) {
+      guard
+        let location = try RedirectDecision.location(
+          status: head.status, fields: head.headers, policy: policy)
+      else { return nil }
+      let journey = operation.makeJourney()
+      let current = try URLParser.parse(journey.url).pieces
+      let target = try Self.resolve(location, against: journey.url)
+      let history = journey.history ?? RedirectHistory(method: journey.method, url: current)
+      journey.history = history
+      let hop = try RedirectDecision.hop(
+        status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
+        from: current, to: target, history: history, policy: policy)
+      if hop.keepsBody, !request.extra.prepared.canReplay {
+        throw Failure(
+          .redirectRefused, reason: "body", underlying: .http(head.status), sendState: .answered)
+      }
+      return .redirect(hop)
+    } catch {
+      return .fail(error)
+    }
+  }
+
+  private static func resolve(_ location: String, against base: String) throws(Failure) -> URLPieces {
+    do throws(Failure) {
+      return try URLParser.parse(location, relativeTo: base).pieces
+    } catch {
+      if error.reason?.hasPrefix("scheme") == true {
+        throw Failure(.redirectRefused, reason: "scheme", sendState: .answered)
+      }
+      throw Failure(.badLocation, reason: error.reason, sendState: .answered)
+    }
+  }
+
+  private func hasBody(_ request: Request) -> Bool {
+    guard request.hasExtras else { return false }
+    if case .none = request.extra.prepared { return false }
+    return true
+  }
+
+  // MARK: The end of an exchange
+
+  /// libcurl reported the end, or (without a code) we ended it.
+  func completed(_ transfer: Transfer, code: Int32?) {
+    guard let operation = transfer.owner as? Operation else {
+      connectivity?.probed(transfer, code: code)
+      return
+    }
+    let hadSlot = transfer.slot >= 0
+    leaveRunning(transfer)
+    if !hadSlot { unpark(operation) }
+    var failure = transfer.end(code: code)
+    connectivity?.note(operation, transfer, failure)
+    let metrics = transfer.metrics()
+    if hadSlot { finishSlot(operation, transfer, failure, metrics) }
+    driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
+    driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
+    let next = operation.loop.journey?.next
+    operation.loop.journey?.next = nil
+    if let failure, next == nil,
+      let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure)
+    {
+      return goOn(operation, transfer, .retry(after: delay))
+    }
+    if failure == nil || (code != nil && Self.isBeyondAnswer(failure)), let next {
+      guard case .fail(let refusal) = next else { return goOn(operation, transfer, next) }
+      failure = refusal
+    }
+    finish(operation, transfer, failure, metrics)
+  }
+
+  /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
+  private static func isBeyondAnswer(_ failure: Failure?) -> Bool { failure?.sendState == .answered }
+
+  func leaveRunning(_ transfer: Transfer) {
+    guard transfer.slot >= 0 else { return }
+    let last = running.removeLast()
+    if last !== transfer {
+      running[transfer.slot] = last
+      last.slot = transfer.slot
+    }
+    transfer.slot = -1
+  }
+
+  /// A paused exchange ended all the same; its slot was given back when it paused.
+  private func unpark(_ operation: Operation) {
+    parked[operation.id] = nil
+    operation.loop.isPaused = false
+    if let ticket = operation.loop.ticket { queue.remove(ticket) }
+    operation.loop.ticket = nil
+  }
+
+  private func finishSlot(
+    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ metrics: CoreTransferMetrics
+  ) {
+    guard let origin = operation.loop.origin else { return }
+    queue.finished(origin.id)
+    apply(sizingEvent(transfer, failure, metrics), to: origin, now: MonotonicClock.now)
+  }
+
+  /// The next exchange of the same operation; its transfer goes back first.
+  private func goOn(_ operation: Operation, _ transfer: Transfer, _ next: Journey.Next) {
+    let journey = operation.makeJourney()
+    if case .ask = next { journey.refusal = makeAnswer(operation, transfer, transfer.metrics()) }
+    operation.loop.transfer = nil
+    recycle(transfer, operation)
+    switch next {
+    case .redirect(let hop): redirect(operation, journey, hop)
+    case .withoutExpect:
+      journey.refusesExpect = true
+      delay(operation, journey, seconds: 0)
+    case .unconditional:
+      operation.loop.cacheUse = operation.loop.cacheUse.map { CacheUse($0.cache, $0.question, held: nil) }
+      delay(operation, journey, seconds: 0)
+    case .authorized: delay(operation, journey, seconds: 0)
+    case .ask(let provider): ask(provider, for: operation, journey)
+    case .retry(let seconds):
+      journey.attempts += 1
+      journey.needsFreshConnection = seconds == 0
+      delay(operation, journey, seconds: seconds)
+    case .fail(let failure): endCarrier(operation, failure)
+    }
+  }
+
+  private func redirect(_ operation: Operation, _ journey: Journey, _ hop: RedirectHop) {
+    journey.history?.append(method: hop.method, url: hop.url)
+    if !hop.isSameOrigin && !journey.isForeign {
+      journey.isForeign = true
+      journey.headers = hop.keptFields(of: merged(operation, journey))
+    } else {
+      journey.headers = hop.keptFields(of: journey.headers)
+    }
+    journey.url = hop.url.text
+    journey.sent.beginAnew()
+    journey.method = hop.method
+    journey.keepsBody = journey.keepsBody && hop.keepsBody
+    do throws(Failure) {
+      operation.loop.origin = try origins.place(journey.url, make: makeOrigin).origin
+    } catch { return endCarrier(operation, error) }
+    if consult(operation, operation.request) { return }
+    wait(operation, operation.request.priority, atFront: true)
+  }
+
+  /// The engine's fields and the request's own, which win.
+  private func merged(_ operation: Operation, _ journey: Journey) -> HeaderFields {
+    var fields = HeaderFields()
+    for field in operation.context.headers where !journey.headers.contains(field.name) {
+      fields.append(name: field.nameBytes, value: field.valueBytes)
+    }
+    for field in journey.headers { fields.append(name: field.nameBytes, value: field.valueBytes) }
+    return fields
+  }
+
+  func delay(_ operation: Operation, _ journey: Journey, seconds: Double) {
+    for waiter in waiters(of: operation) { set(.queued, waiter) }
+    guard seconds > 0 else { return wait(operation, operation.request.priority, atFront: true) }
+    delayed[operation.id] = operation
+    journey.delay = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
+      delayed[operation.id] = nil
+      journey.delay = nil
+      wait(operation, operation.request.priority, atFront: true)
+    }
+  }
+
+  // MARK: The end of the operation
+
+  private func finish(
+    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?,
+    _ metrics: CoreTransferMetrics
+  ) {
+    var (answer, failure) = (
+      makeAnswer(operation, transfer, metrics), failure.map { blamingNetwork($0, operation) }
+    )
+    settle(operation, transfer, &answer, &failure)
+    if failure == nil { failure = answer.flatMap { authenticationRefusal(operation, $0) } }
+    let fanout = operation.loop.extras?.fanout
+    unregister(operation)
+    operation.loop.transfer = nil
+    reportLastProgress(operation, transfer)
+    let bodySize = transfer.bodyBytes
+    recycle(transfer, operation)
+    if let answer, answer.source != .network { return self.answer(operation, answer) }
+    guard let fanout else { return deliver(operation, answer, failure, nil) }
+    let refusal =
+      failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? Failure(status: $0) : nil }
+    publish(operation, answer, failure, fanout, refusal: refusal)
+  }
+
+  /// The body is whole, or never will be: the streams end, and then the operation.
+  func publish(
+    _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout, refusal: Failure?
+  ) {
+    ending[operation.id] = operation
+    fanout.finish(refusal) { [self] in
+      ending[operation.id] = nil
+      deliver(operation, answer, failure, fanout)
+      loop.markDirty()
+    }
+  }
+
+  private func makeAnswer(
+    _ operation: Operation, _ transfer: Transfer, _ metrics: CoreTransferMetrics
+  ) -> Response? {
+    guard var head = transfer.head else { return nil }
+    head.trailers = transfer.trailers
+    var metrics = metrics
+    metrics.attempts = operation.loop.journey?.attempts ?? 1
+    metrics.redirects = operation.loop.journey?.history?.hops ?? 0
+    let body = transfer.keptBytesMax > 0 ? Body.empty : Body(transfer.takeCollected())
+    return Response(
+      head: head, body: body, source: .network, finalURL: transfer.url,
+      metrics: metrics, streams: [])
+  }
+
+  func deliver(
+    _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
+  ) {
+    let followers = operation.loop.followers
+    var failure = failure
+    failure?.attempts = operation.loop.journey?.attempts ?? 1
+    operation.loop.extras?.followers = []
+    operation.loop.extras?.followersLeft = 0
+    operation.loop.extras?.fanout = nil
+    operation.loop.cacheUse = nil  // who keeps the operation does not keep what the cache lent
+    if !operation.loop.isHollow { deliver(to: operation, answer, failure, fanout) }
+    for follower in followers {
+      follower.loop.extras?.carrier = nil
+      deliver(to: follower, answer, failure, fanout)
+    }
+  }
+
+  private func deliver(
+    to waiter: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
+  ) {
+    if var failure = waiter.loop.extras?.sinkFailure ?? failure {
+      failure.response = failure.response ?? answer
+      conclude(waiter, failure)
+    } else if var answer {
+      if repeats(waiter, answer) { waiter.shared.withLock { $0.isRepetition = true } }
+      waiter.loop.extras?.provided = nil
+      if let fanout { answer.streams = fanout.reports(of: waiter.id) }
+      if answer.head.status == 304 || answer.source == .revalidated { tell(waiter, .notModified) }
+      conclude(waiter, .response(answer))
+    }
+  }
+
+  /// Ends a carrier that has no exchange under way, and all who wait for it.
+  func endCarrier(_ operation: Operation, _ failure: Failure) {
+    unregister(operation)
+    guard let fanout = operation.loop.extras?.fanout else { return deliver(operation, nil, failure, nil) }
+    publish(operation, nil, failure, fanout, refusal: failure)
+  }
+
+  func unregister(_ operation: Operation) {
+    guard operation.loop.sharingKey != 0 else { return }
+    coalescer.remove(operation, operation.loop.sharingKey)
+    operation.loop.sharingKey = 0
+  }
+
+  func recycle(_ transfer: Transfer, _ operation: Operation) {
+    transfer.reset()
+    if !isClosing, transfer.mayServeAgain { operation.loop.origin?.idle.give(transfer) }
+  }
+}

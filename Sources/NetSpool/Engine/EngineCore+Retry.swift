@@ -1,0 +1,36 @@
+/// Whether an attempt is repeated.
+extension EngineCore {
+  /// Seconds until the next attempt; nil when there is none.
+  func retryDelay(
+    _ operation: Operation, _ transfer: Transfer, _ cause: FailedAttempt.Cause, head: CoreResponseHead? = nil,
+    failure: Failure? = nil
+  ) -> Double? {
+    guard !isClosing, operation.loop.extras?.sinkFailure == nil else { return nil }
+    let request = operation.request
+    let attempt = FailedAttempt(
+      cause, number: operation.loop.journey?.attempts ?? 1,
+      isIdempotent: (operation.loop.journey?.method ?? request.method).isIdempotent,
+      isKeyed: request.hasExtras && request.extra.idempotencyKey != nil,
+      isReplayable: !transfer.hasStreamed && (!request.hasExtras || request.extra.prepared.canReplay),
+      sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
+      retryAfter: head.flatMap { Self.retryAfter($0) })
+    let policy = retryPolicy(operation, request)
+    guard let origin = operation.loop.origin else { return nil }
+    let random = Double.random(in: 0..<1, using: &random)
+    guard
+      case .retry(let seconds) = retryDecision(
+        attempt, policy: policy, budget: &origin.budget, random: random)
+    else { return nil }
+    return seconds
+  }
+
+  func retryPolicy(_ operation: Operation, _ request: Request) -> RetryPolicy {
+    (request.hasExtras ? request.extra.retry : nil) ?? operation.context.retry
+  }
+
+  static func retryAfter(_ head: CoreResponseHead) -> Double? {
+    head.headers.first("Retry-After").flatMap {
+      RetryAfter.parse(Array($0.utf8)[...], now: WallClock.seconds)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/// What an origin's width learns, and what follows from it.
+extension EngineCore {
+  /// The head of an answer is there: its time tells of the origin, and does not know how long the body is. In the
+  /// middle of libcurl's work; it only changes numbers.
+  func noteLatency(_ operation: Operation, _ transfer: Transfer, _ head: CoreResponseHead) {
+    guard let origin = operation.loop.origin, origin.sizing.isAdaptive, head.status != 429, head.status < 500
+    else { return }
+    let now = MonotonicClock.now
+    // Neither the name lookup nor the handshakes; but a wait for one of the streams of an HTTP/2 connection,
+    // which libcurl counts to no phase.
+    let latency = max(0, now - transfer.startedAt - transfer.handle.pretransferTime)
+    apply(.answered(latency: Double(latency) / 1e6, since: transfer.startedAt), to: origin, now: now)
+    loop.markDirty()
+  }
+
+  func sizingEvent(
+    _ transfer: Transfer, _ failure: Failure?, _ metrics: CoreTransferMetrics
+  ) -> OriginSizing.Event {
+    let since = transfer.startedAt
+    if let failure {
+      return failure.code == .cancelled || failure.code == .sinkFailed ? .abandoned : .failed(since: since)
+    }
+    guard let head = transfer.head else { return .failed(since: since) }
+    if head.status == 429 || head.status == 503 {
+      return .throttled(retryAfter: Self.retryAfter(head), since: since)
+    }
+    if head.status >= 500 { return .failed(since: since) }
+    return .finished(
+      OriginSizing.Transport(
+        bytes: metrics.bytesReceived, seconds: Double(metrics.total - metrics.firstByte) / 1e6,
+        isConnectionNew: !metrics.connectionReused))
+  }
+
+  /// Tells an origin's width what happened and the queue what follows.
+  func apply(_ event: OriginSizing.Event, to origin: Origin, now: Microseconds) {
+    origin.sizing.apply(event, now: now)
+    if case .started = event {
+      origin.budget.didSendRequest()
+      origin.usedAt = now
+    }
+    updateLimit(of: origin, now: now)
+  }
+
+  func updateLimit(of origin: Origin, now: Microseconds) {
+    let limit = min(origin.sizing.limit(at: now), settings.maximumPerOrigin)
+    if limit != origin.limit {
+      origin.limit = limit
+      queue.setLimit(limit, for: origin.id)
+    }
+    guard limit == 0, origin.hold == nil, let until = origin.sizing.holdUntil else { return }
+    origin.hold = timers.after(milliseconds: UInt64(max(0, until - now) / 1000) + 1) {
+      [unowned self, unowned origin] in
+      origin.hold = nil
+      updateLimit(of: origin, now: MonotonicClock.now)
+    }
+  }
+}

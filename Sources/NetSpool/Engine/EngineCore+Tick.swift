@@ -1,0 +1,67 @@
+internal import Synchronization
+
+/// Twenty times a second while anything runs: limits of time, and progress.
+extension EngineCore {
+  func tock() {
+    guard !running.isEmpty else {
+      tick?.stop()
+      return
+    }
+    let now = MonotonicClock.now
+    ticks += 1
+    // Those that end leave `running`, so they are collected first.
+    let expired = running.compactMap { transfer in transfer.expired(now: now).map { (transfer, $0) } }
+    for (transfer, expiry) in expired {
+      transfer.fail(Failure(.timedOut, reason: expiry.rawValue))
+      completed(transfer, code: nil)
+    }
+    if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
+    loop.markDirty()
+  }
+
+  /// At most ten times a second, and only what moved.
+  private func reportProgress(_ transfer: Transfer) {
+    guard let operation = transfer.owner as? Operation else { return }
+    // The body of a redirect, or of an answer that is asked for again, is nobody's progress.
+    let hasReceived = transfer.bodyBytes != transfer.reportedBytes && transfer.bodyUse != .discard
+    let hasSent = transfer.bytesSent != transfer.reportedSent
+    guard hasReceived || hasSent else { return }
+    transfer.reportedBytes = transfer.bodyBytes
+    transfer.reportedSent = transfer.bytesSent
+    let received = progress(transfer.bodyBytes, of: transfer.bytesExpected, transfer)
+    let sent = progress(transfer.bytesSent, of: transfer.bytesToSend, transfer)
+    forEachWaiter(of: operation) { waiter in
+      let wants = waiter.wantedProgress
+      if hasReceived && wants.download { tell(waiter, .download(received)) }
+      if hasSent && wants.upload { tell(waiter, .upload(sent)) }
+    }
+  }
+
+  /// The last word, whatever the clock says.
+  func reportLastProgress(_ operation: Operation, _ transfer: Transfer) {
+    guard transfer.head != nil else { return }
+    forEachWaiter(of: operation) { waiter in
+      let wants = waiter.wantedProgress
+      // A body of unknown length has its length now.
+      if wants.upload, let total = transfer.bytesToSend ?? (transfer.bytesSent > 0 ? transfer.bytesSent : nil)
+      {
+        tell(waiter, .upload(progress(transfer.bytesSent, of: total, transfer)))
+      }
+      if wants.download {
+        let done = transfer.bodyBytes
+        tell(waiter, .download(progress(done, of: transfer.bytesExpected ?? done, transfer)))
+      }
+    }
+  }
+
+  private func progress(_ done: Int64, of total: Int64?, _ transfer: Transfer) -> CoreTransferProgress {
+    let seconds = Double(max(1, MonotonicClock.now - transfer.startedAt)) / 1e6
+    return CoreTransferProgress(done: done, total: total, bytesPerSecond: Double(done) / seconds)
+  }
+}
+
+extension Operation {
+  var wantedProgress: (upload: Bool, download: Bool) {
+    shared.withLock { ($0.handlers.wantsUpload, $0.handlers.wantsDownload) }
+  }
+}

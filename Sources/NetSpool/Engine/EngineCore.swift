@@ -1,0 +1,254 @@
+internal import Synchronization
+
+/// The brain of one queue: it alone knows the queue, the transfers and the operations. Loop thread only.
+///
+/// One turn: take the commands, let finished transfers go where they lead, admit what may run, let libcurl
+/// work, and hand all that happened to user closures in one batch.
+final class EngineCore {
+  let driver: QueueDriver
+  let loop: EventLoop
+  var pools: ConnectionPools
+  let worker: Worker
+  let buffers = AlignedBufferPool()
+  let waits: WriteWaits
+  let outbox: Outbox<Delivery>
+  var queue = AdmissionQueue<Operation>()
+  var origins = OriginTable()
+  /// A count of its own: the table is busy while it makes one.
+  var originsKnown = 0
+  /// With so many origins, those that are idle are forgotten.
+  var originsMax = EngineCore.originsKept
+  var coalescer = Coalescer()
+  var dependencies = DependencyGraph<UInt64>()
+  /// One waited for an operation of another queue.
+  var hasForeignDependencies = false
+  /// Operations that wait for others, by id.
+  var blocked: [UInt64: Operation] = [:]
+  var running: [Transfer] = []
+  /// Operations whose exchange is over and whose sinks are still publishing, by id.
+  var ending: [UInt64: Operation] = [:]
+  /// Operations whose streams are fed from the cache, by id.
+  var playing: [UInt64: Operation] = [:]
+  /// Answers from the cache whose streams wait for their turn.
+  var toPlay = Line<WaitingPlayback>()
+  /// Too much waits to be written to the cache.
+  var isStoreBusy = false
+  /// Operations that wait for their next attempt, by id.
+  var delayed: [UInt64: Operation] = [:]
+  /// Operations whose provider of credentials has been asked, by id.
+  var asking: [UInt64: Operation] = [:]
+  var settings: QueueSettings
+  var tick: LoopTimer?
+  var isClosing = false
+  let timers: TimerTable
+  /// What libcurl's callbacks noted, to be done when libcurl is not at work.
+  var deferred: [() -> Void] = []
+  /// Operations paused by their users, or between two attempts, by id.
+  var parked: [UInt64: Operation] = [:]
+  var ticks = 0
+  /// Nil until somebody asks how the network is.
+  var connectivity: Connectivity?
+  /// Stores of frozen requests that this loop takes care of.
+  var dispatchers: [ObjectIdentifier: FrozenDispatcher] = [:]
+  /// Without anybody who asks: the last look, for failures that the network may be to blame for.
+  var lastLook: (link: LinkState, at: Microseconds)?
+  private var lastActivity: QueueActivity?
+  var random = SystemRandomNumberGenerator()
+  private var commands: [QueueDriver.Command] = []
+
+  struct Delivery: Sendable {
+    let operation: Operation
+    let event: Operation.Event
+  }
+
+  init(driver: QueueDriver) throws(Failure) {
+    self.driver = driver
+    loop = try EventLoop(mailbox: driver.mailbox)
+    pools = try ConnectionPools(loop: loop)
+    timers = TimerTable(loop: loop)
+    waits = WriteWaits(loop: loop)
+    worker = Worker(notify: { completion in driver.perform { _ in completion() } })
+    settings = driver.settings.withLock { $0 }
+    outbox = Outbox { delivery in
+      delivery.operation.deliver(delivery.event)
+      switch delivery.event {
+      case .final: driver.didDeliver()
+      case .frozen: driver.retract()  // it waits on the disk, and the queue not for it
+      default: break
+      }
+    }
+    queue.maximumConcurrent = settings.maximumConcurrent
+    queue.isSuspended = settings.isSuspended
+    loop.onTurn = { [unowned self] in turn() }
+    tick = LoopTimer(on: loop) { [unowned self] in tock() }
+    watchLinkIfNeeded()
+  }
+
+  func run() { loop.run() }
+
+  /// After `run`: the handles left open.
+  func finish() -> Int { loop.finish() }
+
+  private func takeCommands() {
+    driver.mailbox.drain(into: &commands)
+    for command in commands { obey(command) }
+    // A burst of a million must not keep its buffer.
+    commands.removeAll(keepingCapacity: commands.count < 65_536)
+  }
+
+  private func obey(_ command: QueueDriver.Command) {
+    switch command {
+    case .submit(let operation): submit(operation)
+    case .cancel(let operation): cancel(operation)
+    case .perform(let action): action(self)
+    }
+  }
+
+  /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.
+  private func turn() {
+    var rounds = 0
+    repeat {
+      takeCommands()
+      if isClosing { return end() }
+      work()
+      outbox.flush()
+      rounds += 1
+      if rounds == Self.roundsMax { return loop.markDirty() }  // sockets want their turn as well
+    } while !driver.mailbox.fallAsleep()
+  }
+
+  /// Turns of commands and work before the loop looks at its sockets again.
+  private static let roundsMax = 8
+
+  private func work() {
+    repeat {
+      runDeferred()
+      while let (transfer, code) = pools.nextDone() { completed(transfer, code: code) }
+      admit()
+    } while pools.runIfDue()
+    driver.running.store(running.count, ordering: .relaxed)
+    if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }
+  }
+
+  private func reportActivity() {
+    let activity = driver.activity
+    guard activity.queued != lastActivity?.queued || activity.running != lastActivity?.running else { return }
+    lastActivity = activity
+    driver.observers.tell(activity)
+  }
+
+  func later(_ body: @escaping () -> Void) {
+    deferred.append(body)
+    loop.markDirty()
+  }
+
+  private func runDeferred() {
+    while !deferred.isEmpty {
+      let ready = deferred
+      deferred = []
+      for body in ready { body() }
+    }
+  }
+
+  // MARK: Telling
+
+  /// Changes the state of one that has not ended, and says so if someone listens.
+  func set(_ state: Operation.State, _ operation: Operation) {
+    let isHeard = operation.shared.withLock { shared in
+      guard shared.outcome == nil, shared.state != state else { return false }
+      shared.state = state
+      return shared.handlers.wantsState
+    }
+    if isHeard { tell(operation, .state(state)) }
+  }
+
+  func tell(_ operation: Operation, _ event: Operation.Event) {
+    outbox.put(
+      Delivery(operation: operation, event: event), to: operation.context.target, key: operation.context.id)
+  }
+
+  /// The one place where an operation ends.
+  func conclude(_ operation: Operation, _ outcome: Operation.Outcome) {
+    let state = outcome.isCancellation ? Operation.State.cancelled : outcome.isFrozen ? .frozen : .finished
+    let (isFirst, isHeard, isPlain, onConclusion) = operation.shared.withLock { shared in
+      guard shared.outcome == nil else { return (false, false, true, nil as Operation.Conclusion?) }
+      shared.outcome = outcome
+      let isHeard = shared.handlers.wantsState && shared.state != state
+      shared.state = state
+      return (true, isHeard, shared.dependencies.isEmpty && shared.streams.isEmpty, shared.onConclusion)
+    }
+    guard isFirst else { return }
+    if let onConclusion {
+      driver.retract()
+      return onConclusion(attempted(operation, outcome))
+    }
+    if isHeard { tell(operation, .state(state)) }
+    driver.willDeliver()
+    tell(operation, .final)
+    timers.cancel(operation.loop.journey?.queueDeadline)
+    if !isPlain {
+      operation.letGoOfDependencies()
+      closeUnusedStreams(operation, outcome)
+    }
+    release(operation.id)
+  }
+
+  func conclude(_ operation: Operation, _ failure: Failure) {
+    var failure = failure
+    if failure.url == nil { failure.url = Redaction.standard.url(operation.request.url) }
+    conclude(operation, .failure(failure))
+  }
+
+  /// Those that waited for it may go.
+  func release(_ id: UInt64) {
+    guard !dependencies.isEmpty else { return }
+    for id in dependencies.finish(id) {
+      if let next = blocked.removeValue(forKey: id) { enqueue(next, next.request) }
+    }
+  }
+
+  // MARK: End
+
+  /// A command: the loop closes behind those that came with it.
+  func close() { isClosing = true }
+
+  /// Ends everything that still runs and closes the loop.
+  private func end() {
+    runDeferred()  // operations of the core's own may wait there for their start
+    for dispatcher in dispatchers.values { dispatcher.park() }
+    endAll(Failure(.engineClosed))
+    outbox.flush()
+    worker.stop()
+    connectivity?.close()
+    pools.close()
+    // Those that came too late, and what the worker had still to say.
+    for command in driver.mailbox.close() { obey(command) }
+    for dispatcher in dispatchers.values { dispatcher.close() }
+    dispatchers = [:]
+    timers.close()
+    waits.close()
+    tick?.close()
+    tick = nil
+    driver.running.store(running.count, ordering: .relaxed)
+    outbox.flush()
+    loop.stop()
+  }
+}
+
+extension Operation.Outcome {
+  var isCancellation: Bool {
+    if case .failure(let failure) = self { failure.code == .cancelled } else { false }
+  }
+
+  /// Its request is on the disk, and another process, or a later engine, will send it.
+  var isFrozen: Bool {
+    if case .failure(let failure) = self { failure.isHandOver } else { false }
+  }
+}
+
+extension Failure {
+  /// What ends an operation whose request stays frozen.
+  static let handOver = Failure(.engineClosed, reason: "frozen")
+
+  var isHandOver: Bool { code == .engineClosed && reason == Self.handOver.reason }
+}

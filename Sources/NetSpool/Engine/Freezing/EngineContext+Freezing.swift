@@ -1,0 +1,37 @@
+internal import Synchronization
+
+extension EngineContext {
+  /// Makes sure that the request can be kept, and takes its body into memory: files may change. On the thread that
+  /// enqueues. Opens the store with default settings if the engine has none yet.
+  ///
+  /// Throws `invalidRequest(streams, stream)`, `bodyTooLarge`, `uploadSourceFailed`, and what opening a store throws.
+  func prepareToFreeze(_ request: inout Request, hasStreams: Bool) throws(Failure) {
+    let method = request.method
+    guard !method.isSafe else {
+      hooks.log?("\(method.name) is not frozen: it changes nothing, and can be asked again")
+      request.isFreezable = false
+      return
+    }
+    if hasStreams { throw Failure(.invalidRequest, reason: "streams") }
+    let freezing = try freezingOrDefault()
+    request.extra.prepared = .bytes(
+      try request.extra.prepared.bytes(atMost: freezing.freezer.settings.limits.bodyBytesMax))
+  }
+
+  /// Calls back with what becomes of requests whose operations ended with an earlier process; also now, for what is
+  /// waiting to be told. Opens the store with default settings if the engine has none yet.
+  func onThawed(
+    tag: String?, _ handler: @escaping EngineFreezing.ThawHandler
+  ) throws(Failure) {
+    let freezing = try freezingOrDefault()
+    freezing.add(tag, handler)
+    freezing.freezer.dispatch { [self] in $0.offerOutcomes(to: self) }
+  }
+
+  var isClosedToNew: Bool { isClosed.load(ordering: .acquiring) }
+
+  /// An exchange for a frozen request.
+  func submitAttempt(_ operation: Operation) -> Failure? {
+    isClosedToNew ? Failure(.engineClosed) : driver.submit(operation, limit: .max)
+  }
+}

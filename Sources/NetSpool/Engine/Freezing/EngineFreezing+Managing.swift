@@ -1,0 +1,49 @@
+/// Looking at an engine's frozen requests, and deciding about them. Any thread.
+extension EngineFreezing {
+  var records: [(id: FrozenID, record: FrozenRecord)] {
+    let now = freezer.settings.now()
+    return ((try? freezer.store.records(at: now)) ?? []).filter { $0.record.request.scope == settings.scope }
+  }
+
+  var deadLetters: [(id: FrozenID, letter: DeadLetter)] {
+    let letters = (try? freezer.store.deadLetters(at: freezer.settings.now())) ?? []
+    return letters.filter { isOurs($0.letter) }
+  }
+
+  /// What cannot be read is everybody's.
+  private func isOurs(_ letter: DeadLetter) -> Bool {
+    letter.record.map { $0.request.scope == settings.scope } ?? true
+  }
+
+  /// False when no such request of this engine waits.
+  func cancel(_ id: FrozenID) -> Bool {
+    guard let row = try? freezer.store.row(id.number),
+      let record = FrozenRecord(decoding: row.payload.rawBytes, at: freezer.settings.now()),
+      record.request.scope == settings.scope
+    else { return false }
+    return freezer.dispatch { _ = $0.spool.cancel(id) }
+  }
+
+  /// Calls back, on the loop thread, as soon as nothing of the store is being written or sent; at once when it is closed.
+  func whenStill(_ done: @escaping @Sendable () -> Void) { freezer.whenStill(done) }
+
+  func thaw() { freezer.dispatch { $0.thaw() } }
+
+  /// Throws `invalidRequest(letter)`.
+  func revive(_ id: FrozenID) throws(Failure) {
+    guard deadLetters.contains(where: { $0.id == id && $0.letter.record != nil && $0.letter.hasBody }) else {
+      throw Failure(.invalidRequest, reason: "letter")
+    }
+    freezer.dispatch { $0.spool.revive(id) { _ in } }
+  }
+
+  func discard(_ id: FrozenID) {
+    guard deadLetters.contains(where: { $0.id == id }) else { return }
+    freezer.dispatch { $0.spool.discard(id) }
+  }
+}
+
+extension DeadLetter {
+  /// One that was cancelled was wanted by nobody.
+  fileprivate var hasBody: Bool { death.reason != .cancelled }
+}

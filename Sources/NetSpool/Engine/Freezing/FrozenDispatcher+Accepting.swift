@@ -1,0 +1,92 @@
+/// Operations that come to be frozen, and those that are withdrawn.
+extension FrozenDispatcher {
+  /// An operation's request in the form in which it is kept.
+  struct Submission: Sendable {
+    let operation: Operation
+    var request: FrozenRequest
+    var body: [UInt8]
+    var terms: FrozenSpool.Terms
+    let headers: HeaderFields
+    let credential: Credential?
+    let timeouts: Timeouts?
+  }
+
+  func accept(_ submission: Submission) {
+    let operation = submission.operation
+    accepting[operation.id] = operation
+    perform { dispatcher in
+      dispatcher.spool.accept(submission.request, body: submission.body, terms: submission.terms) {
+        [unowned dispatcher] result in dispatcher.accepted(submission, result)
+      }
+    }
+  }
+
+  private func accepted(_ submission: Submission, _ result: Result<FrozenSpool.Acceptance, Failure>) {
+    let operation = submission.operation
+    accepting[operation.id] = nil
+    let isUnwanted = unwanted.remove(operation.id) != nil
+    switch result {
+    case .failure(let failure):
+      end(operation, .failure(isUnwanted ? Failure(.cancelled) : failure))
+    case .success(let acceptance):
+      let id = acceptance.id
+      places[operation.id] = id
+      if acceptance.isDuplicate {
+        waiting[id, default: Waiting()].operations.append(operation)
+      } else {
+        waiting[id] = Waiting(operations: [operation], secrets: Secrets(submission))
+      }
+      let key = (acceptance.isDuplicate ? record(id)?.request : nil)?.key ?? submission.request.key
+      let ticket = CoreFrozenTicket(id: id, key: key.text, isDuplicate: acceptance.isDuplicate)
+      on(operation) { core, operation in core.didFreeze(operation, ticket) }
+      if isUnwanted { withdraw(operation) }
+    }
+  }
+
+  /// Nil when it has just ended.
+  private func record(_ id: FrozenID) -> FrozenRecord? {
+    (try? freezer.store.row(id.number)).flatMap {
+      FrozenRecord(decoding: $0.payload.rawBytes, at: freezer.settings.now())
+    }
+  }
+
+  /// Its user has left. One of several that wait for a request leaves it to the others.
+  func withdraw(_ operation: Operation) {
+    guard let id = places[operation.id] else {
+      if accepting[operation.id] != nil { unwanted.insert(operation.id) }
+      return
+    }
+    guard let others = waiting[id]?.operations, others.count > 1 else {
+      perform { dispatcher in _ = dispatcher.spool.cancel(id) }
+      return
+    }
+    waiting[id]?.operations.removeAll { $0 === operation }
+    places[operation.id] = nil
+    end(operation, .failure(Failure(.cancelled)))
+  }
+
+  /// On the loop of the operation's own queue.
+  func on(_ operation: Operation, _ body: @escaping @Sendable (EngineCore, Operation) -> Void) {
+    if operation.context.driver === core.driver { return body(core, operation) }
+    operation.context.driver.perform { core in body(core, operation) }
+  }
+
+  func end(_ operation: Operation, _ outcome: Operation.Outcome) {
+    on(operation) { core, operation in core.endFrozen(operation, outcome) }
+  }
+}
+
+extension FrozenDispatcher.Secrets {
+  fileprivate init(_ submission: FrozenDispatcher.Submission) {
+    self.init(
+      headers: submission.headers, credential: submission.credential, timeouts: submission.timeouts)
+  }
+}
+
+/// What its user is told once a request is on the disk.
+struct CoreFrozenTicket: Sendable {
+  let id: FrozenID
+  let key: String
+  /// A request with the same dedupe key waits already, and this is its ticket.
+  let isDuplicate: Bool
+}

@@ -1,0 +1,152 @@
+/// What becomes of frozen requests, and who hears of it.
+extension FrozenDispatcher {
+  func didFinish(_ id: FrozenID, _ outcome: FrozenOutcome) {
+    guard let entry = leave(id) else {
+      return offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: false))
+    }
+    untold[id] = entry.operations.first?.context
+    let freezer = freezer
+    let countdown = Countdown(entry.operations.count) { freezer.dispatch { $0.didTell(id) } }
+    for operation in entry.operations {
+      operation.add(
+        .ended {
+          Failpoint.pass(.insideHandler)
+          countdown.signal()
+        })
+      end(operation, .response(entry.answer ?? outcome.response))
+    }
+  }
+
+  func didBury(_ id: FrozenID, _ letter: DeadLetter) {
+    guard let entry = leave(id) else {
+      return offer(ThawedRequest(id: id, ending: .dead(letter), mayBeRepeated: false))
+    }
+    var failure = letter.failure
+    failure.response = entry.answer
+    for operation in entry.operations { end(operation, .failure(failure)) }
+  }
+
+  func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {
+    let context = attempts.removeValue(forKey: id)?.context
+    for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.frozen, $1) } }
+    guard let failure = lastFailures.removeValue(forKey: id), failure.sendState == .notSent, let context,
+      context.driver === core.driver, !context.isClosedToNew
+    else { return }
+    awaitNetwork(id, record, context, after: failure)
+  }
+
+  /// Those that wait are not lost: they are on the disk, and the next process decides what became of the ones under way.
+  func didFail(_ failure: Failure) {
+    for id in Array(waiting.keys) { handOver(id) { _ in true } }
+    for case let context? in engines.map(\.context) {
+      context.deliverLate { context.hooks.onUnhandledFailure?(failure) }
+    }
+  }
+
+  private func leave(_ id: FrozenID) -> Waiting? {
+    attempts[id] = nil
+    lastFailures[id] = nil
+    askedAgain.remove(id)
+    waits.removeValue(forKey: id)?.callOff()
+    guard let entry = waiting.removeValue(forKey: id) else { return nil }
+    for operation in entry.operations { places[operation.id] = nil }
+    return entry
+  }
+
+  /// The operations of a request end as frozen: from now on it is nobody's but the store's.
+  func handOver(_ id: FrozenID, where matches: (Operation) -> Bool) {
+    guard let entry = waiting[id] else { return }
+    let leaving = entry.operations.filter(matches)
+    guard !leaving.isEmpty else { return }
+    waiting[id]?.operations.removeAll(where: matches)
+    if waiting[id]?.operations.isEmpty == true { waiting[id] = nil }
+    for operation in leaving {
+      places[operation.id] = nil
+      end(operation, .failure(Failure.handOver))
+    }
+  }
+
+  private func didTell(_ id: FrozenID) {
+    untold[id] = nil
+    spool.acknowledge(id)
+  }
+
+  // MARK: Without an operation
+
+  /// Those that nobody has taken, in the order in which they were accepted.
+  func offerOutcomes(to context: EngineContext) {
+    guard context.freezing?.hasHandlers == true, let outcomes = try? spool.outcomes() else { return }
+    for (id, outcome) in outcomes where outcome.scope == context.freezing?.settings.scope {
+      offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: true))
+    }
+  }
+
+  private func offer(_ thawed: ThawedRequest) {
+    let id = thawed.id
+    guard untold[id] == nil, let (context, handlers) = listener(to: thawed) else { return }
+    untold[id] = context
+    let freezer = freezer
+    context.deliverLate {
+      for handler in handlers { handler(thawed) }
+      Failpoint.pass(.insideHandler)
+      freezer.dispatch { $0.didTell(id) }
+    }
+  }
+
+  /// The newest engine of its scope that has handlers for its tag.
+  private func listener(
+    to thawed: ThawedRequest
+  ) -> (context: EngineContext, handlers: [EngineFreezing.ThawHandler])? {
+    for case let context? in engines.reversed().map(\.context) {
+      guard let freezing = context.freezing, freezing.settings.scope == thawed.scope else { continue }
+      let handlers = freezing.handlers(for: thawed.tag)
+      if !handlers.isEmpty { return (context, handlers) }
+    }
+    return nil
+  }
+
+  // MARK: Leaving
+
+  /// An engine that shuts down, until nothing of it is on its way.
+  struct Leaving {
+    let context: EngineContext
+    let done: () -> Void
+  }
+
+  /// The engine takes part no longer. What waits is handed over now, what is being sent when its attempt has ended,
+  /// which the engine sees to; `done` follows, at the latest some seconds after the deadline.
+  func leave(_ context: EngineContext, seconds: Double, _ done: @escaping () -> Void) {
+    leaving.append(Leaving(context: context, done: done))
+    core.timers.after(milliseconds: UInt64((min(max(0, seconds), 1e9) + 2) * 1000)) { [weak self] in
+      self?.finishLeaving(isLate: true)
+    }
+    settleSoon()
+  }
+
+  func finishLeaving(isLate: Bool = false) {
+    for place in leaving.indices.reversed() {
+      let context = leaving[place].context
+      for id in Array(waiting.keys) where isLate || !spool.isMoving(id) {
+        handOver(id) { $0.context === context }
+      }
+      let isOnItsWay =
+        attempts.values.contains { $0.context === context }
+        || waiting.values.contains { $0.operations.contains { $0.context === context } }
+        || accepting.values.contains { $0.context === context } || untold.values.contains { $0 === context }
+      if isOnItsWay && !isLate { continue }
+      engines.removeAll { $0.context === context }
+      let done = leaving.remove(at: place).done
+      if engines.allSatisfy({ $0.context == nil }), leaving.isEmpty { core.end(self) }
+      done()
+    }
+  }
+}
+
+extension FrozenOutcome {
+  /// What is kept of the answer.
+  var response: Response {
+    Response(
+      head: CoreResponseHead(version: .http11, status: status, headers: headers), body: Body(body),
+      source: .network, finalURL: url, metrics: CoreTransferMetrics(), streams: [])
+  }
+}

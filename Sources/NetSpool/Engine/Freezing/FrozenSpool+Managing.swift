@@ -1,0 +1,114 @@
+// What callers do with requests that wait, and with those that came to an end.
+
+extension FrozenSpool {
+  /// A step with a dead letter.
+  enum LetterStep {
+    case revive(FrozenID, FrozenRecord, (Result<FrozenID, Failure>) -> Void)
+    case discard(FrozenID, LaneKey?, (Bool) -> Void)
+  }
+
+  /// Gives a request up; what was sent of it is not called back. False when it is dead or done, or about to be.
+  /// `didBury` follows.
+  func cancel(_ id: FrozenID) -> Bool {
+    guard failure == nil, scheduler.contains(id) else { return false }
+    switch travelling[id]?.step {
+    case .finish, .bury: return false
+    case .launch, .postpone:
+      travelling[id]?.isUnwanted = true
+      return true
+    case nil:
+      if travelling[id]?.record.state == .inFlight { owner?.abort(id) }
+      settle(id, .cancelled)
+      return true
+    }
+  }
+
+  /// The handler took the outcome: it need not be kept any more.
+  func acknowledge(_ id: FrozenID) { store.submit(.acknowledge(id.number)) }
+
+  /// Outcomes that nobody has taken yet, also those of earlier processes, the oldest first.
+  func outcomes(atMost count: Int = .max) throws(Failure) -> [(id: FrozenID, outcome: FrozenOutcome)] {
+    try store.endings(.outcomes, atMost: count).compactMap { number, ending in
+      FrozenOutcome(decoding: ending.payload.rawBytes).map { (FrozenID(number), $0) }
+    }
+  }
+
+  /// The oldest first.
+  func deadLetters() throws(Failure) -> [(id: FrozenID, letter: DeadLetter)] {
+    try store.deadLetters(at: world.now())
+  }
+
+  /// Requests that wait or are on their way, in the order they were accepted.
+  func records() throws(Failure) -> [(id: FrozenID, record: FrozenRecord)] {
+    try store.records(at: world.now())
+  }
+
+  /// Has a dead one sent after all, with its old key. `then` comes once that is on the disk, or with
+  /// `invalidRequest(letter)` when there is no such letter or its body is gone.
+  func revive(_ id: FrozenID, then: @escaping (Result<FrozenID, Failure>) -> Void) {
+    let now = world.now()
+    guard let ending = try? store.ending(.deadLetters, id.number),
+      var record = DeadLetter(ending, at: now)?.record, !scheduler.contains(id)
+    else { return then(.failure(Failure(.invalidRequest, reason: "letter"))) }
+    record.facts.state = .dead
+    _ = record.handle(.revived, at: now, policy: policy, random: world.random())
+    let lane = LaneKey(record.request.lane)
+    let row = FrozenRow(
+      lane: KeyDigest((lane.first, lane.second)), dedupeKey: record.request.dedupeKey.map { Array($0.utf8) },
+      payload: record.encode(at: now))
+    let token = token()
+    lettersAsked[token] = .revive(id, record, then)
+    submit(.revive(id.number, row), .letter(token: token))
+  }
+
+  /// Forgets a dead one. `then`: whether it could be written.
+  func discard(_ id: FrozenID, then: @escaping (Bool) -> Void = { _ in }) {
+    let letter = (try? store.ending(.deadLetters, id.number)).flatMap { DeadLetter($0, at: world.now()) }
+    let token = token()
+    lettersAsked[token] = .discard(id, letter?.record.map { LaneKey($0.request.lane) }, then)
+    submit(.discard(id.number), .letter(token: token))
+  }
+
+  func didWriteLetter(_ token: UInt64, _ result: Result<FrozenReceipt, Failure>) {
+    guard let step = lettersAsked.removeValue(forKey: token) else { return }
+    if case .failure(let failure) = result { note(failure) }
+    switch (step, result) {
+    case (.revive(let id, let record, let then), .success):
+      let lane = LaneKey(record.request.lane)
+      scheduler.free(lane, from: id)
+      add(id, record.facts, lane, world.now())
+      then(.success(id))
+    case (.revive(_, _, let then), .failure(let failure)): then(.failure(failure))
+    case (.discard(let id, let lane, let then), .success):
+      if let lane { scheduler.free(lane, from: id) }
+      then(true)
+    case (.discard(_, _, let then), .failure): then(false)
+    }
+  }
+}
+
+// MARK: The network, and the end
+
+extension FrozenSpool {
+  /// Nothing is sent until `thaw`.
+  func setOffline() { scheduler.setOffline() }
+
+  /// There is a network again: what waits goes, lane by lane.
+  func thaw() {
+    scheduler.thaw(at: world.now().monotonic, random: world.random)
+  }
+
+  /// There may be use in sending this one now; its lane goes on with it.
+  func wake(_ id: FrozenID) {
+    scheduler.wake(id, at: world.now().monotonic, random: world.random())
+  }
+
+  /// Before the store is closed: nothing more is sent, and the attempts on their way are given back to their lanes,
+  /// so that the next process does not take this one's end for a crash. `sendState`: how much of each has left.
+  func park(_ sendState: (FrozenID) -> Failure.SendState) {
+    scheduler.isSuspended = true
+    for (id, request) in travelling where request.step == nil && request.record.state == .inFlight {
+      settle(id, .parked(sendState(id)))
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// Sending: an attempt is recorded before its first byte, an outcome before anybody hears of it.
+
+extension FrozenSpool {
+  /// Sends what may be sent now, and buries what is too old. Cheap when there is nothing to do.
+  func pump() {
+    guard failure == nil else { return }
+    let now = world.now().monotonic
+    while let id = scheduler.nextExpired(at: now) { settle(id, .expired) }
+    while let id = scheduler.next(at: now) { launch(id) }
+  }
+
+  private func launch(_ id: FrozenID) {
+    // What an earlier process left in flight is still being decided: it comes back to its lane.
+    guard travelling[id]?.step == nil else { return }
+    let now = world.now()
+    do throws(Failure) {
+      let record = try read(id, now)
+      // Looked at before the disk is asked for anything: a week offline costs no writes.
+      guard record.facts.isExpired(at: now) || owner?.maySend(id, record) ?? true else {
+        return scheduler.wait(id, until: .max, forNetwork: true)
+      }
+      travelling[id] = Travelling(record: record)
+      settle(id, .launched(epoch: store.epoch))
+    } catch {
+      lose(id, error)
+    }
+  }
+
+  /// The attempt that `FrozenSpoolOwner.send` began is over. `headers`, `body`: of its answer.
+  /// Nothing happens when the request is dead or done meanwhile.
+  func didEnd(
+    _ id: FrozenID, _ event: FrozenEvent, headers: HeaderFields = HeaderFields(), body: [UInt8] = []
+  ) {
+    guard let travelling = travelling[id], travelling.step == nil, travelling.record.state == .inFlight else {
+      return
+    }
+    settle(id, event, headers: headers, body: body)
+  }
+
+  /// Asks the machine, and has its answer written. One that waits is read from the store for that.
+  func settle(
+    _ id: FrozenID, _ event: FrozenEvent, headers: HeaderFields = HeaderFields(), body: [UInt8] = []
+  ) {
+    guard travelling[id]?.step == nil else { return }
+    let now = world.now()
+    do throws(Failure) {
+      var record: FrozenRecord
+      if let known = travelling[id]?.record { record = known } else { record = try read(id, now) }
+      let action = record.handle(event, at: now, policy: policy, random: world.random())
+      travelling[id] = Travelling(record: record, step: nil)
+      write(id, record, action, now) { FrozenOutcome(record, headers: headers, body: body, at: now) }
+    } catch {
+      lose(id, error)
+    }
+  }
+
+  private func read(_ id: FrozenID, _ now: FrozenMoment) throws(Failure) -> FrozenRecord {
+    guard let row = try store.row(id.number),
+      let record = FrozenRecord(decoding: row.payload.rawBytes, at: now)
+    else { throw Failure(.storeCorrupt, reason: "record \(id.number)") }
+    return record
+  }
+
+  private func write(
+    _ id: FrozenID, _ record: FrozenRecord, _ action: FrozenAction, _ now: FrozenMoment,
+    outcome: () -> FrozenOutcome
+  ) {
+    switch action {
+    case .send:
+      begin(id, .launch, .attempt(id.number, payload: record.encode(at: now)))
+    case .wait(let time, let cause):
+      begin(id, .postpone(time, cause), .postpone(id.number, payload: record.encode(at: now)))
+    case .deliver:
+      let outcome = outcome()
+      let ending = FrozenEnding(endedWall: now.wall, payload: outcome.encode())
+      begin(id, .finish(outcome), .finish(id.number, ending))
+    case .bury(let death):
+      let halts = death.isPoisoned && policy.haltsLaneOnPoison
+      let letter = DeadLetter(death, haltsLane: halts, diedWall: now.wall, record: record)
+      let ending = FrozenEnding(endedWall: now.wall, payload: letter.encode(at: now))
+      begin(id, .bury(letter), .bury(id.number, ending, keepsBody: death.reason != .cancelled))
+    }
+  }
+
+  private func begin(_ id: FrozenID, _ step: Step, _ change: FrozenChange) {
+    travelling[id]?.step = step
+    submit(change, .step(id))
+  }
+
+  /// Its row is not what was written, or is gone: it cannot be sent, and what can be kept of it is.
+  private func lose(_ id: FrozenID, _ failure: Failure) {
+    travelling[id] = nil
+    scheduler.remove(id)
+    note(failure)
+    let letter = DeadLetter(FrozenDeath(.corrupt), diedWall: world.now().wall, record: nil)
+    owner?.didBury(id, letter)
+  }
+}
+
+// MARK: Written
+
+extension FrozenSpool {
+  /// What the store thread answered.
+  func take(_ notice: FrozenNotice) {
+    switch notice.subject {
+    case .acceptance(let token): didAccept(token, notice.result)
+    case .letter(let token): didWriteLetter(token, notice.result)
+    case .step(let id):
+      guard let step = travelling[id]?.step else { return }
+      travelling[id]?.step = nil
+      switch notice.result {
+      case .success(let receipt): didWrite(id, step, receipt)
+      case .failure(let failure): didNotWrite(id, step, failure)
+      }
+    }
+  }
+
+  private func didWrite(_ id: FrozenID, _ step: Step, _ receipt: FrozenReceipt) {
+    guard let travelling = travelling[id] else { return }
+    switch step {
+    case .launch:
+      if travelling.isUnwanted { return settle(id, .cancelled) }
+      // The network, the end or the time may have come while the disk was written.
+      guard maySend(travelling.record) else { return settle(id, .parked(.notSent)) }
+      owner?.send(id, travelling.record, body: receipt.body)
+    case .postpone(let time, let cause): didPostpone(id, travelling, time, cause)
+    case .finish(let outcome):
+      scheduler.didSucceed(id)
+      leave(id)
+      owner?.didFinish(id, outcome)
+    case .bury(let letter): didBury(id, letter)
+    }
+  }
+
+  private func maySend(_ record: FrozenRecord) -> Bool {
+    scheduler.isOnline && !scheduler.isSuspended && !record.facts.isExpired(at: world.now())
+  }
+
+  private func didPostpone(
+    _ id: FrozenID, _ travelling: Travelling, _ time: Microseconds, _ cause: FrozenAction.Cause
+  ) {
+    let now = world.now().monotonic
+    self.travelling[id] = nil
+    if cause != .ours { scheduler.didFail(id, at: now, policy: policy, random: world.random()) }
+    scheduler.wait(id, until: now + time, forNetwork: cause == .network)
+    if travelling.isUnwanted { return settle(id, .cancelled) }
+    owner?.didPostpone(id, travelling.record)
+  }
+
+  private func didBury(_ id: FrozenID, _ letter: DeadLetter) {
+    if letter.death.reason == .rejected { scheduler.didSucceed(id) }
+    if let record = letter.record, letter.haltsLane { scheduler.halt(LaneKey(record.request.lane), by: id) }
+    leave(id)
+    owner?.didBury(id, letter)
+  }
+
+  private func leave(_ id: FrozenID) {
+    travelling[id] = nil
+    scheduler.remove(id)
+  }
+
+  /// An attempt that could not be recorded is not made. What ends a request fails only with the whole store, or
+  /// when its row is not what was written.
+  private func didNotWrite(_ id: FrozenID, _ step: Step, _ failure: Failure) {
+    note(failure)
+    if case .launch = step, failure.code != .storeCorrupt {
+      let isUnwanted = travelling.removeValue(forKey: id)?.isUnwanted ?? false
+      scheduler.wait(id, until: world.now().monotonic + 5 * .second)
+      if isUnwanted, self.failure == nil { settle(id, .cancelled) }
+      return
+    }
+    if case .launch = step, let record = travelling[id]?.record {
+      return buryDamaged(id, record)
+    }
+    if failure.code == .storeCorrupt { return lose(id, failure) }
+    travelling[id] = nil
+  }
+
+  /// The body is not what was written; the request itself is.
+  private func buryDamaged(_ id: FrozenID, _ record: FrozenRecord) {
+    travelling[id] = Travelling(record: record)
+    settle(id, .damaged)
+  }
+}

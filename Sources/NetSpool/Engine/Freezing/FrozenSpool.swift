@@ -1,0 +1,152 @@
+/// The frozen requests of one store: asks the state machine what is next, has it written, and does it when it is
+/// on the disk. It holds one small entry for each request that waits, and the whole record of those on their way.
+///
+/// One thread at a time, which is the loop's: the store answers through `post`, and the answer is brought back to
+/// `take`. `pump` wants to be called after every such call, and when `nextDue` has come.
+final class FrozenSpool {
+  /// What the spool asks of the world.
+  struct World {
+    var now: () -> FrozenMoment
+    /// Evenly distributed in 0..<1.
+    var random: () -> Double
+    /// Brings a notice to `take` on the spool's thread; called on the store's.
+    var post: @Sendable (FrozenNotice) -> Void
+
+    init(
+      now: @escaping () -> FrozenMoment, random: @escaping () -> Double,
+      post: @escaping @Sendable (FrozenNotice) -> Void
+    ) {
+      self.now = now
+      self.random = random
+      self.post = post
+    }
+  }
+
+  /// A request on its way. While a step of it is being written, nothing else is decided about it.
+  struct Travelling {
+    var record: FrozenRecord
+    var step: Step?
+    /// Nobody wants it any more: decided as soon as the step is written.
+    var isUnwanted = false
+  }
+
+  /// What is being written, and what is done then.
+  enum Step {
+    case launch
+    case postpone(Microseconds, FrozenAction.Cause)
+    case finish(FrozenOutcome)
+    case bury(DeadLetter)
+  }
+
+  let store: FrozenStore
+  let policy: FrozenPolicy
+  let limits: FrozenLimits
+  weak var owner: (any FrozenSpoolOwner)?
+  let world: World
+  var scheduler = LaneScheduler()
+  var travelling: [FrozenID: Travelling] = [:]
+  var accepting: [UInt64: Accepting] = [:]
+  var lettersAsked: [UInt64: LetterStep] = [:]
+  var lastToken: UInt64 = 0
+  var lastLane: (name: String, key: LaneKey)?
+  /// The store failed.
+  package var failure: Failure?
+
+  /// Takes over what the store holds: what was in flight when its process went away is decided, and everything is
+  /// released lane by lane at the next `pump`.
+  ///
+  /// Throws `storeOpenFailed(newerSchema)` for requests that a later release wrote.
+  init(
+    _ store: FrozenStore, policy: FrozenPolicy = .standard, limits: FrozenLimits = FrozenLimits(),
+    world: World, owner: (any FrozenSpoolOwner)? = nil
+  ) throws(Failure) {
+    self.store = store
+    self.policy = policy
+    self.limits = limits
+    self.world = world
+    self.owner = owner
+    try load()
+  }
+
+  func token() -> UInt64 {
+    lastToken += 1
+    return lastToken
+  }
+
+  /// Requests that wait or are on their way.
+  var count: Int { scheduler.count }
+
+  /// When `pump` has something to do without anything else happening before; nil: never. On the monotonic clock.
+  var nextDue: Microseconds? { failure == nil ? scheduler.nextDue : nil }
+
+  func contains(_ id: FrozenID) -> Bool { scheduler.contains(id) }
+
+  /// Something is being written or sent.
+  var isMoving: Bool { !(travelling.isEmpty && accepting.isEmpty && lettersAsked.isEmpty) }
+
+  /// A step of it is being written, or it is being sent.
+  func isMoving(_ id: FrozenID) -> Bool { travelling[id] != nil }
+}
+
+// MARK: Beginning
+
+extension FrozenSpool {
+  private func load() throws(Failure) {
+    let now = world.now()
+    var abandoned: [FrozenID] = []
+    var isLater = false
+    var unreadable: [FrozenID] = []
+    scheduler.reserveCapacity(store.statistics.records)
+    try store.scan { number, lane, payload in
+      let id = FrozenID(number)
+      guard let facts = FrozenFacts(decoding: payload, at: now) else {
+        isLater = isLater || FrozenRecord.isLater(payload)
+        unreadable.append(id)
+        return !isLater
+      }
+      add(id, facts, LaneKey(first: lane.first, second: lane.second), now)
+      if facts.state == .inFlight { abandoned.append(id) }
+      return true
+    }
+    if isLater { throw Failure(.storeOpenFailed, reason: "newerSchema") }
+    for id in unreadable { buryUnreadable(id) }
+    try haltLanes()
+    for id in abandoned { settle(id, .abandoned) }
+    scheduler.thaw(at: now.monotonic, random: world.random)
+  }
+
+  func add(_ id: FrozenID, _ facts: FrozenFacts, _ lane: LaneKey, _ now: FrozenMoment) {
+    scheduler.add(
+      id, lane: lane, isUnordered: facts.flags.contains(.isUnordered),
+      due: now.monotonic + facts.wait(at: now, policy: policy),
+      expires: now.monotonic + facts.timeLeft(at: now) + 1)
+  }
+
+  /// A poisoned one stops its lane over restarts too.
+  private func haltLanes() throws(Failure) {
+    for (number, ending) in try store.endings(.deadLetters) {
+      guard let letter = DeadLetter(ending, at: world.now()), letter.haltsLane, let record = letter.record
+      else { continue }
+      scheduler.halt(LaneKey(record.request.lane), by: FrozenID(number))
+    }
+  }
+
+  /// Its checksum is right and its content makes no sense: a defect, not damage. Nothing is thrown away.
+  private func buryUnreadable(_ id: FrozenID) {
+    let now = world.now()
+    let letter = DeadLetter(FrozenDeath(.corrupt), diedWall: now.wall, record: nil)
+    let ending = FrozenEnding(endedWall: now.wall, payload: letter.encode(at: now))
+    store.submit(.bury(id.number, ending, keepsBody: true))
+  }
+}
+
+extension DeadLetter {
+  /// Nil when the bytes say nothing; damaged ones are a letter without a record.
+  init?(_ ending: FrozenEnding, at now: FrozenMoment) {
+    if ending.isDamaged {
+      self.init(FrozenDeath(.corrupt), diedWall: ending.endedWall, record: nil)
+    } else {
+      self.init(decoding: ending.payload.rawBytes, at: now)
+    }
+  }
+}

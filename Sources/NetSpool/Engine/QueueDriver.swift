@@ -1,0 +1,177 @@
+internal import Glibc
+internal import Synchronization
+
+/// The thread-safe end of a queue: it owns the mailbox and the loop thread, which starts with the first
+/// command and ends with `close`.
+final class QueueDriver: Sendable {
+  typealias Action = @Sendable (EngineCore) -> Void
+
+  enum Command: Sendable {
+    case submit(Operation)
+    case cancel(Operation)
+    case perform(Action)
+  }
+
+  private enum Life: Sendable {
+    case asleep
+    case running(SystemThread)
+    case failed(Failure)
+    case closed(handlesLeft: Int)
+  }
+
+  let mailbox = Mailbox<Command>()
+  private let life = Mutex(Life.asleep)
+  private let hasStarted = Atomic(false)
+  /// Operations accepted and not yet ended.
+  let pending = Atomic(0)
+  /// Final events on their way to user closures.
+  let undelivered = Atomic(0)
+  private let isWaitingForRoom = Atomic(false)
+  /// Exchanges under way, and body bytes moved; written by the loop.
+  let running = Atomic(0)
+  /// Requests in stores that this queue takes care of.
+  let frozen = Atomic(0)
+  /// Stores of frozen requests that are at work: each counts as one that is pending.
+  let held = Atomic(0)
+  let bytesIn = Atomic<Int64>(0)
+  let bytesOut = Atomic<Int64>(0)
+  let observers = QueueObservers()
+  let settings: Mutex<QueueSettings>
+
+  init(settings: QueueSettings) { self.settings = Mutex(settings) }
+
+  /// Any thread. Accepts the operation or answers why not.
+  func submit(_ operation: Operation, limit: Int) -> Failure? {
+    if let failure = startIfNeeded() { return failure }
+    guard pending.add(1, ordering: .relaxed).newValue <= limit else {
+      pending.subtract(1, ordering: .relaxed)
+      return Failure(.queueFull, reason: "operations")
+    }
+    guard mailbox.send(.submit(operation)) else {
+      pending.subtract(1, ordering: .relaxed)
+      return Failure(.engineClosed)
+    }
+    return nil
+  }
+
+  /// A loop that is yet to start would keep the message, and with it the operation and this, for ever.
+  func cancel(_ operation: Operation) {
+    if startIfNeeded() == nil { mailbox.send(.cancel(operation)) }
+  }
+
+  /// Runs a closure on the loop thread, behind everything sent before it. False when the loop is closed.
+  @discardableResult
+  func perform(_ action: @escaping Action) -> Bool {
+    guard startIfNeeded() == nil else { return false }
+    return mailbox.send(.perform(action))
+  }
+
+  var isStarted: Bool { hasStarted.load(ordering: .acquiring) }
+
+  /// Nobody will join the thread.
+  func detach() {
+    life.withLock { life in
+      if case .running(let thread) = life { thread.detach() }
+    }
+  }
+
+  private func startIfNeeded() -> Failure? {
+    if hasStarted.load(ordering: .acquiring) { return nil }
+    return life.withLock { life in
+      switch life {
+      case .running: return nil
+      case .failed(let failure): return failure
+      case .closed: return Failure(.engineClosed)
+      case .asleep: return start(&life)
+      }
+    }
+  }
+
+  private func start(_ life: inout Life) -> Failure? {
+    do throws(SystemThread.StartFailure) {
+      life = .running(try SystemThread.start(name: "netspool") { [self] in run() })
+      hasStarted.store(true, ordering: .releasing)
+      return nil
+    } catch {
+      let failure = Failure(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+      life = .failed(failure)
+      return failure
+    }
+  }
+
+  /// The loop thread's whole life.
+  private func run() {
+    do throws(Failure) {
+      let core = try EngineCore(driver: self)
+      // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.
+      Delivery.run([core]) { $0.run() }
+      let left = core.finish()
+      life.withLock { $0 = .closed(handlesLeft: left) }
+    } catch {
+      life.withLock { $0 = .failed(error) }
+      for case .submit(let operation) in mailbox.close() {
+        pending.subtract(1, ordering: .relaxed)
+        operation.refuse(error)
+      }
+    }
+  }
+
+  /// Ends the loop thread and waits for it; answers how many handles it left open, which must be none.
+  /// Whatever still runs ends with `engineClosed`. Not from the loop thread.
+  func close() -> Int {
+    let thread: SystemThread? = life.withLock { life in
+      if case .running(let thread) = life { return thread }
+      if case .asleep = life { life = .closed(handlesLeft: 0) }
+      return nil
+    }
+    guard let thread else { return closedHandlesLeft }
+    mailbox.send(.perform { $0.close() })
+    thread.join()
+    return closedHandlesLeft
+  }
+
+  private var closedHandlesLeft: Int {
+    life.withLock { life in
+      if case .closed(let left) = life { return left }
+      return 0
+    }
+  }
+
+  // MARK: Frozen requests
+
+  /// A store of frozen requests has something to do.
+  func hold() {
+    held.add(1, ordering: .relaxed)
+    pending.add(1, ordering: .relaxed)
+  }
+
+  func letGo() {
+    held.subtract(1, ordering: .relaxed)
+    retract()
+  }
+
+  /// One that was pending is so no longer, and nobody is told of its end.
+  func retract() {
+    if pending.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
+  }
+
+  // MARK: Deliveries
+
+  /// Loop thread.
+  func willDeliver() { undelivered.add(1, ordering: .relaxed) }
+
+  /// Loop thread: user closures keep up.
+  func hasRoomToDeliver(_ limit: Int) -> Bool {
+    if undelivered.load(ordering: .relaxed) < limit { return true }
+    isWaitingForRoom.store(true, ordering: .sequentiallyConsistent)
+    return undelivered.load(ordering: .sequentiallyConsistent) < limit
+  }
+
+  /// The delivery target: a final event has been seen.
+  func didDeliver() {
+    undelivered.subtract(1, ordering: .sequentiallyConsistent)
+    if pending.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
+    guard isWaitingForRoom.load(ordering: .sequentiallyConsistent) else { return }
+    if isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent) { mailbox.send(.perform { _ in }) }
+  }
+}

@@ -1,0 +1,96 @@
+/// The network as the queue's other parts ask for it.
+extension EngineCore {
+  /// Watches from now on; nil when the queue closes.
+  private func useConnectivity() -> Connectivity? {
+    loop.assertOnLoop()
+    if connectivity == nil, !isClosing { connectivity = Connectivity(self) }
+    return connectivity
+  }
+
+  /// An engine wants to know how its origin is, and to hear of changes.
+  func watchReachability(for context: EngineContext) { useConnectivity()?.add(context) }
+
+  // MARK: Sizing
+
+  /// Only `byLink` must know the link; whoever needs nothing of it pays nothing for it.
+  func watchLinkIfNeeded() {
+    guard case .byLink = settings.sizing, connectivity == nil else { return }
+    if useConnectivity() != nil { linkKindChanged() }
+  }
+
+  func linkKindChanged() {
+    guard let kind = connectivity?.link.kind else { return }
+    for origin in origins.all where origin.sizing.link != QueueSizing.Link(kind) {
+      origin.sizing.link = QueueSizing.Link(kind)
+      updateLimit(of: origin, now: MonotonicClock.now)
+    }
+  }
+
+  // MARK: Waiting
+
+  /// Whether there is use in sending something of this engine there now: a route that has held for a while, and
+  /// an origin that is not known to be down. From now on the link is watched.
+  func maySend(to url: String, for context: EngineContext) -> Bool {
+    guard let connectivity = useConnectivity(), let origin = try? origins.place(url, make: makeOrigin).origin
+    else { return true }
+    if let watch = connectivity.known(origin, context.handleSettings) { return connectivity.maySend(watch) }
+    return connectivity.link.isRouted
+      || !OriginWatch.needsRoute(origin, context.handleSettings)
+  }
+
+  /// Calls back once there is use in sending there: at the end of this turn when there is now. Meanwhile the
+  /// origin is looked at. All who wait are called in one turn, so whoever has much to send spreads it out.
+  ///
+  /// - Parameter failure: why it could not be sent, if that was tried.
+  /// - Returns: what calls it off; nil when the URL leads nowhere or the queue closes.
+  func awaitSending(
+    to url: String, for context: EngineContext, after failure: Failure? = nil, _ wake: @escaping () -> Void
+  ) -> SendingWait? {
+    guard let connectivity = useConnectivity(), let origin = try? origins.place(url, make: makeOrigin).origin
+    else { return nil }
+    let isNew = connectivity.known(origin, context.handleSettings) == nil
+    let watch = connectivity.watch(origin, context.handleSettings)
+    // One that was watched when it failed has been told already.
+    if isNew, let failure { connectivity.note(OriginEvidence(status: nil, failure: failure), watch) }
+    return connectivity.addWaiter(watch, wake)
+  }
+
+  // MARK: Blame
+
+  /// A connection that failed for want of a route is the network's failure and not the origin's.
+  func blamingNetwork(_ failure: Failure, _ operation: Operation) -> Failure {
+    guard failure.mayBeOffline, !linkNow.isRouted, let origin = operation.loop.origin,
+      OriginWatch.needsRoute(origin, operation.context.handleSettings)
+    else { return failure }
+    var offline = failure
+    offline.code = .offline
+    offline.reason = "noRoute"
+    return offline
+  }
+
+  /// What the kernel says; without anybody who watches, what it said less than a second ago.
+  private var linkNow: LinkState {
+    if let connectivity, !connectivity.isClosed { return connectivity.linkNow }
+    let now = MonotonicClock.now
+    if let lastLook, now - lastLook.at < 1_000_000 { return lastLook.link }
+    let link = LinkReading.now() ?? .assumed
+    lastLook = (link, now)
+    return link
+  }
+}
+
+extension QueueSizing.Link {
+  init(_ kind: LinkState.Kind) { self = kind == .local ? .local : .cellular }
+}
+
+extension Failure {
+  /// It failed where it also fails without a route.
+  fileprivate var mayBeOffline: Bool {
+    switch code {
+    case .resolveFailed: true
+    case .connectFailed: reason != "refused" && reason != "reset"
+    case .timedOut, .proxyFailed: reason == "connect"
+    default: false
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// An origin that somebody wants to know about, reached in one way (proxy, trust). Loop thread.
+final class OriginWatch {
+  struct Key: Hashable {
+    let origin: OriginID
+    let proxy: ProxySettings?
+    let tls: TLSSettings
+
+    init(_ origin: Origin, _ settings: HandleSettings) {
+      self.origin = origin.id
+      proxy = settings.proxy(isSecure: origin.isSecure)
+      tls = settings.tls
+    }
+  }
+
+  let key: Key
+  let settings: HandleSettings
+  /// `scheme://host[:port]`
+  let text: String
+  /// False for an origin, or a proxy, on this machine.
+  let needsRoute: Bool
+  var health = OriginHealth()
+  var backoff = ProbeBackoff()
+  /// The engines whose own origin it is, by id.
+  var engines: Set<UInt64> = []
+  /// Those who want to send once it may work, oldest first.
+  var waiters: [SendingWait] = []
+  /// Until the next look at it, or until the look that is under way has taken too long.
+  var timer: TimerTable.Key?
+  /// The look under way.
+  var probe: Transfer?
+
+  init(_ origin: Origin, _ settings: HandleSettings) {
+    key = Key(origin, settings)
+    self.settings = settings
+    text = origin.text
+    needsRoute = Self.needsRoute(origin, settings)
+  }
+
+  /// Whether anything but this machine is needed to get there.
+  static func needsRoute(_ origin: Origin, _ settings: HandleSettings) -> Bool {
+    needsRoute(origin.text, isSecure: origin.isSecure, settings)
+  }
+
+  /// The same by the origin's text alone: `scheme://host[:port]`.
+  static func needsRoute(_ origin: String, isSecure: Bool, _ settings: HandleSettings) -> Bool {
+    let proxy = settings.proxy(isSecure: isSecure)?.url
+    let place = proxy.map { "http://" + ($0.split(separator: "/").last.map(String.init) ?? "") } ?? origin
+    return (try? URLParser.parse(place))?.pieces.origin.isLoopback != true
+  }
+}
+
+/// Somebody who waits until there is use in sending.
+final class SendingWait {
+  let watch: OriginWatch
+  /// Nil once called or called off.
+  private var onWake: (() -> Void)?
+
+  init(_ watch: OriginWatch, _ onWake: @escaping () -> Void) {
+    self.watch = watch
+    self.onWake = onWake
+  }
+
+  func wake() {
+    let body = onWake
+    onWake = nil
+    body?()
+  }
+
+  /// Loop thread: it will not be called any more.
+  func callOff() {
+    onWake = nil
+    watch.waiters.removeAll { $0 === self }
+  }
+}

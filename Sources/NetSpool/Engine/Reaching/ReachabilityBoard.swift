@@ -1,0 +1,100 @@
+internal import Synchronization
+
+/// Where the loop writes how an engine's origin is and any thread reads it, and who hears of changes.
+///
+/// Changes that come faster than they are told are told as one; a change that was undone meanwhile, not at all.
+final class ReachabilityBoard: Sendable {
+  typealias Handler = @Sendable (Reachability) -> Void
+
+  private struct State: Sendable {
+    var current: Reachability?
+    var told: Reachability?
+    var handlers: [Handler] = []
+    var isWatched = false
+    /// Somebody is on the way to the delivery target, or there.
+    var isBeingTold = false
+  }
+
+  private let state = Mutex(State())
+
+  /// Nil until the loop has looked.
+  var current: Reachability? { state.withLock { $0.current } }
+
+  /// True for the first who asks: somebody must have the loop watch.
+  func beginWatching() -> Bool {
+    state.withLock { state in
+      defer { state.isWatched = true }
+      return !state.isWatched
+    }
+  }
+
+  /// The first handler's changes count from what is known by then.
+  func add(_ handler: @escaping Handler) {
+    state.withLock { state in
+      if state.handlers.isEmpty { state.told = state.current }
+      state.handlers.append(handler)
+    }
+  }
+
+  /// The loop: true when `tell` must be called on the delivery target.
+  func note(_ new: Reachability) -> Bool {
+    state.withLock { state in
+      state.current = new
+      if state.told == nil { state.told = new }
+      guard new != state.told, !state.handlers.isEmpty, !state.isBeingTold else { return false }
+      state.isBeingTold = true
+      return true
+    }
+  }
+
+  /// The delivery target. True when there is more to tell, after others have had their turn.
+  func tell() -> Bool {
+    let (news, handlers) = state.withLock { state in
+      let isNews = state.current != state.told
+      state.told = state.current
+      return (isNews ? state.current : nil, state.handlers)
+    }
+    if let news { for handler in handlers { handler(news) } }
+    return state.withLock { state in
+      state.isBeingTold = state.current != state.told
+      return state.isBeingTold
+    }
+  }
+}
+
+extension EngineContext {
+  /// Any thread: how this engine's origin is, as far as it is known. The first call begins to watch, and is
+  /// answered with what the kernel says about the link.
+  var reachability: Reachability {
+    watchReachability()
+    if let current = reachabilityBoard.current { return current }
+    let needsRoute =
+      home.map { OriginWatch.needsRoute($0.text, isSecure: $0.scheme == "https", handleSettings) } ?? true
+    return Reachability(LinkReading.now() ?? .assumed, needsRoute: needsRoute, health: nil)
+  }
+
+  /// Any thread.
+  func onReachabilityChange(_ handler: @escaping @Sendable (Reachability) -> Void) {
+    reachabilityBoard.add(handler)
+    watchReachability()
+  }
+
+  private func watchReachability() {
+    guard reachabilityBoard.beginWatching() else { return }
+    // Weak: asking must not keep the engine, and with it the queue, alive on the queue's own thread.
+    driver.perform { [weak self] core in
+      if let self { core.watchReachability(for: self) }
+    }
+  }
+
+  /// The loop.
+  func note(_ reachability: Reachability) {
+    if reachabilityBoard.note(reachability) { deliverReachability() }
+  }
+
+  private func deliverReachability() {
+    deliverLate { [self] in
+      if reachabilityBoard.tell() { deliverReachability() }
+    }
+  }
+}

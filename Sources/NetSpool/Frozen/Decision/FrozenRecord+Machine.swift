@@ -1,0 +1,190 @@
+/// The state machine: an event goes in, the record changes, an action comes out. Nothing is done here.
+extension FrozenRecord {
+  /// - Parameter random: evenly distributed in 0..<1.
+  mutating func handle(
+    _ event: FrozenEvent, at now: FrozenMoment, policy: FrozenPolicy, random: Double
+  ) -> FrozenAction {
+    facts.noteAge(at: now)
+    switch (facts.state, event) {
+    case (.ready, .launched(let epoch)): return launch(epoch, now, policy)
+    case (.ready, .expired): return die(FrozenDeath(.expired, isOutcomeUnknown: facts.firstSend != nil))
+    case (.ready, .cancelled): return die(FrozenDeath(.cancelled, isOutcomeUnknown: facts.firstSend != nil))
+    case (.ready, .damaged): return die(FrozenDeath(.corrupt, isOutcomeUnknown: facts.firstSend != nil))
+    case (.inFlight, .answered(let status, let retryAfter, let mayAskAgain)):
+      return answer(status, retryAfter, mayAskAgain, Situation(now: now, policy: policy, random: random))
+    case (.inFlight, .failed(let code, let sendState)):
+      return fail(code, sendState, Situation(now: now, policy: policy, random: random))
+    case (.inFlight, .abandoned): return abandon(Situation(now: now, policy: policy, random: random))
+    case (.inFlight, .parked(let sendState)): return park(sendState, now, policy)
+    case (.inFlight, .cancelled): return die(FrozenDeath(.cancelled, isOutcomeUnknown: true))
+    case (.inFlight, .damaged):
+      // Met before its bytes could leave, so only earlier attempts count.
+      return die(FrozenDeath(.corrupt, isOutcomeUnknown: !facts.flags.contains(.isFirstSendOpen)))
+    case (.dead, .revived): return revive(now)
+    default:
+      preconditionFailure("NetSpool: a frozen request that is \(facts.state) cannot be \(event.name)")
+    }
+  }
+
+  /// What a decision looks at besides the record.
+  private struct Situation {
+    let now: FrozenMoment
+    let policy: FrozenPolicy
+    let random: Double
+  }
+}
+
+// MARK: Attempts
+
+extension FrozenRecord {
+  /// Its turn may come long after its last attempt: what was safe then is looked at again.
+  private mutating func launch(
+    _ epoch: UInt32, _ now: FrozenMoment, _ policy: FrozenPolicy
+  ) -> FrozenAction {
+    if facts.isExpired(at: now) {
+      return die(FrozenDeath(.expired, isOutcomeUnknown: facts.firstSend != nil))
+    }
+    let isForced = facts.flags.contains(.isRevived)
+    guard facts.firstSend == nil || isForced || isReplaySafe(at: now, policy: policy) else {
+      return die(FrozenDeath(.outcomeUnknown))
+    }
+    facts.flags.remove(.isRevived)
+    facts.state = .inFlight
+    facts.attempts += 1
+    facts.epoch = epoch
+    if facts.firstSend == nil {
+      facts.firstSend = FrozenFacts.Mark(wall: now.wall, age: facts.storedAge)
+      facts.flags.insert(.isFirstSendOpen)
+    }
+    return .send
+  }
+
+  private mutating func answer(
+    _ status: Int, _ retryAfter: Double?, _ mayAskAgain: Bool, _ situation: Situation
+  ) -> FrozenAction {
+    facts.lastStatus = UInt16(clamping: status)
+    facts.offlineFailures = 0
+    facts.flags.remove(.isFirstSendOpen)
+    lastError = nil
+    if isSuccess(status) {
+      facts.state = .done
+      return .deliver
+    }
+    lastError = .status
+    if mayAskAgain, status == 401 || status == 407 { return wait(0, .ours, situation.now) }
+    // The origin is still busy with an earlier attempt: it knows the key, and will answer it.
+    let isBusy = status == 409 && request.sendsKey
+    guard isBusy || situation.policy.statusesRepeated.contains(status) else {
+      return die(FrozenDeath(.rejected))
+    }
+    return repeatLater(retryAfter, situation)
+  }
+
+  private func isSuccess(_ status: Int) -> Bool {
+    (200..<400).contains(status) || (status == 404 && request.method == .delete)
+  }
+
+  private mutating func fail(
+    _ code: FailureCode, _ sendState: Failure.SendState, _ situation: Situation
+  ) -> FrozenAction {
+    lastError = code
+    if code.isOurRefusal {
+      undoAttempt(unlessSent: sendState)
+      return die(FrozenDeath(.rejected, isOutcomeUnknown: sendState != .notSent))
+    }
+    guard sendState == .notSent else {
+      facts.offlineFailures = 0
+      facts.flags.remove(.isFirstSendOpen)
+      return repeatLater(nil, situation)
+    }
+    undoAttempt(unlessSent: sendState)
+    facts.offlineFailures += 1
+    let failures = facts.offlineFailures
+    return wait(
+      situation.policy.backoff(afterFailures: failures, random: situation.random), .network, situation.now)
+  }
+
+  /// It may have reached the origin, which may do better next time.
+  private mutating func repeatLater(_ retryAfter: Double?, _ situation: Situation) -> FrozenAction {
+    let policy = situation.policy
+    guard isReplaySafe(at: situation.now, policy: policy) else { return die(FrozenDeath(.outcomeUnknown)) }
+    guard facts.attempts < policy.attemptsMax else { return die(FrozenDeath(.poisoned)) }
+    if retryAfter != nil { facts.flags.insert(.isWaitStated) }
+    let time = policy.wait(
+      afterFailures: facts.attempts, retryAfter: retryAfter, random: situation.random)
+    return wait(time, .origin, situation.now, isStated: retryAfter != nil)
+  }
+
+  private mutating func abandon(_ situation: Situation) -> FrozenAction {
+    facts.crashAttempts += 1
+    facts.flags.remove(.isFirstSendOpen)
+    guard isReplaySafe(at: situation.now, policy: situation.policy) else {
+      return die(FrozenDeath(.outcomeUnknown))
+    }
+    guard facts.crashAttempts < situation.policy.crashAttemptsMax else {
+      return die(FrozenDeath(.crashed, isOutcomeUnknown: true))
+    }
+    return wait(0, .ours, situation.now)
+  }
+
+  private mutating func park(
+    _ sendState: Failure.SendState, _ now: FrozenMoment, _ policy: FrozenPolicy
+  ) -> FrozenAction {
+    undoAttempt(unlessSent: sendState)
+    facts.flags.remove(.isFirstSendOpen)
+    let isSafe = sendState == .notSent || isReplaySafe(at: now, policy: policy)
+    return isSafe ? wait(0, .ours, now) : die(FrozenDeath(.outcomeUnknown))
+  }
+}
+
+// MARK: Changes of state
+
+extension FrozenRecord {
+  /// An attempt of which no byte left was none.
+  private mutating func undoAttempt(unlessSent sendState: Failure.SendState) {
+    guard sendState == .notSent else { return }
+    facts.attempts -= 1
+    if facts.flags.contains(.isFirstSendOpen) { facts.firstSend = nil }
+    facts.flags.remove(.isFirstSendOpen)
+  }
+
+  private mutating func wait(
+    _ time: Microseconds, _ cause: FrozenAction.Cause, _ now: FrozenMoment, isStated: Bool = false
+  ) -> FrozenAction {
+    facts.state = .ready
+    facts.notBeforeWall = time == 0 ? 0 : now.wall + time
+    if isStated { facts.flags.insert(.isWaitStated) } else { facts.flags.remove(.isWaitStated) }
+    return .wait(time, cause)
+  }
+
+  private mutating func die(_ death: FrozenDeath) -> FrozenAction {
+    facts.state = .dead
+    return .bury(death)
+  }
+
+  /// As if it had just been accepted, but with the key under which it may have been sent, and with the knowledge
+  /// of when that was: the caller asks for one more attempt, and no origin remembers a key for longer for that.
+  private mutating func revive(_ now: FrozenMoment) -> FrozenAction {
+    let before = facts
+    facts = FrozenFacts(at: now, lifetime: before.lifetime)
+    facts.flags = before.flags.intersection([.isUnordered, .atLeastOnce]).union(.isRevived)
+    facts.firstSend = before.firstSend.map { mark in
+      FrozenFacts.Mark(wall: mark.wall, age: mark.age - before.storedAge)
+    }
+    lastError = nil
+    return .wait(0, .ours)
+  }
+}
+
+extension FailureCode {
+  /// It can never be sent, or its answer never be taken: no time changes that.
+  fileprivate var isOurRefusal: Bool {
+    switch self {
+    case .invalidRequest, .invalidURL, .invalidConfiguration, .egressDenied, .tooManyRedirects,
+      .redirectCycle,
+      .redirectRefused, .badLocation, .authenticationFailed, .bodyTooLarge, .decompressionLimit:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/// One challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1).
+struct AuthenticationChallenge: Sendable, Hashable {
+  /// In lower case.
+  var scheme: String
+  /// `NTLM <token>`.
+  var token: String?
+  /// By name in lower case; the first of a name counts.
+  var parameters: [String: String] = [:]
+
+  /// Challenges read of one answer; more are dropped.
+  private static let countMax = 16
+
+  /// All challenges of an answer, in order. What cannot be read ends its field; what came before it counts.
+  static func all(in fields: HeaderFields, named name: String = "WWW-Authenticate") -> [Self] {
+    var challenges: [Self] = []
+    for value in fields.allBytes(name) {
+      var reader = ChallengeReader(value)
+      while challenges.count < countMax, let challenge = reader.next() { challenges.append(challenge) }
+    }
+    return challenges
+  }
+}
+
+/// Scheme names and parameters come in one list divided by commas: `a="b", Basic realm="c"` is told apart by the
+/// `=` behind a name.
+private struct ChallengeReader {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ value: ArraySlice<UInt8>) { rest = value }
+
+  mutating func next() -> AuthenticationChallenge? {
+    skipCommas()
+    guard let scheme = word() else { return nil }
+    var challenge = AuthenticationChallenge(scheme: scheme.lowercased())
+    if let token = token() {
+      challenge.token = token
+      return challenge
+    }
+    while let (name, value) = parameter() {
+      let name = name.lowercased()
+      if challenge.parameters[name] == nil { challenge.parameters[name] = value }
+    }
+    return challenge
+  }
+
+  private mutating func skipCommas() { rest = rest.drop { $0.isBlank || $0 == UInt8(ascii: ",") } }
+
+  private mutating func word() -> String? {
+    let word = rest.prefix(while: \.isTokenByte)
+    guard !word.isEmpty else { return nil }
+    rest = rest.dropFirst(word.count)
+    return String(decoding: word, as: UTF8.self)
+  }
+
+  /// `token68`: up to a comma or the end, and not a parameter.
+  private mutating func token() -> String? {
+    let blanks = rest.prefix(while: \.isBlank).count
+    let text = rest.dropFirst(blanks).prefix { !$0.isBlank && $0 != UInt8(ascii: ",") }
+    let core = text.prefix { $0 != UInt8(ascii: "=") }
+    let behind = rest.dropFirst(blanks + text.count).drop(while: \.isBlank)
+    guard blanks > 0, !core.isEmpty, behind.isEmpty || behind.first == UInt8(ascii: ","),
+      core.allSatisfy({ $0.isUnreserved || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }),
+      text.dropFirst(core.count).allSatisfy({ $0 == UInt8(ascii: "=") })
+    else { return nil }
+    rest = behind
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// `name=value`; nil, and nothing is taken, when what follows is another scheme.
+  private mutating func parameter() -> (String, String)? {
+    let before = rest
+    skipCommas()
+    guard let name = word() else { return nil }
+    rest = rest.drop(while: \.isBlank)
+    guard rest.popFirst() == UInt8(ascii: "=") else {
+      rest = before
+      return nil
+    }
+    rest = rest.drop(while: \.isBlank)
+    let value = rest.first == UInt8(ascii: "\"") ? quoted() : word()
+    guard let value else {
+      rest = []
+      return nil
+    }
+    return (name, value)
+  }
+
+  private mutating func quoted() -> String? {
+    rest.removeFirst()
+    var value: [UInt8] = []
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "\""): return String(decoding: value, as: UTF8.self)
+      case UInt8(ascii: "\\"): if let escaped = rest.popFirst() { value.append(escaped) }
+      default: value.append(byte)
+      }
+    }
+    return nil
+  }
+}

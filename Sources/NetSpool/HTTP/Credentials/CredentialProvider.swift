@@ -1,0 +1,86 @@
+internal import Synchronization
+
+/// Asks the caller's closure for credentials, once for all requests that were refused with the same ones.
+///
+/// What it gave is kept in memory, by origin, and goes with every further request until it is refused.
+final class CredentialProvider: Sendable {
+  typealias Ask = @Sendable (CredentialQuestion) async throws -> Credential?
+  typealias Answer = @Sendable (Result<Held, Failure>) -> Void
+
+  /// What was given last, and how many times it was asked for.
+  struct Held: Sendable {
+    var credential: Credential?
+    var generation: UInt64 = 0
+  }
+
+  private struct Place {
+    var held = Held()
+    /// Who waits for the answer to come; nil: nobody has asked.
+    var waiting: [Answer]?
+  }
+
+  let id: UInt64
+  private let ask: Ask
+  private let places = Mutex<[String: Place]>([:])
+  private static let lastID = Atomic<UInt64>(0)
+
+  init(_ ask: @escaping Ask) {
+    id = Self.lastID.add(1, ordering: .relaxed).newValue
+    self.ask = ask
+  }
+
+  func held(for origin: String) -> Held { places.withLock { $0[origin]?.held ?? Held() } }
+
+  /// Any thread. Answers, perhaps at once and perhaps from another thread, with something newer than the
+  /// generation that was refused, or with why there is none.
+  func renew(
+    _ refused: UInt64, for origin: String, _ question: CredentialQuestion, then answer: @escaping Answer
+  ) {
+    enum Step { case newer(Held), ask, wait }
+    let step: Step = places.withLock { places in
+      var place = places[origin] ?? Place()
+      defer { places[origin] = place }
+      if place.held.generation > refused { return .newer(place.held) }
+      let isFirst = place.waiting == nil
+      place.waiting = (place.waiting ?? []) + [answer]
+      return isFirst ? .ask : .wait
+    }
+    switch step {
+    case .newer(let held): answer(.success(held))
+    case .wait: break
+    case .ask: Task { await self.run(question, origin) }
+    }
+  }
+
+  private func run(_ question: CredentialQuestion, _ origin: String) async {
+    let result: Result<Credential?, Failure>
+    do {
+      let credential = try await ask(question)
+      try credential?.check()
+      result = .success(credential)
+    } catch {
+      result = .failure(Self.failure(error))
+    }
+    let (waiting, answer) = places.withLock { places in
+      var place = places[origin] ?? Place()
+      defer { places[origin] = place }
+      // A refusal to give any is remembered by nobody: the next 401 asks again.
+      if case .success(let credential) = result, credential != nil {
+        place.held = Held(credential: credential, generation: place.held.generation + 1)
+      }
+      let waiting = place.waiting ?? []
+      place.waiting = nil
+      return (waiting, result.map { _ in place.held })
+    }
+    let given = result.map { credential in
+      Held(credential: credential, generation: (try? answer.get().generation) ?? 0)
+    }
+    for each in waiting { each(given) }
+  }
+
+  /// The text of a stranger's error may hold a secret; its type does not.
+  private static func failure(_ error: any Error) -> Failure {
+    (error as? Failure)
+      ?? Failure(.authenticationFailed, reason: "the provider threw \(type(of: error))", sendState: .answered)
+  }
+}

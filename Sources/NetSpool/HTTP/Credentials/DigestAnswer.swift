@@ -1,0 +1,112 @@
+/// The `Authorization` value that answers a Digest challenge (RFC 7616 section 3.4): pure, all it needs is given.
+struct DigestAnswer {
+  var challenge: DigestChallenge
+  var user: String
+  var password: String
+  var method: String
+  /// The request target, as it is sent.
+  var target: String
+  /// How many requests this nonce has served, this one included.
+  var count: UInt32
+  var clientNonce: String
+  /// For `auth-int`.
+  var body: [UInt8] = []
+
+  init(
+    _ challenge: DigestChallenge, user: String, password: String, method: String, target: String,
+    count: UInt32 = 1, clientNonce: String
+  ) {
+    self.challenge = challenge
+    self.user = user
+    self.password = password
+    self.method = method
+    self.target = target
+    self.count = count
+    self.clientNonce = clientNonce
+  }
+
+  /// `Digest username="…", realm="…", …`
+  var value: String {
+    var parts = [userPart, quoted("realm", challenge.realm), quoted("nonce", challenge.nonce)]
+    parts.append(quoted("uri", target))
+    parts.append(quoted("response", response))
+    parts.append("algorithm=\(challenge.algorithm.rawValue)")
+    if let protection = challenge.protection {
+      parts.append("qop=\(protection.rawValue)")
+      parts.append("nc=\(countText)")
+    }
+    if challenge.protection != nil || challenge.algorithm.isSession {
+      parts.append(quoted("cnonce", clientNonce))
+    }
+    if let opaque = challenge.opaque { parts.append(quoted("opaque", opaque)) }
+    if challenge.hashesUser { parts.append("userhash=true") }
+    return "Digest " + parts.joined(separator: ", ")
+  }
+
+  private var userPart: String {
+    if challenge.hashesUser { return quoted("username", hash("\(user):\(challenge.realm)")) }
+    // A quoted string holds ASCII; anything else goes by RFC 8187.
+    guard user.utf8.allSatisfy({ $0 < 0x80 }) else { return "username*=UTF-8''" + Self.encoded(user) }
+    return quoted("username", user)
+  }
+
+  private static func encoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var output: [UInt8] = []
+    for byte in text.utf8 {
+      if byte.isUnreserved {
+        output.append(byte)
+      } else {
+        output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  private var response: String {
+    guard let protection = challenge.protection else {
+      return hash("\(secretHash):\(challenge.nonce):\(requestHash)")
+    }
+    return hash(
+      "\(secretHash):\(challenge.nonce):\(countText):\(clientNonce):\(protection.rawValue):\(requestHash)")
+  }
+
+  /// A1.
+  private var secretHash: String {
+    let plain = hash("\(user):\(challenge.realm):\(password)")
+    return challenge.algorithm.isSession ? hash("\(plain):\(challenge.nonce):\(clientNonce)") : plain
+  }
+
+  /// A2.
+  private var requestHash: String {
+    challenge.protection == .integrity
+      ? hash("\(method):\(target):\(hash(body))") : hash("\(method):\(target)")
+  }
+
+  private var countText: String {
+    let text = String(count, radix: 16)
+    return String(repeating: "0", count: 8 - text.count) + text
+  }
+
+  private func hash(_ text: String) -> String { hash(Array(text.utf8)) }
+
+  private func hash(_ bytes: [UInt8]) -> String {
+    switch challenge.algorithm {
+    case .md5, .md5Session: return Hexadecimal.text(MD5.hash(bytes))
+    case .sha256, .sha256Session:
+      var digest = SHA256()
+      digest.update(bytes.rawBytes)
+      return Hexadecimal.text(digest.finish())
+    }
+  }
+
+  private func quoted(_ name: String, _ value: String) -> String {
+    var output = Array("\(name)=\"".utf8)
+    for byte in value.utf8 {
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
+      output.append(byte)
+    }
+    output.append(UInt8(ascii: "\""))
+    return String(decoding: output, as: UTF8.self)
+  }
+}

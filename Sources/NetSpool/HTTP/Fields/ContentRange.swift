@@ -1,0 +1,49 @@
+/// The Content-Range field of a 206 or 416 (RFC 9110 section 14.4), in bytes.
+struct ContentRange: Sendable, Hashable {
+  /// First and last position, both included; nil for `bytes */total`.
+  let range: ClosedRange<Int64>?
+  /// Nil for `*`.
+  let total: Int64?
+
+  init(range: ClosedRange<Int64>?, total: Int64?) {
+    self.range = range
+    self.total = total
+  }
+
+  /// Nil unless it is well formed and possible: first <= last < total, at most 18 digits each.
+  static func parse(_ value: ArraySlice<UInt8>) -> ContentRange? {
+    let text = value.span
+    guard text.count > 6, text.equals("bytes ", in: 0..<6),
+      let slash = text.firstIndex(of: UInt8(ascii: "/"), from: 6)
+    else { return nil }
+    let range = text.trimmed(6..<slash)
+    let total = text.trimmed((slash + 1)..<text.count)
+    if text.equals("*", in: range) {
+      guard let total = number(text, total) else { return nil }
+      return ContentRange(range: nil, total: total)
+    }
+    return satisfied(text, range, total)
+  }
+
+  private static func satisfied(
+    _ text: Span<UInt8>, _ range: Range<Int>, _ total: Range<Int>
+  ) -> ContentRange? {
+    guard let dash = text.firstIndex(of: UInt8(ascii: "-"), from: range.lowerBound),
+      dash < range.upperBound, let first = number(text, range.lowerBound..<dash),
+      let last = number(text, (dash + 1)..<range.upperBound), first <= last
+    else { return nil }
+    if text.equals("*", in: total) { return ContentRange(range: first...last, total: nil) }
+    guard let total = number(text, total), last < total else { return nil }
+    return ContentRange(range: first...last, total: total)
+  }
+
+  private static func number(_ text: Span<UInt8>, _ digits: Range<Int>) -> Int64? {
+    guard (1...18).contains(digits.count) else { return nil }
+    var value: Int64 = 0
+    for index in digits {
+      guard text[index].isASCIIDigit else { return nil }
+      value = value * 10 + Int64(text[index] - 0x30)
+    }
+    return value
+  }
+}

@@ -1,0 +1,25 @@
+internal import Glibc
+
+extension FileIdentity {
+  /// The fingerprint of a file that is to be sent. Throws `.uploadSourceFailed`.
+  static func promised(by path: String) throws(Failure) -> FileIdentity {
+    do throws(SystemError) {
+      let identity = try FileIdentity(path: path)
+      guard identity.isRegular else { throw SystemError(number: EINVAL, call: "stat") }
+      return identity
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  static func failure(_ error: SystemError) -> Failure {
+    let reason =
+      switch error.number {
+      case ENOENT, ENOTDIR: "missing"
+      case EACCES, EPERM, ELOOP: "unreadable"
+      case EINVAL: "notAFile"
+      default: error.call
+      }
+    return Failure(.uploadSourceFailed, reason: reason, underlying: .errno(error.number))
+  }
+}

@@ -1,0 +1,27 @@
+/// A proxy, and who we are to it.
+struct ProxySettings: Sendable, Hashable {
+  enum Scheme: Sendable, Hashable { case basic, digest, ntlm }
+
+  struct Account: Sendable, Hashable {
+    var scheme: Scheme
+    var user: String
+    var password: Secret
+
+    init(scheme: Scheme, user: String, password: Secret) {
+      self.scheme = scheme
+      self.user = user
+      self.password = password
+    }
+  }
+
+  /// `scheme://host:port`, without user name and password.
+  var url: String
+  var account: Account?
+  /// Hosts that are asked directly, in the form of CURLOPT_NOPROXY.
+  var exceptions = ""
+
+  init(url: String) { self.url = url }
+
+  /// It asks for an answer to its challenge, which libcurl gives by itself.
+  var hasLegs: Bool { account.map { $0.scheme != .basic } ?? false }
+}

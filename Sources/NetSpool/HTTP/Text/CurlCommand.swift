@@ -1,0 +1,111 @@
+/// A request as a command for a shell: paste it, and curl sends the same request.
+///
+/// Every word that came from the request is single-quoted, so nothing in it can be run. Secrets are masked
+/// unless asked for. Bytes that are no text, and text too long for an argument, are piped into curl.
+struct CurlCommand: Sendable {
+  /// How the request authenticates, other than by a header field of its own.
+  enum Credential: Sendable {
+    case basic(user: String, password: String)
+    case digest(user: String, password: String)
+    case ntlm(user: String, password: String)
+    case bearer(String)
+  }
+
+  var method: Method
+  var url: String
+  var headers = HeaderFields()
+  /// Masked whatever their names.
+  var secretHeaders = HeaderFields()
+  var body = RequestBody.none
+  var credential: Credential?
+  /// The client certificate.
+  var certificate: ClientCertificate?
+  /// More of curl's own words, without secrets: `["--insecure"]`, `["--max-time", "5"]`.
+  var options: [String] = []
+  /// Fields that libcurl adds by itself and this request does without: `["Accept"]`.
+  var suppressedHeaders: [String] = []
+  var redaction = Redaction.standard
+
+  init(method: Method, url: String) {
+    self.method = method
+    self.url = url
+  }
+
+  /// The command, one line unless the request itself holds newlines. `curl` is its first word, except when
+  /// something is piped into it.
+  func text(revealingSecrets: Bool = false) -> String {
+    let content = content(revealingSecrets ? nil : redaction)
+    var words = ["curl", "--proto", "=http,https"]
+    words += methodWords(implied: content.impliedMethod)
+    words += headerWords(content, revealingSecrets ? nil : redaction)
+    words += credentialWords(revealingSecrets)
+    words += certificateWords(revealingSecrets)
+    words += options.map { ShellWord.quote($0) }
+    if content.needsGlobOff || url.utf8.contains(where: { "[]{}".utf8.contains($0) }) {
+      words.append("--globoff")
+    }
+    words += content.words
+    let shown = revealingSecrets ? url : redaction.url(url)
+    if shown.hasPrefix("-") { words.append("--url") }
+    words.append(ShellWord.quote(shown, always: true))
+    let command = words.joined(separator: " ")
+    return content.input.map { "\($0) | \(command)" } ?? command
+  }
+}
+
+extension CurlCommand {
+  private func methodWords(implied: String) -> [String] {
+    if method == .head { return ["--head"] }
+    return method.name == implied ? [] : ["-X", ShellWord.quote(method.name)]
+  }
+
+  private func headerWords(_ content: CurlContent, _ redaction: Redaction?) -> [String] {
+    var lines: [String] = []
+    for field in headers where !(content.ownsContentType && field.isNamed("Content-Type")) {
+      lines.append(line(field.name, field.value, redaction))
+    }
+    for field in secretHeaders {
+      lines.append("\(field.name): \(redaction == nil ? field.value : Redaction.mask)")
+    }
+    lines += contentTypeLine(content)
+    lines += suppressedHeaders.map { "\($0):" }
+    if !headers.contains("User-Agent") { lines.append("User-Agent:") }
+    return lines.flatMap { ["-H", ShellWord.quote($0, always: true)] }
+  }
+
+  /// curl takes `Name;` for a field without a value, and `Name:` for one that must not be sent.
+  private func line(_ name: String, _ value: String, _ redaction: Redaction?) -> String {
+    if value.isEmpty { return "\(name);" }
+    return "\(name): \(redaction?.header(name: name, value: value) ?? value)"
+  }
+
+  /// The type the body asks for; for data without one, the word that keeps curl from claiming a form.
+  private func contentTypeLine(_ content: CurlContent) -> [String] {
+    guard !content.ownsContentType, !headers.contains("Content-Type") else { return [] }
+    if content.contentType == content.impliedType { return [] }
+    return [content.contentType.map { "Content-Type: \($0)" } ?? "Content-Type:"]
+  }
+
+  private func certificateWords(_ revealingSecrets: Bool) -> [String] {
+    guard let certificate else { return [] }
+    let shown = certificate.password.map { ":" + (revealingSecrets ? $0.revealed : Redaction.mask) } ?? ""
+    let key = certificate.key.map { ["--key", ShellWord.quote($0, always: true)] } ?? []
+    return ["--cert", ShellWord.quote(certificate.path + shown, always: true)] + key
+  }
+
+  private func credentialWords(_ revealingSecrets: Bool) -> [String] {
+    func user(_ scheme: String, _ user: String, _ password: String) -> [String] {
+      let shown = revealingSecrets ? password : Redaction.mask
+      return [scheme, "--user", ShellWord.quote("\(user):\(shown)", always: true)]
+    }
+    switch credential {
+    case .none: return []
+    case .basic(let name, let password): return user("--basic", name, password)
+    case .digest(let name, let password): return user("--digest", name, password)
+    case .ntlm(let name, let password): return user("--ntlm", name, password)
+    case .bearer(let token):
+      let shown = revealingSecrets ? token : Redaction.mask
+      return ["-H", ShellWord.quote("Authorization: Bearer \(shown)", always: true)]
+    }
+  }
+}

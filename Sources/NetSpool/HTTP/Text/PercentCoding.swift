@@ -1,0 +1,96 @@
+/// Percent-encoding (RFC 3986 section 2.1) in the three dialects a request needs.
+///
+/// Each works on UTF-8 bytes and appends to a buffer: a URL with ten parameters is one growing array.
+enum PercentCoding {
+  /// `application/x-www-form-urlencoded` as browsers write it: a space is `+`, only letters, digits and
+  /// `*-._` stay (WHATWG URL, section 5.2).
+  static func appendForm(_ text: some StringProtocol, to output: inout [UInt8]) {
+    for byte in text.utf8 {
+      if byte == 0x20 {
+        output.append(UInt8(ascii: "+"))
+      } else if byte.isASCIIDigit || byte.isASCIILetter || isFormPunctuation(byte) {
+        output.append(byte)
+      } else {
+        appendEscape(byte, to: &output)
+      }
+    }
+  }
+
+  /// A name or value of a query: only unreserved bytes stay, a space is `%20`. That is read alike by
+  /// servers that take `+` for a space and by those that do not.
+  static func appendQuery(_ text: some StringProtocol, to output: inout [UInt8]) {
+    for byte in text.utf8 {
+      if byte.isUnreserved { output.append(byte) } else { appendEscape(byte, to: &output) }
+    }
+  }
+
+  /// A path as people write it: what may stand in a path stays, so do slashes and escapes that are
+  /// already there; a `%` that starts no escape becomes `%25`. `?` and `#` are escaped.
+  static func appendPath(_ text: some StringProtocol, to output: inout [UInt8]) {
+    let bytes = Array(text.utf8)
+    for (index, byte) in bytes.enumerated() {
+      if isPathByte(byte) || isEscape(bytes, at: index) {
+        output.append(byte)
+      } else {
+        appendEscape(byte, to: &output)
+      }
+    }
+  }
+
+  /// Undoes escapes; with `plusIsSpace` also `+`. A `%` that starts no escape stays.
+  static func decode(_ text: some Sequence<UInt8>, plusIsSpace: Bool) -> [UInt8] {
+    let bytes = Array(text)
+    var output: [UInt8] = []
+    output.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      if isEscape(bytes, at: index) {
+        output.append(hexValue(bytes[index + 1])! << 4 | hexValue(bytes[index + 2])!)
+        index += 3
+      } else {
+        output.append(plusIsSpace && bytes[index] == UInt8(ascii: "+") ? 0x20 : bytes[index])
+        index += 1
+      }
+    }
+    return output
+  }
+
+  /// `%` and two upper-case hexadecimal digits.
+  static func appendEscape(_ byte: UInt8, to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "%"))
+    output.append(hexDigit(byte >> 4))
+    output.append(hexDigit(byte & 0x0F))
+  }
+
+  private static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
+    bytes[index] == UInt8(ascii: "%") && index + 2 < bytes.count
+      && hexValue(bytes[index + 1]) != nil && hexValue(bytes[index + 2]) != nil
+  }
+
+  private static func isFormPunctuation(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "*") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+      || byte == UInt8(ascii: "_")
+  }
+
+  /// `pchar` without the escape, and the slash (RFC 3986 section 3.3).
+  private static func isPathByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "!"), UInt8(ascii: "$"),
+      UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"),
+      UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="):
+      true
+    default: byte.isUnreserved
+    }
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - 0x30
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - 0x37
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - 0x57
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/// The one place that decides what a log line, an error or a curl command may show.
+///
+/// Secrets become `•••`: values of secret header fields, the userinfo of URLs, values of secret keys in
+/// queries, forms and JSON. It errs towards hiding: `sort_key` is masked too. Bodies in other formats are
+/// not searched.
+struct Redaction: Sendable {
+  static let mask = "•••"
+  static let standard = Redaction()
+
+  /// Names in lower case that the caller marked as secret.
+  private let extraHeaders: Set<String>
+
+  /// `extraHeaders`: field names that are secret for this caller, in any case.
+  init(extraHeaders: [String] = []) { self.extraHeaders = Set(extraHeaders.map(Self.lowercased)) }
+
+  /// `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-…-Key`, `X-…-Token`, `X-Auth…`,
+  /// their common relatives without `X-`, and the extra names.
+  func isSecret(header name: String) -> Bool {
+    let name = Self.lowercased(name)
+    if Self.secretHeaders.contains(name) || extraHeaders.contains(name) { return true }
+    if name.hasPrefix("x-auth") || Self.secretHeaderEnds.contains(where: name.hasSuffix) { return true }
+    return name.hasPrefix("x-") && name.hasSuffix("-key")
+  }
+
+  /// A field's value as it may be shown; URLs in it are masked like any other.
+  func header(name: String, value: String) -> String {
+    if isSecret(header: name) { return Self.mask }
+    let holdsURL = Self.urlHeaders.contains(Self.lowercased(name)) || value.contains("://")
+    return holdsURL ? url(value) : Self.printable(value)
+  }
+
+  /// `token`, `key`, `sig`, `signature`, `secret`, `password`, `code` and their relatives: also as the last
+  /// word of a name (`client_secret`, `user[password]`, `accessToken`), and every `X-Amz-…`.
+  static func isSecret(key name: some Sequence<UInt8>) -> Bool {
+    let name = name.map(\.asciiLowercased)
+    if name.starts(with: "x-amz-".utf8) || name.elementsEqual("code".utf8) { return true }
+    guard let last = name.split(whereSeparator: { !isWordByte($0) }).last else { return false }
+    return secretWords.contains(String(decoding: last, as: UTF8.self))
+      || secretWordEnds.contains { end in
+        last.count >= end.utf8.count && last.suffix(end.utf8.count).elementsEqual(end.utf8)
+      }
+  }
+
+  /// Text that can neither break a log line nor steer a terminal: control characters (C0, DEL, C1) and
+  /// those that turn the writing direction come out as `\n` or `\u{1B}`.
+  static func printable(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0.isControl || $0 >= 0x80 }) else { return text }
+    var output = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x0A: output += "\\n"
+      case 0x0D: output += "\\r"
+      case 0x09: output += "\\t"
+      case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069:
+        output += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      default: output.unicodeScalars.append(scalar)
+      }
+    }
+    return output
+  }
+}
+
+extension Redaction {
+  private static let secretHeaders: Set<String> = [
+    "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "apikey",
+    "ocp-apim-subscription-key",
+  ]
+  private static let secretHeaderEnds = ["-token", "-secret", "-password", "-api-key", "-signature"]
+  private static let urlHeaders: Set<String> = ["location", "content-location", "referer", "refresh", "link"]
+  private static let secretWords: Set<String> = [
+    "token", "key", "sig", "signature", "secret", "password", "passwd", "pwd", "pass", "passphrase", "apikey",
+    "auth", "authorization", "jwt", "credential", "credentials", "sessionid", "assertion",
+  ]
+  private static let secretWordEnds = ["token", "secret", "password", "signature", "apikey", "passwd"]
+
+  private static func isWordByte(_ byte: UInt8) -> Bool {
+    byte.isASCIILetter || byte.isASCIIDigit || byte >= 0x80
+  }
+
+  static func lowercased(_ text: String) -> String {
+    String(decoding: text.utf8.map(\.asciiLowercased), as: UTF8.self)
+  }
+}

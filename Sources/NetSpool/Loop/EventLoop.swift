@@ -1,0 +1,119 @@
+internal import CNetSpoolUV
+internal import Glibc
+
+/// One libuv loop on one thread: a reactor of three steps that repeat.
+///
+/// 1. libuv waits for sockets, timers and the mailbox's wake-up, and calls their handlers.
+/// 2. Handlers only note what happened, and mark the loop *dirty*.
+/// 3. After them (uv_check), and once more before sleeping if still dirty (uv_prepare), `onTurn` does the
+///    work of all of them at once. Batching here is what makes one delivery block per tick possible.
+///
+/// Not Sendable: it is born on its thread and never leaves it.
+@safe
+final class EventLoop {
+  let loop: UnsafeMutablePointer<uv_loop_t>
+  private let wakeUp = unsafe UVHandle<uv_async_t>()
+  private let prepare = unsafe UVHandle<uv_prepare_t>()
+  private let check = unsafe UVHandle<uv_check_t>()
+  private let thread = pthread_self()
+  private var isDirty = false
+
+  /// Does the tick's work, what came by the mailbox included.
+  var onTurn: () -> Void = {}
+
+  init<Message>(mailbox: Mailbox<Message>) throws(Failure) {
+    unsafe loop = .allocate(capacity: 1)
+    var code = unsafe uv_loop_init(loop)
+    guard code == 0 else {
+      unsafe loop.deallocate()
+      throw Failure(.engineStartFailed, reason: "loop", underlying: .uv(code))
+    }
+    unsafe uv_prepare_init(loop, prepare.pointer)
+    unsafe uv_check_init(loop, check.pointer)
+    code = unsafe uv_async_init(loop, wakeUp.pointer) { handle in
+      unsafe UVHandle.context(handle!, as: EventLoop.self)?.markDirty()
+    }
+    guard code == 0 else {
+      unsafe wakeUp.discard()
+      unsafe prepare.close()
+      unsafe check.close()
+      _ = finish()
+      throw Failure(.engineStartFailed, reason: "files", underlying: .uv(code))
+    }
+    start()
+    unsafe mailbox.attach(wakeUp.pointer)
+  }
+
+  private func start() {
+    unsafe wakeUp.setContext(self)
+    unsafe prepare.setContext(self)
+    unsafe check.setContext(self)
+    unsafe uv_prepare_start(prepare.pointer) { handle in
+      unsafe UVHandle.context(handle!, as: EventLoop.self)?.turnBeforeSleep()
+    }
+    unsafe uv_check_start(check.pointer) { handle in
+      unsafe UVHandle.context(handle!, as: EventLoop.self)?.turn()
+    }
+  }
+
+  private func turn() {
+    isDirty = false
+    onTurn()
+  }
+
+  /// libuv is about to wait: what is still to be done must not wait with it.
+  private func turnBeforeSleep() {
+    if isDirty { turn() }
+    if isDirty { unsafe _ = uv_async_send(wakeUp.pointer) }
+  }
+
+  /// Something happened that the next turn must see before the loop sleeps.
+  func markDirty() { isDirty = true }
+
+  /// A socket was served, and the next turn must see it. With large bodies each takes long and many may be ready:
+  /// then the turn does not wait for all of them, and neither do commands.
+  func didServeSocket() {
+    isDirty = true
+    guard MonotonicClock.now / 1000 - Int64(unsafe uv_now(loop)) >= Self.servingMillisecondsMax else {
+      return
+    }
+    turn()
+    unsafe uv_update_time(loop)
+  }
+
+  /// How long the sockets that one wake-up found may be served without a turn.
+  static let servingMillisecondsMax: Int64 = 4
+
+  /// Dies with a sentence when called from another thread: loop objects have no locks.
+  func assertOnLoop(_ what: StaticString = #function) {
+    precondition(isOnLoop, "NetSpool: \(what) belongs to the loop thread; send a command instead")
+  }
+
+  var isOnLoop: Bool { pthread_equal(pthread_self(), thread) != 0 }
+
+  /// Runs until every handle is closed.
+  func run() { unsafe _ = uv_run(loop, UV_RUN_DEFAULT) }
+
+  /// Closes the loop's own handles; `run` ends when those of others are closed too.
+  func stop() {
+    unsafe wakeUp.close()
+    unsafe prepare.close()
+    unsafe check.close()
+  }
+
+  /// After `run`: frees the loop and answers how many handles were left open, which must be none.
+  func finish() -> Int {
+    unsafe uv_run(loop, UV_RUN_NOWAIT)
+    var left = 0
+    if unsafe uv_loop_close(loop) != 0 {
+      unsafe uv_walk(
+        loop,
+        { _, count in
+          unsafe count!.assumingMemoryBound(to: Int.self).pointee += 1
+        }, &left)
+      return left  // the memory stays: freeing it under open handles would be worse
+    }
+    unsafe loop.deallocate()
+    return 0
+  }
+}

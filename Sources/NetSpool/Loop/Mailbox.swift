@@ -1,0 +1,87 @@
+internal import CNetSpoolUV
+internal import Synchronization
+
+/// The only way onto the loop thread.
+///
+/// The first sender to a sleeping loop pays the wake-up (uv_async_send, a write to an eventfd); all others
+/// only append. Skipping it is safe because the loop falls asleep under the same lock, and only when the box
+/// is empty: whoever finds it awake is heard before it sleeps.
+final class Mailbox<Message: Sendable>: Sendable {
+  // Safe because uv_async_send is the one libuv call that any thread may make, and `close` takes the
+  // handle away, under the lock, before the loop closes it.
+  @safe
+  private struct State: @unchecked Sendable {
+    var messages: [Message] = []
+    var wakeUp: UnsafeMutablePointer<uv_async_t>?
+    /// Somebody has woken the loop, or it is at work, and it has not fallen asleep since.
+    var isAwake = false
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+
+  init() {}
+
+  /// Any thread. False when the loop has closed and the message will never arrive.
+  @discardableResult
+  func send(_ message: Message) -> Bool {
+    state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.messages.append(message)
+      Self.wake(&state)
+      return true
+    }
+  }
+
+  /// Any thread: many messages, one lock, at most one wake-up.
+  @discardableResult
+  func send(contentsOf messages: [Message]) -> Bool {
+    state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.messages.append(contentsOf: messages)
+      if !messages.isEmpty { Self.wake(&state) }
+      return true
+    }
+  }
+
+  /// Loop thread, at work: takes all that came, leaving an emptied buffer in exchange.
+  func drain(into buffer: inout [Message]) {
+    state.withLock { state in
+      state.isAwake = true
+      swap(&state.messages, &buffer)
+    }
+  }
+
+  /// Loop thread, with nothing left to do: from now on somebody must wake it. False when something has come.
+  func fallAsleep() -> Bool {
+    state.withLock { state in
+      guard state.messages.isEmpty else { return false }
+      state.isAwake = false
+      return true
+    }
+  }
+
+  /// Loop thread: from now on senders wake this handle.
+  func attach(_ wakeUp: UnsafeMutablePointer<uv_async_t>) {
+    state.withLock { state in
+      unsafe state.wakeUp = wakeUp
+      if !state.messages.isEmpty { Self.wake(&state) }
+    }
+  }
+
+  /// Loop thread: refuses what comes later and answers what had come.
+  func close() -> [Message] {
+    state.withLock { state in
+      state.isClosed = true
+      unsafe state.wakeUp = nil
+      defer { state.messages = [] }
+      return state.messages
+    }
+  }
+
+  private static func wake(_ state: inout State) {
+    guard !state.isAwake, let handle = unsafe state.wakeUp else { return }
+    state.isAwake = true
+    unsafe _ = uv_async_send(handle)
+  }
+}

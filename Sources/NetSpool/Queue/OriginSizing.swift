@@ -1,0 +1,80 @@
+/// One origin's width: transfer events in, a limit out. Origins never share one, so none resizes another.
+///
+/// Times are microseconds of any clock that does not go back. An event costs a few comparisons and no
+/// allocation.
+struct OriginSizing: Sendable {
+  /// What happened to a transfer of the origin. Every `started` is followed by exactly one of `finished`,
+  /// `failed`, `throttled` and `abandoned`, and at most one `answered` comes between. `since` is the time of
+  /// the transfer's `started`: what began before the last narrowing says nothing about the new width.
+  enum Event: Sendable {
+    case started
+    /// The head of a good answer came. `latency`: seconds from the request's last step before it was sent to
+    /// the head, so that neither connecting nor the body's size counts.
+    case answered(latency: Double, since: Int64)
+    /// The answer is whole.
+    case finished(Transport)
+    /// No usable answer: connection failures, timeouts, 5xx but 503.
+    case failed(since: Int64)
+    /// The origin said it is too much: 429 or 503. `retryAfter` in seconds.
+    case throttled(retryAfter: Double?, since: Int64)
+    /// Ended by our side; says nothing about the origin.
+    case abandoned
+  }
+
+  /// How an answer travelled.
+  struct Transport: Sendable {
+    /// Of the body.
+    var bytes: Int64
+    /// From the head to the body's last byte.
+    var seconds: Double
+    /// A connection had to be opened for it.
+    var isConnectionNew: Bool
+
+    init(bytes: Int64, seconds: Double, isConnectionNew: Bool) {
+      self.bytes = bytes
+      self.seconds = seconds
+      self.isConnectionNew = isConnectionNew
+    }
+  }
+
+  /// May be changed at any time.
+  var sizing: QueueSizing
+  /// May be changed at any time. Default `.local`.
+  var link: QueueSizing.Link
+  private var adaptive: AdaptiveWidth
+
+  /// - Parameter maximum: the most that `.adaptive` allows; default 64.
+  init(_ sizing: QueueSizing = .adaptive, maximum: Int = 64, link: QueueSizing.Link = .local) {
+    self.sizing = sizing
+    self.link = link
+    adaptive = AdaptiveWidth(maximum: maximum)
+  }
+
+  /// The most that `.adaptive` allows.
+  var maximum: Int {
+    get { adaptive.maximum }
+    set { adaptive.maximum = newValue }
+  }
+
+  /// Whether events change the limit.
+  var isAdaptive: Bool { sizing == .adaptive }
+
+  mutating func apply(_ event: Event, now: Int64) {
+    adaptive.apply(event, now: now)
+  }
+
+  /// How many may run now; 0 until the time of `holdUntil`. Ask again after every event.
+  func limit(at now: Int64) -> Int {
+    switch sizing {
+    case .fixed(let width): width
+    case .byLink(let local, let cellular): link == .local ? local : cellular
+    case .adaptive: now < adaptive.holdUntil ? 0 : adaptive.width
+    }
+  }
+
+  /// Nothing new may start before this time, because the origin asked for it or allows so many in a time; nil
+  /// when it did not, or the sizing is not `.adaptive`. Ask for the limit again then.
+  var holdUntil: Int64? {
+    isAdaptive && adaptive.holdUntil > .min ? adaptive.holdUntil : nil
+  }
+}

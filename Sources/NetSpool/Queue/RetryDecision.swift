@@ -1,0 +1,87 @@
+/// What is known about an attempt that failed.
+struct FailedAttempt: Sendable {
+  enum Cause: Hashable, Sendable {
+    case status(Int)
+    case failure(FailureCode)
+  }
+
+  var cause: Cause
+  /// 1 for the first.
+  var number: Int
+  /// The method's own promise (RFC 9110 section 9.2.2).
+  var isIdempotent: Bool
+  /// It carries an Idempotency-Key.
+  var isKeyed: Bool
+  /// Its body and its sinks can start over: false for a consumed upload stream, and once a sink that cannot
+  /// rewind has taken bytes.
+  var isReplayable: Bool
+  var sendState: Failure.SendState
+  /// The connection had served another request before.
+  var wasReused: Bool
+  /// Seconds the origin asked us to wait.
+  var retryAfter: Double?
+  /// Seconds to the operation's deadline.
+  var secondsLeft: Double
+
+  init(
+    _ cause: Cause, number: Int = 1, isIdempotent: Bool, isKeyed: Bool = false, isReplayable: Bool = true,
+    sendState: Failure.SendState, wasReused: Bool = false, retryAfter: Double? = nil,
+    secondsLeft: Double = .infinity
+  ) {
+    self.cause = cause
+    self.number = number
+    self.isIdempotent = isIdempotent
+    self.isKeyed = isKeyed
+    self.isReplayable = isReplayable
+    self.sendState = sendState
+    self.wasReused = wasReused
+    self.retryAfter = retryAfter
+    self.secondsLeft = secondsLeft
+  }
+}
+
+enum RetryDecision: Hashable, Sendable {
+  case giveUp
+  /// Seconds. After 0 it is the silent repeat: use a fresh connection, the other idle ones are likely dead too.
+  case retry(after: Double)
+}
+
+/// Whether a failed attempt is repeated, and when. Takes from the budget only for a retry it grants, and not
+/// for the silent repeat: that answers a race of our own pool and puts no load on a struggling origin.
+///
+/// Only idempotent and keyed requests are repeated, also when nothing was sent: one rule the user can rely on.
+///
+/// - Parameter random: evenly distributed in 0..<1.
+func retryDecision(
+  _ attempt: FailedAttempt, policy: RetryPolicy, budget: inout RetryBudget, random: Double
+) -> RetryDecision {
+  guard attempt.isIdempotent || attempt.isKeyed, attempt.isReplayable else { return .giveUp }
+  if policy.repeatsOnDeadConnection, attempt.diedWithConnection { return .retry(after: 0) }
+  guard attempt.number < policy.attemptsMax, policy.covers(attempt.cause) else { return .giveUp }
+  let delay = policy.delay(after: attempt, random: random)
+  guard delay < attempt.secondsLeft, budget.withdraw() else { return .giveUp }
+  return .retry(after: delay)
+}
+
+extension FailedAttempt {
+  /// The first attempt, on a connection that had worked before, ended without a byte of an answer.
+  fileprivate var diedWithConnection: Bool {
+    number == 1 && wasReused && cause == .failure(.connectionLost) && sendState != .answered
+      && secondsLeft > 0
+  }
+}
+
+extension RetryPolicy {
+  fileprivate func covers(_ cause: FailedAttempt.Cause) -> Bool {
+    switch cause {
+    case .status(let status): statuses.contains(status)
+    case .failure(let code): failures.contains(code)
+    }
+  }
+
+  fileprivate func delay(after attempt: FailedAttempt, random: Double) -> Double {
+    let doublings = min(max(attempt.number - 1, 0), 60)
+    let span = min(backoffCapSeconds, backoffBaseSeconds * Double(1 << doublings))
+    return max(random * span, min(attempt.retryAfter ?? 0, retryAfterSecondsMax))
+  }
+}

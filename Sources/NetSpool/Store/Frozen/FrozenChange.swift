@@ -1,0 +1,79 @@
+/// One durable step in the life of a request. Each is written whole or not at all.
+enum FrozenChange: Sendable {
+  /// A request comes in: it gets its number.
+  case accept(FrozenRow, body: [UInt8])
+  /// An attempt is about to be made; its body is read.
+  case attempt(UInt64, payload: [UInt8])
+  /// It waits again.
+  case postpone(UInt64, payload: [UInt8])
+  /// It has its outcome, which is kept until it is acknowledged.
+  case finish(UInt64, FrozenEnding)
+  /// It will not be sent any more. `keepsBody`: it may be revived.
+  case bury(UInt64, FrozenEnding, keepsBody: Bool)
+  /// The outcome was taken.
+  case acknowledge(UInt64)
+  /// A dead one waits again.
+  case revive(UInt64, FrozenRow)
+  /// A dead one is forgotten.
+  case discard(UInt64)
+  /// What is too old or too much among outcomes and dead letters goes.
+  case sweep(nowWall: Int64)
+
+  /// Needs more room than it gives back; what ends a request never does for long.
+  var isAcceptance: Bool { if case .accept = self { true } else { false } }
+
+  /// Nothing was promised yet, so it may fail when the disk is full; everything else is tried again.
+  var mayFail: Bool {
+    switch self {
+    case .accept, .attempt, .revive: true
+    default: false
+    }
+  }
+
+  var bytes: Int {
+    switch self {
+    case .accept(let row, let body): row.payload.count + body.count
+    case .attempt(_, let payload), .postpone(_, let payload): payload.count
+    case .finish(_, let ending), .bury(_, let ending, _): ending.payload.count
+    case .revive(_, let row): row.payload.count
+    case .acknowledge, .discard, .sweep: 0
+    }
+  }
+}
+
+extension FrozenChange {
+  var failpointBefore: Failpoint? {
+    switch self {
+    case .accept: .beforeAcceptCommit
+    case .attempt: .beforeAttemptCommit
+    case .postpone, .finish, .bury: .beforeOutcomeCommit
+    case .acknowledge: .beforeAckCommit
+    case .sweep: .duringCompaction
+    case .revive, .discard: nil
+    }
+  }
+
+  var failpointAfter: Failpoint? {
+    switch self {
+    case .accept: .afterAcceptCommit
+    case .attempt: .afterAttemptCommit
+    case .postpone, .finish, .bury: .afterOutcomeCommit
+    case .acknowledge: .afterAckCommit
+    case .revive, .discard, .sweep: nil
+    }
+  }
+}
+
+/// What a change that is on the disk answers.
+struct FrozenReceipt: Sendable, Equatable {
+  var number: UInt64
+  /// Nothing was accepted: this is the number of the request with the same dedupe key.
+  var isDuplicate = false
+  /// Of an attempt.
+  var body: [UInt8] = []
+
+  init(_ number: UInt64) { self.number = number }
+}
+
+/// On the store thread, which must not be made to wait.
+typealias FrozenCallback = @Sendable (Result<FrozenReceipt, Failure>) -> Void

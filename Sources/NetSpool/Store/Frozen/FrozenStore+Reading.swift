@@ -1,0 +1,65 @@
+// Reading: any thread, never waits for the writer.
+
+extension FrozenStore {
+  enum Endings: Sendable { case outcomes, deadLetters }
+
+  private func table(_ endings: Endings) -> Database {
+    endings == .outcomes ? core.tables.outbox : core.tables.dead
+  }
+
+  /// Goes through all requests in the order of their numbers, for as long as `visit` says so: their lane, and what
+  /// the owner keeps there. Rows that became damaged since it was opened are left out.
+  func scan(
+    from number: UInt64 = 0, _ visit: (_ number: UInt64, _ lane: KeyDigest, _ payload: RawSpan) -> Bool
+  ) throws(Failure) {
+    try core.read { transaction throws(StoreError) in
+      try transaction.forEach(from: RecordKey(ordered: number), in: core.tables.rec) { record in
+        guard let number = record.number, FrozenRow.isWhole(record.value, number) else { return true }
+        let lane = KeyDigest((record.value.integer(at: 16), record.value.integer(at: 24)))
+        let payload = record.value.extracting(FrozenRow.headerBytes..<record.value.byteCount)
+        return visit(number, lane, payload)
+      }
+    }
+  }
+
+  /// One request; nil when it is not there, `storeCorrupt` when its bytes are not what was written.
+  func row(_ number: UInt64) throws(Failure) -> FrozenRow? {
+    let (isThere, row) = try core.read { transaction throws(StoreError) in
+      let bytes = try transaction.bytes(at: RecordKey(ordered: number), in: core.tables.rec)
+      return (bytes != nil, bytes.flatMap { FrozenRow(number, decoding: $0.rawBytes) })
+    }
+    if isThere && row == nil { throw Failure(.storeCorrupt, reason: "record \(number)") }
+    return row
+  }
+
+  /// Outcomes that nobody has taken, or dead letters, in the order of their numbers, from `number` on. Those whose
+  /// bytes are not what was written are left out, and go with the next sweep.
+  func endings(
+    _ kind: Endings, from number: UInt64 = 0, atMost count: Int = .max
+  ) throws(Failure) -> [(number: UInt64, ending: FrozenEnding)] {
+    let table = table(kind)
+    return try core.read { transaction throws(StoreError) in
+      var endings: [(number: UInt64, ending: FrozenEnding)] = []
+      try transaction.forEach(from: RecordKey(ordered: number), in: table) { record in
+        if let number = record.number, let ending = FrozenEnding(number, decoding: record.value) {
+          endings.append((number, ending))
+        }
+        return endings.count < count
+      }
+      return endings
+    }
+  }
+
+  func ending(_ kind: Endings, _ number: UInt64) throws(Failure) -> FrozenEnding? {
+    let table = table(kind)
+    return try core.read { transaction throws(StoreError) in
+      try transaction.bytes(at: RecordKey(ordered: number), in: table)
+        .flatMap { FrozenEnding(number, decoding: $0.rawBytes) }
+    }
+  }
+}
+
+extension RawSpan {
+  /// A number as keys hold it.
+  func bigEndian(at offset: Int) -> UInt64 { integer(at: offset, as: UInt64.self).byteSwapped }
+}

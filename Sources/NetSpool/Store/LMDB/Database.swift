@@ -1,0 +1,75 @@
+internal import CNetSpoolLMDB
+
+/// A named tree of an environment (lmdb.h, mdb_dbi_open). A number, valid as long as the environment is open.
+struct Database: Sendable, Hashable {
+  let handle: MDB_dbi
+
+  /// What its keys are.
+  enum Keys: Sendable {
+    /// Compared byte by byte.
+    case bytes
+    /// `RecordKey(integer:)`, compared as numbers.
+    case integers
+  }
+}
+
+/// How much a database holds.
+struct DatabaseSize: Sendable, Equatable {
+  var records = 0
+  /// Pages of the file it uses now.
+  var pages = 0
+}
+
+/// A key of up to 24 bytes, so that none is ever allocated.
+struct RecordKey: Sendable, Hashable {
+  // Contiguous, first byte first in memory.
+  private var words: Words
+  let count: Int
+
+  private struct Words: Sendable, Hashable {
+    var first: UInt64 = 0
+    var second: UInt64 = 0
+    var third: UInt64 = 0
+  }
+
+  /// A number for a database of integers (MDB_INTEGERKEY: the machine's own byte order).
+  init(integer: UInt64) {
+    words = Words(first: integer)
+    count = 8
+  }
+
+  /// Numbers that sort as such when compared byte by byte.
+  init(ordered first: UInt64, _ second: UInt64) {
+    words = Words(first: first.bigEndian, second: second.bigEndian)
+    count = 16
+  }
+
+  /// One number that sorts as such when compared byte by byte.
+  init(ordered number: UInt64) {
+    words = Words(first: number.bigEndian)
+    count = 8
+  }
+
+  /// 16 bytes of a digest, as they stand in memory.
+  init(digest first: UInt64, _ second: UInt64) {
+    words = Words(first: first, second: second)
+    count = 16
+  }
+
+  /// The same, and behind them a number that sorts as such.
+  init(digest first: UInt64, _ second: UInt64, ordered number: UInt64) {
+    words = Words(first: first, second: second, third: number.bigEndian)
+    count = 24
+  }
+
+  @inline(__always)
+  func withValue<Result: ~Copyable, Problem: Error>(
+    _ body: (inout MDB_val) throws(Problem) -> Result
+  ) throws(Problem) -> Result {
+    try unsafe withUnsafeBytes(of: words) { bytes throws(Problem) in
+      var value = unsafe MDB_val(
+        mv_size: count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress!))
+      return try unsafe body(&value)
+    }
+  }
+}

@@ -1,0 +1,190 @@
+internal import CNetSpoolLMDB
+internal import Glibc
+
+/// What opening found.
+struct EnvironmentOpening: Sendable, Equatable {
+  enum Found: Sendable, Equatable {
+    /// Nothing was there.
+    case nothing
+    /// An environment in order.
+    case whole
+    /// One that another process has open.
+    case inUse
+    /// One that the machine's going down, or an older layout, made worthless.
+    case outdated
+    /// Damage, or no environment of ours: moved aside under this name.
+    case damaged(movedTo: String, why: String)
+  }
+
+  var found: Found
+  /// The layout of what was there.
+  var layout: UInt32
+}
+
+/// Opens an environment: everything is checked before LMDB reads the first page, because LMDB itself believes
+/// what it reads and would take the process down with it.
+struct EnvironmentOpener {
+  let place: EnvironmentPlace
+  let settings: EnvironmentSettings
+
+  func open() throws(Failure) -> Environment {
+    try place.lockDirectory(patience: settings.patience)
+    defer { place.unlockDirectory() }
+    guard place.lockUseAlone() else { return try join() }
+    let inspection = try EnvironmentInspection(place: place, settings: settings).run()
+    return try begin(inspection)
+  }
+
+  /// What `open` would find, unless another process has it.
+  func inspect() throws(Failure) -> EnvironmentOpening.Found {
+    try place.lockDirectory(patience: settings.patience)
+    defer { place.unlockDirectory() }
+    guard place.lockUseAlone() else {
+      throw Failure(.storeInUse, reason: place.readStamp().map { String($0.process) })
+    }
+    return try EnvironmentInspection(place: place, settings: settings).run().finding.found
+  }
+
+  /// Beside other processes, which have checked it.
+  private func join() throws(Failure) -> Environment {
+    let stamp = place.readStamp()
+    let owner = stamp.map { String($0.process) }
+    guard !settings.isExclusive, place.lockUseShared() else { throw Failure(.storeInUse, reason: owner) }
+    guard stamp?.layout == settings.layout else { throw Failure(.storeInUse, reason: "layout") }
+    do {
+      return try makeEnvironment(EnvironmentOpening(found: .inUse, layout: settings.layout))
+    } catch {
+      throw error.failure(.storeOpenFailed, reason: "environment")
+    }
+  }
+
+  /// As the first process.
+  private func begin(_ inspection: EnvironmentInspection.Verdict) throws(Failure) -> Environment {
+    let opening = apply(inspection)
+    var stamp = EnvironmentStamp(layout: settings.layout, state: .opening)
+    stamp.brokenOpenings = inspection.brokenOpenings
+    stamp.process = UInt32(getpid())
+    try place.write(stamp, onDisk: true)
+    place.removeLockFile()
+    let environment = try makeFirst(opening)
+    Failpoint.pass(.duringRecovery)
+    stamp.state = .inUse
+    stamp.brokenOpenings = 0
+    try place.write(stamp, onDisk: false)
+    place.syncDirectory()
+    if !settings.isDisposable { place.syncDirectoriesAbove() }
+    if !settings.isExclusive { _ = place.lockUseShared() }
+    return environment
+  }
+
+  private func apply(_ verdict: EnvironmentInspection.Verdict) -> EnvironmentOpening {
+    switch verdict.finding {
+    case .nothing, .whole: break
+    case .outdated: place.removeData()
+    case .damaged(let why):
+      let name = place.quarantineData()
+      return EnvironmentOpening(found: .damaged(movedTo: name, why: why), layout: settings.layout)
+    }
+    return EnvironmentOpening(found: verdict.finding.found, layout: verdict.layout)
+  }
+
+  /// When LMDB finds fault with what we found whole, its word counts.
+  private func makeFirst(_ opening: EnvironmentOpening) throws(Failure) -> Environment {
+    do {
+      return try makeEnvironment(opening)
+    } catch  where error.isDamage {
+      let name = place.quarantineData()
+      let found = EnvironmentOpening.Found.damaged(movedTo: name, why: "lmdb \(error.number)")
+      do {
+        return try makeEnvironment(EnvironmentOpening(found: found, layout: settings.layout))
+      } catch {
+        throw Self.failure(error)
+      }
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  private static func failure(_ error: StoreError) -> Failure {
+    if [EACCES, EROFS, EMFILE, ENFILE].contains(error.number) {
+      return EnvironmentPlace.failure(SystemError(number: error.number, call: "mdb_env_open"))
+    }
+    return error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "environment")
+  }
+}
+
+// MARK: LMDB's part
+
+extension EnvironmentOpener {
+  private func makeEnvironment(_ opening: EnvironmentOpening) throws(StoreError) -> Environment {
+    let handle = try unsafe openHandle()
+    do throws(StoreError) {
+      var descriptor: Int32 = -1
+      try StoreError.check(unsafe mdb_env_get_fd(handle, &descriptor))
+      place.adopt(data: descriptor)
+      guard let identity = place.dataStatus()?.identity else { throw StoreError(number: ENOENT) }
+      var dead: Int32 = 0
+      unsafe mdb_reader_check(handle, &dead)
+      // Another process that has it open has done so.
+      if opening.found != .inUse { try unsafe writeAbout(handle) }
+      return try unsafe Environment(
+        handle: handle, settings: settings, place: place, identity: identity, opening: opening)
+    } catch {
+      unsafe mdb_env_close(handle)
+      throw error
+    }
+  }
+
+  /// As much address space as the system grants, halving from what was asked.
+  private func openHandle() throws(StoreError) -> OpaquePointer {
+    var mapBytes = settings.mapBytes
+    while true {
+      do {
+        return try unsafe openHandle(mapBytes: mapBytes)
+      } catch  where error.number == ENOMEM && mapBytes / 2 >= settings.mapBytesMin {
+        mapBytes /= 2
+      }
+    }
+  }
+
+  private func openHandle(mapBytes: Int) throws(StoreError) -> OpaquePointer {
+    var created: OpaquePointer?
+    try StoreError.check(unsafe mdb_env_create(&created))
+    let handle = unsafe created!
+    do throws(StoreError) {
+      try StoreError.check(unsafe mdb_env_set_mapsize(handle, mapBytes))
+      try StoreError.check(unsafe mdb_env_set_maxdbs(handle, settings.databasesMax))
+      try StoreError.check(unsafe mdb_env_set_maxreaders(handle, settings.readersMax))
+      // A reader belongs to its transaction, not to a thread. No write map: a full disk would be SIGBUS.
+      // No read-ahead: bodies are read whole or not at all.
+      let sync = settings.isDisposable ? UInt32(MDB_NOSYNC) : 0
+      let flags = UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD) | sync
+      try StoreError.check(unsafe mdb_env_open(handle, place.path, flags, 0o600))
+      return unsafe handle
+    } catch {
+      unsafe mdb_env_close(handle)
+      throw error
+    }
+  }
+
+  /// One record in the main tree, so that it is never empty: the map's address is found through it.
+  private func writeAbout(_ handle: OpaquePointer) throws(StoreError) {
+    var transaction: OpaquePointer?
+    try StoreError.check(unsafe mdb_txn_begin(handle, nil, 0, &transaction))
+    var main: MDB_dbi = 0
+    var status = unsafe mdb_dbi_open(transaction, nil, 0, &main)
+    if status == MDB_SUCCESS {
+      status = unsafe RecordKey(ordered: 0).withValue { key in
+        unsafe RecordKey(integer: UInt64(settings.layout)).withValue { value in
+          unsafe mdb_put(transaction, main, &key, &value, UInt32(MDB_NOOVERWRITE))
+        }
+      }
+    }
+    guard status == MDB_SUCCESS else {
+      unsafe mdb_txn_abort(transaction)
+      if status != MDB_KEYEXIST { throw StoreError(number: status) }
+      return
+    }
+    try StoreError.check(unsafe mdb_txn_commit(transaction))
+  }
+}

@@ -1,0 +1,270 @@
+internal import CNetSpoolShims
+internal import Glibc
+internal import Synchronization
+
+/// The directory of an environment and the files in it:
+///
+///   data.mdb             LMDB's pages
+///   lock.mdb             LMDB's table of readers and lock of the writer; remade by the first process
+///   stamp                see `EnvironmentStamp`
+///   data.mdb.bad-<time>  (microseconds since 1970) a file that was damaged or not ours, moved aside; the newest three are kept
+///
+/// The directory itself is locked with flock(2) while a process opens or leaves.
+final class EnvironmentPlace: Sendable {
+  static let dataName = "data.mdb"
+  static let lockName = "lock.mdb"
+  static let badPrefix = "data.mdb.bad-"
+  static let badMax = 3
+
+  let path: String
+  private let directory: FileDescriptor
+  private let stampFile: FileDescriptor
+  /// LMDB's own descriptor of the data file; -1 until it is open.
+  private let dataDescriptor = Atomic<Int32>(-1)
+  private let stamp: Mutex<EnvironmentStamp>
+
+  init(_ settings: EnvironmentSettings) throws(Failure) {
+    path = settings.directory
+    directory = try Self.openDirectory(settings.directory)
+    stampFile = try Self.openOwnFile(EnvironmentStamp.name, in: directory, creating: true)
+    stamp = Mutex(EnvironmentStamp(layout: settings.layout, state: .opening))
+  }
+}
+
+// MARK: The directory
+
+extension EnvironmentPlace {
+  private static func openDirectory(_ path: String) throws(Failure) -> FileDescriptor {
+    try makeDirectories(path)
+    do {
+      let directory = try FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
+      let status = try FileStatus(of: directory.rawValue)
+      guard status.owner == geteuid() else { throw refusal("owner") }
+      guard status.mode & 0o022 == 0 else { throw refusal("permissions") }
+      try refuseRemoteFileSystem(directory.rawValue)
+      return directory
+    } catch let error as SystemError {
+      throw failure(error)
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw refusal("permissions")
+    }
+  }
+
+  /// As `mkdir -p`, each new one for its owner only.
+  private static func makeDirectories(_ path: String) throws(Failure) {
+    var end = path.startIndex
+    while end != path.endIndex {
+      end = path[end...].dropFirst().firstIndex(of: "/") ?? path.endIndex
+      let parent = String(path[..<end])
+      let made = unsafe mkdir(parent, 0o700)
+      if made == 0 { unsafe chmod(parent, 0o700) }
+      let number = errno
+      if made != 0 && ![EEXIST, EISDIR, EROFS, EACCES].contains(number) {
+        throw failure(SystemError(number: number, call: "mkdir"))
+      }
+    }
+  }
+
+  /// A file locked or mapped over a network is not what LMDB needs (lmdb.h, "Caveats").
+  private static func refuseRemoteFileSystem(_ descriptor: Int32) throws(Failure) {
+    let remote: [Int64] = [
+      0x6969, 0xFF53_4D42, 0xFE53_4D42, 0x517B, 0x0102_1997, 0x564C, 0x7375_7245, 0x5346_414F, 0xC36_400,
+      0x1980_0202,
+    ]  // NFS, CIFS, SMB2, SMB, 9p, NCP, Coda, AFS, Ceph, mqueue
+    if remote.contains(cnetspool_file_system_type(descriptor)) { throw refusal("remoteFileSystem") }
+  }
+
+  static func refusal(_ reason: String) -> Failure { Failure(.storeOpenFailed, reason: reason) }
+
+  static func failure(_ error: SystemError) -> Failure {
+    let underlying = Failure.Underlying.errno(error.number)
+    switch error.number {
+    case EMFILE, ENFILE: return Failure(.tooManyOpenFiles, underlying: underlying)
+    case ENOSPC, EDQUOT: return Failure(.storageFull, underlying: underlying)
+    case ELOOP: return Failure(.storeOpenFailed, reason: "symlink", underlying: underlying)
+    case EISDIR, ENOTDIR: return Failure(.storeOpenFailed, reason: "notAFile", underlying: underlying)
+    case EROFS: return Failure(.storeOpenFailed, reason: "readOnly", underlying: underlying)
+    case EACCES, EPERM: return Failure(.storeOpenFailed, reason: "permissions", underlying: underlying)
+    default: return Failure(.storeOpenFailed, reason: error.call, underlying: underlying)
+    }
+  }
+}
+
+// MARK: Files in it
+
+extension EnvironmentPlace {
+  /// Opens a file of ours: never through a symlink, never a pipe, never somebody else's; 0600 afterwards.
+  private static func openOwnFile(
+    _ name: String, in directory: borrowing FileDescriptor, creating: Bool
+  ) throws(Failure) -> FileDescriptor {
+    do {
+      let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (creating ? O_CREAT : 0)
+      let file = try FileDescriptor(opening: name, in: directory, flags: flags)
+      let status = try FileStatus(of: file.rawValue)
+      guard status.isRegular else { throw refusal("notAFile") }
+      guard status.owner == geteuid() else { throw refusal("owner") }
+      if status.mode & 0o777 != 0o600 { _ = fchmod(file.rawValue, 0o600) }
+      return file
+    } catch let error as SystemError {
+      throw failure(error)
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw refusal("permissions")
+    }
+  }
+
+  func openData() throws(Failure) -> FileDescriptor {
+    try Self.openOwnFile(Self.dataName, in: directory, creating: false)
+  }
+
+  /// What stands at the data file's name, a symlink not followed.
+  func dataStatus() -> FileStatus? { FileStatus(named: Self.dataName, in: directory.rawValue) }
+
+  /// LMDB leaves its descriptors open to programs this process starts; there are two of the data file.
+  func adopt(data descriptor: Int32) {
+    dataDescriptor.store(descriptor, ordering: .releasing)
+    guard let status = try? FileStatus(of: descriptor) else { return }
+    _ = fchmod(descriptor, 0o600)
+    for other in SystemText.openDescriptors()
+    where (try? FileStatus(of: other))?.identity == status.identity {
+      _ = fcntl(other, F_SETFD, FD_CLOEXEC)
+    }
+  }
+
+  /// The length of the open data file.
+  var dataBytes: Int? {
+    (try? FileStatus(of: dataDescriptor.load(ordering: .acquiring))).map { Int($0.bytes) }
+  }
+
+  func removeData() {
+    _ = unsafe unlinkat(directory.rawValue, Self.dataName, 0)
+    removeLockFile()
+  }
+
+  /// Only while no other process has the environment open.
+  func removeLockFile() { _ = unsafe unlinkat(directory.rawValue, Self.lockName, 0) }
+
+  /// Moves the data file aside and answers its new name. Of earlier ones the newest two stay.
+  func quarantineData() -> String {
+    let name = freeBadName()
+    _ = unsafe renameat(directory.rawValue, Self.dataName, directory.rawValue, name)
+    removeData()
+    let old = SystemText.names(inDirectory: path).filter { $0.hasPrefix(Self.badPrefix) }.sorted()
+    for name in old.dropLast(Self.badMax) { _ = unsafe unlinkat(directory.rawValue, name, 0) }
+    return name
+  }
+
+  private func freeBadName() -> String {
+    var moment = WallClock.microseconds
+    while FileStatus(named: Self.badPrefix + String(moment), in: directory.rawValue) != nil { moment += 1 }
+    return Self.badPrefix + String(moment)
+  }
+
+  /// A new file is only there after a power loss when its directory was written too.
+  func syncDirectory() { _ = fsync(directory.rawValue) }
+
+  /// And a new directory only when the one above it was. Which of them an earlier process made and did not live to
+  /// sync cannot be told, so all are that are this user's.
+  func syncDirectoriesAbove() {
+    var above = path[...]
+    while above != "/", above != "." {
+      let slash = above.lastIndex(of: "/")
+      above = slash.map { $0 == above.startIndex ? "/" : above[..<$0] } ?? "."
+      guard let parent = try? FileDescriptor(opening: String(above), flags: O_RDONLY | O_DIRECTORY),
+        let status = try? FileStatus(of: parent.rawValue), status.owner == geteuid()
+      else { return }
+      _ = fsync(parent.rawValue)
+    }
+  }
+}
+
+// MARK: Locks
+
+extension EnvironmentPlace {
+  /// Keeps other processes from opening or leaving meanwhile.
+  func lockDirectory(patience: Microseconds) throws(Failure) {
+    let deadline = MonotonicClock.now + patience
+    while flock(directory.rawValue, LOCK_EX | LOCK_NB) != 0 {
+      if errno != EWOULDBLOCK && errno != EINTR {
+        throw Self.failure(SystemError(number: errno, call: "flock"))
+      }
+      if MonotonicClock.now > deadline { throw Failure(.storeBusy, reason: "opening") }
+      usleep(2_000)
+    }
+  }
+
+  func unlockDirectory() { _ = flock(directory.rawValue, LOCK_UN) }
+
+  /// True when no other process has the environment open; then none can open it before `shareUse`.
+  func lockUseAlone() -> Bool { flock(stampFile.rawValue, LOCK_EX | LOCK_NB) == 0 }
+
+  /// False when another process wants it for itself.
+  func lockUseShared() -> Bool { flock(stampFile.rawValue, LOCK_SH | LOCK_NB) == 0 }
+}
+
+// MARK: The stamp
+
+extension EnvironmentPlace {
+  func readStamp() -> EnvironmentStamp? {
+    var bytes = [UInt8](repeating: 0, count: EnvironmentStamp.bytes + 1)
+    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+      (try? unsafe stampFile.read(into: buffer, at: 0)) ?? 0
+    }
+    return EnvironmentStamp(decoding: bytes.rawBytes.extracting(first: count))
+  }
+
+  /// `onDisk`: the disk has it when this returns.
+  func write(_ stamp: EnvironmentStamp, onDisk: Bool) throws(Failure) {
+    do {
+      self.stamp.withLock { $0 = stamp }
+      let bytes = stamp.encode()
+      guard try stampFile.write(bytes.rawBytes, at: 0) == bytes.count else {
+        throw SystemError(number: ENOSPC, call: "pwrite")
+      }
+      let number = stampFile.rawValue
+      _ = try SystemError.check("ftruncate") { ftruncate(number, off_t(bytes.count)) }
+      if onDisk { _ = try SystemError.check("fdatasync") { fdatasync(number) } }
+    } catch let error as SystemError {
+      throw Self.failure(error)
+    } catch {
+      throw Self.refusal("stamp")
+    }
+  }
+
+  /// A page was found damaged: the next process that finds nobody here begins afresh.
+  func markSuspect() {
+    guard var stamp = readStamp(), !stamp.isSuspect else { return }
+    stamp.isSuspect = true
+    try? write(stamp, onDisk: false)
+  }
+
+  /// The environment is closed. Whoever is the last to leave says whether all is in order, and marks the
+  /// file with a time that no write gives it, so that a later change shows.
+  func leave(isSynced: Bool) {
+    // Leases may keep this object, and with it the descriptor, for long.
+    defer { _ = flock(stampFile.rawValue, LOCK_UN) }
+    guard isSynced, (try? lockDirectory(patience: 100_000)) != nil else { return }
+    defer { unlockDirectory() }
+    if lockUseAlone() { writeOrderlyStamp() }
+  }
+
+  private func writeOrderlyStamp() {
+    guard var stamp = readStamp(), !stamp.isSuspect, let data = try? openData() else { return }
+    var times = [timespec(), timespec()]
+    unsafe clock_gettime(CLOCK_REALTIME, &times[1])
+    times[1].tv_nsec = Int.random(in: 0..<1_000_000_000)
+    times[0] = times[1]
+    guard unsafe futimens(data.rawValue, times) == 0, let identity = try? FileIdentity(of: data) else {
+      return
+    }
+    stamp.state = .orderly
+    stamp.brokenOpenings = 0
+    stamp.boot = .current
+    stamp.dataBytes = identity.size
+    stamp.dataModified = identity.modified
+    try? write(stamp, onDisk: true)
+  }
+}

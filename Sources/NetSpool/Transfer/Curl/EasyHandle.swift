@@ -1,0 +1,195 @@
+internal import CNetSpoolCurl
+internal import CNetSpoolShims
+
+/// One libcurl easy handle: one transfer at a time and, for its whole life, one origin and one scope.
+///
+/// Options that do not differ between requests are set once; a request changes the path in the handle's
+/// pre-parsed URL and nothing else when it is a plain GET.
+@safe
+final class EasyHandle {
+  /// What differs between methods, remembered so that only a change is told to libcurl.
+  struct Shape: Equatable {
+    var method: Method = .get
+    /// Nil: no body. -1: a body of unknown length.
+    var bodyBytes: Int64?
+    var refusesResend = false
+    /// Not one of the idle connections (CURLOPT_FRESH_CONNECT).
+    var needsFreshConnection = false
+    /// Every head line goes to the body's callback too, before libcurl reads it (CURLOPT_HEADER).
+    var showsHead = false
+  }
+
+  /// libcurl's own type is `void`.
+  let easy: UnsafeMutableRawPointer
+  private let url: OpaquePointer
+  private var headers: UnsafeMutablePointer<curl_slist>?
+  private var shape = Shape()
+  private var endsConnection = false
+  private let alwaysEndsConnection: Bool
+  private let errorText: UnsafeMutablePointer<CChar>
+  /// The hook before each sending stays on.
+  private let alwaysWatches: Bool
+  private let requiresAlternativeName: Bool
+  /// Kept until the handle has left it.
+  private let shared: SharedState
+
+  init(
+    origin: String, settings: HandleSettings, context: UnsafeMutableRawPointer,
+    closing: UnsafeMutableRawPointer, shared: SharedState
+  )
+    throws(Failure)
+  {
+    guard let easy = unsafe curl_easy_init(), let url = unsafe curl_url() else {
+      throw Failure(.outOfMemory, reason: "curl_easy_init")
+    }
+    unsafe self.easy = easy
+    unsafe self.url = url
+    let isSecure = origin.hasPrefix("https:")
+    requiresAlternativeName = isSecure && settings.tls.requiresAlternativeName
+    alwaysWatches =
+      settings.egress.isRestricted || requiresAlternativeName || (isSecure && settings.allowsHTTP2)
+    self.shared = shared
+    alwaysEndsConnection = settings.alwaysEndsConnection
+    unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
+    precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
+    unsafe setOnce(settings, isSecure: isSecure, context, closing)
+  }
+
+  deinit {
+    unsafe curl_easy_cleanup(easy)
+    unsafe curl_url_cleanup(url)
+    unsafe curl_slist_free_all(headers)
+    unsafe errorText.deallocate()
+  }
+
+  private func setOnce(
+    _ settings: HandleSettings, isSecure: Bool, _ context: UnsafeMutableRawPointer,
+    _ closing: UnsafeMutableRawPointer
+  ) {
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_CURLU, UnsafeMutableRawPointer(url))
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_PRIVATE, context)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+    unsafe EasyCallbacks.install(on: easy, context: context, closing: closing)
+    unsafe cnetspool_easy_allow_http_only(easy)
+    set(CURLOPT_NOSIGNAL, 1)  // saves six system calls a request, and signals are the host's
+    set(CURLOPT_QUICK_EXIT, 1)  // cancelling during a name lookup must not wait for it
+    set(CURLOPT_FOLLOWLOCATION, 0)  // redirects are ours
+    set(CURLOPT_HTTP_CONTENT_DECODING, 0)  // decoding is ours, with limits and a proven end
+    set(CURLOPT_HTTP09_ALLOWED, 0)
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // a proxy's answer to CONNECT is no answer to the request
+    unsafe cnetspool_easy_ignore_netrc(easy)
+    set(CURLOPT_NOPROGRESS, 1)
+    set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
+    set(CURLOPT_TCP_KEEPALIVE, 1)
+    // Only TLS tells before the first answer whether a connection will be HTTP/2; without it everything to an
+    // origin would wait for that answer.
+    if isSecure, settings.allowsHTTP2 { set(CURLOPT_PIPEWAIT, 1) }
+    set(CURLOPT_BUFFERSIZE, settings.bufferBytes(isSecure: isSecure))
+    unsafe settings.apply(to: easy, isSecure: isSecure)
+    if isSecure || settings.keepsCookies { unsafe shared.join(easy) }
+    if alwaysWatches { unsafe EasyCallbacks.watchResend(on: easy, true) }
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) {
+    unsafe cnetspool_easy_set_long(easy, option, value)
+  }
+
+  /// Points the handle at another path of its origin: the bytes of a URL from an offset on.
+  func setTarget(of url: String, from offset: Int) {
+    let bytes = url.utf8.span
+    let mark = bytes.firstIndex(of: UInt8(ascii: "?"), from: offset)
+    let hasEscape = bytes.firstIndex(of: UInt8(ascii: "%"), from: offset) != nil
+    unsafe url.withCString { text in
+      // curl_url_set(3) turns %C3 into %c3 in a part, but not in a whole URL; a signature over the target
+      // would notice.
+      if hasEscape { return unsafe _ = curl_url_set(self.url, CURLUPART_URL, text, 0) }
+      guard let mark else {
+        unsafe curl_url_set(self.url, CURLUPART_PATH, text + offset, 0)
+        return unsafe _ = curl_url_set(self.url, CURLUPART_QUERY, nil, 0)
+      }
+      let path = unsafe String(
+        decoding: UnsafeRawBufferPointer(start: text + offset, count: mark - offset), as: UTF8.self)
+      unsafe curl_url_set(self.url, CURLUPART_PATH, path, 0)
+      unsafe curl_url_set(self.url, CURLUPART_QUERY, text + mark + 1, 0)
+    }
+  }
+
+  func setShape(_ new: Shape) {
+    guard new != shape else { return }
+    shape = new
+    unsafe EasyCallbacks.watchResend(on: easy, new.refusesResend || alwaysWatches)
+    set(CURLOPT_FRESH_CONNECT, new.needsFreshConnection ? 1 : 0)
+    set(CURLOPT_HEADER, new.showsHead ? 1 : 0)
+    set(CURLOPT_HTTPGET, 1)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, nil)
+    if let bytes = new.bodyBytes {
+      set(CURLOPT_POST, 1)
+      unsafe cnetspool_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, bytes)
+      if new.method != .post { setMethodName(new.method) }
+    } else if new.method == .head {
+      set(CURLOPT_NOBODY, 1)
+    } else if new.method != .get {
+      setMethodName(new.method)
+    }
+  }
+
+  private func setMethodName(_ method: Method) {
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, method.name)
+  }
+
+  /// Sends exactly these lines besides libcurl's Host and Accept. The list lives until the next one.
+  func setHeaders(_ lines: [String]) {
+    let old = unsafe headers
+    unsafe headers = nil
+    for line in lines { unsafe headers = curl_slist_append(headers, line) }
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
+    unsafe curl_slist_free_all(old)
+  }
+
+  /// The connection of this exchange serves no other (CURLOPT_FORBID_REUSE). Libcurl looks at its end, so it
+  /// may be said as late as at the head.
+  func setEndsConnection(_ isOn: Bool) {
+    let isOn = isOn || alwaysEndsConnection
+    guard isOn != endsConnection else { return }
+    endsConnection = isOn
+    set(CURLOPT_FORBID_REUSE, isOn ? 1 : 0)
+  }
+
+  /// From now on it opens connections, TLS included, and sends nothing on them (CURLOPT_CONNECT_ONLY).
+  func setConnectsOnly() { set(CURLOPT_CONNECT_ONLY, 1) }
+
+  /// A new connection's certificate names the host where it must; an old one's was looked at when it was new.
+  var hasProperCertificate: Bool {
+    guard requiresAlternativeName, info().new_connections > 0 else { return true }
+    return unsafe cnetspool_easy_has_alternative_name(easy) != 0
+  }
+
+  /// Of the connection of the transfer that has just ended.
+  var localPort: Int { unsafe cnetspool_easy_local_port(easy) }
+
+  /// What the TLS library said about the certificate (X509_V_ERR_…); 0: nothing.
+  var verifyResult: Int { unsafe cnetspool_easy_verify_result(easy) }
+
+  var isConnected: Bool { pretransferTime > 0 }
+
+  /// Microseconds from the start until the request was about to be sent; 0 before (CURLINFO_PRETRANSFER_TIME_T).
+  var pretransferTime: Int64 { unsafe cnetspool_easy_pretransfer_time(easy) }
+
+  /// libcurl's sentence about the last failure.
+  var message: String { unsafe String(cString: errorText) }
+
+  func clearMessage() { unsafe errorText.pointee = 0 }
+
+  func pause() { unsafe curl_easy_pause(easy, Int32(CURLPAUSE_ALL)) }
+
+  /// May call the write and read callbacks before it returns.
+  func unpause() { unsafe curl_easy_pause(easy, Int32(CURLPAUSE_CONT)) }
+
+  func info() -> cnetspool_transfer_info {
+    var info = cnetspool_transfer_info()
+    unsafe cnetspool_easy_info(easy, &info)
+    return info
+  }
+}

@@ -1,0 +1,121 @@
+internal import CNetSpoolCurl
+internal import CNetSpoolShims
+
+/// What a handle is given once, for its whole life.
+struct HandleSettings: Sendable {
+  /// 16 KiB suits thumbnails; large bodies want more (CURLOPT_BUFFERSIZE).
+  var receiveBufferBytes = 16 << 10
+  var tls = TLSSettings()
+  /// For http and for https; nil is none, whatever the environment says.
+  var plainProxy: ProxySettings?
+  var secureProxy: ProxySettings?
+  /// Where connections may lead.
+  var egress = EgressRule.any
+  /// Cookies are kept in memory and sent back, for this engine alone.
+  var keepsCookies = false
+  var allowsHTTP2 = true
+  /// Shown to the origin when it asks.
+  var certificate: ClientCertificate?
+  var ntlm: NTLMAccount?
+  /// What its connections are bound to: they serve nobody else. 0: nothing.
+  var connectionIdentity: UInt64 = 0
+
+  init() {}
+
+  /// Connections are judged by rules of this engine alone, so no other's may be used, nor used by others.
+  var needsOwnConnections: Bool {
+    !tls.verifies || tls.requiresAlternativeName || egress.isRestricted || keepsCookies
+      || plainProxy?.account != nil || secureProxy?.account != nil
+  }
+
+  func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }
+
+  /// libcurl 7.88 forgets to go on with an HTTP/2 head that its buffer cannot hold, and the transfer hangs; it takes
+  /// none that is longer than this.
+  private static let http2HeadBytesMax = 128 << 10
+
+  func bufferBytes(isSecure: Bool) -> Int {
+    allowsHTTP2 && isSecure ? max(receiveBufferBytes, Self.http2HeadBytesMax) : receiveBufferBytes
+  }
+
+  /// For bodies that go to streams, which are the long ones; a short body touches only its beginning.
+  static let streamBufferBytes = 64 << 10
+
+  /// Without TLS there is no HTTP/2, and libcurl must know it: a handle that might multiplex waits, with
+  /// CURLOPT_PIPEWAIT, until the first connection's first answer has told whether it can.
+  func apply(to easy: UnsafeMutableRawPointer, isSecure: Bool) {
+    let proxy = proxy(isSecure: isSecure)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy?.url ?? "")
+    // Never nil: else the environment is searched for it.
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, proxy?.exceptions ?? "")
+    if let proxy { unsafe proxy.apply(to: easy, tls) }
+    if keepsCookies { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIEFILE, "") }
+    unsafe cnetspool_easy_set_long(
+      easy, CURLOPT_HTTP_VERSION,
+      Int(allowsHTTP2 && isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+    unsafe tls.apply(to: easy)
+    if let certificate { unsafe certificate.apply(to: easy) }
+    guard let ntlm else { return }
+    // The one scheme, never CURLAUTH_ANY: a hostile origin would choose the weakest.
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_HTTPAUTH, Int(cnetspool_auth_ntlm))
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_USERNAME, ntlm.user)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_PASSWORD, ntlm.password.revealed)
+  }
+
+  /// The connection is authenticated, not the request, so it is used once (CURLOPT_FORBID_REUSE).
+  var alwaysEndsConnection: Bool { ntlm != nil }
+}
+
+/// `DOMAIN\user` and the password, for libcurl to answer with.
+struct NTLMAccount: Sendable, Hashable {
+  var user: String
+  var password: Secret
+}
+
+extension HandleSettings {
+  /// What of a credential belongs to the connection, and not to a request's fields.
+  mutating func identify(as credential: Credential) {
+    certificate = credential.certificate
+    if case .ntlm(let user, let password) = credential.scheme {
+      ntlm = NTLMAccount(user: user, password: password)
+      allowsHTTP2 = false
+    }
+    connectionIdentity = credential.connectionIdentity
+  }
+}
+
+/// Who may use a handle again, apart from its origin: it never moves to another engine, whose credentials and
+/// trust may differ, and its buffer is only ever as large as it was made.
+struct HandleScope: Sendable, Hashable {
+  let engine: UInt64
+  let streams: Bool
+  /// Of the credential; 0: none.
+  var identity: UInt64 = 0
+}
+
+/// How the origin proves who it is.
+struct TLSSettings: Sendable, Hashable {
+  /// A PEM bundle instead of the system's.
+  var authorities: String?
+  /// `sha256//…;sha256//…` (CURLOPT_PINNEDPUBLICKEY).
+  var pinnedPublicKey: String?
+  /// False believes anybody.
+  var verifies = true
+  /// A certificate that names its host only in its subject is refused (RFC 9110 section 4.3.4).
+  var requiresAlternativeName = false
+
+  init() {}
+
+  /// TLS 1.2 or later, forward secrecy and authenticated encryption only.
+  static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:!aNULL"
+
+  func apply(to easy: UnsafeMutableRawPointer) {
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
+    if requiresAlternativeName { unsafe cnetspool_easy_set_long(easy, CURLOPT_CERTINFO, 1) }
+    if let authorities { unsafe cnetspool_easy_set_string(easy, CURLOPT_CAINFO, authorities) }
+    if let pin = pinnedPublicKey { unsafe cnetspool_easy_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }
+  }
+}

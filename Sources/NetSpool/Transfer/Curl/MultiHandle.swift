@@ -1,0 +1,197 @@
+internal import CNetSpoolCurl
+internal import CNetSpoolShims
+internal import CNetSpoolUV
+
+/// One libcurl multi handle, driven by the loop through its socket interface
+/// (curl_multi_socket_action(3)).
+@safe
+final class MultiHandle {
+  /// Idle connections kept open, explicit: unset, libcurl drops warm ones after a burst.
+  static let connectionsMax = 256
+
+  private let loop: EventLoop
+  private let multi: UnsafeMutableRawPointer
+  /// By descriptor; a watch lives as long as its connection.
+  private var watches: [SocketWatch?] = []
+  private var timer: LoopTimer?
+  /// libcurl said "timeout 0": it wants to be called now, which is this iteration and not in a millisecond.
+  private var isDue = false
+  /// Transfers that asked libcurl to leave their connection alone for now.
+  var pausedTransfers = 0
+  /// Local ports of connections that were closed since all ended transfers were taken last.
+  private var closedPorts: [Int] = []
+  /// Transfers under way.
+  private var running = 0
+  var isUnused: Bool { running == 0 }
+
+  /// TLS sessions, and cookies if they are kept.
+  let shared: SharedState
+
+  init(loop: EventLoop, keepsCookies: Bool = false) throws(Failure) {
+    guard let multi = unsafe curl_multi_init() else { throw Failure(.outOfMemory, reason: "curl_multi_init") }
+    self.loop = loop
+    shared = SharedState(keepsCookies: keepsCookies)
+    unsafe self.multi = multi
+    timer = LoopTimer(on: loop) { [unowned self] in
+      isDue = true
+      self.loop.markDirty()
+    }
+    install()
+  }
+
+  private func install() {
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe cnetspool_multi_set_socket_callback(multi) { _, descriptor, what, context, _ in
+      unsafe Unmanaged<MultiHandle>.fromOpaque(context!).takeUnretainedValue().watch(descriptor, what)
+      return 0
+    }
+    unsafe cnetspool_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
+    unsafe cnetspool_multi_set_timer_callback(multi) { _, milliseconds, context in
+      unsafe Unmanaged<MultiHandle>.fromOpaque(context!).takeUnretainedValue().schedule(milliseconds)
+      return 0
+    }
+    unsafe cnetspool_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
+    unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.connectionsMax)
+    unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 100)
+  }
+
+  /// What a socket must call before it is closed; unretained, so the multi outlives its handles.
+  var closingContext: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+  // MARK: Transfers
+
+  func add(_ easy: EasyHandle) {
+    loop.assertOnLoop()
+    running += 1
+    unsafe curl_multi_add_handle(multi, easy.easy)
+  }
+
+  func remove(_ easy: EasyHandle) {
+    loop.assertOnLoop()
+    running -= 1
+    unsafe curl_multi_remove_handle(multi, easy.easy)
+  }
+
+  /// The next transfer that ended, with libcurl's code.
+  func nextDone() -> (Transfer, CURLcodeValue)? {
+    var code = CURLE_OK
+    guard let easy = unsafe cnetspool_multi_next_done(multi, &code) else {
+      if !closedPorts.isEmpty { closedPorts = [] }
+      return nil
+    }
+    let context = unsafe cnetspool_easy_private(easy)!
+    return unsafe (Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), Int32(code.rawValue))
+  }
+
+  typealias CURLcodeValue = Int32
+
+  /// Calls libcurl if it asked to be called now; true when it did, and transfers may have moved.
+  func runIfDue() -> Bool {
+    guard isDue else { return false }
+    isDue = false
+    var running: Int32 = 0
+    unsafe cnetspool_multi_timed_out(multi, &running)
+    passLastByte()
+    return true
+  }
+
+  #if DEBUG
+  /// libcurl was given the last byte of a body, and sends it before it returns.
+  var takesLastByte = false
+  #endif
+
+  @inline(__always)
+  private func passLastByte() {
+    #if DEBUG
+    if takesLastByte { Failpoint.pass(.afterLastByte) }
+    takesLastByte = false
+    #endif
+  }
+
+  // MARK: Callbacks
+
+  private func schedule(_ milliseconds: Int) {
+    switch milliseconds {
+    case ..<0: timer?.stop()
+    case 0:
+      isDue = true
+      loop.markDirty()
+    default: timer?.start(milliseconds: UInt64(milliseconds))
+    }
+  }
+
+  private func watch(_ descriptor: Int32, _ what: Int32) {
+    let index = Int(descriptor)
+    while watches.count <= index { watches.append(nil) }
+    if what == CURL_POLL_REMOVE { return letGo(index) }
+    var events: SocketWatch.Events = []
+    if what & CURL_POLL_IN != 0 { events.insert(.readable) }
+    if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
+    if watches[index] == nil {
+      watches[index] = SocketWatch(
+        on: loop, descriptor: descriptor, outlivesUse: StraySocket.isConnection(descriptor),
+        onIdleEvent: { [unowned self] in strayed(descriptor) }
+      ) { [unowned self] events in
+        fired(descriptor, events)
+      }
+    }
+    watches[index]?.want(events)
+  }
+
+  /// libcurl wants nothing of a socket for now, or is about to close it. Only those of a working connection are
+  /// closed through CURLOPT_CLOSESOCKETFUNCTION. One that was never read from is still connecting, and others are
+  /// those by which a thread tells that it has found a name: they go without a word, so their watch ends here.
+  private func letGo(_ index: Int) {
+    guard let watch = watches[index] else { return }
+    watch.want([])
+    guard !(watch.hasBeenRead && watch.outlivesUse) else { return }
+    watches[index] = nil
+    watch.close()
+  }
+
+  private func fired(_ descriptor: Int32, _ events: SocketWatch.Events) {
+    var flags: Int32 = 0
+    if events.contains(.readable) { flags |= CURL_CSELECT_IN }
+    if events.contains(.writable) { flags |= CURL_CSELECT_OUT }
+    var running: Int32 = 0
+    unsafe curl_multi_socket_action(multi, descriptor, flags, &running)
+    passLastByte()
+    loop.didServeSocket()
+  }
+
+  /// Bytes on a connection that nobody uses, if it is not simply closed: an answer to nothing. libcurl would
+  /// give them to the next request (RFC 9112 section 9.2 tells clients to close), so the connection is undone and
+  /// libcurl finds it dead. A paused transfer looks the same from here, so while there is one nothing is done.
+  ///
+  /// TLS speaks without being asked, but its records begin with 20 to 23 (RFC 8446 section 5.1), which begins no
+  /// status line.
+  private func strayed(_ descriptor: Int32) {
+    guard pausedTransfers == 0, let first = StraySocket.firstByte(of: descriptor), !(20...23).contains(first)
+    else { return }
+    StraySocket.disconnect(descriptor)
+  }
+
+  /// For a transfer that has ended: whether the end of its connection was the same event. libcurl knows connections by
+  /// numbers of its own, and tells the number only to the last one on it.
+  func hasJustClosed(localPort: Int) -> Bool { closedPorts.contains(localPort) }
+
+  /// libuv aborts when a descriptor is closed under its poll, so the poll ends first.
+  func willClose(_ descriptor: Int32) {
+    if let port = StraySocket.localPort(of: descriptor) { closedPorts.append(port) }
+    let index = Int(descriptor)
+    guard index < watches.count, let watch = watches[index] else { return }
+    watches[index] = nil
+    watch.close()
+  }
+
+  // MARK: End
+
+  /// Closes all connections. Socket callbacks come in meanwhile, so `self` must still be whole.
+  func close() {
+    unsafe curl_multi_cleanup(multi)
+    for watch in watches { watch?.close() }
+    watches = []
+    timer?.close()
+    timer = nil
+  }
+}

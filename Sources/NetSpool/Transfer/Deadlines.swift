@@ -1,0 +1,86 @@
+/// When a running transfer has taken too long, and in which phase. Pure: time is passed in.
+///
+/// libcurl's own timers cost 15 % when set per transfer and have no limit for the head, so one tick of the
+/// loop asks these for every running transfer.
+struct Deadlines: Sendable {
+  enum Expiry: String, Sendable { case connect, headers = "headers", stall, total }
+
+  /// What is known at a tick.
+  struct Progress: Sendable {
+    var isConnected: Bool
+    var hasHead: Bool
+    var bytes: Int64
+    /// Paused by a slow reader: the origin is not to blame.
+    var isPaused: Bool
+
+    init(isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool) {
+      self.isConnected = isConnected
+      self.hasHead = hasHead
+      self.bytes = bytes
+      self.isPaused = isPaused
+    }
+  }
+
+  private let timeouts: Timeouts
+  private let startedAt: Microseconds
+  private var connectedAt: Microseconds?
+  private var checkedAt: Microseconds
+  private var checkedBytes: Int64 = 0
+  private var pausedFor: Microseconds = 0
+  private var lastTick: Microseconds
+
+  init(_ timeouts: Timeouts, now: Microseconds) {
+    self.timeouts = timeouts
+    startedAt = now
+    checkedAt = now
+    lastTick = now
+  }
+
+  mutating func check(_ progress: Progress, now: Microseconds) -> Expiry? {
+    defer { lastTick = now }
+    if progress.isPaused {
+      pausedFor += now - lastTick
+      restartStall(progress, now)
+      return nil
+    }
+    if let total = timeouts.total, now - startedAt - pausedFor >= microseconds(total) { return .total }
+    guard progress.isConnected else {
+      return now - startedAt >= microseconds(timeouts.connect) ? .connect : nil
+    }
+    if connectedAt == nil {
+      connectedAt = now
+      restartStall(progress, now)
+    }
+    return progress.hasHead ? checkStall(progress, now) : checkHead(progress, now)
+  }
+
+  /// While the request's body is still going out, the origin owes no head yet: only a stall counts.
+  private mutating func checkHead(_ progress: Progress, _ now: Microseconds) -> Expiry? {
+    if progress.bytes > checkedBytes {
+      restartStall(progress, now)
+      return nil
+    }
+    return now - max(checkedAt, connectedAt!) >= microseconds(timeouts.head) ? .headers : nil
+  }
+
+  private mutating func checkStall(_ progress: Progress, _ now: Microseconds) -> Expiry? {
+    guard let stall = timeouts.stall else { return nil }
+    let elapsed = now - checkedAt
+    let owed = Int64(timeouts.stallBytesPerSecond) * elapsed / 1_000_000
+    // Looked at once a second, and at least twice within the limit.
+    if elapsed >= min(1_000_000, microseconds(stall) / 2), progress.bytes - checkedBytes >= owed {
+      restartStall(progress, now)
+      return nil
+    }
+    return elapsed >= microseconds(stall) ? .stall : nil
+  }
+
+  private mutating func restartStall(_ progress: Progress, _ now: Microseconds) {
+    checkedAt = now
+    checkedBytes = progress.bytes
+  }
+
+  private func microseconds(_ seconds: Double) -> Microseconds {
+    Microseconds(min(seconds, 1e9) * 1_000_000)
+  }
+}

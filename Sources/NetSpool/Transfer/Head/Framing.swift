@@ -1,0 +1,134 @@
+/// What a head says about the extent and coding of its body, noted while the lines go by so that the
+/// transfer needs no lookups (RFC 9112 section 6).
+struct Framing: Sendable, Hashable {
+  /// `Content-Length`, at most 18 digits.
+  package private(set) var contentLength: Int64?
+  package private(set) var hasTransferEncoding = false
+  /// `chunked` is the last transfer coding.
+  package private(set) var isChunked = false
+  /// There is a content coding other than `identity`.
+  package private(set) var hasContentEncoding = false
+  package private(set) var hasLocation = false
+  /// The connection ends with this answer, or must be ended because its framing is doubtful.
+  package private(set) var closesConnection = false
+  private var keepsAlive = false
+
+  init() {}
+
+  /// Looks at one field. Answers true if it decides where the body ends; throws `ambiguousFraming`.
+  @inline(__always)
+  mutating func note(
+    _ line: Span<UInt8>, name: Range<Int>, value: Range<Int>
+  ) throws(Failure) -> Bool {
+    // Most fields are told apart by length and first letter alone.
+    switch (name.count, line[name.lowerBound] | 0x20) {
+    case (14, UInt8(ascii: "c")), (17, UInt8(ascii: "t")), (16, UInt8(ascii: "c")),
+      (8, UInt8(ascii: "l")), (10, UInt8(ascii: "c")):
+      try noteCandidate(line, name: name, value: value)
+    default: false
+    }
+  }
+
+  private mutating func noteCandidate(
+    _ line: Span<UInt8>, name: Range<Int>, value: Range<Int>
+  ) throws(Failure) -> Bool {
+    if line.equals("content-length", in: name) {
+      try noteLength(line, value)
+      return true
+    }
+    if line.equals("transfer-encoding", in: name) {
+      try noteTransferEncoding(line, value)
+      return true
+    }
+    if line.equals("content-encoding", in: name) {
+      hasContentEncoding = hasContentEncoding || !(value.isEmpty || line.equals("identity", in: value))
+    } else if line.equals("location", in: name) {
+      hasLocation = true
+    } else if line.equals("connection", in: name) {
+      noteConnection(line, value)
+    }
+    return false
+  }
+
+  /// One number, or a list of the same number (RFC 9112 section 6.3 item 5). Repeats that agree are
+  /// harmless and seen behind proxies; anything else lets two readers cut the stream differently.
+  private mutating func noteLength(_ line: Span<UInt8>, _ value: Range<Int>) throws(Failure) {
+    var list = ListElements(value)
+    while let element = list.next(line) {
+      let length = try Self.length(line, element)
+      guard contentLength == nil || contentLength == length else { throw Self.ambiguous("lengthsDiffer") }
+      contentLength = length
+    }
+  }
+
+  private static func length(_ line: Span<UInt8>, _ digits: Range<Int>) throws(Failure) -> Int64 {
+    guard !digits.isEmpty, digits.count <= 18 else { throw ambiguous("lengthDigits") }
+    var length: Int64 = 0
+    for index in digits {
+      guard line[index].isASCIIDigit else { throw ambiguous("lengthDigits") }
+      length = length * 10 + Int64(line[index] - 0x30)
+    }
+    return length
+  }
+
+  /// `chunked` must stand last and once (RFC 9112 section 6.1), else nobody knows where the body ends.
+  private mutating func noteTransferEncoding(
+    _ line: Span<UInt8>, _ value: Range<Int>
+  ) throws(Failure) {
+    hasTransferEncoding = true
+    var list = ListElements(value)
+    while let element = list.next(line) {
+      guard !isChunked else { throw Self.ambiguous("chunkedNotLast") }
+      guard !element.isEmpty else { throw Self.ambiguous("transferEncoding") }
+      isChunked = line.equals("chunked", in: element)
+    }
+  }
+
+  private mutating func noteConnection(_ line: Span<UInt8>, _ value: Range<Int>) {
+    var list = ListElements(value)
+    while let element = list.next(line) {
+      if line.equals("close", in: element) { closesConnection = true }
+      if line.equals("keep-alive", in: element) { keepsAlive = true }
+    }
+  }
+
+  /// Draws the conclusions at the end of the head.
+  mutating func complete(version: CoreResponseHead.Version, accepting lenient: Bool) throws(Failure) {
+    if version == .http10 {
+      // HTTP/1.0 knows no transfer codings: one that comes is processed, on a connection that is
+      // then ended (RFC 9112 section 6.1).
+      if !keepsAlive || hasTransferEncoding { closesConnection = true }
+    }
+    guard hasTransferEncoding, contentLength != nil else { return }
+    guard lenient else { throw Self.ambiguous("lengthWithTransferEncoding") }
+    contentLength = nil
+    closesConnection = true
+  }
+
+  static func ambiguous(_ reason: String) -> Failure {
+    Failure(.ambiguousFraming, reason: reason, sendState: .maybeProcessed)
+  }
+}
+
+/// The elements of a comma-separated list, blanks around them dropped, empty ones kept.
+private struct ListElements {
+  private var position: Int
+  private let end: Int
+  private var isDone = false
+
+  init(_ range: Range<Int>) {
+    position = range.lowerBound
+    end = range.upperBound
+  }
+
+  mutating func next(_ line: Span<UInt8>) -> Range<Int>? {
+    guard !isDone else { return nil }
+    var stop = position
+    while stop < end, line[stop] != UInt8(ascii: ",") { stop += 1 }
+    defer {
+      isDone = stop >= end
+      position = stop + 1
+    }
+    return line.trimmed(position..<stop)
+  }
+}

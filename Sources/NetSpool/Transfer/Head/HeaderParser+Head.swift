@@ -1,0 +1,97 @@
+/// The status line and the blank line: where a head begins and ends.
+extension HeaderParser {
+  /// Reads `HTTP/1.1 200 reason` (RFC 9112 section 4). libcurl writes `HTTP/2 200 ` for the newer
+  /// versions. No reason and no space before it is common, so it is accepted; nothing else is.
+  mutating func statusLine(_ line: Span<UInt8>, _ end: Int) throws(Failure) {
+    if let byte = line.firstForbidden(in: 0..<end) { throw Self.forbidden(byte) }
+    guard Self.startsStatusLine(line, end) else { throw Self.violation("statusLine") }
+    var index = 5
+    version = try Self.version(line, end, &index)
+    status = try Self.status(line, end, index)
+    // We never send Upgrade, so nobody may switch protocols on us (RFC 9110 section 15.2.2).
+    guard status != 101 else { throw Self.violation("unsolicited101") }
+    if keepsFields { fields.reserveCapacity(Self.usualHeadBytes) }
+    phase = .fields
+  }
+
+  /// Most heads fit in this, so that appending their lines never moves them.
+  private static var usualHeadBytes: Int { 480 }
+
+  static func startsStatusLine(_ line: Span<UInt8>, _ end: Int) -> Bool {
+    end >= 5 && line[0] == 0x48 && line[1] == 0x54 && line[2] == 0x54 && line[3] == 0x50 && line[4] == 0x2F
+  }
+
+  private static func version(
+    _ line: Span<UInt8>, _ end: Int, _ index: inout Int
+  ) throws(Failure) -> CoreResponseHead.Version {
+    guard end >= 7 else { throw violation("version") }
+    let major = line[5]
+    let minor: UInt8? = line[6] == UInt8(ascii: ".") && end >= 8 ? line[7] : nil
+    index += minor == nil ? 1 : 3
+    switch (major, minor) {
+    case (UInt8(ascii: "1"), UInt8(ascii: "1")): return .http11
+    case (UInt8(ascii: "1"), UInt8(ascii: "0")): return .http10
+    case (UInt8(ascii: "2"), nil): return .http2
+    case (UInt8(ascii: "3"), nil): return .http3
+    default: throw violation("version")
+    }
+  }
+
+  private static func status(_ line: Span<UInt8>, _ end: Int, _ start: Int) throws(Failure) -> Int {
+    guard end >= start + 4, line[start] == 0x20, end == start + 4 || line[start + 4] == 0x20 else {
+      throw violation("status")
+    }
+    var status = 0
+    for index in (start + 1)...(start + 3) {
+      guard line[index].isASCIIDigit else { throw violation("status") }
+      status = status * 10 + Int(line[index] - 0x30)
+    }
+    guard (100...599).contains(status) else { throw violation("status") }
+    return status
+  }
+
+  /// Fields of an informational head and of a proxy's reply to CONNECT are checked, and dropped.
+  var keepsFields: Bool { status >= 200 && !expectsConnectReply }
+
+  /// Ends the section that was being read.
+  mutating func blankLine() throws(Failure) -> Event {
+    switch phase {
+    case .statusLine: throw Self.violation("statusLine")
+    case .ended: throw Self.violation("lineAfterTrailers")
+    case .trailers:
+      phase = .ended
+      return .trailersEnded
+    case .fields where status < 200: return try endInformational()
+    case .fields where expectsConnectReply: return endConnectReply()
+    case .fields: return try endHead()
+    }
+  }
+
+  private mutating func endInformational() throws(Failure) -> Event {
+    informationalCount += 1
+    guard informationalCount <= limits.informationalMax else {
+      throw Failure(.tooManyInformational, sendState: .maybeProcessed)
+    }
+    phase = .statusLine
+    beginHead()
+    return .informational(status)
+  }
+
+  private mutating func endConnectReply() -> Event {
+    // A refusal (407) may be followed by another attempt, and so by another reply.
+    if status < 300 { expectsConnectReply = false }
+    phase = .statusLine
+    beginHead()
+    return .connectReply(status)
+  }
+
+  private mutating func endHead() throws(Failure) -> Event {
+    try framing.complete(version: version, accepting: acceptsLengthWithTransferEncoding)
+    let head = CoreResponseHead(version: version, status: status, headers: fields)
+    fields = HeaderFields()
+    phase = .trailers
+    sectionBytes = 0
+    sectionLines = 0
+    return .head(head)
+  }
+}

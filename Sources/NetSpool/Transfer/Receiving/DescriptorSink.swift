@@ -1,0 +1,102 @@
+internal import Glibc
+
+/// A body into an open descriptor: a pipe, a socket, a terminal, a file at its current position.
+///
+/// Pipes and sockets push back: `write` takes what fits now, and `ready` follows when there is room. A file is
+/// written at once on the loop thread, into the page cache; for long bodies to disk use `FileSink`.
+/// Nothing is changed for others who share the descriptor (see `SystemFile.privateWriter`). Threads that call
+/// this must have SIGPIPE blocked or ignored: only sockets can be asked not to raise it.
+final class DescriptorSink: Sink {
+  enum Ownership: Sendable {
+    /// The caller closes it, after the sink's finish.
+    case borrowed
+    /// The sink closes it, whatever happens.
+    case owned
+  }
+
+  /// Has `callback` called once on the loop thread, later, when the descriptor can be written to, and
+  /// answers with a closure that calls it off. Called off or fired before the descriptor is closed.
+  typealias WaitUntilWritable = (
+    _ descriptor: CInt, _ callback: @escaping () -> Void
+  ) -> () -> Void
+
+  private let descriptor: CInt
+  private let waitUntilWritable: WaitUntilWritable
+  private var given: SystemFile
+  private var own = SystemFile(owning: -1)
+  private var isSocket = false
+  private var cancelWait: (() -> Void)?
+  private var ready: (() -> Void)?
+  private var digest: SHA256?
+  package private(set) var report = SinkReport()
+
+  init(
+    _ descriptor: CInt, _ ownership: Ownership = .borrowed, digests: Bool = true,
+    waitUntilWritable: @escaping WaitUntilWritable
+  ) {
+    self.descriptor = descriptor
+    self.waitUntilWritable = waitUntilWritable
+    given = SystemFile(owning: ownership == .owned ? descriptor : -1)
+    digest = digests ? SHA256() : nil
+  }
+
+  deinit { cancelWait?() }
+
+  func open(
+    _ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
+  ) throws(SinkFailure) {
+    self.ready = ready
+    do throws(SystemFile.CallFailure) {
+      let kind = try SystemFile.status(ofDescriptor: descriptor).kind
+      own = try SystemFile.privateWriter(for: descriptor, kind: kind)
+      isSocket = kind == .socket
+    } catch {
+      throw problem(error)
+    }
+    // A second end kept open would keep the reader from seeing the last one close.
+    given = SystemFile(owning: -1)
+  }
+
+  func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
+    var taken = 0
+    do throws(SystemFile.CallFailure) {
+      while taken < bytes.byteCount { taken += try writeOnce(bytes.extracting(taken...)) }
+    } catch {
+      guard error.number == EAGAIN else { throw problem(error) }
+      waitForRoom()
+    }
+    return taken
+  }
+
+  private func writeOnce(_ bytes: RawSpan) throws(SystemFile.CallFailure) -> Int {
+    let count = isSocket ? try own.send(bytes) : try own.write(bytes)
+    digest?.update(bytes.extracting(..<count))
+    report.bytes += Int64(count)
+    return count
+  }
+
+  private func waitForRoom() {
+    guard cancelWait == nil else { return }
+    cancelWait = waitUntilWritable(own.descriptor) { [weak self] in
+      self?.cancelWait = nil
+      self?.ready?()
+    }
+  }
+
+  func finish(_ failure: Failure?) throws(SinkFailure) -> SinkProgress {
+    cancelWait?()
+    cancelWait = nil
+    ready = nil
+    do {
+      if own.descriptor >= 0 { try own.close() }
+    } catch {
+      throw problem(error)
+    }
+    if failure == nil { report.sha256 = digest?.finish() }
+    return .done
+  }
+
+  private func problem(_ failure: SystemFile.CallFailure) -> SinkFailure {
+    SinkFailure("could not write to", "descriptor \(descriptor)", failure)
+  }
+}

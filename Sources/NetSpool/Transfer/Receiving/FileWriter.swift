@@ -1,0 +1,90 @@
+internal import Glibc
+
+/// Writes one file: beside its final place, and there only once it is whole. Blocks; for worker threads.
+///
+/// The body goes to `.name.netspool-<random>` in the target's directory, readable by its owner only, and gets
+/// its name and permissions in `publish()`. A value that ends unpublished removes what it wrote.
+/// There is no fsync: a body can be fetched again, and 10,000 thumbnails would take 10,000 disk flushes.
+struct FileWriter: ~Copyable, Sendable {
+  /// What becomes of a file that has the name already.
+  enum Placement: Sendable {
+    /// It is replaced in one step, its permissions kept; a symlink itself is replaced, never followed.
+    case replace
+    /// It stays, and the writer fails with EEXIST.
+    case createNew
+    /// The body is written behind it, in place; it is cut back to its old length if the body fails.
+    /// Others that append to it meanwhile are cut off too. A missing file is made.
+    case append
+  }
+
+  private let target: FileTarget
+  private var working: WorkingFile
+  private var direct: DirectWriting
+  /// Where in the file the next byte goes.
+  package private(set) var offset: Int64
+  /// Blocks are set aside up to here.
+  private let reservedEnd: Int64
+
+  /// Opens the directory and creates the working file, or opens the file to append to.
+  /// - Parameter bytesExpected: the body's length where known; a long one goes past the page cache.
+  init(
+    _ target: FileTarget, placement: Placement = .replace, bytesExpected: Int64? = nil
+  ) throws(SinkFailure) {
+    self.target = target
+    let reserved = bytesExpected.map { $0 >= DirectWriting.bytesMin ? $0 : 0 } ?? 0
+    do {
+      let working = try WorkingFile(target, placement)
+      if reserved > 0 { try working.reserve(reserved) }
+      self.working = working
+    } catch {
+      throw SinkFailure("could not open", target, error)
+    }
+    offset = working.oldBytes ?? 0
+    reservedEnd = offset + reserved
+    direct = DirectWriting(bytesExpected: bytesExpected, isAllowed: placement != .append)
+  }
+
+  /// Writes all of the bytes.
+  mutating func write(_ bytes: RawSpan) throws(SinkFailure) {
+    var done = 0
+    while done < bytes.byteCount {
+      do {
+        done += try writeSome(bytes, from: done)
+      } catch {
+        throw SinkFailure("could not write to", target, error)
+      }
+    }
+  }
+
+  /// Writes what one call takes; none when the file system has just refused direct writes.
+  private mutating func writeSome(
+    _ bytes: RawSpan, from start: Int
+  ) throws(SystemFile.CallFailure) -> Int {
+    let rest = bytes.byteCount - start
+    let count = direct.prepare(working.file, offset: offset, start: start, count: rest)
+    do throws(SystemFile.CallFailure) {
+      let written = try working.file.write(bytes, from: start, count: count, at: offset)
+      guard written > 0 else { throw SystemFile.CallFailure(number: EIO) }
+      offset += Int64(written)
+      return written
+    } catch {
+      guard direct.isOn && error.number == EINVAL else { throw error }
+      direct.refuse(working.file)
+      return 0
+    }
+  }
+
+  /// The body is whole: gives the file its permissions and its name.
+  consuming func publish() throws(SinkFailure) {
+    let target = target
+    do {
+      if offset < reservedEnd { try working.file.truncate(to: offset) }
+      try working.publish()
+    } catch {
+      throw SinkFailure("could not finish", target, error)
+    }
+  }
+
+  /// The body failed: removes what was written, or cuts it off. So does letting the writer go.
+  consuming func abandon() {}
+}

@@ -1,0 +1,100 @@
+/// One read from the network to N sinks.
+///
+/// A sink that takes less than it is offered keeps its place in its own backlog; when a backlog is full the
+/// transfer pauses, so a slow sink costs bounded memory and slows this transfer only.
+final class SinkFanout {
+  /// What one sink may be behind before the transfer pauses: 512 KiB, so with the piece that tipped it
+  /// under 1 MiB.
+  static let backlogBytesMax = 512 << 10
+
+  private var branches: [SinkBranch] = []
+  private var ending: (failure: Failure?, done: () -> Void)?
+
+  /// No backlog is full any more: a paused transfer may go on.
+  var onRoom: () -> Void = {}
+
+  init() {}
+
+  var isEmpty: Bool { branches.isEmpty }
+
+  /// Ids are the caller's, to tell whose sink it is. A sink that fails has been ended when `onFailure`
+  /// hears of it, perhaps in the middle of libcurl's work: it may only take note.
+  func add(_ sink: any Sink, id: UInt64, onFailure: @escaping (SinkFailure) -> Void) {
+    branches.append(SinkBranch(sink, id: id, onFailure: onFailure))
+  }
+
+  func reports(of id: UInt64) -> [SinkReport] {
+    branches.filter { $0.id == id }.map(\.report)
+  }
+
+  func open(_ head: CoreResponseHead, bytesExpected: Int64?, only id: UInt64? = nil) {
+    for branch in branches where !branch.isEnded && (id == nil || branch.id == id) {
+      guarding(branch) { branch throws(SinkFailure) in
+        try branch.open(head, bytesExpected: bytesExpected) { [weak self, unowned branch] in
+          self?.ready(branch)
+        }
+      }
+    }
+  }
+
+  /// True when no more should come until `onRoom`.
+  var isCongested: Bool { branches.contains { $0.backlogBytes >= Self.backlogBytesMax } }
+
+  func write(_ bytes: RawSpan, only id: UInt64? = nil) {
+    for branch in branches where !branch.isEnded && (id == nil || branch.id == id) {
+      do { try branch.write(bytes) } catch { fail(branch, error) }
+    }
+  }
+
+  /// Ends the sinks of one owner without publishing.
+  func abandon(_ id: UInt64, _ failure: Failure) {
+    let wasCongested = isCongested
+    for branch in branches where branch.id == id && !branch.isFinishing {
+      _ = try? branch.finish(failure)
+    }
+    if wasCongested && !isCongested { onRoom() }  // the others waited for it
+    endIfOver()
+  }
+
+  /// Publishes all, or abandons all, and calls `done` when the last one is over; perhaps at once.
+  func finish(_ failure: Failure?, done: @escaping () -> Void) {
+    precondition(ending == nil, "NetSpool: a fan-out ends once")
+    ending = (failure, done)
+    for branch in branches { advance(branch) }
+    endIfOver()
+  }
+
+  private func ready(_ branch: SinkBranch) {
+    let wasCongested = isCongested
+    advance(branch)
+    if wasCongested && !isCongested { onRoom() }
+    endIfOver()
+  }
+
+  /// Moves a branch as far as it goes: the backlog first, then the end.
+  private func advance(_ branch: SinkBranch) {
+    guard !branch.isEnded else { return }
+    let ending = ending
+    guarding(branch) { branch throws(SinkFailure) in
+      if ending?.failure == nil, try !branch.flush() { return }
+      if let ending { _ = try branch.finish(ending.failure) }
+    }
+  }
+
+  private func endIfOver() {
+    guard let ending, branches.allSatisfy(\.isEnded) else { return }
+    self.ending = (ending.failure, {})
+    ending.done()
+  }
+
+  private func guarding(_ branch: SinkBranch, _ body: (SinkBranch) throws(SinkFailure) -> Void) {
+    do { try body(branch) } catch { fail(branch, error) }
+  }
+
+  private func fail(_ branch: SinkBranch, _ failure: SinkFailure) {
+    if !branch.isFinishing {
+      _ = try? branch.finish(Failure(.sinkFailed, reason: failure.reason))
+    }
+    branch.onFailure(failure)
+  }
+}

@@ -1,0 +1,82 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+/// A body from a file, opened when it is sent and held to the fingerprint taken when it was enqueued.
+///
+/// Another file under the name, another size or time: `.uploadSourceFailed` (`changed`), before a byte is
+/// sent. A file that changes while it is read ends in `.uploadLengthMismatch` or the same `changed`, with
+/// the last bytes held back, so that no origin takes a torn file for a whole one.
+final class FileSource: BodySource {
+  private let path: String
+  private let promised: FileIdentity
+  private var descriptor: FileDescriptor?
+  private var position: Int64 = 0
+
+  init(path: String, promised: FileIdentity) {
+    self.path = path
+    self.promised = promised
+  }
+
+  var length: Int64? { promised.size }
+  var canRewind: Bool { true }
+
+  func open() throws(Failure) {
+    do throws(SystemError) {
+      // Without O_NONBLOCK a FIFO that took the file's place would hold the loop for ever.
+      let opened = try FileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK)
+      opened.adviseSequential()
+      descriptor = consume opened
+    } catch {
+      throw FileIdentity.failure(error)
+    }
+    position = 0
+    guard try identity() == promised else { throw Failure(.uploadSourceFailed, reason: "changed") }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> BodyRead {
+    let wanted = min(Int64(buffer.count), promised.size - position)
+    guard wanted > 0 else { return .end }
+    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)])
+    let count = unsafe try fill(part)
+    guard count > 0 else { throw mismatch(got: position) }
+    position += Int64(count)
+    if position == promised.size { try checkUnchanged() }
+    return .bytes(count)
+  }
+
+  func rewind() { position = 0 }
+
+  func close() { descriptor = nil }
+
+  /// By offset: a rewind is then an assignment.
+  private func fill(_ part: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+    do throws(SystemError) {
+      guard descriptor != nil else { throw SystemError(number: EBADF, call: "pread") }
+      return unsafe try descriptor!.read(into: part, at: position)
+    } catch {
+      throw FileIdentity.failure(error)
+    }
+  }
+
+  private func checkUnchanged() throws(Failure) {
+    let now = try identity()
+    guard now.size == promised.size else { throw mismatch(got: now.size) }
+    guard now == promised else { throw Failure(.uploadSourceFailed, reason: "changed") }
+  }
+
+  private func identity() throws(Failure) -> FileIdentity {
+    do throws(SystemError) {
+      guard descriptor != nil else { throw SystemError(number: EBADF, call: "fstat") }
+      return try FileIdentity(of: descriptor!)
+    } catch {
+      throw FileIdentity.failure(error)
+    }
+  }
+
+  private func mismatch(got: Int64) -> Failure {
+    Failure(.uploadLengthMismatch, reason: "got \(got), declared \(promised.size)")
+  }
+}

@@ -1,0 +1,123 @@
+/// What libcurl's callbacks tell: head lines and body bytes.
+extension Transfer {
+  /// False ends the transfer.
+  func received(header line: RawSpan) -> Bool {
+    do throws(Failure) {
+      if case .head(let head) = try parser.line(line) {
+        if plan.hasLegs, isLeg(head) { leg = head } else { try received(head: head) }
+      }
+      return true
+    } catch {
+      machine.handle(.fail(error))
+      return false
+    }
+  }
+
+  func received(head: CoreResponseHead) throws(Failure) {
+    if let answered = self.head { throw Self.endless(answered) }
+    self.head = head
+    Failpoint.pass(.afterResponseHead)
+    try refuseTransferCodings(head)
+    try refuseFalseVersion(head)
+    // A 204 that announces a body may well send one (RFC 9110 section 8.6), and libcurl looks no further.
+    let announces = parser.framing.hasTransferEncoding || (parser.framing.contentLength ?? 0) > 0
+    if head.status == 204 && announces { handle.setEndsConnection(true) }
+    let use = onHead(self, head)
+    keptBytesMax = use.keepsMax
+    let limit = use.streams ? plan.limits.bodyBytesStreamedMax : Int64(plan.limits.bodyBytesInMemoryMax)
+    machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
+    guard hasBody(head) else { return openSinks(use, head, 0) }
+    if let expected = parser.framing.contentLength, expected > limit, use != .discard {
+      throw Failure(
+        .bodyTooLarge, reason: "\(expected) bytes announced, \(limit) allowed", sendState: .answered)
+    }
+    if use != .discard, plan.decodes, parser.framing.hasContentEncoding {
+      decoder = try ContentDecoder.make(for: head.headers, limits: plan.limits.decoding)
+    }
+    bytesExpected = decoder == nil ? parser.framing.contentLength : nil
+    if use.collects, let bytesExpected { collected.reserveCapacity(Int(bytesExpected)) }
+    openSinks(use, head, bytesExpected)
+  }
+
+  /// Only TLS agrees on HTTP/2; a status line cannot, and libcurl believes it.
+  private func refuseFalseVersion(_ head: CoreResponseHead) throws(Failure) {
+    guard head.version == .http2, !plan.url.utf8.starts(with: "https".utf8) else { return }
+    throw Failure(.protocolViolation, reason: "version", sendState: .answered)
+  }
+
+  /// We never ask for a transfer coding (RFC 9110 section 10.1.4), and libcurl would undo gzip here without
+  /// our limits and without proof of its end.
+  private func refuseTransferCodings(_ head: CoreResponseHead) throws(Failure) {
+    guard parser.framing.hasTransferEncoding else { return }
+    let codings = head.headers.all("Transfer-Encoding").joined(separator: ",").lowercased()
+    let known = codings.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+    guard known.allSatisfy({ $0 == "chunked" || $0 == "identity" }) else {
+      throw Failure(.ambiguousFraming, reason: "transferEncoding", sendState: .answered)
+    }
+  }
+
+  private func hasBody(_ head: CoreResponseHead) -> Bool {
+    plan.method != .head && head.status != 204 && head.status != 304
+  }
+
+  private func openSinks(_ use: BodyUse, _ head: CoreResponseHead, _ expected: Int64?) {
+    guard use.streams else { return }
+    hasStreamed = true
+    fanout?.open(head, bytesExpected: expected)
+  }
+
+  func received(body bytes: RawSpan) -> Intake {
+    if head == nil { return glance(bytes) }
+    if isPausedByUser { return .pause }
+    if let fanout, fanout.isCongested {
+      isPausedByReader = true
+      return .pause
+    }
+    isReading = true
+    defer { isReading = false }
+    guard decoder != nil else { return take(bytes) }
+    return decode(bytes)
+  }
+
+  /// A body of a leg, which nobody wants; or a piece of a head, which libcurl and the parser are given next.
+  private func glance(_ bytes: RawSpan) -> Intake {
+    guard CoreLibraryVersions.keepsFreedField, !plan.hasLegs else { return .taken }
+    let bytes = Span<UInt8>(_bytes: bytes)
+    let beginsLine = !isInsideHeadLine
+    isInsideHeadLine = bytes[bytes.count - 1] != 0x0A
+    guard beginsLine, parser.expectsFirstField, bytes[0].isBlank else { return .taken }
+    machine.handle(.fail(HeaderParser.violation("foldWithoutField")))
+    return .abort
+  }
+
+  private func decode(_ bytes: RawSpan) -> Intake {
+    var intake = Intake.taken
+    do {
+      try decoder?.decode(bytes) { piece in
+        intake = take(piece)
+        if intake == .abort { throw Stop() }
+      }
+      return intake
+    } catch let failure as Failure {
+      machine.handle(.fail(failure))
+    } catch {}  // ours: the reason is noted already
+    return .abort
+  }
+
+  private struct Stop: Error {}
+
+  private func take(_ bytes: RawSpan) -> Intake {
+    switch machine.handle(.bytes(bytes.byteCount)) {
+    case .proceed, .stop: return .abort
+    case .use(let use):
+      if use.collects { collected.append(bytes) } else if use.keepsMax > 0 { keep(bytes, use.keepsMax) }
+      if use.streams { fanout?.write(bytes) }
+      return machine.failure == nil ? .taken : .abort
+    }
+  }
+  /// For the cache alone: a body that grows over its limit is not kept at all.
+  private func keep(_ bytes: RawSpan, _ bytesMax: Int) {
+    guard machine.bodyBytes <= bytesMax else { return collected = [] }
+    collected.append(bytes)
+  }
+}

@@ -1,0 +1,240 @@
+internal import CNetSpoolShims
+
+/// One HTTP exchange at a time on one easy handle, for one origin and scope; used again for the next.
+///
+/// Its callbacks come from libcurl in the middle of its work, so they only parse, count, hand bytes on and
+/// note what went wrong. What follows from it is decided when the transfer is reported done.
+final class Transfer {
+  enum Intake { case taken, pause, abort }
+
+  /// What one exchange is given.
+  struct Plan {
+    /// A canonical URL, and where its path begins.
+    var url: String
+    var targetOffset: Int
+    var method: Method = .get
+    /// Lines for the request; nil keeps those of the last exchange.
+    var headerLines: [String]?
+    var source: (any BodySource)?
+    /// libcurl must not send it a second time by itself.
+    var refusesResend = false
+    var needsFreshConnection = false
+    /// libcurl authenticates in several rounds of its own.
+    var hasLegs = false
+    var decodes = true
+    var timeouts = Timeouts.standard
+    var limits = Limits.standard
+
+    init(url: String) {
+      self.url = url
+      targetOffset = PlainURL.targetOffset(url)
+    }
+  }
+
+  let multi: MultiHandle
+  let egress: EgressRule
+  /// libcurl answers a proxy's challenge.
+  let proxyHasLegs: Bool
+  let usesProxy: Bool
+  let scope: HandleScope
+  var handle: EasyHandle!
+  var machine = TransferStateMachine()
+  var parser = HeaderParser()
+  var plan = Plan(url: "")
+  var deadlines: Deadlines?
+  var decoder: ContentDecoder?
+  /// How often the request was about to be sent on a connection.
+  var sends = 0
+  var socketErrno: Int32 = 0
+  var isPausedByReader = false { didSet { notePause() } }
+  var isReading = false
+  /// libcurl has closed the connection together with the exchange.
+  var tookConnectionAlong = false
+  /// A head line came in pieces, and its end is still to come.
+  var isInsideHeadLine = false
+  /// A refusal that libcurl is about to answer by itself.
+  var leg: CoreResponseHead?
+
+  package var head: CoreResponseHead?
+  package var bytesSent: Int64 = 0
+  /// The body, when somebody wants it in memory.
+  package var collected: [UInt8] = []
+  var fanout: SinkFanout?
+  package var isPausedByUser = false { didSet { notePause() } }
+  private var isCountedAsPaused = false
+  package var bytesToSend: Int64?
+  /// The expected body length, from the head; nil when unknown or encoded.
+  package var bytesExpected: Int64?
+
+  /// Asked once, when the final head has come: who gets the body.
+  var onHead: (Transfer, CoreResponseHead) -> BodyUse = { _, _ in .collect }
+  /// The name is resolved: a socket is being opened.
+  var onSocket: (Transfer) -> Void = { _ in }
+  /// Whom it works for; the engine's, for its own bookkeeping.
+  var owner: AnyObject?
+  /// What the cache alone wants kept of the body, in bytes.
+  package var keptBytesMax = 0
+  /// What was kept for it; nil when the body was collected for a response, or not at all.
+  var keptBody: [UInt8]? {
+    keptBytesMax > 0 && machine.bodyBytes <= keptBytesMax ? collected : nil
+  }
+  /// The length that the head announced, encoded or not.
+  var announcedBytes: Int64? { parser.framing.contentLength }
+  /// The engine's place for it among the running ones.
+  var slot = -1
+  /// The engine's notes for time limits and progress.
+  var startedAt: Microseconds = 0
+  var reportedBytes: Int64 = 0
+  var reportedSent: Int64 = 0
+  /// libcurl holds the lines of a plain GET of this scope.
+  var hasDefaultHeaders = false
+
+  init(origin: String, scope: HandleScope, settings: HandleSettings, multi: MultiHandle)
+    throws(Failure)
+  {
+    self.scope = scope
+    self.multi = multi
+    egress = settings.egress
+    let proxy = settings.proxy(isSecure: origin.hasPrefix("https:"))
+    proxyHasLegs = proxy?.hasLegs ?? false
+    usesProxy = proxy != nil
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    handle = unsafe try EasyHandle(
+      origin: origin, settings: settings, context: context, closing: multi.closingContext,
+      shared: multi.shared)
+  }
+
+  /// Where an exchange has legs, a head cannot be told from a body before libcurl has read it.
+  var mayServeAgain: Bool { !CoreLibraryVersions.keepsFreedField || !plan.hasLegs }
+
+  /// Starts an exchange. The source must be open.
+  func begin(_ plan: Plan, now: Microseconds) {
+    self.plan = plan
+    if proxyHasLegs { self.plan.hasLegs = true }
+    machine.handle(.begin(bytesMax: .max))
+    parser.reset()
+    parser.allowsAnotherHead = self.plan.hasLegs
+    leg = nil
+    isInsideHeadLine = false
+    deadlines = Deadlines(plan.timeouts, now: now)
+    sends = 0
+    socketErrno = 0
+    bytesSent = 0
+    hasStreamed = false
+    keptBytesMax = 0
+    head = nil
+    bytesExpected = nil
+    reportedBytes = 0
+    reportedSent = 0
+    bytesToSend = plan.source.flatMap(\.length)
+    handle.setTarget(of: plan.url, from: plan.targetOffset)
+    handle.setShape(
+      EasyHandle.Shape(
+        method: plan.method,
+        bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
+        refusesResend: plan.refusesResend && !self.plan.hasLegs,
+        needsFreshConnection: plan.needsFreshConnection,
+        showsHead: CoreLibraryVersions.keepsFreedField && !self.plan.hasLegs))
+    if let lines = plan.headerLines { handle.setHeaders(lines) }
+    handle.clearMessage()
+    handle.setEndsConnection(false)
+    multi.add(handle)
+  }
+
+  /// Takes the exchange off libcurl, done or not, and answers how it went. The transfer is idle afterwards.
+  func end(code: Int32?) -> Failure? {
+    tookConnectionAlong =
+      code == 0 && parser.framing.endsWithStream(head) && multi.hasJustClosed(localPort: handle.localPort)
+    multi.remove(handle)
+    if code == 0 { takeLastLeg() }
+    if code == 0, head != nil { Failpoint.pass(.afterResponseBody) }
+    plan.source?.close()
+    plan.source = nil
+    let failure = code.flatMap { verdict(code: $0) } ?? machine.failure.map { sent($0) }
+    machine.handle(.done)
+    return failure
+  }
+
+  /// Gives up everything that belongs to the exchange that ended.
+  func reset() {
+    collected = []
+    keptBytesMax = 0
+    fanout = nil
+    decoder = nil
+    owner = nil
+    isPausedByReader = false
+    isPausedByUser = false
+    head = nil
+  }
+
+  /// Closes the exchange from our side: the next event of libcurl ends it.
+  func fail(_ failure: Failure) { machine.handle(.fail(failure)) }
+
+  var bodyBytes: Int64 { machine.bodyBytes }
+
+  var hasBodyToSend: Bool { plan.source != nil }
+
+  /// Nil until the head is known.
+  var bodyUse: BodyUse? {
+    if case .receiving(let use) = machine.state { use } else { nil }
+  }
+
+  /// One more wants the body that is already coming: its sinks get what was kept so far, then follow.
+  func widen(streamsOf id: UInt64) {
+    guard let head, let fanout else { return }
+    machine.handle(.widen)
+    hasStreamed = true
+    fanout.open(head, bytesExpected: bytesExpected, only: id)
+    let kept = collected
+    fanout.write(kept.rawBytes, only: id)
+  }
+
+  /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
+  package var hasStreamed = false
+
+  var url: String { plan.url }
+
+  func takeCollected() -> [UInt8] {
+    defer { collected = [] }
+    return collected
+  }
+
+  // MARK: Time
+
+  func expired(now: Microseconds) -> Deadlines.Expiry? {
+    deadlines?.check(
+      Deadlines.Progress(
+        isConnected: head != nil || bytesSent > 0 || handle.isConnected, hasHead: head != nil,
+        bytes: machine.bodyBytes + bytesSent, isPaused: isPausedByReader || isPausedByUser),
+      now: now)
+  }
+
+  // MARK: Pausing
+
+  private func notePause() {
+    let isPaused = isPausedByReader || isPausedByUser
+    guard isPaused != isCountedAsPaused else { return }
+    isCountedAsPaused = isPaused
+    multi.pausedTransfers += isPaused ? 1 : -1
+  }
+
+  func pauseByUser() {
+    isPausedByUser = true
+    handle.pause()
+  }
+
+  func resumeByUser() {
+    isPausedByUser = false
+    if !isPausedByReader { handle.unpause() }
+  }
+
+  /// The slow sink caught up.
+  func resumeByReader() {
+    guard isPausedByReader, !isReading else { return }
+    isPausedByReader = false
+    if !isPausedByUser { handle.unpause() }
+  }
+
+  /// The source has bytes again.
+  func resumeSending() { if !isPausedByUser && !isPausedByReader { handle.unpause() } }
+}

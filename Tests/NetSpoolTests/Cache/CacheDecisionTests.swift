@@ -1,0 +1,153 @@
+import Testing
+
+@testable import NetSpool
+
+/// Every policy with every state of what is held (RFC 9111 sections 4.2.4 and 5.2, RFC 5861).
+struct CacheDecisionTests {
+  enum Held: CaseIterable { case fresh, stale, forbidden, nothing }
+
+  static let table: [(CoreCachePolicy, [Held: Verdict])] = [
+    (.automatic, [.fresh: .serve, .stale: .revalidate, .forbidden: .revalidate, .nothing: .fetch]),
+    (
+      .cachedThenFresh,
+      [.fresh: .serve, .stale: .serveAndRevalidate, .forbidden: .revalidate, .nothing: .fetch]
+    ),
+    (
+      .staleWhileRevalidate,
+      [.fresh: .serve, .stale: .serveAndRevalidate, .forbidden: .revalidate, .nothing: .fetch]
+    ),
+    (.preferCached, [.fresh: .serve, .stale: .serve, .forbidden: .revalidate, .nothing: .fetch]),
+    (.onlyIfCached, [.fresh: .serve, .stale: .serve, .forbidden: .notCached, .nothing: .notCached]),
+    (.reload, [.fresh: .fetch, .stale: .fetch, .forbidden: .fetch, .nothing: .fetch]),
+    (.noStore, [.fresh: .bypass, .stale: .bypass, .forbidden: .bypass, .nothing: .bypass]),
+  ]
+
+  private func held(_ state: Held) -> StoredResponse? {
+    switch state {
+    case .fresh: stored(["Cache-Control: max-age=60, must-revalidate", "ETag: \"a\""])
+    case .stale: stored(["Cache-Control: max-age=1", "ETag: \"a\""])
+    case .forbidden: stored(["Cache-Control: max-age=1, must-revalidate", "ETag: \"a\""])
+    case .nothing: nil
+    }
+  }
+
+  @Test func theTableIsWhole() {
+    #expect(Set(Self.table.map(\.0)) == Set(CoreCachePolicy.allCases))
+  }
+
+  @Test(arguments: table)
+  func decides(_ policy: CoreCachePolicy, by state: [Held: Verdict]) {
+    for held in Held.allCases {
+      #expect(decision(self.held(held), request(policy: policy), after: 10) == state[held], "\(held)")
+    }
+  }
+
+  /// `no-cache` of the answer is as good as stale at once; that of the request forbids all that is held.
+  @Test(arguments: CoreCachePolicy.allCases)
+  func noCacheIsNeverServed(_ policy: CoreCachePolicy) throws {
+    let answer = try #require(stored(["Cache-Control: no-cache, max-age=60", "ETag: \"a\""]))
+    let fresh = try #require(stored(["Cache-Control: max-age=60", "ETag: \"a\""]))
+    for (held, asked) in [
+      (answer, request(policy: policy)), (fresh, request(["Cache-Control: no-cache"], policy: policy)),
+    ] {
+      let verdict = decision(held, asked, after: 0)
+      #expect(verdict != .serve && verdict != .serveAndRevalidate)
+    }
+  }
+
+  /// For a shared cache `proxy-revalidate` and `s-maxage` forbid too (sections 5.2.2.8 and 5.2.2.10).
+  @Test(arguments: ["max-age=1, proxy-revalidate", "s-maxage=1"])
+  func sharedCachesHaveMoreToKeep(_ value: String) throws {
+    let lines = ["Cache-Control: \(value)", "ETag: \"a\""]
+    let shared = try #require(stored(lines, rules: sharedRules))
+    #expect(decision(shared, request(policy: .preferCached), after: 9) == .revalidate)
+    #expect(!shared.mayServeStale(after: .network, to: request(), now: receipt + 9000))
+    let alone = try #require(stored(lines))
+    #expect(decision(alone, request(policy: .preferCached), after: 9) == .serve)
+  }
+
+  /// RFC 5861 section 3: within the window the answer serves while it is renewed.
+  @Test func staleWhileRevalidateHasAWindow() throws {
+    let held = try #require(stored(["Cache-Control: max-age=10, stale-while-revalidate=5", "ETag: \"a\""]))
+    #expect(decision(held, after: 9.999) == .serve)
+    #expect(
+      decision(held, after: 10) == .serveAndRevalidate && decision(held, after: 15) == .serveAndRevalidate)
+    #expect(decision(held, after: 15.001) == .revalidate)
+    #expect(decision(held, request(["Cache-Control: max-age=5"]), after: 12) == .revalidate)
+    #expect(decision(held, request(["Cache-Control: only-if-cached"]), after: 12) == .notCached)
+    for bad in [
+      "stale-while-revalidate", "stale-while-revalidate=x", "stale-while-revalidate=5, must-revalidate",
+    ] {
+      let other = try #require(stored(["Cache-Control: max-age=10, \(bad)", "ETag: \"a\""]))
+      #expect(decision(other, after: 12) == .revalidate)
+    }
+  }
+
+  /// What is asked with (section 4.3.1).
+  @Test func asksWithWhatItHas() throws {
+    let modified = "Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT"
+    let cases: [([String], CacheDecision)] = [
+      (["ETag: \"a\""], .revalidate(conditions: fields("If-None-Match: \"a\""))),
+      (["ETag: W/\"a\""], .revalidate(conditions: fields("If-None-Match: W/\"a\""))),
+      (["ETag: abc"], .revalidate(conditions: fields("If-None-Match: abc"))),
+      (["ETag: \"a,b\""], .revalidate(conditions: fields("If-None-Match: \"a,b\""))),
+      (["ETag: *"], .fetch), (["ETag: a,b"], .fetch), (["ETag:"], .fetch), ([], .fetch),
+      ([modified], .revalidate(conditions: fields("If-Modified-Since: Sunday, 06-Nov-94 08:49:37 GMT"))),
+      (["Last-Modified: yesterday"], .fetch),
+      (
+        ["ETag: \"a\"", modified],
+        .revalidate(
+          conditions: fields("If-None-Match: \"a\"", "If-Modified-Since: Sunday, 06-Nov-94 08:49:37 GMT"))
+      ),
+    ]
+    for (lines, expected) in cases {
+      let held = try #require(stored(lines + ["Cache-Control: max-age=0"]))
+      #expect(CacheDecision.make(for: request(), stored: held, now: receipt) == expected, "\(lines)")
+    }
+  }
+
+  /// A lifetime of the caller's own replaces what the answer says, until it has run out.
+  @Test(arguments: ["max-age=1", "no-cache", "max-age=0, must-revalidate", "max-age=1000"])
+  func anOwnLifetimeOverrides(_ value: String) throws {
+    let held = try #require(
+      stored(["Cache-Control: \(value)", "Age: 900", "ETag: \"a\"", "Date: \(date())"]))
+    #expect(decision(held, request(lifetime: 60), after: 59.999) == .serve)
+    #expect(decision(held, request(lifetime: 60), after: 60) == .revalidate)
+    #expect(decision(held, request(["Cache-Control: no-cache"], lifetime: 60), after: 1) == .revalidate)
+    for none in [0, -5, Double.nan, -Double.infinity] {
+      #expect(decision(held, request(lifetime: none), after: 0) == .revalidate)
+    }
+    #expect(decision(held, request(lifetime: .infinity), after: 1e9) == .serve)
+  }
+
+  /// When the origin cannot be had (section 4.2.4, RFC 5861 section 4).
+  static let failures: [(String, CacheRequest, StaleCause, Bool)] = [
+    ("max-age=1", request(), .network, true), ("max-age=1, must-revalidate", request(), .network, false),
+    ("max-age=1, no-cache", request(), .network, false),
+    ("max-age=1", request(policy: .reload), .network, false),
+    ("max-age=1", request(policy: .noStore), .network, false),
+    ("max-age=1", request(["Cache-Control: no-cache"]), .network, false),
+    ("max-age=1", request(["Cache-Control: max-age=0"]), .network, false),
+    ("max-age=1", request(["Cache-Control: max-age=5"]), .network, true),
+    ("max-age=60, must-revalidate", request(["Cache-Control: max-age=1"]), .network, true),
+    ("max-age=1", request(), .status(503), false),
+    ("max-age=1, stale-if-error=9", request(), .status(503), true),
+    ("max-age=1, stale-if-error=8", request(), .status(503), false),
+    ("max-age=1, stale-if-error=9", request(), .status(500), true),
+    ("max-age=1, stale-if-error=9", request(), .status(502), true),
+    ("max-age=1, stale-if-error=9", request(), .status(504), true),
+    ("max-age=1, stale-if-error=9", request(), .status(501), false),
+    ("max-age=1, stale-if-error=9", request(), .status(404), false),
+    ("max-age=1, stale-if-error=9", request(policy: .reload), .status(503), false),
+    ("max-age=1, stale-if-error=9, must-revalidate", request(), .status(503), false),
+    ("max-age=1", request(["Cache-Control: stale-if-error=9"]), .status(503), true),
+    ("max-age=1", request(["Cache-Control: stale-if-error=x"]), .status(503), false),
+    ("max-age=1, stale-if-error=9, stale-if-error=99", request(), .status(503), false),
+  ]
+
+  @Test(arguments: failures)
+  func staleService(_ value: String, to asked: CacheRequest, after cause: StaleCause, expected: Bool) throws {
+    let held = try #require(stored(["Cache-Control: \(value)", "ETag: \"a\""]))
+    #expect(held.mayServeStale(after: cause, to: asked, now: receipt + 10_000) == expected)
+  }
+}

@@ -1,0 +1,88 @@
+import Testing
+
+@testable import NetSpool
+
+/// The stored form, and what hostile bytes make of it.
+struct CacheEncodingTests {
+  private func sample() throws -> StoredResponse {
+    var held = try #require(
+      stored(
+        [
+          "Vary: Accept", "Cache-Control: max-age=60, stale-if-error=9, immutable", "ETag: \"a\"",
+          "X: \u{FC}",
+        ],
+        request: ["Accept: a/b"], delay: 5))
+    held.finalURL = "https://example.org/ä"
+    held.bodyBytes = 12_345_678_901
+    held.bodyDigest = .max - 1
+    return held
+  }
+
+  @Test func readsBack() throws {
+    let held = try sample()
+    #expect(StoredResponse(decoding: held.encode(), rules: .standard) == held)
+    #expect(PrimaryEntry(decoding: held.encode().rawBytes, rules: .standard) == .response(held))
+    let empty = StoredResponse(
+      version: .http3, status: 599, headers: HeaderFields(), requestedAt: .min, receivedAt: .max,
+      facts: ResponseFacts())
+    #expect(StoredResponse(decoding: empty.encode(), rules: .standard)?.status == 599)
+  }
+
+  /// What was stored under other rules is read under those of today.
+  @Test func otherRulesGiveOtherLifetimes() throws {
+    let held = try #require(
+      stored(["Cache-Control: no-cache", "Date: \(date())", "Age: 9"], rules: .relaxed))
+    #expect(held.facts.lifetime == 60)
+    let today = try #require(StoredResponse(decoding: held.encode(), rules: .standard))
+    #expect(today.facts.lifetime == 0 && today.age(at: receipt) == 9)
+    #expect(today.facts.rules == CoreCacheRules.standard.fingerprint)
+    #expect(StoredResponse(decoding: held.encode(), rules: .relaxed) == held)
+  }
+
+  @Test func eachNumberOfTheRulesCounts() {
+    var variants = [CoreCacheRules.standard, .relaxed, sharedRules, CacheHeuristicsTests.none]
+    let numbers: [WritableKeyPath<CoreCacheRules, Int64>] = [
+      \.heuristics.validatedImageSeconds, \.heuristics.imageSeconds, \.heuristics.entityTagSeconds,
+      \.heuristics.lastModifiedPercent, \.heuristics.lastModifiedSecondsMax, \.noCacheSeconds,
+      \.clockSkewSecondsMax,
+    ]
+    for number in numbers {
+      variants.append(.standard)
+      variants[variants.count - 1][keyPath: number] += 1
+    }
+    #expect(Set(variants.map(\.fingerprint)).count == variants.count)
+    #expect(CoreCacheRules.standard.fingerprint == CoreCacheRules().fingerprint)
+  }
+
+  @Test func everyCutIsRefused() throws {
+    let bytes = try sample().encode()
+    for end in 0..<bytes.count {
+      #expect(StoredResponse(decoding: Array(bytes[..<end]), rules: .standard) == nil)
+    }
+    #expect(StoredResponse(decoding: bytes + [0], rules: .standard) == nil)
+  }
+
+  /// Any byte changed to anything: nil or a value that can be asked everything, never a trap.
+  @Test func hostileBytesAreHarmless() throws {
+    let bytes = try sample().encode()
+    var random = SplitMix64(seed: 3)
+    for round in 0..<1500 {
+      var damaged = bytes
+      for _ in 0...(round % 3) {
+        damaged[Int.random(in: 0..<bytes.count, using: &random)] = [
+          0, 0xFF, 0x80, 0x0A, UInt8(truncatingIfNeeded: random.next()),
+        ].randomElement(using: &random)!
+      }
+      guard let held = StoredResponse(decoding: damaged, rules: round % 2 == 0 ? .standard : .relaxed) else {
+        continue
+      }
+      for now in [Int64.min, -1, receipt, .max] {
+        _ = CacheDecision.make(for: request(policy: .preferCached, lifetime: 5), stored: held, now: now)
+        _ = CacheDecision.make(for: request(["Cache-Control: max-age=5, max-stale"]), stored: held, now: now)
+        _ = held.mayServeStale(after: .status(503), to: request(), now: now)
+        #expect(held.servedHeaders(at: now).contains("age"))
+      }
+      #expect(CacheableStatus.isStorable(held.status))
+    }
+  }
+}

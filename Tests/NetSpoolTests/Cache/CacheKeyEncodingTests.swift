@@ -1,0 +1,158 @@
+import Testing
+
+@testable import NetSpool
+
+/// Which requests share an entry (RFC 9111 section 2, RFC 3986 section 6.2.2), and whose.
+struct CacheKeyEncodingTests {
+  private func url(_ path: String, host: String = "a.example", scheme: String = "https", port: Int = 443)
+    -> URLPieces
+  {
+    URLPieces(scheme: scheme, host: host, port: port, pathAndQuery: path)
+  }
+
+  private func key(_ path: String, _ lines: [String] = [], scope: CacheScope = .anonymous) -> [UInt8] {
+    CacheKey.primary(scope: scope, url: url(path), headers: fields(lines))
+  }
+
+  static let equalPaths: [(String, String)] = [
+    ("/a%7eb", "/a~b"), ("/%61", "/a"), ("/%c3%a9", "/%C3%A9"), ("/a/%2e/b", "/a/b"), ("/a/./b", "/a/b"),
+    ("/a/../b", "/b"), ("/a/%2E%2e/b", "/b"), ("/..", "/"), ("/a/..", "/"), ("/a/b/..", "/a/"),
+    ("/a/.", "/a/"),
+    ("", "/"), ("/?%7E", "/?~"), ("/a/../../..//b", "//b"),
+  ]
+  static let differentPaths: [(String, String)] = [
+    ("/a", "/A"), ("/a", "/a/"), ("/a//b", "/a/b"), ("/a%2fb", "/a/b"), ("/a?x=1&y=2", "/a?y=2&x=1"),
+    ("/a", "/a?"),
+    ("/a?b", "/a%3Fb"), ("/a?x=%26", "/a?x=&"), ("/a?x=/../b", "/b"), ("/a?x=/./b", "/a?x=/b"),
+    ("/a+b", "/a%20b"),
+    ("/a%", "/a%25"), ("/%zz", "/%25zz"), ("/a;b", "/a"), ("/.a", "/a"), ("/...", "/.."), ("/a..", "/a"),
+    ("/%00", "/"), ("/a%0", "/a%00"), ("/%%32e", "/%%32%65"),
+  ]
+
+  @Test(arguments: equalPaths) func areOne(_ first: String, _ second: String) {
+    #expect(key(first) == key(second))
+  }
+
+  @Test(arguments: differentPaths) func areTwo(_ first: String, _ second: String) {
+    #expect(key(first) != key(second))
+  }
+
+  @Test func originsDiffer() {
+    let keys = [
+      url("/"), url("/", host: "b.example"), url("/", scheme: "http"), url("/", port: 8443),
+      url("/", scheme: "http", port: 80),
+    ].map { CacheKey.primary(scope: .anonymous, url: $0, headers: HeaderFields()) }
+    #expect(Set(keys).count == 5)
+    #expect(
+      CacheKey.primary(
+        scope: .anonymous, url: url("/", host: "A.Example", scheme: "HTTPS"), headers: HeaderFields())
+        == keys[0])
+  }
+
+  /// 5,000 random pairs: escaping what needs none, dots and case of escapes make no difference; a changed
+  /// byte does.
+  @Test func spellingDoesNotMatter() {
+    var random = SplitMix64(seed: 20)
+    let plain = Array("abcXYZ019-._~/?&=+:@!".utf8)
+    for _ in 0..<5000 {
+      let body = (0..<Int.random(in: 1...30, using: &random)).map { _ in plain.randomElement(using: &random)!
+      }
+      // A dot could make a dot segment, which is another test's matter.
+      let path = [0x2F] + body.map { $0 == 0x2E ? 0x78 : $0 }
+      let spelled = path.reduce(into: "") { text, byte in
+        let escape = "%" + String(byte, radix: 16, uppercase: random.chance(50))
+        text += byte.isUnreserved && random.chance(30) ? escape : String(UnicodeScalar(byte))
+      }
+      #expect(key(spelled) == key(String(decoding: path, as: UTF8.self)))
+      var changed = path
+      let index = Int.random(in: 1..<path.count, using: &random)
+      changed[index] = changed[index] == 0x71 ? 0x72 : 0x71
+      #expect(key(spelled) != key(String(decoding: changed, as: UTF8.self)))
+    }
+  }
+
+  /// Fields that a front end may route by are part of the key: they poison nobody else's answer.
+  @Test(arguments: [
+    "Host: b", "X-Forwarded-Host: b", "Forwarded: host=b", "X-Original-URL: /b", "x-rewrite-url: /b",
+    "X-Forwarded-Proto: http", "X-Host: b",
+  ])
+  func routingFieldsSeparate(_ line: String) {
+    #expect(key("/", [line]) != key("/"))
+    #expect(key("/", [line]) == key("/", [line, "Accept: x", "X-Other: y"]))
+    #expect(key("/", [line + "2"]) != key("/", [line]))
+  }
+
+  @Test func theURLIsFoundAgain() {
+    let primary = key("/a?b", ["Host: x"])
+    let index = VariantIndex(fields: VaryFields(names: ["c"]), generation: 0)
+    for bytes in [key("/a?b"), primary, CacheKey.variant(index, of: primary, headers: HeaderFields())] {
+      #expect(CacheKey.url(in: bytes).map { String(decoding: $0, as: UTF8.self) } == "https://a.example/a?b")
+      #expect(bytes.starts(with: CacheKey.prefix(scope: .anonymous)))
+    }
+    let own = CacheKey.primary(scope: .anonymous, custom: "GET\u{0}https://a.example/")
+    #expect(CacheKey.url(in: own) == nil && CacheKey.url(in: []) == nil)
+    #expect(own != CacheKey.primary(scope: .anonymous, custom: "GET%00https://a.example/"))
+  }
+
+  @Test func scopesSeparate() {
+    let scopes: [CacheScope] = [
+      .anonymous, .shared, .named("a"), .named("b"), .named("a\u{0}"), .named("a%00"), .named(""),
+      .derived(from: fields("Authorization: x")), .derived(from: fields("Authorization: y")),
+      .derived(from: fields("Cookie: x")), .derived(from: fields("X-Api-Key: x")),
+      .derived(from: fields("Authorization: x", "Cookie: y")),
+      .derived(from: HeaderFields(), clientCertificate: "x"),
+      .derived(from: HeaderFields(), credentials: "x"),
+      .derived(from: HeaderFields(), clientCertificate: "y"),
+      .derived(from: fields("X-Mine: x"), redaction: Redaction(extraHeaders: ["x-mine"])),
+    ]
+    #expect(Set(scopes.map { key("/", scope: $0) }).count == scopes.count)
+    #expect(scopes.allSatisfy { !$0.text.utf8.contains(0) })
+    #expect(CacheScope.derived(from: fields("Accept: x", "User-Agent: y")) == .anonymous)
+    #expect(CacheScope.derived(from: fields("authorization: x", "Accept: z")) == scopes[7])
+    #expect(!scopes[7].isLasting && scopes[2].isLasting && !scopes[7].text.contains("x"))
+  }
+
+  /// RFC 4231 test case 2, whose one part is hashed here with its length in front: so both halves by hand.
+  @Test func theHashIsAnHMAC() {
+    let key = Array("Jefe".utf8)
+    let part = Array("what do ya want for nothing?".utf8)
+    func sha(_ bytes: [UInt8]) -> [UInt8] {
+      var digest = SHA256()
+      digest.update(bytes.rawBytes)
+      return digest.finish()
+    }
+    func pad(_ byte: UInt8) -> [UInt8] { (key + [UInt8](repeating: 0, count: 60)).map { $0 ^ byte } }
+    let inner = sha(pad(0x36) + [UInt8(part.count), 0, 0, 0, 0, 0, 0, 0] + part)
+    #expect(ProcessSecret.hash([part], key: key) == sha(pad(0x5C) + inner))
+    #expect(ProcessSecret.hash([[1], [2]]) != ProcessSecret.hash([[1, 2]]))
+    #expect(ProcessSecret.hash([[1]]) == ProcessSecret.hash([[1]]))
+  }
+
+  @Test func `a URL is found in every key that is about it, and in no other`() throws {
+    let pieces = try URLParser.parse("http://h/a?b").pieces
+    var routed = HeaderFields()
+    routed.append(name: "X-Forwarded-Host", value: "x")
+    for scope in [CacheScope.anonymous, .shared, .named("n"), .named("n").inNamespace("part")] {
+      for headers in [HeaderFields(), routed] {
+        let primary = CacheKey.primary(scope: scope, url: pieces, headers: headers)
+        let index = VariantIndex(fields: VaryFields(names: ["foo"]))
+        for key in [primary, CacheKey.variant(index, of: primary, headers: headers)] {
+          #expect(concerns("http://h/a?b", isPrefix: false, key))
+          #expect(concerns("http://h/", isPrefix: true, key))
+          #expect(concerns("", isPrefix: true, key))
+          for other in ["http://h/a?", "http://h/a?bc", "http://h/", ""] {
+            #expect(!concerns(other, isPrefix: false, key))
+          }
+        }
+      }
+    }
+    let custom = CacheKey.primary(scope: .anonymous, custom: "http://h/a?b")
+    for key in [custom, [], [1], Array("1a\u{0}GET".utf8)] {
+      #expect(!concerns("http://h/a?b", isPrefix: true, key))
+    }
+  }
+
+  private func concerns(_ url: String, isPrefix: Bool, _ key: [UInt8]) -> Bool {
+    CacheKey.concerns(Array(url.utf8), isPrefix: isPrefix, in: key.rawBytes)
+  }
+}

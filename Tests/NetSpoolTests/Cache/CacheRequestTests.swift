@@ -1,0 +1,87 @@
+import Testing
+
+@testable import NetSpool
+
+/// Cache-Control and Pragma in requests (RFC 9111 sections 5.2.1 and 5.4).
+struct CacheRequestTests {
+  /// What a request says, and the decision about an answer with `max-age=1500` and `Age: 1000`.
+  static let fresh: [([String], Verdict)] = [
+    ([], .serve), (["Cache-Control: max-age=0"], .revalidate), (["Cache-Control: max-age=600"], .revalidate),
+    (["Cache-Control: max-age=1000"], .serve), (["Cache-Control: max-age=999"], .revalidate),
+    (["Cache-Control: max-age=\"2000\""], .serve), (["Cache-Control: max-age=2000, max-age=5"], .revalidate),
+    (["Cache-Control: max-age=99999999999999999999"], .revalidate),
+    (["Cache-Control: max-age=x"], .revalidate),
+    (["Cache-Control: max-age"], .revalidate), (["Cache-Control: min-fresh=500"], .serve),
+    (["Cache-Control: min-fresh=501"], .revalidate), (["Cache-Control: min-fresh=-1"], .revalidate),
+    (["Cache-Control: min-fresh=5, min-fresh=1000"], .revalidate),
+    (["Cache-Control: no-cache"], .revalidate), (["cache-control: NO-CACHE"], .revalidate),
+    (["Cache-Control: no-cache=\"x\""], .revalidate), (["Cache-Control: ext=\"no-cache\""], .serve),
+    (["Cache-Control: ext=\"no-cache"], .revalidate), (["Cache-Control: no-store"], .bypass),
+    (["Cache-Control: no-transform"], .serve), (["Cache-Control: only-if-cached"], .serve),
+    (["Cache-Control: only-if-cached, max-age=0"], .notCached), (["Cache-Control: foo, bar=baz"], .serve),
+    (["Pragma: no-cache"], .revalidate), (["Pragma: No-Cache, x"], .revalidate), (["Pragma: other"], .serve),
+    (["Pragma: no-cache", "Cache-Control: max-stale"], .serve),  // 5.4: only without Cache-Control
+    (["Range: bytes=0-1"], .bypass), (["If-None-Match: \"x\""], .bypass), (["If-Match: *"], .bypass),
+    (["If-Modified-Since: \(date())"], .bypass), (["If-Unmodified-Since: \(date())"], .bypass),
+    (["If-Range: \"x\""], .bypass), (["X-HTTP-Method-Override: DELETE"], .bypass),
+    (["X-HTTP-Method: PUT"], .bypass), (["X-Method-Override: PUT"], .bypass),
+    (["Content-Type: text/plain", "Range-Unit: x", "Accept: */*", "X-Http: 1", "Pragmatic: 1"], .serve),
+  ]
+
+  @Test(arguments: fresh)
+  func decidesAboutAFreshAnswer(_ lines: [String], verdict: Verdict) throws {
+    let held = try #require(
+      stored(["Cache-Control: max-age=1500", "Age: 1000", "ETag: \"a\"", "Date: \(date())"]))
+    #expect(decision(held, request(lines), after: 0) == verdict)
+  }
+
+  /// The same for one that is 500 seconds past its lifetime of 1500 (section 5.2.1.2).
+  static let stale: [(String, Verdict)] = [
+    ("max-stale", .serve), ("max-stale=500", .serve), ("max-stale=499", .revalidate),
+    ("max-stale=1000", .serve), ("max-stale=99999999999999999999", .revalidate), ("max-stale=x", .revalidate),
+    ("max-stale=\"1000\"", .serve), ("max-stale=", .revalidate), ("max-stale, max-stale=1", .revalidate),
+    ("max-stale=1000, max-age=1999", .serve), ("max-stale=1000, max-age=999", .revalidate),
+    ("max-stale, min-fresh=1", .revalidate), ("max-stale, no-cache", .revalidate),
+    ("max-stale, max-age=0", .revalidate), ("only-if-cached", .notCached),
+    ("only-if-cached, max-stale=500", .serve), ("stale-if-error=500", .revalidate),
+  ]
+
+  @Test(arguments: stale)
+  func decidesAboutAStaleAnswer(_ value: String, verdict: Verdict) throws {
+    let held = try #require(
+      stored(["Cache-Control: max-age=1500", "Age: 2000", "ETag: \"a\"", "Date: \(date())"]))
+    #expect(decision(held, request(["Cache-Control: \(value)"]), after: 0) == verdict)
+  }
+
+  /// `max-stale` does not lift what the origin forbids (section 4.2.4).
+  @Test(arguments: ["must-revalidate", "no-cache"])
+  func maxStaleEndsAtMustRevalidate(_ directive: String) throws {
+    let held = try #require(stored(["Cache-Control: max-age=1, \(directive)", "ETag: \"a\""]))
+    #expect(decision(held, request(["Cache-Control: max-stale"]), after: 2) == .revalidate)
+  }
+
+  /// RFC 8246 section 2: a reload does not ask while the answer is fresh, a forced reload does.
+  @Test func immutableStandsUpToAReload() throws {
+    let held = try #require(stored(["Cache-Control: max-age=100, immutable", "ETag: \"a\""]))
+    #expect(decision(held, request(["Cache-Control: max-age=0"]), after: 50) == .serve)
+    #expect(decision(held, request(["Cache-Control: max-age=0"]), after: 101) == .revalidate)
+    #expect(decision(held, request(["Cache-Control: no-cache"]), after: 50) == .revalidate)
+    #expect(decision(held, request(policy: .reload), after: 50) == .fetch)
+    let other = try #require(stored(["Cache-Control: max-age=100", "ETag: \"a\""]))
+    #expect(decision(other, request(["Cache-Control: max-age=0"]), after: 50) == .revalidate)
+  }
+
+  @Test func onlyGetAndHeadAreAnswered() throws {
+    let held = try #require(stored(["Cache-Control: max-age=100", "ETag: \"a\""]))
+    for method in [Method.post, .put, .patch, .delete, .options, .trace, Method("M-SEARCH"), Method("get")] {
+      #expect(decision(held, request(method: method), after: 0) == .bypass)
+    }
+    #expect(decision(held, request(method: .head), after: 0) == .serve)
+    #expect(decision(held, request(method: .head), after: 101) == .fetch)  // 4.3.5: HEAD is passed on
+  }
+
+  @Test func aScanOfOtherFieldsFindsNothing() {
+    #expect(RequestDirectives(fields("Accept: */*", "User-Agent: x", "Content-Type: y", "X: z")) == .none)
+    #expect(RequestDirectives(HeaderFields()) == .none)
+  }
+}

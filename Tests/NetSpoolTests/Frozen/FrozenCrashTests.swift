@@ -1,0 +1,116 @@
+import Glibc
+import Testing
+
+@testable import FrozenAudit
+@testable import NetSpool
+
+/// Processes that are killed: what they said was accepted is there afterwards.
+struct FrozenCrashTests {
+  /// What a child does: accepts requests, lets some of them come to an end, and says in a file what it was told,
+  /// after it was told.
+  private static func work(_ path: String, rounds: Int = .max, killedAt: Int = .max) throws {
+    let store = try FrozenStore.open(FrozenStoreSettings(directory: path))
+    let file = unsafe open(path + "/said", O_WRONLY | O_APPEND | O_CREAT, 0o600)
+    for round in 0..<rounds {
+      let row = FrozenRow.sample("payload \(round)", lane: "\(round % 3)")
+      store.submit(.accept(row, body: Array("body \(round)".utf8))) { answer in
+        guard let number = try? answer.get().number else { return }
+        say("A \(number)\n", file)
+        if number % 3 == 0 { finish(number, store, file) }
+      }
+      if round % 20 == 0 { usleep(500) }
+      if round == killedAt { kill(getpid(), SIGKILL) }
+    }
+    // What a callback submits is written before the next of these.
+    for _ in 0..<4 { _ = store.write([.sweep(nowWall: WallClock.microseconds)]) }
+    store.close()
+    close(file)
+  }
+
+  private static func finish(_ number: UInt64, _ store: FrozenStore, _ file: Int32) {
+    store.submit(.attempt(number, payload: [1]))
+    store.submit(.finish(number, .sample("outcome \(number)"))) { answer in
+      guard (try? answer.get()) != nil else { return }
+      say("F \(number)\n", file)
+      if number % 2 == 0 { store.submit(.acknowledge(number)) }
+    }
+  }
+
+  private static func say(_ line: String, _ file: Int32) { _ = unsafe write(file, line, line.utf8.count) }
+
+  private static func check(_ directory: StoreDirectory) throws {
+    let said = String(decoding: directory.read("said"), as: UTF8.self).split(separator: "\n")
+    let store = try directory.openFrozen()
+    #expect(store.damaged.isEmpty)
+    let waiting = Set(try store.numbers)
+    let outcomes = Set(try store.endings(.outcomes).map(\.number))
+    #expect(waiting.isDisjoint(with: outcomes))
+    for line in said {
+      let number = try #require(UInt64(line.dropFirst(2)))
+      let isThere = waiting.contains(number) || outcomes.contains(number)
+      // What was acknowledged may be gone.
+      let mayBeGone = number % 6 == 0
+      if line.hasPrefix("A") { #expect(isThere || mayBeGone, "lost \(number)") }
+      if line.hasPrefix("F") { #expect(outcomes.contains(number) || mayBeGone, "lost outcome \(number)") }
+    }
+    #expect(try FrozenTablesSeen(store).isConsistent)
+    for number in waiting.sorted().prefix(20) {
+      let body = try store.write(.attempt(number, payload: [])).body
+      #expect(String(decoding: body, as: UTF8.self).hasPrefix("body "))
+    }
+  }
+
+  /// Killed while it submits, and the store thread writes.
+  @Test(arguments: [40, 700]) func whatWasAcceptedSurvivesAKill(round: Int) async throws {
+    let directory = try StoreDirectory()
+    let path = directory.path
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
+      try FrozenCrashTests.work(path, killedAt: round)
+    }
+    try Self.check(directory)
+  }
+
+  /// Those that a store passes without an engine.
+  private static let places: [Failpoint] = [
+    .beforeAcceptCommit, .afterAcceptCommit, .beforeAttemptCommit, .afterAttemptCommit, .beforeOutcomeCommit,
+    .afterOutcomeCommit, .beforeAckCommit, .afterAckCommit, .duringRecovery, .duringCompaction,
+  ]
+
+  /// Killed at each of the places that are named, the first time and later.
+  @Test(arguments: places, StoreDamageTests.isLong ? Array(1...50) : [2]) func noPlaceIsABadOne(
+    place: Failpoint, pass: Int
+  ) async throws {
+    let directory = try StoreDirectory()
+    let path = directory.path
+    let armed = "\(place.rawValue):\(pass)"
+    if place == .duringRecovery || place == .duringCompaction {
+      let store = try directory.openFrozen()
+      for number in 0..<10 { _ = try store.accept("payload \(number)", body: Array("body \(number)".utf8)) }
+      store.close()
+    }
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, armed = armed as String] in
+      unsafe setenv("NETSPOOL_FAILPOINT", armed, 1)
+      for _ in 0..<3 { try FrozenCrashTests.work(path, rounds: 200) }
+    }
+    try Self.check(directory)
+  }
+
+  /// Five in a row, while LMDB is opened or while the tables are looked through: a process that is killed as soon as
+  /// it starts says nothing about the file.
+  @Test(arguments: [1, 2]) func crashesInRecoveryDoNotAddUp(pass: Int) async throws {
+    let directory = try StoreDirectory()
+    let path = directory.path
+    let store = try directory.openFrozen()
+    for number in 0..<10 { _ = try store.accept("payload \(number)") }
+    store.close()
+    for _ in 0..<5 {
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, pass = pass as Int] in
+        unsafe setenv("NETSPOOL_FAILPOINT", "duringRecovery:\(pass)", 1)
+        _ = try FrozenStore.open(FrozenStoreSettings(directory: path))
+      }
+    }
+    let opened = try directory.openFrozen()
+    #expect(opened.opening.found == .whole)
+    #expect(try opened.numbers == Array(1...10))
+  }
+}

@@ -1,0 +1,223 @@
+import Testing
+
+@testable import NetSpool
+
+/// Every transition: the event, the action, and what the record says afterwards.
+struct FrozenMachineTests {
+  typealias Record = FrozenRecord
+
+  // MARK: Before it is sent
+
+  @Test func aTurnIsAnAttempt() {
+    var record = Record.sample()
+    #expect(record.meet(.launched(epoch: 7), at: .at(5)) == .send)
+    #expect(record.state == .inFlight)
+    #expect(record.facts.attempts == 1)
+    #expect(record.facts.epoch == 7)
+    #expect(record.facts.firstSend?.wall == FrozenMoment.at(5).wall)
+  }
+
+  @Test(arguments: [
+    (FrozenEvent.expired, FrozenDeath.Reason.expired, FailureCode.frozenExpired),
+    (.cancelled, .cancelled, .cancelled), (.damaged, .corrupt, .storeCorrupt),
+  ])
+  func whatWaitsMayDie(event: FrozenEvent, reason: FrozenDeath.Reason, code: FailureCode) {
+    var record = Record.sample()
+    #expect(record.meet(event) == .bury(FrozenDeath(reason)))
+    #expect(record.state == .dead)
+    #expect(FrozenDeath(reason).failure(record).code == code)
+  }
+
+  @Test func anExpiredOneIsNotSent() {
+    var record = Record.sample()
+    #expect(record.meet(.launched(epoch: 1), at: .at(7 * 86_400 + 1)) == .bury(FrozenDeath(.expired)))
+    #expect(record.facts.attempts == 0)
+  }
+
+  // MARK: Answers
+
+  @Test(arguments: [
+    (Method.post, 200), (.post, 201), (.put, 204), (.post, 303), (.patch, 304), (.delete, 404),
+  ])
+  func aSuccessIsTheOutcome(method: Method, status: Int) {
+    var record = Record.sent(method)
+    #expect(record.meet(.answered(status: status)) == .deliver)
+    #expect(record.state == .done)
+    #expect(record.facts.lastStatus == UInt16(status))
+  }
+
+  @Test(arguments: [400, 403, 404, 405, 410, 422, 501, 505, 423, 507])
+  func aRefusalIsFinal(status: Int) {
+    var record = Record.sent()
+    #expect(record.meet(.answered(status: status)) == .bury(FrozenDeath(.rejected)))
+    let failure = FrozenDeath(.rejected).failure(record)
+    #expect(failure.code == .frozenRejected)
+    #expect(failure.reason == "\(status)")
+    #expect(failure.sendState == .answered)
+  }
+
+  @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
+  func aPassingAnswerIsTriedAgain(status: Int) {
+    // Given the third attempt of a keyed POST
+    var record = Record.sent(attempts: 3)
+    // When its answer may pass, then it waits for half of 4 s
+    #expect(record.meet(.answered(status: status), at: .at(9)) == .wait(2 * .second, .origin))
+    #expect(record.state == .ready)
+    #expect(record.facts.notBeforeWall == FrozenMoment.at(11).wall)
+    #expect(record.facts.attempts == 3)
+  }
+
+  @Test(arguments: [423, 507]) func aPolicyMayAddStatuses(status: Int) {
+    var policy = FrozenPolicy.standard
+    policy.statusesRepeated.insert(status)
+    var record = Record.sent(.put)
+    #expect(record.meet(.answered(status: status), policy: policy) == .wait(.second / 2, .origin))
+  }
+
+  @Test(arguments: [true, false]) func aConflictIsBusynessOnlyWithAKey(isKeyed: Bool) {
+    var record = Record.sent(keyed: isKeyed)
+    let action = record.meet(.answered(status: 409))
+    #expect(action == (isKeyed ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.rejected))))
+  }
+
+  @Test(arguments: [401, 407]) func somebodyIsAskedForOtherCredentialsOnce(status: Int) {
+    var record = Record.sent()
+    #expect(record.meet(.answered(status: status, mayAskAgain: true)) == .wait(0, .ours))
+    record.meet(.launched(epoch: 1))
+    #expect(record.meet(.answered(status: status)) == .bury(FrozenDeath(.rejected)))
+  }
+
+  @Test(arguments: [(30.0, 30.0), (0.1, 0.5), (1e9, 3600)])
+  func retryAfterIsAFloorWithACeiling(stated: Double, waited: Double) {
+    var record = Record.sent()
+    let action = record.meet(.answered(status: 503, retryAfter: stated))
+    #expect(action == .wait(Microseconds(waited * 1_000_000), .origin))
+    #expect(record.facts.flags.contains(.isWaitStated))
+  }
+
+  @Test func theLastAttemptPoisons() {
+    var record = Record.sent(attempts: 12)
+    #expect(record.meet(.answered(status: 500)) == .bury(FrozenDeath(.poisoned)))
+    #expect(FrozenDeath(.poisoned).failure(record).code == .frozenPoisoned)
+    #expect(FrozenDeath(.poisoned).failure(record).reason == "attempts 12")
+  }
+
+  // MARK: No answer
+
+  @Test(arguments: [FailureCode.resolveFailed, .connectFailed, .tlsRejected, .offline, .timedOut])
+  func whatNeverLeftIsNoAttempt(code: FailureCode) {
+    var record = Record.sent()
+    #expect(record.meet(.failed(code, .notSent)) == .wait(.second / 2, .network))
+    #expect(record.facts.attempts == 0)
+    #expect(record.facts.offlineFailures == 1)
+    #expect(record.facts.firstSend == nil)
+    #expect(record.lastError == code)
+  }
+
+  @Test func whatNeverLeftLeavesEarlierAttemptsAlone() {
+    var record = Record.sent()
+    record.meet(.answered(status: 503), at: .at(2))
+    record.meet(.launched(epoch: 1), at: .at(4))
+    record.meet(.failed(.connectFailed, .notSent), at: .at(5))
+    #expect(record.facts.attempts == 1)
+    #expect(record.facts.firstSend?.wall == FrozenMoment.at(1).wall)
+  }
+
+  struct Repetition: Sendable {
+    var method: NetSpool.Method
+    var isKeyed = false
+    var flags: FrozenFacts.Flags = []
+    var isSafe: Bool
+  }
+
+  @Test(arguments: [
+    Repetition(method: .post, isKeyed: true, isSafe: true), Repetition(method: .post, isSafe: false),
+    Repetition(method: .put, isSafe: true), Repetition(method: .delete, isSafe: true),
+    Repetition(method: .patch, flags: .atLeastOnce, isSafe: true),
+    Repetition(method: .patch, isKeyed: true, isSafe: true), Repetition(method: .patch, isSafe: false),
+  ])
+  func whatMayHaveArrivedIsRepeatedOnlyWhenThatIsSafe(row: Repetition) {
+    var record = Record.sent(row.method, keyed: row.isKeyed, flags: row.flags)
+    let action = record.meet(.failed(.connectionLost, .maybeProcessed))
+    #expect(action == (row.isSafe ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.outcomeUnknown))))
+    if !row.isSafe { #expect(FrozenDeath(.outcomeUnknown).failure(record).code == .outcomeUnknown) }
+  }
+
+  @Test(arguments: [FailureCode.egressDenied, .redirectRefused, .invalidConfiguration])
+  func whatCanNeverBeSentIsRejected(code: FailureCode) {
+    var record = Record.sent()
+    #expect(record.meet(.failed(code, .notSent)) == .bury(FrozenDeath(.rejected)))
+    #expect(FrozenDeath(.rejected).failure(record).reason == code.rawValue)
+  }
+
+  // MARK: Crashes, shutdowns, cancels
+
+  @Test func aCrashIsCountedAndTheThirdPoisons() {
+    var record = Record.sent()
+    for crash in 1...2 {
+      #expect(record.meet(.abandoned) == .wait(0, .ours))
+      #expect(record.facts.crashAttempts == UInt32(crash))
+      record.meet(.launched(epoch: UInt32(crash) + 1))
+    }
+    #expect(record.meet(.abandoned) == .bury(FrozenDeath(.crashed, isOutcomeUnknown: true)))
+    #expect(FrozenDeath(.crashed).failure(record).reason == "crashes 3")
+  }
+
+  @Test func aCrashOfWhatMustNotBeRepeatedEndsIt() {
+    var record = Record.sent(keyed: false)
+    #expect(record.meet(.abandoned) == .bury(FrozenDeath(.outcomeUnknown)))
+  }
+
+  @Test(arguments: [
+    (true, Failure.SendState.notSent, true), (true, .maybeProcessed, true), (false, .notSent, true),
+    (false, .maybeProcessed, false),
+  ])
+  func aShutdownIsNoCrash(isKeyed: Bool, sendState: Failure.SendState, survives: Bool) {
+    var record = Record.sent(keyed: isKeyed)
+    let action = record.meet(.parked(sendState))
+    #expect(action == (survives ? .wait(0, .ours) : .bury(FrozenDeath(.outcomeUnknown))))
+    #expect(record.facts.crashAttempts == 0)
+    #expect(record.facts.attempts == (sendState == .notSent ? 0 : 1))
+  }
+
+  @Test func aCancelUnderwayLeavesTheOutcomeUnknown() {
+    var record = Record.sent()
+    #expect(record.meet(.cancelled) == .bury(FrozenDeath(.cancelled, isOutcomeUnknown: true)))
+    #expect(FrozenDeath(.cancelled, isOutcomeUnknown: true).failure(record).sendState == .maybeProcessed)
+  }
+
+  // MARK: Revival
+
+  @Test func theDeadComeBackWithTheirKey() {
+    var record = Record.sent(attempts: 12)
+    record.meet(.answered(status: 500))
+    #expect(record.meet(.revived, at: .at(100)) == .wait(0, .ours))
+    #expect(record.facts.attempts == 0)
+    #expect(record.request.key == IdempotencyKey("k"))
+    #expect(record.state == .ready)
+  }
+
+  @Test func aRevivedOneIsSentOnceMoreWhateverIsKnown() {
+    // Given one that must not be repeated, and may have arrived
+    var record = Record.sent(keyed: false)
+    record.meet(.failed(.connectionLost, .maybeProcessed))
+    // When the caller takes the risk
+    record.meet(.revived)
+    // Then it is sent, and only once
+    #expect(record.meet(.launched(epoch: 1)) == .send)
+    #expect(record.meet(.failed(.connectionLost, .maybeProcessed)) == .bury(FrozenDeath(.outcomeUnknown)))
+  }
+
+  // MARK: What must not happen
+
+  @Test func anImpossibleEventNamesStateAndEvent() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      var record = FrozenRecord.sample()
+      record.meet(.answered(status: 200))
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("a frozen request that is ready cannot be answered"))
+  }
+}

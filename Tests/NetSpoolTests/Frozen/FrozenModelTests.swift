@@ -1,0 +1,23 @@
+import Testing
+
+@testable import NetSpool
+
+/// Random lives of many requests, with restarts and crashes in between, against a model: nothing accepted is lost,
+/// nothing ends twice, nothing is sent that must not be, and the tables agree with each other at every look.
+struct FrozenModelTests {
+  private static let steps = StoreDamageTests.isLong ? 10_000 : 800
+  private static let seeds: Range<UInt64> = 0..<(StoreDamageTests.isLong ? 10 : 4)
+
+  @Test(arguments: seeds) func nothingIsLost(seed: UInt64) throws {
+    let bench = try SpoolBench(seed: seed)
+    for step in 0..<Self.steps {
+      try bench.step()
+      if step % 50 == 0 { try bench.check() }
+      if step % 190 == 189 { try bench.crash() }
+    }
+    try bench.check()
+    try bench.drain()
+    #expect(bench.sends > Self.steps / 20)
+    #expect(bench.crashes > 0)
+  }
+}

@@ -1,0 +1,104 @@
+import Testing
+
+@testable import NetSpool
+
+/// Clocks that are set, and time that passes while nobody looks.
+struct FrozenTimeTests {
+  private static let hour = 3_600.0
+  private static let day = 24 * hour
+
+  /// Stored, and read by a process whose monotonic clock begins anew.
+  private func reopened(_ record: FrozenRecord, at now: FrozenMoment, in next: FrozenMoment) throws
+    -> FrozenRecord
+  {
+    try #require(FrozenRecord.decoded(record.encode(at: now), at: next))
+  }
+
+  // MARK: Expiry
+
+  @Test(arguments: [
+    (6.9, 0.0, false), (7.1, 0.0, true), (0.0, 3_650.0, true), (6.0, -3_650.0, false), (7.1, -3_650.0, true),
+  ])
+  func expiryKeepsBothClocksInMind(days: Double, clockSetByDays: Double, isExpired: Bool) {
+    let record = FrozenRecord.sample()
+    let now = FrozenMoment.at(days * Self.day, clockSetBy: clockSetByDays * Self.day)
+    #expect(record.facts.isExpired(at: now) == isExpired)
+  }
+
+  @Test func aClockSetBackMakesNothingImmortal() throws {
+    // Given a record that grows three days older in each of three processes, and a clock set back in each
+    var record = FrozenRecord.sample(at: .at(0))
+    for round in 0..<3 {
+      let before = FrozenMoment.at(0, clockSetBy: -Double(round) * Self.day)
+      let after = FrozenMoment.at(3 * Self.day, clockSetBy: -Double(round + 4) * Self.day)
+      record = try reopened(record, at: after, in: before)
+    }
+    // Then it is nine days old
+    #expect(record.facts.isExpired(at: .at(0, clockSetBy: -10 * Self.day)))
+  }
+
+  @Test func timeCountsWhileNobodyHasItOpen() throws {
+    let record = try reopened(.sample(), at: .at(10), in: .at(8 * Self.day))
+    #expect(record.facts.isExpired(at: .at(8 * Self.day)))
+  }
+
+  // MARK: The window of a key
+
+  /// The wall clock may say that nothing was sent yet: that is doubt enough.
+  @Test(arguments: [
+    (22.9, 0.0, true), (23.1, 0, false), (1, -2, false), (1, 23, false), (1, -0.001, true), (22.9, -1, true),
+    (23.1, -1, false),
+  ])
+  func aKeyIsTrustedForItsWindow(hours: Double, clockSetByHours: Double, isSafe: Bool) {
+    var record = FrozenRecord.sample()
+    record.meet(.launched(epoch: 1), at: .at(0))
+    let now = FrozenMoment.at(hours * Self.hour, clockSetBy: clockSetByHours * Self.hour)
+    #expect(record.isReplaySafe(at: now, policy: .standard) == isSafe)
+  }
+
+  @Test func aLongOutageOutlivesTheKey() {
+    // Given an attempt that may have arrived
+    var record = FrozenRecord.sample()
+    record.meet(.launched(epoch: 1), at: .at(0))
+    record.meet(.failed(.connectionLost, .maybeProcessed), at: .at(1))
+    #expect(record.state == .ready)
+    // When its turn comes two days later
+    let action = record.meet(.launched(epoch: 1), at: .at(2 * Self.day))
+    // Then it is not sent again
+    #expect(action == .bury(FrozenDeath(.outcomeUnknown)))
+  }
+
+  @Test func methodsThatMayBeRepeatedHaveNoWindow() {
+    var record = FrozenRecord.sample(.put, keyed: false)
+    record.meet(.launched(epoch: 1), at: .at(0))
+    #expect(record.isReplaySafe(at: .at(6 * Self.day), policy: .standard))
+  }
+
+  // MARK: Waits
+
+  @Test(arguments: [(10.0, 0.0, 10.0), (10, 60, 0), (10, -400, 300), (-5, 0, 0)])
+  func aWaitIsPulledBackToWhatItCanBe(wait: Double, clockSetBy: Double, left: Double) {
+    var record = FrozenRecord.sample()
+    record.facts.notBeforeWall = FrozenMoment.at(wait).wall
+    let now = FrozenMoment.at(0, clockSetBy: clockSetBy)
+    #expect(record.facts.wait(at: now, policy: .standard) == Microseconds(left * 1_000_000))
+  }
+
+  @Test func aStatedWaitMayBeLonger() {
+    var record = FrozenRecord.sent()
+    record.meet(.answered(status: 503, retryAfter: 3_000), at: .at(0))
+    #expect(record.facts.wait(at: .at(0), policy: .standard) == 3_000 * .second)
+    #expect(record.facts.wait(at: .at(0, clockSetBy: -9_000), policy: .standard) == 3_600 * .second)
+  }
+
+  @Test(arguments: 0..<40 as Range<UInt32>) func backoffStaysInItsBounds(failures: UInt32) {
+    var random = SplitMix64(seed: UInt64(failures))
+    let span = min(300, Double(1 << min(max(Int(failures) - 1, 0), 20)))
+    for _ in 0..<100 {
+      let wait = FrozenPolicy.standard.backoff(afterFailures: failures, random: random.unit())
+      #expect((0...Microseconds(span * 1_000_000)).contains(wait))
+    }
+    let most = FrozenPolicy.standard.backoff(afterFailures: failures, random: 1)
+    #expect(most == Microseconds(span * 1_000_000))
+  }
+}

@@ -1,0 +1,248 @@
+import Testing
+
+@testable import NetSpool
+
+/// Whose turn it is. Times in seconds.
+struct LaneSchedulerTests {
+  static let never = Microseconds(1) << 60
+
+  private struct Fixture {
+    var scheduler = LaneScheduler()
+    var policy = FrozenPolicy.standard
+
+    mutating func add(
+      _ number: UInt64, lane: String = "a", isUnordered: Bool = false, due: Double = 0,
+      expires: Microseconds = LaneSchedulerTests.never
+    ) {
+      scheduler.add(
+        FrozenID(number), lane: LaneKey(lane), isUnordered: isUnordered, due: Self.time(due), expires: expires
+      )
+    }
+
+    static func time(_ seconds: Double) -> Microseconds { Microseconds(seconds * 1_000_000) }
+
+    /// All that go at this moment.
+    mutating func launched(at seconds: Double) -> [UInt64] {
+      var numbers: [UInt64] = []
+      while let id = scheduler.next(at: Self.time(seconds)) { numbers.append(id.number) }
+      return numbers
+    }
+
+    mutating func fail(_ number: UInt64, at seconds: Double, until due: Double) {
+      scheduler.didFail(FrozenID(number), at: Self.time(seconds), policy: policy, random: 0.5)
+      scheduler.wait(FrozenID(number), until: Self.time(due))
+    }
+
+    mutating func end(_ number: UInt64) {
+      scheduler.didSucceed(FrozenID(number))
+      scheduler.remove(FrozenID(number))
+    }
+  }
+
+  @Test func aLaneSendsOneAtATimeInOrder() {
+    var fixture = Fixture()
+    for number: UInt64 in 1...3 { fixture.add(number) }
+    #expect(fixture.launched(at: 0) == [1])
+    fixture.end(1)
+    #expect(fixture.launched(at: 0) == [2])
+    // One that waits holds up its lane
+    fixture.fail(2, at: 0, until: 10)
+    #expect(fixture.launched(at: 9) == [])
+    #expect(fixture.scheduler.nextDue == Fixture.time(10))
+    #expect(fixture.launched(at: 10) == [2])
+    fixture.end(2)
+    #expect(fixture.launched(at: 10) == [3])
+  }
+
+  @Test func lanesTakeTurnsAndDoNotWaitForEachOther() {
+    var fixture = Fixture()
+    for number: UInt64 in 1...9 { fixture.add(number, lane: ["a", "b", "c"][Int(number) % 3]) }
+    #expect(Set(fixture.launched(at: 0)) == [1, 2, 3])
+    fixture.fail(1, at: 0, until: 100)
+    fixture.end(2)
+    fixture.end(3)
+    #expect(Set(fixture.launched(at: 1)) == [5, 6])
+  }
+
+  @Test func anUnorderedLaneSendsFourAtATime() {
+    var fixture = Fixture()
+    for number: UInt64 in 1...6 { fixture.add(number, isUnordered: true) }
+    #expect(fixture.launched(at: 0) == [1, 2, 3, 4])
+    fixture.fail(1, at: 0, until: 50)
+    #expect(fixture.launched(at: 1) == [5])
+    // One that wants order is a wall
+    fixture.add(7)
+    fixture.add(8, isUnordered: true)
+    fixture.end(2)
+    fixture.end(3)
+    fixture.end(4)
+    fixture.end(5)
+    #expect(fixture.launched(at: 2) == [6])
+    fixture.end(6)
+    #expect(fixture.launched(at: 2) == [])
+    #expect(fixture.launched(at: 50) == [1])
+    fixture.end(1)
+    #expect(fixture.launched(at: 50) == [7])
+    fixture.end(7)
+    #expect(fixture.launched(at: 50) == [8])
+  }
+
+  @Test func atMostEightGoWhileThawing() {
+    var fixture = Fixture()
+    fixture.scheduler.openingJitter = 0
+    for number: UInt64 in 1...20 { fixture.add(number, lane: "lane \(number)") }
+    fixture.scheduler.thaw(at: 0) { 0.5 }
+    #expect(fixture.launched(at: 0).count == 8)
+    // New ones join the end
+    fixture.add(21, lane: "new")
+    for number: UInt64 in 1...20 where fixture.scheduler.isInFlight(FrozenID(number)) { fixture.end(number) }
+    #expect(fixture.launched(at: 1).count == 8)
+    // Once the old ones are through, more may go
+    for number: UInt64 in 1...20 { fixture.end(number) }
+    for number: UInt64 in 22...60 { fixture.add(number, lane: "lane \(number)") }
+    #expect(fixture.launched(at: 2).count >= 39)
+  }
+
+  @Test func lanesBeginOneAfterTheOther() {
+    var fixture = Fixture()
+    for number: UInt64 in 1...4 { fixture.add(number, lane: "lane \(number)") }
+    fixture.scheduler.setOffline()
+    #expect(fixture.launched(at: 0) == [])
+    var random = SplitMix64(seed: 5)
+    fixture.scheduler.thaw(at: Fixture.time(10)) { random.unit() }
+    var moments: Set<Double> = []
+    for step in 0...200 {
+      let seconds = 10 + Double(step) / 100
+      if !fixture.launched(at: seconds).isEmpty { moments.insert(seconds) }
+    }
+    #expect(moments.count >= 3)
+    #expect(fixture.scheduler.inFlight == 4)
+  }
+
+  @Test func theNetworkEndsTheWaitOfWhatCouldNotBeSent() {
+    var fixture = Fixture()
+    fixture.scheduler.openingJitter = 0
+    fixture.add(1)
+    fixture.add(2, lane: "b")
+    #expect(fixture.launched(at: 0) == [1, 2])
+    fixture.scheduler.wait(FrozenID(1), until: Fixture.time(300), forNetwork: true)
+    fixture.scheduler.wait(FrozenID(2), until: Fixture.time(300))
+    fixture.scheduler.thaw(at: Fixture.time(20)) { 0 }
+    #expect(fixture.launched(at: 20) == [1])
+    #expect(fixture.launched(at: 300) == [2])
+  }
+
+  @Test func fiveFailuresInARowPutALaneToSleepAndOneGoesToSee() {
+    var fixture = Fixture()
+    for number: UInt64 in 1...8 { fixture.add(number, isUnordered: true) }
+    // Given five failures in a row, and others in flight
+    #expect(fixture.launched(at: 0) == [1, 2, 3, 4])
+    for number: UInt64 in 1...4 { fixture.fail(number, at: 0, until: 0) }
+    #expect(fixture.launched(at: 0).count == 4)
+    fixture.fail(1, at: 0, until: 0)
+    for number: UInt64 in 2...4 { fixture.scheduler.wait(FrozenID(number), until: 0) }
+    // Then it sleeps for half of 16 s, and sends one
+    #expect(fixture.launched(at: 7.9) == [])
+    #expect(fixture.launched(at: 8).count == 1)
+    // When that one is answered, then the lane is wide again
+    fixture.end(1)
+    #expect(fixture.launched(at: 8).count == 4)
+  }
+
+  @Test func aHaltedLaneWaitsUntilItIsFreed() {
+    var fixture = Fixture()
+    fixture.add(1)
+    fixture.add(2)
+    #expect(fixture.launched(at: 0) == [1])
+    fixture.scheduler.halt(LaneKey("a"), by: FrozenID(1))
+    fixture.scheduler.remove(FrozenID(1))
+    #expect(fixture.launched(at: 100) == [])
+    // Other lanes go on
+    fixture.add(3, lane: "b")
+    #expect(fixture.launched(at: 100) == [3])
+    fixture.scheduler.free(LaneKey("a"), from: FrozenID(1))
+    #expect(fixture.launched(at: 100) == [2])
+  }
+
+  @Test func aRevivedOneGoesBackToItsPlace() {
+    var fixture = Fixture()
+    for number: UInt64 in 1...4 { fixture.add(number) }
+    #expect(fixture.launched(at: 0) == [1])
+    fixture.scheduler.remove(FrozenID(2))
+    fixture.end(1)
+    #expect(fixture.launched(at: 0) == [3])
+    fixture.add(2)
+    fixture.end(3)
+    #expect(fixture.launched(at: 0) == [2])
+    fixture.end(2)
+    #expect(fixture.launched(at: 0) == [4])
+  }
+
+  @Test func whatIsTooOldIsNamedOnce() {
+    var fixture = Fixture()
+    fixture.add(1, due: 100, expires: Fixture.time(5))
+    fixture.add(2, due: 100, expires: Fixture.time(7))
+    fixture.add(3, lane: "b", expires: Fixture.time(6))
+    #expect(fixture.launched(at: 0) == [3])
+    #expect(fixture.scheduler.nextDue == Fixture.time(5))
+    #expect(fixture.scheduler.nextExpired(at: Fixture.time(5)) == FrozenID(1))
+    #expect(fixture.scheduler.nextExpired(at: Fixture.time(6)) == nil)
+    fixture.scheduler.remove(FrozenID(1))
+    #expect(fixture.scheduler.nextExpired(at: Fixture.time(7)) == FrozenID(2))
+  }
+
+  /// Whatever happens, a lane keeps its order and its width.
+  @Test(arguments: 0..<20 as Range<UInt64>) func randomEventsKeepOrderAndWidth(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var fixture = Fixture()
+    var lanes: [UInt64: Int] = [:]
+    var inFlight: Set<UInt64> = []
+    var next: UInt64 = 1
+    for step in 0..<2_000 {
+      let now = Double(step) / 10
+      switch random.next() % 8 {
+      case 0...2:
+        let lane = Int(random.next() % 5)
+        fixture.add(next, lane: "\(lane)", isUnordered: lane == 4)
+        lanes[next] = lane
+        next += 1
+      case 3, 4:
+        guard let number = inFlight.sorted().randomElement(using: &random) else { continue }
+        inFlight.remove(number)
+        if random.chance(70) {
+          fixture.end(number)
+          lanes[number] = nil
+        } else {
+          fixture.fail(number, at: now, until: now + Double(random.next() % 30))
+        }
+      case 5 where random.chance(5): fixture.scheduler.setOffline()
+      case 6 where random.chance(20): fixture.scheduler.thaw(at: Fixture.time(now)) { 0.5 }
+      case 7:
+        guard let number = lanes.keys.sorted().randomElement(using: &random) else { continue }
+        fixture.scheduler.remove(FrozenID(number))
+        lanes[number] = nil
+        inFlight.remove(number)
+      default: break
+      }
+      for number in fixture.launched(at: now) {
+        let lane = lanes[number]
+        #expect(inFlight.insert(number).inserted)
+        let companions = inFlight.filter { lanes[$0] == lane }
+        #expect(companions.count <= (lane == 4 ? 4 : 1), "seed \(seed), step \(step)")
+        if lane != 4 {
+          #expect(lanes.filter { $0.value == lane }.keys.min() == number, "seed \(seed), step \(step)")
+        }
+      }
+      #expect(fixture.scheduler.inFlight == inFlight.count)
+      #expect(fixture.scheduler.count == lanes.count)
+    }
+    // Then everything goes in the end
+    fixture.scheduler.thaw(at: Fixture.time(10_000)) { 0 }
+    for round in 0..<10_000 where !fixture.scheduler.isEmpty {
+      inFlight.formUnion(fixture.launched(at: 10_000 + Double(round)))
+      for number in inFlight { fixture.end(number) }
+      inFlight = []
+    }
+    #expect(fixture.scheduler.isEmpty)
+  }
+}

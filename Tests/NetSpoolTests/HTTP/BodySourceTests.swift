@@ -1,0 +1,236 @@
+import Glibc
+import Testing
+
+@testable import NetSpool
+
+@Suite("Sources of bodies")
+struct BodySourceTests {
+  @Test("bytes come whole for every buffer size, twice", arguments: 1...12)
+  func bytes(bufferBytes: Int) throws {
+    let source = BytesSource(Array(0..<10))
+    #expect(source.length == 10)
+    #expect(try drain(source, bufferBytes: bufferBytes) == Array(0..<10))
+    source.rewind()
+    #expect(try drain(source, bufferBytes: bufferBytes) == Array(0..<10))
+  }
+
+  @Test("no body has no source; every other body gives the bytes it described")
+  func prepared() throws {
+    let parameters = [Parameter("a", "b c")]
+    let custom = RequestBody.custom(contentType: "x/y", parameters: parameters) { [UInt8($0.count)] }
+    let rows: [(RequestBody, String?, [UInt8])] = [
+      (.bytes([1, 2], contentType: nil), nil, [1, 2]),
+      (.form(parameters), "application/x-www-form-urlencoded", Array("a=b+c".utf8)),
+      (.json(Array("{}".utf8)), "application/json", Array("{}".utf8)),
+      (custom, "x/y", [1]),
+    ]
+    for (body, type, bytes) in rows {
+      let prepared = try body.prepared()
+      let source = try #require(try prepared.makeSource {})
+      #expect(body.contentType == type)
+      #expect(prepared.length == Int64(bytes.count))
+      #expect(prepared.canReplay)
+      #expect(try drain(source) == bytes)
+    }
+    #expect(try RequestBody.none.prepared().makeSource {} == nil)
+  }
+
+  @Test("an encoder that throws fails the request")
+  func encoderThrows() {
+    struct Broken: Error {}
+    let body = RequestBody.custom(contentType: "x/y", parameters: []) { _ in throw Broken() }
+    #expect(failure { _ = try body.prepared() }?.code == .invalidRequest)
+  }
+}
+
+@Suite("Files as bodies")
+struct FileSourceTests {
+  private func source(_ path: String) throws -> any BodySource {
+    try #require(try RequestBody.file(path: path, contentType: nil).prepared().makeSource {})
+  }
+
+  @Test("a file comes whole for every buffer size, and again after a rewind", arguments: [1, 3, 10, 64])
+  func whole(bufferBytes: Int) throws {
+    let directory = try ScratchDirectory()
+    let source = try source(try directory.write("f", Array(0..<10)))
+    defer { source.close() }
+    #expect(source.length == 10)
+    try source.open()
+    #expect(try drain(source, bufferBytes: bufferBytes) == Array(0..<10))
+    try source.rewind()
+    #expect(try drain(source, bufferBytes: bufferBytes) == Array(0..<10))
+  }
+
+  @Test("an empty file is an empty body")
+  func empty() throws {
+    let directory = try ScratchDirectory()
+    let source = try source(try directory.write("f", []))
+    defer { source.close() }
+    try source.open()
+    #expect(try drain(source).isEmpty)
+  }
+
+  enum Edit: CaseIterable { case longer, shorter, sameSize, replaced }
+
+  @Test("an edit between enqueue and send is found before a byte is sent", arguments: Edit.allCases)
+  func editedBefore(edit: Edit) throws {
+    // Given
+    let directory = try ScratchDirectory()
+    let path = try directory.write("f", [1, 2, 3])
+    try directory.touch("f", seconds: 1000)
+    let source = try source(path)
+    defer { source.close() }
+    // When
+    switch edit {
+    case .longer: try directory.write("f", [1, 2, 3, 4])
+    case .shorter: try directory.write("f", [1])
+    case .sameSize: try directory.write("f", [4, 5, 6])
+    case .replaced:
+      try directory.write("g", [1, 2, 3])
+      try directory.touch("g", seconds: 1000)
+      try directory.move("g", to: "f")
+    }
+    // Then
+    let failure = failure { try source.open() }
+    #expect(failure?.code == .uploadSourceFailed)
+    #expect(failure?.reason == "changed")
+  }
+
+  @Test(
+    "an edit while it is sent holds back the last byte",
+    arguments: [
+      (Edit.longer, FailureCode.uploadLengthMismatch, "got 4, declared 3"),
+      (.shorter, .uploadLengthMismatch, "got 1, declared 3"),
+      (.sameSize, .uploadSourceFailed, "changed"),
+    ])
+  func editedWhile(edit: Edit, code: FailureCode, reason: String) throws {
+    let directory = try ScratchDirectory()
+    let path = try directory.write("f", [1, 2, 3])
+    try directory.touch("f", seconds: 1000)
+    let source = try source(path)
+    defer { source.close() }
+    try source.open()
+    var sent = try read(source, 1).bytes
+    #expect(sent == [1])
+    switch edit {
+    case .longer: try directory.write("f", [1, 2, 3, 4])
+    case .shorter: try directory.write("f", [1])
+    case .sameSize, .replaced: try directory.write("f", [4, 5, 6])
+    }
+    let failure = failure { sent += try drain(source, bufferBytes: 2) }
+    #expect(failure?.code == code)
+    #expect(failure?.reason == reason)
+    #expect(sent.count < 3)
+  }
+
+  @Test("missing, a directory, a FIFO: refused with the error number, without waiting")
+  func notAFile() throws {
+    let directory = try ScratchDirectory()
+    let fifo = try directory.write("fifo", [])
+    try directory.replaceByFIFO("fifo")
+    let rows = [
+      ("\(directory.path)/absent", "missing", ENOENT), (directory.path, "notAFile", EINVAL),
+      (fifo, "notAFile", EINVAL),
+    ]
+    for (path, reason, number) in rows {
+      let failure = failure { _ = try source(path) }
+      #expect(failure?.code == .uploadSourceFailed)
+      #expect(failure?.reason == reason)
+      #expect(failure?.underlying == .errno(number))
+    }
+  }
+
+  @Test("a FIFO or nothing in the place of the file does not hold the loop")
+  func replacedByFIFO() throws {
+    let directory = try ScratchDirectory()
+    let path = try directory.write("f", [1])
+    let source = try source(path)
+    defer { source.close() }
+    try directory.replaceByFIFO("f")
+    #expect(failure { try source.open() }?.reason == "changed")
+    try directory.remove("f")
+    #expect(failure { try source.open() }?.reason == "missing")
+  }
+
+  @Test("a closed source has no descriptor left, and reading it fails")
+  func closed() throws {
+    let directory = try ScratchDirectory()
+    let source = try source(try directory.write("f", [1]))
+    try source.open()
+    source.close()
+    let failure = failure { _ = try drain(source) }
+    #expect(failure?.code == .uploadSourceFailed)
+    #expect(failure?.underlying == .errno(EBADF))
+  }
+}
+
+@Suite("Streams as bodies")
+struct StreamSourceTests {
+  @Test(
+    "a stream is held to its declared length, and the last byte back until it is",
+    arguments: [
+      (3, [.bytes(3), .end], nil), (3, [.bytes(1), .pause, .bytes(2), .end], nil),
+      (3, [.bytes(3), .pause], nil), (nil, [.bytes(5), .end], nil), (0, [.end], nil),
+      (3, [.bytes(2), .end], "got 2, declared 3"), (3, [.end], "got 0, declared 3"),
+      (3, [.bytes(4)], "got at least 4, declared 3"),
+      (3, [.bytes(3), .bytes(1)], "got more than 3, declared 3"),
+    ] as [(Int64?, [BodyRead], String?)])
+  func declared(length: Int64?, reads: [BodyRead], mismatch: String?) throws {
+    // Given
+    let script = ListedUpload(length: length, reads: reads)
+    let source = try #require(try RequestBody.stream(script, contentType: nil).prepared().makeSource {})
+    try source.open()
+    // When
+    var sent: Int64 = 0
+    let failure = failure { while try Self.step(source, &sent) {} }
+    // Then
+    #expect(failure?.reason == mismatch)
+    #expect(failure == nil || failure?.code == .uploadLengthMismatch)
+    if let length { #expect(mismatch == nil ? sent == length : sent < max(length, 1)) }
+  }
+
+  @Test("a one-shot stream cannot be replayed, a rewound one counts from zero")
+  func replay() throws {
+    #expect(
+      !(try RequestBody.stream(ListedUpload(length: 1, reads: []), contentType: nil).prepared().canReplay))
+    let script = ListedUpload(length: 2, reads: [.bytes(1), .bytes(2), .end])
+    let source = try #require(try PreparedBody.stream(script).makeSource {})
+    var sent: Int64 = 0
+    #expect(try Self.step(source, &sent))
+    try source.rewind()
+    #expect(try Self.step(source, &sent))
+    #expect(sent == 3)
+  }
+
+  private static func step(_ source: any BodySource, _ sent: inout Int64) throws -> Bool {
+    switch try read(source, 8).read {
+    case .bytes(let count):
+      sent += Int64(count)
+      return true
+    case .pause: return true
+    case .end: return false
+    }
+  }
+}
+
+/// A user's stream that answers from a list, then ends.
+private struct ListedUpload: UploadSource {
+  var length: Int64?
+  var reads: [BodyRead]
+  var canReopen: Bool { false }
+
+  func makeSource(ready: @escaping @Sendable () -> Void) -> any BodySource { Source(length, reads) }
+
+  private final class Source: BodySource {
+    let length: Int64?
+    private var reads: [BodyRead]
+    init(_ length: Int64?, _ reads: [BodyRead]) { (self.length, self.reads) = (length, reads) }
+    var canRewind: Bool { true }
+    func open() {}
+    func rewind() {}
+    func close() {}
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+      reads.isEmpty ? .end : reads.removeFirst()
+    }
+  }
+}

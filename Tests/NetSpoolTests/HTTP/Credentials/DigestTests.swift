@@ -1,0 +1,100 @@
+import Testing
+
+@testable import NetSpool
+
+@Suite("Digest authentication (RFC 7616)")
+struct DigestTests {
+  @Test(arguments: [
+    ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
+    ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+    (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
+  ]) func hashesByTheVectorsOfRFC1321(_ text: String, _ hash: String) {
+    #expect(Hexadecimal.text(MD5.hash(Array(text.utf8))) == hash)
+  }
+
+  /// Around a block's end, against each other: a message that is longer by one byte has another hash.
+  @Test func padsEveryLength() {
+    let hashes = (0..<200).map { MD5.hash([UInt8](repeating: 0x61, count: $0)) }
+    #expect(Set(hashes).count == 200 && hashes.allSatisfy { $0.count == 16 })
+  }
+
+  static func challenge(_ text: String) throws -> DigestChallenge {
+    var fields = HeaderFields()
+    fields.append(name: "WWW-Authenticate", value: text)
+    return try #require(DigestChallenge.first(in: AuthenticationChallenge.all(in: fields)))
+  }
+
+  static let example =
+    "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=@, "
+    + "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", "
+    + "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\""
+
+  @Test(arguments: [
+    ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+    ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+  ]) func answersTheExampleOfTheStandard(_ algorithm: String, _ response: String) throws {
+    let text = Self.example.replacing("@", with: algorithm, maxReplacements: 2)
+      .replacing("http-auth\(algorithm)example", with: "http-auth@example")
+    let answer = DigestAnswer(
+      try Self.challenge(text), user: "Mufasa", password: "Circle of Life", method: "GET",
+      target: "/dir/index.html", clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
+    #expect(answer.value.contains("response=\"\(response)\""))
+    #expect(answer.value.contains("algorithm=\(algorithm), qop=auth, nc=00000001, cnonce="))
+    #expect(answer.value.contains("opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\""))
+  }
+
+  @Test func answersTheExampleOfRFC2617() throws {
+    let challenge = try Self.challenge(
+      "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\""
+    )
+    let answer = DigestAnswer(
+      challenge, user: "Mufasa", password: "Circle Of Life", method: "GET", target: "/dir/index.html",
+      clientNonce: "0a4f113b")
+    #expect(answer.value.contains("response=\"6629fae49393a05397450978507c4ef1\""))
+  }
+
+  @Test func answersAnOldChallengeWithoutCounter() throws {
+    let answer = DigestAnswer(
+      try Self.challenge("Digest realm=\"r\", nonce=\"n\""), user: "u", password: "p", method: "GET",
+      target: "/", clientNonce: "c")
+    let secret = Hexadecimal.text(MD5.hash(Array("u:r:p".utf8)))
+    let request = Hexadecimal.text(MD5.hash(Array("GET:/".utf8)))
+    let response = Hexadecimal.text(MD5.hash(Array("\(secret):n:\(request)".utf8)))
+    #expect(answer.value.contains("response=\"\(response)\""))
+    #expect(!answer.value.contains("qop=") && !answer.value.contains("cnonce="))
+  }
+
+  @Test func countsTheBodyWhenAskedTo() throws {
+    let challenge = try Self.challenge("Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"")
+    var answer = DigestAnswer(
+      challenge, user: "u", password: "p", method: "PUT", target: "/", clientNonce: "c")
+    let empty = answer.value
+    answer.body = Array("body".utf8)
+    #expect(challenge.protection == .integrity && answer.value != empty)
+    #expect(answer.value.contains("qop=auth-int"))
+  }
+
+  @Test func quotesWhatNeedsIt() throws {
+    let challenge = try Self.challenge("Digest realm=\"a\\\"b\", nonce=\"n\", qop=auth")
+    let answer = DigestAnswer(
+      challenge, user: "jürgen", password: "p", method: "GET", target: "/", clientNonce: "c")
+    #expect(answer.value.contains("username*=UTF-8''j%C3%BCrgen"))
+    #expect(answer.value.contains("realm=\"a\\\"b\""))
+  }
+
+  @Test func hidesTheUserWhenAskedTo() throws {
+    let challenge = try Self.challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, userhash=true")
+    let answer = DigestAnswer(
+      challenge, user: "anna", password: "p", method: "GET", target: "/", clientNonce: "c")
+    #expect(!answer.value.contains("anna") && answer.value.contains("userhash=true"))
+  }
+
+  @Test(arguments: [
+    "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256", "Digest realm=\"r\"", "Digest nonce=\"n\"",
+    "Digest realm=\"r\", nonce=\"n\", qop=\"token\"", "Basic realm=\"r\"",
+  ]) func answersNoOther(_ text: String) {
+    var fields = HeaderFields()
+    fields.append(name: "WWW-Authenticate", value: text)
+    #expect(DigestChallenge.first(in: AuthenticationChallenge.all(in: fields)) == nil)
+  }
+}

@@ -1,0 +1,196 @@
+import Testing
+
+@testable import NetSpool
+
+@Suite("Requests as curl commands")
+struct CurlCommandTests {
+  private static let agent = "-H 'User-Agent: t/1'"
+
+  private static func command(_ method: Method, _ url: String = "https://h.org/", body: RequestBody = .none)
+    -> CurlCommand
+  {
+    var command = CurlCommand(method: method, url: url)
+    command.headers.append(name: "User-Agent", value: "t/1")
+    command.body = body
+    return command
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var method = Method.post
+    var url = "https://h.org/"
+    var body = RequestBody.none
+    var words: String
+    var testDescription: String { words }
+  }
+
+  static let rows: [Row] = [
+    Row(method: .get, words: "\(agent) 'https://h.org/'"),
+    Row(method: .head, words: "--head \(agent) 'https://h.org/'"),
+    Row(method: .delete, words: "-X DELETE \(agent) 'https://h.org/'"),
+    Row(method: Method("a'b"), words: "-X 'a'\\''b' \(agent) 'https://h.org/'"),
+    Row(words: "\(agent) -H 'Content-Type:' --data-binary '' 'https://h.org/'"),
+    Row(method: .put, words: "-X PUT \(agent) -H 'Content-Type:' --data-binary '' 'https://h.org/'"),
+    Row(body: .form([Parameter("a", "it's")]), words: "\(agent) --data-binary 'a=it%27s' 'https://h.org/'"),
+    Row(
+      body: .json(Array("{\"a\":\n\"it's\"}".utf8)),
+      words:
+        "\(agent) -H 'Content-Type: application/json' --data-binary '{\"a\":\n\"it'\\''s\"}' 'https://h.org/'"
+    ),
+    Row(
+      method: .patch, body: .bytes(Array("@x".utf8), contentType: nil),
+      words: "-X PATCH \(agent) -H 'Content-Type:' --data-raw '@x' 'https://h.org/'"),
+    Row(
+      method: .put, url: "https://h.org/f", body: .file(path: "a b", contentType: "x/y"),
+      words: "\(agent) -H 'Content-Type: x/y' --globoff -T 'a b' 'https://h.org/f'"),
+    Row(
+      method: .put, body: .file(path: "-", contentType: nil),
+      words: "-X PUT \(agent) -H 'Content-Type:' --data-binary '@./-' 'https://h.org/'"),
+    Row(
+      method: .get, url: "https://h.org/[1]", words: "\(agent) --globoff 'https://h.org/[1]'"),
+    Row(method: .get, url: "-o", words: "\(agent) --url '-o'"),
+  ]
+
+  @Test("a request has one exact command", arguments: rows)
+  func exact(row: Row) {
+    let command = Self.command(row.method, row.url, body: row.body)
+    #expect(command.text() == "curl --proto =http,https \(row.words)")
+    #expect(command.text(revealingSecrets: true) == command.text())
+  }
+
+  @Test("header fields, credentials and options have their words")
+  func fields() {
+    var command = CurlCommand(method: .get, url: "https://h.org/?token=t0p")
+    command.headers.append(name: "X-Empty", value: "")
+    command.headers.append(name: "Cookie", value: "c=t0p")
+    command.credential = .digest(user: "me", password: "it's")
+    command.options = ["--insecure", "--max-time", "5"]
+    command.suppressedHeaders = ["Accept"]
+    #expect(
+      command.text() == """
+        curl --proto =http,https -H 'X-Empty;' -H 'Cookie: •••' -H 'Accept:' -H 'User-Agent:' \
+        --digest --user 'me:•••' --insecure --max-time 5 'https://h.org/?token=•••'
+        """)
+    #expect(
+      command.text(revealingSecrets: true) == """
+        curl --proto =http,https -H 'X-Empty;' -H 'Cookie: c=t0p' -H 'Accept:' -H 'User-Agent:' \
+        --digest --user 'me:it'\\''s' --insecure --max-time 5 'https://h.org/?token=t0p'
+        """)
+  }
+
+  @Test("parts are -F words, quoted as curl reads them, and curl writes the Content-Type")
+  func parts() {
+    var multipart = CoreMultipart()
+    multipart.addData(Array("@;\" x".utf8), forKey: "text")
+    multipart.addData(Array("a;\"\\".utf8), forKey: "typed", mimeType: "text/plain", fileName: "f;\"\\.txt")
+    multipart.addFile("dir/a,b.png", forKey: "file", mimeType: "image/png")
+    multipart.parts.append(CoreMultipart.Part(name: "field", content: .file("-")))
+    var command = Self.command(.post, body: .multipart(multipart))
+    command.headers.append(name: "content-type", value: multipart.contentType)
+    #expect(
+      command.text() == """
+        curl --proto =http,https \(Self.agent) --form-string 'text=@;" x' \
+        -F 'typed="a;\\"\\\\";type=text/plain;filename="f;\\"\\\\.txt"' \
+        -F 'file=@"dir/a,b.png";type=image/png;filename="a,b.png"' -F 'field=<"./-"' 'https://h.org/'
+        """)
+  }
+
+  @Test("sh gives curl the same bytes that the request would send, for what no argument can hold")
+  func piped() throws {
+    let directory = try ScratchDirectory()
+    let path = try directory.write("it's", [0, 1, 2])
+    var multipart = CoreMultipart()
+    multipart.addData([0, 0x1B, 255], forKey: "a=b")
+    multipart.addFile(path, forKey: "f")
+    multipart.addData(Array("text".utf8), forKey: "t", mimeType: "text/plain; charset=utf-8")
+    let bodies: [RequestBody] = [
+      .bytes([0, 255, 10], contentType: "x/y"), .bytes(Array("\u{1B}[2J".utf8), contentType: "x/y"),
+      .bytes(Array(String(repeating: "it's é\n", count: 30_000).utf8), contentType: "x/y"),
+      .multipart(multipart),
+    ]
+    for body in bodies {
+      let run = try ShellRun([Self.command(.post, body: body).text(revealingSecrets: true)])
+      let source = try #require(try body.prepared().makeSource {})
+      try source.open()
+      #expect(run.inputs.first == (try drain(source)))
+      #expect(run.words.first?.contains("Content-Type: \(body.contentType ?? "")") == true)
+      source.close()
+    }
+  }
+
+  @Test("hostile strings reach curl's argv unchanged, and nothing of them is run (seed 20)")
+  func hostile() throws {
+    // Given
+    var numbers = SeededNumbers(seed: 20)
+    var commands: [String] = []
+    var expected: [[String]] = []
+    for _ in 0..<400 {
+      let method = "M" + Self.hostileText(&numbers)
+      let url = "u" + Self.hostileText(&numbers)
+      let value = "v" + Self.hostileText(&numbers, lineEnds: false)
+      let body = "b" + Self.hostileText(&numbers)
+      var command = Self.command(Method(method), url, body: .bytes(Array(body.utf8), contentType: nil))
+      command.headers.append(name: "X-H", value: value)
+      command.options = [body]
+      commands.append(command.text(revealingSecrets: true))
+      let glob = url.contains { "[]{}".contains($0) } ? ["--globoff"] : []
+      expected.append(
+        ["--proto", "=http,https", "-X", method, "-H", "User-Agent: t/1", "-H", "X-H: \(value)"]
+          + ["-H", "Content-Type:", body] + glob + ["--data-binary", body, url])
+    }
+    // When
+    let run = try ShellRun(commands, readsInput: false)
+    // Then: bytes, because strings would call two spellings of one character equal
+    #expect(run.words.count == expected.count)
+    for (words, wanted) in zip(run.words, expected) {
+      #expect(words.map { Array($0.utf8) } == wanted.map { Array($0.utf8) })
+    }
+  }
+
+  private static let hostilePieces = [
+    "'", "\"", "\\", "$(echo x)", "`echo x`", ";", "|", "&", "\n", "\t", " ", "!", "*", "?", "~", "#",
+    "$HOME", "<", ">",
+    "-o", "é", "Ё", "\u{85}", "😀", "\u{301}", "{a,b}", "[1-3]", "%s", "%", "'\\''", "=", "@", "\\n", "${IFS}",
+    "\u{FFFD}",
+  ]
+
+  private static func hostileText(_ numbers: inout SeededNumbers, lineEnds: Bool = true) -> String {
+    (0..<Int.random(in: 0...8, using: &numbers)).map { _ in
+      let piece = hostilePieces.randomElement(using: &numbers)!
+      return piece == "\n" && !lineEnds ? " " : piece
+    }.joined()
+  }
+}
+
+/// Commands run by `sh` with a `curl` that prints its words and its standard input.
+struct ShellRun {
+  private(set) var words: [[String]] = []
+  private(set) var inputs: [[UInt8]] = []
+
+  /// `readsInput`: off for hostile commands, which then, should their quoting fail, find nothing to run:
+  /// the fake needs no program but to read its input.
+  init(_ commands: [String], readsInput: Bool = true) throws {
+    let input = readsInput ? "base64 -w 0;" : ""
+    let path = readsInput ? "" : "PATH=/nonexistent\n"
+    let fake = "curl() { printf '%s\\0' \"$#\" \"$@\"; \(input) printf '\\0'; }\n"
+    let output = try runShell(path + fake + commands.joined(separator: "\n") + "\n")
+    var fields = output.split(separator: 0, omittingEmptySubsequences: false)[...]
+    while let count = fields.popFirst().flatMap({ Int(String(decoding: $0, as: UTF8.self)) }) {
+      words.append(fields.prefix(count).map { String(decoding: $0, as: UTF8.self) })
+      inputs.append(Self.decodeBase64(fields.dropFirst(count).first ?? []))
+      fields = fields.dropFirst(count + 1)
+    }
+  }
+
+  private static func decodeBase64(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var output: [UInt8] = []
+    var (group, bits): (UInt32, UInt32) = (0, 0)
+    for digit in text.compactMap({ alphabet.firstIndex(of: $0) }) {
+      (group, bits) = (group << 6 | UInt32(digit), bits + 6)
+      guard bits >= 8 else { continue }
+      bits -= 8
+      output.append(UInt8(truncatingIfNeeded: group >> bits))
+    }
+    return output
+  }
+}

@@ -1,0 +1,108 @@
+import Testing
+
+@testable import NetSpool
+
+/// Where the body ends (RFC 9112 section 6).
+struct FramingTests {
+  static let refused: [(String, String)] = [
+    ("Content-Length: 5\r\nContent-Length: 6", "lengthsDiffer"),
+    ("Content-Length: 5, 6", "lengthsDiffer"),
+    ("Content-Length: +5", "lengthDigits"),
+    ("Content-Length: -5", "lengthDigits"),
+    ("Content-Length: 5 5", "lengthDigits"),
+    ("Content-Length: 0x5", "lengthDigits"),
+    ("Content-Length: 5.0", "lengthDigits"),
+    ("Content-Length:", "lengthDigits"),
+    ("Content-Length: 5,", "lengthDigits"),
+    ("Content-Length: 1234567890123456789", "lengthDigits"),
+    ("Content-Length: 12345678901234567890123", "lengthDigits"),
+    ("Content-Length: 5\r\n 6", "folded"),
+    ("Transfer-Encoding:\r\n chunked", "transferEncoding"),
+    ("Transfer-Encoding: gzip,\r\n chunked", "transferEncoding"),
+    ("Transfer-Encoding: gzip\r\n , chunked", "folded"),
+    ("Content-Length: 5\r\nTransfer-Encoding: chunked", "lengthWithTransferEncoding"),
+    ("transfer-encoding: identity\r\ncontent-length: 5", "lengthWithTransferEncoding"),
+    ("Transfer-Encoding: chunked, chunked", "chunkedNotLast"),
+    ("Transfer-Encoding: chunked, gzip", "chunkedNotLast"),
+    ("Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip", "chunkedNotLast"),
+  ]
+
+  @Test(arguments: refused)
+  func ambiguousFramingIsRefused(_ fields: String, reason: String) {
+    #expect(refusal(of: "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n") == "ambiguousFraming(\(reason))")
+  }
+
+  private func framing(_ fields: String, start: String = "HTTP/1.1 200 OK") throws -> Framing {
+    var parser = HeaderParser()
+    _ = try feed(&parser, "\(start)\r\n\(fields)\r\n\r\n")
+    return parser.framing
+  }
+
+  @Test(
+    arguments: [
+      ("Content-Length: 5", 5), ("content-length:0", 0), ("CONTENT-LENGTH: 007", 7),
+      ("Content-Length: 5\r\nContent-Length: 5", 5), ("Content-Length: 5, 5 ,5", 5),
+      ("Content-Length: 999999999999999999", 999_999_999_999_999_999),
+    ] as [(String, Int64)])
+  func anUnambiguousLengthIsTaken(_ fields: String, length: Int64) throws {
+    #expect(try framing(fields).contentLength == length)
+  }
+
+  @Test func otherFieldsOfTheSameLengthMeanNothing() throws {
+    let framing = try framing(
+      "Content-Lengtx: x\r\nTransfer-Encodinx: chunked\r\nContent-Encodinx: gzip\r\nLocatiox: /\r\nConnectiox: close"
+    )
+    #expect(framing == Framing())
+  }
+
+  @Test func notesAreTakenOnTheWay() throws {
+    let framing = try framing(
+      "Transfer-Encoding: gzip, Chunked\r\nContent-Encoding: br\r\nLOCATION: /x\r\nConnection: x, Close")
+    #expect(framing.hasTransferEncoding && framing.isChunked && framing.hasContentEncoding)
+    #expect(framing.hasLocation && framing.closesConnection && framing.contentLength == nil)
+  }
+
+  @Test(arguments: ["Content-Encoding: identity", "Content-Encoding:", "X: gzip"])
+  func identityIsNoCoding(_ fields: String) throws {
+    #expect(try !framing(fields).hasContentEncoding)
+  }
+
+  @Test(arguments: [
+    ("HTTP/1.0 200 OK", "A: b", true), ("HTTP/1.0 200 OK", "Connection: keep-alive", false),
+    ("HTTP/1.0 200 OK", "Connection: keep-alive\r\nTransfer-Encoding: chunked", true),
+    ("HTTP/1.1 200 OK", "A: b", false), ("HTTP/1.1 200 OK", "Connection: close", true),
+    ("HTTP/2 200 ", "a: b", false),
+  ])
+  func theConnectionEndsWhenItMust(_ start: String, _ fields: String, closes: Bool) throws {
+    #expect(try framing(fields, start: start).closesConnection == closes)
+  }
+
+  @Test func lenientlyTheTransferEncodingCountsAndTheConnectionEnds() throws {
+    var parser = HeaderParser()
+    parser.acceptsLengthWithTransferEncoding = true
+    _ = try feed(&parser, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")
+    #expect(parser.framing.contentLength == nil && parser.framing.isChunked)
+    #expect(parser.framing.closesConnection)
+  }
+
+  /// RFC 9112 section 6.3, item by item.
+  static let bodies: [(Int, CoreResponseHead.Version, Method, String, BodyFraming)] = [
+    (200, .http11, .head, "Content-Length: 5", .none),
+    (204, .http11, .get, "Content-Length: 5", .none),
+    (304, .http11, .get, "Content-Length: 5", .none),
+    (200, .http11, .get, "Transfer-Encoding: chunked", .chunked),
+    (200, .http11, .get, "Transfer-Encoding: gzip", .untilClose),
+    (200, .http11, .get, "Content-Length: 5", .length(5)),
+    (200, .http11, .get, "A: b", .untilClose),
+    (200, .http2, .get, "content-length: 5", .length(5)),
+    (200, .http2, .post, "a: b", .stream),
+  ]
+
+  @Test(arguments: bodies)
+  func theBodysEndIsKnown(
+    status: Int, version: CoreResponseHead.Version, method: Method, fields: String, expected: BodyFraming
+  ) throws {
+    let framing = try framing(fields)
+    #expect(framing.body(status: status, version: version, method: method) == expected)
+  }
+}

@@ -1,0 +1,50 @@
+import Testing
+
+@testable import NetSpool
+
+/// Lookups in the block (RFC 9110 section 5.1: names have no case).
+struct HeaderFieldsLookupTests {
+  private var fields: HeaderFields {
+    var fields = HeaderFields()
+    fields.append(name: "Set-Cookie", value: "a=1")
+    fields.append(name: "X-Empty", value: "")
+    fields.append(name: "set-cookie", value: "b: 2")
+    fields.append(name: "X", value: "Set-Cookie: inside")
+    return fields
+  }
+
+  @Test func namesAreFoundWithoutCase() {
+    #expect(fields.first("SET-COOKIE") == "a=1")
+    #expect(fields.all("set-Cookie") == ["a=1", "b: 2"])
+    #expect(fields.first("x-empty") == "" && fields.contains("X-EMPTY"))
+    #expect(fields.first("x") == "Set-Cookie: inside")
+  }
+
+  @Test(arguments: ["", "Set", "Set-Cookies", "et-Cookie", "X-Empty:", "Set-Cookie: a", "inside", "a=1"])
+  func partsOfLinesAreNotNames(_ name: String) {
+    #expect(fields.first(name) == nil && !fields.contains(name) && fields.allBytes(name).isEmpty)
+  }
+
+  @Test func anEmptyBlockHasNothing() {
+    #expect(HeaderFields().first("a") == nil && Array(HeaderFields()).isEmpty)
+  }
+
+  @Test func settingReplacesAll() {
+    var changed = fields
+    changed.set(name: "SET-COOKIE", value: "c")
+    #expect(changed.all("set-cookie") == ["c"] && changed.count == 3)
+    changed.remove(name: "nothing")
+    #expect(changed.count == 3)
+  }
+
+  /// The eight-byte search finds what a plain loop finds, at every length and place.
+  @Test func longLinesAreWalkedRight() {
+    for length in 0...40 {
+      var fields = HeaderFields()
+      fields.append(name: "A", value: String(repeating: "\u{B}", count: length))
+      fields.append(name: "B", value: "found")
+      #expect(fields.first("b") == "found" && fields.first("a")?.count == length)
+      #expect(fields.map(\.name) == ["A", "B"])
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Testing
+
+@testable import NetSpool
+
+/// The same answer in other pieces, and answers that were damaged.
+struct HeaderParserSplitTests {
+  static let answers = [
+    "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Length: 5\r\nX: a\r\n b\r\n\r\n",
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200\nA:b\n\nT: r\r\n\r\n",
+    "HTTP/2 302 \r\nlocation: /there\r\nset-cookie: a\r\nset-cookie: b\r\n\r\n",
+  ]
+
+  @Test(arguments: answers)
+  func everySplitPointGivesTheSame(_ text: String) throws {
+    let all = Array(text.utf8)
+    var whole = HeaderParser()
+    let expected = try feed(&whole, all)
+    for cut in 0...all.count {
+      var parser = HeaderParser()
+      let said = try feed(&parser, all[..<cut]) + feed(&parser, all[cut...])
+      #expect(said == expected, "cut at \(cut)")
+      #expect(parser.framing == whole.framing && parser.trailers == whole.trailers)
+    }
+    var parser = HeaderParser()
+    #expect(try all.flatMap { try feed(&parser, [$0]) } == expected, "byte by byte")
+  }
+
+  @Test(arguments: answers)
+  func everyTruncationIsSeen(_ text: String) throws {
+    let all = Array(text.utf8)
+    for cut in 0..<all.count {
+      var parser = HeaderParser()
+      let said = try feed(&parser, all[..<cut])
+      let hasHead = said.contains { if case .head = $0 { true } else { false } }
+      #expect(parser.isHeadComplete == hasHead, "cut at \(cut)")
+    }
+  }
+
+  @Test func whatFollowsTheHeadIsLeftForTheBody() throws {
+    var parser = HeaderParser()
+    var rest = bytes("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody")
+    while case .more = try parser.consume(&rest) {}
+    #expect(String(decoding: rest, as: UTF8.self) == "body")
+  }
+
+  /// Mutated heads either fail or give a head whose block is well formed; nothing traps.
+  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  func damagedHeadsNeverTrap(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let sources = Self.answers.map { Array($0.utf8) }
+    var accepted = 0
+    for round in 0..<25_000 {
+      var head = sources[round % sources.count]
+      Self.damage(&head, &random)
+      if Self.survives(head, &random) { accepted += 1 }
+    }
+    // Both sides must have been reached, else the mutations test nothing.
+    #expect((1000..<24_000).contains(accepted), "seed \(seed): \(accepted) accepted")
+  }
+
+  private static let nasty: [UInt8] = [0, 0x09, 0x0A, 0x0D, 0x20, 0x2C, 0x3A, 0x48, 0x7F, 0x80, 0xFF]
+
+  private static func damage(_ head: inout [UInt8], _ random: inout SplitMix64) {
+    for _ in 0..<Int.random(in: 1...3, using: &random) {
+      let place = Int.random(in: 0..<head.count, using: &random)
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: head[place] = nasty.randomElement(using: &random) ?? 0
+      case 1: head.insert(nasty.randomElement(using: &random) ?? 0, at: place)
+      case 2: head.remove(at: place)
+      default: head[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      }
+    }
+  }
+
+  /// Whether it gave a head; the lines of an accepted head must read back as they are counted.
+  private static func survives(_ head: [UInt8], _ random: inout SplitMix64) -> Bool {
+    var parser = HeaderParser()
+    parser.allowsAnotherHead = head.count % 2 == 0
+    let cut = Int.random(in: 0...head.count, using: &random)
+    do throws(Failure) {
+      var found = false
+      for var part in [head[..<cut], head[cut...]] {
+        while !part.isEmpty {
+          guard case .head(let answer) = try parser.consume(&part) else { continue }
+          found = true
+          try HeaderRules.check(answer.headers)
+        }
+      }
+      try HeaderRules.check(parser.trailers)
+      return found
+    } catch {
+      #expect(error.code != .invalidRequest, "a malformed block: \(head)")
+      return false
+    }
+  }
+}

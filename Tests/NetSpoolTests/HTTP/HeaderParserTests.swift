@@ -1,0 +1,118 @@
+import Testing
+
+@testable import NetSpool
+
+/// What a well-formed answer becomes (RFC 9112 sections 4 and 5).
+struct HeaderParserTests {
+  @Test func aHeadKeepsItsFieldsInOrderAndRepeated() throws {
+    var parser = HeaderParser()
+    let said = try feed(
+      &parser, "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nX-Empty:\r\nset-cookie:b=2\r\nX:  padded\t \r\n\r\n")
+    #expect(
+      said == [.head(200, ["Set-Cookie: a=1", "X-Empty: ", "set-cookie: b=2", "X: padded"])])
+    #expect(parser.isHeadComplete)
+  }
+
+  static let statusLines: [(String, Int, CoreResponseHead.Version)] = [
+    ("HTTP/1.1 200 OK", 200, .http11),
+    ("HTTP/1.0 404 Not Found", 404, .http10),
+    ("HTTP/1.1 200 ", 200, .http11),
+    ("HTTP/1.1 204", 204, .http11),
+    ("HTTP/2 200 ", 200, .http2),
+    ("HTTP/3 599 ", 599, .http3),
+    ("HTTP/1.1 500 \u{DF}\u{E9}", 500, .http11),
+  ]
+
+  @Test(arguments: statusLines)
+  func aStatusLineIsRead(_ line: String, status: Int, version: CoreResponseHead.Version) throws {
+    var parser = HeaderParser()
+    try deliver(line + "\r\n", to: &parser)
+    guard case .head(let head) = try deliver("\r\n", to: &parser) else {
+      Issue.record("no head")
+      return
+    }
+    #expect(head.status == status)
+    #expect(head.version == version)
+  }
+
+  @Test func bareLineFeedEndsALine() throws {
+    var parser = HeaderParser()
+    #expect(try feed(&parser, "HTTP/1.1 200 OK\nA: b\n\n") == [.head(200, ["A: b"])])
+  }
+
+  /// RFC 9112 section 5.2.
+  @Test(arguments: [
+    ("X: a\r\n b\r\n", "X: a b"), ("X: a\r\n\t  b \r\n c\r\n", "X: a b c"), ("X:\r\n b\r\n", "X: b"),
+    ("X: a\r\n \r\n", "X: a"), ("X: a \n b\n", "X: a b"),
+  ])
+  func aFoldBecomesOneSpace(_ folded: String, line: String) throws {
+    var parser = HeaderParser()
+    let said = try feed(&parser, "HTTP/1.1 200 OK\r\n" + folded + "Y: z\r\n\r\n")
+    #expect(said == [.head(200, [line, "Y: z"])])
+  }
+
+  @Test func informationalHeadsComeBeforeTheFinalOne() throws {
+    var parser = HeaderParser()
+    let said = try feed(
+      &parser,
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n"
+    )
+    #expect(said == [.informational(100), .informational(103), .head(200, ["A: b"])])
+  }
+
+  @Test func aReplyToConnectIsSkipped() throws {
+    // Given a proxy that first wants a password
+    var parser = HeaderParser()
+    parser.expectsConnectReply = true
+    // When it lets us through, with fields that mean nothing there (RFC 9110 section 9.3.6)
+    let said = try feed(
+      &parser,
+      "HTTP/1.1 407 Who\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 Go\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nHTTP/1.1 201 Made\r\nA: b\r\n\r\n"
+    )
+    // Then the origin's head is the one that counts
+    #expect(said == [.connectReply(407), .connectReply(200), .head(201, ["A: b"])])
+    #expect(!parser.expectsConnectReply)
+    #expect(parser.framing.contentLength == nil)
+  }
+
+  @Test func fieldsAfterTheBodyAreTrailers() throws {
+    var parser = HeaderParser()
+    let said = try feed(
+      &parser, "HTTP/1.1 200 OK\r\nA: b\r\n\r\nContent-Length: 7\r\nSum: 1\r\n 2\r\n\r\n")
+    #expect(said == [.head(200, ["A: b"]), .trailersEnded])
+    #expect(lines(of: parser.trailers) == ["Content-Length: 7", "Sum: 1 2"])
+    #expect(parser.framing.contentLength == nil, "RFC 9110 section 6.5.1")
+  }
+
+  @Test func aSecondHeadIsTakenOnlyWhenAnnounced() throws {
+    let two = "HTTP/1.1 401 Who\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nC: d\r\n\r\n"
+    #expect(refusal(of: two) == "protocolViolation(noColon)")
+    var parser = HeaderParser()
+    parser.allowsAnotherHead = true
+    #expect(try feed(&parser, two) == [.head(401, ["A: b"]), .head(200, ["C: d"])])
+  }
+
+  @Test func resetForgetsTheAnswerBefore() throws {
+    var parser = HeaderParser()
+    _ = try feed(&parser, "HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 3\r\n\r\nT: r\r\n")
+    parser.reset()
+    #expect(!parser.isHeadComplete && !parser.hasBegun)
+    #expect(try feed(&parser, "HTTP/1.1 200 OK\r\n\r\n") == [.head(200, [])])
+    #expect(!parser.framing.hasLocation && parser.framing.contentLength == nil && parser.trailers.count == 0)
+  }
+
+  @Test(arguments: [
+    "", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nX-A: b",
+    "HTTP/1.1 200 OK\r\nX-A: b\r\n",
+    "HTTP/1.1 100 Continue\r\n\r\n",
+  ])
+  func aHeadWithoutItsBlankLineIsTruncated(_ text: String) {
+    #expect(refusal(of: text) == "truncatedHeaders")
+  }
+
+  @Test func aLineWithoutEndIsTruncated() {
+    var parser = HeaderParser()
+    let said = outcome { () throws(Failure) in try deliver("HTTP/1.1 200 OK", to: &parser) }
+    #expect(said == "truncatedHeaders(line)")
+  }
+}

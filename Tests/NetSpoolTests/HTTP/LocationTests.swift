@@ -1,0 +1,80 @@
+import Testing
+
+@testable import NetSpool
+
+/// The Location field before it is resolved.
+struct LocationTests {
+  private func location(
+    _ value: some Collection<UInt8>, status: Int = 302, policy: RedirectPolicy = .standard
+  ) throws(Failure) -> String? {
+    var fields = HeaderFields()
+    fields.append(name: "location".utf8, value: value)
+    return try RedirectDecision.location(status: status, fields: fields, policy: policy)
+  }
+
+  static let good = [
+    "/path", "path", "?q=%0d%0a", "#f", "//b.example/x", "http://b.example/", "HTTPS://b.example/",
+    "/a:b", "./a:b", "/caf\u{E9}", "/with space", "/x%0", "/x%20", "http://u:p@b.example/",
+  ]
+
+  @Test(arguments: good)
+  func anOrdinaryLocationIsTaken(_ text: String) throws {
+    #expect(try location(text.utf8) == text)
+  }
+
+  static let bad: [(String, String)] = [
+    ("", "badLocation(empty)"),
+    ("/\u{1}", "badLocation(control)"),
+    ("/\t", "badLocation(control)"),
+    ("/\u{7F}", "badLocation(control)"),
+    ("/x%0d%0aEvil: 1", "badLocation(control)"),
+    ("/x%0A", "badLocation(control)"),
+    ("/%00", "badLocation(control)"),
+    ("file:///etc/passwd", "redirectRefused(scheme)"),
+    ("ftp://b.example/", "redirectRefused(scheme)"),
+    ("gopher://b.example/", "redirectRefused(scheme)"),
+    ("javascript:alert(1)", "redirectRefused(scheme)"),
+    ("DATA:,x", "redirectRefused(scheme)"),
+    ("localhost:8080/x", "redirectRefused(scheme)"),
+  ]
+
+  @Test(arguments: bad)
+  func abadLocationIsRefused(_ text: String, expected: String) {
+    #expect(outcome { () throws(Failure) in _ = try location(text.utf8) } == expected)
+  }
+
+  @Test func bytesThatAreNotUTF8AreRefused() {
+    #expect(
+      outcome { () throws(Failure) in _ = try location([0x2F, 0xFF, 0xFE]) } == "badLocation(encoding)")
+  }
+
+  @Test func eightKiBAreEnough() throws {
+    let longest = [UInt8](repeating: UInt8(ascii: "a"), count: 8192)
+    #expect(try location(longest)?.utf8.count == 8192)
+    #expect(outcome { () throws(Failure) in _ = try location(longest + [0x61]) } == "badLocation(tooLong)")
+  }
+
+  @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 399, 404])
+  func otherStatusesAreTheAnswer(_ status: Int) throws {
+    #expect(try location("/x".utf8, status: status) == nil)
+  }
+
+  @Test func aRedirectWithoutLocationOrWithoutPermissionIsTheAnswer() throws {
+    #expect(
+      try RedirectDecision.location(status: 302, fields: HeaderFields(), policy: .standard) == nil)
+    #expect(try location("/x".utf8, policy: .none) == nil)
+    #expect(try location("file:///x".utf8, policy: .none) == nil)
+  }
+
+  @Test func twoLocationsMustAgree() throws {
+    var fields = HeaderFields()
+    fields.append(name: "Location", value: "/a")
+    fields.append(name: "location", value: "/a")
+    #expect(try RedirectDecision.location(status: 301, fields: fields, policy: .standard) == "/a")
+    fields.append(name: "Location", value: "/b")
+    let said = outcome { () throws(Failure) in
+      _ = try RedirectDecision.location(status: 301, fields: fields, policy: .standard)
+    }
+    #expect(said == "badLocation(repeated)")
+  }
+}

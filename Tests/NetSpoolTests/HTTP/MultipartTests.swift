@@ -1,0 +1,172 @@
+import Testing
+
+@testable import NetSpool
+
+@Suite("CoreMultipart bodies")
+struct MultipartTests {
+  @Test("the bytes on the wire are those of RFC 7578")
+  func wireBytes() throws {
+    // Given
+    var multipart = CoreMultipart()
+    multipart.addData(Array("hello".utf8), forKey: "text")
+    multipart.addData([0, 255], forKey: "b\"\n\r\nö", mimeType: "image/png", fileName: "a\"\r\n;é.png")
+    multipart.addData([], forKey: "c", fileName: "")
+    // When
+    let bytes = try Self.body(multipart)
+    // Then
+    let b = multipart.boundary
+    let expected =
+      Array(
+        """
+        --\(b)\r\nContent-Disposition: form-data; name="text"\r\n\r\nhello\r\n\
+        --\(b)\r\nContent-Disposition: form-data; name="b%22%0D%0A%0D%0Aö"; filename="a%22%0D%0A;é.png"\r\n\
+        Content-Type: image/png\r\n\r\n
+        """.utf8) + [0, 255]
+      + Array(
+        """
+        \r\n--\(b)\r\nContent-Disposition: form-data; name="c"; filename=""\r\n\
+        Content-Type: application/octet-stream\r\n\r\n\r\n--\(b)--\r\n
+        """.utf8)
+    #expect(bytes == expected)
+  }
+
+  @Test("a receiver finds what was put in, whatever the read size", arguments: [1, 7, 64, 4096, 65_536])
+  func parsedBack(bufferBytes: Int) throws {
+    // Given: a file, and a field that holds the whole body of another form, boundary and all
+    let directory = try ScratchDirectory()
+    var numbers = SeededNumbers(seed: 42)
+    let content = (0..<10_000).map { _ in UInt8.random(in: 0...255, using: &numbers) }
+    var other = CoreMultipart()
+    other.addData(Array("inner".utf8), forKey: "x")
+    let inner = try Self.body(other)
+    var multipart = CoreMultipart()
+    multipart.addFile(try directory.write("photo.png", content), forKey: "photo", mimeType: "image/png")
+    multipart.addData(inner, forKey: "other")
+    multipart.addFile(try directory.write("empty", []), forKey: "empty")
+    multipart.addData(Array("\r\n--\(multipart.boundary.dropLast())".utf8), forKey: "near")
+    // When
+    let layout = try multipart.layout()
+    let source = MultipartSource(layout)
+    defer { source.close() }
+    try source.open()
+    let bytes = try drain(source, bufferBytes: bufferBytes)
+    // Then
+    #expect(source.length == Int64(bytes.count))
+    let parts = try #require(ParsedPart.parse(bytes, boundary: multipart.boundary))
+    #expect(parts.map(\.name) == ["photo", "other", "empty", "near"])
+    #expect(parts.map(\.fileName) == ["photo.png", nil, "empty", nil])
+    #expect(parts.map(\.type) == ["image/png", nil, "application/octet-stream", nil])
+    #expect(parts[0].content == content)
+    #expect(parts[1].content == inner)
+    #expect(parts[2].content.isEmpty)
+  }
+
+  @Test("a rewound source gives the same bytes, from any point")
+  func rewind() throws {
+    let directory = try ScratchDirectory()
+    var multipart = CoreMultipart()
+    multipart.addData([1, 2, 3], forKey: "a")
+    multipart.addFile(try directory.write("f", Array(0...200)), forKey: "f")
+    let source = MultipartSource(try multipart.layout())
+    defer { source.close() }
+    try source.open()
+    let whole = try drain(source)
+    for count in stride(from: 1, through: whole.count, by: 13) {
+      source.rewind()
+      #expect(try read(source, count).bytes == Array(whole[..<count]))
+    }
+    source.rewind()
+    #expect(try drain(source) == whole)
+  }
+
+  @Test("the length of a sparse 4 GiB file is known without reading it")
+  func hugeFile() throws {
+    let directory = try ScratchDirectory()
+    let path = try directory.write("huge", [])
+    let file = try FileDescriptor(opening: path, flags: 1 /* O_WRONLY */)
+    _ = try put([1], file, at: 4 << 30)
+    var multipart = CoreMultipart()
+    multipart.addFile(path, forKey: "f")
+    #expect(try multipart.layout().length > 4 << 30)
+  }
+
+  @Test("boundaries are random, legal, and 128 bits strong")
+  func boundaries() {
+    let boundaries = Set((0..<1000).map { _ in CoreMultipart().boundary })
+    #expect(boundaries.count == 1000)
+    #expect(boundaries.allSatisfy { $0.utf8.count == 41 && $0.utf8.allSatisfy(\.isTokenByte) })
+    var numbers = SeededNumbers(seed: 1)
+    var again = SeededNumbers(seed: 1)
+    #expect(CoreMultipart(using: &numbers).boundary == CoreMultipart(using: &again).boundary)
+  }
+
+  @Test("a missing or edited file fails the request before its first byte, though it is the last part")
+  func missingFile() throws {
+    let directory = try ScratchDirectory()
+    var multipart = CoreMultipart()
+    multipart.addData([1], forKey: "a")
+    multipart.addFile("\(directory.path)/absent", forKey: "f")
+    #expect(failure { _ = try multipart.layout() }?.code == .uploadSourceFailed)
+
+    multipart.parts[1].content = .file(try directory.write("f", [1, 2, 3]))
+    let source = MultipartSource(try multipart.layout())
+    try directory.write("f", [1, 2, 3, 4])
+    let edited = failure { try source.open() }
+    #expect(edited?.code == .uploadSourceFailed)
+    #expect(edited?.reason == "changed")
+  }
+
+  @Test("no name and no type can add a header field")
+  func injection() throws {
+    for (name, type) in [("a\0", nil), ("a", "x/y\r\nX: y")] as [(String, String?)] {
+      var multipart = CoreMultipart()
+      multipart.addData([], forKey: name, mimeType: type)
+      #expect(failure { _ = try multipart.layout() }?.code == .invalidRequest)
+    }
+  }
+
+  private static func body(_ multipart: CoreMultipart) throws -> [UInt8] {
+    try drain(MultipartSource(try multipart.layout()))
+  }
+}
+
+/// What an origin would read; written from RFC 2046 section 5.1.1, not from our writer.
+struct ParsedPart {
+  var name: String?
+  var fileName: String?
+  var type: String?
+  var content: [UInt8]
+
+  static func parse(_ body: [UInt8], boundary: String) -> [ParsedPart]? {
+    let delimiter = Array("\r\n--\(boundary)".utf8)
+    var pieces: [ArraySlice<UInt8>] = []
+    let text = [0x0D, 0x0A] + body
+    var start = 0
+    var index = 0
+    while index + delimiter.count <= text.count {
+      if text[index] == 0x0D, text[index..<(index + delimiter.count)].elementsEqual(delimiter) {
+        pieces.append(text[start..<index])
+        index += delimiter.count
+        start = index
+      } else {
+        index += 1
+      }
+    }
+    guard text[start...].elementsEqual("--\r\n".utf8) else { return nil }
+    return pieces.dropFirst().map { part($0) }
+  }
+
+  private static func part(_ piece: ArraySlice<UInt8>) -> ParsedPart {
+    var end = piece.startIndex
+    while !piece[end...].starts(with: [0x0D, 0x0A, 0x0D, 0x0A]) { end += 1 }
+    let head = String(decoding: piece[piece.startIndex..<end], as: UTF8.self)
+    return ParsedPart(
+      name: value(of: "; name=\"", in: head), fileName: value(of: "; filename=\"", in: head),
+      type: value(of: "Content-Type: ", in: head), content: Array(piece[(end + 4)...]))
+  }
+
+  private static func value(of mark: String, in head: String) -> String? {
+    guard let range = head.firstRange(of: mark) else { return nil }
+    return String(head[range.upperBound...].prefix { $0 != "\"" && $0 != "\r\n" })
+  }
+}

@@ -1,0 +1,159 @@
+import Testing
+
+@testable import NetSpool
+
+/// Which request follows a 3xx (RFC 9110 section 15.4).
+struct RedirectDecisionTests {
+  static let here = URLPieces(scheme: "https", host: "a.example", port: 443, pathAndQuery: "/here")
+  static let there = URLPieces(scheme: "https", host: "a.example", port: 443, pathAndQuery: "/there")
+  static let elsewhere = URLPieces(scheme: "https", host: "b.example", port: 443, pathAndQuery: "/")
+
+  /// One redirect, first of its operation.
+  static func hop(
+    _ status: Int, _ method: Method, hasBody: Bool = false, from current: URLPieces = here,
+    to target: URLPieces = there, policy: RedirectPolicy = .standard
+  ) throws(Failure) -> RedirectHop {
+    try RedirectDecision.hop(
+      status: status, method: method, hasBody: hasBody, from: current, to: target,
+      history: RedirectHistory(method: method, url: current), policy: policy)
+  }
+
+  struct Cell: CustomTestStringConvertible {
+    let status: Int
+    let method: Method
+    let next: Method
+    var testDescription: String { "\(status) \(method.name) -> \(next.name)" }
+  }
+
+  /// The method across each redirect, one row per status, one column per method.
+  static let cells: [Cell] = {
+    let methods: [Method] = [.get, .head, .post, .put, .patch, .delete]
+    let rows: [(Int, [Method])] = [
+      (301, [.get, .head, .get, .put, .patch, .delete]),  // section 15.4.2
+      (302, [.get, .head, .get, .put, .patch, .delete]),  // section 15.4.3
+      (303, [.get, .head, .get, .get, .get, .get]),  // section 15.4.4
+      (307, [.get, .head, .post, .put, .patch, .delete]),  // section 15.4.8
+      (308, [.get, .head, .post, .put, .patch, .delete]),  // section 15.4.9
+    ]
+    return rows.flatMap { status, next in
+      zip(methods, next).map { Cell(status: status, method: $0, next: $1) }
+    }
+  }()
+
+  @Test(arguments: cells)
+  func theMethodFollowsTheTable(_ cell: Cell) throws {
+    // Without a body every cell is followed, at home and elsewhere.
+    #expect(try Self.hop(cell.status, cell.method).method == cell.next)
+    #expect(try Self.hop(cell.status, cell.method, to: Self.elsewhere).method == cell.next)
+    #expect(try !Self.hop(cell.status, cell.method).keepsBody)
+  }
+
+  @Test(arguments: cells)
+  func theBodyIsSentAgainOnlyWhereItIsPromised(_ cell: Cell) {
+    let home = Result { () throws(Failure) in try Self.hop(cell.status, cell.method, hasBody: true) }
+    let away = Result { () throws(Failure) in
+      try Self.hop(cell.status, cell.method, hasBody: true, to: Self.elsewhere)
+    }
+    let becomesGet = cell.status == 303 ? cell.method != .head : cell.next != cell.method
+    if becomesGet {
+      #expect((try? home.get())?.keepsBody == false && (try? away.get())?.keepsBody == false)
+    } else if cell.status >= 307 {
+      #expect((try? home.get())?.keepsBody == true)
+      #expect(outcome { () throws(Failure) in _ = try away.get() } == "redirectRefused(body)")
+    } else {
+      #expect(outcome { () throws(Failure) in _ = try home.get() } == "redirectRefused(body)")
+      #expect(outcome { () throws(Failure) in _ = try away.get() } == "redirectRefused(body)")
+    }
+  }
+
+  @Test func theBodyGoesElsewhereWhenOptedIn() throws {
+    let policy = RedirectPolicy(resendsBodyAcrossOrigins: true)
+    #expect(try Self.hop(307, .post, hasBody: true, to: Self.elsewhere, policy: policy).keepsBody)
+    #expect(
+      outcome { () throws(Failure) in
+        _ = try Self.hop(302, .put, hasBody: true, to: Self.elsewhere, policy: policy)
+      } == "redirectRefused(body)")
+  }
+
+  @Test func aFailureSaysThatTheOriginAnswered() {
+    do throws(Failure) {
+      _ = try Self.hop(302, .put, hasBody: true)
+      Issue.record("followed")
+    } catch {
+      #expect(error.sendState == .answered && error.underlying == .http(302))
+    }
+  }
+}
+
+/// Schemes, cycles and the limit.
+struct RedirectLimitTests {
+  private static func pieces(_ scheme: String, _ path: String = "/x") -> URLPieces {
+    URLPieces(scheme: scheme, host: "a.example", port: scheme == "http" ? 80 : 443, pathAndQuery: path)
+  }
+
+  static let schemes: [(String, String, Bool, String?)] = [
+    ("https", "https", false, nil),
+    ("http", "https", false, nil),
+    ("http", "http", false, nil),
+    ("https", "http", false, "redirectRefused(downgrade)"),
+    ("https", "http", true, nil),
+    ("https", "ftp", true, "redirectRefused(scheme)"),
+    ("http", "file", true, "redirectRefused(scheme)"),
+    ("http", "gopher", false, "redirectRefused(scheme)"),
+  ]
+
+  @Test(arguments: schemes)
+  func onlyTheWebsSchemesAreFollowed(from: String, to: String, allowsDowngrade: Bool, expected: String?) {
+    let said = outcome { () throws(Failure) in
+      _ = try RedirectDecisionTests.hop(
+        301, .get, from: Self.pieces(from), to: Self.pieces(to, "/y"),
+        policy: RedirectPolicy(allowsDowngrade: allowsDowngrade))
+    }
+    #expect(said == expected)
+  }
+
+  /// Follows a script of paths, 302 each, and gives the failure and the hops before it.
+  private func walk(_ paths: some Sequence<String>, policy: RedirectPolicy = .standard) -> (String?, Int) {
+    var current = Self.pieces("https", "/0")
+    var history = RedirectHistory(method: .get, url: current)
+    let said = outcome { () throws(Failure) in
+      for path in paths {
+        let hop = try RedirectDecision.hop(
+          status: 302, method: .get, hasBody: false, from: current, to: Self.pieces("https", path),
+          history: history, policy: policy)
+        history.append(method: hop.method, url: hop.url)
+        current = hop.url
+      }
+    }
+    return (said, history.hops)
+  }
+
+  @Test func aLoopIsSeenAtOnce() {
+    #expect(walk(["/0"]) == ("redirectCycle", 0))
+    #expect(walk(["/1", "/0"]) == ("redirectCycle", 1))
+    #expect(walk(["/1", "/2", "/1"]) == ("redirectCycle", 2))
+  }
+
+  @Test func tenAreFollowedAndNotTheEleventh() {
+    #expect(walk((1...10).map { "/\($0)" }) == (nil, 10))
+    #expect(walk((1...1000).map { "/\($0)" }) == ("tooManyRedirects(10)", 10))
+    #expect(walk(["/1", "/2"], policy: RedirectPolicy(hopsMax: 1)) == ("tooManyRedirects(1)", 1))
+    #expect(walk(["/1"], policy: RedirectPolicy(hopsMax: 0)) == ("tooManyRedirects(0)", 0))
+  }
+
+  @Test func aFormThatAnswersWithItsOwnPageIsNoCycle() throws {
+    // Given a POST to /here, answered by 303 to /here
+    let hop = try RedirectDecisionTests.hop(
+      303, .post, hasBody: true, to: RedirectDecisionTests.here)
+    // Then that page is asked for, once
+    #expect(hop.method == .get && hop.url == RedirectDecisionTests.here)
+    var history = RedirectHistory(method: .post, url: hop.url)
+    history.append(method: .get, url: hop.url)
+    let said = outcome { () throws(Failure) in
+      _ = try RedirectDecision.hop(
+        status: 303, method: .get, hasBody: false, from: hop.url, to: hop.url, history: history,
+        policy: .standard)
+    }
+    #expect(said == "redirectCycle")
+  }
+}

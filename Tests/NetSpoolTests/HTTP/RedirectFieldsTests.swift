@@ -1,0 +1,74 @@
+import Testing
+
+@testable import NetSpool
+
+/// Which request fields go along.
+struct RedirectFieldsTests {
+  static let secrets = [
+    "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "Idempotency-Key",
+    "Origin", "Referer", "Host", "Range", "If-None-Match", "Acceptor", "Accepted-Token", "User-Agents",
+  ]
+  static let harmless = ["Accept", "accept-encoding", "ACCEPT-LANGUAGE", "User-Agent"]
+  static let content = ["Content-Type", "content-encoding", "Content-MD5"]
+
+  /// Host, port and scheme each make another origin (RFC 9110 section 4.3.1).
+  static let otherOrigins = [
+    URLPieces(scheme: "http", host: "b.example", port: 80, pathAndQuery: "/"),
+    URLPieces(scheme: "http", host: "a.example", port: 8080, pathAndQuery: "/"),
+    URLPieces(scheme: "https", host: "a.example", port: 80, pathAndQuery: "/"),
+    URLPieces(scheme: "http", host: "www.a.example", port: 80, pathAndQuery: "/"),
+  ]
+  static let home = URLPieces(scheme: "http", host: "A.example", port: 80, pathAndQuery: "/start")
+
+  private var all: HeaderFields {
+    var fields = HeaderFields()
+    for name in Self.secrets + Self.harmless + Self.content { fields.append(name: name, value: "v") }
+    return fields
+  }
+
+  private func kept(
+    _ status: Int, _ method: Method, hasBody: Bool, to target: URLPieces
+  ) throws(Failure) -> [String] {
+    let hop = try RedirectDecisionTests.hop(
+      status, method, hasBody: hasBody, from: Self.home, to: target,
+      policy: RedirectPolicy(resendsBodyAcrossOrigins: true))
+    return hop.keptFields(of: all).map(\.name)
+  }
+
+  @Test(arguments: otherOrigins, [301, 302, 303, 307, 308])
+  func nothingSecretCrossesOrigins(_ target: URLPieces, status: Int) throws {
+    #expect(try kept(status, .get, hasBody: false, to: target) == Self.harmless)
+  }
+
+  @Test(arguments: otherOrigins)
+  func contentFieldsCrossWithTheBodyOnly(_ target: URLPieces) throws {
+    #expect(try kept(307, .post, hasBody: true, to: target) == Self.harmless + Self.content)
+    #expect(try kept(303, .post, hasBody: true, to: target) == Self.harmless)
+  }
+
+  @Test func atHomeEverythingStaysButWhatDescribedTheBody() throws {
+    let target = URLPieces(scheme: "HTTP", host: "a.EXAMPLE", port: 80, pathAndQuery: "/other")
+    #expect(try kept(302, .get, hasBody: false, to: target) == all.map(\.name))
+    #expect(try kept(307, .put, hasBody: true, to: target) == all.map(\.name))
+    #expect(try kept(302, .post, hasBody: true, to: target) == Self.secrets + Self.harmless)
+  }
+}
+
+struct URLPiecesTests {
+  @Test func theTextLeavesOutADefaultPort() {
+    func text(_ scheme: String, _ port: Int, _ path: String = "/a?b") -> String {
+      URLPieces(scheme: scheme, host: "H.example", port: port, pathAndQuery: path).text
+    }
+    #expect(text("HTTPS", 443) == "https://h.example/a?b")
+    #expect(text("http", 80) == "http://h.example/a?b")
+    #expect(text("https", 80) == "https://h.example:80/a?b")
+    #expect(text("http", 80, "") == "http://h.example/")
+  }
+
+  @Test func theOriginIsSchemeHostAndPort() {
+    let one = URLPieces(scheme: "http", host: "H", port: 80, pathAndQuery: "/a")
+    let two = URLPieces(scheme: "HTTP", host: "h", port: 80, pathAndQuery: "/b")
+    #expect(one.origin == two.origin && one != two)
+    #expect(one.origin != URLPieces(scheme: "http", host: "h", port: 81, pathAndQuery: "/a").origin)
+  }
+}

@@ -1,0 +1,71 @@
+import CNetSpoolCurl
+import Testing
+
+@testable import NetSpool
+
+@Suite("URLs as libcurl reads them")
+struct URLTextParserTests {
+  @Test("libcurl finds the host, path and query that were put in (seed 7)")
+  func agrees() throws {
+    var numbers = SeededNumbers(seed: 7)
+    let hosts = ["h.org", "127.0.0.1", "::1", "2001:db8::2", "[::1]", "a-b.example"]
+    for _ in 0..<3000 {
+      // Given
+      let host = hosts.randomElement(using: &numbers)!
+      let port = Bool.random(using: &numbers) ? Int.random(in: 1...65_535, using: &numbers) : nil
+      let text = Self.text(&numbers).filter { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+      let path = text.drop { $0 == UInt8(ascii: "/") }
+      let value = Self.text(&numbers)
+      // When
+      let made = try URLText.make(
+        scheme: "https", host: host, port: port, basePath: "api",
+        path: String(decoding: text, as: UTF8.self))
+      let url = try URLText.appending([Parameter("q", String(decoding: value, as: UTF8.self))], to: made)
+      // Then
+      let parsed = try #require(ParsedURL(url), "libcurl refused \(url)")
+      #expect(parsed.host == (host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host))
+      #expect(parsed.port == port.map { "\($0)" })
+      let prefix = Array((path.isEmpty ? "/api" : "/api/").utf8)
+      #expect(Self.decoded(parsed.path) == prefix + PercentCoding.decode(path, plusIsSpace: false))
+      #expect(Self.decoded(parsed.query) == Array("q=".utf8) + value)
+    }
+  }
+
+  private static func decoded(_ text: String?) -> [UInt8] {
+    PercentCoding.decode((text ?? "").utf8, plusIsSpace: false)
+  }
+
+  private static func text(_ numbers: inout SeededNumbers) -> [UInt8] {
+    let alphabet = Array("aZ09/:@?#&=%;+ \\\"'<>^`{|}[]~é😀\u{301}".unicodeScalars)
+    var text = ""
+    for _ in 0..<Int.random(in: 0...12, using: &numbers) {
+      text.unicodeScalars.append(alphabet.randomElement(using: &numbers)!)
+    }
+    return Array(text.utf8)
+  }
+}
+
+/// The parts of a URL in libcurl's eyes.
+private struct ParsedURL {
+  let host: String?
+  let port: String?
+  let path: String?
+  let query: String?
+
+  init?(_ text: String) {
+    guard let handle = unsafe curl_url() else { return nil }
+    defer { unsafe curl_url_cleanup(handle) }
+    let flags = UInt32(CURLU_PATH_AS_IS)
+    guard unsafe curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK else { return nil }
+    func part(_ part: CURLUPart) -> String? {
+      var found: UnsafeMutablePointer<CChar>?
+      guard unsafe curl_url_get(handle, part, &found, 0) == CURLUE_OK, let found = unsafe found else {
+        return nil
+      }
+      defer { unsafe curl_free(found) }
+      return unsafe String(cString: found)
+    }
+    (host, port) = (part(CURLUPART_HOST), part(CURLUPART_PORT))
+    (path, query) = (part(CURLUPART_PATH), part(CURLUPART_QUERY))
+  }
+}

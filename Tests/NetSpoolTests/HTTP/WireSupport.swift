@@ -1,0 +1,70 @@
+@testable import NetSpool
+
+/// What a parser said, comparable.
+enum Said: Equatable, CustomStringConvertible {
+  case informational(Int), connectReply(Int), head(Int, [String]), trailersEnded
+
+  var description: String {
+    switch self {
+    case .informational(let status): "informational \(status)"
+    case .connectReply(let status): "connectReply \(status)"
+    case .head(let status, let fields): "head \(status) \(fields)"
+    case .trailersEnded: "trailersEnded"
+    }
+  }
+}
+
+/// Feeds whole bytes and notes every event but `.more`; reads on after a head, as trailers.
+func feed(_ parser: inout HeaderParser, _ bytes: some Sequence<UInt8>) throws(Failure) -> [Said] {
+  var rest = Array(bytes)[...]
+  var said: [Said] = []
+  while !rest.isEmpty {
+    switch try parser.consume(&rest) {
+    case .more: break
+    case .informational(let status): said.append(.informational(status))
+    case .connectReply(let status): said.append(.connectReply(status))
+    case .head(let head): said.append(.head(head.status, lines(of: head.headers)))
+    case .trailersEnded: said.append(.trailersEnded)
+    }
+  }
+  return said
+}
+
+func feed(_ parser: inout HeaderParser, _ text: String) throws(Failure) -> [Said] {
+  try feed(&parser, text.utf8)
+}
+
+/// Hands over one line in one piece, as libcurl does.
+@discardableResult
+func deliver(_ line: String, to parser: inout HeaderParser) throws(Failure) -> HeaderParser.Event {
+  let bytes = Array(line.utf8)
+  return try parser.line(bytes.span)
+}
+
+func lines(of fields: HeaderFields) -> [String] { fields.map { "\($0.name): \($0.value)" } }
+
+/// The failure of a whole head, as `code(reason)`.
+func refusal(of text: String, _ prepare: (inout HeaderParser) -> Void = { _ in }) -> String? {
+  refusal(of: Array(text.utf8), prepare)
+}
+
+func refusal(of bytes: [UInt8], _ prepare: (inout HeaderParser) -> Void = { _ in }) -> String? {
+  var parser = HeaderParser()
+  prepare(&parser)
+  return outcome { () throws(Failure) in
+    _ = try feed(&parser, bytes)
+    try parser.finish()
+  }
+}
+
+/// The failure as `code(reason)`; nil when nothing failed.
+func outcome(_ body: () throws(Failure) -> Void) -> String? {
+  do throws(Failure) {
+    try body()
+    return nil
+  } catch {
+    return error.reason.map { "\(error.code.rawValue)(\($0))" } ?? error.code.rawValue
+  }
+}
+
+func bytes(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import NetSpool
+
+/// None of these may trap; what comes out has to be sane.
+@Suite("Damaged images")
+struct ImageDamageTests {
+  private func check(_ bytes: [UInt8]) {
+    guard let info = sniff(bytes) else { return }
+    #expect((1...Int(Int32.max)).contains(info.pixelSize.width))
+    #expect((1...Int(Int32.max)).contains(info.pixelSize.height))
+  }
+
+  @Test(arguments: ImageFixture.all) func eachByteChanged(_ fixture: ImageFixture) {
+    var bytes = fixture.bytes
+    for index in bytes.indices {
+      let kept = bytes[index]
+      for value in [0x00, 0x01, 0x7F, 0x80, 0xFF, kept ^ 0x01, kept ^ 0x80] {
+        bytes[index] = value
+        check(bytes)
+      }
+      bytes[index] = kept
+    }
+  }
+
+  @Test(arguments: ImageFixture.all, [1, 2, 3] as [UInt64]) func damagedAtRandom(
+    _ fixture: ImageFixture, _ seed: UInt64
+  ) {
+    var random = SplitMix64(seed: seed)
+    for _ in 0..<200 { check(Self.damage(fixture.bytes, &random)) }
+  }
+
+  /// One to four times: bytes overwritten, left out, doubled, or set to the extremes of a number.
+  private static func damage(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
+    var bytes = bytes
+    for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
+      let start = Int.random(in: bytes.indices, using: &random)
+      let range = start..<min(start + Int.random(in: 1...8, using: &random), bytes.count)
+      switch random.next() % 4 {
+      case 0: for index in range { bytes[index] = UInt8.random(in: 0...255, using: &random) }
+      case 1: bytes.removeSubrange(range)
+      case 2: bytes.insert(contentsOf: bytes[range], at: start)
+      default: for index in range { bytes[index] = random.chance(50) ? 0xFF : 0 }
+      }
+    }
+    return bytes
+  }
+
+  @Test(arguments: [11, 12, 13] as [UInt64]) func signaturesBeforeNoise(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    for fixture in ImageFixture.all {
+      for kept in [3, 8, 12, 16, 20, 24, 32] {
+        let noise = (0..<64).map { _ in UInt8.random(in: 0...255, using: &random) }
+        check(fixture.bytes.prefix(kept) + noise)
+      }
+    }
+  }
+}

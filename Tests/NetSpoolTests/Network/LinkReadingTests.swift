@@ -1,0 +1,39 @@
+import Glibc
+import Testing
+
+@testable import NetSpool
+
+@Suite struct LinkReadingTests {
+  @Test func theKernelTellsTheSameTwice() throws {
+    #expect(LinkReading.now() == LinkReading.now())
+  }
+
+  @Test func aMonitorOnALoopKnowsAtOnceAndClosesEmpty() throws {
+    let mailbox = Mailbox<Int>()
+    let fixture = try LoopFixture(mailbox)
+    let monitor = LinkMonitor(on: fixture.loop) { _ in }
+    #expect(monitor.settled == LinkReading.now() ?? .assumed)
+    #expect(monitor.current == monitor.settled)
+    _ = fixture.run(until: { _ in true }) { monitor.close() }
+  }
+
+  @Test func whereNoSocketIsToBeHadEverythingCountsAsRouted() async {
+    await #expect(processExitsWith: .success) {
+      let mailbox = Mailbox<Int>()
+      let loop = try EventLoop(mailbox: mailbox)
+      var limit = rlimit()
+      precondition(unsafe getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+      precondition(unsafe setrlimit(CInt(RLIMIT_NOFILE.rawValue), &none) == 0)
+      precondition(LinkReading.now() == nil)
+      let monitor = LinkMonitor(on: loop) { _ in }
+      precondition(monitor.settled == .assumed && !monitor.isWatching)
+      monitor.close()
+      loop.stop()
+      loop.run()
+      precondition(loop.finish() == 0)
+      // A leak checker that runs at the end wants files.
+      precondition(unsafe setrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0)
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import Testing
+
+@testable import NetSpool
+
+@Suite struct LinkTrackerTests {
+  private static let link = NetlinkMessage.Content.link(NetlinkLink(2, "eth0"))
+  private static let address = NetlinkMessage.Content.address(
+    NetlinkAddress(IPPrefix(.ipv4, low: 1, length: 24), interface: 2))
+  private static let route = NetlinkMessage.Content.route(
+    [NetlinkRoute(.everything(.ipv4), interface: 2)], replaces: false)
+
+  /// Answers each question with these, and so on to the end.
+  private func readOut(_ tracker: inout LinkTracker, _ answers: [NetlinkMessage.Content]) {
+    var question: LinkTracker.Question? = tracker.read()
+    for answer in answers {
+      guard let asked = question else { return }
+      #expect(tracker.take(NetlinkMessage(answer, sequence: asked.sequence, isPart: true)) == nil)
+      question = tracker.take(NetlinkMessage(.done, sequence: asked.sequence, isPart: true))
+    }
+  }
+
+  @Test func itAsksForLinksThenAddressesThenRoutesAndKnowsThen() {
+    var tracker = LinkTracker()
+    #expect(tracker.state == nil)
+    readOut(&tracker, [Self.link, Self.address, Self.route])
+    #expect(tracker.state == LinkState(families: [.ipv4], interface: "eth0"))
+    #expect(!tracker.isReading && !tracker.wantsReading)
+  }
+
+  @Test func changesCountAlsoWhileItReads() {
+    var tracker = LinkTracker()
+    readOut(&tracker, [Self.link, Self.address, Self.route])
+    let question = tracker.read()
+    // When a route goes while links are read out
+    _ = tracker.take(NetlinkMessage(.routeGone([NetlinkRoute(.everything(.ipv4), interface: 2)])))
+    #expect(tracker.state == .unrouted)
+    // Then another program's change with the same number is no answer
+    _ = tracker.take(NetlinkMessage(Self.route, sequence: question.sequence))
+    #expect(tracker.state?.isRouted == true)
+  }
+
+  @Test func aReadingThatWasDisturbedIsRepeated() {
+    var tracker = LinkTracker()
+    let question = tracker.read()
+    _ = tracker.take(
+      NetlinkMessage(Self.link, sequence: question.sequence, isPart: true, isInterrupted: true))
+    #expect(tracker.wantsReading)
+  }
+
+  @Test func afterALossEverythingIsReadAgainAndTheOldCountsMeanwhile() {
+    var tracker = LinkTracker()
+    readOut(&tracker, [Self.link, Self.address, Self.route])
+    tracker.overran()
+    #expect(tracker.wantsReading && tracker.state?.isRouted == true)
+    readOut(&tracker, [Self.link, Self.address])
+    #expect(tracker.isReading && tracker.state?.isRouted == true)
+  }
+
+  @Test func aKernelThatRefusesLeavesEverythingRouted() {
+    var tracker = LinkTracker()
+    let question = tracker.read()
+    #expect(tracker.take(NetlinkMessage(.refused(1), sequence: question.sequence)) == nil)
+    #expect(tracker.state == .assumed && !tracker.wantsReading)
+  }
+
+  @Test func aBusyKernelIsAskedLater() {
+    var tracker = LinkTracker()
+    let question = tracker.read()
+    _ = tracker.take(NetlinkMessage(.refused(16), sequence: question.sequence))
+    #expect(tracker.state == nil && tracker.wantsReading && !tracker.isReading)
+  }
+
+  @Test(arguments: 0..<60 as Range<UInt64>) func whateverHappensItComesToKnowTheTruth(seed: UInt64) {
+    var kernel = SimulatedKernel(seed: seed)
+    var random = SplitMix64(seed: seed &+ 1_000_000)
+    var tracker = LinkTracker()
+    kernel.ask(tracker.read())
+    for _ in 0..<1_500 {
+      if random.chance(30) { kernel.change() }
+      if random.chance(80) { step(&kernel, &tracker, reads: random.chance(20)) }
+    }
+    // When nothing changes any more and everything is taken
+    for _ in 0..<400 { step(&kernel, &tracker, reads: true) }
+    #expect(!tracker.isReading && !tracker.wantsReading, "seed \(seed)")
+    #expect(tracker.state == kernel.truth, "seed \(seed)")
+  }
+
+  private func step(_ kernel: inout SimulatedKernel, _ tracker: inout LinkTracker, reads: Bool) {
+    if let message = kernel.receive() {
+      if let question = tracker.take(message) { kernel.ask(question) }
+    } else if reads, tracker.wantsReading, !tracker.isReading {
+      kernel.ask(tracker.read())
+    }
+  }
+}

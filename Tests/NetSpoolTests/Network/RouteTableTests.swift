@@ -1,0 +1,132 @@
+import Testing
+
+@testable import NetSpool
+
+@Suite struct RouteTableTests {
+  /// A machine with a loopback, a cable (2), Wi-Fi (3) and a modem (4), all with an address and none with a route.
+  private static func machine() -> RouteTable {
+    var table = RouteTable()
+    var loopback = NetlinkLink(1, "lo")
+    loopback.isLoopback = true
+    _ = table.apply(.link(loopback))
+    for (index, name) in [(2, "enp1s0"), (3, "wlp2s0"), (4, "wwp0s20u4")] as [(Int32, String)] {
+      _ = table.apply(.link(NetlinkLink(index, name)))
+      _ = table.apply(.address(address(.ipv4, UInt64(index), index)))
+    }
+    return table
+  }
+
+  private static func address(_ family: IPFamily, _ number: UInt64, _ interface: Int32) -> NetlinkAddress {
+    NetlinkAddress(IPPrefix(family, low: number, length: 24), interface: interface)
+  }
+
+  private static func way(_ interface: Int32, _ family: IPFamily = .ipv4, metric: UInt32 = 0) -> NetlinkRoute
+  {
+    NetlinkRoute(.everything(family), interface: interface, metric: metric)
+  }
+
+  private var table = RouteTableTests.machine()
+
+  @Test mutating func withoutARouteThereIsNone() {
+    #expect(!table.state.isRouted)
+    _ = table.apply(.route([Self.way(2)], replaces: false))
+    #expect(table.state == LinkState(families: [.ipv4], interface: "enp1s0"))
+    _ = table.apply(.routeGone([Self.way(2)]))
+    #expect(table.state == .unrouted)
+  }
+
+  @Test mutating func aRouteOverTheLoopbackLeadsNowhere() {
+    _ = table.apply(.address(Self.address(.ipv4, 9, 1)))
+    _ = table.apply(.route([Self.way(1)], replaces: false))
+    #expect(!table.state.isRouted)
+  }
+
+  @Test mutating func aFamilyWithoutAnAddressIsNotRouted() {
+    _ = table.apply(.route([Self.way(2, .ipv6)], replaces: false))
+    #expect(!table.state.isRouted)
+    _ = table.apply(.address(Self.address(.ipv6, 1, 1)))  // on any link, the loopback's own included
+    #expect(table.state.families == [.ipv6])
+    #expect(table.apply(.addressGone(Self.address(.ipv6, 1, 1))) == true)
+    #expect(!table.state.isRouted)
+  }
+
+  @Test mutating func aRouteToSomePlaceCountsAsWell() {
+    let place = NetlinkRoute(IPPrefix(.ipv4, high: 10 << 56, length: 8), interface: 2)
+    _ = table.apply(.route([place], replaces: false))
+    #expect(table.state.isRouted)
+  }
+
+  @Test mutating func aCableThatIsPulledAndPutBackKeepsItsRoutes() {
+    _ = table.apply(.route([Self.way(2)], replaces: false))
+    var pulled = NetlinkLink(2, "enp1s0")
+    pulled.isRunning = false
+    #expect(table.apply(.link(pulled)) == false)
+    #expect(!table.state.isRouted)
+    _ = table.apply(.link(NetlinkLink(2, "enp1s0")))
+    #expect(table.state.isRouted)
+  }
+
+  @Test mutating func aLinkThatIsSwitchedOffLosesItsRoutes() {
+    _ = table.apply(.route([Self.way(2)], replaces: false))
+    var off = NetlinkLink(2, "enp1s0")
+    (off.isUp, off.isRunning) = (false, false)
+    #expect(table.apply(.link(off)) == true)
+    _ = table.apply(.link(NetlinkLink(2, "enp1s0")))
+    #expect(!table.state.isRouted)
+  }
+
+  @Test mutating func aLinkThatGoesTakesEverythingAlong() {
+    _ = table.apply(.route([Self.way(2)], replaces: false))
+    #expect(table.apply(.linkGone(index: 2)) == true)
+    #expect(table.apply(.linkGone(index: 2)) == false)
+    #expect(!table.state.isRouted)
+  }
+
+  @Test mutating func theDefaultRouteOfLeastWeightNamesTheLink() {
+    let near = NetlinkRoute(IPPrefix(.ipv4, high: 10 << 56, length: 8), interface: 2)
+    _ = table.apply(.route([near], replaces: false))
+    _ = table.apply(.route([Self.way(4, metric: 700)], replaces: false))
+    #expect(table.state.kind == .cellular && table.state.interface == "wwp0s20u4")
+    _ = table.apply(.route([Self.way(3, metric: 600)], replaces: false))
+    #expect(table.state.kind == .local && table.state.interface == "wlp2s0")
+    _ = table.apply(.routeGone([Self.way(3, metric: 600)]))
+    #expect(table.state.kind == .cellular)
+  }
+
+  @Test(arguments: [
+    ("eth0", false), ("wlan0", false), ("wwan0", true), ("wwp0s20f0u6", true), ("ppp0", true),
+    ("rmnet_data0", true), ("br0", false), ("wg0", false),
+  ])
+  func namesTellTheKind(_ name: String, _ isCellular: Bool) {
+    var table = Self.machine()
+    _ = table.apply(.link(NetlinkLink(9, name)))
+    _ = table.apply(.route([Self.way(9)], replaces: false))
+    #expect(table.state.kind == (isCellular ? .cellular : .local))
+  }
+
+  @Test mutating func aReplacedRouteIsGoneWithoutAWord() {
+    _ = table.apply(.route([Self.way(4)], replaces: false))
+    _ = table.apply(.route([Self.way(2)], replaces: true))
+    #expect(table.state.interface == "enp1s0")
+    _ = table.apply(.routeGone([Self.way(2)]))
+    #expect(!table.state.isRouted)
+  }
+
+  @Test mutating func aRoutersTableCostsBoundedMemory() {
+    var asked = false
+    for number in 0..<5_000 as Range<UInt64> {
+      let place = NetlinkRoute(IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)
+      asked = table.apply(.route([place], replaces: false)) || asked
+    }
+    #expect(!asked && table.state.isRouted)
+    // When all those go that were kept, the others may still be there
+    for number in 0..<5_000 as Range<UInt64> {
+      let place = NetlinkRoute(IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)
+      asked = table.apply(.routeGone([place])) || asked
+    }
+    #expect(asked)
+    // And a default route is always kept
+    _ = table.apply(.route([Self.way(3)], replaces: false))
+    #expect(table.state.interface == "wlp2s0")
+  }
+}

@@ -1,0 +1,161 @@
+import Testing
+
+@testable import NetSpool
+
+/// The adaptive width against simulated origins, compared with the best fixed width for each.
+@Suite struct AdaptiveSizingTests {
+  /// An origin, how soon it must be understood, and how many refusals that may cost afterwards.
+  struct Case: Sendable, CustomTestStringConvertible {
+    var origin: SimulatedOrigin
+    /// Within so many seconds.
+    var settled = 5.0
+    /// Of the best fixed width's rate, afterwards.
+    var share = 0.9
+    /// Times the best fixed width's p99, afterwards; beside the 10 ms that are not looked at.
+    var slower = 3.0
+
+    var testDescription: String { origin.description }
+  }
+
+  /// Found once for all tests and seeds.
+  static let fixed = Dictionary(
+    uniqueKeysWithValues: cases.map { ($0.origin.description, FixedWidths($0.origin, seed: 1)) })
+
+  static let cases = [
+    Case(origin: SimulatedOrigin(description: "fast", serviceSeconds: 0.001, workers: 4), settled: 1),
+    Case(origin: SimulatedOrigin(description: "slow, wide", serviceSeconds: 0.2)),
+    Case(origin: SimulatedOrigin(description: "slow, 8 workers", serviceSeconds: 0.2, workers: 8)),
+    Case(origin: SimulatedOrigin(description: "24 workers", serviceSeconds: 0.05, workers: 24)),
+    Case(origin: SimulatedOrigin(description: "one worker", serviceSeconds: 0.1, workers: 1), slower: 5),
+    Case(
+      origin: SimulatedOrigin(
+        description: "one in ten is slow", serviceSeconds: 0.01, workers: 12, slowPercent: 10,
+        slowSeconds: 0.1)),
+    Case(
+      origin: SimulatedOrigin(
+        description: "a full link", serviceSeconds: 0.05, linkBytesPerSecond: 1e7, bodyBytes: 1_000_000),
+      settled: 10, slower: 5),
+    Case(
+      origin: SimulatedOrigin(
+        description: "closes its connections", serviceSeconds: 0.05, closesConnections: true),
+      settled: 3),
+    Case(
+      origin: SimulatedOrigin(
+        description: "one failure in a hundred", serviceSeconds: 0.05, failurePercent: 1)),
+    Case(
+      origin: SimulatedOrigin(description: "fails above 20", serviceSeconds: 0.05, collapsesAbove: 20),
+      share: 0.8),
+    Case(origin: SimulatedOrigin(description: "refuses above 20", serviceSeconds: 0.05, inFlightMax: 20)),
+    Case(origin: SimulatedOrigin(description: "refuses above 3", serviceSeconds: 0.02, inFlightMax: 3)),
+    Case(
+      origin: SimulatedOrigin(
+        description: "refuses above 40, Retry-After 1", serviceSeconds: 0.05, inFlightMax: 40, retryAfter: 1),
+      settled: 8),
+    Case(
+      origin: SimulatedOrigin(description: "20 a second, quick", serviceSeconds: 0.001, ratePerSecond: 20)),
+    Case(
+      origin: SimulatedOrigin(
+        description: "100 a second in bursts of 20", serviceSeconds: 0.05, ratePerSecond: 100, burst: 20)),
+  ]
+
+  @Test(arguments: cases, [1, 2] as [UInt64])
+  func comesWithinATenthOfTheBestFixedWidth(_ test: Case, _ seed: UInt64) throws {
+    // Given what fixed widths reach.
+    let fixed = try #require(Self.fixed[test.origin.description])
+    let best = fixed.best
+    // When it has had time to look around.
+    var simulation = SizingSimulation(test.origin, seed: seed)
+    simulation.run(seconds: test.settled)
+    let warm = simulation.seconds
+    simulation.run(seconds: 15, answersMax: simulation.answers + 1_200)
+    // Then it is as good, and asks no more of the origin than it takes.
+    let said = """
+      seed \(seed): \(Int(simulation.rate(after: warm)))/s, p99 \(Int(simulation.p99(after: warm) * 1000)) ms, \
+      refused \(simulation.refusedPercent(after: warm)) %, width \(simulation.limit), best \(best.width)
+      \(fixed)
+      """
+    #expect(simulation.rate(after: warm) >= test.share * best.rate, "\(said)")
+    #expect(simulation.p99(after: warm) <= test.slower * best.p99 + 0.01, "\(said)")
+    #expect(simulation.refusedPercent(after: warm) <= 1.5, "\(said)")
+    #expect(simulation.runningMax <= 64 && simulation.startedWhileHeld == 0, "\(said)")
+  }
+
+  @Test(arguments: cases.filter { $0.origin.ratePerSecond == nil }, [3] as [UInt64])
+  func anOpenLoadUnderTheOriginsLimitIsServedAtOnce(_ test: Case, _ seed: UInt64) throws {
+    // Given arrivals at six tenths of what the best fixed width takes.
+    let best = try #require(Self.fixed[test.origin.description]).best
+    let arrivals = 0.6 * best.rate
+    var simulation = SizingSimulation(test.origin, load: .open(arrivals), seed: seed)
+    simulation.run(seconds: 15, answersMax: 1_500)
+    // Then nothing piles up: no more waits than comes in two seconds.
+    let said = "seed \(seed): \(simulation.backlog) at \(arrivals)/s, width \(simulation.limit)"
+    #expect(Double(simulation.backlog) <= 2 * arrivals + 20, "\(said)")
+    #expect(simulation.runningMax <= 64, "\(said)")
+  }
+
+  @Test(arguments: [1, 2] as [UInt64])
+  func afterAnOutageItIsBackInSeconds(_ seed: UInt64) {
+    var simulation = SizingSimulation(SimulatedOrigin(description: "fails", serviceSeconds: 0.1), seed: seed)
+    simulation.run(seconds: 3)
+    let before = simulation.rate(after: 2)
+    simulation.server.origin.failurePercent = 100
+    simulation.run(seconds: 10)
+    #expect(simulation.limit <= 2, "seed \(seed)")
+    simulation.server.origin.failurePercent = 0
+    simulation.run(seconds: 3)
+    let back = simulation.seconds
+    simulation.run(seconds: 2)
+    #expect(simulation.rate(after: back) >= 0.9 * before, "seed \(seed)")
+  }
+
+  @Test(arguments: [1, 2] as [UInt64])
+  func aStormOfRefusalsIsShortAndForgotten(_ seed: UInt64) {
+    var simulation = SizingSimulation(SimulatedOrigin(description: "storm", serviceSeconds: 0.02), seed: seed)
+    simulation.run(seconds: 2)
+    // When the origin takes two at once for five seconds.
+    simulation.server.origin.inFlightMax = 2
+    let storm = simulation.seconds
+    simulation.run(seconds: 5)
+    #expect(simulation.refusedPercent(after: storm) < 25, "seed \(seed)")
+    #expect(simulation.rate(after: storm) >= 50, "seed \(seed)")
+    // Then it is found wide again.
+    simulation.server.origin.inFlightMax = .max
+    simulation.run(seconds: 60, answersMax: simulation.answers + 6_000)
+    #expect(simulation.limit >= 16, "seed \(seed)")
+  }
+
+  @Test func whatFailsAnyhowDoesNotNarrowForEver() {
+    var simulation = SizingSimulation(
+      SimulatedOrigin(description: "three in ten fail", serviceSeconds: 0.05, failurePercent: 30), seed: 1)
+    simulation.run(seconds: 60, answersMax: 8_000)
+    #expect(simulation.rate(after: simulation.seconds / 2) >= 100)
+  }
+
+  @Test func aCrowdedOriginIsNotFloodedAsTimeGoesBy() {
+    var simulation = SizingSimulation(Self.cases[2].origin)
+    for _ in 0..<4 {
+      simulation.run(seconds: 60)
+      #expect((8...24).contains(simulation.limit))
+    }
+  }
+
+  @Test func anUnchangingLimitIsTriedMoreAndMoreRarely() {
+    var simulation = SizingSimulation(
+      SimulatedOrigin(description: "refuses above 20", serviceSeconds: 0.05, inFlightMax: 20))
+    simulation.run(seconds: 10)
+    let early = simulation.refusals.count
+    simulation.run(seconds: 30)
+    #expect(simulation.refusals.count - early <= 12)
+    #expect(simulation.answers > 14_000)
+  }
+
+  @Test func anOriginThatBecameWiderIsFollowed() {
+    var simulation = SizingSimulation(
+      SimulatedOrigin(description: "refuses above 10", serviceSeconds: 0.05, inFlightMax: 10))
+    simulation.run(seconds: 20)
+    #expect((9...11).contains(simulation.limit))
+    simulation.server.origin.inFlightMax = 1_000
+    simulation.run(seconds: 60, answersMax: simulation.answers + 8_000)
+    #expect(simulation.limit >= 20)
+  }
+}

@@ -1,0 +1,130 @@
+import Testing
+
+@testable import NetSpool
+
+@Suite struct AdmissionFairnessTests {
+  /// Keeps one element of each class waiting and counts who is admitted.
+  private func shares(_ classes: [Priority], turns: Int) -> [Priority: Int] {
+    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    let origin = queue.addOrigin(limit: 1)
+    var shares: [Priority: Int] = [:]
+    for priority in classes { _ = queue.enqueue(priority, origin: origin, priority: priority) }
+    for _ in 0..<turns {
+      guard let next = queue.next() else { break }
+      shares[next.element, default: 0] += 1
+      _ = queue.enqueue(next.element, origin: origin, priority: next.element)
+      queue.finished(next.origin)
+    }
+    return shares
+  }
+
+  @Test(arguments: [
+    [Priority.normal], [.high], [.urgent], [.normal, .high], [.normal, .urgent], [.high, .urgent],
+    [.normal, .high, .urgent],
+  ])
+  func lowKeepsFivePercentUnderAnyFlood(_ flood: [Priority]) {
+    let shares = shares([.low] + flood, turns: 4_000)
+    #expect(shares.values.reduce(0, +) == 4_000)
+    #expect(shares[.low, default: 0] >= 200)
+  }
+
+  @Test func classesShareByWeight() {
+    let shares = shares([.low, .normal, .high, .urgent], turns: 3_700)
+    let expected: [Priority: Int] = [.urgent: 2_000, .high: 1_000, .normal: 500, .low: 200]
+    for (priority, count) in expected { #expect(abs(shares[priority, default: 0] - count) <= 2) }
+  }
+
+  @Test(arguments: [[Priority.low], [.normal], [.high], [.low, .normal, .high]])
+  func anUrgentArrivalGoesFirstAtAnyMoment(_ flood: [Priority]) {
+    for turns in 0..<60 {
+      var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+      let origin = queue.addOrigin(limit: 1)
+      for _ in 0...turns {
+        for priority in flood { _ = queue.enqueue(priority, origin: origin, priority: priority) }
+      }
+      for _ in 0..<turns { if let next = queue.next() { queue.finished(next.origin) } }
+      _ = queue.enqueue(.urgent, origin: origin, priority: .urgent)
+      #expect(queue.next()?.element == .urgent, "after \(turns) turns")
+    }
+  }
+
+  @Test func urgentArrivalsGoFirstAgainAndAgainWhenTheyLeaveRoomForOthers() {
+    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    let origin = queue.addOrigin(limit: 1)
+    for _ in 0..<1_000 { _ = queue.enqueue(.low, origin: origin, priority: .low) }
+    for _ in 0..<400 {
+      _ = queue.enqueue(.urgent, origin: origin, priority: .urgent)
+      #expect(queue.next()?.element == .urgent)
+      queue.finished(origin)
+      #expect(queue.next()?.element == .low)
+      queue.finished(origin)
+    }
+  }
+
+  @Test func aLongIdleClassDoesNotTakeOverWhenItComesBack() {
+    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    let origin = queue.addOrigin(limit: 1)
+    for _ in 0..<2_000 { _ = queue.enqueue(.high, origin: origin, priority: .high) }
+    for _ in 0..<1_000 { if let next = queue.next() { queue.finished(next.origin) } }
+    for _ in 0..<100 { _ = queue.enqueue(.low, origin: origin, priority: .low) }
+    var low = 0
+    for _ in 0..<120 {
+      guard let next = queue.next() else { break }
+      if next.element == .low { low += 1 }
+      queue.finished(next.origin)
+    }
+    #expect((15...25).contains(low))
+  }
+
+  @Test func aLowArrivalWaitsForUrgentWorkButNotLong() {
+    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    let origin = queue.addOrigin(limit: 1)
+    for _ in 0..<200 { _ = queue.enqueue(.urgent, origin: origin, priority: .urgent) }
+    for _ in 0..<100 where queue.next() != nil { queue.finished(origin) }
+    _ = queue.enqueue(.low, origin: origin, priority: .low)
+    var before = 0
+    while queue.next()?.element == .urgent {
+      before += 1
+      queue.finished(origin)
+    }
+    #expect((8...10).contains(before))
+  }
+
+  @Test func aClassWhoseOriginsWereHeldIsOwedOneTurnNotAllOfThem() {
+    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    let held = queue.addOrigin(limit: 0)
+    let open = queue.addOrigin(limit: 1)
+    for _ in 0..<100 { _ = queue.enqueue(.low, origin: held, priority: .low) }
+    for _ in 0..<2_000 { _ = queue.enqueue(.urgent, origin: open, priority: .urgent) }
+    for _ in 0..<1_000 where queue.next() != nil { queue.finished(open) }
+    queue.setLimit(1, for: held)
+    var low = 0
+    for _ in 0..<110 {
+      guard let next = queue.next() else { break }
+      if next.element == .low { low += 1 }
+      queue.finished(next.origin)
+    }
+    #expect((10...12).contains(low))
+  }
+
+  @Test func aLowElementOfACrowdedOriginIsNotStarvedByHighOnesOfBusierOrigins() {
+    // Given a narrow origin with a high flood and one low element, beside a wide one with a high flood.
+    var queue = AdmissionQueue<Int>()
+    let narrow = queue.addOrigin(limit: 1)
+    let wide = queue.addOrigin(limit: 8)
+    _ = queue.enqueue(-1, origin: narrow, priority: .low)
+    for element in 0..<500 {
+      _ = queue.enqueue(element, origin: narrow, priority: .high)
+      _ = queue.enqueue(element, origin: wide, priority: .high)
+    }
+    // When slots free up one by one.
+    var turns = 0
+    search: while turns < 400 {
+      for element in admitAll(&queue) where element == -1 { break search }
+      queue.finished(turns % 9 == 0 ? narrow : wide)
+      turns += 1
+    }
+    // Then it is admitted after a few of the narrow origin's turns.
+    #expect(turns <= 9 * 6)
+  }
+}

@@ -1,0 +1,68 @@
+import Testing
+
+@testable import NetSpool
+
+@Suite struct AdmissionProbingTests {
+  var queue = AdmissionQueue<Int>()
+
+  private mutating func addUnresolved(_ count: Int, elements: Int) -> [OriginID] {
+    (0..<count).map { _ in
+      let origin = queue.addOrigin(limit: 6, resolved: false)
+      for element in 0..<elements { _ = queue.enqueue(element, origin: origin, priority: .normal) }
+      return origin
+    }
+  }
+
+  @Test mutating func anUnresolvedOriginRunsOneElementUntilItIsResolved() {
+    let origin = addUnresolved(1, elements: 10)[0]
+    #expect(admitAll(&queue) == [0])
+    queue.markResolved(origin)
+    #expect(admitAll(&queue) == [1, 2, 3, 4, 5])
+    queue.markResolved(origin)
+    queue.finished(origin)
+    #expect(admitAll(&queue) == [6])
+  }
+
+  @Test mutating func sixteenUnresolvedOriginsRunAtOnce() {
+    let origins = addUnresolved(40, elements: 3)
+    #expect(admitAll(&queue).count == 16)
+    #expect(origins.prefix(16).allSatisfy { queue.running(at: $0) == 1 })
+    // When one is resolved, it fills up and another one may be asked for.
+    queue.markResolved(origins[0])
+    #expect(admitAll(&queue).count == 3)
+    #expect(queue.running(at: origins[0]) == 3 && queue.running(at: origins[16]) == 1)
+    // When one fails to resolve, the next one gets its place.
+    queue.finished(origins[1])
+    #expect(admitAll(&queue).count == 1)
+    #expect(queue.running(at: origins[17]) == 1)
+  }
+
+  @Test mutating func aResolvedOriginIsNotHeldUpByDeadNames() {
+    _ = addUnresolved(16, elements: 3)
+    _ = admitAll(&queue)
+    let alive = queue.addOrigin(limit: 2)
+    for element in 100..<105 { _ = queue.enqueue(element, origin: alive, priority: .low) }
+    #expect(admitAll(&queue) == [100, 101])
+  }
+
+  @Test mutating func resolvedAndUnresolvedOriginsTakeTurns() {
+    queue.maximumConcurrent = 1
+    let unresolved = addUnresolved(2, elements: 2)
+    let resolved = queue.addOrigin(limit: 6)
+    for element in 0..<2 { _ = queue.enqueue(element, origin: resolved, priority: .normal) }
+    var order: [OriginID] = []
+    while let next = queue.next() {
+      order.append(next.origin)
+      queue.finished(next.origin)
+    }
+    #expect(order == [unresolved[0], unresolved[1], resolved, unresolved[0], unresolved[1], resolved])
+  }
+
+  @Test mutating func anOriginResolvedBeforeItRanUsesItsWholeLimit() {
+    let origins = addUnresolved(20, elements: 8)
+    _ = admitAll(&queue)
+    queue.markResolved(origins[19])
+    #expect(admitAll(&queue).count == 6)
+    #expect(queue.running(at: origins[19]) == 6)
+  }
+}

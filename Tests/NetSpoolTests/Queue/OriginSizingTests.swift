@@ -1,0 +1,149 @@
+import Testing
+
+@testable import NetSpool
+
+@Suite struct OriginSizingTests {
+  @Test func aFixedWidthStaysWhateverHappens() {
+    var sizing = OriginSizing(.fixed(9))
+    sizing.apply(.started, now: 0)
+    sizing.apply(.throttled(retryAfter: 60, since: 0), now: 1)
+    #expect(sizing.limit(at: 2) == 9)
+    #expect(sizing.holdUntil == nil)
+  }
+
+  @Test func theLinkChoosesTheWidth() {
+    var sizing = OriginSizing(.byLink(local: 6, cellular: 2))
+    #expect(sizing.limit(at: 0) == 6)
+    sizing.link = .cellular
+    #expect(sizing.limit(at: 0) == 2)
+    sizing.sizing = .fixed(4)
+    #expect(sizing.limit(at: 0) == 4)
+  }
+
+  @Test(arguments: [
+    (QueueSizing.adaptive, true), (.fixed(1), true), (.fixed(0), false), (.fixed(-1), false),
+    (.byLink(local: 6, cellular: 2), true), (.byLink(local: 0, cellular: 2), false),
+    (.byLink(local: 6, cellular: 0), false),
+  ])
+  func aWidthBelowOneIsInvalid(_ sizing: QueueSizing, _ isValid: Bool) {
+    #expect(sizing.isValid == isValid)
+  }
+
+  @Test func adaptiveStartsAtSixButNeverAboveItsMaximum() {
+    #expect(OriginSizing().limit(at: 0) == 6)
+    #expect(OriginSizing(maximum: 3).limit(at: 0) == 3)
+    #expect(OriginSizing(maximum: 0).limit(at: 0) == 1)
+  }
+
+  @Test func aLoweredMaximumAppliesAtOnce() {
+    var simulation = SizingSimulation(SimulatedOrigin(description: "slow", serviceSeconds: 0.2))
+    simulation.run(seconds: 5)
+    #expect(simulation.limit == 64)
+    simulation.sizing.maximum = 10
+    #expect(simulation.limit == 10)
+  }
+
+  @Test func withoutPressureTheWidthDoesNotGrow() {
+    var sizing = OriginSizing()
+    for request in 0..<1_000 as Range<Int64> {
+      sizing.apply(.started, now: request * 1_000)
+      sizing.apply(.answered(latency: 0.001, since: request * 1_000), now: request * 1_000 + 400)
+      sizing.apply(
+        .finished(.init(bytes: 100, seconds: 0, isConnectionNew: false)), now: request * 1_000 + 500)
+    }
+    #expect(sizing.limit(at: 2_000_000) == 6)
+  }
+
+  @Test func retryAfterHoldsAllNewStartsUntilItsTime() {
+    var sizing = OriginSizing()
+    sizing.apply(.started, now: 0)
+    sizing.apply(.throttled(retryAfter: 2, since: 0), now: 1_000_000)
+    #expect(sizing.holdUntil == 3_000_000)
+    #expect(sizing.limit(at: 2_999_999) == 0)
+    #expect(sizing.limit(at: 3_000_000) >= 1)
+  }
+
+  @Test func aShorterRetryAfterDoesNotShortenTheHoldAndALongOneIsCutToAnHour() {
+    var sizing = OriginSizing()
+    for _ in 0..<3 { sizing.apply(.started, now: 0) }
+    sizing.apply(.throttled(retryAfter: 5, since: 0), now: 0)
+    sizing.apply(.throttled(retryAfter: 1, since: 0), now: 0)
+    #expect(sizing.holdUntil == 5_000_000)
+    sizing.apply(.throttled(retryAfter: 1e12, since: 0), now: 0)
+    #expect(sizing.holdUntil == 3_600_000_000)
+  }
+
+  @Test func anOriginThatRefusesEvenOneIsAskedLessAndLess() {
+    var sizing = OriginSizing(maximum: 1)
+    var waits: [Int64] = []
+    var now: Int64 = 0
+    for _ in 0..<12 {
+      sizing.apply(.started, now: now)
+      sizing.apply(.throttled(retryAfter: nil, since: now), now: now)
+      waits.append((sizing.holdUntil ?? now) - now)
+      now = sizing.holdUntil ?? now
+    }
+    #expect(waits.prefix(3) == [50_000, 100_000, 200_000])
+    #expect(waits.last == 10_000_000)
+  }
+
+  @Test func failuresHalveTheWidthDownToOneAndItComesBack() {
+    var origin = SimulatedOrigin(description: "down", serviceSeconds: 0.01)
+    origin.failurePercent = 100
+    var simulation = SizingSimulation(origin)
+    simulation.run(seconds: 1)
+    #expect(simulation.limit == 1)
+    simulation.server.origin.failurePercent = 0
+    simulation.run(seconds: 1)
+    #expect(simulation.limit == 64)
+  }
+
+  @Test func aBurstOfFailuresHalvesOnce() {
+    // Given sixteen under way, all begun at once.
+    var sizing = OriginSizing()
+    grow(&sizing, to: 16)
+    let width = sizing.limit(at: 0)
+    for _ in 0..<width { sizing.apply(.started, now: 10_000_000) }
+    // When all of them fail.
+    for _ in 0..<width { sizing.apply(.failed(since: 10_000_000), now: 11_000_000) }
+    // Then that was one lesson.
+    #expect(sizing.limit(at: 11_000_000) == width / 2)
+  }
+
+  @Test func aBurstOfRefusalsNarrowsToWhatStillRuns() {
+    var sizing = OriginSizing()
+    grow(&sizing, to: 16)
+    let width = sizing.limit(at: 0)
+    for _ in 0..<width { sizing.apply(.started, now: 10_000_000) }
+    for _ in 0..<3 { sizing.apply(.throttled(retryAfter: nil, since: 10_000_000), now: 11_000_000) }
+    #expect(sizing.limit(at: 11_000_000) == width - 3)
+  }
+
+  @Test func afterAHoldItBeginsGently() {
+    var sizing = OriginSizing()
+    grow(&sizing, to: 16)
+    for _ in 0..<16 { sizing.apply(.started, now: 10_000_000) }
+    sizing.apply(.throttled(retryAfter: 3, since: 10_000_000), now: 10_001_000)
+    #expect(sizing.limit(at: 13_000_999) == 0)
+    #expect((1...2).contains(sizing.limit(at: 13_001_000)))
+  }
+
+  @Test func theMaximumIsNeverPassed() {
+    var simulation = SizingSimulation(
+      SimulatedOrigin(description: "wide", serviceSeconds: 0.1), OriginSizing(maximum: 9))
+    simulation.run(seconds: 10)
+    #expect(simulation.runningMax == 9)
+  }
+
+  /// Saturated rounds of equal answers.
+  private func grow(_ sizing: inout OriginSizing, to width: Int) {
+    while sizing.limit(at: 0) < width {
+      let count = sizing.limit(at: 0)
+      for _ in 0..<count { sizing.apply(.started, now: 0) }
+      for _ in 0..<count {
+        sizing.apply(.answered(latency: 0.1, since: 0), now: 0)
+        sizing.apply(.finished(.init(bytes: 100, seconds: 0, isConnectionNew: false)), now: 0)
+      }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import Testing
+
+@testable import NetSpool
+
+private func attempt(
+  _ cause: FailedAttempt.Cause, number: Int = 1, isIdempotent: Bool = true, isKeyed: Bool = false,
+  isReplayable: Bool = true, sendState: Failure.SendState = .maybeProcessed, wasReused: Bool = false,
+  retryAfter: Double? = nil, secondsLeft: Double = .infinity
+) -> FailedAttempt {
+  FailedAttempt(
+    cause, number: number, isIdempotent: isIdempotent, isKeyed: isKeyed, isReplayable: isReplayable,
+    sendState: sendState, wasReused: wasReused, retryAfter: retryAfter, secondsLeft: secondsLeft)
+}
+
+private let dead = attempt(.failure(.connectionLost), wasReused: true)
+
+private func decide(_ attempt: FailedAttempt, _ policy: RetryPolicy, random: Double = 0.5) -> RetryDecision {
+  var budget = RetryBudget()
+  return retryDecision(attempt, policy: policy, budget: &budget, random: random)
+}
+
+@Suite struct RetryDecisionTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var attempt: FailedAttempt
+    /// Nil: give up.
+    var none: Double? = nil
+    var deadConnection: Double? = nil
+    var standard: Double? = nil
+  }
+
+  @Test(arguments: [
+    Row(testDescription: "dead reused connection", attempt: dead, deadConnection: 0, standard: 0),
+    Row(
+      testDescription: "the second death is no longer silent",
+      attempt: attempt(.failure(.connectionLost), number: 2, wasReused: true), standard: 0.5),
+    Row(
+      testDescription: "death of a fresh connection", attempt: attempt(.failure(.connectionLost)),
+      standard: 0.25),
+    Row(
+      testDescription: "death in the middle of an answer",
+      attempt: attempt(.failure(.connectionLost), sendState: .answered, wasReused: true), standard: 0.25),
+    Row(
+      testDescription: "POST on a dead connection",
+      attempt: attempt(.failure(.connectionLost), isIdempotent: false, wasReused: true)),
+    Row(
+      testDescription: "keyed POST on a dead connection",
+      attempt: attempt(.failure(.connectionLost), isIdempotent: false, isKeyed: true, wasReused: true),
+      deadConnection: 0, standard: 0),
+    Row(
+      testDescription: "a consumed upload stream cannot be sent again",
+      attempt: attempt(.failure(.connectionLost), isReplayable: false, wasReused: true)),
+    Row(
+      testDescription: "POST that was never sent",
+      attempt: attempt(.failure(.connectFailed), isIdempotent: false, sendState: .notSent)),
+    Row(
+      testDescription: "keyed POST, 503",
+      attempt: attempt(.status(503), isIdempotent: false, isKeyed: true), standard: 0.25),
+    Row(testDescription: "POST, 503", attempt: attempt(.status(503), isIdempotent: false)),
+    Row(testDescription: "second attempt", attempt: attempt(.status(500), number: 2), standard: 0.5),
+    Row(testDescription: "third attempt is the last", attempt: attempt(.status(500), number: 3)),
+    Row(
+      testDescription: "Retry-After is a floor", attempt: attempt(.status(429), retryAfter: 7), standard: 7),
+    Row(
+      testDescription: "Retry-After below the jitter", attempt: attempt(.status(429), retryAfter: 0.1),
+      standard: 0.25),
+    Row(
+      testDescription: "Retry-After is cut to an hour", attempt: attempt(.status(503), retryAfter: 1e9),
+      standard: 3600),
+    Row(
+      testDescription: "no time left for the wait",
+      attempt: attempt(.status(503), retryAfter: 7, secondsLeft: 6)),
+    Row(
+      testDescription: "past the deadline, dead connection",
+      attempt: {
+        var attempt = dead
+        attempt.secondsLeft = 0
+        return attempt
+      }()),
+  ])
+  func theThreePoliciesDecide(_ row: Row) {
+    func expected(_ delay: Double?) -> RetryDecision { delay.map { .retry(after: $0) } ?? .giveUp }
+    #expect(decide(row.attempt, .none) == expected(row.none))
+    #expect(decide(row.attempt, .deadConnection) == expected(row.deadConnection))
+    #expect(decide(row.attempt, .standard) == expected(row.standard))
+  }
+
+  @Test func onlyTransientStatusesAreRepeated() {
+    let repeated = (100..<600).filter { decide(attempt(.status($0)), .standard) != .giveUp }
+    #expect(repeated == [408, 425, 429, 500, 502, 503, 504])
+  }
+
+  @Test func onlyFailuresOfTheNetworkAreRepeated() {
+    let repeated = FailureCode.allCases.filter { decide(attempt(.failure($0)), .standard) != .giveUp }
+    #expect(
+      Set(repeated) == [
+        .resolveFailed, .connectFailed, .timedOut, .connectionLost, .transportFailed, .http2Failed,
+        .truncatedHeaders, .bodyTruncated,
+      ])
+  }
+
+  @Test(arguments: [(1, 0.5), (2, 1.0), (3, 2.0), (6, 16.0), (7, 30.0), (8, 30.0), (1_000, 30.0)])
+  func theWaitIsDrawnBetweenZeroAndTheDoubledCappedBase(_ number: Int, _ span: Double) {
+    let policy = RetryPolicy(attemptsMax: 2_000)
+    let failed = attempt(.status(500), number: number)
+    #expect(decide(failed, policy, random: 0) == .retry(after: 0))
+    #expect(decide(failed, policy, random: 0.5) == .retry(after: span / 2))
+    #expect(decide(failed, policy, random: 0.999) == .retry(after: 0.999 * span))
+  }
+
+  @Test func aPolicyOfOnesOwnDecidesWhatIsTransient() {
+    let policy = RetryPolicy(
+      attemptsMax: 2, backoffBaseSeconds: 4, retryAfterSecondsMax: 10, repeatsOnDeadConnection: false,
+      statuses: [418], failures: [])
+    #expect(decide(attempt(.status(418)), policy) == .retry(after: 2))
+    #expect(decide(attempt(.status(418), retryAfter: 60), policy) == .retry(after: 10))
+    #expect(decide(attempt(.status(503)), policy) == .giveUp)
+    #expect(decide(dead, policy) == .giveUp)
+  }
+}
+
+@Suite struct RetryBudgetTests {
+  @Test func retriesStayWithinATenthOfTheRequestsAndTheReserve() {
+    var budget = RetryBudget()
+    var retries = 0
+    for _ in 0..<1_000 {
+      budget.didSendRequest()
+      if retryDecision(attempt(.status(503)), policy: .standard, budget: &budget, random: 0.5) != .giveUp {
+        retries += 1
+      }
+    }
+    #expect((109...110).contains(retries))
+  }
+
+  @Test func tenRequestsPayForOneRetry() {
+    var budget = RetryBudget(reserve: 0)
+    for _ in 0..<9 { budget.didSendRequest() }
+    #expect(budget.withdraw() == false)
+    budget.didSendRequest()
+    #expect(budget.withdraw() == true)
+    #expect(budget.withdraw() == false)
+  }
+
+  @Test func aLongGoodTimeSavesUpOnlyTheMaximum() {
+    var budget = RetryBudget(retriesMax: 5)
+    for _ in 0..<10_000 { budget.didSendRequest() }
+    #expect((0..<20).count { _ in budget.withdraw() } == 5)
+  }
+
+  @Test func theSilentRepeatAndARefusedRetryCostNothing() {
+    var budget = RetryBudget(share: 0, reserve: 1)
+    for _ in 0..<5 {
+      #expect(retryDecision(dead, policy: .standard, budget: &budget, random: 0.5) == .retry(after: 0))
+      #expect(
+        retryDecision(attempt(.status(404)), policy: .standard, budget: &budget, random: 0.5) == .giveUp)
+    }
+    #expect(budget.withdraw() == true)
+  }
+}

@@ -1,0 +1,90 @@
+@testable import NetSpool
+
+/// An origin in virtual time.
+struct SimulatedOrigin: Sendable, CustomStringConvertible {
+  var description: String
+  /// Mean seconds that one answer takes its worker; each takes 0.8 to 1.2 times that.
+  var serviceSeconds: Double
+  /// How many answers are worked on at once; the others queue.
+  var workers = Int.max
+  /// More than so many at once are refused, after a millisecond.
+  var inFlightMax = Int.max
+  /// More than so many in a second are refused: those that come earlier after the last accepted one than its
+  /// share of the second, less what `burst` still allows.
+  var ratePerSecond: Double?
+  var burst = 0.0
+  var retryAfter: Double?
+  /// Percent of the answers that are failures.
+  var failurePercent = 0
+  /// More than so many at once all fail.
+  var collapsesAbove = Int.max
+  /// Percent of the answers that take `slowSeconds` instead.
+  var slowPercent = 0
+  var slowSeconds = 0.0
+  /// What the bodies of all transfers share.
+  var linkBytesPerSecond = 0.0
+  var bodyBytes: Int64 = 8_192
+  var closesConnections = false
+}
+
+/// What the origin decides about one request.
+struct SimulatedAnswer {
+  enum Kind { case good, failed, refused }
+  var kind: Kind
+  /// When its head, or the end of what is not good, comes.
+  var time: Int64
+}
+
+/// The state of a `SimulatedOrigin`.
+struct SimulatedServer {
+  var origin: SimulatedOrigin
+  var generator: SplitMix64
+  /// Accepted and not ended.
+  private(set) var accepted = 0
+  private var busyUntil: [Int64] = []
+  /// When the rate limit is empty again.
+  private var rateDebt = 0.0
+  private var rateTime: Int64 = 0
+
+  init(_ origin: SimulatedOrigin, seed: UInt64) {
+    self.origin = origin
+    generator = SplitMix64(seed: seed)
+  }
+
+  mutating func ask(_ now: Int64) -> SimulatedAnswer {
+    if accepted >= origin.inFlightMax || !passesRate(now) {
+      return SimulatedAnswer(kind: .refused, time: now + 1_000)
+    }
+    accepted += 1
+    if accepted > origin.collapsesAbove || generator.chance(origin.failurePercent) {
+      return SimulatedAnswer(kind: .failed, time: now + seconds(origin.serviceSeconds))
+    }
+    return SimulatedAnswer(kind: .good, time: serve(now))
+  }
+
+  mutating func didEnd(_ kind: SimulatedAnswer.Kind) { if kind != .refused { accepted -= 1 } }
+
+  /// A leaky bucket, as of nginx.
+  private mutating func passesRate(_ now: Int64) -> Bool {
+    guard let rate = origin.ratePerSecond else { return true }
+    let debt = max(0, rateDebt - rate * Double(now - rateTime) / 1e6)
+    guard debt <= origin.burst else { return false }
+    (rateDebt, rateTime) = (debt + 1, now)
+    return true
+  }
+
+  /// As soon as a worker is free.
+  private mutating func serve(_ now: Int64) -> Int64 {
+    let isSlow = generator.chance(origin.slowPercent)
+    let mean = isSlow ? origin.slowSeconds : origin.serviceSeconds
+    let service = seconds(mean * (0.8 + 0.4 * generator.unit()))
+    guard origin.workers < .max else { return now + service }
+    busyUntil.removeAll { $0 <= now }
+    busyUntil.sort()
+    let begin = busyUntil.count < origin.workers ? now : busyUntil[busyUntil.count - origin.workers]
+    busyUntil.append(begin + service)
+    return begin + service
+  }
+
+  private func seconds(_ seconds: Double) -> Int64 { Int64(seconds * 1_000_000) }
+}

@@ -1,0 +1,211 @@
+import Testing
+
+@testable import NetSpool
+
+/// What every caller may rely on: what was put is found, at once and later, and what was removed is not.
+struct CacheStoreTests {
+  static let sizes = [0, 1, 1_023, 1_024, 1_025, 2_047, 2_048, 4_080, 4_081, 8_176, 8_192, 100_000, 1 << 20]
+
+  @Test(arguments: sizes)
+  func whatIsPutIsFoundBeforeAndAfterTheCommitAndAfterReopening(size: Int) throws {
+    // Given a store
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    let body = pattern(size, count: size)
+    // When something is put into it
+    #expect(store.put(StoreKey("a"), namespace: "n", metadata: [1, 2, 3], body: body))
+    // Then it is found at once
+    let hit = try #require(store.lookup(StoreKey("a")))
+    #expect(hit.bytes == body && hit.metadata == [1, 2, 3])
+    // And after it is written
+    store.flush()
+    let written = try #require(store.lookup(StoreKey("a")))
+    #expect(written.bytes == body && written.metadata == [1, 2, 3] && written.bodyID == hit.bodyID)
+    // And when the store is opened again, the first lease still out
+    store.close()
+    let again = try directory.open()
+    #expect(again.opening.found == .whole)
+    let read = try #require(again.lookup(StoreKey("a")))
+    #expect(read.bytes == body && read.metadata == [1, 2, 3])
+    #expect(again.lookup(StoreKey("b")).isMissing)
+    #expect(written.bytes == body)
+  }
+
+  @Test func aLaterPutTakesTheEarlierOnesPlace() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    for round in 0..<20 {
+      let body = pattern(round, count: round * 700)
+      store.put(StoreKey("a"), namespace: "n", metadata: [UInt8(round)], body: body)
+      if round % 3 == 0 { store.flush() }
+      #expect(store.lookup(StoreKey("a"))?.bytes == body)
+    }
+    store.flush()
+    #expect(store.lookup(StoreKey("a"))?.metadata == [19])
+    #expect(store.statistics.entries == 1)
+  }
+
+  @Test func putsThatFollowEachOtherShareCommits() throws {
+    // Given a store that has just committed
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    store.put(StoreKey("first"), namespace: "n", metadata: [], body: [1])
+    store.flush()
+    let (before, began) = (store.statistics.commits, MonotonicClock.now)
+    // When many are put one by one
+    for number in 0..<200 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 2_000))
+    }
+    let milliseconds = Int(MonotonicClock.now - began) / 1_000
+    // Then each commit but the last, which is waited for, comes five milliseconds after another
+    store.flush()
+    #expect(store.statistics.commits - before <= milliseconds / 5 + 2)
+    #expect(store.statistics.entries == 201)
+  }
+
+  @Test(arguments: [false, true]) func whatIsRemovedIsGoneAtOnce(isWritten: Bool) throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    store.put(StoreKey("a"), namespace: "n", metadata: [], body: pattern(1, count: 5_000))
+    if isWritten { store.flush() }
+    store.remove(StoreKey("a"))
+    #expect(store.lookup(StoreKey("a")).isMissing)
+    store.flush()
+    #expect(store.lookup(StoreKey("a")).isMissing)
+    #expect(store.statistics.entries == 0)
+  }
+
+  @Test(arguments: [500, 5_000]) func newMetadataLeavesTheBodyAlone(size: Int) throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    let key = StoreKey("a")
+    store.put(key, namespace: "n", metadata: [1], body: pattern(1, count: size))
+    for (isWritten, metadata) in [(false, [2]), (true, [3]), (true, [UInt8](repeating: 4, count: 3_000))] {
+      // Given a stored body, written or not
+      if isWritten { store.flush() }
+      let id = try #require(store.lookup(key)).bodyID
+      // When its metadata is replaced
+      store.replaceMetadata(key, metadata: metadata, ifBodyIs: id)
+      // Then it is seen at once and after the commit, with the same body
+      for _ in 0..<2 {
+        let hit = try #require(store.lookup(key))
+        #expect(hit.metadata == metadata && hit.bytes == pattern(1, count: size) && hit.bodyID == id)
+        store.flush()
+      }
+    }
+  }
+
+  @Test(arguments: [false, true]) func metadataOfAnotherBodyIsNotTaken(isWritten: Bool) throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    let key = StoreKey("a")
+    store.put(key, namespace: "n", metadata: [1], body: [1])
+    let old = try #require(store.lookup(key)).bodyID
+    store.put(key, namespace: "n", metadata: [2], body: [2])
+    if isWritten { store.flush() }
+    store.replaceMetadata(key, metadata: [9], ifBodyIs: old)
+    #expect(store.lookup(key)?.metadata == [2])
+    store.flush()
+    #expect(store.lookup(key)?.metadata == [2])
+    store.replaceMetadata(StoreKey("missing"), metadata: [9], ifBodyIs: old)
+    #expect(store.lookup(StoreKey("missing")).isMissing)
+  }
+
+  @Test func aNamespaceIsRemovedAlone() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    for number in 0..<3_000 {
+      store.put(
+        StoreKey("\(number)"), namespace: number % 3 == 0 ? "a" : "b", metadata: [],
+        body: [UInt8](repeating: 1, count: 2_000))
+    }
+    store.removeAll(namespace: "b")
+    #expect((0..<3_000).allSatisfy { store.lookup(StoreKey("\($0)")).isMissing == ($0 % 3 != 0) })
+    #expect(store.statistics.entries == 1_000)
+    store.removeAll(namespace: "never used")
+    store.removeAll(namespace: "a")
+    #expect(store.statistics.entries == 0)
+    // And all of the file but the trees' roots is free
+    #expect(store.statistics.bytes < 64 << 10)
+  }
+
+  @Test func aPrefixIsRemovedInItsNamespaceOnly() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    for (namespace, key) in [
+      ("a", "http://x/1"), ("a", "http://x/2"), ("a", "http://y/1"), ("b", "http://x/3"),
+    ] {
+      store.put(StoreKey(key), namespace: namespace, metadata: [], body: [1])
+    }
+    store.removeAll(namespace: "a", keyPrefix: Array("http://x/".utf8))
+    let found = ["http://x/1", "http://x/2", "http://y/1", "http://x/3"].filter {
+      !store.lookup(StoreKey($0)).isMissing
+    }
+    #expect(found == ["http://y/1", "http://x/3"])
+  }
+
+  @Test func whatIsTooLargeIsDroppedAndTakesItsPredecessorAlong() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { $0.bodyBytesMax = 10_000 }
+    store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
+    #expect(
+      !store.put(StoreKey("a"), namespace: "n", metadata: [], body: [UInt8](repeating: 0, count: 10_001)))
+    #expect(store.lookup(StoreKey("a")).isMissing)
+    #expect(store.statistics.dropped == 1)
+  }
+
+  @Test func openingTwiceGivesOneStore() throws {
+    // Given a store, and a symlink to its directory
+    let directory = try StoreDirectory()
+    let link = try StoreDirectory()
+    try link.symlink("there", to: directory.path)
+    let first = try directory.open()
+    // When it is opened again by the other name
+    let second = try CacheStore.open(CacheStoreSettings(directory: link.path + "/there"))
+    // Then both see the same, before any commit
+    first.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
+    #expect(second.lookup(StoreKey("a"))?.bytes == [1])
+    // And one may close without the other
+    first.close()
+    #expect(first.lookup(StoreKey("a")).isMissing)
+    #expect(second.lookup(StoreKey("a"))?.bytes == [1])
+    second.close()
+    second.close()
+    #expect(try directory.open().lookup(StoreKey("a"))?.bytes == [1])
+  }
+
+  @Test func roomIsToldWhenEnoughIsWritten() async throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { settings in
+      (settings.pendingBytesMax, settings.pendingBytesMuch) = (4 << 20, 2 << 20)
+    }
+    // Given more than the store takes at once
+    let body = pattern(1, count: 1 << 20)
+    var isAccepted: [Bool] = []
+    for number in 0..<200 {
+      isAccepted.append(store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: body))
+    }
+    // When there is room again, the callback comes once
+    await withCheckedContinuation { continuation in store.onRoom { continuation.resume() } }
+    #expect(store.pendingBytes <= 2 << 20)
+    // And what was accepted is there, the rest counted
+    store.flush()
+    #expect(store.pendingBytes == 0)
+    #expect(store.statistics.dropped == isAccepted.filter { !$0 }.count)
+    let found = (0..<200).map { !store.lookup(StoreKey("\($0)")).isMissing }
+    #expect(zip(found, isAccepted).allSatisfy { !$0 || $1 })
+  }
+
+  @Test func pagesThatWereDroppedFromMemoryAreReadAgain() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { $0.residentBytesMax = 100_000 }
+    for number in 0..<50 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 10_000))
+    }
+    store.flush()
+    for round in 0..<100 {
+      let held = try #require(store.lookup(StoreKey("\(round % 50)")))
+      #expect(held.bytes == pattern(round % 50, count: 10_000))
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import Glibc
+import Testing
+
+@testable import FrozenAudit
+@testable import NetSpool
+
+/// Files that are not what was written.
+struct FrozenDamageTests {
+  /// Fills a store, changes bytes of the file after it was closed, and opens it again.
+  private func reopened(
+    _ directory: StoreDirectory, changing change: (inout [UInt8]) throws -> Void
+  ) throws -> FrozenStore {
+    var bytes = directory.read("data.mdb")
+    try change(&bytes)
+    directory.write(bytes, to: "data.mdb")
+    return try directory.openFrozen()
+  }
+
+  private func place(of text: String, in bytes: [UInt8]) throws -> Int {
+    let wanted = Array(text.utf8)
+    return try #require(bytes.indices.last { bytes[$0...].starts(with: wanted) })
+  }
+
+  @Test func damagedRowsAreSetAsideOneByOne() throws {
+    let directory = try StoreDirectory()
+    var store = try directory.openFrozen()
+    for number in 0..<40 {
+      _ = try store.accept(
+        "payload-\(number)-", lane: "\(number % 3)", dedupe: "key \(number)", body: [UInt8(number)])
+    }
+    store.close()
+    // Given two rows with a changed byte each
+    store = try reopened(directory) { bytes in
+      for text in ["payload-7-", "payload-23-"] {
+        let wanted = Array(text.utf8)
+        for place in bytes.indices where bytes[place] == wanted[0] && bytes[place...].starts(with: wanted) {
+          bytes[place] ^= 1
+        }
+      }
+    }
+    // Then these two are dead letters, and all others are as they were
+    #expect(store.damaged == [8, 24])
+    #expect(try store.numbers == (1...40).filter { $0 != 8 && $0 != 24 })
+    let letters = try store.endings(.deadLetters)
+    #expect(letters.map(\.number) == [8, 24])
+    #expect(letters.map(\.ending.isDamaged) == [true, true])
+    let seen = try FrozenTablesSeen(store)
+    #expect(seen.isConsistent)
+    #expect(seen.dedupe == seen.rec)
+    #expect(seen.remains == [8, 24])
+    #expect(try store.accept("new") == 41)
+    // And so they stay
+    store.close()
+    store = try directory.openFrozen()
+    #expect(store.damaged.isEmpty)
+    #expect(try store.endings(.deadLetters).count == 2)
+  }
+
+  @Test func aDamagedBodyIsFoundBeforeItIsSent() throws {
+    let directory = try StoreDirectory()
+    var store = try directory.openFrozen()
+    let text = "a body that stands on pages of its own " + String(repeating: "x", count: 9_000)
+    _ = try store.accept("one", body: Array(text.utf8))
+    _ = try store.accept("two")
+    store.close()
+    store = try reopened(directory) { bytes in
+      bytes[try place(of: "pages of its own", in: bytes)] ^= 1
+    }
+    #expect(store.write([.attempt(1, payload: [])])[0].failure?.code == .storeCorrupt)
+    #expect(try store.write(.attempt(2, payload: [])).body == Array("two".utf8))
+    // It can be buried with what is left of it
+    try store.write(.bury(1, .sample("damaged"), keepsBody: true))
+    #expect(store.write([.revive(1, .sample("again"))])[0].failure?.code == .storeCorrupt)
+    #expect(try FrozenTablesSeen(store).isConsistent)
+  }
+
+  @Test func aRowOfALaterReleaseIsRefusedAndLeftAlone() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    _ = try store.accept("from tomorrow", body: [9])
+    store.close()
+    // Given a whole row with a version that nobody knows
+    var bytes = directory.read("data.mdb")
+    let payload = Array("from tomorrow".utf8)
+    for place in bytes.indices where bytes[place...].starts(with: payload) {
+      let row = place - 72
+      guard row > 0, bytes[row + 8] == 1 else { continue }
+      bytes[row + 8] = 2
+      let checksum = Checksum.of(Array(bytes[(row + 8)..<(place + payload.count)]).rawBytes, seed: 1)
+      for index in 0..<8 { bytes[row + index] = UInt8(truncatingIfNeeded: checksum >> (8 * index)) }
+    }
+    directory.write(bytes, to: "data.mdb")
+    let failure = #expect(throws: Failure.self) { _ = try directory.openFrozen() }
+    #expect(failure?.code == .storeOpenFailed)
+    #expect(failure?.reason == "newerSchema")
+    #expect(directory.read("data.mdb").count == bytes.count)
+    #expect(!directory.names.contains { $0.hasPrefix("data.mdb.bad") })
+  }
+
+  @Test func aFileThatIsNoStoreIsMovedAside() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    _ = try store.accept("lost")
+    store.close()
+    let reopened = try reopened(directory) { bytes in
+      for place in 0..<8_192 { bytes[place] = 0x55 }
+    }
+    guard case .damaged(let name, _) = reopened.opening.found else {
+      Issue.record("opened as \(reopened.opening.found)")
+      return
+    }
+    #expect(directory.names.contains(name))
+    #expect(try reopened.accept("new") >= 1)
+  }
+
+  /// Random damage: whatever is served is what was written, and the second start is always up.
+  @Test(arguments: 0..<(StoreDamageTests.isLong ? 2_000 : 40) as Range<UInt64>)
+  func randomDamageServesNoWrongBytes(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let directory = try StoreDirectory()
+    var store = try directory.openFrozen()
+    func body(_ number: UInt64) -> [UInt8] {
+      Array("body \(number) ".utf8) + [UInt8](repeating: UInt8(number), count: Int(number) * 300)
+    }
+    for number: UInt64 in 1...20 { _ = try store.accept("payload \(number)", body: body(number)) }
+    store.close()
+    var bytes = directory.read("data.mdb")
+    for _ in 0...Int(random.next() % 3) {
+      let start = Int(random.next() % UInt64(bytes.count))
+      let count = random.chance(50) ? 1 : Int(random.next() % 500)
+      for place in start..<min(start + count, bytes.count) {
+        bytes[place] = UInt8(truncatingIfNeeded: random.next())
+      }
+    }
+    directory.write(bytes, to: "data.mdb")
+    store = try directory.openFrozen()
+    for number in try store.numbers {
+      #expect(try store.row(number)?.payload == Array("payload \(number)".utf8), "seed \(seed)")
+      if case .success(let receipt) = store.write([.attempt(number, payload: Array("payload \(number)".utf8))]
+      )[0] {
+        #expect(receipt.body == body(number), "seed \(seed)")
+      }
+    }
+    store.close()
+    store = try directory.openFrozen()
+    #expect(try store.accept("new") > 0)
+  }
+
+  // MARK: What the disk says
+
+  @Test(arguments: [
+    (FrozenTrouble.mapFull, Int32(-30_792), 1 << 30), (.diskFull, ENOSPC, 1 << 30),
+    (.diskFull, EDQUOT, 1 << 30),
+    (.diskFull, EFBIG, 1 << 30), (.diskFull, EIO, 0), (.broken, EIO, 1 << 30), (.broken, EROFS, 1 << 30),
+    (.broken, -30_796, 1 << 30),
+  ])
+  func errorsAreJudged(expected: FrozenTrouble, number: Int32, freeBytes: Int) {
+    let trouble = FrozenTrouble(StoreError(number: number), freeBytes: freeBytes)
+    #expect(trouble == expected)
+  }
+}

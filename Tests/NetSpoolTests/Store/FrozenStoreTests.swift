@@ -1,0 +1,299 @@
+import Glibc
+import Testing
+
+@testable import FrozenAudit
+@testable import NetSpool
+
+/// What is written, what is refused, and what is left after a restart.
+struct FrozenStoreTests {
+  // MARK: The life of a request
+
+  @Test func anAcceptedRequestIsThereAfterARestart() throws {
+    let directory = try StoreDirectory()
+    var store = try directory.openFrozen()
+    #expect(try store.accept("one", body: [1, 2, 3]) == 1)
+    #expect(try store.accept("two", lane: "b", body: []) == 2)
+    store.close()
+    store = try directory.openFrozen()
+    #expect(store.opening.found == .whole)
+    #expect(store.epoch == 2)
+    #expect(try store.numbers == [1, 2])
+    #expect(try store.row(1)?.payload == Array("one".utf8))
+    #expect(try store.write(.attempt(1, payload: Array("tried".utf8))).body == [1, 2, 3])
+    #expect(try store.write(.attempt(2, payload: [])).body == [])
+    #expect(try store.row(1)?.payload == Array("tried".utf8))
+    #expect(try FrozenTablesSeen(store).isConsistent)
+  }
+
+  @Test func anOutcomeTakesThePlaceOfItsRequest() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    let number = try store.accept("one", dedupe: "d")
+    try store.write(.attempt(number, payload: []))
+    try store.write(.finish(number, .sample("outcome")))
+    let seen = try FrozenTablesSeen(store)
+    #expect(seen.outbox == [number])
+    #expect(seen.rec.isEmpty && seen.dedupe.isEmpty && seen.isConsistent)
+    #expect(try store.endings(.outcomes).map(\.ending.payload) == [Array("outcome".utf8)])
+    try store.write(.acknowledge(number))
+    #expect(try store.endings(.outcomes).isEmpty)
+    // Acknowledged twice is acknowledged
+    try store.write(.acknowledge(number))
+  }
+
+  @Test func aPostponedRequestIsWhatItWasPostponedAs() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    let (one, two) = (try store.accept("one", body: [7]), try store.accept("two"))
+    try store.write(.postpone(one, payload: Array("later, and longer".utf8)))
+    #expect(try store.row(one)?.payload == Array("later, and longer".utf8))
+    #expect(try store.row(two)?.payload == Array("two".utf8))
+    #expect(try store.write(.attempt(one, payload: [])).body == [7])
+    #expect(try FrozenTablesSeen(store).isConsistent)
+  }
+
+  @Test func theDeadMayComeBackWithTheirBody() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    let number = try store.accept("one", dedupe: "d", body: [9, 9])
+    try store.write(.bury(number, .sample("dead"), keepsBody: true))
+    #expect(try FrozenTablesSeen(store).remains == [number])
+    try store.write(.revive(number, .sample("again", dedupe: "d")))
+    #expect(try store.write(.attempt(number, payload: [])).body == [9, 9])
+    let seen = try FrozenTablesSeen(store)
+    #expect(seen.dead.isEmpty && seen.remains.isEmpty && seen.dedupe == [number] && seen.isConsistent)
+  }
+
+  @Test func aCancelledRequestLeavesNoBody() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    let number = try store.accept("one")
+    try store.write(.bury(number, .sample("dead"), keepsBody: false))
+    #expect(try FrozenTablesSeen(store).remains.isEmpty)
+    let result = store.write([.revive(number, .sample("again"))]).first
+    #expect(throws: Failure.self) { try result?.get() }
+    try store.write(.discard(number))
+    #expect(try store.endings(.deadLetters).isEmpty)
+  }
+
+  @Test func aDedupeKeyIsOneRequestAtATime() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    let first = try store.accept("one", dedupe: "d")
+    let receipt = try store.write(.accept(.sample("two", dedupe: "d"), body: []))
+    #expect(receipt.isDuplicate && receipt.number == first)
+    #expect(try store.accept("three", dedupe: "other") == first + 1)
+    try store.write(.finish(first, .sample("done")))
+    #expect(try store.accept("four", dedupe: "d") == first + 2)
+  }
+
+  @Test func numbersAreNeverGivenTwice() throws {
+    let directory = try StoreDirectory()
+    var last: UInt64 = 0
+    for round in 0..<5 {
+      let store = try directory.openFrozen()
+      for _ in 0..<3 {
+        let number = try store.accept("r\(round)")
+        #expect(number > last)
+        last = number
+        try store.write(.finish(number, .sample("x")))
+        try store.write(.acknowledge(number))
+      }
+      store.close()
+    }
+  }
+
+  @Test func manyAtOnceShareCommits() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    let before = store.statistics
+    let answers = store.write((0..<2_000).map { .accept(.sample("\($0)", lane: "\($0 % 7)"), body: [1]) })
+    #expect(try answers.map { try $0.get().number } == Array(1...2_000))
+    let commits = store.statistics.commits - before.commits
+    #expect(commits >= 2_000 / 256 && commits < 500)
+    #expect(try FrozenTablesSeen(store).isConsistent)
+  }
+
+  // MARK: Earlier layouts
+
+  @Test func theListsOfTheFirstLayoutAreTakenOut() throws {
+    let directory = try StoreDirectory()
+    // Given a file of the first layout, with two lists that nobody reads any more
+    try Self.changeFile(directory, layout: 1) { transaction throws(StoreError) in
+      for name in ["lane", "due"] {
+        let list = try transaction.database(name)
+        for key in 0..<100 as Range<UInt64> {
+          try transaction.put(
+            [UInt8](repeating: 1, count: 100).rawBytes, at: RecordKey(ordered: key), in: list)
+        }
+      }
+    }
+    // When it is opened and used
+    let store = try directory.openFrozen()
+    #expect(store.opening.found == .whole)
+    #expect(try store.accept("one") == 1)
+    // Then they are gone
+    try Self.changeFile(directory, layout: 2) { transaction throws(StoreError) in
+      for name in ["lane", "due"] {
+        let list = try transaction.database(name)
+        #expect(try transaction.size(of: list).records == 0)
+      }
+    }
+    #expect(try FrozenTablesSeen(store).isConsistent)
+  }
+
+  private static func changeFile(
+    _ directory: StoreDirectory, layout: UInt32,
+    _ change: (inout WriteTransaction) throws(StoreError) -> Void
+  ) throws {
+    var settings = EnvironmentSettings(
+      directory: directory.path, layout: layout, isDisposable: false, isExclusive: true)
+    settings.databasesMax = 9
+    let environment = try Environment.open(settings)
+    defer { environment.drop() }
+    try environment.write(change)
+  }
+
+  // MARK: Refusals
+
+  @Test func whatIsNotThereIsSaid() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    for change: FrozenChange in [
+      .attempt(7, payload: []), .postpone(7, payload: []), .finish(7, .sample("x")),
+      .bury(7, .sample("x"), keepsBody: true),
+    ] {
+      #expect(store.write([change]).first?.failure?.code == .storeCorrupt)
+    }
+  }
+
+  @Test func thereIsALimitOfRequests() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen { $0.recordsMax = 3 }
+    let answers = store.write((0..<5).map { .accept(.sample("\($0)"), body: []) })
+    #expect(answers.prefix(3).allSatisfy { $0.failure == nil })
+    #expect(
+      answers.suffix(2).allSatisfy { $0.failure?.code == .queueFull && $0.failure?.reason == "frozenRecords" }
+    )
+    try store.write(.finish(1, .sample("x")))
+    #expect(try store.accept("again") == 4)
+  }
+
+  @Test func aFullStoreStillTakesOutcomes() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
+    // Given a store that takes no more
+    var accepted: [UInt64] = []
+    let body = [UInt8](repeating: 7, count: 20_000)
+    while case .success(let receipt) = store.write([.accept(.sample("x"), body: body)])[0] {
+      accepted.append(receipt.number)
+    }
+    #expect(store.write([.accept(.sample("x"), body: body)])[0].failure?.reason == "frozenBytes")
+    #expect(store.statistics.bytes <= (2 << 20) / 100 * 85)
+    #expect(accepted.count > 50)
+    // When all come to their ends, with outcomes as large as they may be
+    let outcome = FrozenEnding(
+      endedWall: WallClock.microseconds, payload: [UInt8](repeating: 1, count: 80_000))
+    for (place, number) in accepted.enumerated() {
+      #expect(store.write([.attempt(number, payload: [1])])[0].failure == nil)
+      let change: FrozenChange =
+        place % 2 == 0 ? .finish(number, outcome) : .bury(number, outcome, keepsBody: true)
+      #expect(store.write([change])[0].failure == nil)
+    }
+    // Then each is written, the map having grown for it
+    #expect(store.statistics.growths > 0)
+    #expect(try store.endings(.outcomes).count + store.endings(.deadLetters).count == accepted.count)
+    #expect(try FrozenTablesSeen(store).isConsistent)
+    // And there is room once they are taken
+    for number in accepted { store.submit(.acknowledge(number)) }
+    for number in accepted { try store.write(.discard(number)) }
+    #expect(try store.accept("again") > accepted.last ?? 0)
+  }
+
+  @Test func aLargeOneTakesNothingElseWithIt() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
+    let large = [UInt8](repeating: 7, count: 3 << 20)
+    let answers = store.write([
+      .accept(.sample("a"), body: [1]), .accept(.sample("b"), body: large), .accept(.sample("c"), body: [2]),
+    ])
+    #expect(answers.map { $0.failure?.code } == [nil, .queueFull, nil])
+    #expect(try store.numbers == [1, 2])
+  }
+
+  @Test func aClosedStoreSaysSo() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    store.close()
+    store.close()
+    #expect(store.write([.acknowledge(1)])[0].failure?.code == .engineClosed)
+  }
+
+  // MARK: What nobody comes for
+
+  @Test func oldOutcomesAndLettersGoAndAreCounted() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen { $0.keptRowsMax = 5 }
+    let now = WallClock.microseconds
+    let day: Int64 = 86_400_000_000
+    for age in 0..<10 {
+      let (done, dead) = (try store.accept("done"), try store.accept("dead"))
+      try store.write(.finish(done, .sample("x", at: now - Int64(age) * day)))
+      try store.write(.bury(dead, .sample("x", at: now - Int64(age) * day), keepsBody: true))
+    }
+    try store.write(.sweep(nowWall: now))
+    // The five oldest by number are too many, and those of the rest that are older than a week too old
+    let left = try store.endings(.outcomes).map { (now - $0.ending.endedWall) / day }
+    #expect(left == [5, 6, 7])
+    #expect(try store.endings(.deadLetters).count == 3)
+    #expect(store.statistics.dropped == 14)
+    let seen = try FrozenTablesSeen(store)
+    #expect(seen.remains == seen.dead)
+  }
+
+  // MARK: Owners
+
+  @Test func thereIsOneOwnerInAProcess() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.openFrozen()
+    let failure = #expect(throws: Failure.self) { _ = try directory.openFrozen() }
+    #expect(failure?.code == .storeInUse)
+    #expect(failure?.reason == "\(getpid())")
+    _ = try store.accept("still there")
+    store.close()
+    #expect(try directory.openFrozen().numbers == [1])
+  }
+
+  @Test func thereIsOneOwnerAmongProcesses() async throws {
+    let directory = try StoreDirectory()
+    let path = directory.path
+    let store = try directory.openFrozen()
+    let parent = getpid()
+    await #expect(processExitsWith: .success) { [path = path as String, parent = parent as Int32] in
+      do throws(Failure) {
+        _ = try FrozenStore.open(FrozenStoreSettings(directory: path))
+        exit(1)
+      } catch {
+        precondition(error.code == .storeInUse && error.reason == "\(parent)", "\(error.sentence)")
+      }
+    }
+    _ = try store.accept("still there")
+  }
+
+  @Test func itsFilesAreItsOwnersAlone() throws {
+    let directory = try StoreDirectory()
+    let path = directory.path + "/deep/frozen"
+    let store = try FrozenStore.open(FrozenStoreSettings(directory: path))
+    _ = try store.accept("x")
+    #expect(try SystemFile.directory(directory.path + "/deep").status(of: "frozen")?.permissions == 0o700)
+    for name in ["data.mdb", "lock.mdb", "stamp"] {
+      #expect(try SystemFile.directory(path).status(of: name)?.permissions == 0o600, "\(name)")
+    }
+  }
+}
+
+extension Result where Failure == NetSpool.Failure {
+  var failure: NetSpool.Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
+}

@@ -1,0 +1,118 @@
+import Testing
+
+@testable import NetSpool
+
+/// Bodies that are held while the store goes on.
+struct LeaseTests {
+  private func put(_ store: CacheStore, _ numbers: Range<Int>, size: Int = 8_000) {
+    for number in numbers {
+      store.put(
+        StoreKey("\(number % 50)"), namespace: "n", metadata: [UInt8(number % 256)],
+        body: pattern(number, count: size))
+    }
+    store.flush()
+  }
+
+  @Test(arguments: [Microseconds(0), 2_000_000])
+  func heldBodiesStayTheSameWhileThousandsArePut(leaseMax: Microseconds) throws {
+    // Given a small store and leases on all it holds
+    let directory = try StoreDirectory()
+    let store = try directory.open {
+      $0.bytesMax = 2 << 20
+      $0.fileBytesMax = 8 << 20
+      $0.leaseMax = leaseMax
+    }
+    put(store, 0..<50)
+    let held = try (0..<50).map { try #require(store.lookup(StoreKey("\($0)"))) }
+    #expect(store.statistics.leases == 50)
+    // When everything is replaced many times
+    for round in 1...60 { put(store, round * 50..<round * 50 + 50) }
+    store.removeAll(namespace: "n")
+    // Then the leases still show what they showed, metadata as well
+    for (number, hit) in held.enumerated() {
+      #expect(hit.bytes == pattern(number, count: 8_000) && hit.metadata == [UInt8(number)])
+    }
+    #expect(store.statistics.fileBytes <= 8 << 20)
+  }
+
+  @Test func aSpanHeldForLongPinsOrIsCopied() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open {
+      $0.leaseMax = 0
+      $0.pinnedMax = 1
+    }
+    put(store, 0..<3)
+    let first = try #require(store.lookup(StoreKey("0"))).body
+    put(store, 3..<6)
+    let second = try #require(store.lookup(StoreKey("4"))).body
+    // Given two spans from different states of the store, of which only one may pin
+    let (one, two) = (first.rawBytes, second.rawBytes)
+    for round in 1...20 { put(store, round * 50..<round * 50 + 50) }
+    #expect([UInt8](one) == pattern(0, count: 8_000) && [UInt8](two) == pattern(4, count: 8_000))
+    #expect(store.statistics.snapshots <= 2)
+  }
+
+  @Test func leasesOutliveTheStore() throws {
+    let directory = try StoreDirectory()
+    var store: CacheStore? = try directory.open()
+    put(try #require(store), 0..<3)
+    let body = try #require(store?.lookup(StoreKey("1"))).body
+    let pinned = try #require(store?.lookup(StoreKey("2"))).body
+    let span = pinned.rawBytes
+    store?.close()
+    store = nil
+    #expect(unsafe body.withUnsafeBytes { unsafe [UInt8]($0) } == pattern(1, count: 8_000))
+    // And the directory can be opened again although one of them still uses the file
+    let again = try directory.open()
+    put(again, 50..<100)
+    #expect([UInt8](span) == pattern(2, count: 8_000))
+    #expect(again.lookup(StoreKey("1"))?.bytes == pattern(51, count: 8_000))
+  }
+
+  @Test func moreStatesThanAllowedAreHeldAsCopies() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { $0.snapshotsMax = 4 }
+    var held: [StoreHit] = []
+    for number in 0..<40 {
+      put(store, number..<number + 1)
+      held.append(try #require(store.lookup(StoreKey("\(number)"))))
+    }
+    #expect(store.statistics.snapshots <= 6)
+    #expect(held.enumerated().allSatisfy { $1.bytes == pattern($0, count: 8_000) })
+  }
+
+  @Test func aBodyIsReadFromManyThreadsWhileItIsCopiedOut() async throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { $0.leaseMax = 0 }
+    put(store, 0..<8)
+    let held = try (0..<8).map { try #require(store.lookup(StoreKey("\($0)"))) }
+    let areWhole = await withTaskGroup(of: Bool.self) { group in
+      for hit in held.enumerated() {
+        group.addTask { (0..<200).allSatisfy { _ in hit.element.bytes == pattern(hit.offset, count: 8_000) } }
+      }
+      for round in 1...10 { put(store, round * 50..<round * 50 + 8) }
+      return await group.reduce(true) { $0 && $1 }
+    }
+    #expect(areWhole)
+  }
+
+  @Test(.timeLimit(.minutes(10))) func leasesEndElsewhereThanTheyBeganAndNoneIsLeft() async throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { $0.leaseMax = 0 }
+    put(store, 0..<50)
+    // When some look up and others read and let go, while the store changes
+    let areWhole = await withTaskGroup(of: Bool.self) { group in
+      for round in 0..<100 {
+        let hits = (0..<50).compactMap { store.lookup(StoreKey("\($0)")) }
+        group.addTask { hits.allSatisfy { $0.bytes == pattern(Int($0.metadata[0]), count: 8_000) } }
+        if round % 20 == 10 { put(store, round / 20 * 50..<round / 20 * 50 + 50) }
+      }
+      return await group.reduce(true) { $0 && $1 }
+    }
+    #expect(areWhole)
+    // Then the store keeps nothing for them: a task lets go of what it holds only after it has answered
+    while store.statistics.leases > 0 { await Task.yield() }
+    store.flush()
+    #expect(store.statistics.snapshots <= 1)
+  }
+}

@@ -1,0 +1,115 @@
+import Testing
+
+@testable import NetSpool
+
+/// The layer below the cache store, which other stores share.
+struct StoreEnvironmentTests {
+  private func open(
+    _ directory: StoreDirectory, layout: UInt32 = 1, isDisposable: Bool = false, isExclusive: Bool = false
+  ) throws -> Environment {
+    try Environment.open(
+      EnvironmentSettings(
+        directory: directory.path, layout: layout, isDisposable: isDisposable, isExclusive: isExclusive,
+        mapBytes: 1 << 30))
+  }
+
+  private func put(_ number: UInt64, _ bytes: [UInt8], in environment: Environment) throws {
+    try environment.write { transaction throws(StoreError) in
+      let records = try transaction.database("records", keys: .integers)
+      try transaction.put(bytes.rawBytes, at: RecordKey(integer: number), in: records)
+    }
+  }
+
+  private func all(in environment: Environment) throws -> [[UInt8]] {
+    let records = try environment.write { transaction throws(StoreError) in
+      try transaction.database("records", keys: .integers)
+    }
+    var found: [[UInt8]] = []
+    try environment.read().forEach(in: records) { record in
+      found.append([UInt8](record.value))
+      return true
+    }
+    return found
+  }
+
+  private func first(_ bytes: RawSpan?) -> UInt8? {
+    guard let bytes else { return nil }
+    return bytes.byte(at: 0)
+  }
+
+  @Test(arguments: [false, true]) func whatIsCommittedStaysAndWhatThrowsDoesNot(isDisposable: Bool) throws {
+    let directory = try StoreDirectory()
+    var environment = try open(directory, isDisposable: isDisposable)
+    try put(2, [2], in: environment)
+    try put(1, [1, 1], in: environment)
+    // When a transaction throws after it has changed something
+    #expect(throws: StoreError.self) {
+      try environment.write { transaction throws(StoreError) in
+        let records = try transaction.database("records", keys: .integers)
+        try transaction.removeAll(in: records)
+        throw StoreError(number: 1)
+      }
+    }
+    // Then nothing of it remains, now and later
+    #expect(try all(in: environment) == [[1, 1], [2]])
+    environment.drop()
+    environment = try open(directory, isDisposable: isDisposable)
+    #expect(try all(in: environment) == [[1, 1], [2]])
+    environment.drop()
+  }
+
+  @Test func aReaderSeesWhatWasThereWhenItBegan() throws {
+    let directory = try StoreDirectory()
+    let environment = try open(directory)
+    defer { environment.drop() }
+    try put(1, [1], in: environment)
+    let records = try environment.write { transaction throws(StoreError) in
+      try transaction.database("records", keys: .integers)
+    }
+    let reader = try environment.read()
+    try put(1, [2], in: environment)
+    let before = try first(reader.value(at: RecordKey(integer: 1), in: records))
+    let after = try environment.read()
+    let now = try first(after.value(at: RecordKey(integer: 1), in: records))
+    #expect(before == 1 && now == 2)
+  }
+
+  @Test func anEnvironmentWantedAloneIsRefusedToOthers() async throws {
+    let directory = try StoreDirectory()
+    let environment = try open(directory, isExclusive: true)
+    await #expect(processExitsWith: .success) { [path = directory.path as String] in
+      for isExclusive in [false, true] {
+        do throws(Failure) {
+          _ = try Environment.open(
+            EnvironmentSettings(
+              directory: path, layout: 1, isDisposable: false, isExclusive: isExclusive, mapBytes: 1 << 30))
+          preconditionFailure("opened twice")
+        } catch {
+          precondition(error.code == .storeInUse && UInt32(error.reason ?? "") != nil)
+        }
+      }
+    }
+    environment.drop()
+  }
+
+  @Test func whatCannotBeHadAgainIsKeptWithoutItsStamp() throws {
+    // Given an environment that is no cache, whose stamp is lost
+    let directory = try StoreDirectory()
+    let first = try open(directory)
+    try put(1, [7], in: first)
+    first.drop()
+    directory.write([], to: "stamp")
+    // When it is opened, its pages are believed after they were checked
+    let second = try open(directory)
+    #expect(second.opening.found == .whole)
+    #expect(try all(in: second) == [[7]])
+    second.drop()
+  }
+
+  @Test func anotherLayoutIsNoPlaceToJoin() throws {
+    let directory = try StoreDirectory()
+    let first = try open(directory)
+    #expect(throws: Failure.self) { try open(directory, layout: 2) }
+    first.drop()
+  }
+}

@@ -1,0 +1,88 @@
+import Testing
+
+@testable import NetSpool
+
+/// A store in less room than is put into it.
+struct StoreEvictionTests {
+  private static let body = pattern(1, count: 8_000)
+
+  @Test func theBudgetIsKeptAndWhatIsUsedStays() throws {
+    // Given a store of 4 MiB in which ten entries are used all the time
+    let directory = try StoreDirectory()
+    let store = try directory.open {
+      $0.bytesMax = 4 << 20
+      $0.recencyStep = 0
+      $0.recencyDelay = 0
+    }
+    for number in 0..<10 {
+      store.put(StoreKey("used \(number)"), namespace: "n", metadata: [], body: Self.body)
+    }
+    store.flush()
+    // When ten times as much is put into it as fits
+    for number in 0..<4_000 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: Self.body)
+      guard number % 100 == 99 else { continue }
+      for used in 0..<10 { #expect(store.lookup(StoreKey("used \(used)"))?.bytes == Self.body) }
+      store.flush()
+      #expect(store.statistics.bytes <= 4 << 20)
+    }
+    // Then those are still there, and the latest
+    #expect((0..<10).allSatisfy { !store.lookup(StoreKey("used \($0)")).isMissing })
+    #expect((3_900..<4_000).allSatisfy { !store.lookup(StoreKey("\($0)")).isMissing })
+    #expect((0..<3_000).allSatisfy { store.lookup(StoreKey("\($0)")).isMissing })
+    let statistics = store.statistics
+    #expect(statistics.evictions >= 3_400 && statistics.dropped == 0 && statistics.damaged == 0)
+    #expect(statistics.fileBytes <= 4 << 20 + 2 << 20 + 16 << 20)
+  }
+
+  @Test func recencyOutlivesTheProcessesUse() throws {
+    let directory = try StoreDirectory()
+    let change: (inout CacheStoreSettings) -> Void = {
+      $0.bytesMax = 1 << 20
+      $0.recencyStep = 0
+    }
+    // Given entries of which the oldest was used last, before the store was closed
+    var store = try directory.open(change)
+    for number in 0..<80 { store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: Self.body) }
+    store.flush()
+    #expect(!store.lookup(StoreKey("0")).isMissing)
+    store.close()
+    // When room must be made after the reopening
+    store = try directory.open(change)
+    for number in 100..<160 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: Self.body)
+    }
+    store.flush()
+    // Then the second oldest went before it
+    #expect(!store.lookup(StoreKey("0")).isMissing)
+    #expect(store.lookup(StoreKey("1")).isMissing)
+  }
+
+  @Test func aQuotaBindsItsNamespaceOnly() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { $0.quotas = ["small": 200_000] }
+    for number in 0..<100 {
+      store.put(StoreKey("s\(number)"), namespace: "small", metadata: [], body: Self.body)
+      store.put(StoreKey("l\(number)"), namespace: "large", metadata: [], body: Self.body)
+    }
+    store.flush()
+    let small = (0..<100).filter { !store.lookup(StoreKey("s\($0)")).isMissing }
+    #expect((20...24).contains(small.count) && small.last == 99 && small == Array(small[0]..<100))
+    #expect((0..<100).allSatisfy { !store.lookup(StoreKey("l\($0)")).isMissing })
+  }
+
+  @Test func bodiesOfManySizesKeepTheFileWithinItsLimit() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open { $0.bytesMax = 8 << 20 }
+    var random = SplitMix64(seed: 7)
+    let bytes = pattern(2, count: 1 << 20)
+    for number in 0..<600 {
+      let size = Int.random(in: 0..<1 << Int.random(in: 4...20, using: &random), using: &random)
+      store.put(StoreKey("\(number % 200)"), namespace: "n", metadata: [], body: Array(bytes.prefix(size)))
+      if number % 5 == 0 { store.flush() }
+    }
+    store.flush()
+    #expect(store.statistics.bytes <= 8 << 20)
+    #expect(store.statistics.fileBytes <= 8 << 20 + 4 << 20 + 16 << 20)
+  }
+}

@@ -1,0 +1,105 @@
+import Testing
+
+@testable import NetSpool
+
+/// The store against a dictionary, and under many threads.
+struct StoreModelTests {
+  private struct Value: Equatable {
+    var namespace: String
+    var metadata: [UInt8]
+    var body: [UInt8]
+  }
+
+  @Test(arguments: 1...(StoreDamageTests.isLong ? 200 : 6)) func itDoesWhatADictionaryDoes(seed: Int) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    let directory = try StoreDirectory()
+    var store = try directory.open()
+    var model: [String: Value] = [:]
+    for step in 0..<400 {
+      let name = "\(["x", "y"][Int(random.next() % 2)])/\(random.next() % 40)"
+      let key = StoreKey(name)
+      switch random.next() % 20 {
+      case 0..<8:
+        let value = Value(
+          namespace: "n\(random.next() % 3)", metadata: pattern(step, count: Int(random.next() % 300)),
+          body: pattern(step, count: Int(random.next() % 1 << (random.next() % 15))))
+        model[name] = value
+        store.put(key, namespace: value.namespace, metadata: value.metadata, body: value.body)
+      case 8..<11:
+        model[name] = nil
+        store.remove(key)
+      case 11..<13:
+        guard let hit = store.lookup(key) else { break }
+        model[name]?.metadata = pattern(step + 7, count: 50)
+        store.replaceMetadata(key, metadata: pattern(step + 7, count: 50), ifBodyIs: hit.bodyID)
+      case 13:
+        let (namespace, prefix) = ("n\(random.next() % 3)", ["", "x/", "x/1"][Int(random.next() % 3)])
+        model = model.filter { $0.value.namespace != namespace || !$0.key.hasPrefix(prefix) }
+        store.removeAll(namespace: namespace, keyPrefix: Array(prefix.utf8))
+      case 14: store.flush()
+      case 15 where random.next() % 4 == 0:
+        store.close()
+        store = try directory.open()
+        #expect(store.opening.found == .whole, "seed \(seed) step \(step)")
+      default: break
+      }
+      let hit = store.lookup(key)
+      #expect(
+        hit?.bytes == model[name]?.body && hit?.metadata == model[name]?.metadata, "seed \(seed) step \(step)"
+      )
+    }
+    store.flush()
+    #expect(store.statistics.entries == model.count, "seed \(seed)")
+    for (name, value) in model {
+      let hit = store.lookup(StoreKey(name))
+      #expect(hit?.bytes == value.body && hit?.metadata == value.metadata, "seed \(seed) \(name)")
+    }
+  }
+
+  @Test func tenThousandLookupsAtOnceBesideAWriter() async throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    let bodies = (0..<64).map { pattern($0, count: 3_000 + $0) }
+    for number in 0..<64 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: bodies[number])
+    }
+    let wrong = await withTaskGroup(of: Int.self) { group in
+      for worker in 0..<5 {
+        group.addTask {
+          (0..<2_000).count { round in
+            let number = (round * 7 + worker) % 64
+            return store.lookup(StoreKey("\(number)"))?.bytes != bodies[number]
+          }
+        }
+      }
+      group.addTask {
+        for round in 0..<2_000 {
+          store.put(StoreKey("\(round % 64)"), namespace: "n", metadata: [], body: bodies[round % 64])
+        }
+        return 0
+      }
+      return await group.reduce(0, +)
+    }
+    #expect(wrong == 0)
+    #expect(store.statistics.damaged == 0 && store.statistics.hits == 10_000)
+  }
+
+  @Test func aRemovalIsNeverSeenLateOnAnyThread() async throws {
+    // Given two threads of which one removes and tells the other
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    let (removed, acknowledge) = AsyncStream<Int>.makeStream()
+    async let late = removed.reduce(into: 0) { late, number in
+      if !store.lookup(StoreKey("\(number)")).isMissing { late += 1 }
+    }
+    for number in 0..<500 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: [1])
+      if number % 3 == 0 { store.flush() }
+      store.remove(StoreKey("\(number)"))
+      acknowledge.yield(number)
+    }
+    acknowledge.finish()
+    // Then the other never finds it
+    #expect(await late == 0)
+  }
+}

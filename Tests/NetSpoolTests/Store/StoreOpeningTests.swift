@@ -1,0 +1,213 @@
+import Glibc
+import Testing
+
+@testable import NetSpool
+
+/// What may stand where a store is to be opened.
+struct StoreOpeningTests {
+  private func failure(_ directory: StoreDirectory) -> Failure? {
+    do {
+      _ = try directory.open()
+      return nil
+    } catch {
+      return error as? Failure
+    }
+  }
+
+  private func filled() throws -> StoreDirectory {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    store.put(StoreKey("a"), namespace: "n", metadata: [], body: pattern(1, count: 5_000))
+    store.close()
+    return directory
+  }
+
+  private func mode(_ path: String) -> mode_t {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+  }
+
+  @Test func aMissingDirectoryIsMadeForItsOwnerOnly() throws {
+    let parent = try StoreDirectory()
+    let path = parent.path + "/a/b/c"
+    let store = try CacheStore.open(CacheStoreSettings(directory: path))
+    #expect(store.opening.found == .nothing)
+    #expect([parent.path + "/a", parent.path + "/a/b", path].map(mode) == [0o700, 0o700, 0o700])
+    #expect(["data.mdb", "lock.mdb", "stamp"].map { mode(path + "/" + $0) } == [0o600, 0o600, 0o600])
+  }
+
+  @Test(arguments: [[], [1, 2, 3], [UInt8](repeating: 0, count: 8_192), pattern(1, count: 50_000)])
+  func aForeignFileIsMovedAside(bytes: [UInt8]) throws {
+    let directory = try StoreDirectory()
+    directory.write(bytes, to: "data.mdb")
+    let store = try directory.open()
+    store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
+    store.flush()
+    #expect(store.lookup(StoreKey("a"))?.bytes == [1])
+    let moved = directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
+    #expect(moved.count == (bytes.isEmpty ? 0 : 1))
+    if let name = moved.first { #expect(directory.read(name) == bytes) }
+  }
+
+  @Test func atMostThreeFilesAreKeptAside() throws {
+    let directory = try StoreDirectory()
+    for number in 0..<6 {
+      directory.write([UInt8](repeating: UInt8(number), count: 100), to: "data.mdb")
+      try directory.open().close()
+      unsafe unlink(directory.path + "/stamp")
+    }
+    let kept = directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
+    #expect(kept.count == 3)
+    #expect(kept.map { directory.read($0).first }.contains(5))
+  }
+
+  @Test func aSymlinkIsRefused() throws {
+    let directory = try filled()
+    let other = try StoreDirectory()
+    try other.symlink("data.mdb", to: directory.dataPath)
+    let failure = failure(other)
+    #expect(failure?.code == .storeOpenFailed && failure?.reason == "symlink")
+    // A dangling one as well, and a stamp
+    let third = try StoreDirectory()
+    try third.symlink("stamp", to: "/tmp/netspool-nowhere")
+    #expect(self.failure(third)?.reason == "symlink")
+  }
+
+  @Test func aDirectoryInTheFilesPlaceIsRefused() throws {
+    let directory = try StoreDirectory()
+    unsafe mkdir(directory.dataPath, 0o700)
+    #expect(failure(directory)?.reason == "notAFile")
+  }
+
+  @Test func aFileInTheDirectorysPlaceIsRefused() throws {
+    let directory = try StoreDirectory()
+    directory.write([1], to: "file")
+    #expect(throws: Failure.self) {
+      try CacheStore.open(CacheStoreSettings(directory: directory.path + "/file"))
+    }
+  }
+
+  @Test(arguments: [mode_t(0o770), 0o702, 0o777]) func aDirectoryOthersMayWriteToIsRefused(mode: mode_t)
+    throws
+  {
+    let directory = try StoreDirectory()
+    unsafe chmod(directory.path, mode)
+    #expect(failure(directory)?.reason == "permissions")
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func anotherOwnersDirectoryIsRefused() throws {
+    let directory = try StoreDirectory()
+    unsafe chown(directory.path, 12_345, 12_345)
+    #expect(failure(directory)?.reason == "owner")
+    unsafe chown(directory.path, 0, 0)
+  }
+
+  @Test func permissionsTakenAwayAreGivenBackOrRefused() throws {
+    let directory = try filled()
+    unsafe chmod(directory.dataPath, 0)
+    if geteuid() == 0 {
+      #expect(try !directory.open().lookup(StoreKey("a")).isMissing)
+      #expect(mode(directory.dataPath) == 0o600)
+    } else {
+      #expect(failure(directory)?.reason == "permissions")
+    }
+  }
+
+  @Test(arguments: [9, 10, 11]) func aNewerLayoutIsRefusedAndLeftAlone(byte: Int) throws {
+    // Given a store whose stamp says it is of a later version, as such a version would write it
+    let directory = try filled()
+    var stamp = directory.read("stamp")
+    stamp[byte] = 1
+    stamp.removeLast(8)
+    stamp.append(integer: Checksum.of(stamp.rawBytes))
+    directory.write(stamp, to: "stamp")
+    let before = directory.read("data.mdb")
+    // When it is opened, it is refused
+    let failure = failure(directory)
+    #expect(failure?.code == .storeOpenFailed && failure?.reason == "newerSchema")
+    #expect(directory.read("data.mdb") == before && directory.read("stamp") == stamp)
+  }
+
+  @Test func anotherVersionOfLMDBIsRefusedAndLeftAlone() throws {
+    let directory = try filled()
+    var data = directory.read("data.mdb")
+    for page in 0..<2 { data[page * Int(getpagesize()) + 20] = 2 }
+    directory.write(data, to: "data.mdb")
+    #expect(failure(directory)?.reason == "version")
+    #expect(directory.read("data.mdb") == data)
+  }
+
+  @Test func afterTheMachineWentDownAStoreInUseBeginsAfresh() throws {
+    // Given a store that was in use under another kernel
+    let directory = try filled()
+    var stamp = directory.read("stamp")
+    stamp[12] = 2
+    stamp[16] ^= 1
+    stamp.removeLast(8)
+    stamp.append(integer: Checksum.of(stamp.rawBytes))
+    directory.write(stamp, to: "stamp")
+    let store = try directory.open()
+    #expect(store.opening.found == .outdated)
+    #expect(store.lookup(StoreKey("a")).isMissing)
+    #expect(directory.names == ["data.mdb", "lock.mdb", "stamp"])
+  }
+
+  @Test func anOpeningThatNeverEndedIsNotTrusted() throws {
+    let directory = try filled()
+    var stamp = directory.read("stamp")
+    stamp[12] = 1
+    stamp[14] = 1
+    stamp.removeLast(8)
+    stamp.append(integer: Checksum.of(stamp.rawBytes))
+    directory.write(stamp, to: "stamp")
+    let store = try directory.open()
+    guard case .damaged = store.opening.found else {
+      Issue.record("\(store.opening.found)")
+      return
+    }
+    #expect(store.lookup(StoreKey("a")).isMissing)
+  }
+
+  @Test(arguments: [0, 7, 63, 64, 65]) func aDamagedStampCostsTheStoreAndNothingElse(count: Int) throws {
+    let directory = try filled()
+    directory.write(
+      Array((directory.read("stamp") + [1]).prefix(count)).map { $0 ^ (count == 64 ? 1 : 0) }, to: "stamp")
+    let store = try directory.open()
+    store.put(StoreKey("b"), namespace: "n", metadata: [], body: [2])
+    store.close()
+    #expect(try directory.open().lookup(StoreKey("b"))?.bytes == [2])
+  }
+
+  @Test(arguments: [nil, [], pattern(1, count: 100), pattern(2, count: 100_000)])
+  func theLockFileMayBeMissingOrGarbage(bytes: [UInt8]?) throws {
+    let directory = try filled()
+    if let bytes {
+      directory.write(bytes, to: "lock.mdb")
+    } else {
+      unsafe unlink(directory.path + "/lock.mdb")
+    }
+    let store = try directory.open()
+    #expect(store.opening.found == .whole)
+    #expect(!store.lookup(StoreKey("a")).isMissing)
+  }
+
+  @Test func noDescriptorReachesAProgramStartedMeanwhile() throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
+    store.flush()
+    defer { store.close() }
+    var count = 0
+    // Other tests may have a thousand connections open at the moment.
+    for descriptor in Int32(0)..<65_536 {
+      var target = [UInt8](repeating: 0, count: 4_096)
+      let length = unsafe target.withUnsafeMutableBytes { buffer in
+        unsafe readlink("/proc/self/fd/\(descriptor)", buffer.baseAddress!, buffer.count)
+      }
+      guard length > 0, target.prefix(length).starts(with: directory.path.utf8) else { continue }
+      count += 1
+      #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+    }
+    #expect(count >= 4)
+  }
+}

@@ -1,0 +1,193 @@
+import Glibc
+import Testing
+
+@testable import NetSpool
+
+/// Several processes with one directory, and processes that end in the middle of it.
+struct StoreProcessTests {
+  private static func body(_ number: Int) -> [UInt8] { pattern(number, count: 1_000 + number * 37 % 9_000) }
+
+  /// What a child does: puts and removes in its own part of the keys, looks into the other's.
+  private static func work(_ path: String, part: Int, rounds: Int) throws {
+    let store = try CacheStore.open(CacheStoreSettings(directory: path))
+    for round in 0..<rounds {
+      let number = round % 200 * 2 + part
+      store.put(StoreKey("\(number)"), namespace: "p\(part)", metadata: [1], body: body(number))
+      if round % 10 == 0 { store.remove(StoreKey("\((round + 100) % 200 * 2 + part)")) }
+      if round % 25 == 0 { store.flush() }
+      let other = round % 200 * 2 + 1 - part
+      if let hit = store.lookup(StoreKey("\(other)")) {
+        precondition(hit.bytes == body(other), "wrong bytes")
+      }
+    }
+    store.flush()
+    precondition(store.statistics.damaged == 0, "damage")
+  }
+
+  @Test func twoProcessesShareADirectory() async throws {
+    let directory = try StoreDirectory()
+    let path = directory.path
+    // Given this process has it open
+    let store = try directory.open()
+    store.put(StoreKey("ours"), namespace: "n", metadata: [], body: [1])
+    store.flush()
+    // When another one uses it at the same time
+    async let child = #expect(processExitsWith: .success) { [path = path as String] in
+      try StoreProcessTests.work(path, part: 0, rounds: 600)
+      let store = try CacheStore.open(CacheStoreSettings(directory: path))
+      precondition(!store.lookup(StoreKey("ours")).isMissing, "not seen")
+      store.put(StoreKey("theirs"), namespace: "n", metadata: [], body: [2])
+      store.close()
+    }
+    try Self.work(path, part: 1, rounds: 600)
+    _ = await child
+    // Then each sees what the other has committed
+    #expect(store.lookup(StoreKey("theirs"))?.bytes == [2])
+    #expect(store.statistics.damaged == 0)
+    for number in 0..<400 {
+      if let hit = store.lookup(StoreKey("\(number)")) { #expect(hit.bytes == Self.body(number)) }
+    }
+  }
+
+  @Test(arguments: 0..<4) func aKilledWriterLeavesAWholeStore(round: Int) async throws {
+    let directory = try StoreDirectory()
+    let path = directory.path
+    // Given one process that stays, in every second round, and one that is killed while it writes
+    let store = round % 2 == 0 ? try directory.open() : nil
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
+      let store = try CacheStore.open(CacheStoreSettings(directory: path))
+      for number in 0..<100 {
+        store.put(
+          StoreKey("early \(number)"), namespace: "n", metadata: [], body: StoreProcessTests.body(number))
+      }
+      store.flush()
+      for number in 0..<100_000 {
+        store.put(
+          StoreKey("\(number % 300)"), namespace: "n", metadata: [],
+          body: StoreProcessTests.body(number % 300))
+        if number == 500 + round * 333 { kill(getpid(), SIGKILL) }
+      }
+    }
+    // Then what it had committed is there, nothing is wrong, and writing goes on
+    let left = try store ?? directory.open()
+    if store == nil { #expect(left.opening.found == .whole) }
+    for number in 0..<100 { #expect(left.lookup(StoreKey("early \(number)"))?.bytes == Self.body(number)) }
+    for number in 0..<300 {
+      if let hit = left.lookup(StoreKey("\(number)")) { #expect(hit.bytes == Self.body(number)) }
+    }
+    left.put(StoreKey("after"), namespace: "n", metadata: [], body: [1])
+    left.flush()
+    #expect(left.lookup(StoreKey("after"))?.bytes == [1])
+    #expect(left.statistics.damaged == 0)
+  }
+
+  @Test func aChildOfForkFindsNothingAndHarmsNothing() async throws {
+    await #expect(processExitsWith: .success) {
+      let directory = try StoreDirectory()
+      let store = try directory.open()
+      store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
+      store.flush()
+      precondition(!store.lookup(StoreKey("a")).isMissing)
+      let child = StoreProcessTests.fork {
+        let found = !store.lookup(StoreKey("a")).isMissing
+        let accepted = store.put(StoreKey("b"), namespace: "n", metadata: [], body: [1])
+        store.remove(StoreKey("a"))
+        store.flush()
+        return found || accepted ? 1 : 0
+      }
+      precondition(child == 0)
+      precondition(!store.lookup(StoreKey("a")).isMissing)
+      store.put(StoreKey("c"), namespace: "n", metadata: [], body: [1])
+      store.flush()
+      precondition(store.statistics.entries == 2)
+    }
+  }
+
+  /// Swift hides fork(2), rightly: the child here does what little it may, and ends without unwinding.
+  private static func fork(_ body: () -> Int32) -> Int32 {
+    typealias Fork = @convention(c) () -> pid_t
+    let address = unsafe dlsym(nil, "fork")!
+    let child = unsafe unsafeBitCast(address, to: Fork.self)()
+    if child == 0 { _exit(body()) }
+    var status: Int32 = 0
+    unsafe waitpid(child, &status, 0)
+    return status
+  }
+
+  @Test func aFileSizeLimitDropsPutsAndNothingElse() async throws {
+    await #expect(processExitsWith: .success) {
+      let directory = try StoreDirectory()
+      let store = try directory.open()
+      store.put(StoreKey("early"), namespace: "n", metadata: [], body: StoreProcessTests.body(1))
+      store.flush()
+      var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
+      precondition(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      for number in 0..<500 {
+        store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: StoreProcessTests.body(number))
+      }
+      store.flush()
+      precondition(store.statistics.dropped > 0, "nothing dropped")
+      precondition(store.lookup(StoreKey("early"))?.bytes == StoreProcessTests.body(1), "early is gone")
+      for number in 0..<500 {
+        if let hit = store.lookup(StoreKey("\(number)")) {
+          precondition(hit.bytes == StoreProcessTests.body(number))
+        }
+      }
+      store.removeAll(namespace: "n")
+      store.put(StoreKey("late"), namespace: "n", metadata: [], body: [1])
+      store.flush()
+      precondition(store.lookup(StoreKey("late"))?.bytes == [1], "late is missing")
+    }
+  }
+
+  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  func littleAddressSpaceIsEnough() async throws {
+    await #expect(processExitsWith: .success) {
+      let directory = try StoreDirectory()
+      var limit = rlimit(rlim_cur: 2 << 30, rlim_max: 2 << 30)
+      precondition(unsafe setrlimit(CInt(RLIMIT_AS.rawValue), &limit) == 0)
+      let store = try directory.open()
+      store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
+      store.flush()
+      precondition(store.lookup(StoreKey("a"))?.bytes == [1])
+    }
+  }
+}
+
+/// A disk that is full: 4 MiB, where the tests may mount one.
+struct StoreFullDiskTests {
+  final class TinyDisk {
+    let directory: StoreDirectory
+
+    init?() {
+      guard let directory = try? StoreDirectory() else { return nil }
+      self.directory = directory
+      guard unsafe mount("tmpfs", directory.path, "tmpfs", 0, "size=4m,mode=700") == 0 else { return nil }
+    }
+
+    deinit { unsafe umount2(directory.path, CInt(MNT_DETACH)) }
+  }
+
+  @Test(.enabled(if: TinyDisk() != nil)) func aFullDiskDropsPutsAndRecovers() throws {
+    let disk = try #require(TinyDisk())
+    let store = try disk.directory.open()
+    let bodies = (0..<100).map { pattern($0, count: 90_000) }
+    for round in 0..<8 {
+      // When far more is put than there is room for
+      for number in 0..<100 {
+        store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: bodies[number])
+      }
+      store.flush()
+      // Then nothing found is wrong
+      for number in 0..<100 {
+        if let hit = store.lookup(StoreKey("\(number)")) { #expect(hit.bytes == bodies[number]) }
+      }
+      // And once there is room again, it takes puts again
+      store.removeAll(namespace: "n")
+      store.put(StoreKey("after"), namespace: "n", metadata: [], body: pattern(round, count: 5_000))
+      store.flush()
+      #expect(store.lookup(StoreKey("after"))?.bytes == pattern(round, count: 5_000))
+    }
+    #expect(store.statistics.dropped > 0 && store.statistics.damaged == 0)
+  }
+}

@@ -1,0 +1,150 @@
+import Testing
+
+@testable import NetSpool
+
+struct ContentDecoderTests {
+  private static let text = Array(
+    "A hold queue keeps what cannot be printed yet. A hold queue keeps it.".utf8)
+
+  private static func headers(_ codings: [String]) -> HeaderFields {
+    var fields = HeaderFields()
+    for coding in codings { fields.append(name: "Content-Encoding", value: coding) }
+    return fields
+  }
+
+  /// Decodes a body that arrives in pieces, to its end.
+  private static func decode(
+    _ body: [UInt8], _ coding: String, cuts: [Int] = [], limits: DecodingLimits = DecodingLimits()
+  ) throws -> [UInt8] {
+    let decoder = try #require(try ContentDecoder.make(for: headers([coding]), limits: limits))
+    var decoded: [UInt8] = []
+    var start = 0
+    for end in cuts + [body.count] {
+      try unsafe decoder.decode(body.span.bytes.extracting(start..<end)) { piece in
+        #expect(piece.byteCount <= 65_536)
+        unsafe piece.withUnsafeBytes { unsafe decoded.append(contentsOf: $0) }
+      }
+      start = end
+    }
+    try decoder.finish()
+    return decoded
+  }
+
+  private static func reason(_ body: () throws -> Void) -> String? {
+    do {
+      try body()
+      return nil
+    } catch {
+      guard let failure = error as? Failure else { return "\(error)" }
+      return "\(failure.code)(\(failure.reason ?? ""))"
+    }
+  }
+
+  /// The same body in every dress, by the name a server gives it.
+  private static func dresses(_ bytes: [UInt8]) throws -> [(coding: String, body: [UInt8])] {
+    [
+      ("gzip", try Compressed.gzip(bytes)), ("X-GZip", try Compressed.gzip(bytes)),
+      ("deflate", try Compressed.zlib(bytes)), ("deflate", try Compressed.raw(bytes)),
+    ]
+  }
+
+  @Test(arguments: [0, 1, 100, 65_535, 65_536, 65_537, 300_000])
+  func whatWasPackedIsUnpacked(count: Int) throws {
+    let bytes = SinkFixture.pattern(count)
+    for (coding, body) in try Self.dresses(bytes) { #expect(try Self.decode(body, coding) == bytes) }
+  }
+
+  @Test func everySplitGivesTheSame() throws {
+    for (coding, body) in try Self.dresses(Self.text) {
+      for cut in 0...body.count {
+        let decoded = try Self.decode(body, coding, cuts: [cut])
+        if decoded != Self.text { Issue.record("\(coding) cut at \(cut)") }
+      }
+      #expect(try Self.decode(body, coding, cuts: Array(0...body.count)) == Self.text, "byte by byte")
+    }
+  }
+
+  @Test func everyBodyCutShortIsFound() throws {
+    for (coding, body) in try Self.dresses(Self.text) {
+      for count in 1..<body.count {
+        let found = Self.reason { _ = try Self.decode(Array(body.prefix(count)), coding) }
+        if found != "decodeFailed(truncated)" { Issue.record("\(coding) \(count): \(found ?? "accepted")") }
+      }
+    }
+  }
+
+  @Test(arguments: ["gzip", "deflate"])
+  func noBodyAtAllIsWhole(coding: String) throws {
+    #expect(try Self.decode([], coding) == [])
+  }
+
+  @Test func everyDamagedByteOfATrailerIsFound() throws {
+    let body = try Compressed.gzip(Self.text)
+    for index in (body.count - 8)..<body.count {
+      var damaged = body
+      damaged[index] ^= 1
+      #expect(Self.reason { _ = try Self.decode(damaged, "gzip") } == "decodeFailed(checksum)")
+    }
+    var damaged = try Compressed.zlib(Self.text)
+    damaged[damaged.count - 1] ^= 1
+    #expect(Self.reason { _ = try Self.decode(damaged, "deflate") } == "decodeFailed(checksum)")
+  }
+
+  @Test func noDamageAnywhereGivesAnotherBody() throws {
+    for (coding, body) in try Self.dresses(Self.text) where body != (try Compressed.raw(Self.text)) {
+      for bit in 0..<(body.count * 8) {
+        var damaged = body
+        damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+        // gzip's name, time and system bytes mean nothing to the body
+        let decoded = try? Self.decode(damaged, coding)
+        if let decoded, decoded != Self.text { Issue.record("\(coding), bit \(bit) flipped, was accepted") }
+      }
+    }
+  }
+
+  @Test func severalMembersAreOneBody() throws {
+    let first = try Compressed.gzip(Self.text)
+    let empty = try Compressed.gzip([])
+    let body = first + empty + first
+    for cut in 0...body.count {
+      let decoded = try Self.decode(body, "gzip", cuts: [cut])
+      if decoded != Self.text + Self.text { Issue.record("cut at \(cut)") }
+    }
+    #expect(Self.reason { _ = try Self.decode(Array(body.dropLast()), "gzip") } == "decodeFailed(truncated)")
+  }
+
+  @Test(arguments: [
+    [0], [0x1F], [0x58], [0x1F, 0x58], Array("trailing".utf8), [UInt8](repeating: 0, count: 512),
+  ])
+  func bytesBehindTheEndAreRefused(trailing: [UInt8]) throws {
+    for (coding, body) in try Self.dresses(Self.text) {
+      let expected = "decodeFailed(trailingData)"
+      #expect(Self.reason { _ = try Self.decode(body + trailing, coding) } == expected)
+      #expect(Self.reason { _ = try Self.decode(body + trailing, coding, cuts: [body.count]) } == expected)
+    }
+  }
+
+  @Test(arguments: [Array("<html><body>not packed</body></html>".utf8), [UInt8](repeating: 0xFF, count: 100)])
+  func aBodyThatIsNotPackedIsRefused(body: [UInt8]) {
+    for coding in ["gzip", "deflate"] {
+      #expect(Self.reason { _ = try Self.decode(body, coding) } == "decodeFailed(notEncoded)")
+    }
+  }
+
+  @Test(arguments: [
+    ([], "none"), (["identity"], "none"), (["identity, Identity"], "none"), ([" , "], "none"),
+    (["gzip"], "one"), (["identity, gzip"], "one"), (["GZIP ,"], "one"), (["x-gzip"], "one"),
+    (["deflate"], "one"),
+    (["br"], "decodeFailed(unknownCoding)"), (["gzipp"], "decodeFailed(unknownCoding)"),
+    (["gzip;q=1"], "decodeFailed(unknownCoding)"),
+    (["gzip, gzip"], "decodeFailed(tooManyLayers)"), (["gzip", "deflate"], "decodeFailed(tooManyLayers)"),
+    (["gzip,gzip,gzip,gzip,gzip,gzip"], "decodeFailed(tooManyLayers)"),
+  ])
+  func codingsOfAHead(fields: [String], expected: String) {
+    var found = ""
+    let reason = Self.reason {
+      found = try ContentDecoder.make(for: Self.headers(fields)) == nil ? "none" : "one"
+    }
+    #expect(reason ?? found == expected)
+  }
+}

@@ -1,0 +1,92 @@
+import Testing
+
+@testable import NetSpool
+
+struct DecodingLimitTests {
+  /// Decodes and counts; the body in pieces as a socket gives them.
+  private static func count(
+    _ body: [UInt8], _ coding: String = "gzip", limits: DecodingLimits = DecodingLimits(),
+    pieces: Int = 16_384
+  ) throws -> (emitted: Int, failure: String?) {
+    var fields = HeaderFields()
+    fields.append(name: "Content-Encoding", value: coding)
+    let decoder = try #require(try ContentDecoder.make(for: fields, limits: limits))
+    var emitted = 0
+    do {
+      for start in stride(from: 0, to: body.count, by: pieces) {
+        let end = min(start + pieces, body.count)
+        try unsafe decoder.decode(body.span.bytes.extracting(start..<end)) { emitted += $0.byteCount }
+      }
+      try decoder.finish()
+      return (emitted, nil)
+    } catch let failure as Failure {
+      return (emitted, "\(failure.code)(\(failure.reason ?? ""))")
+    }
+  }
+
+  private static let zeros = [UInt8](repeating: 0, count: 4 << 20)
+
+  @Test(arguments: ["gzip", "zlib", "raw"], [1, 100, 16_384, 1 << 20])
+  func aBombIsStoppedAtTheRatio(kind: String, pieces: Int) throws {
+    // Given 4 MiB of zeros, a thousand to one
+    let body =
+      switch kind {
+      case "gzip": try Compressed.gzip(Self.zeros)
+      case "zlib": try Compressed.zlib(Self.zeros)
+      default: try Compressed.raw(Self.zeros)
+      }
+    #expect(body.count * 500 < Self.zeros.count)
+    // When it is decoded
+    let (emitted, failure) = try Self.count(body, kind == "gzip" ? "gzip" : "deflate", pieces: pieces)
+    // Then it stops at the mark where the ratio begins to count
+    #expect(failure == "decompressionLimit(ratio)")
+    #expect(emitted <= 1 << 20)
+  }
+
+  @Test func aBombOfManyMembersIsStoppedToo() throws {
+    let member = try Compressed.gzip([UInt8](repeating: 0, count: 200_000))
+    let body = SinkFixture.repeated(member, 20)
+    let (emitted, failure) = try Self.count(body)
+    #expect(failure == "decompressionLimit(ratio)")
+    #expect(emitted <= 1 << 20)
+  }
+
+  @Test func aShortBodyMayUnfoldAsItLikes() throws {
+    let body = try Compressed.gzip([UInt8](repeating: 0, count: 1 << 20))
+    let (emitted, failure) = try Self.count(body)
+    #expect(failure == nil)
+    #expect(emitted == 1 << 20)
+  }
+
+  @Test(arguments: [(1_999_999, true), (2_000_000, false), (2_000_001, false)])
+  func theAbsoluteLimitIsExact(limit: Int64, isRefused: Bool) throws {
+    var limits = DecodingLimits()
+    limits.decodedBytesMax = limit
+    let (emitted, failure) = try Self.count(
+      try Compressed.gzip(SinkFixture.pattern(2_000_000)), limits: limits)
+    #expect(failure == (isRefused ? "decompressionLimit(absolute)" : nil))
+    #expect(emitted <= Int(limit))
+  }
+
+  @Test(arguments: [(Int64(8), true), (100, false)])
+  func theRatioIsTheCallers(ratio: Int64, isRefused: Bool) throws {
+    var limits = DecodingLimits()
+    limits.ratioMax = ratio
+    // A hundred equal pieces within zlib's window
+    let piece = SinkFixture.pattern(20_000)
+    let body = try Compressed.gzip(SinkFixture.repeated(piece, 100))
+    let (_, failure) = try Self.count(body, limits: limits)
+    #expect(failure == (isRefused ? "decompressionLimit(ratio)" : nil))
+  }
+
+  @Test func whatEmitThrowsIsPassedOn() throws {
+    struct Stop: Error {}
+    var fields = HeaderFields()
+    fields.append(name: "Content-Encoding", value: "gzip")
+    let decoder = try #require(try ContentDecoder.make(for: fields))
+    let body = try Compressed.gzip([1, 2, 3])
+    #expect(throws: Stop.self) {
+      try unsafe decoder.decode(body.span.bytes) { (_: RawSpan) throws in throw Stop() }
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import NetSpool
+
+struct DescriptorSinkTests {
+  private let loop: SinkLoop
+
+  init() throws { loop = try SinkLoop() }
+
+  private func makeSink(
+    _ descriptor: CInt, _ ownership: DescriptorSink.Ownership = .borrowed
+  ) -> DescriptorSink {
+    DescriptorSink(descriptor, ownership) { [loop] in loop.waitUntilWritable($0, $1) }
+  }
+
+  private static func makeSocketPair() throws -> (CInt, CInt) {
+    var ends: [CInt] = [-1, -1]
+    try #require(unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    return (ends[0], ends[1])
+  }
+
+  /// Delivers while a reader takes small pieces, and only when the sink has said that it is full.
+  private func deliver(
+    _ bytes: [UInt8], to writeEnd: CInt, readFrom readEnd: CInt, seed: UInt64
+  ) throws -> (read: [UInt8], pauses: Int, report: SinkReport) {
+    var random = SinkFixture.Random(seed: seed)
+    var read: [UInt8] = []
+    var pauses = 0
+    let ready = ReadyCalls()
+    let sink = makeSink(writeEnd)
+    try sink.open(SinkFixture.head, bytesExpected: Int64(bytes.count), ready: ready.add)
+    try loop.feed(sink, bytes, pieces: 50_000) {
+      if ready.take() { return true }
+      pauses += 1
+      while !canBeWritten(writeEnd) {
+        read += takeBytes(from: readEnd, Int.random(in: 1...20_000, using: &random)) ?? []
+      }
+      return false
+    }
+    #expect(try sink.finish(nil) == .done)
+    return (read + drain(readEnd), pauses, sink.report)
+  }
+
+  private func canBeWritten(_ descriptor: CInt) -> Bool {
+    var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return unsafe poll(&polled, 1, 0) == 1
+  }
+
+  private func drain(_ readEnd: CInt) -> [UInt8] {
+    var read: [UInt8] = []
+    while let more = takeBytes(from: readEnd, 65_536), !more.isEmpty { read += more }
+    return read
+  }
+
+  @Test(arguments: [UInt64(1), 2, 3])
+  func aSlowPipeGetsEveryByte(seed: UInt64) throws {
+    let pipe = try RawPipe()
+    let bytes = SinkFixture.pattern(1 << 20, seed: seed)
+    let (read, pauses, report) = try deliver(
+      bytes, to: pipe.writeEnd, readFrom: pipe.readEnd, seed: seed)
+    #expect(pauses > 10, "the reader was never waited for")
+    #expect(read == bytes, "seed \(seed)")
+    #expect(report.sha256 == SinkFixture.sha256(bytes))
+    #expect(report.bytes == Int64(bytes.count))
+  }
+
+  @Test(arguments: [UInt64(1), 2, 3])
+  func aSlowSocketGetsEveryByte(seed: UInt64) throws {
+    let (readEnd, writeEnd) = try Self.makeSocketPair()
+    let bytes = SinkFixture.pattern(1 << 20, seed: seed)
+    let (read, pauses, _) = try deliver(bytes, to: writeEnd, readFrom: readEnd, seed: seed)
+    #expect(pauses > 0, "the reader was never waited for")
+    #expect(read == bytes, "seed \(seed)")
+    close(readEnd)
+    close(writeEnd)
+  }
+
+  @Test func anOwnedSocketEndsForItsReader() throws {
+    let (readEnd, writeEnd) = try Self.makeSocketPair()
+    try loop.deliver([1, 2, 3], to: makeSink(writeEnd, .owned))
+    #expect(takeBytes(from: readEnd, 10) == [1, 2, 3])
+    #expect(takeBytes(from: readEnd, 10) == [])
+    close(readEnd)
+  }
+
+  @Test func aFullPipeAnswersHowMuchItTook() throws {
+    let pipe = try RawPipe()
+    let sink = makeSink(pipe.writeEnd)
+    var isReady = false
+    try sink.open(SinkFixture.head, bytesExpected: nil) { isReady = true }
+    let bytes = SinkFixture.pattern(200_000)
+    let taken = try unsafe sink.write(bytes.span.bytes)
+    #expect(taken > 0 && taken < bytes.count)
+    #expect(try unsafe sink.write(bytes.span.bytes.extracting(taken...)) == 0)
+    #expect(loop.watchCount == 1, "it is waited for once")
+    #expect(pipe.take(taken)?.count == taken)
+    try loop.run { isReady }
+    #expect(try unsafe sink.write(bytes.span.bytes.extracting(taken...)) > 0)
+  }
+
+  @Test func aSharedPipeKeepsItsFlags() throws {
+    let pipe = try RawPipe()
+    let before = fcntl(pipe.writeEnd, F_GETFL)
+    let sink = makeSink(pipe.writeEnd)
+    try sink.open(SinkFixture.head, bytesExpected: nil) {}
+    _ = try unsafe sink.write(SinkFixture.pattern(200_000).span.bytes)
+    #expect(fcntl(pipe.writeEnd, F_GETFL) == before)
+    #expect(try sink.finish(SinkFixture.broken) == .done)
+    #expect(fcntl(pipe.writeEnd, F_GETFL) == before)
+    #expect(loop.watchCount == 0, "nothing is waited for after the end")
+  }
+
+  @Test func anOwnedPipeEndsForItsReader() throws {
+    let pipe = try RawPipe()
+    let sink = makeSink(pipe.writeEnd, .owned)
+    pipe.forgetWriteEnd()
+    try loop.deliver([1, 2, 3], to: sink)
+    #expect(pipe.take(10) == [1, 2, 3])
+    #expect(pipe.take(10) == [])
+  }
+
+  @Test func anOwnedDescriptorIsClosedWithoutAnOpen() throws {
+    let pipe = try RawPipe()
+    _ = makeSink(pipe.writeEnd, .owned)
+    pipe.forgetWriteEnd()
+    #expect(pipe.take(10) == [])
+  }
+
+  /// On a worker thread: there SIGPIPE is blocked, as on the loop's.
+  @Test(arguments: [true, false], [true, false])
+  func aReaderThatLeftIsAFailure(isSocket: Bool, leavesBeforeOpen: Bool) throws {
+    let worker = loop.makeWorker()
+    let seen = Mutex<CInt?>(nil)
+    let box = Box(seen)
+    worker.run(on: Worker.Lane()) {
+      do {
+        try Self.writeWithoutReader(isSocket, leavesBeforeOpen)
+        return CInt(0)
+      } catch { return (error as? SinkFailure)?.errno ?? -1 }
+    } completion: {
+      box.set($0)
+    }
+    try loop.run { box.value != nil }
+    worker.stop()
+    #expect(box.value == EPIPE)
+  }
+
+  final class Box: Sendable {
+    private let content: Mutex<CInt?>
+    init(_ content: consuming sending Mutex<CInt?>) { self.content = content }
+    func set(_ number: CInt) { content.withLock { $0 = number } }
+    var value: CInt? { content.withLock { $0 } }
+  }
+
+  private static func writeWithoutReader(_ isSocket: Bool, _ leavesBeforeOpen: Bool) throws {
+    var ends: [CInt] = [-1, -1]
+    if isSocket {
+      (ends[0], ends[1]) = try makeSocketPair()
+    } else {
+      try #require(unsafe Glibc.pipe(&ends) == 0)
+    }
+    let sink = DescriptorSink(ends[1], .owned) { _, _ in {} }
+    if leavesBeforeOpen { close(ends[0]) }
+    try sink.open(SinkFixture.head, bytesExpected: nil) {}
+    if !leavesBeforeOpen { close(ends[0]) }
+    _ = try unsafe sink.write([1, 2, 3].span.bytes)
+  }
+
+  @Test func aFileIsWrittenAtItsPosition() throws {
+    let directory = try SinkDirectory()
+    directory.put("body", [1, 2, 3, 4, 5])
+    let descriptor = unsafe open(directory.path("body"), O_WRONLY)
+    lseek(descriptor, 2, SEEK_SET)
+    try loop.deliver([8, 9], to: makeSink(descriptor))
+    #expect(directory.bytes("body") == [1, 2, 8, 9, 5])
+    #expect(lseek(descriptor, 0, SEEK_CUR) == 4)
+    close(descriptor)
+  }
+
+  @Test func aFullDeviceIsAFailure() throws {
+    let sink = makeSink(unsafe open("/dev/full", O_WRONLY), .owned)
+    let failure = #expect(throws: SinkFailure.self) { try loop.deliver([1], to: sink) }
+    #expect(failure?.errno == ENOSPC)
+  }
+
+  @Test func aDescriptorThatIsNotOpenIsAFailure() throws {
+    let failure = #expect(throws: SinkFailure.self) { try loop.deliver([1], to: makeSink(-1)) }
+    #expect(failure?.errno == EBADF)
+  }
+}

@@ -1,0 +1,167 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import NetSpool
+
+struct FileSinkTests {
+  static let full = AlignedBuffer.fullCapacity
+  static let long = Int(8 << 20)
+
+  private let directory: SinkDirectory
+  private let loop: SinkLoop
+  private let worker: Worker
+  private let pool = AlignedBufferPool()
+
+  init() throws {
+    directory = try SinkDirectory()
+    loop = try SinkLoop()
+    worker = loop.makeWorker()
+  }
+
+  private func makeSink(_ name: String, _ placement: FileWriter.Placement = .replace) throws -> FileSink {
+    try FileSink(path: directory.path(name), placement: placement, worker: worker, pool: pool)
+  }
+
+  @Test(
+    arguments: [
+      0, 1, 4095, 4096, 16_384, 16_385, full - 1, full, full + 1, 2 * full, 2 * full + 1, 5 * full + 77,
+      long - 1, long, long + 4097,
+    ], [true, false])
+  func bodiesOfEverySizeArriveWhole(count: Int, isLengthKnown: Bool) throws {
+    let bytes = SinkFixture.pattern(count)
+    let sink = try makeSink("body")
+    try loop.deliver(bytes, to: sink, expected: isLengthKnown ? Int64(count) : nil, pieces: 100_003)
+    #expect(directory.bytes("body") == bytes)
+    #expect(directory.names == ["body"])
+    #expect(sink.report.bytes == Int64(count))
+    #expect(sink.report.path == directory.path("body"))
+    #expect(sink.report.sha256 == SinkFixture.sha256(bytes))
+  }
+
+  @Test func nothingIsVisibleBeforeTheEnd() throws {
+    directory.put("body", [1, 2, 3])
+    let sink = try makeSink("body")
+    let ready = ReadyCalls()
+    try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
+    try loop.feed(sink, SinkFixture.pattern(4 * Self.full), isReady: ready.take)
+    #expect(directory.bytes("body") == [1, 2, 3])
+    try loop.finish(sink, nil)
+    #expect(directory.bytes("body")?.count == 4 * Self.full)
+    #expect(directory.names == ["body"])
+  }
+
+  @Test(arguments: [100, 3 * full], [FileWriter.Placement.replace, .createNew, .append])
+  func aFailedBodyLeavesNoTrace(count: Int, placement: FileWriter.Placement) throws {
+    // Given an old file, unless the placement wants none
+    let old: [UInt8]? = placement == .createNew ? nil : [1, 2, 3]
+    if let old { directory.put("body", old) }
+    // When the body breaks off
+    let sink = try makeSink("body", placement)
+    try sink.open(SinkFixture.head, bytesExpected: Int64(count * 2)) {}
+    _ = try unsafe sink.write(SinkFixture.pattern(count).span.bytes)
+    try loop.finish(sink, SinkFixture.broken)
+    // Then the directory is as it was
+    #expect(directory.bytes("body") == old)
+    #expect(directory.names == (old == nil ? [] : ["body"]))
+    #expect(sink.report.sha256 == nil)
+  }
+
+  @Test(arguments: [0, 100, 3 * full])
+  func aSinkThatIsDroppedLeavesNoTrace(count: Int) throws {
+    do {
+      let sink = try makeSink("body")
+      try sink.open(SinkFixture.head, bytesExpected: nil) {}
+      _ = try unsafe sink.write(SinkFixture.pattern(count).span.bytes)
+    }
+    worker.stop()
+    #expect(directory.names == [])
+  }
+
+  @Test func aSlowDiskHoldsOneMebibyteAndPausesTheRest() throws {
+    // Given a worker that is busy elsewhere
+    let worker = loop.makeWorker(threads: 1)
+    let gate = try Gate()
+    worker.run(on: Worker.Lane()) {
+      _ = gate.wait()
+    } completion: {
+    }
+    let sink = try FileSink(path: directory.path("body"), worker: worker, pool: pool)
+    let bytes = SinkFixture.pattern(3 * Self.full)
+    let ready = ReadyCalls()
+    try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
+    // When three buffers' worth is offered, then two are taken
+    let taken = try unsafe sink.write(bytes.span.bytes)
+    #expect(taken == 2 * Self.full)
+    #expect(try unsafe sink.write(bytes.span.bytes.extracting(taken...)) == 0)
+    #expect(ready.count == 0)
+    // And the rest is taken once the disk goes on
+    gate.open()
+    try loop.run { ready.count > 0 }
+    #expect(try unsafe sink.write(bytes.span.bytes.extracting(taken...)) == Self.full)
+    try loop.finish(sink, nil)
+    #expect(directory.bytes("body") == bytes)
+    worker.stop()
+  }
+
+  @Test func aPendingFinishCallsReadyOnce() throws {
+    let sink = try makeSink("body")
+    let ready = ReadyCalls()
+    try sink.open(SinkFixture.head, bytesExpected: 3, ready: ready.add)
+    _ = try unsafe sink.write([1, 2, 3].span.bytes)
+    #expect(try sink.finish(nil) == .pending)
+    #expect(try sink.finish(nil) == .pending)
+    try loop.run { ready.count > 0 }
+    #expect(try sink.finish(nil) == .done)
+    #expect(ready.count == 1)
+  }
+
+  @Test(arguments: [3, full * 3])
+  func whatFailsOnTheWorkerIsThrownNext(count: Int) throws {
+    // Given a directory that does not exist
+    let sink = try FileSink(path: directory.path("missing/body"), worker: worker, pool: pool)
+    let ready = ReadyCalls()
+    try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
+    // When the body comes, then a write or the finish throws, and the sink can be closed
+    let failure = #expect(throws: SinkFailure.self) {
+      try loop.feed(sink, SinkFixture.pattern(count), isReady: ready.take)
+      try loop.finish(sink, nil)
+    }
+    #expect(failure?.errno == ENOENT)
+    #expect(failure?.reason == "could not open \(directory.path)/missing/body: there is no such directory")
+    #expect(try sink.finish(SinkFixture.broken) == .done)
+    #expect(directory.names == [])
+  }
+
+  @Test func aFailureWakesAPausedTransfer() throws {
+    let sink = try FileSink(path: directory.path("missing/body"), worker: worker, pool: pool)
+    let ready = ReadyCalls()
+    try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
+    _ = try unsafe sink.write(SinkFixture.pattern(3 * Self.full).span.bytes)
+    try loop.run { ready.count > 0 }
+    #expect(throws: SinkFailure.self) { try unsafe sink.write([1].span.bytes) }
+  }
+
+  @Test(arguments: [5, 2 * full + 1])
+  func appendingGoesBehindWhatIsThere(count: Int) throws {
+    directory.put("body", [1, 2, 3], permissions: 0o600)
+    let bytes = SinkFixture.pattern(count)
+    try loop.deliver(bytes, to: try makeSink("body", .append), expected: Int64(count))
+    #expect(directory.bytes("body") == [1, 2, 3] + bytes)
+    #expect(try directory.permissions("body") == 0o600)
+    try loop.deliver(bytes, to: try makeSink("new", .append), expected: nil)
+    #expect(directory.bytes("new") == bytes)
+  }
+
+  @Test func tenThousandOpenSinksCostNoBuffers() throws {
+    let sinks = try (0..<10_000).map { try makeSink("body\($0)") }
+    for sink in sinks { try sink.open(SinkFixture.head, bytesExpected: 100) {} }
+    for sink in sinks { #expect(try sink.finish(SinkFixture.broken) == .done) }
+    #expect(directory.names == [])
+  }
+
+  @Test(arguments: ["", "a\0b", "directory/", ".", ".."])
+  func aPathThatCannotBeAFilesIsRefusedAtOnce(path: String) {
+    #expect(throws: SinkFailure.self) { try FileSink(path: path, worker: worker, pool: pool) }
+  }
+}

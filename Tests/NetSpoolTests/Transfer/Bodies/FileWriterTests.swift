@@ -1,0 +1,135 @@
+import Glibc
+import Testing
+
+@testable import NetSpool
+
+struct FileWriterTests {
+  private let directory: SinkDirectory
+
+  init() throws { directory = try SinkDirectory() }
+
+  private func write(
+    _ bytes: [UInt8], to name: String, _ placement: FileWriter.Placement = .replace, expected: Int64? = nil
+  ) throws {
+    let target = try FileTarget(directory.path(name))
+    var writer = try FileWriter(target, placement: placement, bytesExpected: expected)
+    try unsafe writer.write(bytes.span.bytes)
+    try writer.publish()
+  }
+
+  @Test func aNewFileGetsThePermissionsOfTheUmask() throws {
+    // Given what the system gives a new file here
+    let probe = unsafe creat(directory.path("probe"), 0o666)
+    close(probe)
+    // When one is published
+    try write([1], to: "body")
+    // Then it is the same
+    #expect(try directory.permissions("body") == directory.permissions("probe"))
+  }
+
+  @Test func theWorkingFileIsTheOwnersOnly() throws {
+    let writer = try FileWriter(try FileTarget(directory.path("body")))
+    let name = try #require(directory.names.first)
+    #expect(name.hasPrefix(".body.netspool-") && name.utf8.count == ".body.netspool-".utf8.count + 16)
+    #expect(try directory.permissions(name) == 0o600)
+    writer.abandon()
+    #expect(directory.names == [])
+  }
+
+  @Test func aReplacedFileKeepsItsPermissions() throws {
+    directory.put("body", [9], permissions: 0o640)
+    try write([1, 2], to: "body")
+    #expect(directory.bytes("body") == [1, 2])
+    #expect(try directory.permissions("body") == 0o640)
+  }
+
+  @Test func aSymlinkIsReplacedAndNeverFollowed() throws {
+    directory.put("secret", [9])
+    try directory.link("body", to: directory.path("secret"))
+    try write([1, 2], to: "body")
+    #expect(directory.bytes("secret") == [9])
+    #expect(directory.bytes("body") == [1, 2])
+    #expect(!directory.isLink("body"))
+  }
+
+  @Test(arguments: [FileWriter.Placement.createNew, .append])
+  func aSymlinkIsRefusedWhereItCannotBeReplaced(placement: FileWriter.Placement) throws {
+    directory.put("secret", [9])
+    try directory.link("body", to: directory.path("secret"))
+    let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
+    #expect(failure?.errno == (placement == .append ? ELOOP : EEXIST))
+    #expect(directory.bytes("secret") == [9])
+  }
+
+  @Test func aTakenNameIsRefusedWhenNewIsAsked() throws {
+    directory.put("body", [9])
+    #expect(throws: SinkFailure.self) { try write([1], to: "body", .createNew) }
+    #expect(directory.bytes("body") == [9])
+    try write([1], to: "other", .createNew)
+    #expect(directory.names == ["body", "other"])
+  }
+
+  @Test func aNameTakenMeanwhileIsRefusedAtTheEnd() throws {
+    var writer = try FileWriter(try FileTarget(directory.path("body")), placement: .createNew)
+    try unsafe writer.write([1].span.bytes)
+    directory.put("body", [9])
+    var failure: SinkFailure?
+    do throws(SinkFailure) { try writer.publish() } catch { failure = error }
+    #expect(failure?.errno == EEXIST)
+    #expect(directory.bytes("body") == [9])
+    #expect(directory.names == ["body"])
+  }
+
+  @Test(arguments: [FileWriter.Placement.replace, .createNew, .append])
+  func aDirectoryIsNeverReplaced(placement: FileWriter.Placement) throws {
+    try #require(unsafe mkdir(directory.path("body"), 0o755) == 0)
+    let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
+    #expect(failure?.errno == EISDIR)
+    #expect(failure?.reason.hasSuffix("a directory has this name") == true)
+    #expect(directory.names == ["body"])
+  }
+
+  @Test(arguments: [FileWriter.Placement.replace, .append])
+  func aPipeIsNeverReplacedNorWaitedFor(placement: FileWriter.Placement) throws {
+    try #require(unsafe mkfifo(directory.path("body"), 0o600) == 0)
+    let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
+    #expect(failure?.errno == ENOTSUP)
+  }
+
+  @Test(arguments: [
+    ("missing/body", ENOENT), ("file/body", ENOTDIR), (String(repeating: "x", count: 300), ENAMETOOLONG),
+  ])
+  func pathsThatCannotBe(name: String, number: CInt) throws {
+    directory.put("file", [9])
+    let failure = #expect(throws: SinkFailure.self) { try write([1], to: name) }
+    #expect(failure?.errno == number)
+    #expect(directory.names == ["file"])
+  }
+
+  @Test(arguments: ["x", "ä", "🧵"])
+  func theLongestNameHasRoomForAWorkingFile(letter: String) throws {
+    let name = String(repeating: letter, count: 255 / letter.utf8.count)
+    try write([1, 2], to: name)
+    #expect(directory.bytes(name) == [1, 2])
+  }
+
+  @Test func memoryThatIsNotAlignedIsWrittenTheOrdinaryWay() throws {
+    // Given a body long enough for direct writes, in memory at an odd address
+    let bytes = SinkFixture.pattern(9 << 20)
+    var writer = try FileWriter(try FileTarget(directory.path("body")), bytesExpected: 9 << 20)
+    // When it is written
+    try unsafe writer.write(bytes.span.bytes.extracting(..<1))
+    try unsafe writer.write(bytes.span.bytes.extracting(1...))
+    try writer.publish()
+    // Then nobody notices
+    #expect(directory.bytes("body") == bytes)
+  }
+
+  @Test func blocksSetAsideForMoreThanCameAreGivenBack() throws {
+    try write([1, 2, 3], to: "body", expected: 64 << 20)
+    var status = stat()
+    try #require(unsafe stat(directory.path("body"), &status) == 0)
+    #expect(status.st_size == 3)
+    #expect(status.st_blocks * 512 <= 1 << 20)
+  }
+}

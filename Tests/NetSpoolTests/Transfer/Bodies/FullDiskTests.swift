@@ -1,0 +1,71 @@
+import Glibc
+import Testing
+
+@testable import NetSpool
+
+/// Disks that are full: a tiny file system where the tests may mount one, a file size limit where not.
+struct FullDiskTests {
+  /// A file system of 1 MiB; nil without the right to mount.
+  final class TinyDisk {
+    let directory: SinkDirectory
+
+    init?() {
+      guard let directory = try? SinkDirectory() else { return nil }
+      self.directory = directory
+      guard unsafe mount("tmpfs", directory.path, "tmpfs", 0, "size=1m") == 0 else { return nil }
+    }
+
+    deinit { unsafe umount2(directory.path, CInt(MNT_DETACH)) }
+  }
+
+  @Test(.enabled(if: TinyDisk() != nil), arguments: [nil, Int64(2 << 20), Int64(16 << 20)])
+  func aFullDiskLeavesTheOldFile(expected: Int64?) throws {
+    // Given a disk of 1 MiB with an old file
+    let disk = try #require(TinyDisk())
+    disk.directory.put("body", [1, 2, 3])
+    let loop = try SinkLoop()
+    let worker = loop.makeWorker()
+    let sink = try FileSink(path: disk.directory.path("body"), worker: worker, pool: AlignedBufferPool())
+    // When more is written to it
+    let failure = #expect(throws: SinkFailure.self) {
+      try loop.deliver(SinkFixture.pattern(2 << 20), to: sink, expected: expected)
+    }
+    // Then it says so, and the old file stands alone
+    #expect(failure?.errno == ENOSPC)
+    #expect(failure?.reason.hasSuffix("no space left on the disk") == true)
+    #expect(disk.directory.names == ["body"])
+    #expect(disk.directory.bytes("body") == [1, 2, 3])
+    worker.stop()
+  }
+
+  @Test(.enabled(if: TinyDisk() != nil))
+  func anAppendThatDoesNotFitIsCutBack() throws {
+    let disk = try #require(TinyDisk())
+    disk.directory.put("body", [1, 2, 3])
+    let loop = try SinkLoop()
+    let worker = loop.makeWorker()
+    let sink = try FileSink(
+      path: disk.directory.path("body"), placement: .append, worker: worker, pool: AlignedBufferPool())
+    #expect(throws: SinkFailure.self) { try loop.deliver(SinkFixture.pattern(2 << 20), to: sink) }
+    #expect(disk.directory.bytes("body") == [1, 2, 3])
+    worker.stop()
+  }
+
+  @Test func aFileSizeLimitIsAFailureAndNoSignal() async {
+    // In a process of its own: the limit is the whole process's, and SIGXFSZ would end it
+    await #expect(processExitsWith: .success) {
+      let directory = try SinkDirectory()
+      var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
+      try #require(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      let loop = try SinkLoop()
+      let worker = loop.makeWorker()
+      let sink = try FileSink(path: directory.path("body"), worker: worker, pool: AlignedBufferPool())
+      let failure = #expect(throws: SinkFailure.self) {
+        try loop.deliver(SinkFixture.pattern(200_000), to: sink)
+      }
+      #expect(failure?.errno == EFBIG)
+      #expect(directory.names == [])
+      worker.stop()
+    }
+  }
+}

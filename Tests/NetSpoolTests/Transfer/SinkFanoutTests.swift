@@ -1,0 +1,154 @@
+import Testing
+
+@testable import NetSpool
+
+struct SinkFanoutTests {
+  /// Takes as much as it is told to, and keeps a journal.
+  private final class TestSink: Sink {
+    var room = Int.max
+    var failsAt: Int?
+    var pendings = 0
+    private(set) var bytes: [UInt8] = []
+    private(set) var calls: [String] = []
+    private(set) var ready: () -> Void = {}
+    let report = SinkReport()
+
+    func open(_ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void)
+      throws(SinkFailure)
+    {
+      self.ready = ready
+      calls.append("open")
+    }
+
+    func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
+      if let failsAt, self.bytes.count + bytes.byteCount > failsAt { throw SinkFailure(reason: "full") }
+      let taken = min(room, bytes.byteCount)
+      room -= taken
+      for index in 0..<taken {
+        self.bytes.append(unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+      }
+      return taken
+    }
+
+    func finish(_ failure: Failure?) throws(SinkFailure) -> SinkProgress {
+      calls.append(failure.map { "abandon \($0.code)" } ?? "publish")
+      pendings -= 1
+      return pendings >= 0 ? .pending : .done
+    }
+  }
+
+  private static let head = CoreResponseHead(version: .http11, status: 200, headers: HeaderFields())
+
+  private static func pattern(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+  }
+
+  private func write(_ bytes: [UInt8], to fanout: SinkFanout, only id: UInt64? = nil) {
+    unsafe fanout.write(bytes.span.bytes, only: id)
+  }
+
+  @Test func `every sink gets every byte, at its own speed`() {
+    let (fast, slow) = (TestSink(), TestSink())
+    slow.room = 10
+    let fanout = SinkFanout()
+    for sink in [fast, slow] { fanout.add(sink, id: 1) { _ in Issue.record("failed") } }
+    fanout.open(Self.head, bytesExpected: nil)
+    let bytes = Self.pattern(5_000)
+    for start in stride(from: 0, to: 5_000, by: 100) { write(Array(bytes[start..<start + 100]), to: fanout) }
+    #expect(fast.bytes == bytes)
+    #expect(slow.bytes == Array(bytes.prefix(10)))
+    var isOver = false
+    fanout.finish(nil) { isOver = true }
+    #expect(!isOver)
+    slow.room = 2_000
+    slow.ready()
+    #expect(!isOver)
+    slow.room = .max
+    slow.ready()
+    #expect(isOver)
+    #expect(slow.bytes == bytes)
+    #expect(slow.calls == ["open", "publish"] && fast.calls == ["open", "publish"])
+  }
+
+  @Test func `a full backlog asks for a pause until there is room`() {
+    let sink = TestSink()
+    sink.room = 0
+    let fanout = SinkFanout()
+    var rooms = 0
+    fanout.onRoom = { rooms += 1 }
+    fanout.add(sink, id: 1) { _ in }
+    fanout.open(Self.head, bytesExpected: nil)
+    let piece = Self.pattern(64 << 10)
+    while !fanout.isCongested { write(piece, to: fanout) }
+    #expect(rooms == 0)
+    sink.room = .max
+    sink.ready()
+    #expect(rooms == 1)
+    #expect(!fanout.isCongested)
+    #expect(sink.bytes.count == SinkFanout.backlogBytesMax)
+  }
+
+  @Test func `one that fails is abandoned once, is told of, and disturbs no other`() {
+    let (good, bad) = (TestSink(), TestSink())
+    bad.failsAt = 100
+    let fanout = SinkFanout()
+    var failures: [String] = []
+    fanout.add(good, id: 1) { failures.append($0.reason) }
+    fanout.add(bad, id: 2) { failures.append($0.reason) }
+    fanout.open(Self.head, bytesExpected: nil)
+    for _ in 0..<5 { write(Self.pattern(50), to: fanout) }
+    var isOver = false
+    fanout.finish(nil) { isOver = true }
+    #expect(isOver)
+    #expect(failures == ["full"])
+    #expect(good.bytes.count == 250)
+    #expect(bad.calls == ["open", "abandon sinkFailed"])
+  }
+
+  @Test func `publishing that takes its time is waited for`() {
+    let sink = TestSink()
+    sink.pendings = 2
+    let fanout = SinkFanout()
+    fanout.add(sink, id: 1) { _ in }
+    fanout.open(Self.head, bytesExpected: nil)
+    var overs = 0
+    fanout.finish(nil) { overs += 1 }
+    sink.ready()
+    #expect(overs == 0)
+    sink.ready()
+    #expect(overs == 1)
+    sink.ready()
+    #expect(overs == 1)
+  }
+
+  @Test func `abandoning the one that is waited for ends the wait`() {
+    let (mine, stuck) = (TestSink(), TestSink())
+    stuck.room = 0
+    let fanout = SinkFanout()
+    fanout.add(mine, id: 1) { _ in }
+    fanout.add(stuck, id: 2) { _ in }
+    fanout.open(Self.head, bytesExpected: nil)
+    write([1, 2, 3], to: fanout)
+    var isOver = false
+    fanout.finish(nil) { isOver = true }
+    #expect(!isOver)
+    fanout.abandon(2, Failure(.cancelled))
+    #expect(isOver)
+    #expect(stuck.calls == ["open", "abandon cancelled"])
+    #expect(mine.calls == ["open", "publish"])
+  }
+
+  @Test func `a late one gets what was kept, then follows`() {
+    let (early, late) = (TestSink(), TestSink())
+    let fanout = SinkFanout()
+    fanout.add(early, id: 1) { _ in }
+    fanout.open(Self.head, bytesExpected: nil)
+    write([1, 2], to: fanout)
+    fanout.add(late, id: 2) { _ in }
+    fanout.open(Self.head, bytesExpected: nil, only: 2)
+    write([1, 2], to: fanout, only: 2)
+    write([3], to: fanout)
+    #expect(early.bytes == [1, 2, 3] && late.bytes == [1, 2, 3])
+    #expect(early.calls == ["open"])
+  }
+}

@@ -1,0 +1,104 @@
+import Testing
+
+@testable import NetSpool
+
+struct TransferStateMachineTests {
+  typealias Machine = TransferStateMachine
+
+  private static let broken = Failure(.connectionLost)
+
+  @Test func `an exchange goes from idle over the head and the body to idle`() {
+    var machine = Machine()
+    #expect(machine.handle(.begin(bytesMax: 10)) == .proceed)
+    #expect(machine.state == .awaitingHead)
+    #expect(machine.handle(.head(.collect, bytesMax: 10)) == .proceed)
+    #expect(machine.handle(.bytes(10)) == .use(.collect))
+    #expect(machine.bodyBytes == 10)
+    #expect(machine.handle(.done) == .proceed)
+    #expect(machine.state == .idle)
+    #expect(machine.failure == nil)
+  }
+
+  @Test(arguments: [BodyUse.discard, .collect, .stream, .both]) func `bytes are used as the head said`(
+    use: BodyUse
+  ) {
+    var machine = Machine()
+    machine.handle(.begin(bytesMax: .max))
+    machine.handle(.head(use, bytesMax: .max))
+    #expect(machine.handle(.bytes(1)) == .use(use))
+  }
+
+  @Test func `one byte too many ends it, and nothing is used afterwards`() {
+    var machine = Machine()
+    machine.handle(.begin(bytesMax: .max))
+    machine.handle(.head(.collect, bytesMax: 5))
+    #expect(machine.handle(.bytes(5)) == .use(.collect))
+    #expect(machine.handle(.bytes(1)) == .stop)
+    #expect(machine.failure?.code == .bodyTooLarge)
+    #expect(machine.handle(.bytes(1)) == .stop)
+  }
+
+  @Test func `the first failure is kept, and stops what comes later`() {
+    var machine = Machine()
+    machine.handle(.begin(bytesMax: .max))
+    #expect(machine.handle(.fail(Self.broken)) == .stop)
+    #expect(machine.handle(.fail(Failure(.timedOut))) == .stop)
+    #expect(machine.handle(.head(.collect, bytesMax: .max)) == .stop)
+    #expect(machine.handle(.bytes(1)) == .stop)
+    #expect(machine.failure?.code == .connectionLost)
+  }
+
+  @Test func `the next exchange begins clean`() {
+    var machine = Machine()
+    machine.handle(.begin(bytesMax: 1))
+    machine.handle(.head(.collect, bytesMax: 1))
+    machine.handle(.bytes(2))
+    machine.handle(.done)
+    machine.handle(.begin(bytesMax: .max))
+    #expect(machine.failure == nil)
+    #expect(machine.bodyBytes == 0)
+  }
+
+  @Test func `streams may join a body that is kept`() {
+    var machine = Machine()
+    machine.handle(.begin(bytesMax: .max))
+    machine.handle(.head(.collect, bytesMax: .max))
+    #expect(machine.handle(.widen) == .proceed)
+    #expect(machine.handle(.bytes(1)) == .use(.both))
+  }
+
+  enum Mistake: String, CaseIterable, Codable, Sendable {
+    case headWhenIdle, bytesWhenIdle, doneWhenIdle, failWhenIdle, widenWhenIdle
+    case beginTwice, bytesBeforeHead, widenBeforeHead, beginInBody, headTwice
+
+    func make() {
+      var machine = Machine()
+      switch self {
+      case .headWhenIdle: machine.handle(.head(.collect, bytesMax: 1))
+      case .bytesWhenIdle: machine.handle(.bytes(1))
+      case .doneWhenIdle: machine.handle(.done)
+      case .failWhenIdle: machine.handle(.fail(Failure(.cancelled)))
+      case .widenWhenIdle: machine.handle(.widen)
+      case .beginTwice: for _ in 0..<2 { machine.handle(.begin(bytesMax: 1)) }
+      case .bytesBeforeHead, .widenBeforeHead:
+        machine.handle(.begin(bytesMax: 1))
+        machine.handle(self == .bytesBeforeHead ? .bytes(1) : .widen)
+      case .beginInBody, .headTwice:
+        machine.handle(.begin(bytesMax: 1))
+        machine.handle(.head(.collect, bytesMax: 1))
+        machine.handle(self == .beginInBody ? .begin(bytesMax: 1) : .head(.collect, bytesMax: 1))
+      }
+    }
+  }
+
+  @Test(arguments: Mistake.allCases) func `anything else traps and says what came when`(mistake: Mistake)
+    async
+  {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [name = mistake.rawValue as String] in
+      Mistake(rawValue: name)?.make()
+    }
+    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(said.contains("NetSpool: a transfer cannot take"))
+  }
+}
