@@ -32,7 +32,7 @@ enum Samples {
     _ = sent.handle(.launched(epoch: 2), at: now, policy: .standard, random: 0.5)
     let payload = sent.encode(at: now)
     let row = FrozenRow(lane: StoreKey(Array("lane".utf8)).digest, payload: payload)
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "ETag", value: "\"a\"")
     let outcome = FrozenOutcome(sent, headers: fields, body: [7], at: now).encode()
     let letter = DeadLetter(FrozenDeath(.poisoned), haltsLane: true, diedWall: 5, record: sent)
@@ -44,13 +44,13 @@ enum Samples {
   }
 
   private static var cached: [[UInt8]] {
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "ETag", value: "\"a\"")
     fields.append(name: "Cache-Control", value: "max-age=60, stale-if-error=5")
     fields.append(name: "Date", value: HTTPDate.format(now.wall / 1_000_000))
     let exchange = StoreDecision.Exchange(
-      request: CacheRequest(), requestHeaders: HeaderFields(),
-      head: CoreResponseHead(version: .http11, status: 200, headers: fields),
+      request: CacheRequest(), requestHeaders: Headers(),
+      head: ResponseHead(version: .http11, status: 200, headers: fields),
       requestedAt: now.wall / 1000, receivedAt: now.wall / 1000, isComplete: true)
     let stored = StoreDecision.entry(exchange, rules: .standard)?.encode() ?? []
     let index = VariantIndex(fields: VaryFields(names: ["accept", "x-own"]), generation: 3).encode()

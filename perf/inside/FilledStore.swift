@@ -41,7 +41,7 @@ struct FilledStore {
   }
 
   private static func metadata(_ bodyBytes: Int) -> [UInt8]? {
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "Server", value: "nginx/1.22.1")
     fields.append(name: "Content-Type", value: "application/octet-stream")
     fields.append(name: "Content-Length", value: String(bodyBytes))
@@ -50,8 +50,8 @@ struct FilledStore {
     fields.append(name: "Accept-Ranges", value: "bytes")
     let now = WallClock.milliseconds
     let exchange = StoreDecision.Exchange(
-      request: CacheRequest(), requestHeaders: HeaderFields(),
-      head: CoreResponseHead(version: .http11, status: 200, headers: fields), requestedAt: now,
+      request: CacheRequest(), requestHeaders: Headers(),
+      head: ResponseHead(version: .http11, status: 200, headers: fields), requestedAt: now,
       receivedAt: now,
       isComplete: true)
     var stored = StoreDecision.entry(exchange, rules: .standard)

@@ -53,7 +53,7 @@ enum BodyTarget {
 
   private static func checkMultipart(_ pairs: [Parameter], _ choices: UInt8) {
     var generator = Counting()
-    var multipart = CoreMultipart(using: &generator)
+    var multipart = Multipart(using: &generator)
     for (index, pair) in pairs.enumerated() {
       let isFile = choices & (2 << (index % 6)) != 0
       multipart.addData(

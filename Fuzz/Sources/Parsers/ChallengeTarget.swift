@@ -6,7 +6,7 @@
 enum ChallengeTarget {
   static func run(_ bytes: [UInt8]) {
     var input = InputReader(bytes)
-    var fields = HeaderFields()
+    var fields = Headers()
     while !input.isAtEnd {
       let line = input.line().filter { $0 != 0x0D && $0 != 0 }
       fields.append(name: "WWW-Authenticate".utf8, value: FieldNames.trimmed(line[...]))
@@ -25,7 +25,7 @@ enum ChallengeTarget {
     if let token = challenge.token { text += " \(token)" }
     let pairs = challenge.parameters.map { name, value in "\(name)=\(quoted(value))" }
     if !pairs.isEmpty { text += " " + pairs.joined(separator: ", ") }
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "WWW-Authenticate", value: text)
     require(AuthenticationChallenge.all(in: fields) == [challenge], "it is read as it was written: \(text)")
   }
@@ -37,7 +37,7 @@ enum ChallengeTarget {
         challenge, user: user, password: "secret", method: "GET", target: "/a?b", count: 0xABCD,
         clientNonce: "0a1b")
       answer.body = [1, 2, 3]
-      var fields = HeaderFields()
+      var fields = Headers()
       fields.append(name: "Authorization", value: answer.value)
       checkSendable(fields)
       require(
@@ -49,7 +49,7 @@ enum ChallengeTarget {
   }
 
   /// A server reads back what it sent.
-  private static func checkAnswer(_ fields: HeaderFields, _ challenge: DigestChallenge) {
+  private static func checkAnswer(_ fields: Headers, _ challenge: DigestChallenge) {
     guard let sent = AuthenticationChallenge.all(in: fields, named: "Authorization").first else {
       broken("an answer can be read")
     }

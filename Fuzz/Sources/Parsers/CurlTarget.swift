@@ -8,7 +8,7 @@ enum CurlTarget {
     var input = InputReader(bytes)
     let choices = input.byte()
     let method = input.text()
-    var request = Request(url: "http://host.test/" + input.text(), method: Method(method))
+    var request = NetworkRequest(url: "http://host.test/" + input.text(), method: Method(method))
     var secrets = 0
     while !input.isAtEnd {
       let line = input.line()
@@ -30,10 +30,10 @@ enum CurlTarget {
     checkRevealed(request, body, choices)
   }
 
-  private static let secret = Credential(
+  private static let secret = NetworkCredentials(
     scheme: .basic(user: "me", password: Secret("s3cr3t-w0rd"), preemptive: true))
 
-  private static func setBody(_ request: inout Request, _ body: [UInt8], _ choices: UInt8) {
+  private static func setBody(_ request: inout NetworkRequest, _ body: [UInt8], _ choices: UInt8) {
     switch choices & 3 {
     case 0: break
     case 1: request.extra.body = .bytes(body, contentType: choices & 4 == 0 ? nil : "text/plain")
@@ -43,13 +43,13 @@ enum CurlTarget {
     if choices & 8 != 0 { request.extra.credential = secret }
   }
 
-  private static func checkMasked(_ request: Request, _ secrets: Int) {
+  private static func checkMasked(_ request: NetworkRequest, _ secrets: Int) {
     let text = request.curlCommand(revealingSecrets: false)
     require(!text.contains("s3cr3t-w0rd") || request.url.contains("s3cr3t"), "the password is not shown")
     require(ShellReader.words(of: text) != nil, "what is shown is a command: \(text)")
   }
 
-  private static func checkRevealed(_ request: Request, _ body: [UInt8], _ choices: UInt8) {
+  private static func checkRevealed(_ request: NetworkRequest, _ body: [UInt8], _ choices: UInt8) {
     let text = request.curlCommand(revealingSecrets: true)
     guard let commands = ShellReader.words(of: text), let words = commands.last else {
       broken("what is shown is a command: \(text)")
@@ -67,7 +67,7 @@ enum CurlTarget {
   }
 
   private static func checkBody(
-    _ request: Request, _ body: [UInt8], _ choices: UInt8, _ curl: CurlWords, _ commands: [[String]],
+    _ request: NetworkRequest, _ body: [UInt8], _ choices: UInt8, _ curl: CurlWords, _ commands: [[String]],
     _ text: String
   ) {
     guard request.method != .head, choices & 3 == 1 || choices & 3 == 2 else { return }

@@ -11,7 +11,7 @@ enum ExchangeTarget {
     let rest = input.rest
     var parser = HeaderParser()
     guard let head = head(&parser, rest) else { return }
-    for rules in [CoreCacheRules.standard, shared, .relaxed] {
+    for rules in [CacheRules.standard, shared, .relaxed] {
       let exchange = StoreDecision.Exchange(
         request: CacheRequest(headers: request), requestHeaders: request, head: head,
         requestedAt: now - Int64(choices & 15) * 1000, receivedAt: now, isComplete: true)
@@ -24,13 +24,13 @@ enum ExchangeTarget {
 
   private static let now: Int64 = 1_720_000_000_000
   private static let shared = {
-    var rules = CoreCacheRules.standard
+    var rules = CacheRules.standard
     rules.isShared = true
     return rules
   }()
 
-  private static func requestFields(_ input: inout InputReader) -> HeaderFields {
-    var fields = HeaderFields()
+  private static func requestFields(_ input: inout InputReader) -> Headers {
+    var fields = Headers()
     while true {
       let line = input.line()
       guard !line.isEmpty else { return fields }
@@ -42,7 +42,7 @@ enum ExchangeTarget {
     }
   }
 
-  private static func head(_ parser: inout HeaderParser, _ bytes: ArraySlice<UInt8>) -> CoreResponseHead? {
+  private static func head(_ parser: inout HeaderParser, _ bytes: ArraySlice<UInt8>) -> ResponseHead? {
     var rest = bytes
     while !rest.isEmpty {
       guard let event = try? parser.consume(&rest) else { return nil }
@@ -52,12 +52,12 @@ enum ExchangeTarget {
   }
 
   /// The plainest reading of a plain no-store; `must-understand` takes its place (RFC 9111 section 5.2.2.3).
-  private static func isBarred(_ headers: HeaderFields) -> Bool {
+  private static func isBarred(_ headers: Headers) -> Bool {
     let lines = headers.all("cache-control").map { $0.lowercased() }
     return lines.contains("no-store") && !lines.contains { $0.contains("must-understand") }
   }
 
-  private static func check(_ entry: StoredResponse, _ rules: CoreCacheRules) {
+  private static func check(_ entry: StoredResponse, _ rules: CacheRules) {
     require(
       StoredResponse(decoding: entry.encode(), rules: rules) == entry, "an entry is read back as it was")
     require((0...DeltaSeconds.secondsMax).contains(entry.facts.lifetime), "a lifetime is within bounds")
@@ -70,9 +70,9 @@ enum ExchangeTarget {
   }
 
   private static func checkServing(
-    _ entry: StoredResponse, _ request: HeaderFields, _ head: CoreResponseHead, _ rules: CoreCacheRules
+    _ entry: StoredResponse, _ request: Headers, _ head: ResponseHead, _ rules: CacheRules
   ) {
-    for policy in [CoreCachePolicy.automatic, .cachedThenFresh, .preferCached, .onlyIfCached, .reload] {
+    for policy in [CachePolicy.automatic, .cachedThenFresh, .preferCached, .onlyIfCached, .reload] {
       let asked = CacheRequest(headers: request, policy: policy)
       let decision = CacheDecision.make(for: asked, stored: entry, now: now + 60_000)
       let serves = CacheDecision.serves(asked, stored: entry, now: now + 60_000)

@@ -100,8 +100,8 @@ enum FieldTarget {
   // MARK: Parts
 
   /// As the parser of heads would have let it in: without line ends, blanks at its ends, NUL.
-  private static func fields(_ name: String, _ value: some Collection<UInt8>) -> HeaderFields {
-    var fields = HeaderFields()
+  private static func fields(_ name: String, _ value: some Collection<UInt8>) -> Headers {
+    var fields = Headers()
     let clean = value.filter { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
     fields.append(name: Array(name.utf8), value: FieldNames.trimmed(clean[...]))
     return fields
@@ -109,10 +109,10 @@ enum FieldTarget {
 }
 
 /// What goes out on the wire is no second request.
-func checkSendable(_ fields: HeaderFields) {
-  do throws(Failure) {
+func checkSendable(_ fields: Headers) {
+  do throws(NetworkError) {
     try HeaderRules.check(fields)
   } catch {
-    broken("these fields may be sent, but \(error.sentence)")
+    broken("these fields may be sent, but \(error)")
   }
 }

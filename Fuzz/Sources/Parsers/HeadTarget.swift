@@ -12,8 +12,8 @@ enum HeadTarget {
 
   private struct Outcome: Equatable {
     var statuses: [Int] = []
-    var fields: [HeaderFields] = []
-    var trailers = HeaderFields()
+    var fields: [Headers] = []
+    var trailers = Headers()
     var framing = Framing()
     var failure: String?
     var isComplete = false
@@ -22,7 +22,7 @@ enum HeadTarget {
   private static func outcome(of bytes: ArraySlice<UInt8>, pieces count: Int) -> Outcome {
     var parser = HeaderParser()
     var outcome = Outcome()
-    do throws(Failure) {
+    do throws(NetworkError) {
       var rest = bytes
       while !rest.isEmpty {
         var piece = rest.prefix(count)
@@ -35,7 +35,7 @@ enum HeadTarget {
       }
       try parser.finish()
     } catch {
-      outcome.failure = error.sentence
+      outcome.failure = error.description
     }
     outcome.framing = parser.framing
     outcome.trailers = parser.trailers
@@ -43,7 +43,7 @@ enum HeadTarget {
     return outcome
   }
 
-  private static func check(_ status: Int, _ fields: HeaderFields) {
+  private static func check(_ status: Int, _ fields: Headers) {
     require((200...599).contains(status), "a status is a final one: \(status)")
     require(fields.count == fields.reduce(0) { count, _ in count + 1 }, "every field is found")
     checkSendable(fields)
@@ -51,9 +51,9 @@ enum HeadTarget {
   }
 
   /// What is kept in a store is read back as it was.
-  private static func checkBlock(_ fields: HeaderFields) {
+  private static func checkBlock(_ fields: Headers) {
     let bytes = fields.block
-    guard let again = HeaderFields(storedBlock: bytes.rawBytes, 0..<bytes.count) else {
+    guard let again = Headers(storedBlock: bytes.rawBytes, 0..<bytes.count) else {
       broken("a block of fields can be read back")
     }
     require(again.block == bytes && again.count == fields.count, "a block is read back as it was")

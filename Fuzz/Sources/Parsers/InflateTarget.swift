@@ -49,7 +49,7 @@ enum InflateTarget {
       return (output, "")
     } catch {
       require(output.count <= 1 << 20, "no more comes out than is allowed")
-      return (output, (error as? Failure).map { "\($0.code) \($0.reason ?? "")" } ?? "other")
+      return (output, (error as? NetworkError).map { "\($0.code) \($0.reason ?? "")" } ?? "other")
     }
   }
 

@@ -57,7 +57,7 @@ enum URLTarget {
   // MARK: Keys
 
   private static func checkKey(_ pieces: URLPieces) {
-    let key = CacheKey.primary(scope: .anonymous, url: pieces, headers: HeaderFields())
+    let key = CacheKey.primary(scope: .anonymous, url: pieces, headers: Headers())
     guard let url = CacheKey.url(in: key).flatMap({ String(validating: $0, as: UTF8.self) }) else {
       broken("a key tells its URL")
     }
@@ -67,7 +67,7 @@ enum URLTarget {
       broken("the URL of a key is one: \(url)")
     }
     require(again.pieces.origin == pieces.origin, "and leads to the same origin")
-    let second = CacheKey.primary(scope: .anonymous, url: again.pieces, headers: HeaderFields())
+    let second = CacheKey.primary(scope: .anonymous, url: again.pieces, headers: Headers())
     require(second == key, "normalising twice changes nothing: \(url)")
   }
 

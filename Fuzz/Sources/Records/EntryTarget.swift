@@ -42,18 +42,18 @@ enum EntryTarget {
   }
 
   private static func checkMetadata(_ bytes: [UInt8]) {
-    for rules in [CoreCacheRules.standard, .relaxed] {
+    for rules in [CacheRules.standard, .relaxed] {
       switch PrimaryEntry(decoding: bytes.rawBytes, rules: rules) {
       case nil: break
       case .variants(let index):
         require(VariantIndex(decoding: index.encode().rawBytes) == index, "an index is read back as it was")
-        _ = CacheKey.variant(index, of: key.fullKey, headers: HeaderFields())
+        _ = CacheKey.variant(index, of: key.fullKey, headers: Headers())
       case .response(let response): check(response, rules)
       }
     }
   }
 
-  private static func check(_ response: StoredResponse, _ rules: CoreCacheRules) {
+  private static func check(_ response: StoredResponse, _ rules: CacheRules) {
     let again = StoredResponse(decoding: response.encode(), rules: rules)
     require(again == response, "an entry is read back as it was")
     for moment in [0, now, .max, .min] {
@@ -62,7 +62,7 @@ enum EntryTarget {
       _ = response.mayServeStale(after: .status(503), to: CacheRequest(), now: moment)
       _ = response.servedHeaders(at: moment)
     }
-    let head = CoreResponseHead(version: .http11, status: 304, headers: response.headers)
+    let head = ResponseHead(version: .http11, status: 304, headers: response.headers)
     _ = response.notModified(head, requestedAt: now, receivedAt: now, rules: rules)
   }
 }

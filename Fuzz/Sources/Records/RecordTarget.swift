@@ -62,7 +62,7 @@ enum RecordTarget {
     }
     guard let letter = DeadLetter(decoding: bytes.rawBytes, at: now) else { return }
     require(DeadLetter(decoding: letter.encode(at: now).rawBytes, at: now) == letter, "a letter is read back")
-    _ = letter.failure.sentence
+    _ = letter.failure.description
   }
 
   /// Whatever its numbers say, it can be sent, fail, be left behind and be revived.

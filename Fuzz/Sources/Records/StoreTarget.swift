@@ -48,12 +48,12 @@ enum StoreTarget {
     for number in 0..<SampleStore.count {
       guard let hit = store.lookup(SampleStore.key(number)) else { continue }
       require(hit.metadata == SampleStore.metadata(number), "metadata is what was put")
-      require(Body(lent: hit.body).array == SampleStore.body(number), "a body is what was put")
+      require(ResponseBody(lent: hit.body).array == SampleStore.body(number), "a body is what was put")
     }
     store.put(SampleStore.key(90), namespace: "b", metadata: [], body: SampleStore.body(90))
     store.remove(SampleStore.key(1))
     store.flush()
-    let new = store.lookup(SampleStore.key(90)).map { Body(lent: $0.body).array }
+    let new = store.lookup(SampleStore.key(90)).map { ResponseBody(lent: $0.body).array }
     require(new == SampleStore.body(90), "what is put is found")
     store.close()
   }

@@ -87,7 +87,7 @@ private final class Calls {
     for index in operations.indices { enqueue(index) }
     queue.isSuspended = false
     for operation in operations { operation.resume() }
-    engine.shutDown(deadline: 3)
+    engine.shutDownAndWait(deadline: .seconds(3))
     for (operation, ending) in zip(operations, endings) {
       require(ending.count == 1, "it has ended once: \(operation.state), \(ending.count)")
     }

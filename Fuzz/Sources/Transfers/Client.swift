@@ -16,8 +16,8 @@ final class Client: Sendable {
     configuration.port = Int(origin.port)
     configuration.delivery = .loopThread
     configuration.retry = .none
-    configuration.timeouts.headers = 2
-    configuration.timeouts.stall = 2
+    configuration.timeouts.headers = .seconds(2)
+    configuration.timeouts.stall = .seconds(2)
     configure(&configuration)
     do throws(NetworkError) {
       queue = try NetworkQueue(configuration: settings)

@@ -33,7 +33,7 @@ enum TransferTarget {
     require(decoded(sent, coding) == body, "its body is what was packed")
   }
 
-  private static func decoder(_ head: CoreResponseHead) -> ContentDecoder? {
+  private static func decoder(_ head: ResponseHead) -> ContentDecoder? {
     (try? ContentDecoder.make(for: head.headers)).flatMap { $0 }
   }
 

@@ -2,7 +2,7 @@
 
 /// Another reading of what an HTTP/1.1 origin sends, from the whole of it: what the engine delivers must be this.
 struct WireReader {
-  let head: CoreResponseHead
+  let head: ResponseHead
   /// Nil when its end never came, or is in doubt.
   let body: [UInt8]?
 
@@ -10,7 +10,7 @@ struct WireReader {
   init?(_ bytes: [UInt8]) {
     var parser = HeaderParser()
     var rest = bytes[...]
-    var found: CoreResponseHead?
+    var found: ResponseHead?
     while found == nil, !rest.isEmpty {
       guard let event = try? parser.consume(&rest) else { return nil }
       if case .head(let head) = event { found = head }

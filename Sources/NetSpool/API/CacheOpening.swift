@@ -3,7 +3,7 @@ enum CacheOpening {
   static func open(
     _ configuration: CacheConfiguration, name: String, context: EngineContext,
     now: @escaping @Sendable () -> Int64
-  ) throws(Failure) -> EngineCache {
+  ) throws(NetworkError) -> EngineCache {
     try check(configuration, name)
     var settings = CacheStoreSettings(directory: try directory(configuration, name))
     settings.bytesMax = configuration.bytesMax
@@ -20,7 +20,7 @@ enum CacheOpening {
     return EngineCache(store: store, settings: core, headers: context.askedFields)
   }
 
-  private static func check(_ configuration: CacheConfiguration, _ name: String) throws(Failure) {
+  private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {
     guard isName(name) else { throw invalid("storageName") }
     guard isName(configuration.namespace) else { throw invalid("namespace") }
     guard configuration.bytesMax >= 1 << 20 else { throw invalid("bytesMax") }
@@ -37,26 +37,29 @@ enum CacheOpening {
       && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
   }
 
-  private static func directory(_ configuration: CacheConfiguration, _ name: String) throws(Failure) -> String
+  private static func directory(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError)
+    -> String
   {
     if let directory = configuration.directory {
       guard !directory.isEmpty, !directory.utf8.contains(0) else { throw invalid("directory") }
       return directory
     }
     guard let base = UserDirectories.cache else {
-      throw Failure(.storeOpenFailed, reason: "neither XDG_CACHE_HOME nor HOME is set")
+      throw NetworkError(.storeOpenFailed, reason: "neither XDG_CACHE_HOME nor HOME is set")
     }
     return "\(base)/netspool/\(name)"
   }
 
-  private static func invalid(_ option: String) -> Failure { Failure(.invalidConfiguration, reason: option) }
+  private static func invalid(_ option: String) -> NetworkError {
+    NetworkError(.invalidConfiguration, reason: option)
+  }
 }
 
 extension CacheConfiguration {
   var core: EngineCache.Settings {
     var core = EngineCache.Settings()
-    core.rules = rules.core
-    core.defaultPolicy = defaultPolicy.core
+    core.rules = rules
+    core.defaultPolicy = defaultPolicy
     core.bodyBytesMax = bodyBytesMax
     core.namespace = namespace
     core.scope = credentialScope

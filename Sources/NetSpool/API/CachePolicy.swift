@@ -16,29 +16,4 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
   case reload
   /// Neither reads nor stores.
   case noStore
-
-  init(_ core: CoreCachePolicy) {
-    self =
-      switch core {
-      case .automatic: .automatic
-      case .cachedThenFresh: .cachedThenFresh
-      case .staleWhileRevalidate: .staleWhileRevalidate
-      case .preferCached: .preferCached
-      case .onlyIfCached: .onlyIfCached
-      case .reload: .reload
-      case .noStore: .noStore
-      }
-  }
-
-  var core: CoreCachePolicy {
-    switch self {
-    case .automatic: .automatic
-    case .cachedThenFresh: .cachedThenFresh
-    case .staleWhileRevalidate: .staleWhileRevalidate
-    case .preferCached: .preferCached
-    case .onlyIfCached: .onlyIfCached
-    case .reload: .reload
-    case .noStore: .noStore
-    }
-  }
 }

@@ -7,7 +7,7 @@ extension StreamAttachment {
   /// What an operation keeps of a stream until its transfer starts.
   init(_ stream: any DownloadStream, policy: StreamFailurePolicy) {
     self.init(
-      isEssential: policy == .failOperation, close: { stream.close(.failure(NetworkError($0))) }
+      isEssential: policy == .failOperation, close: { stream.close(.failure($0)) }
     ) { services in
       guard let own = stream as? any CoreStream else { return StreamSink(stream, services: services) }
       do throws(SinkFailure) {
@@ -22,6 +22,6 @@ extension StreamAttachment {
 extension SinkFailure {
   /// As an error for who calls a stream by hand.
   var networkError: NetworkError {
-    NetworkError(Failure(.sinkFailed, reason: reason, underlying: errno.map { .errno($0) }))
+    (NetworkError(.sinkFailed, reason: reason, underlying: errno.map { .errno($0) }))
   }
 }

@@ -37,19 +37,6 @@ public struct WriteResult: Sendable, Hashable {
   public static func took(_ count: Int) -> WriteResult { WriteResult(taken: count) }
 }
 
-/// What is known of an answer before its body.
-public struct ResponseHead: Sendable {
-  let core: CoreResponseHead
-  init(core: CoreResponseHead) { self.core = core }
-
-  /// The status code.
-  public var status: Int { core.status }
-  /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.
-  public var httpVersion: String { core.version.name }
-  /// The header fields as received.
-  public var headers: HTTPHeaders { HTTPHeaders(core: core.headers) }
-}
-
 /// What to do when one of several streams fails.
 public enum StreamFailurePolicy: Sendable, Hashable {
   /// The operation ends with `.sinkFailed`; the default.

@@ -18,21 +18,21 @@ public struct FreezeConfiguration: Sendable {
   public var requestsMax = 100_000
   /// The largest body, in bytes; 16 MiB. Larger ones are refused with `.bodyTooLarge`.
   public var bodyBytesMax = 16 << 20
-  /// Seconds after which a request that could not be sent becomes a dead letter (`.frozenExpired`); 7 days.
-  public var lifetime: Double = 7 * 86_400
+  /// After so long a request that could not be sent becomes a dead letter (`.frozenExpired`); 7 days.
+  public var lifetime: Duration = .seconds(7 * 86_400)
   /// Attempts that were answered with an error that may pass, or not at all; 12. With the last one the request becomes a
   /// dead letter (`.frozenPoisoned`). What could not be connected is no attempt.
   public var attemptsMax = 12
   /// Attempts that the process did not survive; 3.
   public var crashesMax = 3
-  /// Seconds: the wait before attempt n + 1 is drawn evenly from 0 to `backoffBase` doubled n - 1 times; 1.
-  public var backoffBase: Double = 1
-  /// Seconds: the longest such wait; 300. `Retry-After` is a floor for it, up to an hour.
-  public var backoffMax: Double = 300
+  /// The wait before attempt n + 1 is drawn evenly from 0 to `backoffBase` doubled n - 1 times; 1 s.
+  public var backoffBase: Duration = .seconds(1)
+  /// The longest such wait; 300 s. `Retry-After` is a floor for it, up to an hour.
+  public var backoffMax: Duration = .seconds(300)
   /// Answers after which a request is sent again: 408, 425, 429, 500, 502, 503, 504. With WebDAV, add 423 and 507.
   public var repeatedStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-  /// Seconds for which origins are trusted to remember an idempotency key; 23 hours.
-  public var idempotencyWindow: Double = 23 * 3_600
+  /// How long origins are trusted to remember an idempotency key; 23 hours.
+  public var idempotencyWindow: Duration = .seconds(23 * 3_600)
   /// The field that carries the key; `Idempotency-Key`. Nil: none does, and a POST or PATCH that may have reached the origin
   /// is not sent again, but becomes a dead letter (`.outcomeUnknown`).
   public var idempotencyKeyField: String? = "Idempotency-Key"
@@ -45,7 +45,7 @@ public struct FreezeConfiguration: Sendable {
   /// Gives the values of fields that are never written to the disk (`Authorization`, `Cookie`, `X-…-Key`, `X-…-Token` and their like),
   /// before each attempt to send a request whose operation is no more, on the delivery target. Nil, the default:
   /// such requests are sent without those fields. Credentials of the engine need none of this.
-  public var secrets: (@Sendable (FrozenOperation) -> HTTPHeaders)?
+  public var secrets: (@Sendable (FrozenOperation) -> NetworkRequest.Headers)?
 
   /// What becomes of a lane whose first request failed too often.
   public enum PoisonPolicy: Sendable, Hashable {

@@ -4,7 +4,7 @@ enum FreezeOpening {
   static func open(
     _ configuration: FreezeConfiguration, name: String, host: String, driver: QueueDriver,
     now: (@Sendable () -> FrozenMoment)? = nil
-  ) throws(Failure) -> EngineFreezing {
+  ) throws(NetworkError) -> EngineFreezing {
     try check(configuration)
     var settings = Freezer.Settings(
       store: FrozenStoreSettings(directory: try directory(configuration, name)))
@@ -17,41 +17,46 @@ enum FreezeOpening {
     return EngineFreezing(freezer, configuration.core(host: host))
   }
 
-  private static func check(_ configuration: FreezeConfiguration) throws(Failure) {
+  private static func check(_ configuration: FreezeConfiguration) throws(NetworkError) {
     let numbers: [(String, Bool)] = [
       ("scope", configuration.scope.utf8.count <= 256),
       ("bytesMax", configuration.bytesMax >= 1 << 20),
       ("requestsMax", configuration.requestsMax > 0),
       ("bodyBytesMax", (0...configuration.bytesMax / 2).contains(configuration.bodyBytesMax)),
-      ("lifetime", configuration.lifetime > 0 && configuration.lifetime <= 1e9),
+      ("lifetime", configuration.lifetime > .zero && configuration.lifetime <= .longest),
       ("attemptsMax", (1...1_000_000).contains(configuration.attemptsMax)),
       ("crashesMax", (1...1_000_000).contains(configuration.crashesMax)),
-      ("backoffBase", configuration.backoffBase >= 0 && configuration.backoffBase <= 1e6),
-      ("backoffMax", configuration.backoffMax >= 0 && configuration.backoffMax <= 1e6),
-      ("idempotencyWindow", configuration.idempotencyWindow >= 0 && configuration.idempotencyWindow <= 1e9),
+      ("backoffBase", configuration.backoffBase >= .zero && configuration.backoffBase <= .seconds(1_000_000)),
+      ("backoffMax", configuration.backoffMax >= .zero && configuration.backoffMax <= .seconds(1_000_000)),
+      (
+        "idempotencyWindow",
+        configuration.idempotencyWindow >= .zero && configuration.idempotencyWindow <= .longest
+      ),
     ]
     if let wrong = numbers.first(where: { !$0.1 }) { throw invalid(wrong.0) }
     guard let field = configuration.idempotencyKeyField else { return }
-    do throws(Failure) { try HeaderRules.check(name: field, value: "") } catch {
+    do throws(NetworkError) { try HeaderRules.check(name: field, value: "") } catch {
       throw invalid("idempotencyKeyField")
     }
   }
 
   private static func directory(
     _ configuration: FreezeConfiguration, _ name: String
-  ) throws(Failure) -> String {
+  ) throws(NetworkError) -> String {
     if let directory = configuration.directory {
       guard !directory.isEmpty, !directory.utf8.contains(0) else { throw invalid("directory") }
       return directory
     }
     guard CacheOpening.isName(name) else { throw invalid("storageName") }
     guard let base = UserDirectories.state else {
-      throw Failure(.storeOpenFailed, reason: "neither XDG_STATE_HOME nor HOME is set")
+      throw NetworkError(.storeOpenFailed, reason: "neither XDG_STATE_HOME nor HOME is set")
     }
     return "\(base)/netspool/\(name)"
   }
 
-  private static func invalid(_ option: String) -> Failure { Failure(.invalidConfiguration, reason: option) }
+  private static func invalid(_ option: String) -> NetworkError {
+    NetworkError(.invalidConfiguration, reason: option)
+  }
 }
 
 extension FreezeConfiguration {
@@ -59,9 +64,9 @@ extension FreezeConfiguration {
     var policy = FrozenPolicy.standard
     policy.attemptsMax = UInt32(attemptsMax)
     policy.crashAttemptsMax = UInt32(crashesMax)
-    policy.backoffBase = Microseconds(backoffBase * 1e6)
-    policy.backoffMax = Microseconds(backoffMax * 1e6)
-    policy.idempotencyWindow = Microseconds(idempotencyWindow * 1e6)
+    policy.backoffBase = backoffBase.microseconds
+    policy.backoffMax = backoffMax.microseconds
+    policy.idempotencyWindow = idempotencyWindow.microseconds
     policy.statusesRepeated = repeatedStatuses
     policy.haltsLaneOnPoison = onPoison == .haltLane
     return policy
@@ -73,7 +78,7 @@ extension FreezeConfiguration {
     core.lifetime = lifetime
     core.keyField = idempotencyKeyField ?? ""
     if let maySend { core.maySend = { id, record in maySend(FrozenOperation(id, record)) } }
-    if let secrets { core.secrets = { id, record in secrets(FrozenOperation(id, record)).core } }
+    if let secrets { core.secrets = { id, record in secrets(FrozenOperation(id, record)) } }
     return core
   }
 }

@@ -14,7 +14,7 @@ public struct FrozenDeadLetter: Sendable, Identifiable {
 
   init(_ id: FrozenID, _ letter: DeadLetter) {
     self.id = id.number
-    error = NetworkError(letter.failure)
+    error = letter.failure
     isOutcomeUnknown = letter.death.isOutcomeUnknown
     diedAt = Double(letter.diedWall) / 1e6
     operation = letter.record.map { FrozenOperation(id, $0) }

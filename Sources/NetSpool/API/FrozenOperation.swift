@@ -3,11 +3,11 @@ public struct FrozenOperation: Sendable, Identifiable {
   /// Its number in the store.
   public let id: UInt64
   /// Its method.
-  public let method: HTTPMethod
+  public let method: NetworkRequest.Method
   /// Its URL, as it is sent.
   public let url: String
   /// Its fields, without those whose values are never written down.
-  public let headers: HTTPHeaders
+  public let headers: NetworkRequest.Headers
   /// Names of the fields whose values are asked for before each attempt.
   public let secretFields: [String]
   /// Bytes of its body.
@@ -39,9 +39,9 @@ public struct FrozenOperation: Sendable, Identifiable {
   init(_ id: FrozenID, _ record: FrozenRecord) {
     let (request, facts) = (record.request, record.facts)
     self.id = id.number
-    method = HTTPMethod(core: request.method)
+    method = (request.method)
     url = request.url
-    headers = HTTPHeaders(core: request.headers)
+    headers = (request.headers)
     secretFields = request.secretFields
     bodyBytes = request.bodyBytes
     tag = request.tag
@@ -53,7 +53,7 @@ public struct FrozenOperation: Sendable, Identifiable {
     createdAt = Double(facts.createdWall) / 1e6
     notBefore = facts.notBeforeWall > 0 ? Double(facts.notBeforeWall) / 1e6 : nil
     expiresAt = (Double(facts.createdWall) + Double(facts.lifetime)) / 1e6
-    lastError = record.lastError.map { NetworkError.Code($0) }
+    lastError = record.lastError
     lastStatus = facts.lastStatus > 0 ? Int(facts.lastStatus) : nil
   }
 }

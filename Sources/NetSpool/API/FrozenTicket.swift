@@ -6,10 +6,4 @@ public struct FrozenTicket: Sendable, Hashable {
   public let idempotencyKey: String
   /// A request with the same `dedupeKey` was waiting already, and this is its ticket.
   public let isDuplicate: Bool
-
-  init(_ core: CoreFrozenTicket) {
-    id = core.id.number
-    idempotencyKey = core.key
-    isDuplicate = core.isDuplicate
-  }
 }

@@ -15,9 +15,5 @@ public struct LibraryVersions: Sendable, Hashable {
   public let zlib: String
 
   /// Asks the libraries; any thread.
-  public static var loaded: LibraryVersions {
-    typealias Core = CoreLibraryVersions
-    return LibraryVersions(
-      curl: Core.curl, tls: Core.tls, http2: Core.http2, uv: Core.uv, lmdb: Core.lmdb, zlib: Core.zlib)
-  }
+  public static var loaded: LibraryVersions { ask() }
 }

@@ -15,7 +15,7 @@ public final class NetworkBatch: Sendable {
     var isEnded = false
     var hasFailedFast = false
     var completions: [@Sendable ([Result<NetworkResponse, NetworkError>]) -> Void] = []
-    var progress: [@Sendable (BatchProgress) -> Void] = []
+    var progress: [@Sendable (NetworkBatch.Progress) -> Void] = []
   }
 
   init(
@@ -46,7 +46,7 @@ public final class NetworkBatch: Sendable {
 
   /// After each operation that has ended. On the engine's delivery target.
   @discardableResult
-  public func onProgress(_ handler: @escaping @Sendable (BatchProgress) -> Void) -> Self {
+  public func onProgress(_ handler: @escaping @Sendable (NetworkBatch.Progress) -> Void) -> Self {
     state.withLock { $0.progress.append(handler) }
     return self
   }
@@ -69,7 +69,9 @@ public final class NetworkBatch: Sendable {
       state.left -= 1
       if case .success(let response) = result { state.bytes += response.metrics.bytesReceived }
       let done = state.results.count - state.left
-      return (BatchProgress(done: done, total: state.results.count, bytes: state.bytes), state.progress)
+      return (
+        NetworkBatch.Progress(done: done, total: state.results.count, bytes: state.bytes), state.progress
+      )
     }
     for watcher in watchers { watcher(progress) }
     endIfOver()
@@ -91,16 +93,18 @@ public final class NetworkBatch: Sendable {
   }
 }
 
-/// How far a batch has come.
-public struct BatchProgress: Sendable, Hashable {
-  /// Operations that have ended.
-  public let done: Int
-  /// Operations in all.
-  public let total: Int
-  /// Body bytes received by those that succeeded.
-  public let bytes: Int64
-  /// 0 to 1.
-  public var fraction: Double { total == 0 ? 1 : Double(done) / Double(total) }
+extension NetworkBatch {
+  /// How far a batch has come.
+  public struct Progress: Sendable, Hashable {
+    /// Operations that have ended.
+    public let done: Int
+    /// Operations in all.
+    public let total: Int
+    /// Body bytes received by those that succeeded.
+    public let bytes: Int64
+    /// 0 to 1.
+    public var fraction: Double { total == 0 ? 1 : Double(done) / Double(total) }
+  }
 }
 
 extension NetworkEngine {

@@ -6,41 +6,51 @@
 ///
 /// A refusal is answered once; then the operation ends with `.authenticationFailed` and the 401 inside. The scheme is
 /// the one that is named here: an origin cannot ask for a weaker one.
-public struct NetworkCredentials: Sendable {
-  let core: Credential
+public final class NetworkCredentials: Sendable {
+  // A class, because every request of an engine goes with the same one.
+  let scheme: Scheme?
+  let certificate: ClientCertificate?
+  /// Equal for equal credentials and nothing to whoever sees it: a hash under this process's key.
+  let id: UInt64
 
-  init(core: Credential) { self.core = core }
-
-  private init(_ scheme: Credential.Scheme) { core = Credential(scheme: scheme) }
+  init(scheme: Scheme? = nil, certificate: ClientCertificate? = nil) {
+    self.scheme = scheme
+    self.certificate = certificate
+    id = Self.identity((scheme?.parts ?? []) + (certificate?.parts ?? []))
+  }
 
   /// Basic (RFC 7617), with the first request; with `preemptive: false` only when the origin asks for it. Refused over
   /// plain HTTP, see `allowsCredentialsInClear`.
-  public static func basic(user: String, password: String, preemptive: Bool = true) -> Self {
-    Self(.basic(user: user, password: Secret(password), preemptive: preemptive))
+  public static func basic(user: String, password: String, preemptive: Bool = true) -> NetworkCredentials {
+    NetworkCredentials(scheme: .basic(user: user, password: Secret(password), preemptive: preemptive))
   }
 
   /// Digest if the origin offers it, else Basic; when the origin asks.
-  public static func password(user: String, password: String) -> Self {
-    Self(.password(user: user, password: Secret(password)))
+  public static func password(user: String, password: String) -> NetworkCredentials {
+    NetworkCredentials(scheme: .password(user: user, password: Secret(password)))
   }
 
   /// Digest (RFC 7616) with MD5 or SHA-256, when the origin asks. An origin that offers only Basic is refused.
-  public static func digest(user: String, password: String) -> Self {
-    Self(.digest(user: user, password: Secret(password)))
+  public static func digest(user: String, password: String) -> NetworkCredentials {
+    NetworkCredentials(scheme: .digest(user: user, password: Secret(password)))
   }
 
   /// NTLM for `DOMAIN\user`: each request on a connection of its own, over HTTP/1.1. With a libcurl built
   /// without NTLM it ends with `.invalidConfiguration`.
-  public static func ntlm(user: String, password: String) -> Self {
-    Self(.ntlm(user: user, password: Secret(password)))
+  public static func ntlm(user: String, password: String) -> NetworkCredentials {
+    NetworkCredentials(scheme: .ntlm(user: user, password: Secret(password)))
   }
 
   /// `Authorization: Bearer <token>` (RFC 6750). Refused over plain HTTP, see `allowsCredentialsInClear`.
-  public static func bearer(_ token: String) -> Self { Self(.bearer(Secret(token))) }
+  public static func bearer(_ token: String) -> NetworkCredentials {
+    NetworkCredentials(scheme: .bearer(Secret(token)))
+  }
 
   /// Header fields of your own, such as an API key. A request's own fields of the same names win. Refused over plain
   /// HTTP, see `allowsCredentialsInClear`.
-  public static func fields(_ fields: HTTPHeaders) -> Self { Self(.fields(fields.core)) }
+  public static func fields(_ fields: NetworkRequest.Headers) -> NetworkCredentials {
+    NetworkCredentials(scheme: .fields(fields))
+  }
 
   /// Asks the closure when the origin answers 401: once for all requests that were refused together, at most once for
   /// each request, and for at most 60 seconds. What it gives goes with this and all later requests until it is
@@ -49,15 +59,9 @@ public struct NetworkCredentials: Sendable {
   /// It runs as a task of its own, on no thread of NetSpool. Requests of its own need another engine, or
   /// credentials of their own.
   public static func provider(
-    _ provide: @escaping @Sendable (CredentialRequest) async throws -> NetworkCredentials?
-  ) -> Self {
-    Self(
-      .provider(
-        CredentialProvider { question in
-          do {
-            return try await provide(CredentialRequest(question))?.core
-          } catch let error as NetworkError { throw error.failure }
-        }))
+    _ provide: @escaping @Sendable (NetworkCredentials.Refusal) async throws -> NetworkCredentials?
+  ) -> NetworkCredentials {
+    NetworkCredentials(scheme: .provider(CredentialProvider(provide)))
   }
 
   /// A client certificate: a file in PEM, with its private key in it or in `key`, or in PKCS#12. Files are read when a
@@ -68,26 +72,27 @@ public struct NetworkCredentials: Sendable {
   ///   - path: the file with the certificate.
   ///   - key: the file with its key; nil, the default: it is in the same one.
   ///   - password: of the key; an encrypted key without one is refused, nobody is asked.
-  public static func clientCertificate(path: String, key: String? = nil, password: String? = nil) -> Self {
-    Self(
-      core: Credential(certificate: ClientCertificate(path: path, key: key, password: password)))
+  public static func clientCertificate(path: String, key: String? = nil, password: String? = nil)
+    -> NetworkCredentials
+  {
+    NetworkCredentials(certificate: ClientCertificate(path: path, key: key, password: password))
   }
 
   /// Both: a client certificate and a scheme of authentication. What is set here wins.
-  public func with(_ other: NetworkCredentials) -> Self { Self(core: core.over(other.core)) }
+  public func with(_ other: NetworkCredentials) -> NetworkCredentials { over(other) }
 }
 
 extension NetworkCredentials: CustomStringConvertible, CustomReflectable {
   /// The kind and the user, never a secret: `basic(user: anna)`.
   public var description: String {
-    let certificate = core.certificate.map { "clientCertificate(path: \($0.path))" }
-    return [core.scheme.map(Self.text), certificate].compactMap(\.self).joined(separator: ", ")
+    let certificate = certificate.map { "clientCertificate(path: \($0.path))" }
+    return [scheme.map(Self.text), certificate].compactMap(\.self).joined(separator: ", ")
   }
 
   /// The description: `dump` and crash texts go by it.
   public var customMirror: Mirror { Mirror(self, children: ["credentials": description]) }
 
-  private static func text(_ scheme: Credential.Scheme) -> String {
+  private static func text(_ scheme: NetworkCredentials.Scheme) -> String {
     switch scheme {
     case .basic(let user, _, _): "basic(user: \(user))"
     case .password(let user, _): "password(user: \(user))"

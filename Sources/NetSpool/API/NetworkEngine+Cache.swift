@@ -22,7 +22,7 @@ extension NetworkEngine {
   public func removeCached(prefix: String) { context.cache?.remove(prefix: prefix) }
 
   /// What the store holds and did; nil without a cache. Cheap.
-  public var cacheStatistics: CacheStatistics? { context.cache.map { CacheStatistics($0.store.statistics) } }
+  public var cacheStatistics: CacheStatistics? { context.cache?.store.statistics }
 }
 
 extension NetworkEngine {
@@ -30,11 +30,9 @@ extension NetworkEngine {
   package func useCache(
     _ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64
   ) throws(NetworkError) {
-    do throws(Failure) {
-      try context.useCache { () throws(Failure) in
-        try CacheOpening.open(
-          configuration, name: self.configuration.storageName, context: context, now: now)
-      }
-    } catch { throw NetworkError(error) }
+    try context.useCache { () throws(NetworkError) in
+      try CacheOpening.open(
+        configuration, name: self.configuration.storageName, context: context, now: now)
+    }
   }
 }

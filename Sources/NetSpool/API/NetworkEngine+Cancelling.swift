@@ -1,3 +1,5 @@
+internal import Dispatch
+
 extension NetworkEngine {
   /// Ends every operation of this engine with `.cancelled`.
   public func cancelAll() { cancel { _ in true } }
@@ -9,16 +11,25 @@ extension NetworkEngine {
   public func cancel(where matches: @escaping @Sendable (NetworkOperation) -> Bool) {
     let context = context
     context.driver.perform { core in
-      core.cancelAll { $0.context === context && matches(NetworkOperation($0)) }
+      core.cancelAll { $0.context === context && matches($0) }
     }
   }
 
-  /// Stops accepting, lets what runs end until the deadline, ends the rest with `.engineClosed`.
+  /// Stops accepting, lets what runs end until the deadline, ends the rest with `.engineClosed`; freezable requests stay
+  /// frozen. Returns when all final events are delivered.
   ///
-  /// Blocks until all final events are delivered, unless called from a closure of NetSpool: then it only
-  /// begins. Never needed, and may be called again, from any thread. The queue and other engines go on.
-  /// - Parameter seconds: 10 unless told otherwise.
-  public func shutDown(deadline seconds: Double = 10) {
-    context.shutDown(deadline: seconds, waits: !NetSpool.Delivery.isRunning)
+  /// Never needed, and may be called again, from any thread. The queue and other engines go on.
+  /// - Parameter deadline: 10 seconds unless told otherwise.
+  public func shutDown(deadline: Duration = .seconds(10)) async {
+    await withCheckedContinuation { continuation in
+      context.shutDown(deadline: deadline) { continuation.resume() }
+    }
+  }
+
+  /// The same for scripts: blocks, unless it is called from a closure of NetSpool, where it only begins.
+  public func shutDownAndWait(deadline: Duration = .seconds(10)) {
+    let done = DispatchSemaphore(value: 0)
+    context.shutDown(deadline: deadline) { done.signal() }
+    if !NetSpool.Delivery.isRunning { done.wait() }
   }
 }

@@ -18,7 +18,7 @@ extension NetworkEngine {
     public var basePath = ""
     /// Sent with every request, absolute URLs included; a request's own win. `User-Agent` is
     /// `<process>/<applicationVersion>` unless it stands here.
-    public var headers: HTTPHeaders = [:]
+    public var headers: NetworkRequest.Headers = [:]
     /// Names this version of the program in `User-Agent`; `1.0` by default.
     public var applicationVersion = "1.0"
     /// Names the directories of what is stored; `default`. At most 64 bytes, no `/`.
@@ -28,11 +28,11 @@ extension NetworkEngine {
     /// Where closures run; the engine's own serial queue by default.
     public var delivery = Delivery.serialQueue
     /// Time limits of every operation.
-    public var timeouts = NetworkTimeouts()
+    public var timeouts = NetworkRequest.Timeouts()
     /// When a failed attempt is repeated; one silent repeat on a dead connection by default.
-    public var retry = RequestRetry.deadConnection
+    public var retry = NetworkRequest.Retry.deadConnection
     /// Which redirects are followed; at most 10 by default.
-    public var redirects = RequestRedirects.standard
+    public var redirects = NetworkRequest.Redirects.standard
     /// Who the requests come from; nobody by default. They go to this engine's own origin (scheme, host and port)
     /// only, so they need a `host`; a request's own credentials win.
     public var credentials: NetworkCredentials?
@@ -44,12 +44,12 @@ extension NetworkEngine {
     public var tls = TLS()
     /// What stands between this engine and its origins; none by default, whatever the environment says. A text will
     /// do: `"http://proxy.example:3128"`.
-    public var proxy: NetworkProxy?
+    public var proxy: NetworkEngine.Proxy?
     /// To which addresses connections may be made; any by default. With a rule and a proxy the engine is refused
     /// (`.invalidConfiguration`): the proxy resolves the names, so no rule of ours could hold.
-    public var egress = NetworkEgress.any
+    public var egress = NetworkEngine.Egress.any
     /// Whether cookies are kept and sent back; none by default.
-    public var cookies = NetworkCookies.none
+    public var cookies = NetworkEngine.Cookies.none
     /// What an answer may cost.
     public var limits = Limits()
     /// Bytes that one read from the network takes, 16 KiB by default; large downloads want 512 KiB.
@@ -110,33 +110,24 @@ extension NetworkEngine {
 
   /// What an answer and the waiting line may cost.
   public struct Limits: Sendable, Hashable {
-    var core = NetSpool.Limits()
     /// All defaults.
     public init() {}
 
+    static let standard = Limits()
+
     /// A body kept in memory, in bytes; 64 MiB. Over it: `.bodyTooLarge`.
-    public var bodyBytesInMemoryMax: Int {
-      get { core.bodyBytesInMemoryMax }
-      set { core.bodyBytesInMemoryMax = newValue }
-    }
-
+    public var bodyBytesInMemoryMax = 64 << 20
     /// A body that goes to streams, in bytes; none by default.
-    public var bodyBytesStreamedMax: Int64 {
-      get { core.bodyBytesStreamedMax }
-      set { core.bodyBytesStreamedMax = newValue }
-    }
-
+    public var bodyBytesStreamedMax = Int64.max
     /// Decoded bytes of a compressed body; 256 MiB. Beyond 1 MiB they may also be at most 100 times the
     /// received ones. Over it: `.decompressionLimit`.
     public var decodedBytesMax: Int64 {
-      get { core.decoding.decodedBytesMax }
-      set { core.decoding.decodedBytesMax = newValue }
+      get { decoding.decodedBytesMax }
+      set { decoding.decodedBytesMax = newValue }
     }
-
     /// Operations of the queue that have not ended; 10 million. Over it: `.queueFull`.
-    public var operationsQueuedMax: Int {
-      get { core.operationsQueuedMax }
-      set { core.operationsQueuedMax = newValue }
-    }
+    public var operationsQueuedMax = 10_000_000
+    /// How far a compressed body may unfold.
+    var decoding = DecodingLimits()
   }
 }

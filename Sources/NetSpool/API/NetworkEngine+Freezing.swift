@@ -21,9 +21,7 @@ extension NetworkEngine {
   public func onThawed(
     tag: String? = nil, _ handler: @escaping @Sendable (ThawedOutcome) -> Void
   ) throws(NetworkError) {
-    do throws(Failure) { try context.onThawed(tag: tag) { handler(ThawedOutcome($0)) } } catch {
-      throw NetworkError(error)
-    }
+    try context.onThawed(tag: tag) { handler(ThawedOutcome($0)) }
   }
 
   /// This engine's requests that wait or are being sent, in the order in which they were accepted. Any thread; reads
@@ -52,10 +50,8 @@ extension NetworkEngine {
   ///
   /// Throws `.invalidRequest` when there is none of this number, or its body is gone.
   public func revive(id: UInt64) throws(NetworkError) {
-    do throws(Failure) {
-      guard let freezing = context.freezing else { throw Failure(.invalidRequest, reason: "letter") }
-      try freezing.revive(FrozenID(id))
-    } catch { throw NetworkError(error) }
+    guard let freezing = context.freezing else { throw NetworkError(.invalidRequest, reason: "letter") }
+    try freezing.revive(FrozenID(id))
   }
 
   /// Forgets a dead letter, and lets its lane go on if it was halted.
@@ -67,12 +63,10 @@ extension NetworkEngine {
   func useFreezing(
     _ configuration: FreezeConfiguration, now: (@Sendable () -> FrozenMoment)?
   ) throws(NetworkError) {
-    do throws(Failure) {
-      try context.useFreezing { () throws(Failure) in
-        try FreezeOpening.open(
-          configuration, name: self.configuration.storageName, host: context.home?.text ?? "",
-          driver: context.driver, now: now)
-      }
-    } catch { throw NetworkError(error) }
+    try context.useFreezing { () throws(NetworkError) in
+      try FreezeOpening.open(
+        configuration, name: self.configuration.storageName, host: context.home?.text ?? "",
+        driver: context.driver, now: now)
+    }
   }
 }

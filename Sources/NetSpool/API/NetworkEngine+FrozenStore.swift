@@ -34,8 +34,6 @@ package enum FrozenStoreFinding: Sendable, Hashable {
 
   /// Looks without changing anything. The directory must be there; throws what opening it would.
   package static func inspect(_ directory: String) throws(NetworkError) -> FrozenStoreFinding {
-    do throws(Failure) {
-      return FrozenStoreFinding(try FrozenStore.inspect(FrozenStoreSettings(directory: directory)))
-    } catch { throw NetworkError(error) }
+    FrozenStoreFinding(try FrozenStore.inspect(FrozenStoreSettings(directory: directory)))
   }
 }

@@ -3,31 +3,25 @@ internal import Logging
 #endif
 
 extension NetworkEngine.Configuration {
-  /// The user's closures as the core's.
+  /// The user's closures that act on every operation.
   var hooks: EngineContext.Hooks {
     var hooks = EngineContext.Hooks()
-    if let prepare {
-      hooks.prepare = { core in
-        var request = NetworkRequest(core: core)
-        do { try prepare(&request) } catch let error as NetworkError { throw error.failure }
-        core = request.core
-      }
-    }
+    hooks.prepare = prepare
     if let validate {
       hooks.validate = { response in
         do {
-          try validate(NetworkResponse(response))
+          try validate(response)
           return nil
         } catch let error as NetworkError {
-          return error.failure
+          return error
         } catch {
-          var failure = Failure(status: response)
+          var failure = NetworkError(status: response)
           failure.reason = "validate threw \(error)"
           return failure
         }
       }
     }
-    if let onUnhandledFailure { hooks.onUnhandledFailure = { onUnhandledFailure(NetworkError($0)) } }
+    hooks.onUnhandledFailure = onUnhandledFailure
     #if Logging
     if let logger { hooks.log = { line in logger.debug("\(line())") } }
     #endif

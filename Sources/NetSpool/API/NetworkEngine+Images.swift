@@ -29,14 +29,14 @@ extension NetworkEngine {
 extension NetworkOperation {
   /// An answer that is no whole picture becomes an error, and leaves the cache.
   func demandImage() {
-    let context = core.context
-    core.demand { request, response in
-      let image = NetworkImage(ResponseBody(core: response.body))
+    let context = context
+    demand { request, response in
+      let image = NetworkImage(response.body)
       if let image, image.isComplete { return nil }
       for place in Set([request.url, response.finalURL]) {
         context.cache?.remove(answerTo: request, at: place)
       }
-      return Failure(
+      return NetworkError(
         .decodeFailed, reason: image == nil ? "notAnImage" : "imageTruncated", sendState: .answered)
     }
   }

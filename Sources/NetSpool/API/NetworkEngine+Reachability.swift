@@ -22,7 +22,7 @@ extension NetworkEngine {
   /// now and then (after one second, later every half a minute) and nothing is sent on it. An engine without a host
   /// watches the link alone. Where netlink is not permitted everything counts as routed. Any thread; takes a lock,
   /// and the first call some 100 microseconds.
-  public var reachability: Reachability { Reachability(context.reachability) }
+  public var reachability: Reachability { context.reachability }
 
   /// There is use in sending: `.reachable` or `.degraded`. See ``reachability``.
   public var isReachable: Bool { context.reachability.maySend }
@@ -34,18 +34,6 @@ extension NetworkEngine {
   /// it is lost, up to 32 seconds: a flapping link is one change. Changes that come faster than handlers run
   /// are told as one. Handlers live as long as the engine: capture it weakly.
   public func onReachabilityChange(_ handler: @escaping @Sendable (Reachability) -> Void) {
-    context.onReachabilityChange { handler(Reachability($0)) }
-  }
-}
-
-extension NetworkEngine.Reachability {
-  init(_ core: NetSpool.Reachability) {
-    self =
-      switch core {
-      case .noRoute: .noRoute
-      case .originDown: .originDown
-      case .degraded: .degraded
-      case .reachable: .reachable
-      }
+    context.onReachabilityChange(handler)
   }
 }

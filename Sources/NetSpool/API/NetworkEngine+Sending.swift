@@ -4,7 +4,7 @@ internal import Synchronization
 extension NetworkEngine {
   /// Hands an operation to the queue and returns at once. An operation runs once; enqueueing it again does
   /// nothing. Costs about a microsecond; a body is encoded, and files are looked at, here.
-  public func enqueue(_ operation: NetworkOperation) { operation.core.enqueue() }
+  public func enqueue(_ operation: NetworkOperation) { operation.enqueue() }
 
   /// With `forceReload`, asks the origin whatever the cache holds: the policy is `.reload`.
   public func enqueue(_ operation: NetworkOperation, forceReload: Bool) {
@@ -12,14 +12,17 @@ extension NetworkEngine {
     enqueue(operation)
   }
 
-  /// Sends a request and waits for its answer without blocking a thread. Cancelling the task cancels the
-  /// operation.
-  public func response(for request: NetworkRequest) async throws(NetworkError) -> NetworkResponse {
+  /// Sends a request and waits for its answer without blocking a thread.
+  ///
+  /// Throws a `NetworkError`, or `CancellationError` when the task was cancelled, which cancels the operation.
+  public func response(for request: NetworkRequest) async throws -> NetworkResponse {
     try await response(for: operation(request))
   }
 
   /// Enqueues an operation, with whatever handlers it has, and waits for its answer without blocking a thread.
-  public func response(for operation: NetworkOperation) async throws(NetworkError) -> NetworkResponse {
+  ///
+  /// Throws a `NetworkError`, or `CancellationError` when the task was cancelled, which cancels the operation.
+  public func response(for operation: NetworkOperation) async throws -> NetworkResponse {
     let result: Result<NetworkResponse, NetworkError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         operation.onFinal { continuation.resume(returning: $0) }
@@ -28,12 +31,13 @@ extension NetworkEngine {
     } onCancel: {
       operation.cancel()
     }
+    if case .failure(let error) = result, error.code == .cancelled { try Task.checkCancellation() }
     return try result.get()
   }
 
   /// Sends a request and reports everything that happens to it; the stream ends after the final event.
   /// Dropping the stream early cancels the operation.
-  public func events(for request: NetworkRequest) -> AsyncStream<NetworkEvent> {
+  public func events(for request: NetworkRequest) -> AsyncStream<NetworkOperation.Event> {
     let operation = operation(request)
     return AsyncStream { continuation in
       operation.onStateChange { continuation.yield(.state($0)) }
@@ -52,10 +56,11 @@ extension NetworkEngine {
   /// delivery closure or the loop thread, which would wait for itself.
   @discardableResult
   public func wait(for operation: NetworkOperation) throws(NetworkError) -> NetworkResponse {
-    precondition(
-      !NetSpool.Delivery.isRunning,
-      "NetSpool: wait(for:) was called from a closure of NetSpool, which would wait for itself; use onCompletion"
-    )
+    guard !NetSpool.Delivery.isRunning else {
+      fatalError(
+        "NetSpool: wait(for:) was called from a closure of NetSpool, which would wait for itself; use onCompletion"
+      )
+    }
     let done = DispatchSemaphore(value: 0)
     let result = Mutex<Result<NetworkResponse, NetworkError>?>(nil)
     operation.onFinal { final in
@@ -73,29 +78,5 @@ extension NetworkEngine {
   /// Blocks until the request has been answered; for scripts.
   public func wait(for request: NetworkRequest) throws(NetworkError) -> NetworkResponse {
     try wait(for: operation(request))
-  }
-}
-
-/// What happens to an operation.
-public enum NetworkEvent: Sendable {
-  /// It is somewhere else in its life.
-  case state(NetworkOperation.State)
-  /// Bytes sent.
-  case uploadProgress(TransferProgress)
-  /// Bytes received.
-  case downloadProgress(TransferProgress)
-  /// The end; the last event.
-  case finished(Result<NetworkResponse, NetworkError>)
-}
-
-extension NetworkOperation {
-  /// Either ending.
-  func onFinal(_ body: @escaping @Sendable (Result<NetworkResponse, NetworkError>) -> Void) {
-    core.onFinal { outcome in
-      switch outcome {
-      case .response(let response): body(.success(NetworkResponse(response)))
-      case .failure(let failure): body(.failure(NetworkError(failure)))
-      }
-    }
   }
 }

@@ -19,29 +19,27 @@ public final class NetworkEngine: Sendable {
   public init(host: String? = nil, configuration: Configuration = .init()) throws(NetworkError) {
     self.host = host
     self.configuration = configuration
-    do throws(Failure) {
-      try Self.check(host, configuration)
-    } catch { throw NetworkError(error) }
+    try Self.check(host, configuration)
     context = Self.makeContext(host, configuration)
   }
 
-  private static func check(_ host: String?, _ configuration: Configuration) throws(Failure) {
-    if let option = configuration.timeouts.core.firstInvalid { throw invalid(option) }
+  private static func check(_ host: String?, _ configuration: Configuration) throws(NetworkError) {
+    if let option = configuration.timeouts.firstInvalid { throw invalid(option) }
     if let port = configuration.port, !(1...65535).contains(port) { throw invalid("port") }
-    do throws(Failure) { try HeaderRules.check(configuration.headers.core) } catch {
+    do throws(NetworkError) { try HeaderRules.check(configuration.headers) } catch {
       throw invalid("headers")
     }
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {
       throw invalid("receiveBufferBytes")
     }
-    try configuration.credentials?.core.check()
+    try configuration.credentials?.check()
     try checkWay(configuration)
     guard let host else {
       // Without an origin of its own they would go to everybody.
       if configuration.credentials != nil { throw invalid("credentials without a host") }
       return
     }
-    do throws(Failure) {
+    do throws(NetworkError) {
       let url = try URLText.make(
         scheme: "http", host: host, port: configuration.port, basePath: "", path: nil)
       let parsed = try URLParser.parse(url)
@@ -51,11 +49,11 @@ public final class NetworkEngine: Sendable {
     } catch { throw invalid("host") }
   }
 
-  private static func checkWay(_ configuration: Configuration) throws(Failure) {
+  private static func checkWay(_ configuration: Configuration) throws(NetworkError) {
     guard let proxy = configuration.proxy else { return }
     try proxy.check()
-    let isUsed = proxy.core(isSecure: true) != nil || proxy.core(isSecure: false) != nil
-    if isUsed, configuration.egress.core.isRestricted { throw invalid("egress behind a proxy") }
+    let isUsed = proxy.settings(isSecure: true) != nil || proxy.settings(isSecure: false) != nil
+    if isUsed, configuration.egress.isRestricted { throw invalid("egress behind a proxy") }
   }
 
   private static func engineCredential(_ host: String?, _ configuration: Configuration) -> EngineCredential? {
@@ -64,13 +62,15 @@ public final class NetworkEngine: Sendable {
         scheme: configuration.scheme.rawValue, host: host, port: configuration.port, basePath: "", path: nil),
       let parsed = try? URLParser.parse(url)
     else { return nil }
-    return EngineCredential(credentials.core, origin: parsed.pieces.origin.text)
+    return EngineCredential(credentials, origin: parsed.pieces.origin.text)
   }
 
-  private static func invalid(_ option: String) -> Failure { Failure(.invalidConfiguration, reason: option) }
+  private static func invalid(_ option: String) -> NetworkError {
+    NetworkError(.invalidConfiguration, reason: option)
+  }
 
   private static func makeContext(_ host: String?, _ configuration: Configuration) -> EngineContext {
-    var headers = configuration.headers.core
+    var headers = configuration.headers
     if !headers.contains("User-Agent") {
       headers.append(name: "User-Agent", value: "\(ProcessName.token)/\(configuration.applicationVersion)")
     }
@@ -81,20 +81,20 @@ public final class NetworkEngine: Sendable {
     settings.allowsHTTP2 = configuration.tls.allowsHTTP2
     settings.tls.verifies = !configuration.tls.unsafelyTrustsAnyCertificate
     settings.tls.requiresAlternativeName = configuration.tls.requiresSubjectAlternativeName
-    settings.plainProxy = configuration.proxy?.core(isSecure: false)
-    settings.secureProxy = configuration.proxy?.core(isSecure: true)
-    settings.egress = configuration.egress.core
+    settings.plainProxy = configuration.proxy?.settings(isSecure: false)
+    settings.secureProxy = configuration.proxy?.settings(isSecure: true)
+    settings.egress = configuration.egress
     settings.keepsCookies = configuration.cookies == .inMemory
     let origin = host.flatMap { home($0, configuration) }
     let name = configuration.storageName
     return EngineContext(
       driver: configuration.queue.driver, target: configuration.delivery.target, headers: headers,
       handleSettings: settings, credential: engineCredential(host, configuration),
-      allowsCredentialsInClear: configuration.allowsCredentialsInClear, timeouts: configuration.timeouts.core,
-      retry: configuration.retry.core,
-      redirects: configuration.redirects.core, limits: configuration.limits.core, hooks: configuration.hooks,
+      allowsCredentialsInClear: configuration.allowsCredentialsInClear, timeouts: configuration.timeouts,
+      retry: configuration.retry,
+      redirects: configuration.redirects, limits: configuration.limits, hooks: configuration.hooks,
       home: origin, owner: configuration.queue,
-      openFreezing: { driver throws(Failure) in
+      openFreezing: { driver throws(NetworkError) in
         try FreezeOpening.open(.init(), name: name, host: origin?.text ?? "", driver: driver)
       })
   }

@@ -3,46 +3,84 @@
 /// `code` is one word and stable; `reason` says more; `underlying` keeps the C library's own number.
 /// Every operation that fails delivers exactly one of these, on the engine's delivery target.
 public struct NetworkError: Error, Sendable {
-  var failure: Failure
-
-  init(_ failure: Failure) { self.failure = failure }
-
-  /// An error of your own making, for `prepare`, `validate` and tests.
-  public init(code: Code, reason: String? = nil) {
-    failure = Failure(code.core, reason: reason)
+  private struct Details: Sendable {
+    var code: Code
+    var reason: String?
+    var underlying: Underlying?
+    var sendState: SendState
+    var url: String?
+    var attempts = 1
+    var response: [NetworkResponse] = []
   }
 
+  /// An array of one is the standard library's own copy-on-write box: the many places that may hold an error, and
+  /// hardly ever do, are a word wide.
+  private var details: [Details]
+
+  init(_ code: Code, reason: String? = nil, underlying: Underlying? = nil, sendState: SendState = .notSent) {
+    details = [Details(code: code, reason: reason, underlying: underlying, sendState: sendState)]
+  }
+
+  /// An error of your own making, for `prepare`, `validate` and tests.
+  public init(code: Code, reason: String? = nil) { self.init(code, reason: reason) }
+
   /// What went wrong, in one word.
-  public var code: Code { Code(failure.code) }
+  public internal(set) var code: Code {
+    get { details[0].code }
+    set { details[0].code = newValue }
+  }
 
   /// The cause within the code: `refused`, `stall`, `hostMismatch`, or a sentence. Nil when the code says it all.
-  public var reason: String? { failure.reason }
+  public internal(set) var reason: String? {
+    get { details[0].reason }
+    set { details[0].reason = newValue }
+  }
 
   /// The number that the layer below gave.
-  public var underlying: Underlying? { failure.underlying.map(Underlying.init) }
+  public internal(set) var underlying: Underlying? {
+    get { details[0].underlying }
+    set { details[0].underlying = newValue }
+  }
 
   /// The answer that came with it: always with `.status`, and with any error that came after the head.
-  public var response: NetworkResponse? { failure.response.map(NetworkResponse.init) }
+  public internal(set) var response: NetworkResponse? {
+    get { details[0].response.first }
+    set { details[0].response = newValue.map { [$0] } ?? [] }
+  }
 
   /// The URL it is about, secrets masked.
-  public var url: String? { failure.url }
+  public internal(set) var url: String? {
+    get { details[0].url }
+    set { details[0].url = newValue }
+  }
 
   /// Attempts made, the last included; 1 also when none was.
-  public var attempts: Int { failure.attempts }
+  public internal(set) var attempts: Int {
+    get { details[0].attempts }
+    set { details[0].attempts = newValue }
+  }
+
+  var sendState: SendState {
+    get { details[0].sendState }
+    set { details[0].sendState = newValue }
+  }
+
+  /// How much of the request the origin may have seen.
+  enum SendState: Sendable, Hashable { case notSent, maybeProcessed, answered }
 
   /// No byte of the request can have been acted upon, so sending it again is safe whatever its method.
-  public var isRetrySafe: Bool { failure.sendState == .notSent }
+  public var isRetrySafe: Bool { sendState == .notSent }
 
   /// The network, not the origin, was at fault: no route, no name, nobody listening.
   public var isOffline: Bool {
-    switch failure.code {
+    switch code {
     case .offline, .resolveFailed, .connectFailed: true
-    case .timedOut: failure.reason == "connect"
+    case .timedOut: reason == "connect"
     default: false
     }
   }
 
-  /// The number that the layer below gave, as that layer means it.
+  /// The number that the layer below gave, as that layer means it; never remapped.
   public enum Underlying: Sendable, Hashable {
     /// libcurl's `CURLcode` (libcurl-errors(3)).
     case curl(Int32)
@@ -54,22 +92,17 @@ public struct NetworkError: Error, Sendable {
     case errno(Int32)
     /// An HTTP status.
     case http(Int)
-
-    init(_ core: Failure.Underlying) {
-      self =
-        switch core {
-        case .curl(let code): .curl(code)
-        case .uv(let code): .uv(code)
-        case .lmdb(let code): .lmdb(code)
-        case .errno(let code): .errno(code)
-        case .http(let status): .http(status)
-        }
-    }
   }
 }
 
 extension NetworkError: CustomStringConvertible {
   /// Cause, C code with its name, and the URL without secrets:
   /// `connectFailed (refused), curl 7: Couldn't connect to server, https://example.org/`.
-  public var description: String { failure.sentence }
+  public var description: String {
+    var text = code.description
+    if let reason { text += " (\(Redaction.printable(reason)))" }
+    if let underlying { text += ", \(underlying.sentence)" }
+    if let url { text += ", \(Redaction.standard.url(url))" }
+    return text
+  }
 }

@@ -1,11 +1,24 @@
 extension NetworkError {
   /// What went wrong, in one word. Open: a later version may add codes, so a `switch` needs a default.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    let core: FailureCode
-    init(_ core: FailureCode) { self.core = core }
+    /// The closed list behind the open type: every classification of failures is an exhaustive `switch` over it.
+    let word: Word
+
+    init(_ word: Word) { self.word = word }
 
     /// The word itself.
-    public var description: String { core.rawValue }
+    public var description: String { word.rawValue }
+
+    enum Word: String, Sendable, CaseIterable {
+      case invalidRequest, invalidURL, invalidConfiguration, notCached, egressDenied, queueFull, cancelled
+      case engineClosed, engineStartFailed, usedAfterFork, outOfMemory, tooManyOpenFiles, offline
+      case resolveFailed, connectFailed, timedOut, connectionLost, proxyFailed, transportFailed, tlsRejected
+      case protocolViolation, truncatedHeaders, headersTooLarge, tooManyInformational, ambiguousFraming
+      case badChunk, bodyTruncated, bodyTooLarge, http2Failed, status, tooManyRedirects, redirectCycle
+      case redirectRefused, badLocation, authenticationFailed, decodeFailed, decompressionLimit, sinkFailed
+      case uploadSourceFailed, uploadLengthMismatch, resumeMismatch, storeOpenFailed, storeInUse, storeCorrupt
+      case storageFull, storeBusy, storeFailed, frozenExpired, frozenRejected, frozenPoisoned, outcomeUnknown
+    }
   }
 }
 

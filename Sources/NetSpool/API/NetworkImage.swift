@@ -16,7 +16,7 @@ public struct NetworkImage: Sendable {
   }
 
   /// The format, found by the first bytes and never by `Content-Type`, which servers get wrong.
-  public var format: Format { Format(core: info.format) }
+  public var format: Format { Format(kind: info.format) }
   /// Columns of pixels: 1 to 2,147,483,647. As stored: an orientation given by EXIF or by HEIF's `irot` is
   /// not applied, so for a photo taken upright this may be the longer side. Of GIF and animated WebP, the
   /// canvas.

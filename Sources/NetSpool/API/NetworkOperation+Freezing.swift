@@ -11,21 +11,7 @@ extension NetworkOperation {
   /// or the error. When the engine is shut down before the request could be sent, it is the last event.
   @discardableResult
   public func onFrozen(_ handler: @escaping @Sendable (FrozenTicket) -> Void) -> Self {
-    core.onFrozen { handler(FrozenTicket($0)) }
+    add(.frozen(handler))
     return self
-  }
-}
-
-extension NetworkRequest {
-  /// Whether the request is kept on disk until the origin has answered; false by default. See `NetworkOperation.isFreezable`.
-  public var isFreezable: Bool {
-    get { core.isFreezable }
-    set { core.isFreezable = newValue }
-  }
-
-  /// How it is kept and sent when it is frozen; all defaults unless given.
-  public var freezing: FreezeOptions {
-    get { FreezeOptions(core: core.hasExtras ? core.extra.freezing : FreezeTerms()) }
-    set { core.extra.freezing = newValue.core }
   }
 }

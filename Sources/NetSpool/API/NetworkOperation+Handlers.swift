@@ -2,42 +2,42 @@ extension NetworkOperation {
   /// The answer: status 100 to 399, or whatever `validate` accepts.
   @discardableResult
   public func onCompletion(_ handler: @escaping @Sendable (NetworkResponse) -> Void) -> Self {
-    core.onCompletion { handler(NetworkResponse($0)) }
+    add(.completion(handler))
     return self
   }
 
   /// The error, if it ends with one; a status of 400 to 599 is one, with the answer inside.
   @discardableResult
   public func onError(_ handler: @escaping @Sendable (NetworkError) -> Void) -> Self {
-    core.onFailure { handler(NetworkError($0)) }
+    add(.failure(handler))
     return self
   }
 
   /// Bytes of the request's body sent: at most ten times a second, and once at the end.
   @discardableResult
   public func onUploadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
-    core.onUpload { handler(TransferProgress(core: $0)) }
+    add(.uploadProgress(handler))
     return self
   }
 
   /// Bytes of the answer's body received: at most ten times a second, and once at the end.
   @discardableResult
   public func onDownloadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
-    core.onDownload { handler(TransferProgress(core: $0)) }
+    add(.downloadProgress(handler))
     return self
   }
 
   /// The origin said 304; comes before the completion.
   @discardableResult
   public func onNotModified(_ handler: @escaping @Sendable () -> Void) -> Self {
-    core.onNotModified(handler)
+    add(.notModified(handler))
     return self
   }
 
   /// Every change of state, in order.
   @discardableResult
   public func onStateChange(_ handler: @escaping @Sendable (State) -> Void) -> Self {
-    core.onState { handler(State($0)) }
+    add(.state(handler))
     return self
   }
 }

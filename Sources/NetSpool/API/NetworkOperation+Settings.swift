@@ -3,11 +3,7 @@ extension NetworkOperation {
   /// Changes the request as a value.
   @discardableResult
   public func configure(_ change: (inout NetworkRequest) -> Void) -> Self {
-    core.edit { core in
-      var request = NetworkRequest(core: core)
-      change(&request)
-      core = request.core
-    }
+    edit(change)
     return self
   }
 
@@ -91,21 +87,21 @@ extension NetworkOperation {
   public func addDownloadStream(_ stream: any DownloadStream, onFailure: StreamFailurePolicy = .failOperation)
     -> Self
   {
-    core.attach(StreamAttachment(stream, policy: onFailure))
+    attach(StreamAttachment(stream, policy: onFailure))
     return self
   }
 
   /// Starts only after the other has ended, whatever its end. A cycle ends with `.invalidRequest`.
   @discardableResult
   public func addDependency(_ other: NetworkOperation) -> Self {
-    core.addDependency(other.core)
+    wait(behind: other)
     return self
   }
 
   /// `.normal` by default; may be changed while it waits.
-  public var priority: OperationPriority {
-    get { OperationPriority(core.request.priority) }
-    set { core.setPriority(newValue.core) }
+  public var priority: NetworkRequest.Priority {
+    get { request.priority }
+    set { changePriority(to: newValue) }
   }
 
   /// A name of your own, to cancel by.
@@ -121,7 +117,7 @@ extension NetworkOperation {
   }
 
   /// The engine's when nil.
-  public var timeouts: NetworkTimeouts? {
+  public var timeouts: NetworkRequest.Timeouts? {
     get { request.timeouts }
     set { configure { $0.timeouts = newValue } }
   }

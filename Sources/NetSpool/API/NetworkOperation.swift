@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// One request on its way: what to send, who hears of it, and how to stop it.
 ///
 /// Made by an engine, enqueued once. It ends exactly once, whatever happens: `onCompletion` or `onError`
@@ -6,18 +8,29 @@
 /// The operation is kept alive while it is under way; there is no need to hold it.
 ///
 /// Any thread may call anything here.
-public final class NetworkOperation: Sendable {
-  let core: Operation
-  init(_ core: Operation) { self.core = core }
+public final class NetworkOperation: @unchecked Sendable {
+  // Safe because everything any thread may touch is in `shared`, under its lock, and `loop` is touched by the
+  // loop thread only: every path to it starts with `assertOnLoop`.
 
   /// Unique in the process.
-  public var id: UInt64 { core.id }
+  public let id: UInt64
+  let context: EngineContext
+  let shared: Mutex<Shared>
+  var loop = LoopState()
+
+  private static let lastID = Atomic<UInt64>(0)
+
+  init(_ request: NetworkRequest, context: EngineContext) {
+    id = Self.lastID.add(1, ordering: .relaxed).newValue
+    self.context = context
+    shared = Mutex(Shared(request: request))
+  }
 
   /// The request as it stands; after enqueueing, as it is sent.
-  public var request: NetworkRequest { NetworkRequest(core: core.request) }
+  public var request: NetworkRequest { shared.withLock { $0.request } }
 
   /// Where it is in its life.
-  public var state: State { State(core.state) }
+  public var state: State { shared.withLock { $0.state } }
 
   /// Where an operation is in its life.
   public enum State: String, Sendable, Hashable {
@@ -37,20 +50,6 @@ public final class NetworkOperation: Sendable {
     case finished
     /// Ended by `cancel()`.
     case cancelled
-
-    init(_ core: Operation.State) {
-      self =
-        switch core {
-        case .ready: .ready
-        case .queued: .queued
-        case .executing: .executing
-        case .revalidating: .revalidating
-        case .paused: .paused
-        case .frozen: .frozen
-        case .finished: .finished
-        case .cancelled: .cancelled
-        }
-    }
   }
 }
 
@@ -64,7 +63,7 @@ extension NetworkOperation: CustomStringConvertible {
   /// The request, with the engine's fields, as a command to paste into a shell. With secrets it is as secret
   /// as they are.
   public func curlCommand(revealingSecrets: Bool) -> String {
-    core.request.curlCommand(
-      revealingSecrets: revealingSecrets, defaults: core.context.headers, engine: core.engineCredential)
+    request.curlCommand(
+      revealingSecrets: revealingSecrets, defaults: context.headers, engine: engineCredential)
   }
 }

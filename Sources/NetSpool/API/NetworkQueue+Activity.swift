@@ -1,3 +1,6 @@
+internal import Dispatch
+internal import Synchronization
+
 extension NetworkQueue {
   /// What the queue is doing; cheap enough to ask a thousand times a second.
   public struct Activity: Sendable, Hashable {
@@ -14,36 +17,42 @@ extension NetworkQueue {
 
     /// Something waits or runs.
     public var isBusy: Bool { queued + running > 0 }
-
-    init(_ core: QueueActivity) {
-      queued = core.queued
-      running = core.running
-      frozen = core.frozen
-      bytesIn = core.bytesIn
-      bytesOut = core.bytesOut
-    }
   }
 
   /// What the queue is doing now.
-  public var activity: Activity { Activity(driver.activity) }
+  public var activity: Activity { driver.activity }
 
   /// Calls back when the number of waiting or running operations has changed, at most once per turn of the loop,
   /// on a serial queue of its own. For a network activity indicator.
   public func onActivityChange(_ handler: @escaping @Sendable (Activity) -> Void) {
-    driver.observe(activity: { handler(Activity($0)) })
+    driver.observe(activity: handler)
   }
 
   /// Calls back each time the last operation has ended and its closures have run.
   public func onIdle(_ handler: @escaping @Sendable () -> Void) { driver.observe(idle: handler) }
 
-  /// Blocks until the queue is idle or the deadline has passed; true if it is idle. Traps when called from a
-  /// closure of NetSpool, which would wait for itself.
-  /// - Parameter seconds: 10 unless told otherwise.
+  /// Waits until the queue is idle or the deadline has passed; true if it is idle.
+  /// - Parameter deadline: 10 seconds unless told otherwise.
   @discardableResult
-  public func drain(deadline seconds: Double = 10) -> Bool {
-    precondition(
-      !Delivery.isRunning,
-      "NetSpool: drain was called from a closure of NetSpool, which would wait for itself")
-    return driver.drain(seconds: seconds)
+  public func drain(deadline: Duration = .seconds(10)) async -> Bool {
+    await withCheckedContinuation { continuation in
+      driver.drain(deadline: deadline) { continuation.resume(returning: $0) }
+    }
+  }
+
+  /// The same for scripts: blocks. Traps when called from a closure of NetSpool, which would wait for itself.
+  @discardableResult
+  public func drainAndWait(deadline: Duration = .seconds(10)) -> Bool {
+    guard !Delivery.isRunning else {
+      fatalError("NetSpool: drainAndWait was called from a closure of NetSpool, which would wait for itself")
+    }
+    let done = DispatchSemaphore(value: 0)
+    let isIdle = Mutex(false)
+    driver.drain(deadline: deadline) { result in
+      isIdle.withLock { $0 = result }
+      done.signal()
+    }
+    done.wait()
+    return isIdle.withLock { $0 }
   }
 }

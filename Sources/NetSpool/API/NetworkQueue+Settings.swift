@@ -2,22 +2,14 @@ internal import Synchronization
 
 extension NetworkQueue {
   /// The settings in force.
-  public var configuration: Configuration {
-    let core = driver.settings.withLock { $0 }
-    var configuration = Configuration()
-    configuration.sizing = Sizing(core.sizing)
-    configuration.maximumConcurrent = core.maximumConcurrent
-    configuration.maximumPerOrigin = core.maximumPerOrigin
-    configuration.isSuspended = core.isSuspended
-    return configuration
-  }
+  public var configuration: Configuration { driver.settings.withLock { $0 } }
 
   /// Changes the settings; nothing that runs is stopped. Throws `.invalidConfiguration` and changes nothing.
   public func configure(_ change: (inout Configuration) -> Void) throws(NetworkError) {
     var new = configuration
     change(&new)
     if let option = new.firstInvalid { throw NetworkError(code: .invalidConfiguration, reason: option) }
-    driver.apply(new.core)
+    driver.apply(new)
   }
 
   /// How many requests an origin gets at once. An invalid value is ignored; `configure` says so.

@@ -16,10 +16,10 @@ public final class NetworkQueue: Sendable {
     if let option = configuration.firstInvalid {
       throw NetworkError(code: .invalidConfiguration, reason: option)
     }
-    driver = QueueDriver(settings: configuration.core)
+    driver = QueueDriver(settings: configuration)
   }
 
-  private init(unchecked configuration: Configuration) { driver = QueueDriver(settings: configuration.core) }
+  private init(unchecked configuration: Configuration) { driver = QueueDriver(settings: configuration) }
 
   deinit { driver.abandon() }
 
@@ -37,19 +37,10 @@ public final class NetworkQueue: Sendable {
     /// All defaults.
     public init() {}
 
-    var core: QueueSettings {
-      var settings = QueueSettings()
-      settings.sizing = sizing.core
-      settings.maximumConcurrent = maximumConcurrent
-      settings.maximumPerOrigin = maximumPerOrigin
-      settings.isSuspended = isSuspended
-      return settings
-    }
-
     var firstInvalid: String? {
       if maximumConcurrent < 1 { return "maximumConcurrent" }
       if maximumPerOrigin < 1 { return "maximumPerOrigin" }
-      return sizing.core.isValid ? nil : "sizing"
+      return sizing.isValid ? nil : "sizing"
     }
   }
 
@@ -64,21 +55,16 @@ public final class NetworkQueue: Sendable {
     /// others local.
     case byLink(local: Int, cellular: Int)
 
-    var core: QueueSizing {
-      switch self {
-      case .adaptive: .adaptive
-      case .fixed(let width): .fixed(width)
-      case .byLink(let local, let cellular): .byLink(local: local, cellular: cellular)
-      }
-    }
+    /// The kinds of link that `byLink` tells apart.
+    enum Link: Hashable, Sendable { case local, cellular }
 
-    init(_ core: QueueSizing) {
-      self =
-        switch core {
-        case .adaptive: .adaptive
-        case .fixed(let width): .fixed(width)
-        case .byLink(let local, let cellular): .byLink(local: local, cellular: cellular)
-        }
+    /// Whether every width in it is at least 1; others are refused as an invalid configuration.
+    var isValid: Bool {
+      switch self {
+      case .adaptive: true
+      case .fixed(let width): width >= 1
+      case .byLink(let local, let cellular): local >= 1 && cellular >= 1
+      }
     }
   }
 }

@@ -1,147 +1,176 @@
 /// What to send and how: a value. Copy it, change it, send it as often as you like.
 public struct NetworkRequest: Sendable {
-  var core: Request
-
-  init(core: Request) { self.core = core }
-
-  /// A request for an absolute http or https URL. One that is unusable fails with `.invalidURL` when enqueued.
-  public init(
-    url: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: Body = .none
-  ) {
-    core = Request(url: url, method: method.core)
-    core.headers = headers.core
-    self.body = body
-  }
-
   /// The absolute URL. Spaces and non-ASCII letters in path and query are percent-encoded when it is sent;
   /// a fragment is not sent.
-  public var url: String {
-    get { core.url }
-    set { core.url = newValue }
-  }
-
+  public var url: String
   /// `GET` by default.
-  public var method: HTTPMethod {
-    get { HTTPMethod(core: core.method) }
-    set { core.method = newValue.core }
-  }
-
+  public var method: Method
   /// The request's own fields; they win over the engine's.
-  public var headers: HTTPHeaders {
-    get { HTTPHeaders(core: core.headers) }
-    set { core.headers = newValue.core }
+  public var headers: Headers
+  /// `.normal` by default.
+  public var priority: Priority = .normal
+  /// Equal GET and HEAD requests that are under way share one exchange; true by default.
+  public var coalesces = true
+  /// Whether the request is kept on disk until the origin has answered; false by default. See
+  /// `NetworkOperation.isFreezable`.
+  public var isFreezable = false
+  /// The engine's when nil. Without a cache it has no meaning, except that `.onlyIfCached` finds nothing.
+  public var cachePolicy: CachePolicy?
+  /// The settings that most requests leave alone share one box, so that a queued GET stays small. An array of none or
+  /// one is the standard library's own copy-on-write box.
+  private var extras: [RequestExtras] = []
+
+  /// A request for an absolute http or https URL. One that is unusable fails with `.invalidURL` when enqueued.
+  public init(url: String, method: Method = .get, headers: Headers = [:], body: Body = .none) {
+    self.url = url
+    self.method = method
+    self.headers = headers
+    if case .none = body { return }
+    extra.body = body
   }
 
+  var hasExtras: Bool { !extras.isEmpty }
+
+  var extra: RequestExtras {
+    // Lent: a copy of all of them costs more than most of what is done with one.
+    _read {
+      if extras.isEmpty { yield.standard } else { yield extras[0] }
+    }
+    _modify {
+      if extras.isEmpty { extras.append(.standard) }
+      yield &extras[0]
+    }
+  }
+}
+
+extension NetworkRequest {
+  /// The body as it will be sent, made when the operation is enqueued.
+  var prepared: PreparedBody { hasExtras ? extra.prepared : .none }
+}
+
+/// The settings that most requests leave alone.
+struct RequestExtras: Sendable {
+  var parameters = Parameters([])
+  var parameterEncoding = NetworkRequest.ParameterEncoding.form
+  var body: NetworkRequest.Body = .none
+  /// The body as it will be sent, made when the operation is enqueued.
+  var prepared: PreparedBody = .none
+  var timeouts: NetworkRequest.Timeouts?
+  var retry: NetworkRequest.Retry?
+  var redirects: NetworkRequest.Redirects?
+  var idempotencyKey: String?
+  var tag: String?
+  var resumes = false
+  var cacheLifetime: Duration?
+  var credentialScope: String?
+  var notifiesOnlyChanges = false
+  var credentials: NetworkCredentials?
+  var freezing = FreezeOptions()
+
+  static let standard = RequestExtras()
+}
+
+extension NetworkRequest {
   /// Nothing by default.
   public var body: Body {
-    get { core.hasExtras ? Body(core.extra.body) : .none }
+    get { hasExtras ? extra.body : .none }
     set {
-      if case .none = newValue, !core.hasExtras { return }
-      core.extra.body = newValue.core
+      if case .none = newValue, !hasExtras { return }
+      extra.body = newValue
     }
   }
 
   /// Ordered pairs that go to the query for GET, HEAD, DELETE and OPTIONS and to the body otherwise, when the
   /// operation is enqueued.
   public var parameters: Parameters {
-    get { Parameters(core: core.hasExtras ? core.extra.parameters : []) }
+    get { hasExtras ? extra.parameters : Parameters([]) }
     set {
-      if newValue.count == 0 && !core.hasExtras { return }
-      core.extra.parameters = newValue.core
+      if newValue.count == 0 && !hasExtras { return }
+      extra.parameters = newValue
     }
   }
 
   /// `.form` by default.
   public var parameterEncoding: ParameterEncoding {
-    get { core.hasExtras && core.extra.sendsParametersAsJSON ? .json : .form }
-    set { core.extra.sendsParametersAsJSON = newValue == .json }
+    get { hasExtras ? extra.parameterEncoding : .form }
+    set { extra.parameterEncoding = newValue }
   }
 
   /// The engine's when nil.
-  public var timeouts: NetworkTimeouts? {
-    get { core.hasExtras ? core.extra.timeouts.map { NetworkTimeouts(core: $0) } : nil }
-    set { core.extra.timeouts = newValue?.core }
-  }
-
-  /// `.normal` by default.
-  public var priority: OperationPriority {
-    get { OperationPriority(core.priority) }
-    set { core.priority = newValue.core }
+  public var timeouts: Timeouts? {
+    get { hasExtras ? extra.timeouts : nil }
+    set { extra.timeouts = newValue }
   }
 
   /// The engine's when nil.
-  public var retry: RequestRetry? {
-    get { core.hasExtras ? core.extra.retry.map { RequestRetry(core: $0) } : nil }
-    set { core.extra.retry = newValue?.core }
+  public var retry: Retry? {
+    get { hasExtras ? extra.retry : nil }
+    set { extra.retry = newValue }
   }
 
   /// The engine's when nil.
-  public var redirects: RequestRedirects? {
-    get { core.hasExtras ? core.extra.redirects.map { RequestRedirects(core: $0) } : nil }
-    set { core.extra.redirects = newValue?.core }
+  public var redirects: Redirects? {
+    get { hasExtras ? extra.redirects : nil }
+    set { extra.redirects = newValue }
   }
 
   /// Who this request comes from; the engine's when nil. They go to the origin of `url` only: a redirect to another
   /// origin leaves them behind.
   public var credentials: NetworkCredentials? {
-    get { core.credential.map(NetworkCredentials.init(core:)) }
+    get { hasExtras ? extra.credentials : nil }
     set {
-      if newValue == nil && !core.hasExtras { return }
-      core.extra.credential = newValue?.core
+      if newValue == nil && !hasExtras { return }
+      extra.credentials = newValue
     }
   }
 
   /// Sent as `Idempotency-Key`, quoted, the same on every attempt; makes a POST repeatable.
   public var idempotencyKey: String? {
-    get { core.hasExtras ? core.extra.idempotencyKey : nil }
-    set { core.extra.idempotencyKey = newValue }
+    get { hasExtras ? extra.idempotencyKey : nil }
+    set { extra.idempotencyKey = newValue }
   }
 
   /// A name of your own, to cancel by.
   public var tag: String? {
-    get { core.hasExtras ? core.extra.tag : nil }
-    set { core.extra.tag = newValue }
+    get { hasExtras ? extra.tag : nil }
+    set { extra.tag = newValue }
   }
 
-  /// The engine's when nil.
-  public var cachePolicy: CachePolicy? {
-    get { core.cachePolicy.map(CachePolicy.init) }
-    set { core.cachePolicy = newValue?.core }
-  }
-
-  /// Seconds for which the stored answer counts as fresh, whatever it says itself; nil, the default, leaves it
+  /// How long the stored answer counts as fresh, whatever it says itself; nil, the default, leaves it
   /// to the rules. `no-store` holds all the same.
-  public var cacheLifetime: Double? {
-    get { core.hasExtras ? core.extra.cacheLifetime : nil }
-    set { core.extra.cacheLifetime = newValue }
+  public var cacheLifetime: Duration? {
+    get { hasExtras ? extra.cacheLifetime : nil }
+    set { extra.cacheLifetime = newValue }
   }
 
   /// Names whose answers these are: what is stored under one name is never served under another. Nil, the
   /// default, takes the engine's, or derives one from `Authorization` and `Cookie` that ends with the process.
   public var credentialScope: String? {
-    get { core.hasExtras ? core.extra.credentialScope : nil }
-    set { core.extra.credentialScope = newValue }
+    get { hasExtras ? extra.credentialScope : nil }
+    set { extra.credentialScope = newValue }
   }
 
   /// With `.cachedThenFresh`: whether the second completion is left out when the fresh body is byte for byte the
   /// cached one; false by default.
   public var notifiesOnlyChanges: Bool {
-    get { core.hasExtras && core.extra.notifiesOnlyChanges }
-    set { core.extra.notifiesOnlyChanges = newValue }
+    get { hasExtras ? extra.notifiesOnlyChanges : false }
+    set { extra.notifiesOnlyChanges = newValue }
   }
 
-  /// Equal GET and HEAD requests that are under way share one exchange; true by default.
-  public var coalesces: Bool {
-    get { core.coalesces }
-    set { core.coalesces = newValue }
+  /// How it is kept and sent when it is frozen; all defaults unless given.
+  public var freezing: FreezeOptions {
+    get { hasExtras ? extra.freezing : FreezeOptions() }
+    set { extra.freezing = newValue }
   }
+}
 
+extension NetworkRequest {
   /// The request as a curl command for a shell, secrets masked.
   public var curlCommand: String { curlCommand(revealingSecrets: false) }
 
   /// The request as a curl command for a shell. With secrets it is as secret as they are.
   public func curlCommand(revealingSecrets: Bool) -> String {
-    core.curlCommand(revealingSecrets: revealingSecrets)
+    curlCommand(revealingSecrets: revealingSecrets, defaults: Headers(), engine: nil)
   }
 }
 

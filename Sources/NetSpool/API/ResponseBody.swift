@@ -1,28 +1,72 @@
 /// The bytes of a body, held once however many copies of the response there are.
 public struct ResponseBody: Sendable {
-  let core: Body
-  init(core: Body) { self.core = core }
+  enum Storage: Sendable {
+    case bytes([UInt8])
+    /// Somebody else's, without a copy: the cache's, straight from its map.
+    case lent(any LentBytes)
+  }
+
+  var storage: Storage
+
+  init(_ bytes: [UInt8]) { storage = .bytes(bytes) }
+  init(lent bytes: any LentBytes) { storage = .lent(bytes) }
+
+  static let empty = ResponseBody([])
 
   /// The number of bytes.
-  public var count: Int { core.count }
+  public var count: Int {
+    switch storage {
+    case .bytes(let bytes): bytes.count
+    case .lent(let bytes): bytes.count
+    }
+  }
+
   /// Whether there are none.
-  public var isEmpty: Bool { core.count == 0 }
+  public var isEmpty: Bool { count == 0 }
+
+  /// A copy, unless they are an array already.
+  var array: [UInt8] {
+    switch storage {
+    case .bytes(let bytes): bytes
+    case .lent(let bytes): unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    }
+  }
 
   /// A view of the bytes without copying, valid while the body is.
   public var bytes: RawSpan {
     @_lifetime(borrow self)
-    get { core.rawBytes }
+    get {
+      switch storage {
+      case .bytes(let bytes): unsafe _overrideLifetime(bytes.span.bytes, borrowing: self)
+      case .lent(let bytes): unsafe _overrideLifetime(bytes.rawBytes, borrowing: self)
+      }
+    }
+  }
+
+  /// Lends some of the bytes for the time of the call, so the lender may move them afterwards.
+  func withBytes(_ range: Range<Int>, _ body: (RawSpan) -> Void) {
+    unsafe withUnsafeBytes { bytes in
+      unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[range])))
+    }
+  }
+
+  func hasSameBytes(as other: ResponseBody) -> Bool {
+    guard count == other.count else { return false }
+    return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
   }
 
   /// Calls a closure with the bytes, without copying. The pointer must not leave it.
-  public func withUnsafeBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try unsafe core.withUnsafeBytes(body)
+  public func withUnsafeBytes<Result, Thrown: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Thrown) -> Result
+  ) throws(Thrown) -> Result {
+    switch storage {
+    case .bytes(let bytes): try unsafe bytes.span.bytes.withUnsafeBytes(body)
+    case .lent(let bytes): try unsafe bytes.withUnsafeBytes(body)
+    }
   }
 }
 
 extension [UInt8] {
   /// The bytes of a body.
-  public init(_ body: ResponseBody) { self = body.core.array }
+  public init(_ body: ResponseBody) { self = body.array }
 }

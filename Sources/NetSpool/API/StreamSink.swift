@@ -5,7 +5,7 @@ final class StreamSink: Sink {
   private var ready: () -> Void = {}
   private var isWaiting = false
   private var digest: SHA256?
-  private(set) var report = SinkReport()
+  private(set) var report = NetworkResponse.StreamReport()
 
   init(_ stream: any DownloadStream, services: SinkServices) {
     self.stream = stream
@@ -14,11 +14,11 @@ final class StreamSink: Sink {
   }
 
   func open(
-    _ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
+    _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
   ) throws(SinkFailure) {
     self.ready = ready
     do {
-      try stream.open(ResponseHead(core: head), bytesExpected: bytesExpected)
+      try stream.open(head, bytesExpected: bytesExpected)
     } catch {
       throw SinkFailure(reason: "open threw \(error)", thrown: error)
     }
@@ -46,9 +46,9 @@ final class StreamSink: Sink {
     }
   }
 
-  func finish(_ failure: Failure?) -> SinkProgress {
-    if failure == nil { report.sha256 = digest?.finish() }
-    stream.close(failure.map { .failure(NetworkError($0)) } ?? .success(()))
+  func finish(_ failure: NetworkError?) -> SinkProgress {
+    if failure == nil { report.digest = digest?.finish() }
+    stream.close(failure.map { .failure($0) } ?? .success(()))
     return .done
   }
 }

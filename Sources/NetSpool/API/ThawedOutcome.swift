@@ -7,7 +7,7 @@ public struct ThawedOutcome: Sendable {
   /// The author's own.
   public let userInfo: [UInt8]
   /// Its method.
-  public let method: HTTPMethod
+  public let method: NetworkRequest.Method
   /// Its URL.
   public let url: String
   /// Sent with every attempt.
@@ -25,22 +25,22 @@ public struct ThawedOutcome: Sendable {
   /// The URL for people, secrets masked.
   package var urlMasked: String { Redaction.standard.url(url) }
 
-  init(_ core: ThawedRequest) {
-    id = core.id.number
-    mayBeRepeated = core.mayBeRepeated
-    switch core.ending {
+  init(_ thawed: ThawedRequest) {
+    id = thawed.id.number
+    mayBeRepeated = thawed.mayBeRepeated
+    switch thawed.ending {
     case .outcome(let outcome):
       (tag, userInfo, idempotencyKey) = (outcome.tag, outcome.userInfo, outcome.key)
-      (method, url, attempts) = (HTTPMethod(core: outcome.method), outcome.url, outcome.attempts)
+      (method, url, attempts) = ((outcome.method), outcome.url, outcome.attempts)
       isBodyCut = outcome.isBodyCut
-      result = .success(NetworkResponse(outcome.response))
+      result = .success(outcome.response)
     case .dead(let letter):
       let request = letter.record?.request
       (tag, userInfo, idempotencyKey) = (request?.tag, request?.userInfo ?? [], request?.key.text ?? "")
-      (method, url) = (HTTPMethod(core: request?.method ?? .post), request?.url ?? "")
+      (method, url) = ((request?.method ?? .post), request?.url ?? "")
       attempts = Int(letter.record?.facts.attempts ?? 0)
       isBodyCut = false
-      result = .failure(NetworkError(letter.failure))
+      result = .failure(letter.failure)
     }
   }
 }

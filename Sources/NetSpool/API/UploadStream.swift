@@ -30,22 +30,3 @@ public enum UploadChunk: Sendable, Hashable {
   /// No more.
   case end
 }
-
-/// An upload stream as the core's source.
-struct StreamUpload: UploadSource {
-  let stream: any UploadStream
-  var length: Int64? { stream.length }
-  var canReopen: Bool { stream.isReopenable }
-
-  func makeSource(ready: @escaping @Sendable () -> Void) throws(Failure) -> any BodySource {
-    ChunkSource(
-      length: stream.length, canRewind: stream.isReopenable, ready: ready, open: { try stream.open() },
-      next: { count in
-        switch try stream.read(atMost: count) {
-        case .bytes(let bytes): .bytes(bytes)
-        case .pause: .pause
-        case .end: .end
-        }
-      }, close: { stream.close() })
-  }
-}

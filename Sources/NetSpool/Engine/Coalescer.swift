@@ -4,27 +4,29 @@
 /// wanted of the cache, redirects that are followed, and engine.
 /// Two different requests with one key, which chance alone does not bring, simply go their own ways.
 struct Coalescer {
-  private var carriers: [UInt64: Operation] = [:]
+  private var carriers: [UInt64: NetworkOperation] = [:]
 
   /// GET and HEAD without a body, unless the caller wants it alone.
-  static func mayShare(_ request: Request) -> Bool {
+  static func mayShare(_ request: NetworkRequest) -> Bool {
     guard request.coalesces, request.method == .get || request.method == .head else { return false }
     guard request.hasExtras else { return true }
     if case .none = request.extra.body { return !request.extra.resumes }
     return false
   }
 
-  static func key(of request: Request, _ context: EngineContext) -> UInt64 {
+  static func key(of request: NetworkRequest, _ context: EngineContext) -> UInt64 {
     var hash = KeyHash(seed: context.id)
     hash.add(request.url.utf8.span)
     hash.add(request.method.name.utf8.span)
     hash.add(request.headers.block.rawBytes)
-    if let credential = request.credential { hash.add(credential.id) }
+    if let credential = request.credentials { hash.add(credential.id) }
     return hash.value
   }
 
   /// The operation that already asks for the same; if there is none, this one carries from now on.
-  mutating func carrier(for operation: Operation, _ request: Request, _ key: UInt64) -> Operation? {
+  mutating func carrier(for operation: NetworkOperation, _ request: NetworkRequest, _ key: UInt64)
+    -> NetworkOperation?
+  {
     guard let carrier = carriers[key] else {
       carriers[key] = operation
       return nil
@@ -32,31 +34,33 @@ struct Coalescer {
     return Self.isSame(carrier, operation, request) ? carrier : nil
   }
 
-  private static func isSame(_ carrier: Operation, _ operation: Operation, _ request: Request) -> Bool {
+  private static func isSame(
+    _ carrier: NetworkOperation, _ operation: NetworkOperation, _ request: NetworkRequest
+  ) -> Bool {
     let other = carrier.request
     return carrier.context === operation.context && other.url == request.url && other.method == request.method
       && other.headers == request.headers && other.cachePolicy == request.cachePolicy
       && cacheSettings(of: other) == cacheSettings(of: request)
-      && redirects(of: other) == redirects(of: request) && other.credential?.id == request.credential?.id
+      && redirects(of: other) == redirects(of: request) && other.credentials?.id == request.credentials?.id
   }
 
   /// What would make the cache answer them differently.
-  private static func cacheSettings(of request: Request) -> CacheSettings? {
+  private static func cacheSettings(of request: NetworkRequest) -> CacheSettings? {
     guard request.hasExtras else { return nil }
     let settings = CacheSettings(lifetime: request.extra.cacheLifetime, scope: request.extra.credentialScope)
     return settings == CacheSettings() ? nil : settings
   }
 
   private struct CacheSettings: Equatable {
-    var lifetime: Double?
+    var lifetime: Duration?
     var scope: String?
   }
 
-  private static func redirects(of request: Request) -> RedirectPolicy? {
-    request.hasExtras ? request.extra.redirects : nil
+  private static func redirects(of request: NetworkRequest) -> NetworkRequest.Redirects? {
+    request.redirects
   }
 
-  mutating func remove(_ operation: Operation, _ key: UInt64) {
+  mutating func remove(_ operation: NetworkOperation, _ key: UInt64) {
     if carriers[key] === operation { carriers[key] = nil }
   }
 }

@@ -14,12 +14,12 @@ struct ConnectionPools {
   let common: MultiHandle
   private var own: [Key: MultiHandle] = [:]
 
-  init(loop: EventLoop) throws(Failure) { common = try MultiHandle(loop: loop) }
+  init(loop: EventLoop) throws(NetworkError) { common = try MultiHandle(loop: loop) }
 
   /// `letGo` drops the idle transfers of handles that are about to be closed.
   mutating func multi(
     for settings: HandleSettings, of scope: HandleScope, loop: EventLoop, letGo: (MultiHandle) -> Void
-  ) throws(Failure) -> MultiHandle {
+  ) throws(NetworkError) -> MultiHandle {
     let key = Key(
       identity: settings.connectionIdentity, engine: settings.needsOwnConnections ? scope.engine : 0)
     if key.identity == 0, key.engine == 0 { return common }

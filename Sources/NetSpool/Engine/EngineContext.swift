@@ -7,10 +7,10 @@ final class EngineContext: Sendable {
   /// The user's closures that act on every operation.
   struct Hooks: Sendable {
     /// Decides whether an answer is a success; nil is the default rule.
-    var validate: (@Sendable (Response) -> Failure?)?
+    var validate: (@Sendable (NetworkResponse) -> NetworkError?)?
     /// May change a request once, on the thread that enqueues; throwing ends the operation.
-    var prepare: (@Sendable (inout Request) throws -> Void)?
-    var onUnhandledFailure: (@Sendable (Failure) -> Void)?
+    var prepare: (@Sendable (inout NetworkRequest) throws -> Void)?
+    var onUnhandledFailure: (@Sendable (NetworkError) -> Void)?
     var log: (@Sendable (_ message: @autoclosure () -> String) -> Void)?
     init() {}
   }
@@ -18,7 +18,7 @@ final class EngineContext: Sendable {
   let id: UInt64
   let driver: QueueDriver
   let target: DeliveryTarget
-  let headers: HeaderFields
+  let headers: Headers
   let handleSettings: HandleSettings
   /// The lines of a request without fields of its own.
   let plainLines: [String]
@@ -28,10 +28,10 @@ final class EngineContext: Sendable {
   let credential: EngineCredential?
   /// Whether Basic and Bearer may go over plain HTTP.
   let allowsCredentialsInClear: Bool
-  let timeouts: Timeouts
-  let retry: RetryPolicy
-  let redirects: RedirectPolicy
-  let limits: Limits
+  let timeouts: NetworkRequest.Timeouts
+  let retry: NetworkRequest.Retry
+  let redirects: NetworkRequest.Redirects
+  let limits: NetworkEngine.Limits
   let hooks: Hooks
   /// Where its paths lead; nil when every operation has an absolute URL.
   let home: URLPieces.Origin?
@@ -41,7 +41,7 @@ final class EngineContext: Sendable {
   private let hasCache = Atomic(false)
   private let freezes = Mutex<EngineFreezing?>(nil)
   /// Opens the store of frozen requests with default settings.
-  private let openFreezing: (@Sendable (QueueDriver) throws(Failure) -> EngineFreezing)?
+  private let openFreezing: (@Sendable (QueueDriver) throws(NetworkError) -> EngineFreezing)?
   /// Ended without the loop and not yet delivered.
   private let ended = Mutex(Ended())
   private let hasEnded = Atomic(false)
@@ -51,12 +51,13 @@ final class EngineContext: Sendable {
   private static let lastID = Atomic<UInt64>(0)
 
   init(
-    driver: QueueDriver, target: DeliveryTarget, headers: HeaderFields,
+    driver: QueueDriver, target: DeliveryTarget, headers: Headers,
     handleSettings: HandleSettings = HandleSettings(), credential: EngineCredential? = nil,
-    allowsCredentialsInClear: Bool = false, timeouts: Timeouts = .standard,
-    retry: RetryPolicy, redirects: RedirectPolicy, limits: Limits = .standard, hooks: Hooks = Hooks(),
+    allowsCredentialsInClear: Bool = false, timeouts: NetworkRequest.Timeouts = .standard,
+    retry: NetworkRequest.Retry, redirects: NetworkRequest.Redirects,
+    limits: NetworkEngine.Limits = .standard, hooks: Hooks = Hooks(),
     home: URLPieces.Origin? = nil, owner: (any AnyObject & Sendable)? = nil,
-    openFreezing: (@Sendable (QueueDriver) throws(Failure) -> EngineFreezing)? = nil
+    openFreezing: (@Sendable (QueueDriver) throws(NetworkError) -> EngineFreezing)? = nil
   ) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.driver = driver
@@ -85,8 +86,8 @@ final class EngineContext: Sendable {
   }
 
   /// Opens the cache if there is none.
-  func useCache(_ open: () throws(Failure) -> EngineCache) throws(Failure) {
-    try caching.withLock { cache throws(Failure) in
+  func useCache(_ open: () throws(NetworkError) -> EngineCache) throws(NetworkError) {
+    try caching.withLock { cache throws(NetworkError) in
       if cache == nil { cache = try open() }
     }
     hasCache.store(true, ordering: .releasing)
@@ -97,8 +98,8 @@ final class EngineContext: Sendable {
 
   /// Opens the store of frozen requests if the engine has none. Returns whether it had none.
   @discardableResult
-  func useFreezing(_ open: () throws(Failure) -> EngineFreezing) throws(Failure) -> Bool {
-    let opened = try freezes.withLock { freezing throws(Failure) -> EngineFreezing? in
+  func useFreezing(_ open: () throws(NetworkError) -> EngineFreezing) throws(NetworkError) -> Bool {
+    let opened = try freezes.withLock { freezing throws(NetworkError) -> EngineFreezing? in
       if freezing != nil { return nil }
       freezing = try open()
       return freezing
@@ -107,55 +108,51 @@ final class EngineContext: Sendable {
     return opened != nil
   }
 
-  func freezingOrDefault() throws(Failure) -> EngineFreezing {
+  func freezingOrDefault() throws(NetworkError) -> EngineFreezing {
     if let freezing { return freezing }
-    guard let openFreezing else { throw Failure(.invalidConfiguration, reason: "freezing") }
-    try useFreezing { () throws(Failure) in try openFreezing(driver) }
-    guard let freezing else { throw Failure(.engineClosed) }
+    guard let openFreezing else { throw NetworkError(.invalidConfiguration, reason: "freezing") }
+    try useFreezing { () throws(NetworkError) in try openFreezing(driver) }
+    guard let freezing else { throw NetworkError(.engineClosed) }
     return freezing
   }
 
-  func prepare(_ request: inout Request) throws(Failure) {
+  func prepare(_ request: inout NetworkRequest) throws(NetworkError) {
     guard let prepare = hooks.prepare else { return }
     do {
       try prepare(&request)
-    } catch let failure as Failure {
+    } catch let failure as NetworkError {
       throw failure
     } catch {
-      throw Failure(.invalidRequest, reason: "prepare threw \(error)")
+      throw NetworkError(.invalidRequest, reason: "prepare threw \(error)")
     }
   }
 
   /// Any thread. Accepts the operation or answers why not.
-  func submit(_ operation: Operation) -> Failure? {
-    if isClosed.load(ordering: .acquiring) { return Failure(.engineClosed) }
+  func submit(_ operation: NetworkOperation) -> NetworkError? {
+    if isClosed.load(ordering: .acquiring) { return NetworkError(.engineClosed) }
     return driver.submit(operation, limit: limits.operationsQueuedMax)
   }
 
   /// An answer of 400 to 599 is an error with the answer inside, unless `validate` says otherwise, or it is known to be
   /// a success.
-  func judge(_ outcome: Operation.Outcome, isSuccess: Bool = false) -> Operation.Outcome {
-    guard case .response(let response) = outcome else { return outcome }
+  func judge(_ outcome: NetworkOperation.Outcome, isSuccess: Bool = false) -> NetworkOperation.Outcome {
+    guard case .success(let response) = outcome else { return outcome }
     if let validate = hooks.validate {
       guard var failure = validate(response) else { return outcome }
       failure.response = failure.response ?? response
       return .failure(failure)
     }
     guard response.head.status >= 400, !isSuccess else { return outcome }
-    return .failure(Failure(status: response))
+    return .failure(NetworkError(status: response))
   }
 
-  /// Any thread: accepts nothing more, lets what runs end until the deadline, ends the rest.
-  func shutDown(deadline seconds: Double, waits: Bool) {
+  /// Any thread: accepts nothing more, lets what runs end until the deadline, ends the rest. `done` comes behind the last
+  /// final event.
+  func shutDown(deadline: Duration, done: @escaping @Sendable () -> Void) {
     isClosed.store(true, ordering: .releasing)
-    let done = DispatchSemaphore(value: 0)
-    if !driver.isStarted {
-      // Nothing runs, but what ended without the loop may be on its way to its closures.
-      deliverLate { done.signal() }
-    } else if !driver.perform({ [self] core in core.shutDown(self, seconds: seconds) { done.signal() } }) {
-      return
-    }
-    if waits { done.wait() }
+    // Nothing runs, but what ended without the loop may be on its way to its closures.
+    guard driver.isStarted else { return deliverLate(done) }
+    if !driver.perform({ [self] core in core.shutDown(self, deadline: deadline, done: done) }) { done() }
   }
 
   /// A handler that came after the end.
@@ -169,14 +166,14 @@ final class EngineContext: Sendable {
   }
 
   private struct Ended {
-    var operations: [Operation] = []
+    var operations: [NetworkOperation] = []
     /// Somebody is on the way to the delivery target, or there.
     var isFetched = false
   }
 
   /// One that ended without the loop. Many that end in a row share one hop to the delivery target: those that
   /// end while it delivers go along.
-  func deliverSoon(_ operation: Operation) {
+  func deliverSoon(_ operation: NetworkOperation) {
     let isFetched = ended.withLock { ended in
       ended.operations.append(operation)
       hasEnded.store(true, ordering: .relaxed)
@@ -188,7 +185,7 @@ final class EngineContext: Sendable {
 
   private func deliverEnded() {
     var isBurst = false
-    var batch: [Operation] = []
+    var batch: [NetworkOperation] = []
     for _ in 0..<Self.batchesMax {
       if isBurst { awaitNext() }
       takeEnded(into: &batch)
@@ -215,7 +212,7 @@ final class EngineContext: Sendable {
   private static let looksMax = 16
 
   /// Leaves the emptied buffer in exchange.
-  private func takeEnded(into batch: inout [Operation]) {
+  private func takeEnded(into batch: inout [NetworkOperation]) {
     ended.withLock { ended in
       swap(&ended.operations, &batch)
       ended.isFetched = !batch.isEmpty
@@ -227,9 +224,9 @@ final class EngineContext: Sendable {
   private static let withoutLoop = DispatchQueue(label: "netspool.without-loop")
 }
 
-extension Failure {
+extension NetworkError {
   /// The origin answered, with a status that says no.
-  init(status response: Response) {
+  init(status response: NetworkResponse) {
     self.init(
       .status, reason: "\(response.head.status)", underlying: .http(response.head.status),
       sendState: .answered)

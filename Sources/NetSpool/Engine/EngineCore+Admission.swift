@@ -16,7 +16,7 @@ extension EngineCore {
     {
       guard let origin = origins.byID[id] else { continue }
       operation.loop.ticket = nil
-      do throws(Failure) {
+      do throws(NetworkError) {
         try start(operation, at: origin)
       } catch {
         queue.finished(origin.id)
@@ -26,7 +26,7 @@ extension EngineCore {
     }
   }
 
-  private func start(_ operation: Operation, at origin: Origin) throws(Failure) {
+  private func start(_ operation: NetworkOperation, at origin: Origin) throws(NetworkError) {
     let now = MonotonicClock.now
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
@@ -47,14 +47,16 @@ extension EngineCore {
   }
 
   private func idleTransfer(
-    at origin: Origin, for operation: Operation, _ credential: Credential?
-  ) throws(Failure) -> Transfer {
+    at origin: Origin, for operation: NetworkOperation, _ credential: NetworkCredentials?
+  ) throws(NetworkError) -> Transfer {
     let scope = HandleScope(
       engine: operation.context.id, streams: hasStreams(operation), identity: credential?.id ?? 0)
     if let transfer = origin.idle.take(scope) { return transfer }
     var settings = operation.context.handleSettings
     // Such a name escapes the list of public suffixes, and with it a cookie for a whole country.
-    if settings.keepsCookies, origin.hasTrailingDot { throw Failure(.invalidURL, reason: "trailing dot") }
+    if settings.keepsCookies, origin.hasTrailingDot {
+      throw NetworkError(.invalidURL, reason: "trailing dot")
+    }
     if let credential { settings.identify(as: credential) }
     if scope.streams {
       settings.receiveBufferBytes = max(settings.receiveBufferBytes, HandleSettings.streamBufferBytes)
@@ -72,25 +74,26 @@ extension EngineCore {
   }
 
   private func makePlan(
-    _ operation: Operation, _ request: Request, _ transfer: Transfer, _ credential: Credential?
-  ) throws(Failure) -> Transfer.Plan {
+    _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer,
+    _ credential: NetworkCredentials?
+  ) throws(NetworkError) -> Transfer.Plan {
     let journey = operation.loop.journey
     var plan = Transfer.Plan(url: journey?.url ?? request.url)
     plan.method = journey?.method ?? request.method
     plan.limits = operation.context.limits
     plan.timeouts =
-      request.hasExtras ? request.extra.timeouts ?? operation.context.timeouts : operation.context.timeouts
-    if hasStreams(operation), !request.hasExtras || request.extra.timeouts == nil {
+      request.timeouts ?? operation.context.timeouts
+    if hasStreams(operation), request.timeouts == nil {
       plan.timeouts.total = nil
     }
-    let isKeyed = request.hasExtras && request.extra.idempotencyKey != nil
+    let isKeyed = request.idempotencyKey != nil
     plan.refusesResend =
       !(plan.method.isIdempotent || isKeyed) || !retryPolicy(operation, request).repeatsOnDeadConnection
     plan.needsFreshConnection = journey?.needsFreshConnection ?? false
     journey?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
     plan.hasLegs = credential?.isNTLM ?? false
-    do throws(Failure) {
+    do throws(NetworkError) {
       try setHeaders(&plan, operation, request, transfer, credential)
     } catch {
       plan.source?.close()
@@ -100,11 +103,11 @@ extension EngineCore {
   }
 
   private func makeSource(
-    _ operation: Operation, _ request: Request, _ transfer: Transfer
-  ) throws(Failure) -> (any BodySource)? {
-    guard request.hasExtras, operation.loop.journey?.keepsBody ?? true else { return nil }
+    _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer
+  ) throws(NetworkError) -> (any BodySource)? {
+    guard operation.loop.journey?.keepsBody ?? true else { return nil }
     let driver = driver
-    let source = try request.extra.prepared.makeSource(ready: {
+    let source = request.prepared.makeSource(ready: {
       driver.perform { _ in operation.loop.transfer?.resumeSending() }
     })
     try source?.open()
@@ -113,20 +116,21 @@ extension EngineCore {
 
   /// The lines are told to libcurl only when they differ from the last exchange's on this handle.
   private func setHeaders(
-    _ plan: inout Transfer.Plan, _ operation: Operation, _ request: Request, _ transfer: Transfer,
-    _ credential: Credential?
-  ) throws(Failure) {
+    _ plan: inout Transfer.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ transfer: Transfer,
+    _ credential: NetworkCredentials?
+  ) throws(NetworkError) {
     let own = operation.loop.journey?.headers ?? request.headers
     let isForeign = operation.loop.journey?.isForeign ?? false
     let hasBody = plan.source != nil || plan.method.expectsBody
-    let conditions = operation.loop.cacheUse?.conditions ?? HeaderFields()
+    let conditions = operation.loop.cacheUse?.conditions ?? Headers()
     let isBare = own.count == 0 && !isForeign && !hasBody
     let isPlain = isBare && conditions.count == 0 && credential?.isConstant ?? true
     plan.decodes =
       operation.context.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
-    let defaults = isForeign ? HeaderFields() : operation.context.headers
+    let defaults = isForeign ? Headers() : operation.context.headers
     let added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
     plan.headerLines =
       isBare
@@ -137,23 +141,24 @@ extension EngineCore {
   }
 
   private func addedFields(
-    _ credential: Credential?, _ operation: Operation, _ request: Request, _ plan: Transfer.Plan,
-    own: HeaderFields, defaults: HeaderFields
-  ) throws(Failure) -> HeaderFields {
+    _ credential: NetworkCredentials?, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ plan: Transfer.Plan,
+    own: Headers, defaults: Headers
+  ) throws(NetworkError) -> Headers {
     if let origin = operation.loop.origin {
       try refuseInClear(own, at: origin, operation.context)
       try refuseInClear(defaults, at: origin, operation.context)
     }
-    guard let credential else { return HeaderFields() }
+    guard let credential else { return Headers() }
     return try authorization(credential, operation, request, plan, own: own + defaults)
   }
 
-  func hasStreams(_ operation: Operation) -> Bool {
+  func hasStreams(_ operation: NetworkOperation) -> Bool {
     operation.shared.withLock { !$0.streams.isEmpty }
   }
 
   /// A paused transfer has its slot again.
-  private func goOn(_ operation: Operation) {
+  private func goOn(_ operation: NetworkOperation) {
     guard let transfer = operation.loop.transfer else { return }
     transfer.slot = running.count
     running.append(transfer)
@@ -164,14 +169,14 @@ extension EngineCore {
 
   // MARK: Sinks
 
-  private func attachSinks(_ operation: Operation, _ transfer: Transfer) {
+  private func attachSinks(_ operation: NetworkOperation, _ transfer: Transfer) {
     forEachWaiter(of: operation) { makeSinks(of: $0, for: operation) }
     transfer.fanout = operation.loop.extras?.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
   }
 
   /// A late follower with streams of its own.
-  func addSinks(of follower: Operation, to carrier: Operation) {
+  func addSinks(of follower: NetworkOperation, to carrier: NetworkOperation) {
     makeSinks(of: follower, for: carrier)
     guard let transfer = carrier.loop.transfer else { return }
     transfer.fanout = carrier.loop.extras?.fanout
@@ -179,7 +184,7 @@ extension EngineCore {
     if transfer.bodyUse != nil { transfer.widen(streamsOf: follower.id) }
   }
 
-  func makeSinks(of operation: Operation, for carrier: Operation) {
+  func makeSinks(of operation: NetworkOperation, for carrier: NetworkOperation) {
     let streams = operation.shared.withLock { $0.streams }
     guard !streams.isEmpty, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true
@@ -194,9 +199,9 @@ extension EngineCore {
     }
   }
 
-  private func sinkFailed(_ operation: Operation, _ index: Int, _ cause: SinkFailure) {
+  private func sinkFailed(_ operation: NetworkOperation, _ index: Int, _ cause: SinkFailure) {
     guard operation.loop.extras?.sinkFailure == nil else { return }
-    var failure = Failure(
+    var failure = NetworkError(
       .sinkFailed, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
       sendState: .answered)
     failure.url = operation.request.url

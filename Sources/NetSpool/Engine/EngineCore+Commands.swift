@@ -2,20 +2,20 @@ internal import Synchronization
 
 /// What users ask for while operations are on their way.
 extension EngineCore {
-  func cancel(_ operation: Operation) {
+  func cancel(_ operation: NetworkOperation) {
     loop.assertOnLoop()
     guard operation.loop.isSubmitted else { return operation.loop.isCancelledEarly = true }
-    withdraw(operation, Failure(.cancelled))
+    withdraw(operation, NetworkError(.cancelled))
   }
 
   /// It ended without ever coming here.
-  func refused(_ operation: Operation, _ failure: Failure) {
+  func refused(_ operation: NetworkOperation, _ failure: NetworkError) {
     closeUnusedStreams(operation, .failure(failure))
     release(operation.id)
   }
 
   /// Ends one operation from our side. Others that share its exchange go on.
-  func withdraw(_ operation: Operation, _ failure: Failure) {
+  func withdraw(_ operation: NetworkOperation, _ failure: NetworkError) {
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
     if let freezer = operation.loop.extras?.freezer {
       freezer.dispatch { $0.withdraw(operation) }
@@ -37,7 +37,7 @@ extension EngineCore {
   }
 
   /// Everybody has left: takes a carrier out of wherever it is, without telling anybody.
-  private func endExchange(_ operation: Operation, _ failure: Failure) {
+  private func endExchange(_ operation: NetworkOperation, _ failure: NetworkError) {
     if ending[operation.id] != nil { return }  // over already; its sinks are finishing
     unregister(operation)
     parked[operation.id] = nil
@@ -57,7 +57,7 @@ extension EngineCore {
     fanout?.finish(failure) {}
   }
 
-  private func stop(_ transfer: Transfer, of operation: Operation, _ failure: Failure) {
+  private func stop(_ transfer: Transfer, of operation: NetworkOperation, _ failure: NetworkError) {
     operation.loop.transfer = nil
     let hadSlot = transfer.slot >= 0
     leaveRunning(transfer)
@@ -68,7 +68,7 @@ extension EngineCore {
   }
 
   /// Streams of an operation that never started are closed all the same: exactly once.
-  func closeUnusedStreams(_ operation: Operation, _ outcome: Operation.Outcome) {
+  func closeUnusedStreams(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     // Given up in any case: a stream whose closure knows the operation would keep it alive for ever.
     let streams = operation.takeStreams()
     guard case .failure(let failure) = outcome, !operation.loop.hasSinks else { return }
@@ -78,13 +78,13 @@ extension EngineCore {
 
   // MARK: Priority, pause
 
-  func reprioritise(_ operation: Operation) {
+  func reprioritise(_ operation: NetworkOperation) {
     let carrier = operation.loop.extras?.carrier ?? operation
     raise(carrier, to: highestPriority(carrier))
   }
 
   /// Stops reading and frees the slot. A shared exchange goes on for the others.
-  func pause(_ operation: Operation) {
+  func pause(_ operation: NetworkOperation) {
     guard !operation.loop.isPaused, operation.loop.extras?.carrier == nil,
       operation.loop.followersLeft == 0
     else {
@@ -107,7 +107,7 @@ extension EngineCore {
     set(.paused, operation)
   }
 
-  func resume(_ operation: Operation) {
+  func resume(_ operation: NetworkOperation) {
     guard operation.loop.isPaused, operation.shared.withLock({ $0.outcome == nil }) else { return }
     operation.loop.isPaused = false
     parked[operation.id] = nil
@@ -115,7 +115,7 @@ extension EngineCore {
     wait(operation, operation.request.priority, atFront: true)
   }
 
-  private func freeSlot(of operation: Operation) {
+  private func freeSlot(of operation: NetworkOperation) {
     guard let origin = operation.loop.origin else { return }
     queue.finished(origin.id)
     apply(.abandoned, to: origin, now: MonotonicClock.now)
@@ -124,7 +124,9 @@ extension EngineCore {
   // MARK: Many at once
 
   /// Ends every operation that matches.
-  func cancelAll(_ failure: Failure = Failure(.cancelled), where matches: (Operation) -> Bool) {
+  func cancelAll(
+    _ failure: NetworkError = NetworkError(.cancelled), where matches: (NetworkOperation) -> Bool
+  ) {
     loop.assertOnLoop()
     for operation in everyone() where operation.shared.withLock({ $0.outcome == nil }) {
       // Attempts for frozen requests are nobody's to cancel; they end with their engine.
@@ -133,14 +135,14 @@ extension EngineCore {
     }
   }
 
-  func endAll(_ failure: Failure) { cancelAll(failure) { _ in true } }
+  func endAll(_ failure: NetworkError) { cancelAll(failure) { _ in true } }
 
   /// All that have not ended.
-  func everyone() -> [Operation] {
+  func everyone() -> [NetworkOperation] {
     var carriers = Array(blocked.values)
     queue.forEachWaiting { _, operation in carriers.append(operation) }
     for transfer in running {
-      if let operation = transfer.owner as? Operation { carriers.append(operation) }
+      if let operation = transfer.owner as? NetworkOperation { carriers.append(operation) }
     }
     carriers.append(contentsOf: parked.values)
     carriers.append(contentsOf: delayed.values)
@@ -153,33 +155,33 @@ extension EngineCore {
 
   /// Ends an engine's operations with `engineClosed` when the deadline has passed, and calls back, on the
   /// engine's delivery target, once all its final events are delivered.
-  func shutDown(_ context: EngineContext, seconds: Double, done: @escaping @Sendable () -> Void) {
+  func shutDown(_ context: EngineContext, deadline: Duration, done: @escaping @Sendable () -> Void) {
     let mine = everyone().filter {
       $0.context === context && !$0.isAttempt && $0.shared.withLock { $0.outcome == nil }
     }
     let countdown = Countdown(mine.count + 2) { context.deliverLate(done) }
-    leaveFrozen(context, seconds: seconds) { countdown.signal() }
+    leaveFrozen(context, deadline: deadline) { countdown.signal() }
     // Behind those that have ended and whose closures have not run yet.
-    tell(Operation(Request(url: ""), context: context), .mark { countdown.signal() })
+    tell(NetworkOperation(NetworkRequest(url: ""), context: context), .mark { countdown.signal() })
     for operation in mine { operation.add(.ended { countdown.signal() }) }
     guard !mine.isEmpty || context.freezing != nil else { return }
-    timers.after(milliseconds: UInt64(min(max(0, seconds), 1e9) * 1000)) { [unowned self] in
-      cancelAll(Failure(.engineClosed)) { $0.context === context }
+    timers.after(milliseconds: deadline.milliseconds) { [unowned self] in
+      cancelAll(NetworkError(.engineClosed)) { $0.context === context }
     }
   }
 
   /// `done` comes when nothing frozen of this engine is on its way any more.
   private func leaveFrozen(
-    _ context: EngineContext, seconds: Double, _ done: @escaping @Sendable () -> Void
+    _ context: EngineContext, deadline: Duration, _ done: @escaping @Sendable () -> Void
   ) {
     guard let freezer = context.freezing?.freezer else { return done() }
-    if freezer.leave(context, seconds: seconds, done) { return }
+    if freezer.leave(context, deadline: deadline, done) { return }
     done()
   }
 
   // MARK: Settings
 
-  func apply(_ new: QueueSettings) {
+  func apply(_ new: NetworkQueue.Configuration) {
     settings = new
     queue.maximumConcurrent = new.maximumConcurrent
     let goesOn = queue.isSuspended && !new.isSuspended

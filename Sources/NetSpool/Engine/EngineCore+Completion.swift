@@ -5,8 +5,8 @@ extension EngineCore {
   // MARK: The head
 
   /// Decides at the head what becomes of the body. In the middle of libcurl's work, so it only notes.
-  func bodyUse(_ transfer: Transfer, _ head: CoreResponseHead) -> BodyUse {
-    guard let operation = transfer.owner as? Operation else { return .discard }
+  func bodyUse(_ transfer: Transfer, _ head: ResponseHead) -> BodyUse {
+    guard let operation = transfer.owner as? NetworkOperation else { return .discard }
     noteLatency(operation, transfer, head)
     if let next = nextExchange(operation, transfer, head) {
       operation.makeJourney().next = next
@@ -24,7 +24,7 @@ extension EngineCore {
   }
 
   private func nextExchange(
-    _ operation: Operation, _ transfer: Transfer, _ head: CoreResponseHead
+    _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead
   ) -> Journey.Next? {
     if head.status == 304, let use = operation.loop.cacheUse, use.isConditional {
       return noteNotModified(use, head) ? nil : .unconditional
@@ -33,7 +33,7 @@ extension EngineCore {
     if head.status >= 300, head.status < 400 { return redirect(operation, head) }
     if head.status == 417, mayGoWithoutExpect(operation, transfer) {
       // Ended here, or libcurl would repeat it by itself in the middle of the exchange.
-      transfer.fail(Failure(.status, reason: "417", underlying: .http(417), sendState: .answered))
+      transfer.fail(NetworkError(.status, reason: "417", underlying: .http(417), sendState: .answered))
       return .withoutExpect
     }
     guard head.status >= 400 else { return nil }
@@ -44,7 +44,7 @@ extension EngineCore {
 
   /// 304 and 206 answer a question that was not put, so what they leave out is nowhere (RFC 9110 sections
   /// 15.3.7 and 15.4.5).
-  private func unasked(_ operation: Operation, _ head: CoreResponseHead) -> Failure? {
+  private func unasked(_ operation: NetworkOperation, _ head: ResponseHead) -> NetworkError? {
     let fields = operation.loop.journey?.headers ?? operation.request.headers
     let names: [String]
     switch head.status {
@@ -53,19 +53,19 @@ extension EngineCore {
     default: return nil
     }
     if names.contains(where: { fields.contains($0) || operation.context.headers.contains($0) }) { return nil }
-    return Failure(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
+    return NetworkError(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
   }
 
   /// Once, and only before a byte of the body has gone (RFC 9110 section 10.1.1).
-  private func mayGoWithoutExpect(_ operation: Operation, _ transfer: Transfer) -> Bool {
+  private func mayGoWithoutExpect(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
     transfer.hasBodyToSend && transfer.bytesSent == 0 && operation.loop.journey?.refusesExpect != true
-      && operation.request.extra.prepared.canReplay
+      && operation.request.prepared.canReplay
   }
 
-  private func redirect(_ operation: Operation, _ head: CoreResponseHead) -> Journey.Next? {
+  private func redirect(_ operation: NetworkOperation, _ head: ResponseHead) -> Journey.Next? {
     let request = operation.request
-    let policy = request.extra.redirects ?? operation.context.redirects
-    do throws(Failure) {
+    let policy = request.redirects ?? operation.context.redirects
+    do throws(NetworkError) {
       guard
         let location = try RedirectDecision.location(
           status: head.status, fields: head.headers, policy: policy)
@@ -78,8 +78,8 @@ extension EngineCore {
       let hop = try RedirectDecision.hop(
         status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
         from: current, to: target, history: history, policy: policy)
-      if hop.keepsBody, !request.extra.prepared.canReplay {
-        throw Failure(
+      if hop.keepsBody, !request.prepared.canReplay {
+        throw NetworkError(
           .redirectRefused, reason: "body", underlying: .http(head.status), sendState: .answered)
       }
       return .redirect(hop)
@@ -88,20 +88,19 @@ extension EngineCore {
     }
   }
 
-  private static func resolve(_ location: String, against base: String) throws(Failure) -> URLPieces {
-    do throws(Failure) {
+  private static func resolve(_ location: String, against base: String) throws(NetworkError) -> URLPieces {
+    do throws(NetworkError) {
       return try URLParser.parse(location, relativeTo: base).pieces
     } catch {
       if error.reason?.hasPrefix("scheme") == true {
-        throw Failure(.redirectRefused, reason: "scheme", sendState: .answered)
+        throw NetworkError(.redirectRefused, reason: "scheme", sendState: .answered)
       }
-      throw Failure(.badLocation, reason: error.reason, sendState: .answered)
+      throw NetworkError(.badLocation, reason: error.reason, sendState: .answered)
     }
   }
 
-  private func hasBody(_ request: Request) -> Bool {
-    guard request.hasExtras else { return false }
-    if case .none = request.extra.prepared { return false }
+  private func hasBody(_ request: NetworkRequest) -> Bool {
+    if case .none = request.prepared { return false }
     return true
   }
 
@@ -109,7 +108,7 @@ extension EngineCore {
 
   /// libcurl reported the end, or (without a code) we ended it.
   func completed(_ transfer: Transfer, code: Int32?) {
-    guard let operation = transfer.owner as? Operation else {
+    guard let operation = transfer.owner as? NetworkOperation else {
       connectivity?.probed(transfer, code: code)
       return
     }
@@ -137,7 +136,7 @@ extension EngineCore {
   }
 
   /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
-  private static func isBeyondAnswer(_ failure: Failure?) -> Bool { failure?.sendState == .answered }
+  private static func isBeyondAnswer(_ failure: NetworkError?) -> Bool { failure?.sendState == .answered }
 
   func leaveRunning(_ transfer: Transfer) {
     guard transfer.slot >= 0 else { return }
@@ -150,7 +149,7 @@ extension EngineCore {
   }
 
   /// A paused exchange ended all the same; its slot was given back when it paused.
-  private func unpark(_ operation: Operation) {
+  private func unpark(_ operation: NetworkOperation) {
     parked[operation.id] = nil
     operation.loop.isPaused = false
     if let ticket = operation.loop.ticket { queue.remove(ticket) }
@@ -158,7 +157,8 @@ extension EngineCore {
   }
 
   private func finishSlot(
-    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?, _ metrics: CoreTransferMetrics
+    _ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?,
+    _ metrics: NetworkResponse.Metrics
   ) {
     guard let origin = operation.loop.origin else { return }
     queue.finished(origin.id)
@@ -166,7 +166,7 @@ extension EngineCore {
   }
 
   /// The next exchange of the same operation; its transfer goes back first.
-  private func goOn(_ operation: Operation, _ transfer: Transfer, _ next: Journey.Next) {
+  private func goOn(_ operation: NetworkOperation, _ transfer: Transfer, _ next: Journey.Next) {
     let journey = operation.makeJourney()
     if case .ask = next { journey.refusal = makeAnswer(operation, transfer, transfer.metrics()) }
     operation.loop.transfer = nil
@@ -189,7 +189,7 @@ extension EngineCore {
     }
   }
 
-  private func redirect(_ operation: Operation, _ journey: Journey, _ hop: RedirectHop) {
+  private func redirect(_ operation: NetworkOperation, _ journey: Journey, _ hop: RedirectHop) {
     journey.history?.append(method: hop.method, url: hop.url)
     if !hop.isSameOrigin && !journey.isForeign {
       journey.isForeign = true
@@ -201,7 +201,7 @@ extension EngineCore {
     journey.sent.beginAnew()
     journey.method = hop.method
     journey.keepsBody = journey.keepsBody && hop.keepsBody
-    do throws(Failure) {
+    do throws(NetworkError) {
       operation.loop.origin = try origins.place(journey.url, make: makeOrigin).origin
     } catch { return endCarrier(operation, error) }
     if consult(operation, operation.request) { return }
@@ -209,8 +209,8 @@ extension EngineCore {
   }
 
   /// The engine's fields and the request's own, which win.
-  private func merged(_ operation: Operation, _ journey: Journey) -> HeaderFields {
-    var fields = HeaderFields()
+  private func merged(_ operation: NetworkOperation, _ journey: Journey) -> Headers {
+    var fields = Headers()
     for field in operation.context.headers where !journey.headers.contains(field.name) {
       fields.append(name: field.nameBytes, value: field.valueBytes)
     }
@@ -218,7 +218,7 @@ extension EngineCore {
     return fields
   }
 
-  func delay(_ operation: Operation, _ journey: Journey, seconds: Double) {
+  func delay(_ operation: NetworkOperation, _ journey: Journey, seconds: Double) {
     for waiter in waiters(of: operation) { set(.queued, waiter) }
     guard seconds > 0 else { return wait(operation, operation.request.priority, atFront: true) }
     delayed[operation.id] = operation
@@ -232,8 +232,8 @@ extension EngineCore {
   // MARK: The end of the operation
 
   private func finish(
-    _ operation: Operation, _ transfer: Transfer, _ failure: Failure?,
-    _ metrics: CoreTransferMetrics
+    _ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?,
+    _ metrics: NetworkResponse.Metrics
   ) {
     var (answer, failure) = (
       makeAnswer(operation, transfer, metrics), failure.map { blamingNetwork($0, operation) }
@@ -249,13 +249,14 @@ extension EngineCore {
     if let answer, answer.source != .network { return self.answer(operation, answer) }
     guard let fanout else { return deliver(operation, answer, failure, nil) }
     let refusal =
-      failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? Failure(status: $0) : nil }
+      failure ?? answer.flatMap { bodySize >= 0 && $0.head.status >= 300 ? NetworkError(status: $0) : nil }
     publish(operation, answer, failure, fanout, refusal: refusal)
   }
 
   /// The body is whole, or never will be: the streams end, and then the operation.
   func publish(
-    _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout, refusal: Failure?
+    _ operation: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?, _ fanout: SinkFanout,
+    refusal: NetworkError?
   ) {
     ending[operation.id] = operation
     fanout.finish(refusal) { [self] in
@@ -266,21 +267,21 @@ extension EngineCore {
   }
 
   private func makeAnswer(
-    _ operation: Operation, _ transfer: Transfer, _ metrics: CoreTransferMetrics
-  ) -> Response? {
+    _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics
+  ) -> NetworkResponse? {
     guard var head = transfer.head else { return nil }
     head.trailers = transfer.trailers
     var metrics = metrics
     metrics.attempts = operation.loop.journey?.attempts ?? 1
     metrics.redirects = operation.loop.journey?.history?.hops ?? 0
-    let body = transfer.keptBytesMax > 0 ? Body.empty : Body(transfer.takeCollected())
-    return Response(
+    let body = transfer.keptBytesMax > 0 ? ResponseBody.empty : ResponseBody(transfer.takeCollected())
+    return NetworkResponse(
       head: head, body: body, source: .network, finalURL: transfer.url,
       metrics: metrics, streams: [])
   }
 
   func deliver(
-    _ operation: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
+    _ operation: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?, _ fanout: SinkFanout?
   ) {
     let followers = operation.loop.followers
     var failure = failure
@@ -297,7 +298,7 @@ extension EngineCore {
   }
 
   private func deliver(
-    to waiter: Operation, _ answer: Response?, _ failure: Failure?, _ fanout: SinkFanout?
+    to waiter: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?, _ fanout: SinkFanout?
   ) {
     if var failure = waiter.loop.extras?.sinkFailure ?? failure {
       failure.response = failure.response ?? answer
@@ -307,24 +308,24 @@ extension EngineCore {
       waiter.loop.extras?.provided = nil
       if let fanout { answer.streams = fanout.reports(of: waiter.id) }
       if answer.head.status == 304 || answer.source == .revalidated { tell(waiter, .notModified) }
-      conclude(waiter, .response(answer))
+      conclude(waiter, .success(answer))
     }
   }
 
   /// Ends a carrier that has no exchange under way, and all who wait for it.
-  func endCarrier(_ operation: Operation, _ failure: Failure) {
+  func endCarrier(_ operation: NetworkOperation, _ failure: NetworkError) {
     unregister(operation)
     guard let fanout = operation.loop.extras?.fanout else { return deliver(operation, nil, failure, nil) }
     publish(operation, nil, failure, fanout, refusal: failure)
   }
 
-  func unregister(_ operation: Operation) {
+  func unregister(_ operation: NetworkOperation) {
     guard operation.loop.sharingKey != 0 else { return }
     coalescer.remove(operation, operation.loop.sharingKey)
     operation.loop.sharingKey = 0
   }
 
-  func recycle(_ transfer: Transfer, _ operation: Operation) {
+  func recycle(_ transfer: Transfer, _ operation: NetworkOperation) {
     transfer.reset()
     if !isClosing, transfer.mayServeAgain { operation.loop.origin?.idle.give(transfer) }
   }

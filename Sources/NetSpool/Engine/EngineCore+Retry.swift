@@ -2,16 +2,17 @@
 extension EngineCore {
   /// Seconds until the next attempt; nil when there is none.
   func retryDelay(
-    _ operation: Operation, _ transfer: Transfer, _ cause: FailedAttempt.Cause, head: CoreResponseHead? = nil,
-    failure: Failure? = nil
+    _ operation: NetworkOperation, _ transfer: Transfer, _ cause: FailedAttempt.Cause,
+    head: ResponseHead? = nil,
+    failure: NetworkError? = nil
   ) -> Double? {
     guard !isClosing, operation.loop.extras?.sinkFailure == nil else { return nil }
     let request = operation.request
     let attempt = FailedAttempt(
       cause, number: operation.loop.journey?.attempts ?? 1,
       isIdempotent: (operation.loop.journey?.method ?? request.method).isIdempotent,
-      isKeyed: request.hasExtras && request.extra.idempotencyKey != nil,
-      isReplayable: !transfer.hasStreamed && (!request.hasExtras || request.extra.prepared.canReplay),
+      isKeyed: request.idempotencyKey != nil,
+      isReplayable: !transfer.hasStreamed && request.prepared.canReplay,
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
       retryAfter: head.flatMap { Self.retryAfter($0) })
     let policy = retryPolicy(operation, request)
@@ -24,11 +25,11 @@ extension EngineCore {
     return seconds
   }
 
-  func retryPolicy(_ operation: Operation, _ request: Request) -> RetryPolicy {
-    (request.hasExtras ? request.extra.retry : nil) ?? operation.context.retry
+  func retryPolicy(_ operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
+    request.retry ?? operation.context.retry
   }
 
-  static func retryAfter(_ head: CoreResponseHead) -> Double? {
+  static func retryAfter(_ head: ResponseHead) -> Double? {
     head.headers.first("Retry-After").flatMap {
       RetryAfter.parse(Array($0.utf8)[...], now: WallClock.seconds)
     }

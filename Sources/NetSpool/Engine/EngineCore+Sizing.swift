@@ -2,7 +2,7 @@
 extension EngineCore {
   /// The head of an answer is there: its time tells of the origin, and does not know how long the body is. In the
   /// middle of libcurl's work; it only changes numbers.
-  func noteLatency(_ operation: Operation, _ transfer: Transfer, _ head: CoreResponseHead) {
+  func noteLatency(_ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead) {
     guard let origin = operation.loop.origin, origin.sizing.isAdaptive, head.status != 429, head.status < 500
     else { return }
     let now = MonotonicClock.now
@@ -14,7 +14,7 @@ extension EngineCore {
   }
 
   func sizingEvent(
-    _ transfer: Transfer, _ failure: Failure?, _ metrics: CoreTransferMetrics
+    _ transfer: Transfer, _ failure: NetworkError?, _ metrics: NetworkResponse.Metrics
   ) -> OriginSizing.Event {
     let since = transfer.startedAt
     if let failure {
@@ -27,7 +27,7 @@ extension EngineCore {
     if head.status >= 500 { return .failed(since: since) }
     return .finished(
       OriginSizing.Transport(
-        bytes: metrics.bytesReceived, seconds: Double(metrics.total - metrics.firstByte) / 1e6,
+        bytes: metrics.bytesReceived, seconds: Double(metrics.totalTime - metrics.firstByteTime) / 1e6,
         isConnectionNew: !metrics.connectionReused))
   }
 

@@ -12,7 +12,7 @@ extension EngineCore {
     // Those that end leave `running`, so they are collected first.
     let expired = running.compactMap { transfer in transfer.expired(now: now).map { (transfer, $0) } }
     for (transfer, expiry) in expired {
-      transfer.fail(Failure(.timedOut, reason: expiry.rawValue))
+      transfer.fail(NetworkError(.timedOut, reason: expiry.rawValue))
       completed(transfer, code: nil)
     }
     if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
@@ -21,7 +21,7 @@ extension EngineCore {
 
   /// At most ten times a second, and only what moved.
   private func reportProgress(_ transfer: Transfer) {
-    guard let operation = transfer.owner as? Operation else { return }
+    guard let operation = transfer.owner as? NetworkOperation else { return }
     // The body of a redirect, or of an answer that is asked for again, is nobody's progress.
     let hasReceived = transfer.bodyBytes != transfer.reportedBytes && transfer.bodyUse != .discard
     let hasSent = transfer.bytesSent != transfer.reportedSent
@@ -38,7 +38,7 @@ extension EngineCore {
   }
 
   /// The last word, whatever the clock says.
-  func reportLastProgress(_ operation: Operation, _ transfer: Transfer) {
+  func reportLastProgress(_ operation: NetworkOperation, _ transfer: Transfer) {
     guard transfer.head != nil else { return }
     forEachWaiter(of: operation) { waiter in
       let wants = waiter.wantedProgress
@@ -54,13 +54,13 @@ extension EngineCore {
     }
   }
 
-  private func progress(_ done: Int64, of total: Int64?, _ transfer: Transfer) -> CoreTransferProgress {
+  private func progress(_ done: Int64, of total: Int64?, _ transfer: Transfer) -> TransferProgress {
     let seconds = Double(max(1, MonotonicClock.now - transfer.startedAt)) / 1e6
-    return CoreTransferProgress(done: done, total: total, bytesPerSecond: Double(done) / seconds)
+    return TransferProgress(done: done, total: total, bytesPerSecond: Double(done) / seconds)
   }
 }
 
-extension Operation {
+extension NetworkOperation {
   var wantedProgress: (upload: Bool, download: Bool) {
     shared.withLock { ($0.handlers.wantsUpload, $0.handlers.wantsDownload) }
   }

@@ -12,7 +12,7 @@ final class EngineCore {
   let buffers = AlignedBufferPool()
   let waits: WriteWaits
   let outbox: Outbox<Delivery>
-  var queue = AdmissionQueue<Operation>()
+  var queue = AdmissionQueue<NetworkOperation>()
   var origins = OriginTable()
   /// A count of its own: the table is busy while it makes one.
   var originsKnown = 0
@@ -23,28 +23,28 @@ final class EngineCore {
   /// One waited for an operation of another queue.
   var hasForeignDependencies = false
   /// Operations that wait for others, by id.
-  var blocked: [UInt64: Operation] = [:]
+  var blocked: [UInt64: NetworkOperation] = [:]
   var running: [Transfer] = []
   /// Operations whose exchange is over and whose sinks are still publishing, by id.
-  var ending: [UInt64: Operation] = [:]
+  var ending: [UInt64: NetworkOperation] = [:]
   /// Operations whose streams are fed from the cache, by id.
-  var playing: [UInt64: Operation] = [:]
+  var playing: [UInt64: NetworkOperation] = [:]
   /// Answers from the cache whose streams wait for their turn.
   var toPlay = Line<WaitingPlayback>()
   /// Too much waits to be written to the cache.
   var isStoreBusy = false
   /// Operations that wait for their next attempt, by id.
-  var delayed: [UInt64: Operation] = [:]
+  var delayed: [UInt64: NetworkOperation] = [:]
   /// Operations whose provider of credentials has been asked, by id.
-  var asking: [UInt64: Operation] = [:]
-  var settings: QueueSettings
+  var asking: [UInt64: NetworkOperation] = [:]
+  var settings: NetworkQueue.Configuration
   var tick: LoopTimer?
   var isClosing = false
   let timers: TimerTable
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
   var deferred: [() -> Void] = []
   /// Operations paused by their users, or between two attempts, by id.
-  var parked: [UInt64: Operation] = [:]
+  var parked: [UInt64: NetworkOperation] = [:]
   var ticks = 0
   /// Nil until somebody asks how the network is.
   var connectivity: Connectivity?
@@ -52,16 +52,16 @@ final class EngineCore {
   var dispatchers: [ObjectIdentifier: FrozenDispatcher] = [:]
   /// Without anybody who asks: the last look, for failures that the network may be to blame for.
   var lastLook: (link: LinkState, at: Microseconds)?
-  private var lastActivity: QueueActivity?
+  private var lastActivity: NetworkQueue.Activity?
   var random = SystemRandomNumberGenerator()
   private var commands: [QueueDriver.Command] = []
 
   struct Delivery: Sendable {
-    let operation: Operation
-    let event: Operation.Event
+    let operation: NetworkOperation
+    let event: NetworkOperation.Notice
   }
 
-  init(driver: QueueDriver) throws(Failure) {
+  init(driver: QueueDriver) throws(NetworkError) {
     self.driver = driver
     loop = try EventLoop(mailbox: driver.mailbox)
     pools = try ConnectionPools(loop: loop)
@@ -153,7 +153,7 @@ final class EngineCore {
   // MARK: Telling
 
   /// Changes the state of one that has not ended, and says so if someone listens.
-  func set(_ state: Operation.State, _ operation: Operation) {
+  func set(_ state: NetworkOperation.State, _ operation: NetworkOperation) {
     let isHeard = operation.shared.withLock { shared in
       guard shared.outcome == nil, shared.state != state else { return false }
       shared.state = state
@@ -162,16 +162,17 @@ final class EngineCore {
     if isHeard { tell(operation, .state(state)) }
   }
 
-  func tell(_ operation: Operation, _ event: Operation.Event) {
+  func tell(_ operation: NetworkOperation, _ event: NetworkOperation.Notice) {
     outbox.put(
       Delivery(operation: operation, event: event), to: operation.context.target, key: operation.context.id)
   }
 
   /// The one place where an operation ends.
-  func conclude(_ operation: Operation, _ outcome: Operation.Outcome) {
-    let state = outcome.isCancellation ? Operation.State.cancelled : outcome.isFrozen ? .frozen : .finished
+  func conclude(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
+    let state =
+      outcome.isCancellation ? NetworkOperation.State.cancelled : outcome.isFrozen ? .frozen : .finished
     let (isFirst, isHeard, isPlain, onConclusion) = operation.shared.withLock { shared in
-      guard shared.outcome == nil else { return (false, false, true, nil as Operation.Conclusion?) }
+      guard shared.outcome == nil else { return (false, false, true, nil as NetworkOperation.Conclusion?) }
       shared.outcome = outcome
       let isHeard = shared.handlers.wantsState && shared.state != state
       shared.state = state
@@ -193,7 +194,7 @@ final class EngineCore {
     release(operation.id)
   }
 
-  func conclude(_ operation: Operation, _ failure: Failure) {
+  func conclude(_ operation: NetworkOperation, _ failure: NetworkError) {
     var failure = failure
     if failure.url == nil { failure.url = Redaction.standard.url(operation.request.url) }
     conclude(operation, .failure(failure))
@@ -216,7 +217,7 @@ final class EngineCore {
   private func end() {
     runDeferred()  // operations of the core's own may wait there for their start
     for dispatcher in dispatchers.values { dispatcher.park() }
-    endAll(Failure(.engineClosed))
+    endAll(NetworkError(.engineClosed))
     outbox.flush()
     worker.stop()
     connectivity?.close()
@@ -235,7 +236,7 @@ final class EngineCore {
   }
 }
 
-extension Operation.Outcome {
+extension NetworkOperation.Outcome {
   var isCancellation: Bool {
     if case .failure(let failure) = self { failure.code == .cancelled } else { false }
   }
@@ -246,9 +247,9 @@ extension Operation.Outcome {
   }
 }
 
-extension Failure {
+extension NetworkError {
   /// What ends an operation whose request stays frozen.
-  static let handOver = Failure(.engineClosed, reason: "frozen")
+  static let handOver = NetworkError(.engineClosed, reason: "frozen")
 
   var isHandOver: Bool { code == .engineClosed && reason == Self.handOver.reason }
 }

@@ -1,17 +1,17 @@
 /// The closures of an operation. Nearly all have one or two, which need no array.
 struct Handlers: Sendable {
   enum Handler: Sendable {
-    case completion(@Sendable (Response) -> Void)
-    case failure(@Sendable (Failure) -> Void)
+    case completion(@Sendable (NetworkResponse) -> Void)
+    case failure(@Sendable (NetworkError) -> Void)
     /// Either ending.
-    case final(@Sendable (Operation.Outcome) -> Void)
+    case final(@Sendable (NetworkOperation.Outcome) -> Void)
     /// Our own bookkeeping: either ending, after the user's closures of that time; catches nothing.
     case ended(@Sendable () -> Void)
-    case uploadProgress(@Sendable (CoreTransferProgress) -> Void)
-    case downloadProgress(@Sendable (CoreTransferProgress) -> Void)
-    case frozen(@Sendable (CoreFrozenTicket) -> Void)
+    case uploadProgress(@Sendable (TransferProgress) -> Void)
+    case downloadProgress(@Sendable (TransferProgress) -> Void)
+    case frozen(@Sendable (FrozenTicket) -> Void)
     case notModified(@Sendable () -> Void)
-    case state(@Sendable (Operation.State) -> Void)
+    case state(@Sendable (NetworkOperation.State) -> Void)
   }
 
   private var first: Handler?

@@ -2,19 +2,19 @@
 enum HeaderLines {
   /// For a request without fields and body of its own, all in one: libcurl looks at every element of its list
   /// eight times per request, and copies each as it is.
-  static func plain(_ defaults: HeaderFields) -> [String] {
+  static func plain(_ defaults: Headers) -> [String] {
     var lines = defaults.map(line)
     if !defaults.contains("Accept-Encoding") { lines.append(acceptEncoding) }
     return [lines.joined(separator: "\r\n")]
   }
 
   /// One each, to go behind others.
-  static func each(_ fields: HeaderFields) -> [String] { fields.map(line) }
+  static func each(_ fields: Headers) -> [String] { fields.map(line) }
 
   private static let acceptEncoding = "Accept-Encoding: " + ContentDecoder.acceptEncoding
 
   static func make(
-    defaults: HeaderFields, own: HeaderFields, decodes: Bool, hasBody: Bool, expects: Bool = true
+    defaults: Headers, own: Headers, decodes: Bool, hasBody: Bool, expects: Bool = true
   )
     -> [String]
   {
@@ -34,7 +34,7 @@ enum HeaderLines {
   private static func isExpect(_ name: String) -> Bool { name.lowercased() == "expect" }
 
   /// A field without a value is written with a semicolon; with a colon libcurl would remove it.
-  private static func line(_ field: HeaderFields.Field) -> String {
+  private static func line(_ field: Headers.Field) -> String {
     guard !field.valueBytes.isEmpty else { return field.name + ";" }
     return String(
       decoding: field.nameBytes + [UInt8(ascii: ":"), UInt8(ascii: " ")] + field.valueBytes, as: UTF8.self)

@@ -3,7 +3,7 @@ final class Journey {
   /// The canonical URL of the next exchange.
   var url: String
   var method: Method
-  var headers: HeaderFields
+  var headers: Headers
   var keepsBody = true
   /// Cross-origin hops no longer get the engine's own headers.
   var isForeign = false
@@ -14,7 +14,7 @@ final class Journey {
   /// The origin refused `Expect: 100-continue` with 417.
   var refusesExpect = false
   /// The user name and password of the URL.
-  var credential: Credential?
+  var credential: NetworkCredentials?
   /// What was done about a 401.
   var sent = AuthenticationDecision.Sent()
   /// Of what the provider gave; 0: nothing yet.
@@ -22,7 +22,7 @@ final class Journey {
   /// The credential was not accepted, so the 401 is the end.
   var isRefused = false
   /// The 401 that the provider was asked about.
-  var refusal: Response?
+  var refusal: NetworkResponse?
   var queueDeadline: TimerTable.Key?
   var delay: TimerTable.Key?
   /// Decided at the head, done at the end of the exchange.
@@ -37,10 +37,10 @@ final class Journey {
     /// The 401 has told how to answer.
     case authorized
     case ask(CredentialProvider)
-    case fail(Failure)
+    case fail(NetworkError)
   }
 
-  init(_ request: Request) {
+  init(_ request: NetworkRequest) {
     url = request.url
     method = request.method
     headers = request.headers

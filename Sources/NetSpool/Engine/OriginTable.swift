@@ -11,7 +11,7 @@ struct OriginTable {
     let canonical: ParsedURL?
   }
 
-  mutating func place(_ url: String, make: (URLPieces.Origin) -> Origin) throws(Failure) -> Place {
+  mutating func place(_ url: String, make: (URLPieces.Origin) -> Origin) throws(NetworkError) -> Place {
     let length = PlainURL.originLength(url)
     if let length, let origin = known(url, length) { return Place(origin: origin, canonical: nil) }
     let parsed = try URLParser.parse(url)

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Watching the queue as a whole, changing its settings, and letting it go.
 extension QueueDriver {
-  var activity: QueueActivity {
+  var activity: NetworkQueue.Activity {
     let running = running.load(ordering: .relaxed)
-    return QueueActivity(
+    return NetworkQueue.Activity(
       queued: max(
         0,
         pending.load(ordering: .relaxed) - undelivered.load(ordering: .relaxed)
@@ -16,23 +16,24 @@ extension QueueDriver {
     )
   }
 
-  func observe(activity: @escaping @Sendable (QueueActivity) -> Void) {
+  func observe(activity: @escaping @Sendable (NetworkQueue.Activity) -> Void) {
     observers.add(activity: activity)
   }
   func observe(idle: @escaping @Sendable () -> Void) { observers.add(idle: idle) }
 
-  func apply(_ new: QueueSettings) {
+  func apply(_ new: NetworkQueue.Configuration) {
     settings.withLock { $0 = new }
     // A loop that has not started reads them when it does.
     if isStarted { perform { core in core.apply(new) } }
   }
 
-  /// Blocks until nothing is pending or the deadline has passed.
-  func drain(seconds: Double) -> Bool {
-    let idle = DispatchSemaphore(value: 0)
-    observers.add(idleOnce: { idle.signal() })
-    if pending.load(ordering: .acquiring) == 0 { return true }
-    return idle.wait(timeout: .now() + seconds) == .success
+  /// Calls back once: with true when nothing is pending, with false when the deadline has passed before.
+  func drain(deadline: Duration, done: @escaping @Sendable (Bool) -> Void) {
+    let isTold = Once()
+    let tell: @Sendable (Bool) -> Void = { isIdle in if isTold.first() { done(isIdle) } }
+    observers.add(idleOnce: { tell(true) })
+    if pending.load(ordering: .acquiring) == 0 { return tell(true) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + deadline.seconds) { tell(false) }
   }
 
   /// The last reference is gone and nothing is under way: the loop thread ends by itself.

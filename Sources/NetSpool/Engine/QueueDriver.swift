@@ -7,15 +7,15 @@ final class QueueDriver: Sendable {
   typealias Action = @Sendable (EngineCore) -> Void
 
   enum Command: Sendable {
-    case submit(Operation)
-    case cancel(Operation)
+    case submit(NetworkOperation)
+    case cancel(NetworkOperation)
     case perform(Action)
   }
 
   private enum Life: Sendable {
     case asleep
     case running(SystemThread)
-    case failed(Failure)
+    case failed(NetworkError)
     case closed(handlesLeft: Int)
   }
 
@@ -36,26 +36,26 @@ final class QueueDriver: Sendable {
   let bytesIn = Atomic<Int64>(0)
   let bytesOut = Atomic<Int64>(0)
   let observers = QueueObservers()
-  let settings: Mutex<QueueSettings>
+  let settings: Mutex<NetworkQueue.Configuration>
 
-  init(settings: QueueSettings) { self.settings = Mutex(settings) }
+  init(settings: NetworkQueue.Configuration) { self.settings = Mutex(settings) }
 
   /// Any thread. Accepts the operation or answers why not.
-  func submit(_ operation: Operation, limit: Int) -> Failure? {
+  func submit(_ operation: NetworkOperation, limit: Int) -> NetworkError? {
     if let failure = startIfNeeded() { return failure }
     guard pending.add(1, ordering: .relaxed).newValue <= limit else {
       pending.subtract(1, ordering: .relaxed)
-      return Failure(.queueFull, reason: "operations")
+      return NetworkError(.queueFull, reason: "operations")
     }
     guard mailbox.send(.submit(operation)) else {
       pending.subtract(1, ordering: .relaxed)
-      return Failure(.engineClosed)
+      return NetworkError(.engineClosed)
     }
     return nil
   }
 
   /// A loop that is yet to start would keep the message, and with it the operation and this, for ever.
-  func cancel(_ operation: Operation) {
+  func cancel(_ operation: NetworkOperation) {
     if startIfNeeded() == nil { mailbox.send(.cancel(operation)) }
   }
 
@@ -75,25 +75,25 @@ final class QueueDriver: Sendable {
     }
   }
 
-  private func startIfNeeded() -> Failure? {
+  private func startIfNeeded() -> NetworkError? {
     if hasStarted.load(ordering: .acquiring) { return nil }
     return life.withLock { life in
       switch life {
       case .running: return nil
       case .failed(let failure): return failure
-      case .closed: return Failure(.engineClosed)
+      case .closed: return NetworkError(.engineClosed)
       case .asleep: return start(&life)
       }
     }
   }
 
-  private func start(_ life: inout Life) -> Failure? {
+  private func start(_ life: inout Life) -> NetworkError? {
     do throws(SystemThread.StartFailure) {
       life = .running(try SystemThread.start(name: "netspool") { [self] in run() })
       hasStarted.store(true, ordering: .releasing)
       return nil
     } catch {
-      let failure = Failure(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+      let failure = NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
       life = .failed(failure)
       return failure
     }
@@ -101,7 +101,7 @@ final class QueueDriver: Sendable {
 
   /// The loop thread's whole life.
   private func run() {
-    do throws(Failure) {
+    do throws(NetworkError) {
       let core = try EngineCore(driver: self)
       // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.
       Delivery.run([core]) { $0.run() }

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Who wants to hear what the whole queue does. Closures run on a serial queue of their own.
 final class QueueObservers: Sendable {
   private struct State: Sendable {
-    var activity: [@Sendable (QueueActivity) -> Void] = []
+    var activity: [@Sendable (NetworkQueue.Activity) -> Void] = []
     var idle: [@Sendable () -> Void] = []
     /// Called once, at the next idle moment.
     var idleOnce: [@Sendable () -> Void] = []
@@ -15,7 +15,7 @@ final class QueueObservers: Sendable {
   /// The loop asks before it counts.
   let wantsActivity = Atomic(false)
 
-  func add(activity: @escaping @Sendable (QueueActivity) -> Void) {
+  func add(activity: @escaping @Sendable (NetworkQueue.Activity) -> Void) {
     state.withLock { $0.activity.append(activity) }
     wantsActivity.store(true, ordering: .releasing)
   }
@@ -23,7 +23,7 @@ final class QueueObservers: Sendable {
   func add(idle: @escaping @Sendable () -> Void) { state.withLock { $0.idle.append(idle) } }
   func add(idleOnce: @escaping @Sendable () -> Void) { state.withLock { $0.idleOnce.append(idleOnce) } }
 
-  func tell(_ activity: QueueActivity) {
+  func tell(_ activity: NetworkQueue.Activity) {
     let observers = state.withLock { $0.activity }
     queue.async { Delivery.run(observers) { $0(activity) } }
   }

@@ -4,10 +4,10 @@ struct StreamAttachment: Sendable {
   /// Its failure fails the operation; otherwise only this stream is dropped.
   let isEssential: Bool
   /// Closes one that no sink was made for.
-  let close: @Sendable (Failure) -> Void
+  let close: @Sendable (NetworkError) -> Void
 
   init(
-    isEssential: Bool, close: @escaping @Sendable (Failure) -> Void,
+    isEssential: Bool, close: @escaping @Sendable (NetworkError) -> Void,
     makeSink: @escaping @Sendable (SinkServices) -> any Sink
   ) {
     self.isEssential = isEssential

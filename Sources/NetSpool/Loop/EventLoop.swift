@@ -21,12 +21,12 @@ final class EventLoop {
   /// Does the tick's work, what came by the mailbox included.
   var onTurn: () -> Void = {}
 
-  init<Message>(mailbox: Mailbox<Message>) throws(Failure) {
+  init<Message>(mailbox: Mailbox<Message>) throws(NetworkError) {
     unsafe loop = .allocate(capacity: 1)
     var code = unsafe uv_loop_init(loop)
     guard code == 0 else {
       unsafe loop.deallocate()
-      throw Failure(.engineStartFailed, reason: "loop", underlying: .uv(code))
+      throw NetworkError(.engineStartFailed, reason: "loop", underlying: .uv(code))
     }
     unsafe uv_prepare_init(loop, prepare.pointer)
     unsafe uv_check_init(loop, check.pointer)
@@ -38,7 +38,7 @@ final class EventLoop {
       unsafe prepare.close()
       unsafe check.close()
       _ = finish()
-      throw Failure(.engineStartFailed, reason: "files", underlying: .uv(code))
+      throw NetworkError(.engineStartFailed, reason: "files", underlying: .uv(code))
     }
     start()
     unsafe mailbox.attach(wakeUp.pointer)

@@ -35,7 +35,7 @@ extension AdmissionQueue {
 
   private var readyClasses: InlineArray<4, Bool> {
     var ready = InlineArray<4, Bool>(repeating: false)
-    for priority in Priority.allCases {
+    for priority in NetworkRequest.Priority.allCases {
       ready[Int(priority.rawValue)] =
         rings.front(priority, unresolvedMayStart: unresolvedMayStart) != nil
     }
@@ -46,7 +46,9 @@ extension AdmissionQueue {
 extension AdmissionQueue {
   /// Brings the ring membership of all the origin's lanes in line with its slots.
   mutating func settle(_ origin: OriginID) {
-    for priority in Priority.allCases { settle(lane: ReadyRings.lane(origin.rawValue, priority)) }
+    for priority in NetworkRequest.Priority.allCases {
+      settle(lane: ReadyRings.lane(origin.rawValue, priority))
+    }
   }
 
   /// A lane is in its ring exactly when it holds work and its origin has a free slot.
@@ -62,7 +64,7 @@ extension AdmissionQueue {
   }
 
   mutating func leaveRings(_ origin: OriginID) {
-    for priority in Priority.allCases {
+    for priority in NetworkRequest.Priority.allCases {
       let lane = ReadyRings.lane(origin.rawValue, priority)
       if rings[lane].isReady { rings.leave(lane, isResolved: origins[Int(origin.rawValue)].isResolved) }
     }

@@ -1,7 +1,7 @@
 extension AdmissionQueue {
   /// Adds an element behind, or before, all others of its origin and class.
   mutating func enqueue(
-    _ element: Element, origin: OriginID, priority: Priority, atFront: Bool = false
+    _ element: Element, origin: OriginID, priority: NetworkRequest.Priority, atFront: Bool = false
   ) -> Ticket {
     let slot = checked(origin)
     generation &+= 1
@@ -22,7 +22,7 @@ extension AdmissionQueue {
   /// Moves a waiting element to the end of another class of its origin; in its own class it keeps its place.
   /// False if it has left already.
   @discardableResult
-  mutating func reprioritise(_ ticket: Ticket, to priority: Priority) -> Bool {
+  mutating func reprioritise(_ ticket: Ticket, to priority: NetworkRequest.Priority) -> Bool {
     guard isWaiting(ticket) else { return false }
     let lane = nodes[ticket.index].lane & ~3 | UInt32(priority.rawValue)
     guard lane != nodes[ticket.index].lane else { return true }
@@ -42,7 +42,7 @@ extension AdmissionQueue {
   /// The body must not change the queue; collect the tickets and remove them afterwards.
   func forEachWaiting<E: Error>(_ body: (Ticket, Element) throws(E) -> Void) throws(E) {
     for origin in origins.indices where origins[origin].waiting > 0 {
-      for priority in Priority.allCases.reversed() {
+      for priority in NetworkRequest.Priority.allCases.reversed() {
         try forEachWaiting(in: ReadyRings.lane(UInt32(origin), priority), body)
       }
     }

@@ -10,7 +10,7 @@ struct ClassTurns: Sendable {
   private var due = InlineArray<4, Int>(repeating: 0)
 
   /// Virtual time of one turn: 20 divided by the weight.
-  static func cost(of priority: Priority) -> Int {
+  static func cost(of priority: NetworkRequest.Priority) -> Int {
     switch priority {
     case .urgent: 1
     case .high: 2
@@ -22,7 +22,7 @@ struct ClassTurns: Sendable {
   /// The class had nothing waiting and now has. An urgent one is due at once, the others after a wait by their
   /// weight: the past owes them nothing. What a class itself overdrew still counts, so elements that arrive
   /// one by one cannot starve the other classes.
-  mutating func didArrive(_ priority: Priority) {
+  mutating func didArrive(_ priority: NetworkRequest.Priority) {
     let wait = Self.cost(of: priority) - Self.cost(of: .urgent)
     due[Int(priority.rawValue)] = max(due[Int(priority.rawValue)], clock + wait)
   }
@@ -31,10 +31,10 @@ struct ClassTurns: Sendable {
   ///
   /// A class that could not start though it had work (its origins were full) is at most one turn behind:
   /// enough to be never passed over for ever, too little to hold up an urgent arrival.
-  mutating func take(among isReady: InlineArray<4, Bool>) -> Priority? {
-    var chosen: Priority?
+  mutating func take(among isReady: InlineArray<4, Bool>) -> NetworkRequest.Priority? {
+    var chosen: NetworkRequest.Priority?
     var earliest = Int.max
-    for priority in Priority.allCases where isReady[Int(priority.rawValue)] {
+    for priority in NetworkRequest.Priority.allCases where isReady[Int(priority.rawValue)] {
       let time = max(due[Int(priority.rawValue)], clock - Self.cost(of: priority))
       if time <= earliest { (chosen, earliest) = (priority, time) }
     }

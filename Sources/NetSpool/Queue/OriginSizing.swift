@@ -38,13 +38,14 @@ struct OriginSizing: Sendable {
   }
 
   /// May be changed at any time.
-  var sizing: QueueSizing
+  var sizing: NetworkQueue.Sizing
   /// May be changed at any time. Default `.local`.
-  var link: QueueSizing.Link
+  var link: NetworkQueue.Sizing.Link
   private var adaptive: AdaptiveWidth
 
   /// - Parameter maximum: the most that `.adaptive` allows; default 64.
-  init(_ sizing: QueueSizing = .adaptive, maximum: Int = 64, link: QueueSizing.Link = .local) {
+  init(_ sizing: NetworkQueue.Sizing = .adaptive, maximum: Int = 64, link: NetworkQueue.Sizing.Link = .local)
+  {
     self.sizing = sizing
     self.link = link
     adaptive = AdaptiveWidth(maximum: maximum)

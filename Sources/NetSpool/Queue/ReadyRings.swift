@@ -25,11 +25,11 @@ struct ReadyRings: Sendable {
     set { lanes[Int(lane)] = newValue }
   }
 
-  static func lane(_ origin: UInt32, _ priority: Priority) -> UInt32 {
+  static func lane(_ origin: UInt32, _ priority: NetworkRequest.Priority) -> UInt32 {
     origin << 2 | UInt32(priority.rawValue)
   }
 
-  static func priority(of lane: UInt32) -> Priority {
+  static func priority(of lane: UInt32) -> NetworkRequest.Priority {
     switch lane & 3 {
     case 0: .low
     case 1: .normal
@@ -40,12 +40,12 @@ struct ReadyRings: Sendable {
 
   /// Adds the four lanes of the next origin.
   mutating func addOrigin() {
-    for _ in Priority.allCases { lanes.append(Lane()) }
+    for _ in NetworkRequest.Priority.allCases { lanes.append(Lane()) }
   }
 
   /// The lane of a class whose turn it is: the one that joined first, in the resolved ring or, when those may
   /// start, in the unresolved one.
-  func front(_ priority: Priority, unresolvedMayStart: Bool) -> UInt32? {
+  func front(_ priority: NetworkRequest.Priority, unresolvedMayStart: Bool) -> UInt32? {
     let resolved = heads[ring(priority, isResolved: true)]
     let unresolved = unresolvedMayStart ? heads[ring(priority, isResolved: false)] : noIndex
     switch (resolved, unresolved) {
@@ -80,7 +80,7 @@ struct ReadyRings: Sendable {
     lanes[Int(lane)].ringPrevious = noIndex
   }
 
-  private func ring(_ priority: Priority, isResolved: Bool) -> Int {
+  private func ring(_ priority: NetworkRequest.Priority, isResolved: Bool) -> Int {
     Int(priority.rawValue) * 2 + (isResolved ? 0 : 1)
   }
 }

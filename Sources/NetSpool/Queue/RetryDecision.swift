@@ -2,7 +2,7 @@
 struct FailedAttempt: Sendable {
   enum Cause: Hashable, Sendable {
     case status(Int)
-    case failure(FailureCode)
+    case failure(NetworkError.Code)
   }
 
   var cause: Cause
@@ -15,7 +15,7 @@ struct FailedAttempt: Sendable {
   /// Its body and its sinks can start over: false for a consumed upload stream, and once a sink that cannot
   /// rewind has taken bytes.
   var isReplayable: Bool
-  var sendState: Failure.SendState
+  var sendState: NetworkError.SendState
   /// The connection had served another request before.
   var wasReused: Bool
   /// Seconds the origin asked us to wait.
@@ -25,7 +25,7 @@ struct FailedAttempt: Sendable {
 
   init(
     _ cause: Cause, number: Int = 1, isIdempotent: Bool, isKeyed: Bool = false, isReplayable: Bool = true,
-    sendState: Failure.SendState, wasReused: Bool = false, retryAfter: Double? = nil,
+    sendState: NetworkError.SendState, wasReused: Bool = false, retryAfter: Double? = nil,
     secondsLeft: Double = .infinity
   ) {
     self.cause = cause
@@ -53,7 +53,7 @@ enum RetryDecision: Hashable, Sendable {
 ///
 /// - Parameter random: evenly distributed in 0..<1.
 func retryDecision(
-  _ attempt: FailedAttempt, policy: RetryPolicy, budget: inout RetryBudget, random: Double
+  _ attempt: FailedAttempt, policy: NetworkRequest.Retry, budget: inout RetryBudget, random: Double
 ) -> RetryDecision {
   guard attempt.isIdempotent || attempt.isKeyed, attempt.isReplayable else { return .giveUp }
   if policy.repeatsOnDeadConnection, attempt.diedWithConnection { return .retry(after: 0) }
@@ -71,7 +71,7 @@ extension FailedAttempt {
   }
 }
 
-extension RetryPolicy {
+extension NetworkRequest.Retry {
   fileprivate func covers(_ cause: FailedAttempt.Cause) -> Bool {
     switch cause {
     case .status(let status): statuses.contains(status)

@@ -18,7 +18,7 @@ final class CacheStore: Sendable {
   ///
   /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull`, `tooManyOpenFiles` or
   /// `engineStartFailed`. A damaged file is no error: it is moved aside (see `opening`).
-  static func open(_ settings: CacheStoreSettings) throws(Failure) -> CacheStore {
+  static func open(_ settings: CacheStoreSettings) throws(NetworkError) -> CacheStore {
     CacheStore(try CacheStoreRegistry.shared.core(settings))
   }
 
@@ -45,7 +45,7 @@ extension CacheStore {
     isUsable ? core.lookup(key) : nil
   }
 
-  var statistics: CoreCacheStatistics { isUsable ? core.statistics : CoreCacheStatistics() }
+  var statistics: CacheStatistics { isUsable ? core.statistics : CacheStatistics() }
 }
 
 // MARK: Changing

@@ -11,7 +11,7 @@ final class CacheStoreCore: Sendable {
   let residence: Residence
   private let thread = Mutex<SystemThread?>(nil)
 
-  init(_ environment: Environment, _ settings: CacheStoreSettings) throws(Failure) {
+  init(_ environment: Environment, _ settings: CacheStoreSettings) throws(NetworkError) {
     self.environment = environment
     self.settings = settings
     book = LeaseBook(pinnedMax: settings.pinnedMax)
@@ -31,12 +31,12 @@ final class CacheStoreCore: Sendable {
     }
   }
 
-  func start() throws(Failure) {
+  func start() throws(NetworkError) {
     do {
       let started = try SystemThread.start(name: "netspool-store") { [self] in StoreThread(self).run() }
       thread.withLock { $0 = started }
     } catch {
-      throw Failure(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+      throw NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
     }
   }
 
@@ -231,7 +231,7 @@ extension CacheStoreCore {
 // MARK: Facts
 
 extension CacheStoreCore {
-  var statistics: CoreCacheStatistics {
+  var statistics: CacheStatistics {
     shelf.withLock { shelf in
       var statistics = shelf.statistics
       statistics.bytesMax = settings.bytesMax

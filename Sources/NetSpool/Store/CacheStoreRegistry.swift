@@ -11,8 +11,8 @@ final class CacheStoreRegistry: Sendable {
 
   private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
-  func core(_ settings: CacheStoreSettings) throws(Failure) -> CacheStoreCore {
-    try entries.withLock { entries throws(Failure) in
+  func core(_ settings: CacheStoreSettings) throws(NetworkError) -> CacheStoreCore {
+    try entries.withLock { entries throws(NetworkError) in
       let environment = try Environment.open(settings.environment)
       let identifier = ObjectIdentifier(environment)
       if let entry = entries[identifier] {
@@ -29,7 +29,7 @@ final class CacheStoreRegistry: Sendable {
   /// The core holds the environment from then on.
   private static func start(
     _ environment: Environment, _ settings: CacheStoreSettings
-  ) throws(Failure) -> CacheStoreCore {
+  ) throws(NetworkError) -> CacheStoreCore {
     do {
       let core = try CacheStoreCore(environment, settings)
       try core.start()

@@ -21,7 +21,7 @@ struct Deadlines: Sendable {
     }
   }
 
-  private let timeouts: Timeouts
+  private let timeouts: NetworkRequest.Timeouts
   private let startedAt: Microseconds
   private var connectedAt: Microseconds?
   private var checkedAt: Microseconds
@@ -29,7 +29,7 @@ struct Deadlines: Sendable {
   private var pausedFor: Microseconds = 0
   private var lastTick: Microseconds
 
-  init(_ timeouts: Timeouts, now: Microseconds) {
+  init(_ timeouts: NetworkRequest.Timeouts, now: Microseconds) {
     self.timeouts = timeouts
     startedAt = now
     checkedAt = now
@@ -43,9 +43,9 @@ struct Deadlines: Sendable {
       restartStall(progress, now)
       return nil
     }
-    if let total = timeouts.total, now - startedAt - pausedFor >= microseconds(total) { return .total }
+    if let total = timeouts.total, now - startedAt - pausedFor >= total.microseconds { return .total }
     guard progress.isConnected else {
-      return now - startedAt >= microseconds(timeouts.connect) ? .connect : nil
+      return now - startedAt >= timeouts.connect.microseconds ? .connect : nil
     }
     if connectedAt == nil {
       connectedAt = now
@@ -60,7 +60,7 @@ struct Deadlines: Sendable {
       restartStall(progress, now)
       return nil
     }
-    return now - max(checkedAt, connectedAt!) >= microseconds(timeouts.head) ? .headers : nil
+    return now - max(checkedAt, connectedAt!) >= timeouts.headers.microseconds ? .headers : nil
   }
 
   private mutating func checkStall(_ progress: Progress, _ now: Microseconds) -> Expiry? {
@@ -68,19 +68,15 @@ struct Deadlines: Sendable {
     let elapsed = now - checkedAt
     let owed = Int64(timeouts.stallBytesPerSecond) * elapsed / 1_000_000
     // Looked at once a second, and at least twice within the limit.
-    if elapsed >= min(1_000_000, microseconds(stall) / 2), progress.bytes - checkedBytes >= owed {
+    if elapsed >= min(1_000_000, stall.microseconds / 2), progress.bytes - checkedBytes >= owed {
       restartStall(progress, now)
       return nil
     }
-    return elapsed >= microseconds(stall) ? .stall : nil
+    return elapsed >= stall.microseconds ? .stall : nil
   }
 
   private mutating func restartStall(_ progress: Progress, _ now: Microseconds) {
     checkedAt = now
     checkedBytes = progress.bytes
-  }
-
-  private func microseconds(_ seconds: Double) -> Microseconds {
-    Microseconds(min(seconds, 1e9) * 1_000_000)
   }
 }

@@ -2,7 +2,7 @@
 extension Transfer {
   /// False ends the transfer.
   func received(header line: RawSpan) -> Bool {
-    do throws(Failure) {
+    do throws(NetworkError) {
       if case .head(let head) = try parser.line(line) {
         if plan.hasLegs, isLeg(head) { leg = head } else { try received(head: head) }
       }
@@ -13,7 +13,7 @@ extension Transfer {
     }
   }
 
-  func received(head: CoreResponseHead) throws(Failure) {
+  func received(head: ResponseHead) throws(NetworkError) {
     if let answered = self.head { throw Self.endless(answered) }
     self.head = head
     Failpoint.pass(.afterResponseHead)
@@ -28,7 +28,7 @@ extension Transfer {
     machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
     guard hasBody(head) else { return openSinks(use, head, 0) }
     if let expected = parser.framing.contentLength, expected > limit, use != .discard {
-      throw Failure(
+      throw NetworkError(
         .bodyTooLarge, reason: "\(expected) bytes announced, \(limit) allowed", sendState: .answered)
     }
     if use != .discard, plan.decodes, parser.framing.hasContentEncoding {
@@ -40,27 +40,27 @@ extension Transfer {
   }
 
   /// Only TLS agrees on HTTP/2; a status line cannot, and libcurl believes it.
-  private func refuseFalseVersion(_ head: CoreResponseHead) throws(Failure) {
+  private func refuseFalseVersion(_ head: ResponseHead) throws(NetworkError) {
     guard head.version == .http2, !plan.url.utf8.starts(with: "https".utf8) else { return }
-    throw Failure(.protocolViolation, reason: "version", sendState: .answered)
+    throw NetworkError(.protocolViolation, reason: "version", sendState: .answered)
   }
 
   /// We never ask for a transfer coding (RFC 9110 section 10.1.4), and libcurl would undo gzip here without
   /// our limits and without proof of its end.
-  private func refuseTransferCodings(_ head: CoreResponseHead) throws(Failure) {
+  private func refuseTransferCodings(_ head: ResponseHead) throws(NetworkError) {
     guard parser.framing.hasTransferEncoding else { return }
     let codings = head.headers.all("Transfer-Encoding").joined(separator: ",").lowercased()
     let known = codings.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
     guard known.allSatisfy({ $0 == "chunked" || $0 == "identity" }) else {
-      throw Failure(.ambiguousFraming, reason: "transferEncoding", sendState: .answered)
+      throw NetworkError(.ambiguousFraming, reason: "transferEncoding", sendState: .answered)
     }
   }
 
-  private func hasBody(_ head: CoreResponseHead) -> Bool {
+  private func hasBody(_ head: ResponseHead) -> Bool {
     plan.method != .head && head.status != 204 && head.status != 304
   }
 
-  private func openSinks(_ use: BodyUse, _ head: CoreResponseHead, _ expected: Int64?) {
+  private func openSinks(_ use: BodyUse, _ head: ResponseHead, _ expected: Int64?) {
     guard use.streams else { return }
     hasStreamed = true
     fanout?.open(head, bytesExpected: expected)
@@ -81,7 +81,7 @@ extension Transfer {
 
   /// A body of a leg, which nobody wants; or a piece of a head, which libcurl and the parser are given next.
   private func glance(_ bytes: RawSpan) -> Intake {
-    guard CoreLibraryVersions.keepsFreedField, !plan.hasLegs else { return .taken }
+    guard LoadedCurl.keepsFreedField, !plan.hasLegs else { return .taken }
     let bytes = Span<UInt8>(_bytes: bytes)
     let beginsLine = !isInsideHeadLine
     isInsideHeadLine = bytes[bytes.count - 1] != 0x0A
@@ -98,7 +98,7 @@ extension Transfer {
         if intake == .abort { throw Stop() }
       }
       return intake
-    } catch let failure as Failure {
+    } catch let failure as NetworkError {
       machine.handle(.fail(failure))
     } catch {}  // ours: the reason is noted already
     return .abort

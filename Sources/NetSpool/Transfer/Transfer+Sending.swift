@@ -13,13 +13,13 @@ extension Transfer {
     guard machine.failure == nil else { return false }
     if hasEgressRule, !mayConnect(to: peer.map { ($0, port: port) }) { return false }
     if !handle.hasProperCertificate {
-      machine.handle(.fail(Failure(.tlsRejected, reason: "hostMismatch")))
+      machine.handle(.fail(NetworkError(.tlsRejected, reason: "hostMismatch")))
       return false
     }
     if plan.refusesResend, !plan.hasLegs { return sends == 1 }
     guard sends > Self.sendsMax else { return true }
     // An origin that refuses every stream would be asked for ever (RFC 9113 section 7, ENHANCE_YOUR_CALM).
-    machine.handle(.fail(Failure(.http2Failed, reason: "refused \(Self.sendsMax) times")))
+    machine.handle(.fail(NetworkError(.http2Failed, reason: "refused \(Self.sendsMax) times")))
     return false
   }
 
@@ -29,7 +29,7 @@ extension Transfer {
   /// False: nothing may go there. An address that cannot be read is none that may.
   func mayConnect(to peer: (InternetAddress, port: Int)?) -> Bool {
     if let peer, egress.allows(peer.0, port: peer.port) { return true }
-    machine.handle(.fail(Failure(.egressDenied, reason: peer?.0.text)))
+    machine.handle(.fail(NetworkError(.egressDenied, reason: peer?.0.text)))
     return false
   }
 
@@ -37,7 +37,7 @@ extension Transfer {
   func fill(_ buffer: UnsafeMutableRawBufferPointer) -> BodyRead? {
     // libcurl asks for the first of the body when it has sent the head.
     if bytesSent == 0 { Failpoint.pass(.afterFirstByte) }
-    do throws(Failure) {
+    do throws(NetworkError) {
       let read = unsafe try plan.source?.read(into: buffer) ?? .end
       if case .bytes(let count) = read { bytesSent += Int64(count) }
       #if DEBUG

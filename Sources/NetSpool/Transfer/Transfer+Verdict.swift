@@ -3,7 +3,7 @@ internal import CNetSpoolShims
 /// What libcurl's code means, once everything that we saw ourselves is put beside it.
 extension Transfer {
   /// Nil: a whole answer. libcurl calls cut-off heads and cut-off compressed bodies a success; they are not.
-  func verdict(code: Int32) -> Failure? {
+  func verdict(code: Int32) -> NetworkError? {
     if let failure = machine.failure { return sent(failure) }
     if code == 0 { return incomplete() }
     let info = handle.info()
@@ -16,9 +16,9 @@ extension Transfer {
         bytes: machine.bodyBytes, bytesExpected: bytesExpected))
   }
 
-  private func incomplete() -> Failure? {
-    guard head != nil else { return Failure(.truncatedHeaders, sendState: .maybeProcessed) }
-    do throws(Failure) {
+  private func incomplete() -> NetworkError? {
+    guard head != nil else { return NetworkError(.truncatedHeaders, sendState: .maybeProcessed) }
+    do throws(NetworkError) {
       try decoder?.finish()
       return nil
     } catch {
@@ -26,7 +26,7 @@ extension Transfer {
     }
   }
 
-  func sent(_ failure: Failure) -> Failure {
+  func sent(_ failure: NetworkError) -> NetworkError {
     guard failure.sendState == .notSent else { return failure }
     var failure = failure
     failure.sendState = sendState
@@ -34,7 +34,7 @@ extension Transfer {
   }
 
   /// How far it has come.
-  var sendState: Failure.SendState {
+  var sendState: NetworkError.SendState {
     head != nil ? .answered : handle.isConnected ? .maybeProcessed : .notSent
   }
 
@@ -48,16 +48,16 @@ extension Transfer {
   }
 
   /// The trailer fields, known at the end.
-  var trailers: HeaderFields { parser.trailers }
+  var trailers: Headers { parser.trailers }
 
-  func metrics() -> CoreTransferMetrics {
+  func metrics() -> NetworkResponse.Metrics {
     let info = handle.info()
-    var metrics = CoreTransferMetrics()
-    metrics.nameLookup = info.name_lookup
-    metrics.connect = max(0, info.connect - info.name_lookup)
-    metrics.tlsHandshake = max(0, info.app_connect - info.connect)
-    metrics.firstByte = info.first_byte
-    metrics.total = info.total
+    var metrics = NetworkResponse.Metrics()
+    metrics.nameLookupTime = info.name_lookup
+    metrics.connectTime = max(0, info.connect - info.name_lookup)
+    metrics.tlsHandshakeTime = max(0, info.app_connect - info.connect)
+    metrics.firstByteTime = info.first_byte
+    metrics.totalTime = info.total
     metrics.bytesReceived = info.bytes_received
     metrics.bytesSent = info.bytes_sent
     metrics.connectionReused = info.new_connections == 0

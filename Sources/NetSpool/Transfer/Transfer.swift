@@ -22,8 +22,8 @@ final class Transfer {
     /// libcurl authenticates in several rounds of its own.
     var hasLegs = false
     var decodes = true
-    var timeouts = Timeouts.standard
-    var limits = Limits.standard
+    var timeouts = NetworkRequest.Timeouts.standard
+    var limits = NetworkEngine.Limits.standard
 
     init(url: String) {
       self.url = url
@@ -32,7 +32,7 @@ final class Transfer {
   }
 
   let multi: MultiHandle
-  let egress: EgressRule
+  let egress: NetworkEngine.Egress
   /// libcurl answers a proxy's challenge.
   let proxyHasLegs: Bool
   let usesProxy: Bool
@@ -53,9 +53,9 @@ final class Transfer {
   /// A head line came in pieces, and its end is still to come.
   var isInsideHeadLine = false
   /// A refusal that libcurl is about to answer by itself.
-  var leg: CoreResponseHead?
+  var leg: ResponseHead?
 
-  package var head: CoreResponseHead?
+  package var head: ResponseHead?
   package var bytesSent: Int64 = 0
   /// The body, when somebody wants it in memory.
   package var collected: [UInt8] = []
@@ -67,7 +67,7 @@ final class Transfer {
   package var bytesExpected: Int64?
 
   /// Asked once, when the final head has come: who gets the body.
-  var onHead: (Transfer, CoreResponseHead) -> BodyUse = { _, _ in .collect }
+  var onHead: (Transfer, ResponseHead) -> BodyUse = { _, _ in .collect }
   /// The name is resolved: a socket is being opened.
   var onSocket: (Transfer) -> Void = { _ in }
   /// Whom it works for; the engine's, for its own bookkeeping.
@@ -90,7 +90,7 @@ final class Transfer {
   var hasDefaultHeaders = false
 
   init(origin: String, scope: HandleScope, settings: HandleSettings, multi: MultiHandle)
-    throws(Failure)
+    throws(NetworkError)
   {
     self.scope = scope
     self.multi = multi
@@ -105,7 +105,7 @@ final class Transfer {
   }
 
   /// Where an exchange has legs, a head cannot be told from a body before libcurl has read it.
-  var mayServeAgain: Bool { !CoreLibraryVersions.keepsFreedField || !plan.hasLegs }
+  var mayServeAgain: Bool { !LoadedCurl.keepsFreedField || !plan.hasLegs }
 
   /// Starts an exchange. The source must be open.
   func begin(_ plan: Plan, now: Microseconds) {
@@ -134,7 +134,7 @@ final class Transfer {
         bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
         refusesResend: plan.refusesResend && !self.plan.hasLegs,
         needsFreshConnection: plan.needsFreshConnection,
-        showsHead: CoreLibraryVersions.keepsFreedField && !self.plan.hasLegs))
+        showsHead: LoadedCurl.keepsFreedField && !self.plan.hasLegs))
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
@@ -142,7 +142,7 @@ final class Transfer {
   }
 
   /// Takes the exchange off libcurl, done or not, and answers how it went. The transfer is idle afterwards.
-  func end(code: Int32?) -> Failure? {
+  func end(code: Int32?) -> NetworkError? {
     tookConnectionAlong =
       code == 0 && parser.framing.endsWithStream(head) && multi.hasJustClosed(localPort: handle.localPort)
     multi.remove(handle)
@@ -168,7 +168,7 @@ final class Transfer {
   }
 
   /// Closes the exchange from our side: the next event of libcurl ends it.
-  func fail(_ failure: Failure) { machine.handle(.fail(failure)) }
+  func fail(_ failure: NetworkError) { machine.handle(.fail(failure)) }
 
   var bodyBytes: Int64 { machine.bodyBytes }
 

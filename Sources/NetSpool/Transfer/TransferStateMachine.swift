@@ -17,7 +17,7 @@ struct TransferStateMachine: Sendable {
     case widen
     /// Decoded body bytes.
     case bytes(Int)
-    case fail(Failure)
+    case fail(NetworkError)
     /// libcurl reported the end.
     case done
   }
@@ -32,7 +32,7 @@ struct TransferStateMachine: Sendable {
 
   package private(set) var state = State.idle
   /// Why it must not succeed; the first reason counts.
-  package private(set) var failure: Failure?
+  package private(set) var failure: NetworkError?
   package private(set) var bodyBytes: Int64 = 0
   private var bytesMax = Int64.max
 
@@ -76,12 +76,12 @@ struct TransferStateMachine: Sendable {
     guard failure == nil else { return .stop }
     bodyBytes += Int64(count)
     guard bodyBytes <= bytesMax else {
-      return fail(Failure(.bodyTooLarge, reason: "more than \(bytesMax) bytes", sendState: .answered))
+      return fail(NetworkError(.bodyTooLarge, reason: "more than \(bytesMax) bytes", sendState: .answered))
     }
     return .use(use)
   }
 
-  private mutating func fail(_ failure: Failure) -> Action {
+  private mutating func fail(_ failure: NetworkError) -> Action {
     if self.failure == nil { self.failure = failure }
     return .stop
   }

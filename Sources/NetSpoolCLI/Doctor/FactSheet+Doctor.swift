@@ -59,18 +59,20 @@ extension FactSheet {
 
   private static var defaults: Group {
     let (queue, timeouts, limits, cache) = (
-      NetworkQueue.Configuration(), NetworkTimeouts(), NetworkEngine.Configuration().limits,
+      NetworkQueue.Configuration(), NetworkRequest.Timeouts(), NetworkEngine.Configuration().limits,
       CacheConfiguration()
     )
+    let stall: FactSheet.Value =
+      timeouts.stall.map { .number(Int($0.seconds), unit: "seconds") } ?? .none("none")
     return Group(
       name: "defaults",
       entries: [
         ("transfers", .number(queue.maximumConcurrent, unit: "")),
         ("transfers per origin", .number(queue.maximumPerOrigin, unit: "")),
         ("window", .number(FetchJob.window(for: .auto), unit: "")),
-        ("connect timeout", .number(Int(timeouts.connect), unit: "seconds")),
-        ("head timeout", .number(Int(timeouts.headers), unit: "seconds")),
-        ("stall timeout", timeouts.stall.map { .number(Int($0), unit: "seconds") } ?? .none("none")),
+        ("connect timeout", .number(Int(timeouts.connect.seconds), unit: "seconds")),
+        ("head timeout", .number(Int(timeouts.headers.seconds), unit: "seconds")),
+        ("stall timeout", stall),
         ("timeout", .number(RequestOptions.timeoutSeconds, unit: "seconds")),
         ("retries", .number(RequestOptions.retries, unit: "")),
         ("decoded body", .number(Int(limits.decodedBytesMax), unit: "bytes")),

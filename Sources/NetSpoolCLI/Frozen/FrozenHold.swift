@@ -15,9 +15,10 @@ final class FrozenHold {
     directory = settings.directory
     var configuration = NetworkEngine.Configuration()
     configuration.queue = try NetworkQueue()
-    configuration.timeouts.total = settings.timeoutSeconds
-    configuration.timeouts.headers = min(settings.timeoutSeconds, configuration.timeouts.headers)
-    configuration.timeouts.connect = min(settings.timeoutSeconds, configuration.timeouts.connect)
+    let timeout = Duration.seconds(settings.timeoutSeconds)
+    configuration.timeouts.total = timeout
+    configuration.timeouts.headers = min(timeout, configuration.timeouts.headers)
+    configuration.timeouts.connect = min(timeout, configuration.timeouts.connect)
     engine = try NetworkEngine(configuration: configuration)
     do throws(FrozenFailure) {
       try open(settings)
@@ -56,7 +57,7 @@ final class FrozenHold {
 
   /// Lets what is being sent end, for so long, and lets go of the store. Everybody has been told when this returns.
   func close(seconds: Double = 0) {
-    engine.shutDown(deadline: seconds)
+    engine.shutDownAndWait(deadline: .seconds(seconds))
     engine.configuration.queue.close()
   }
 }

@@ -10,7 +10,7 @@ struct FrozenSettings: Sendable {
   /// Which requests may be sent; none unless told otherwise.
   var maySend: @Sendable (FrozenOperation) -> Bool = { _ in false }
   /// Values for fields that are not in the store.
-  var secrets: (@Sendable (FrozenOperation) -> HTTPHeaders)?
+  var secrets: (@Sendable (FrozenOperation) -> NetworkRequest.Headers)?
 
   init(_ place: FrozenPlace, _ environment: Environment) throws(FrozenFailure) {
     guard let path = place.path(environment) else { throw .nowhere }

@@ -57,8 +57,8 @@ struct ThawRun {
     return try send(plan, hold.engine, until: deadline)
   }
 
-  private var secrets: HTTPHeaders {
-    var headers = HTTPHeaders()
+  private var secrets: NetworkRequest.Headers {
+    var headers = NetworkRequest.Headers()
     for field in options.header { headers.add(field.name, field.value) }
     return headers
   }
@@ -88,7 +88,7 @@ struct ThawRun {
       tally.note(event)
     }
     let waiting = engine.frozenOperations
-    engine.shutDown(deadline: Self.graceSeconds)
+    engine.shutDownAndWait(deadline: .seconds(Self.graceSeconds))
     while let event = inbox.next(until: .now()) { tally.note(event) }
     for request in waiting where tally.left.contains(request.id) {
       console.message(

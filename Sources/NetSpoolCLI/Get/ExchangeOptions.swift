@@ -31,7 +31,7 @@ extension GetOptions: ExchangeOptions {
 
   var sendsInClear: Bool { account.inClear }
 
-  func makeRequest() -> NetworkRequest { NetworkRequest(url: url, method: HTTPMethod(method)) }
+  func makeRequest() -> NetworkRequest { NetworkRequest(url: url, method: NetworkRequest.Method(method)) }
 
   func cacheSettings(_ environment: Environment) throws(CacheFailure) -> CacheSettings? {
     usesCache ? try CacheSettings(place, environment) : nil

@@ -17,7 +17,7 @@ final class GetTalk: DownloadStream {
   func close(_ outcome: Result<Void, NetworkError>) {}
 
   /// - Parameter defaults: the engine's fields, which the request's own replace.
-  func sending(_ request: NetworkRequest, _ defaults: HTTPHeaders) {
+  func sending(_ request: NetworkRequest, _ defaults: NetworkRequest.Headers) {
     var headers = request.headers
     for field in defaults where !headers.contains(field.name) { headers.add(field.name, field.value) }
     let head = "\(request.method) \(URLText.masked(request.url))"
@@ -27,26 +27,26 @@ final class GetTalk: DownloadStream {
   func received(_ response: NetworkResponse) {
     printHead(response.httpVersion, response.status, response.headers)
     let metrics = response.metrics
-    var notes = ["\(metrics.bytesReceived) bytes in \(Self.milliseconds(metrics.total))"]
+    var notes = ["\(metrics.bytesReceived) bytes in \(Self.milliseconds(metrics.total.seconds))"]
     if let origin = Self.origin(response) { notes.insert(origin, at: 0) }
     let phases = [
       ("lookup", metrics.nameLookup), ("connect", metrics.connect), ("tls", metrics.tlsHandshake),
       ("first byte", metrics.firstByte),
     ]
-    notes += phases.filter { $0.1 > 0 }.map { "\($0.0) \(Self.milliseconds($0.1))" }
+    notes += phases.filter { $0.1 > .zero }.map { "\($0.0) \(Self.milliseconds($0.1.seconds))" }
     if metrics.attempts > 1 { notes.append("\(metrics.attempts) attempts") }
     if metrics.redirects > 0 { notes.append("from \(URLText.masked(response.finalURL))") }
     say([notes.joined(separator: ", ")], after: "* ")
   }
 
-  private func printHead(_ version: String, _ status: Int, _ headers: HTTPHeaders) {
+  private func printHead(_ version: String, _ status: Int, _ headers: NetworkRequest.Headers) {
     guard !hasPrintedHead.exchange(true, ordering: .relaxed) else { return }
     say(["\(version) \(status)"] + Self.lines(headers), after: "< ")
   }
 
   /// What the cache had to do with it, if anything.
   private static func origin(_ response: NetworkResponse) -> String? {
-    let age = response.age.map { ", \(HumanText.count(Int($0))) s old" } ?? ""
+    let age = response.age.map { ", \(HumanText.count(Int($0.seconds))) s old" } ?? ""
     switch response.source {
     case .network: return nil
     case .cache: return "from the cache\(age)"
@@ -55,7 +55,7 @@ final class GetTalk: DownloadStream {
   }
 
   /// With secrets masked.
-  private static func lines(_ headers: HTTPHeaders) -> [String] {
+  private static func lines(_ headers: NetworkRequest.Headers) -> [String] {
     headers.description.split(separator: "\n").map(String.init)
   }
 

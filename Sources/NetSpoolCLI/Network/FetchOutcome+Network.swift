@@ -78,14 +78,13 @@ extension FetchOutcome.Source {
 }
 
 extension FetchOutcome.Timings {
-  init(_ metrics: TransferMetrics) {
-    func microseconds(_ seconds: Double) -> Int64 { Int64((seconds * 1e6).rounded()) }
-    queue = microseconds(metrics.queueWait)
-    dns = microseconds(metrics.nameLookup)
-    connect = microseconds(metrics.connect)
-    tls = microseconds(metrics.tlsHandshake)
-    firstByte = microseconds(metrics.firstByte)
-    total = microseconds(metrics.total)
+  init(_ metrics: NetworkResponse.Metrics) {
+    queue = metrics.queueWait.microseconds
+    dns = metrics.nameLookup.microseconds
+    connect = metrics.connect.microseconds
+    tls = metrics.tlsHandshake.microseconds
+    firstByte = metrics.firstByte.microseconds
+    total = metrics.total.microseconds
   }
 }
 

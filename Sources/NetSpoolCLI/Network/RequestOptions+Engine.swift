@@ -8,17 +8,18 @@ extension RequestOptions {
   var engineConfiguration: NetworkEngine.Configuration {
     var configuration = NetworkEngine.Configuration()
     configuration.headers = headers
-    configuration.timeouts.total = timeout.seconds
-    configuration.timeouts.headers = min(timeout.seconds, configuration.timeouts.headers)
-    configuration.timeouts.connect = min(timeout.seconds, configuration.timeouts.connect)
+    let timeout = Duration.seconds(self.timeout.seconds)
+    configuration.timeouts.total = timeout
+    configuration.timeouts.headers = min(timeout, configuration.timeouts.headers)
+    configuration.timeouts.connect = min(timeout, configuration.timeouts.connect)
     configuration.retry = .attempts(retry + 1)
     configuration.limits.bodyBytesInMemoryMax = Self.errorPageBytesMax
     return configuration
   }
 
   /// With `--user-agent`, or the name of this program.
-  var headers: HTTPHeaders {
-    var headers = HTTPHeaders()
+  var headers: NetworkRequest.Headers {
+    var headers = NetworkRequest.Headers()
     for field in header { headers.add(field.name, field.value) }
     if let userAgent {
       headers.set("User-Agent", userAgent)

@@ -16,8 +16,8 @@ final class Sender: Sendable {
   let engine: NetworkEngine
   private let attemptsMax: Int
   private let digests: Bool
-  private let priority: OperationPriority
-  private let timeouts: NetworkTimeouts
+  private let priority: NetworkRequest.Priority
+  private let timeouts: NetworkRequest.Timeouts
   private let brake: ByteBrake?
   private let gate: ImageGate?
   private let isDraining = Atomic(false)
@@ -86,7 +86,7 @@ extension NetworkError {
 }
 
 extension PriorityName {
-  fileprivate var operationPriority: OperationPriority {
+  fileprivate var operationPriority: NetworkRequest.Priority {
     switch self {
     case .low: .low
     case .normal: .normal

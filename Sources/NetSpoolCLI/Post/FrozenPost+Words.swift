@@ -72,11 +72,11 @@ extension FrozenPost {
   }
 }
 
-extension HTTPHeaders {
+extension NetworkRequest.Headers {
   /// The fields of these names.
-  func only(_ names: [String]) -> HTTPHeaders {
+  func only(_ names: [String]) -> NetworkRequest.Headers {
     let names = Set(names.map { $0.lowercased() })
-    var some = HTTPHeaders()
+    var some = NetworkRequest.Headers()
     for field in self where names.contains(field.name.lowercased()) { some.add(field.name, field.value) }
     return some
   }

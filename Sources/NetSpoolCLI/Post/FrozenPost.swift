@@ -72,7 +72,7 @@ struct FrozenPost {
   }
 
   private func close(_ engine: NetworkEngine, _ inbox: Inbox<Event>, within seconds: Double) {
-    engine.shutDown(deadline: seconds)
+    engine.shutDownAndWait(deadline: .seconds(seconds))
     inbox.put(.closed)
   }
 
@@ -102,7 +102,7 @@ extension FrozenPost {
     request.idempotencyKey = options.idempotencyKey ?? IdempotencyKeys.random()
     request.freezing.lane = options.freezing.lane
     request.freezing.dedupeKey = options.freezing.dedupe
-    request.freezing.lifetime = options.freezing.expires?.seconds
+    request.freezing.lifetime = options.freezing.expires.map { .seconds($0.seconds) }
     return request
   }
 

@@ -3,7 +3,7 @@ import NetSpool
 
 extension PostOptions: ExchangeOptions {
   func makeRequest() throws(IOFailure) -> NetworkRequest {
-    var request = NetworkRequest(url: url, method: HTTPMethod(method), body: try body.body)
+    var request = NetworkRequest(url: url, method: NetworkRequest.Method(method), body: try body.body)
     // The request's own, not the engine's: a Content-Type of the body's would hide the engine's, and whoever sends a
     // frozen one later sends the same.
     request.headers = self.request.headers

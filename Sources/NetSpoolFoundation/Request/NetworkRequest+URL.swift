@@ -3,7 +3,9 @@ public import NetSpool
 
 extension NetworkRequest {
   /// A request for an http or https URL, its base included. Any other fails with `.invalidURL` when enqueued.
-  public init(url: URL, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: Body = .none) {
+  public init(
+    url: URL, method: NetworkRequest.Method = .get, headers: NetworkRequest.Headers = [:], body: Body = .none
+  ) {
     self.init(url: url.absoluteString, method: method, headers: headers, body: body)
   }
 }
@@ -11,7 +13,8 @@ extension NetworkRequest {
 extension NetworkEngine {
   /// For an http or https URL, its base included, of this host or any other. Any other ends with `.invalidURL`
   /// when enqueued.
-  public func operation(url: URL, method: HTTPMethod = .get, parameters: Parameters = [:]) -> NetworkOperation
+  public func operation(url: URL, method: NetworkRequest.Method = .get, parameters: Parameters = [:])
+    -> NetworkOperation
   {
     operation(url: url.absoluteString, method: method, parameters: parameters)
   }

@@ -32,12 +32,12 @@ final class Worker: Sendable {
     var configuration = NetworkEngine.Configuration()
     configuration.scheme = .http
     configuration.port = settings.port
-    configuration.timeouts.headers = 0.5
+    configuration.timeouts.headers = .seconds(0.5)
     engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
     var freezing = FreezeConfiguration()
     freezing.directory = settings.directory
-    freezing.backoffBase = 0.01
-    freezing.backoffMax = 0.05
+    freezing.backoffBase = .seconds(0.01)
+    freezing.backoffMax = .seconds(0.05)
     try engine.useFreezing(freezing)
     try engine.onThawed { outcome in
       Self.tell(outcome.id, outcome.result.map(\.status), mayBeRepeated: outcome.mayBeRepeated)
@@ -104,7 +104,7 @@ final class Worker: Sendable {
     }
     let isDone = engine.frozenOperations.isEmpty
     for letter in engine.deadLetters { CrashFiles.say("LEFT \(letter.id) \(letter.error.code)") }
-    engine.shutDown()
+    engine.shutDownAndWait()
     return isDone
   }
 

@@ -168,6 +168,6 @@ final class RecordedLife: FrozenSpoolOwner {
 
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {}
 
-  func didFail(_ failure: Failure) { fail(failure.sentence) }
+  func didFail(_ failure: NetworkError) { fail("\(failure)") }
 }
 #endif

@@ -8,7 +8,7 @@ import Testing
       origin.on(prefix: "/", .text("1234"))
       for number in stride(from: 0, to: 10_000, by: 33) { origin.on("/\(number)", .status(500)) }
       let operations = (0..<10_000).map { engine.operation(path: "/\($0)") }
-      let progress = Journal<BatchProgress>()
+      let progress = Journal<NetworkBatch.Progress>()
       let results = await withCheckedContinuation { continuation in
         engine.enqueue(operations).onProgress { progress.add($0) }
           .onCompletion { continuation.resume(returning: $0) }

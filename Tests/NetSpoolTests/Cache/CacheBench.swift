@@ -5,8 +5,8 @@ import Testing
 /// Tue, 14 Nov 2023 22:13:20 GMT in milliseconds: when answers come in these tests.
 let receipt: Int64 = 1_700_000_000_000
 
-func fields(_ lines: [String]) -> HeaderFields {
-  var fields = HeaderFields()
+func fields(_ lines: [String]) -> Headers {
+  var fields = Headers()
   for line in lines {
     let colon = line.firstIndex(of: ":") ?? line.endIndex
     let value = line[colon...].dropFirst().drop { $0 == " " }
@@ -15,20 +15,20 @@ func fields(_ lines: [String]) -> HeaderFields {
   return fields
 }
 
-func fields(_ lines: String...) -> HeaderFields { fields(lines) }
+func fields(_ lines: String...) -> Headers { fields(lines) }
 
 /// A date field's value, so many seconds after receipt.
 func date(_ offset: Int64 = 0) -> String { HTTPDate.format(receipt / 1000 + offset) }
 
-func head(_ status: Int = 200, _ lines: [String]) -> CoreResponseHead {
-  CoreResponseHead(version: .http11, status: status, headers: fields(lines))
+func head(_ status: Int = 200, _ lines: [String]) -> ResponseHead {
+  ResponseHead(version: .http11, status: status, headers: fields(lines))
 }
 
 /// What is stored of an answer that came at `receipt`, in no time.
 func stored(
   _ lines: [String], status: Int = 200, request: [String] = [], method: Method = .get,
-  policy: CoreCachePolicy = .automatic, delay: Int64 = 0, isComplete: Bool = true,
-  rules: CoreCacheRules = .standard
+  policy: CachePolicy = .automatic, delay: Int64 = 0, isComplete: Bool = true,
+  rules: CacheRules = .standard
 ) -> StoredResponse? {
   let requestFields = fields(request)
   return StoreDecision.entry(
@@ -39,7 +39,7 @@ func stored(
 }
 
 func request(
-  _ lines: [String] = [], method: Method = .get, policy: CoreCachePolicy = .automatic, lifetime: Double? = nil
+  _ lines: [String] = [], method: Method = .get, policy: CachePolicy = .automatic, lifetime: Double? = nil
 ) -> CacheRequest {
   CacheRequest(method: method, headers: fields(lines), policy: policy, lifetime: lifetime)
 }
@@ -70,7 +70,7 @@ enum Verdict: String, CustomTestStringConvertible {
 }
 
 let sharedRules = {
-  var rules = CoreCacheRules.standard
+  var rules = CacheRules.standard
   rules.isShared = true
   return rules
 }()

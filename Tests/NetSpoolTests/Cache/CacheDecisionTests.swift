@@ -6,7 +6,7 @@ import Testing
 struct CacheDecisionTests {
   enum Held: CaseIterable { case fresh, stale, forbidden, nothing }
 
-  static let table: [(CoreCachePolicy, [Held: Verdict])] = [
+  static let table: [(CachePolicy, [Held: Verdict])] = [
     (.automatic, [.fresh: .serve, .stale: .revalidate, .forbidden: .revalidate, .nothing: .fetch]),
     (
       .cachedThenFresh,
@@ -32,19 +32,19 @@ struct CacheDecisionTests {
   }
 
   @Test func theTableIsWhole() {
-    #expect(Set(Self.table.map(\.0)) == Set(CoreCachePolicy.allCases))
+    #expect(Set(Self.table.map(\.0)) == Set(CachePolicy.allCases))
   }
 
   @Test(arguments: table)
-  func decides(_ policy: CoreCachePolicy, by state: [Held: Verdict]) {
+  func decides(_ policy: CachePolicy, by state: [Held: Verdict]) {
     for held in Held.allCases {
       #expect(decision(self.held(held), request(policy: policy), after: 10) == state[held], "\(held)")
     }
   }
 
   /// `no-cache` of the answer is as good as stale at once; that of the request forbids all that is held.
-  @Test(arguments: CoreCachePolicy.allCases)
-  func noCacheIsNeverServed(_ policy: CoreCachePolicy) throws {
+  @Test(arguments: CachePolicy.allCases)
+  func noCacheIsNeverServed(_ policy: CachePolicy) throws {
     let answer = try #require(stored(["Cache-Control: no-cache, max-age=60", "ETag: \"a\""]))
     let fresh = try #require(stored(["Cache-Control: max-age=60", "ETag: \"a\""]))
     for (held, asked) in [

@@ -23,7 +23,7 @@ struct CacheEncodingTests {
     #expect(StoredResponse(decoding: held.encode(), rules: .standard) == held)
     #expect(PrimaryEntry(decoding: held.encode().rawBytes, rules: .standard) == .response(held))
     let empty = StoredResponse(
-      version: .http3, status: 599, headers: HeaderFields(), requestedAt: .min, receivedAt: .max,
+      version: .http3, status: 599, headers: Headers(), requestedAt: .min, receivedAt: .max,
       facts: ResponseFacts())
     #expect(StoredResponse(decoding: empty.encode(), rules: .standard)?.status == 599)
   }
@@ -35,13 +35,13 @@ struct CacheEncodingTests {
     #expect(held.facts.lifetime == 60)
     let today = try #require(StoredResponse(decoding: held.encode(), rules: .standard))
     #expect(today.facts.lifetime == 0 && today.age(at: receipt) == 9)
-    #expect(today.facts.rules == CoreCacheRules.standard.fingerprint)
+    #expect(today.facts.rules == CacheRules.standard.fingerprint)
     #expect(StoredResponse(decoding: held.encode(), rules: .relaxed) == held)
   }
 
   @Test func eachNumberOfTheRulesCounts() {
-    var variants = [CoreCacheRules.standard, .relaxed, sharedRules, CacheHeuristicsTests.none]
-    let numbers: [WritableKeyPath<CoreCacheRules, Int64>] = [
+    var variants = [CacheRules.standard, .relaxed, sharedRules, CacheHeuristicsTests.none]
+    let numbers: [WritableKeyPath<CacheRules, Int64>] = [
       \.heuristics.validatedImageSeconds, \.heuristics.imageSeconds, \.heuristics.entityTagSeconds,
       \.heuristics.lastModifiedPercent, \.heuristics.lastModifiedSecondsMax, \.noCacheSeconds,
       \.clockSkewSecondsMax,
@@ -51,7 +51,7 @@ struct CacheEncodingTests {
       variants[variants.count - 1][keyPath: number] += 1
     }
     #expect(Set(variants.map(\.fingerprint)).count == variants.count)
-    #expect(CoreCacheRules.standard.fingerprint == CoreCacheRules().fingerprint)
+    #expect(CacheRules.standard.fingerprint == CacheRules().fingerprint)
   }
 
   @Test func everyCutIsRefused() throws {

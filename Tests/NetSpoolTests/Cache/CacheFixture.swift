@@ -39,7 +39,8 @@ func withCache(
 
 extension NetworkEngine {
   /// The answer to a GET of a path.
-  func fetch(_ path: String, _ policy: NetSpool.CachePolicy? = nil, headers: HTTPHeaders = [:]) async
+  func fetch(_ path: String, _ policy: NetSpool.CachePolicy? = nil, headers: NetworkRequest.Headers = [:])
+    async
     -> Ending
   {
     let operation = operation(path: path)

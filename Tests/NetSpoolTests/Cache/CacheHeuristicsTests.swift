@@ -5,7 +5,7 @@ import Testing
 /// Lifetimes that no origin gave (RFC 9111 section 4.2.2), and the two sets of rules.
 struct CacheHeuristicsTests {
   static let none = {
-    var rules = CoreCacheRules.standard
+    var rules = CacheRules.standard
     rules.heuristics = .none
     return rules
   }()
@@ -47,7 +47,7 @@ struct CacheHeuristicsTests {
 
   /// The three holding times to the millisecond, by the clock.
   @Test func holdsExactlySoLong() throws {
-    let cases: [([String], CoreCacheRules, Int64)] = [
+    let cases: [([String], CacheRules, Int64)] = [
       (["Cache-Control: no-cache", "ETag: \"a\""], .relaxed, 60), (["ETag: \"a\""], .relaxed, day),
       (["Content-Type: image/png"], .relaxed, 7 * day), (["Content-Type: image/png"], .standard, 7 * day),
       (["Content-Type: image/png", "ETag: \"a\""], .standard, day),
@@ -88,7 +88,7 @@ struct CacheHeuristicsTests {
   }
 
   @Test func ownNumbersCount() {
-    var rules = CoreCacheRules.standard
+    var rules = CacheRules.standard
     rules.heuristics.imageSeconds = 10
     rules.noCacheSeconds = 3
     rules.clockSkewSecondsMax = 5

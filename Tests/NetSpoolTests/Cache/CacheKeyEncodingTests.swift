@@ -41,11 +41,11 @@ struct CacheKeyEncodingTests {
     let keys = [
       url("/"), url("/", host: "b.example"), url("/", scheme: "http"), url("/", port: 8443),
       url("/", scheme: "http", port: 80),
-    ].map { CacheKey.primary(scope: .anonymous, url: $0, headers: HeaderFields()) }
+    ].map { CacheKey.primary(scope: .anonymous, url: $0, headers: Headers()) }
     #expect(Set(keys).count == 5)
     #expect(
       CacheKey.primary(
-        scope: .anonymous, url: url("/", host: "A.Example", scheme: "HTTPS"), headers: HeaderFields())
+        scope: .anonymous, url: url("/", host: "A.Example", scheme: "HTTPS"), headers: Headers())
         == keys[0])
   }
 
@@ -85,7 +85,7 @@ struct CacheKeyEncodingTests {
   @Test func theURLIsFoundAgain() {
     let primary = key("/a?b", ["Host: x"])
     let index = VariantIndex(fields: VaryFields(names: ["c"]), generation: 0)
-    for bytes in [key("/a?b"), primary, CacheKey.variant(index, of: primary, headers: HeaderFields())] {
+    for bytes in [key("/a?b"), primary, CacheKey.variant(index, of: primary, headers: Headers())] {
       #expect(CacheKey.url(in: bytes).map { String(decoding: $0, as: UTF8.self) } == "https://a.example/a?b")
       #expect(bytes.starts(with: CacheKey.prefix(scope: .anonymous)))
     }
@@ -100,9 +100,9 @@ struct CacheKeyEncodingTests {
       .derived(from: fields("Authorization: x")), .derived(from: fields("Authorization: y")),
       .derived(from: fields("Cookie: x")), .derived(from: fields("X-Api-Key: x")),
       .derived(from: fields("Authorization: x", "Cookie: y")),
-      .derived(from: HeaderFields(), clientCertificate: "x"),
-      .derived(from: HeaderFields(), credentials: "x"),
-      .derived(from: HeaderFields(), clientCertificate: "y"),
+      .derived(from: Headers(), clientCertificate: "x"),
+      .derived(from: Headers(), credentials: "x"),
+      .derived(from: Headers(), clientCertificate: "y"),
       .derived(from: fields("X-Mine: x"), redaction: Redaction(extraHeaders: ["x-mine"])),
     ]
     #expect(Set(scopes.map { key("/", scope: $0) }).count == scopes.count)
@@ -130,10 +130,10 @@ struct CacheKeyEncodingTests {
 
   @Test func `a URL is found in every key that is about it, and in no other`() throws {
     let pieces = try URLParser.parse("http://h/a?b").pieces
-    var routed = HeaderFields()
+    var routed = Headers()
     routed.append(name: "X-Forwarded-Host", value: "x")
     for scope in [CacheScope.anonymous, .shared, .named("n"), .named("n").inNamespace("part")] {
-      for headers in [HeaderFields(), routed] {
+      for headers in [Headers(), routed] {
         let primary = CacheKey.primary(scope: scope, url: pieces, headers: headers)
         let index = VariantIndex(fields: VaryFields(names: ["foo"]))
         for key in [primary, CacheKey.variant(index, of: primary, headers: headers)] {

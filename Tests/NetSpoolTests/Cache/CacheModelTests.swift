@@ -33,7 +33,7 @@ struct CacheModelTests {
     var hasTag = false
   }
 
-  private func lifetime(_ meaning: Meaning, _ rules: CoreCacheRules) -> Int64 {
+  private func lifetime(_ meaning: Meaning, _ rules: CacheRules) -> Int64 {
     let bounds = meaning.isNoCache ? min(rules.noCacheSeconds, controlled(meaning, rules) ?? .max) : nil
     if let bounds { return bounds }
     if let controlled = controlled(meaning, rules) { return controlled }
@@ -43,7 +43,7 @@ struct CacheModelTests {
     return max(0, meaning.expires.offset)
   }
 
-  private func controlled(_ meaning: Meaning, _ rules: CoreCacheRules) -> Int64? {
+  private func controlled(_ meaning: Meaning, _ rules: CacheRules) -> Int64? {
     if rules.isShared, let shared = meaning.sMaxAge { return shared }
     guard let first = meaning.maxAges.first else { return nil }
     return Set(meaning.maxAges).count == 1 ? first ?? 0 : 0
@@ -60,7 +60,7 @@ struct CacheModelTests {
     }
   }
 
-  private func isFresh(_ meaning: Meaning, _ rules: CoreCacheRules, delay: Int64, after: Int64) -> Bool {
+  private func isFresh(_ meaning: Meaning, _ rules: CacheRules, delay: Int64, after: Int64) -> Bool {
     let date = meaning.date.offset
     let age = meaning.age ?? 0
     if date > 300 || age < 0 { return false }
@@ -123,8 +123,8 @@ struct CacheModelTests {
     return meaning
   }
 
-  @Test(arguments: [CoreCacheRules.standard, .relaxed, sharedRules, CacheHeuristicsTests.none])
-  func textAndMeaningAgree(_ rules: CoreCacheRules) throws {
+  @Test(arguments: [CacheRules.standard, .relaxed, sharedRules, CacheHeuristicsTests.none])
+  func textAndMeaningAgree(_ rules: CacheRules) throws {
     let seed: UInt64 = 77
     var random = SplitMix64(seed: seed)
     for round in 0..<800 {

@@ -92,7 +92,7 @@ import Testing
 
 extension NetworkEngine {
   /// Nothing is held for a path or URL.
-  func isMissing(_ path: String, _ fields: HTTPHeaders = [:]) async -> Bool {
+  func isMissing(_ path: String, _ fields: NetworkRequest.Headers = [:]) async -> Bool {
     let operation = operation(url: "http://127.0.0.1:\(configuration.port ?? 80)\(path)")
     operation.cachePolicy = .onlyIfCached
     operation.configure { request in

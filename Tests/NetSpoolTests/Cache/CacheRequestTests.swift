@@ -82,6 +82,6 @@ struct CacheRequestTests {
 
   @Test func aScanOfOtherFieldsFindsNothing() {
     #expect(RequestDirectives(fields("Accept: */*", "User-Agent: x", "Content-Type: y", "X: z")) == .none)
-    #expect(RequestDirectives(HeaderFields()) == .none)
+    #expect(RequestDirectives(Headers()) == .none)
   }
 }

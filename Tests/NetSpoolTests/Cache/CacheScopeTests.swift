@@ -23,7 +23,7 @@ import Testing
       await tally.wait(for: 2000)
       #expect(wrong.entries.isEmpty && tally.count("completed") == 2000)
       for mine in ["nobody", "Bearer 1", "Bearer 2"] {
-        let fields: HTTPHeaders = mine == "nobody" ? [:] : ["Authorization": mine]
+        let fields: NetworkRequest.Headers = mine == "nobody" ? [:] : ["Authorization": mine]
         #expect(await engine.fetch("/me", .onlyIfCached, headers: fields).text == mine)
       }
     }

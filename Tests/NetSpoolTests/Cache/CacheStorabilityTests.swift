@@ -49,7 +49,7 @@ struct CacheStorabilityTests {
     "Set-Cookie: a=b", "set-cookie: a", "Set-Cookie2: a=b", "Vary: *", "Vary: a, *", "Vary: a b",
   ])
   func neverWithThisField(_ line: String) {
-    for rules in [CoreCacheRules.standard, .relaxed, sharedRules] {
+    for rules in [CacheRules.standard, .relaxed, sharedRules] {
       #expect(stored([line, "Cache-Control: public, max-age=9"], rules: rules) == nil)
     }
   }

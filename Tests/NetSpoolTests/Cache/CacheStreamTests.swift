@@ -43,7 +43,7 @@ import Testing
 
   @Test func `so does shutting down`() async throws {
     try await withPlaying { engine, operation, calls in
-      engine.shutDown(deadline: 0)
+      engine.shutDownAndWait(deadline: .seconds(0))
       #expect(await operation.end().code == .engineClosed)
       #expect(calls.entries.filter { $0.hasPrefix("close") } == ["close engineClosed"])
     }
@@ -245,10 +245,10 @@ private final class StuckStream: DownloadStream {
   }
 }
 
-extension NetworkTimeouts {
-  fileprivate static func queueDeadline(_ seconds: Double) -> NetworkTimeouts {
-    var timeouts = NetworkTimeouts()
-    timeouts.queueDeadline = seconds
+extension NetworkRequest.Timeouts {
+  fileprivate static func queueDeadline(_ seconds: Double) -> NetworkRequest.Timeouts {
+    var timeouts = NetworkRequest.Timeouts()
+    timeouts.queueDeadline = .seconds(seconds)
     return timeouts
   }
 }

@@ -34,7 +34,7 @@ import Testing
       #expect(second.response?.source == .revalidated)
       // The time is that of the exchange, which brought no body.
       let metrics = try #require(second.response?.metrics)
-      #expect(metrics.total > 0 && metrics.bytesReceived == 0)
+      #expect(metrics.total > .zero && metrics.bytesReceived == 0)
       #expect(await engine.fetch("/a").response?.source == .cache)
       #expect(origin.requests.count == 2)
     }

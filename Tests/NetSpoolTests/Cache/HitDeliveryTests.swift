@@ -170,7 +170,7 @@ import Testing
         try engine.useCache(settings)
         let seen = Counter()
         for _ in 1...100 { engine.enqueue(engine.operation(path: "/a").onCompletion { _ in seen.add() }) }
-        engine.shutDown(deadline: 10)
+        engine.shutDownAndWait(deadline: .seconds(10))
         #expect(seen.value == 100)
         #expect(await engine.fetch("/a").code == .engineClosed)
       }

@@ -81,7 +81,7 @@ import Testing
       origin.stop()
       let response = try #require(await engine.fetch("/a").response)
       #expect(response.source == .cache && response.isCachedResponse && response.isFinal)
-      #expect(response.age == 3600 && response.headers["Age"] == "3600")
+      #expect(response.age == .seconds(3600) && response.headers["Age"] == "3600")
     }
   }
 
@@ -136,15 +136,15 @@ import Testing
       origin.on("/a", .text("a").header("Cache-Control", "max-age=10"))
       _ = await engine.fetch("/a")
       clock.advance(seconds: 50)
-      let long = engine.operation(path: "/a").configure { $0.cacheLifetime = 60 }
+      let long = engine.operation(path: "/a").configure { $0.cacheLifetime = .seconds(60) }
       #expect(await engine.end(of: long).response?.source == .cache)
-      let short = engine.operation(path: "/a").configure { $0.cacheLifetime = 40 }
+      let short = engine.operation(path: "/a").configure { $0.cacheLifetime = .seconds(40) }
       #expect(await engine.end(of: short).response?.source == .network)
-      let none = engine.operation(path: "/a").configure { $0.cacheLifetime = 0 }
+      let none = engine.operation(path: "/a").configure { $0.cacheLifetime = .zero }
       #expect(await engine.end(of: none).response?.source == .network)
       origin.on("/b", .text("b").header("Cache-Control", "no-store"))
       for _ in 1...2 {
-        let never = engine.operation(path: "/b").configure { $0.cacheLifetime = 60 }
+        let never = engine.operation(path: "/b").configure { $0.cacheLifetime = .seconds(60) }
         #expect(await engine.end(of: never).response?.source == .network)
       }
     }

@@ -28,9 +28,9 @@ import Testing
   @Test func `a confirmed one is fresh again`() async throws {
     try await withStale(policy: .staleWhileRevalidate) { engine, origin in
       origin.on("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=100"))
-      #expect(await engine.fetch("/a").response?.age == 20)
+      #expect(await engine.fetch("/a").response?.age == .seconds(20))
       await idle(engine)
-      #expect(await engine.fetch("/a").response?.age == 0)
+      #expect(await engine.fetch("/a").response?.age == .zero)
       #expect(origin.hits("/a") == 2)
     }
   }
@@ -87,7 +87,7 @@ import Testing
       origin.hold("/a")
       #expect(await engine.fetch("/a").text == "old")
       #expect(await origin.waitForWaiting("/a", 1))
-      engine.shutDown(deadline: 0)
+      engine.shutDownAndWait(deadline: .seconds(0))
       #expect(!engine.configuration.queue.activity.isBusy)
     }
   }

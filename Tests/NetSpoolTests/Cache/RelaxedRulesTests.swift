@@ -56,17 +56,17 @@ import Testing
 
   @Test func `numbers of the caller's own`() async throws {
     var rules = NetSpool.CacheRules.standard
-    rules.imageSeconds = 100
-    rules.validatedImageSeconds = 50
+    rules.imageLifetime = .seconds(100)
+    rules.validatedImageLifetime = .seconds(50)
     rules.lastModifiedPercent = 0
-    rules.noCacheSeconds = 10
+    rules.noCacheLifetime = .seconds(10)
     try await withCache(rules: rules) { engine, origin, clock in
       let story = CacheStory(engine, origin, clock)
       let rows: [CacheRow] = [
-        .fresh("imageSeconds", "", "Content-Type: image/gif", for: 99),
-        .stale("imageSeconds", "", "Content-Type: image/gif", after: 101),
-        .fresh("validatedImageSeconds", "", "Content-Type: image/gif", "ETag: \"a\"", for: 49),
-        .stale("validatedImageSeconds", "", "Content-Type: image/gif", "ETag: \"a\"", after: 51),
+        .fresh("imageLifetime", "", "Content-Type: image/gif", for: 99),
+        .stale("imageLifetime", "", "Content-Type: image/gif", after: 101),
+        .fresh("validatedImageLifetime", "", "Content-Type: image/gif", "ETag: \"a\"", for: 49),
+        .stale("validatedImageLifetime", "", "Content-Type: image/gif", "ETag: \"a\"", after: 51),
         .stale("lastModifiedPercent", "", "Last-Modified: {-100000}"),
         .fresh("noCacheSeconds", "", "Cache-Control: no-cache", for: 9),
         .stale("noCacheSeconds", "", "Cache-Control: no-cache", after: 11),

@@ -24,7 +24,7 @@ struct LinkTests {
       configuration.scheme = .http
       configuration.port = Int(Neighbour.port)
       configuration.queue = queue
-      configuration.timeouts.connect = 2
+      configuration.timeouts.connect = .seconds(2)
       try await body(NetworkEngine(host: address, configuration: configuration), neighbour)
     }
   }
@@ -145,7 +145,7 @@ struct LinkTests {
       try await withEngine { engine, origin in
         origin.on("/", .text("ok"))
         var configuration = engine.configuration
-        configuration.timeouts.connect = 2
+        configuration.timeouts.connect = .seconds(2)
         let far = try NetworkEngine(host: Neighbour.address, configuration: configuration)
         let farByProxy = try NetworkEngine(
           host: Neighbour.address,
@@ -168,7 +168,7 @@ struct LinkTests {
   @Test func nobodyNeedsToAskForAFailureToBeOffline() async throws {
     try await inside {
       try await withEngine {
-        $0.timeouts.connect = 1
+        $0.timeouts.connect = .seconds(1)
       } _: { engine, _ in
         for url in ["http://192.0.2.1/", "http://[2001:db8::1]/", "http://name.invalid/"] {
           let error = try #require(await engine.end(of: engine.operation(url: url)).error)

@@ -156,7 +156,7 @@ import Testing
 
   @Test func changesThatComeFasterThanHandlersRunAreToldAsOne() {
     let board = ReachabilityBoard()
-    let told = Journal<NetSpool.Reachability>()
+    let told = Journal<NetworkEngine.Reachability>()
     #expect(!board.note(.reachable))
     board.add { told.add($0) }
     // When a change is on its way to the handlers, others need no way of their own
@@ -173,7 +173,7 @@ import Testing
 
   @Test func aChangeWhileHandlersRunIsToldAfterwards() {
     let board = ReachabilityBoard()
-    let told = Journal<NetSpool.Reachability>()
+    let told = Journal<NetworkEngine.Reachability>()
     #expect(!board.note(.reachable))
     // Weakly: it holds its handlers.
     board.add { [weak board] news in

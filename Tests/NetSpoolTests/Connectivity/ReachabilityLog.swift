@@ -4,11 +4,9 @@ import Synchronization
 
 /// What an engine told about its origin, in order; a test awaits the next.
 final class ReachabilityLog: Sendable {
-  typealias Reachability = NetworkEngine.Reachability
-
   private struct State {
-    var told: [Reachability] = []
-    var waiters: [(wanted: Reachability, continuation: CheckedContinuation<Void, Never>)] = []
+    var told: [NetworkEngine.Reachability] = []
+    var waiters: [(wanted: NetworkEngine.Reachability, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
   private let state = Mutex(State())
@@ -17,7 +15,7 @@ final class ReachabilityLog: Sendable {
     engine.onReachabilityChange { [weak self] in self?.add($0) }
   }
 
-  private func add(_ reachability: Reachability) {
+  private func add(_ reachability: NetworkEngine.Reachability) {
     let ready = state.withLock { state in
       state.told.append(reachability)
       let ready = state.waiters.filter { $0.wanted == reachability }
@@ -27,10 +25,10 @@ final class ReachabilityLog: Sendable {
     for waiter in ready { waiter.continuation.resume() }
   }
 
-  var told: [Reachability] { state.withLock { $0.told } }
+  var told: [NetworkEngine.Reachability] { state.withLock { $0.told } }
 
   /// Waits until this is what was told last.
-  func becomes(_ wanted: Reachability) async {
+  func becomes(_ wanted: NetworkEngine.Reachability) async {
     await withCheckedContinuation { continuation in
       let isSo = state.withLock { state in
         if state.told.last == wanted { return true }
@@ -44,7 +42,7 @@ final class ReachabilityLog: Sendable {
 
 extension NetworkEngine {
   /// What is known once the loop has looked.
-  func settledReachability() async -> Reachability {
+  func settledReachability() async -> NetworkEngine.Reachability {
     _ = reachability
     // Behind the command that began to watch.
     await withCheckedContinuation { continuation in

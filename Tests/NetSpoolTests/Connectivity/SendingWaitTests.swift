@@ -6,7 +6,7 @@ import Testing
 
 /// How a part of the engine that holds something back asks whether it may go, and is woken.
 @Suite(.timeLimit(.minutes(10))) struct SendingWaitTests {
-  private static let refused = Failure(.connectFailed, reason: "refused")
+  private static let refused = NetworkError(.connectFailed, reason: "refused")
 
   /// Runs on the loop thread.
   @discardableResult
@@ -19,7 +19,7 @@ import Testing
   }
 
   private func wait(
-    _ engine: NetworkEngine, for url: String, after failure: Failure? = nil, _ latch: Latch
+    _ engine: NetworkEngine, for url: String, after failure: NetworkError? = nil, _ latch: Latch
   ) async {
     let context = engine.context
     await onLoop(engine) { core in

@@ -105,7 +105,7 @@ struct BasicTests {
     } _: { engine, origin in
       Self.demand(Self.basic, "Basic realm=a", of: origin)
       let body = String(repeating: "body", count: 10_000)
-      let operation = engine.operation(path: "/a", method: HTTPMethod(method)).setBody(
+      let operation = engine.operation(path: "/a", method: NetworkRequest.Method(method)).setBody(
         .bytes(Array(body.utf8)))
       let ending = await engine.end(of: operation)
       #expect(ending.text == "in" && origin.requests.map(\.text) == [body, body])

@@ -8,7 +8,7 @@ struct DigestFlowTests {
   /// Checks answers as an origin does: the response is made again from the password.
   static func accepts(_ request: RecordedRequest, password: String, nonce: String? = nil) -> Bool {
     guard let value = request.header("Authorization") else { return false }
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "X", value: value)
     guard let sent = AuthenticationChallenge.all(in: fields, named: "X").first, sent.scheme == "digest",
       let challenge = DigestChallenge(sent), nonce == nil || challenge.nonce == nonce,

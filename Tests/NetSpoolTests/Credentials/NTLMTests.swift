@@ -5,7 +5,7 @@ import Testing
 
 /// The messages of NTLM are libcurl's; here an origin deals them out as a script says.
 @Suite(
-  "NTLM, leg by leg", .enabled(if: CoreLibraryVersions.hasNTLM, "libcurl is built without NTLM"))
+  "NTLM, leg by leg", .enabled(if: LoadedCurl.hasNTLM, "libcurl is built without NTLM"))
 struct NTLMTests {
   /// A challenge: signature, type 2, no target name, flags (OEM, NTLM, always sign), nonce, context.
   static let challenge: String = {
@@ -69,7 +69,9 @@ struct NTLMTests {
     }
   }
 
-  @Test(arguments: [HTTPMethod.get, .put]) func whoNeverChallengesIsNotAskedForEver(_ method: HTTPMethod)
+  @Test(arguments: [NetworkRequest.Method.get, .put]) func whoNeverChallengesIsNotAskedForEver(
+    _ method: NetworkRequest.Method
+  )
     async throws
   {
     try await withEngine {
@@ -90,7 +92,7 @@ struct NTLMTests {
     } _: { engine, origin in
       Self.script(origin)
       let body = String(repeating: "body", count: 5_000)
-      for method in [HTTPMethod.post, .put] {
+      for method in [NetworkRequest.Method.post, .put] {
         let operation = engine.operation(path: "/a", method: method).setBody(.bytes(Array(body.utf8)))
         let ending = await engine.end(of: operation)
         #expect(ending.text == "in", "\(ending)")

@@ -138,7 +138,7 @@ struct PlantedSecretsTests {
       var configuration = NetworkEngine.Configuration()
       configuration.credentials = Self.credentials(number)
       configuration.headers = [Self.fields[number % Self.fields.count]: secret]
-      configuration.proxy = NetworkProxy("http://anna:\(secret)@localhost:1").authenticated(
+      configuration.proxy = NetworkEngine.Proxy("http://anna:\(secret)@localhost:1").authenticated(
         user: "anna", password: secret)
       let engine = try NetworkEngine(host: "example.org", configuration: configuration)
       let operation = engine.operation(path: "/")

@@ -18,7 +18,7 @@ struct SecretTests {
     let credentials = Self.all[index]
     var configuration = NetworkEngine.Configuration()
     configuration.credentials = credentials
-    configuration.proxy = NetworkProxy("http://u:\(Self.password)@p:1").authenticated(
+    configuration.proxy = NetworkEngine.Proxy("http://u:\(Self.password)@p:1").authenticated(
       user: "anna", password: Self.password)
     configuration.headers = ["Authorization": Self.password]
     let engine = try NetworkEngine(host: "example.org", configuration: configuration)

@@ -92,7 +92,7 @@ import Testing
       origin.hold("/a")
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
       let alone = { engine.operation(path: "/a").configure { $0.coalesces = false } }
-      let plain = engine.operation(path: "/a").configure { $0.redirects = RequestRedirects.none }
+      let plain = engine.operation(path: "/a").configure { $0.redirects = NetworkRequest.Redirects.none }
       let operations = [
         engine.get("/a"), other.get("/a"), engine.operation(path: "/a", method: .head), alone(), alone(),
         plain,

@@ -68,7 +68,7 @@ import Testing
           })
         _ = await engine.end(of: operation)
       }
-      #expect(engine.configuration.queue.drain(deadline: 5))
+      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(5)))
       #expect(weakSentinel == nil)
     }
   }

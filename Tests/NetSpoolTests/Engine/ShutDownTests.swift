@@ -17,7 +17,7 @@ import Testing
       }
       if count > 0 { #expect(await origin.waitForWaiting("/held", min(count, 64))) }
       let start = ContinuousClock.now
-      engine.shutDown(deadline: 0)
+      engine.shutDownAndWait(deadline: .seconds(0))
       // All have been told when it returns.
       #expect(tally.ended == count)
       #expect(tally.count("engineClosed") == count)
@@ -45,14 +45,18 @@ import Testing
       #expect(await origin.waitForWaiting("/held", 64))
       let start = ContinuousClock.now
       switch caller {
-      case .otherThread: await blocking { engine.shutDown(deadline: 0) }
+      case .otherThread: await blocking { engine.shutDownAndWait(deadline: .seconds(0)) }
       case .severalThreads:
         await withTaskGroup { group in
-          for _ in 0..<8 { group.addTask { await blocking { engine.shutDown(deadline: 0) } } }
+          for _ in 0..<8 {
+            group.addTask { await blocking { engine.shutDownAndWait(deadline: .seconds(0)) } }
+          }
         }
       case .loopThread, .deliveryQueue:
         // Its own end is a closure of the engine's.
-        let operation = engine.operation(path: "/not-sent").onError { _ in engine.shutDown(deadline: 0) }
+        let operation = engine.operation(path: "/not-sent").onError { _ in
+          engine.shutDownAndWait(deadline: .seconds(0))
+        }
         engine.enqueue(operation)
         operation.cancel()
       }
@@ -93,7 +97,7 @@ import Testing
       origin.hold("/a")
       let running = engine.get("/a")
       #expect(await origin.waitForWaiting("/a", 1))
-      async let down: Void = blocking { engine.shutDown(deadline: 60) }
+      async let down: Void = blocking { engine.shutDownAndWait(deadline: .seconds(60)) }
       while await engine.end(of: engine.operation(path: "/new")).code != .engineClosed {}
       origin.release("/a")
       await down
@@ -106,9 +110,9 @@ import Testing
       origin.hold("/a")
       let running = engine.get("/a")
       #expect(await origin.waitForWaiting("/a", 1))
-      async let patient: Void = blocking { engine.shutDown(deadline: .infinity) }
-      async let again: Void = blocking { engine.shutDown(deadline: 0) }
-      engine.shutDown(deadline: 0)
+      async let patient: Void = blocking { engine.shutDownAndWait(deadline: .seconds(Int64.max)) }
+      async let again: Void = blocking { engine.shutDownAndWait(deadline: .seconds(0)) }
+      engine.shutDownAndWait(deadline: .seconds(0))
       await patient
       await again
       #expect(await running.end().code == .engineClosed)
@@ -122,7 +126,8 @@ import Testing
         origin.hold("/held")
         let held = engine.get("/held")
         #expect(await origin.waitForWaiting("/held", 1))
-        engine.enqueue(engine.operation(path: "/a").onCompletion { _ in engine.shutDown(deadline: 0) })
+        engine.enqueue(
+          engine.operation(path: "/a").onCompletion { _ in engine.shutDownAndWait(deadline: .seconds(0)) })
         #expect(await held.end().code == .engineClosed)
       }
     }
@@ -136,7 +141,7 @@ import Testing
       let mine = engine.get("/a")
       let theirs = other.get("/a")
       #expect(await origin.waitForWaiting("/a", 2))
-      engine.shutDown(deadline: 0)
+      engine.shutDownAndWait(deadline: .seconds(0))
       origin.release("/a")
       #expect(await mine.end().code == .engineClosed)
       #expect(await theirs.end().text == "ok")
@@ -160,7 +165,7 @@ import Testing
       }
       await waits.opened()
       await paused.opened()
-      engine.shutDown(deadline: 0)
+      engine.shutDownAndWait(deadline: .seconds(0))
       #expect(tally.count("engineClosed") == 3)
       #expect(tally.isOneEach)
     }

@@ -35,13 +35,13 @@ import Testing
       }
       recent.resumeAll()
       await tally.wait(for: count)
-      #expect(engine.configuration.queue.drain(deadline: 20))
+      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(20)))
       recent.forget()
       #expect(tally.ended == count, "seed \(seed)")
       #expect(tally.isOneEach, "seed \(seed)")
       #expect(tally.count("completed") > count / 4)
       #expect(!engine.configuration.queue.activity.isBusy)
-      engine.shutDown()
+      engine.shutDownAndWait()
     }
     #expect(living.value == 0, "operations that never died, seed \(seed)")
   }
@@ -72,7 +72,7 @@ import Testing
     // Few different ones, so that many are shared.
     let path = "\(Self.paths.randomElement(using: &random)!)/\(Int.random(in: 0..<40, using: &random))"
     let operation = engine.operation(path: path, method: random.chance(10) ? .post : .get)
-    operation.priority = OperationPriority.allCases.randomElement(using: &random)!
+    operation.priority = NetworkRequest.Priority.allCases.randomElement(using: &random)!
     if random.chance(20) { operation.configure { $0.coalesces = false } }
     if random.chance(10) { operation.addDownloadStream(MemoryDownloadStream()) }
     if random.chance(5) { operation.setBody(.bytes(BodyPattern.bytes(3_000))) }
@@ -87,7 +87,7 @@ import Testing
     case 0, 1: operation.cancel()
     case 2: operation.pause()
     case 3, 4, 5: operation.resume()
-    case 6: operation.priority = OperationPriority.allCases.randomElement(using: &random)!
+    case 6: operation.priority = NetworkRequest.Priority.allCases.randomElement(using: &random)!
     default: break
     }
   }

@@ -20,7 +20,7 @@ struct TLSFaultTests {
     try await withWire {
       $0.tls.caFile = server.certificates.authority
       // Only silence is to last until then.
-      $0.timeouts.connect = fault == .silence ? 0.3 : 10
+      $0.timeouts.connect = .seconds(fault == .silence ? 0.3 : 10)
     } _: { wire in
       let error = try await wire.failure(
         wire.engine.operation(url: "https://localhost:\(proxy.port)\(target)").setAuthorization("S3CR3T"))

@@ -15,8 +15,8 @@ import Testing
       script(origin)
       let proxies = try (0..<4).map { try FaultProxy(to: origin.port, seed: seed &+ UInt64($0)) }
       let engine = try NetworkEngine(to: origin, on: queue) {
-        $0.timeouts.headers = 1
-        $0.timeouts.stall = 1
+        $0.timeouts.headers = .seconds(1)
+        $0.timeouts.stall = .seconds(1)
         $0.delivery = .loopThread
       }
       let tally = Tally()
@@ -43,7 +43,7 @@ import Testing
       ] {
         #expect(tally.count(code) > 0, "no \(code) with seed \(seed)")
       }
-      #expect(queue.drain(deadline: 60))
+      #expect(queue.drainAndWait(deadline: .seconds(60)))
       // And once the networks are well, so is the engine.
       for proxy in proxies {
         proxy.clear()

@@ -46,7 +46,7 @@ struct ToxicTests {
     var configuration = NetworkEngine.Configuration()
     (configuration.scheme, configuration.port, configuration.queue) = (.http, proxy.port, queue)
     configuration.retry = .none
-    configuration.timeouts.headers = 3
+    configuration.timeouts.headers = .seconds(3)
     return try NetworkEngine(host: "127.0.0.1", configuration: configuration)
   }
 

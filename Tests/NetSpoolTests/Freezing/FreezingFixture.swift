@@ -14,7 +14,7 @@ final class FreezingFixture: Sendable {
     var configuration = FreezeConfiguration()
     configuration.directory = folder.path + "/frozen"
     // Tests do not wait for a second attempt.
-    configuration.backoffBase = 0
+    configuration.backoffBase = .zero
     change(&configuration)
     self.configuration = configuration
   }
@@ -29,14 +29,16 @@ final class FreezingFixture: Sendable {
       let engine = try NetworkEngine(to: origin, on: queue, configure)
       try engine.useFreezing(configuration)
       try await body(engine)
-      await blocking { engine.shutDown(deadline: 5) }
+      await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
     }
   }
 }
 
 extension NetworkEngine {
   /// A request that is to be frozen; not enqueued.
-  func letter(_ path: String, _ text: String = "hello", method: HTTPMethod = .post) -> NetworkOperation {
+  func letter(_ path: String, _ text: String = "hello", method: NetworkRequest.Method = .post)
+    -> NetworkOperation
+  {
     let operation = operation(path: path, method: method)
     operation.setBody(.bytes(Array(text.utf8), contentType: "text/plain"))
     operation.isFreezable = true

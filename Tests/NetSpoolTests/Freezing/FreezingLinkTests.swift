@@ -18,13 +18,13 @@ struct FreezingLinkTests {
         configuration.scheme = .http
         configuration.port = Int(Neighbour.port)
         configuration.queue = queue
-        configuration.timeouts.connect = 2
+        configuration.timeouts.connect = .seconds(2)
         let engine = try NetworkEngine(host: Neighbour.address, configuration: configuration)
         var freezing = FreezeConfiguration()
         freezing.directory = folder.path + "/frozen"
         try engine.useFreezing(freezing)
         try await body(engine, neighbour)
-        await blocking { engine.shutDown(deadline: 5) }
+        await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
       }
     }
   }

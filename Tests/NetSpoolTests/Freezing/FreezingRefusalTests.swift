@@ -163,7 +163,7 @@ import Testing
         let other = try NetworkEngine(to: fixture.origin, on: queue)
         try other.useFreezing(fixture.configuration)
         #expect(await other.end(of: other.letter("/letters")).text == "taken")
-        await blocking { other.shutDown(deadline: 5) }
+        await blocking { other.shutDownAndWait(deadline: .seconds(5)) }
       }
       #expect(await first.end(of: first.letter("/letters")).text == "taken")
     }
@@ -175,7 +175,7 @@ import Testing
       switch option {
       case "bytesMax": configuration.bytesMax = 1
       case "requestsMax": configuration.requestsMax = 0
-      case "lifetime": configuration.lifetime = 0
+      case "lifetime": configuration.lifetime = .zero
       case "attemptsMax": configuration.attemptsMax = 0
       default: configuration.idempotencyKeyField = "not a token"
       }

@@ -48,7 +48,7 @@ import Testing
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     try await fixture.live { engine in
       let ticket = await engine.freeze(engine.letter("/letters"))
-      await blocking { engine.shutDown(deadline: 5) }
+      await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
       #expect(engine.frozenOperations.isEmpty && engine.deadLetters.isEmpty)
       #expect(!engine.cancelFrozen(id: ticket.id))
       #expect(throws: NetworkError.self) { try engine.revive(id: ticket.id) }

@@ -222,12 +222,12 @@ import Testing
       let queue = engine.configuration.queue
       let operation = engine.letter("/letters")
       _ = await engine.freeze(operation)
-      #expect(await blocking { queue.drain(deadline: 30) })
+      #expect(await blocking { queue.drainAndWait(deadline: .seconds(30)) })
       #expect(queue.activity.frozen == 1 && !queue.activity.isBusy)
       #expect(operation.state == .frozen)
       try fixture.origin.start()
       #expect(await operation.end().text == "taken")
-      #expect(await blocking { queue.drain(deadline: 30) })
+      #expect(await blocking { queue.drainAndWait(deadline: .seconds(30)) })
       #expect(queue.activity.frozen == 0)
     }
   }
@@ -257,12 +257,14 @@ import Testing
       let isFrozen = Latch()
       operation.onFrozen { _ in isFrozen.open() }
       async let result: Ending = { () async -> Ending in
-        do throws(NetworkError) { return .success(try await engine.response(for: operation)) } catch {
+        do { return .success(try await engine.response(for: operation)) } catch let error as NetworkError {
           return .failure(error)
+        } catch {
+          return .failure(NetworkError(code: .cancelled, reason: "\(error)"))
         }
       }()
       await isFrozen.opened()
-      await blocking { engine.shutDown(deadline: 1) }
+      await blocking { engine.shutDownAndWait(deadline: .seconds(1)) }
       let error = await result.error
       #expect(error?.code == .engineClosed && error?.reason == "frozen")
       #expect(operation.state == .frozen)

@@ -9,7 +9,7 @@ struct FrozenEncodingTests {
   private static func full() -> FrozenRecord {
     var request = FrozenRequest(
       method: .patch, url: "https://example.org/ä?q=1", key: IdempotencyKey(), lane: "uploads")
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "Content-Type", value: "text/plain")
     fields.append(name: "Authorization", value: "Bearer SECRET-1")
     fields.append(name: "X-Api-Key", value: "SECRET-2")
@@ -94,7 +94,7 @@ struct FrozenEncodingTests {
   }
 
   @Test func anOutcomeComesBackAsItWas() throws {
-    var fields = HeaderFields()
+    var fields = Headers()
     for number in 0..<2_000 { fields.append(name: "X-\(number)", value: "value") }
     var record = Self.full()
     record.facts.lastStatus = 201
@@ -111,7 +111,7 @@ struct FrozenEncodingTests {
   @Test(arguments: [(64 << 10, false), (64 << 10 + 1, true)])
   func aLongAnswerIsNotKept(count: Int, isCut: Bool) {
     let body = [UInt8](repeating: 1, count: count)
-    let outcome = FrozenOutcome(Self.full(), headers: HeaderFields(), body: body, at: Self.now)
+    let outcome = FrozenOutcome(Self.full(), headers: Headers(), body: body, at: Self.now)
     #expect(outcome.isBodyCut == isCut)
     #expect(outcome.body.count == (isCut ? 0 : count))
   }
@@ -141,7 +141,7 @@ struct FrozenEncodingTests {
 
   @Test func limitsRefuseByName() {
     let limits = FrozenLimits()
-    func refusal(_ change: (inout FrozenRequest) -> Void) -> FailureCode? {
+    func refusal(_ change: (inout FrozenRequest) -> Void) -> NetworkError.Code? {
       var request = FrozenRecord.sample().request
       change(&request)
       return limits.refusal(of: request)?.code

@@ -18,10 +18,10 @@ struct FrozenMachineTests {
   }
 
   @Test(arguments: [
-    (FrozenEvent.expired, FrozenDeath.Reason.expired, FailureCode.frozenExpired),
+    (FrozenEvent.expired, FrozenDeath.Reason.expired, NetworkError.Code.frozenExpired),
     (.cancelled, .cancelled, .cancelled), (.damaged, .corrupt, .storeCorrupt),
   ])
-  func whatWaitsMayDie(event: FrozenEvent, reason: FrozenDeath.Reason, code: FailureCode) {
+  func whatWaitsMayDie(event: FrozenEvent, reason: FrozenDeath.Reason, code: NetworkError.Code) {
     var record = Record.sample()
     #expect(record.meet(event) == .bury(FrozenDeath(reason)))
     #expect(record.state == .dead)
@@ -104,8 +104,8 @@ struct FrozenMachineTests {
 
   // MARK: No answer
 
-  @Test(arguments: [FailureCode.resolveFailed, .connectFailed, .tlsRejected, .offline, .timedOut])
-  func whatNeverLeftIsNoAttempt(code: FailureCode) {
+  @Test(arguments: [NetworkError.Code.resolveFailed, .connectFailed, .tlsRejected, .offline, .timedOut])
+  func whatNeverLeftIsNoAttempt(code: NetworkError.Code) {
     var record = Record.sent()
     #expect(record.meet(.failed(code, .notSent)) == .wait(.second / 2, .network))
     #expect(record.facts.attempts == 0)
@@ -124,7 +124,7 @@ struct FrozenMachineTests {
   }
 
   struct Repetition: Sendable {
-    var method: NetSpool.Method
+    var method: NetworkRequest.Method
     var isKeyed = false
     var flags: FrozenFacts.Flags = []
     var isSafe: Bool
@@ -143,11 +143,11 @@ struct FrozenMachineTests {
     if !row.isSafe { #expect(FrozenDeath(.outcomeUnknown).failure(record).code == .outcomeUnknown) }
   }
 
-  @Test(arguments: [FailureCode.egressDenied, .redirectRefused, .invalidConfiguration])
-  func whatCanNeverBeSentIsRejected(code: FailureCode) {
+  @Test(arguments: [NetworkError.Code.egressDenied, .redirectRefused, .invalidConfiguration])
+  func whatCanNeverBeSentIsRejected(code: NetworkError.Code) {
     var record = Record.sent()
     #expect(record.meet(.failed(code, .notSent)) == .bury(FrozenDeath(.rejected)))
-    #expect(FrozenDeath(.rejected).failure(record).reason == code.rawValue)
+    #expect(FrozenDeath(.rejected).failure(record).reason == code.description)
   }
 
   // MARK: Crashes, shutdowns, cancels
@@ -169,10 +169,10 @@ struct FrozenMachineTests {
   }
 
   @Test(arguments: [
-    (true, Failure.SendState.notSent, true), (true, .maybeProcessed, true), (false, .notSent, true),
+    (true, NetworkError.SendState.notSent, true), (true, .maybeProcessed, true), (false, .notSent, true),
     (false, .maybeProcessed, false),
   ])
-  func aShutdownIsNoCrash(isKeyed: Bool, sendState: Failure.SendState, survives: Bool) {
+  func aShutdownIsNoCrash(isKeyed: Bool, sendState: NetworkError.SendState, survives: Bool) {
     var record = Record.sent(keyed: isKeyed)
     let action = record.meet(.parked(sendState))
     #expect(action == (survives ? .wait(0, .ours) : .bury(FrozenDeath(.outcomeUnknown))))

@@ -110,7 +110,7 @@ final class SpoolBench: FrozenSpoolOwner {
   private func accept() {
     serial += 1
     let lane = "\(random.next() % 4)"
-    let method: NetSpool.Method = random.chance(70) ? .post : .put
+    let method: NetworkRequest.Method = random.chance(70) ? .post : .put
     let body = Array("body \(serial) ".utf8) + [UInt8](repeating: 1, count: Int(random.next() % 6_000))
     var request = FrozenRequest(
       method: method, url: "https://example.org/\(serial)", key: IdempotencyKey(using: &random), lane: lane)
@@ -209,7 +209,7 @@ final class SpoolBench: FrozenSpoolOwner {
     #expect(letters[id]?.state == .live && record.state == .ready, comment)
   }
 
-  func didFail(_ failure: Failure) { Issue.record("\(failure.sentence)") }
+  func didFail(_ failure: NetworkError) { Issue.record("\(failure)") }
 
   private func some(_ state: Letter.State) -> FrozenID? {
     letters.filter { $0.value.state == state }.keys.sorted().randomElement(using: &random)

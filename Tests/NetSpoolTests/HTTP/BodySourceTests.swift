@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -16,29 +17,29 @@ struct BodySourceTests {
 
   @Test("no body has no source; every other body gives the bytes it described")
   func prepared() throws {
-    let parameters = [Parameter("a", "b c")]
-    let custom = RequestBody.custom(contentType: "x/y", parameters: parameters) { [UInt8($0.count)] }
-    let rows: [(RequestBody, String?, [UInt8])] = [
+    let parameters: Parameters = ["a": "b c"]
+    let custom = NetworkRequest.Body.custom(contentType: "x/y") { [UInt8($0.count)] }
+    let rows: [(NetworkRequest.Body, String?, [UInt8])] = [
       (.bytes([1, 2], contentType: nil), nil, [1, 2]),
       (.form(parameters), "application/x-www-form-urlencoded", Array("a=b+c".utf8)),
       (.json(Array("{}".utf8)), "application/json", Array("{}".utf8)),
       (custom, "x/y", [1]),
     ]
     for (body, type, bytes) in rows {
-      let prepared = try body.prepared()
-      let source = try #require(try prepared.makeSource {})
+      let prepared = try body.prepared(with: parameters)
+      let source = try #require(prepared.makeSource {})
       #expect(body.contentType == type)
       #expect(prepared.length == Int64(bytes.count))
       #expect(prepared.canReplay)
       #expect(try drain(source) == bytes)
     }
-    #expect(try RequestBody.none.prepared().makeSource {} == nil)
+    #expect(try NetworkRequest.Body.none.prepared().makeSource {} == nil)
   }
 
   @Test("an encoder that throws fails the request")
   func encoderThrows() {
     struct Broken: Error {}
-    let body = RequestBody.custom(contentType: "x/y", parameters: []) { _ in throw Broken() }
+    let body = NetworkRequest.Body.custom(contentType: "x/y") { _ in throw Broken() }
     #expect(failure { _ = try body.prepared() }?.code == .invalidRequest)
   }
 }
@@ -46,7 +47,7 @@ struct BodySourceTests {
 @Suite("Files as bodies")
 struct FileSourceTests {
   private func source(_ path: String) throws -> any BodySource {
-    try #require(try RequestBody.file(path: path, contentType: nil).prepared().makeSource {})
+    try #require(try NetworkRequest.Body.file(path, contentType: nil).prepared().makeSource {})
   }
 
   @Test("a file comes whole for every buffer size, and again after a rewind", arguments: [1, 3, 10, 64])
@@ -99,11 +100,11 @@ struct FileSourceTests {
   @Test(
     "an edit while it is sent holds back the last byte",
     arguments: [
-      (Edit.longer, FailureCode.uploadLengthMismatch, "got 4, declared 3"),
+      (Edit.longer, NetworkError.Code.uploadLengthMismatch, "got 4, declared 3"),
       (.shorter, .uploadLengthMismatch, "got 1, declared 3"),
       (.sameSize, .uploadSourceFailed, "changed"),
     ])
-  func editedWhile(edit: Edit, code: FailureCode, reason: String) throws {
+  func editedWhile(edit: Edit, code: NetworkError.Code, reason: String) throws {
     let directory = try ScratchDirectory()
     let path = try directory.write("f", [1, 2, 3])
     try directory.touch("f", seconds: 1000)
@@ -169,16 +170,26 @@ struct StreamSourceTests {
   @Test(
     "a stream is held to its declared length, and the last byte back until it is",
     arguments: [
-      (3, [.bytes(3), .end], nil), (3, [.bytes(1), .pause, .bytes(2), .end], nil),
-      (3, [.bytes(3), .pause], nil), (nil, [.bytes(5), .end], nil), (0, [.end], nil),
-      (3, [.bytes(2), .end], "got 2, declared 3"), (3, [.end], "got 0, declared 3"),
-      (3, [.bytes(4)], "got at least 4, declared 3"),
-      (3, [.bytes(3), .bytes(1)], "got more than 3, declared 3"),
-    ] as [(Int64?, [BodyRead], String?)])
-  func declared(length: Int64?, reads: [BodyRead], mismatch: String?) throws {
+      (3, [.bytes([UInt8](repeating: 7, count: 3)), .end], nil),
+      (
+        3, [.bytes([UInt8](repeating: 7, count: 1)), .pause, .bytes([UInt8](repeating: 7, count: 2)), .end],
+        nil
+      ),
+      (3, [.bytes([UInt8](repeating: 7, count: 3)), .pause], nil),
+      (nil, [.bytes([UInt8](repeating: 7, count: 5)), .end], nil), (0, [.end], nil),
+      (3, [.bytes([UInt8](repeating: 7, count: 2)), .end], "got 2, declared 3"),
+      (3, [.end], "got 0, declared 3"),
+      (3, [.bytes([UInt8](repeating: 7, count: 4))], "got at least 4, declared 3"),
+      (
+        3, [.bytes([UInt8](repeating: 7, count: 3)), .bytes([UInt8](repeating: 7, count: 1))],
+        "got more than 3, declared 3"
+      ),
+    ] as [(Int64?, [UploadChunk], String?)])
+  func declared(length: Int64?, reads: [UploadChunk], mismatch: String?) throws {
     // Given
     let script = ListedUpload(length: length, reads: reads)
-    let source = try #require(try RequestBody.stream(script, contentType: nil).prepared().makeSource {})
+    let source = try #require(
+      try NetworkRequest.Body.stream(script, contentType: nil).prepared().makeSource {})
     try source.open()
     // When
     var sent: Int64 = 0
@@ -192,9 +203,12 @@ struct StreamSourceTests {
   @Test("a one-shot stream cannot be replayed, a rewound one counts from zero")
   func replay() throws {
     #expect(
-      !(try RequestBody.stream(ListedUpload(length: 1, reads: []), contentType: nil).prepared().canReplay))
-    let script = ListedUpload(length: 2, reads: [.bytes(1), .bytes(2), .end])
-    let source = try #require(try PreparedBody.stream(script).makeSource {})
+      !(try NetworkRequest.Body.stream(ListedUpload(length: 1, reads: []), contentType: nil).prepared()
+        .canReplay))
+    let script = ListedUpload(
+      length: 2,
+      reads: [.bytes([UInt8](repeating: 7, count: 1)), .bytes([UInt8](repeating: 7, count: 2)), .end])
+    let source = try #require(PreparedBody.stream(script).makeSource {})
     var sent: Int64 = 0
     #expect(try Self.step(source, &sent))
     try source.rewind()
@@ -214,23 +228,17 @@ struct StreamSourceTests {
 }
 
 /// A user's stream that answers from a list, then ends.
-private struct ListedUpload: UploadSource {
-  var length: Int64?
-  var reads: [BodyRead]
-  var canReopen: Bool { false }
+private final class ListedUpload: UploadStream {
+  let length: Int64?
+  private let reads: Mutex<[UploadChunk]>
+  var isReopenable: Bool { false }
 
-  func makeSource(ready: @escaping @Sendable () -> Void) -> any BodySource { Source(length, reads) }
-
-  private final class Source: BodySource {
-    let length: Int64?
-    private var reads: [BodyRead]
-    init(_ length: Int64?, _ reads: [BodyRead]) { (self.length, self.reads) = (length, reads) }
-    var canRewind: Bool { true }
-    func open() {}
-    func rewind() {}
-    func close() {}
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
-      reads.isEmpty ? .end : reads.removeFirst()
-    }
+  init(length: Int64?, reads: [UploadChunk]) {
+    self.length = length
+    self.reads = Mutex(reads)
   }
+
+  func open() {}
+  func read(atMost count: Int) -> UploadChunk { reads.withLock { $0.isEmpty ? .end : $0.removeFirst() } }
+  func close() {}
 }

@@ -107,12 +107,12 @@ func read(_ source: any BodySource, _ count: Int) throws -> (read: BodyRead, byt
 }
 
 /// The failure a body ends with.
-func failure(of work: () throws -> Void) -> Failure? {
+func failure(of work: () throws -> Void) -> NetworkError? {
   do {
     try work()
     return nil
   } catch {
-    return error as? Failure
+    return error as? NetworkError
   }
 }
 

@@ -6,7 +6,9 @@ import Testing
 struct CurlCommandTests {
   private static let agent = "-H 'User-Agent: t/1'"
 
-  private static func command(_ method: Method, _ url: String = "https://h.org/", body: RequestBody = .none)
+  private static func command(
+    _ method: Method, _ url: String = "https://h.org/", body: NetworkRequest.Body = .none
+  )
     -> CurlCommand
   {
     var command = CurlCommand(method: method, url: url)
@@ -18,7 +20,7 @@ struct CurlCommandTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var method = Method.post
     var url = "https://h.org/"
-    var body = RequestBody.none
+    var body = NetworkRequest.Body.none
     var words: String
     var testDescription: String { words }
   }
@@ -30,7 +32,7 @@ struct CurlCommandTests {
     Row(method: Method("a'b"), words: "-X 'a'\\''b' \(agent) 'https://h.org/'"),
     Row(words: "\(agent) -H 'Content-Type:' --data-binary '' 'https://h.org/'"),
     Row(method: .put, words: "-X PUT \(agent) -H 'Content-Type:' --data-binary '' 'https://h.org/'"),
-    Row(body: .form([Parameter("a", "it's")]), words: "\(agent) --data-binary 'a=it%27s' 'https://h.org/'"),
+    Row(body: .form(["a": "it's"]), words: "\(agent) --data-binary 'a=it%27s' 'https://h.org/'"),
     Row(
       body: .json(Array("{\"a\":\n\"it's\"}".utf8)),
       words:
@@ -40,10 +42,10 @@ struct CurlCommandTests {
       method: .patch, body: .bytes(Array("@x".utf8), contentType: nil),
       words: "-X PATCH \(agent) -H 'Content-Type:' --data-raw '@x' 'https://h.org/'"),
     Row(
-      method: .put, url: "https://h.org/f", body: .file(path: "a b", contentType: "x/y"),
+      method: .put, url: "https://h.org/f", body: .file("a b", contentType: "x/y"),
       words: "\(agent) -H 'Content-Type: x/y' --globoff -T 'a b' 'https://h.org/f'"),
     Row(
-      method: .put, body: .file(path: "-", contentType: nil),
+      method: .put, body: .file("-", contentType: nil),
       words: "-X PUT \(agent) -H 'Content-Type:' --data-binary '@./-' 'https://h.org/'"),
     Row(
       method: .get, url: "https://h.org/[1]", words: "\(agent) --globoff 'https://h.org/[1]'"),
@@ -79,11 +81,11 @@ struct CurlCommandTests {
 
   @Test("parts are -F words, quoted as curl reads them, and curl writes the Content-Type")
   func parts() {
-    var multipart = CoreMultipart()
+    var multipart = Multipart()
     multipart.addData(Array("@;\" x".utf8), forKey: "text")
     multipart.addData(Array("a;\"\\".utf8), forKey: "typed", mimeType: "text/plain", fileName: "f;\"\\.txt")
     multipart.addFile("dir/a,b.png", forKey: "file", mimeType: "image/png")
-    multipart.parts.append(CoreMultipart.Part(name: "field", content: .file("-")))
+    multipart.parts.append(Multipart.Part(name: "field", content: .file("-")))
     var command = Self.command(.post, body: .multipart(multipart))
     command.headers.append(name: "content-type", value: multipart.contentType)
     #expect(
@@ -98,18 +100,18 @@ struct CurlCommandTests {
   func piped() throws {
     let directory = try ScratchDirectory()
     let path = try directory.write("it's", [0, 1, 2])
-    var multipart = CoreMultipart()
+    var multipart = Multipart()
     multipart.addData([0, 0x1B, 255], forKey: "a=b")
     multipart.addFile(path, forKey: "f")
     multipart.addData(Array("text".utf8), forKey: "t", mimeType: "text/plain; charset=utf-8")
-    let bodies: [RequestBody] = [
+    let bodies: [NetworkRequest.Body] = [
       .bytes([0, 255, 10], contentType: "x/y"), .bytes(Array("\u{1B}[2J".utf8), contentType: "x/y"),
       .bytes(Array(String(repeating: "it's é\n", count: 30_000).utf8), contentType: "x/y"),
       .multipart(multipart),
     ]
     for body in bodies {
       let run = try ShellRun([Self.command(.post, body: body).text(revealingSecrets: true)])
-      let source = try #require(try body.prepared().makeSource {})
+      let source = try #require(body.prepared().makeSource {})
       try source.open()
       #expect(run.inputs.first == (try drain(source)))
       #expect(run.words.first?.contains("Content-Type: \(body.contentType ?? "")") == true)

@@ -86,7 +86,7 @@ struct FramingTests {
   }
 
   /// RFC 9112 section 6.3, item by item.
-  static let bodies: [(Int, CoreResponseHead.Version, Method, String, BodyFraming)] = [
+  static let bodies: [(Int, ResponseHead.Version, Method, String, BodyFraming)] = [
     (200, .http11, .head, "Content-Length: 5", .none),
     (204, .http11, .get, "Content-Length: 5", .none),
     (304, .http11, .get, "Content-Length: 5", .none),
@@ -100,7 +100,7 @@ struct FramingTests {
 
   @Test(arguments: bodies)
   func theBodysEndIsKnown(
-    status: Int, version: CoreResponseHead.Version, method: Method, fields: String, expected: BodyFraming
+    status: Int, version: ResponseHead.Version, method: Method, fields: String, expected: BodyFraming
   ) throws {
     let framing = try framing(fields)
     #expect(framing.body(status: status, version: version, method: method) == expected)

@@ -4,8 +4,8 @@ import Testing
 
 /// Lookups in the block (RFC 9110 section 5.1: names have no case).
 struct HeaderFieldsLookupTests {
-  private var fields: HeaderFields {
-    var fields = HeaderFields()
+  private var fields: Headers {
+    var fields = Headers()
     fields.append(name: "Set-Cookie", value: "a=1")
     fields.append(name: "X-Empty", value: "")
     fields.append(name: "set-cookie", value: "b: 2")
@@ -26,12 +26,12 @@ struct HeaderFieldsLookupTests {
   }
 
   @Test func anEmptyBlockHasNothing() {
-    #expect(HeaderFields().first("a") == nil && Array(HeaderFields()).isEmpty)
+    #expect(Headers().first("a") == nil && Array(Headers()).isEmpty)
   }
 
   @Test func settingReplacesAll() {
     var changed = fields
-    changed.set(name: "SET-COOKIE", value: "c")
+    changed.set("SET-COOKIE", "c")
     #expect(changed.all("set-cookie") == ["c"] && changed.count == 3)
     changed.remove(name: "nothing")
     #expect(changed.count == 3)
@@ -40,7 +40,7 @@ struct HeaderFieldsLookupTests {
   /// The eight-byte search finds what a plain loop finds, at every length and place.
   @Test func longLinesAreWalkedRight() {
     for length in 0...40 {
-      var fields = HeaderFields()
+      var fields = Headers()
       fields.append(name: "A", value: String(repeating: "\u{B}", count: length))
       fields.append(name: "B", value: "found")
       #expect(fields.first("b") == "found" && fields.first("a")?.count == length)

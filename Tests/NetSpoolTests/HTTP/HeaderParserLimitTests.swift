@@ -19,7 +19,7 @@ struct HeaderParserLimitTests {
     #expect(refusal(of: head(line: 65_537)) == "headersTooLarge(line)")
     var parser = HeaderParser()
     let long = String(head(line: 65_537).dropFirst(16).dropLast(1))
-    let said = outcome { () throws(Failure) in
+    let said = outcome { () throws(NetworkError) in
       try deliver("HTTP/1.1 200 OK\r\n", to: &parser)
       try deliver(long, to: &parser)
     }
@@ -29,7 +29,7 @@ struct HeaderParserLimitTests {
   @Test func anEndlessLineIsNotKept() {
     var parser = HeaderParser()
     var rounds = 0
-    let said = outcome { () throws(Failure) in
+    let said = outcome { () throws(NetworkError) in
       while rounds < 1000 {
         rounds += 1
         _ = try feed(&parser, String(repeating: "a", count: 1024))

@@ -84,7 +84,7 @@ struct HeaderParserRefusalTests {
 
   @Test func aLineFeedInsideOneDeliveredLineIsAViolation() {
     var parser = HeaderParser()
-    let said = outcome { () throws(Failure) in
+    let said = outcome { () throws(NetworkError) in
       try deliver("HTTP/1.1 200 OK\nX: injected\r\n", to: &parser)
     }
     #expect(said == "protocolViolation(bareLF)")
@@ -98,7 +98,7 @@ struct HeaderParserRefusalTests {
 
   @Test func aFailedHeadMayHaveBeenProcessed() {
     var parser = HeaderParser()
-    do throws(Failure) {
+    do throws(NetworkError) {
       _ = try feed(&parser, "garbage\r\n")
       Issue.record("accepted")
     } catch {

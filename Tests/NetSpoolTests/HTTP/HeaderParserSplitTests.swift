@@ -77,7 +77,7 @@ struct HeaderParserSplitTests {
     var parser = HeaderParser()
     parser.allowsAnotherHead = head.count % 2 == 0
     let cut = Int.random(in: 0...head.count, using: &random)
-    do throws(Failure) {
+    do throws(NetworkError) {
       var found = false
       for var part in [head[..<cut], head[cut...]] {
         while !part.isEmpty {

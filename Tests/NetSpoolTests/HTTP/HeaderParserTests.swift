@@ -13,7 +13,7 @@ struct HeaderParserTests {
     #expect(parser.isHeadComplete)
   }
 
-  static let statusLines: [(String, Int, CoreResponseHead.Version)] = [
+  static let statusLines: [(String, Int, ResponseHead.Version)] = [
     ("HTTP/1.1 200 OK", 200, .http11),
     ("HTTP/1.0 404 Not Found", 404, .http10),
     ("HTTP/1.1 200 ", 200, .http11),
@@ -24,7 +24,7 @@ struct HeaderParserTests {
   ]
 
   @Test(arguments: statusLines)
-  func aStatusLineIsRead(_ line: String, status: Int, version: CoreResponseHead.Version) throws {
+  func aStatusLineIsRead(_ line: String, status: Int, version: ResponseHead.Version) throws {
     var parser = HeaderParser()
     try deliver(line + "\r\n", to: &parser)
     guard case .head(let head) = try deliver("\r\n", to: &parser) else {
@@ -112,7 +112,7 @@ struct HeaderParserTests {
 
   @Test func aLineWithoutEndIsTruncated() {
     var parser = HeaderParser()
-    let said = outcome { () throws(Failure) in try deliver("HTTP/1.1 200 OK", to: &parser) }
+    let said = outcome { () throws(NetworkError) in try deliver("HTTP/1.1 200 OK", to: &parser) }
     #expect(said == "truncatedHeaders(line)")
   }
 }

@@ -5,9 +5,9 @@ import Testing
 /// The Location field before it is resolved.
 struct LocationTests {
   private func location(
-    _ value: some Collection<UInt8>, status: Int = 302, policy: RedirectPolicy = .standard
-  ) throws(Failure) -> String? {
-    var fields = HeaderFields()
+    _ value: some Collection<UInt8>, status: Int = 302, policy: NetworkRequest.Redirects = .standard
+  ) throws(NetworkError) -> String? {
+    var fields = Headers()
     fields.append(name: "location".utf8, value: value)
     return try RedirectDecision.location(status: status, fields: fields, policy: policy)
   }
@@ -40,18 +40,19 @@ struct LocationTests {
 
   @Test(arguments: bad)
   func abadLocationIsRefused(_ text: String, expected: String) {
-    #expect(outcome { () throws(Failure) in _ = try location(text.utf8) } == expected)
+    #expect(outcome { () throws(NetworkError) in _ = try location(text.utf8) } == expected)
   }
 
   @Test func bytesThatAreNotUTF8AreRefused() {
     #expect(
-      outcome { () throws(Failure) in _ = try location([0x2F, 0xFF, 0xFE]) } == "badLocation(encoding)")
+      outcome { () throws(NetworkError) in _ = try location([0x2F, 0xFF, 0xFE]) } == "badLocation(encoding)")
   }
 
   @Test func eightKiBAreEnough() throws {
     let longest = [UInt8](repeating: UInt8(ascii: "a"), count: 8192)
     #expect(try location(longest)?.utf8.count == 8192)
-    #expect(outcome { () throws(Failure) in _ = try location(longest + [0x61]) } == "badLocation(tooLong)")
+    #expect(
+      outcome { () throws(NetworkError) in _ = try location(longest + [0x61]) } == "badLocation(tooLong)")
   }
 
   @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 399, 404])
@@ -61,18 +62,18 @@ struct LocationTests {
 
   @Test func aRedirectWithoutLocationOrWithoutPermissionIsTheAnswer() throws {
     #expect(
-      try RedirectDecision.location(status: 302, fields: HeaderFields(), policy: .standard) == nil)
+      try RedirectDecision.location(status: 302, fields: Headers(), policy: .standard) == nil)
     #expect(try location("/x".utf8, policy: .none) == nil)
     #expect(try location("file:///x".utf8, policy: .none) == nil)
   }
 
   @Test func twoLocationsMustAgree() throws {
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "Location", value: "/a")
     fields.append(name: "location", value: "/a")
     #expect(try RedirectDecision.location(status: 301, fields: fields, policy: .standard) == "/a")
     fields.append(name: "Location", value: "/b")
-    let said = outcome { () throws(Failure) in
+    let said = outcome { () throws(NetworkError) in
       _ = try RedirectDecision.location(status: 301, fields: fields, policy: .standard)
     }
     #expect(said == "badLocation(repeated)")

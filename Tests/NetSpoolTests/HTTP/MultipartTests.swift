@@ -2,12 +2,12 @@ import Testing
 
 @testable import NetSpool
 
-@Suite("CoreMultipart bodies")
+@Suite("Multipart bodies")
 struct MultipartTests {
   @Test("the bytes on the wire are those of RFC 7578")
   func wireBytes() throws {
     // Given
-    var multipart = CoreMultipart()
+    var multipart = Multipart()
     multipart.addData(Array("hello".utf8), forKey: "text")
     multipart.addData([0, 255], forKey: "b\"\n\r\nö", mimeType: "image/png", fileName: "a\"\r\n;é.png")
     multipart.addData([], forKey: "c", fileName: "")
@@ -36,10 +36,10 @@ struct MultipartTests {
     let directory = try ScratchDirectory()
     var numbers = SeededNumbers(seed: 42)
     let content = (0..<10_000).map { _ in UInt8.random(in: 0...255, using: &numbers) }
-    var other = CoreMultipart()
+    var other = Multipart()
     other.addData(Array("inner".utf8), forKey: "x")
     let inner = try Self.body(other)
-    var multipart = CoreMultipart()
+    var multipart = Multipart()
     multipart.addFile(try directory.write("photo.png", content), forKey: "photo", mimeType: "image/png")
     multipart.addData(inner, forKey: "other")
     multipart.addFile(try directory.write("empty", []), forKey: "empty")
@@ -64,7 +64,7 @@ struct MultipartTests {
   @Test("a rewound source gives the same bytes, from any point")
   func rewind() throws {
     let directory = try ScratchDirectory()
-    var multipart = CoreMultipart()
+    var multipart = Multipart()
     multipart.addData([1, 2, 3], forKey: "a")
     multipart.addFile(try directory.write("f", Array(0...200)), forKey: "f")
     let source = MultipartSource(try multipart.layout())
@@ -85,25 +85,25 @@ struct MultipartTests {
     let path = try directory.write("huge", [])
     let file = try FileDescriptor(opening: path, flags: 1 /* O_WRONLY */)
     _ = try put([1], file, at: 4 << 30)
-    var multipart = CoreMultipart()
+    var multipart = Multipart()
     multipart.addFile(path, forKey: "f")
     #expect(try multipart.layout().length > 4 << 30)
   }
 
   @Test("boundaries are random, legal, and 128 bits strong")
   func boundaries() {
-    let boundaries = Set((0..<1000).map { _ in CoreMultipart().boundary })
+    let boundaries = Set((0..<1000).map { _ in Multipart().boundary })
     #expect(boundaries.count == 1000)
     #expect(boundaries.allSatisfy { $0.utf8.count == 41 && $0.utf8.allSatisfy(\.isTokenByte) })
     var numbers = SeededNumbers(seed: 1)
     var again = SeededNumbers(seed: 1)
-    #expect(CoreMultipart(using: &numbers).boundary == CoreMultipart(using: &again).boundary)
+    #expect(Multipart(using: &numbers).boundary == Multipart(using: &again).boundary)
   }
 
   @Test("a missing or edited file fails the request before its first byte, though it is the last part")
   func missingFile() throws {
     let directory = try ScratchDirectory()
-    var multipart = CoreMultipart()
+    var multipart = Multipart()
     multipart.addData([1], forKey: "a")
     multipart.addFile("\(directory.path)/absent", forKey: "f")
     #expect(failure { _ = try multipart.layout() }?.code == .uploadSourceFailed)
@@ -119,13 +119,13 @@ struct MultipartTests {
   @Test("no name and no type can add a header field")
   func injection() throws {
     for (name, type) in [("a\0", nil), ("a", "x/y\r\nX: y")] as [(String, String?)] {
-      var multipart = CoreMultipart()
+      var multipart = Multipart()
       multipart.addData([], forKey: name, mimeType: type)
       #expect(failure { _ = try multipart.layout() }?.code == .invalidRequest)
     }
   }
 
-  private static func body(_ multipart: CoreMultipart) throws -> [UInt8] {
+  private static func body(_ multipart: Multipart) throws -> [UInt8] {
     try drain(MultipartSource(try multipart.layout()))
   }
 }

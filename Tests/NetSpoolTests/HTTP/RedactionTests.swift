@@ -113,11 +113,11 @@ struct RedactionTests {
       let secret = "pl4nted-\(number)-s3cret"
       let key = keys[number % keys.count]
       let url = "https://u:\(secret)@h.org/p?a=1&\(key)=\(secret)&b=2#\(key)=\(secret)"
-      var multipart = CoreMultipart()
+      var multipart = Multipart()
       multipart.addData(Array(secret.utf8), forKey: key)
       multipart.addData(Array("{\"\(key)\":\"\(secret)\"}".utf8), forKey: "j=", mimeType: "application/json")
-      let bodies: [RequestBody] = [
-        .form([Parameter("a", "1"), Parameter(key, secret)]),
+      let bodies: [NetworkRequest.Body] = [
+        .form(["a": "1", key: secret]),
         .json(FlatJSON.encode([Parameter(key, secret)])),
         .bytes(
           Array("\(key)=\(secret)".utf8), contentType: "application/x-www-form-urlencoded; charset=utf-8"),

@@ -11,8 +11,8 @@ struct RedirectDecisionTests {
   /// One redirect, first of its operation.
   static func hop(
     _ status: Int, _ method: Method, hasBody: Bool = false, from current: URLPieces = here,
-    to target: URLPieces = there, policy: RedirectPolicy = .standard
-  ) throws(Failure) -> RedirectHop {
+    to target: URLPieces = there, policy: NetworkRequest.Redirects = .standard
+  ) throws(NetworkError) -> RedirectHop {
     try RedirectDecision.hop(
       status: status, method: method, hasBody: hasBody, from: current, to: target,
       history: RedirectHistory(method: method, url: current), policy: policy)
@@ -50,8 +50,8 @@ struct RedirectDecisionTests {
 
   @Test(arguments: cells)
   func theBodyIsSentAgainOnlyWhereItIsPromised(_ cell: Cell) {
-    let home = Result { () throws(Failure) in try Self.hop(cell.status, cell.method, hasBody: true) }
-    let away = Result { () throws(Failure) in
+    let home = Result { () throws(NetworkError) in try Self.hop(cell.status, cell.method, hasBody: true) }
+    let away = Result { () throws(NetworkError) in
       try Self.hop(cell.status, cell.method, hasBody: true, to: Self.elsewhere)
     }
     let becomesGet = cell.status == 303 ? cell.method != .head : cell.next != cell.method
@@ -59,24 +59,24 @@ struct RedirectDecisionTests {
       #expect((try? home.get())?.keepsBody == false && (try? away.get())?.keepsBody == false)
     } else if cell.status >= 307 {
       #expect((try? home.get())?.keepsBody == true)
-      #expect(outcome { () throws(Failure) in _ = try away.get() } == "redirectRefused(body)")
+      #expect(outcome { () throws(NetworkError) in _ = try away.get() } == "redirectRefused(body)")
     } else {
-      #expect(outcome { () throws(Failure) in _ = try home.get() } == "redirectRefused(body)")
-      #expect(outcome { () throws(Failure) in _ = try away.get() } == "redirectRefused(body)")
+      #expect(outcome { () throws(NetworkError) in _ = try home.get() } == "redirectRefused(body)")
+      #expect(outcome { () throws(NetworkError) in _ = try away.get() } == "redirectRefused(body)")
     }
   }
 
   @Test func theBodyGoesElsewhereWhenOptedIn() throws {
-    let policy = RedirectPolicy(resendsBodyAcrossOrigins: true)
+    let policy = NetworkRequest.Redirects(resendsBodyAcrossOrigins: true)
     #expect(try Self.hop(307, .post, hasBody: true, to: Self.elsewhere, policy: policy).keepsBody)
     #expect(
-      outcome { () throws(Failure) in
+      outcome { () throws(NetworkError) in
         _ = try Self.hop(302, .put, hasBody: true, to: Self.elsewhere, policy: policy)
       } == "redirectRefused(body)")
   }
 
   @Test func aFailureSaysThatTheOriginAnswered() {
-    do throws(Failure) {
+    do throws(NetworkError) {
       _ = try Self.hop(302, .put, hasBody: true)
       Issue.record("followed")
     } catch {
@@ -104,19 +104,21 @@ struct RedirectLimitTests {
 
   @Test(arguments: schemes)
   func onlyTheWebsSchemesAreFollowed(from: String, to: String, allowsDowngrade: Bool, expected: String?) {
-    let said = outcome { () throws(Failure) in
+    let said = outcome { () throws(NetworkError) in
       _ = try RedirectDecisionTests.hop(
         301, .get, from: Self.pieces(from), to: Self.pieces(to, "/y"),
-        policy: RedirectPolicy(allowsDowngrade: allowsDowngrade))
+        policy: NetworkRequest.Redirects(allowsDowngrade: allowsDowngrade))
     }
     #expect(said == expected)
   }
 
   /// Follows a script of paths, 302 each, and gives the failure and the hops before it.
-  private func walk(_ paths: some Sequence<String>, policy: RedirectPolicy = .standard) -> (String?, Int) {
+  private func walk(_ paths: some Sequence<String>, policy: NetworkRequest.Redirects = .standard) -> (
+    String?, Int
+  ) {
     var current = Self.pieces("https", "/0")
     var history = RedirectHistory(method: .get, url: current)
-    let said = outcome { () throws(Failure) in
+    let said = outcome { () throws(NetworkError) in
       for path in paths {
         let hop = try RedirectDecision.hop(
           status: 302, method: .get, hasBody: false, from: current, to: Self.pieces("https", path),
@@ -137,8 +139,8 @@ struct RedirectLimitTests {
   @Test func tenAreFollowedAndNotTheEleventh() {
     #expect(walk((1...10).map { "/\($0)" }) == (nil, 10))
     #expect(walk((1...1000).map { "/\($0)" }) == ("tooManyRedirects(10)", 10))
-    #expect(walk(["/1", "/2"], policy: RedirectPolicy(hopsMax: 1)) == ("tooManyRedirects(1)", 1))
-    #expect(walk(["/1"], policy: RedirectPolicy(hopsMax: 0)) == ("tooManyRedirects(0)", 0))
+    #expect(walk(["/1", "/2"], policy: NetworkRequest.Redirects(limit: 1)) == ("tooManyRedirects(1)", 1))
+    #expect(walk(["/1"], policy: NetworkRequest.Redirects(limit: 0)) == ("tooManyRedirects(0)", 0))
   }
 
   @Test func aFormThatAnswersWithItsOwnPageIsNoCycle() throws {
@@ -149,7 +151,7 @@ struct RedirectLimitTests {
     #expect(hop.method == .get && hop.url == RedirectDecisionTests.here)
     var history = RedirectHistory(method: .post, url: hop.url)
     history.append(method: .get, url: hop.url)
-    let said = outcome { () throws(Failure) in
+    let said = outcome { () throws(NetworkError) in
       _ = try RedirectDecision.hop(
         status: 303, method: .get, hasBody: false, from: hop.url, to: hop.url, history: history,
         policy: .standard)

@@ -20,18 +20,18 @@ struct RedirectFieldsTests {
   ]
   static let home = URLPieces(scheme: "http", host: "A.example", port: 80, pathAndQuery: "/start")
 
-  private var all: HeaderFields {
-    var fields = HeaderFields()
+  private var all: Headers {
+    var fields = Headers()
     for name in Self.secrets + Self.harmless + Self.content { fields.append(name: name, value: "v") }
     return fields
   }
 
   private func kept(
     _ status: Int, _ method: Method, hasBody: Bool, to target: URLPieces
-  ) throws(Failure) -> [String] {
+  ) throws(NetworkError) -> [String] {
     let hop = try RedirectDecisionTests.hop(
       status, method, hasBody: hasBody, from: Self.home, to: target,
-      policy: RedirectPolicy(resendsBodyAcrossOrigins: true))
+      policy: NetworkRequest.Redirects(resendsBodyAcrossOrigins: true))
     return hop.keptFields(of: all).map(\.name)
   }
 

@@ -82,13 +82,13 @@ struct MediaTypeTests {
 struct HeaderRulesTests {
   @Test(arguments: ["GET", "PROPFIND", "get", "M-SEARCH", "X!#$%&'*+-.^_`|~9"])
   func anyTokenIsAMethod(_ name: String) {
-    #expect(outcome { () throws(Failure) in try HeaderRules.check(Method(name)) } == nil)
+    #expect(outcome { () throws(NetworkError) in try HeaderRules.check(Method(name)) } == nil)
   }
 
   @Test(arguments: ["", "CONNECT", "GE T", "GET\r\n", "GET /evil HTTP/1.1\r\nX: y", "G\u{0}", "GÉT", "GET:"])
   func anythingElseIsNot(_ name: String) {
     #expect(
-      outcome { () throws(Failure) in try HeaderRules.check(Method(name)) } == "invalidRequest(method)")
+      outcome { () throws(NetworkError) in try HeaderRules.check(Method(name)) } == "invalidRequest(method)")
   }
 
   static let fields: [(String, String, String?)] = [
@@ -102,12 +102,13 @@ struct HeaderRulesTests {
   @Test(arguments: fields)
   func aFieldIsOneLine(_ name: String, _ value: String, reason: String?) {
     let expected = reason.map { "invalidRequest(\($0))" }
-    #expect(outcome { () throws(Failure) in try HeaderRules.check(name: name, value: value) } == expected)
+    #expect(
+      outcome { () throws(NetworkError) in try HeaderRules.check(name: name, value: value) } == expected)
     // The same when it was appended first and is judged in the block.
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "First", value: "1")
     fields.append(name: name, value: value)
-    let said = outcome { () throws(Failure) in try HeaderRules.check(fields) }
+    let said = outcome { () throws(NetworkError) in try HeaderRules.check(fields) }
     #expect((said == nil) == (reason == nil), "\(said ?? "accepted")")
     #expect(fields.map(\.name).first == "First", "a malformed block can still be read")
     _ = fields.all(name)

@@ -15,7 +15,7 @@ enum Said: Equatable, CustomStringConvertible {
 }
 
 /// Feeds whole bytes and notes every event but `.more`; reads on after a head, as trailers.
-func feed(_ parser: inout HeaderParser, _ bytes: some Sequence<UInt8>) throws(Failure) -> [Said] {
+func feed(_ parser: inout HeaderParser, _ bytes: some Sequence<UInt8>) throws(NetworkError) -> [Said] {
   var rest = Array(bytes)[...]
   var said: [Said] = []
   while !rest.isEmpty {
@@ -30,18 +30,18 @@ func feed(_ parser: inout HeaderParser, _ bytes: some Sequence<UInt8>) throws(Fa
   return said
 }
 
-func feed(_ parser: inout HeaderParser, _ text: String) throws(Failure) -> [Said] {
+func feed(_ parser: inout HeaderParser, _ text: String) throws(NetworkError) -> [Said] {
   try feed(&parser, text.utf8)
 }
 
 /// Hands over one line in one piece, as libcurl does.
 @discardableResult
-func deliver(_ line: String, to parser: inout HeaderParser) throws(Failure) -> HeaderParser.Event {
+func deliver(_ line: String, to parser: inout HeaderParser) throws(NetworkError) -> HeaderParser.Event {
   let bytes = Array(line.utf8)
   return try parser.line(bytes.span)
 }
 
-func lines(of fields: HeaderFields) -> [String] { fields.map { "\($0.name): \($0.value)" } }
+func lines(of fields: Headers) -> [String] { fields.map { "\($0.name): \($0.value)" } }
 
 /// The failure of a whole head, as `code(reason)`.
 func refusal(of text: String, _ prepare: (inout HeaderParser) -> Void = { _ in }) -> String? {
@@ -51,19 +51,19 @@ func refusal(of text: String, _ prepare: (inout HeaderParser) -> Void = { _ in }
 func refusal(of bytes: [UInt8], _ prepare: (inout HeaderParser) -> Void = { _ in }) -> String? {
   var parser = HeaderParser()
   prepare(&parser)
-  return outcome { () throws(Failure) in
+  return outcome { () throws(NetworkError) in
     _ = try feed(&parser, bytes)
     try parser.finish()
   }
 }
 
 /// The failure as `code(reason)`; nil when nothing failed.
-func outcome(_ body: () throws(Failure) -> Void) -> String? {
-  do throws(Failure) {
+func outcome(_ body: () throws(NetworkError) -> Void) -> String? {
+  do throws(NetworkError) {
     try body()
     return nil
   } catch {
-    return error.reason.map { "\(error.code.rawValue)(\($0))" } ?? error.code.rawValue
+    return error.reason.map { "\(error.code)(\($0))" } ?? error.code.description
   }
 }
 

@@ -23,8 +23,8 @@ struct HTTP2HostileTests {
         url: server.url(expected.name), method: expected.hasBody ? .put : .get)
       if expected.hasBody { operation.setBody(.bytes([UInt8](repeating: 7, count: 100_000))) }
       if expected.isLate {
-        var timeouts = NetworkTimeouts()
-        (timeouts.headers, timeouts.stall) = (0.3, 0.3)
+        var timeouts = NetworkRequest.Timeouts()
+        (timeouts.headers, timeouts.stall) = (.seconds(0.3), .seconds(0.3))
         operation.timeouts = timeouts
       }
       let endings = Endings(operation)
@@ -89,7 +89,7 @@ struct HTTP2HostileTests {
     defer { server.stop() }
     try await withWire {
       $0.tls.caFile = server.authority
-      $0.timeouts.stall = 0.3
+      $0.timeouts.stall = .seconds(0.3)
     } _: { wire in
       // Given three answers that one bad frame has ended
       let url = server.url("cut_off_together")

@@ -23,7 +23,7 @@ struct HostileSliceTests {
       proxy.set(.slicer(bytes: 3, variation: 2), on: .downstream)
       let behaviour = expected.behaviour
       let operation = wire.engine.operation(
-        url: proxy.url(behaviour.path), method: HTTPMethod(behaviour.method))
+        url: proxy.url(behaviour.path), method: NetworkRequest.Method(behaviour.method))
       for field in behaviour.requestHeaders { operation.setHeader(field.name, field.value) }
       if behaviour.method == "POST" { operation.setBody(.bytes(Array("hello".utf8))) }
       expected.check(await wire.result(of: operation))

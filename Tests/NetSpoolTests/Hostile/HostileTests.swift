@@ -16,12 +16,12 @@ struct HostileTests {
       $0.limits.bodyBytesInMemoryMax = 16 << 20
     } _: { wire in
       // Given an operation that meets the behaviour
-      let operation = wire.operation(behaviour.path, HTTPMethod(behaviour.method))
+      let operation = wire.operation(behaviour.path, NetworkRequest.Method(behaviour.method))
       for field in behaviour.requestHeaders { operation.setHeader(field.name, field.value) }
       if behaviour.method == "POST" { operation.setBody(.bytes(Array("hello".utf8))) }
       if expected.isLate {
-        var timeouts = NetworkTimeouts()
-        (timeouts.headers, timeouts.stall) = (0.3, 0.3)
+        var timeouts = NetworkRequest.Timeouts()
+        (timeouts.headers, timeouts.stall) = (.seconds(0.3), .seconds(0.3))
         operation.timeouts = timeouts
       }
       let endings = Endings(operation)

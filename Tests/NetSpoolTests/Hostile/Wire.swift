@@ -20,15 +20,17 @@ struct Wire: Sendable {
     engine = try NetworkEngine(configuration: configuration)
   }
 
-  func operation(_ path: String, _ method: HTTPMethod = .get) -> NetworkOperation {
+  func operation(_ path: String, _ method: NetworkRequest.Method = .get) -> NetworkOperation {
     engine.operation(url: origin.url(path), method: method)
   }
 
   func result(of operation: NetworkOperation) async -> Result<NetworkResponse, NetworkError> {
-    do throws(NetworkError) {
+    do {
       return .success(try await engine.response(for: operation))
-    } catch {
+    } catch let error as NetworkError {
       return .failure(error)
+    } catch {
+      return .failure(NetworkError(code: .cancelled, reason: "\(error)"))
     }
   }
 

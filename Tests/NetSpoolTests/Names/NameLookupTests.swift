@@ -24,8 +24,8 @@ struct NameLookupTests {
     try await withNames { names, wire in
       names.set("silent.test", .silence)
       let operation = wire.operation(at: "silent.test")
-      var timeouts = NetworkTimeouts()
-      timeouts.connect = 0.3
+      var timeouts = NetworkRequest.Timeouts()
+      timeouts.connect = .seconds(0.3)
       operation.timeouts = timeouts
       let start = ContinuousClock.now
       let error = try await wire.failure(operation)

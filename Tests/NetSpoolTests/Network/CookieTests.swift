@@ -39,7 +39,7 @@ struct CookieTests {
     } _: { engine, origin in
       Self.bake(origin)
       _ = await engine.get("/set").end()
-      for cookies in [NetworkCookies.inMemory, .none] {
+      for cookies in [NetworkEngine.Cookies.inMemory, .none] {
         let other = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.cookies = cookies }
         let ending = await other.get("/see").end()
         #expect(ending.text == "none")

@@ -20,7 +20,7 @@ struct EgressTests {
   }
 
   @Test func aRuleSeesTheResolvedAddress() async throws {
-    let seen = Journal<NetworkEgress.Address>()
+    let seen = Journal<NetworkEngine.Egress.Address>()
     try await withEngine {
       $0.egress = .rule { address in
         seen.add(address)

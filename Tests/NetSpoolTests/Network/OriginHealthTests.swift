@@ -101,16 +101,16 @@ import Testing
 
   @Test(
     arguments: [
-      (FailureCode.resolveFailed, "notFound", OriginEvidence.unresolved),
+      (NetworkError.Code.resolveFailed, "notFound", OriginEvidence.unresolved),
       (.connectFailed, "refused", .refused), (.connectFailed, "unreachable", .unreached),
       (.timedOut, "connect", .unreached), (.timedOut, "headers", .silent), (.timedOut, "total", .silent),
       (.timedOut, "queueDeadline", nil), (.tlsRejected, "expired", .rejected), (.connectionLost, nil, .lost),
       (.proxyFailed, "connect", .unreached), (.cancelled, nil, nil), (.engineClosed, nil, nil),
       (.sinkFailed, "stream 0", nil), (.uploadSourceFailed, nil, nil), (.offline, nil, nil),
       (.tooManyOpenFiles, nil, nil),
-    ] as [(FailureCode, String?, OriginEvidence?)])
-  func failuresAreEvidenceOrNot(_ code: FailureCode, _ reason: String?, _ evidence: OriginEvidence?) {
-    #expect(OriginEvidence(status: nil, failure: Failure(code, reason: reason)) == evidence)
+    ] as [(NetworkError.Code, String?, OriginEvidence?)])
+  func failuresAreEvidenceOrNot(_ code: NetworkError.Code, _ reason: String?, _ evidence: OriginEvidence?) {
+    #expect(OriginEvidence(status: nil, failure: NetworkError(code, reason: reason)) == evidence)
   }
 
   @Test(arguments: [
@@ -120,7 +120,7 @@ import Testing
   func statusesAreEvidence(_ status: Int, _ evidence: OriginEvidence) {
     #expect(OriginEvidence(status: status, failure: nil) == evidence)
     #expect(
-      OriginEvidence(status: status, failure: Failure(.bodyTruncated, sendState: .answered)) == evidence)
+      OriginEvidence(status: status, failure: NetworkError(.bodyTruncated, sendState: .answered)) == evidence)
   }
 
   @Test func looksComeLessOftenWithEachThatFailed() {
@@ -140,15 +140,16 @@ import Testing
 
   @Test(
     arguments: [
-      (LinkState.unrouted, true, OriginHealth.State?.some(.reachable), Reachability.noRoute),
+      (LinkState.unrouted, true, OriginHealth.State?.some(.reachable), NetworkEngine.Reachability.noRoute),
       (.unrouted, true, .some(.down), .noRoute), (.unrouted, true, nil, .noRoute),
       (.unrouted, false, .some(.reachable), .reachable), (.unrouted, false, .some(.down), .originDown),
       (.assumed, true, .some(.degraded), .degraded), (.assumed, true, nil, .reachable),
-    ] as [(LinkState, Bool, OriginHealth.State?, Reachability)])
+    ] as [(LinkState, Bool, OriginHealth.State?, NetworkEngine.Reachability)])
   func linkAndHealthTogether(
-    _ link: LinkState, _ needsRoute: Bool, _ health: OriginHealth.State?, _ expected: Reachability
+    _ link: LinkState, _ needsRoute: Bool, _ health: OriginHealth.State?,
+    _ expected: NetworkEngine.Reachability
   ) {
-    let state = Reachability(link, needsRoute: needsRoute, health: health)
+    let state = NetworkEngine.Reachability(link, needsRoute: needsRoute, health: health)
     #expect(state == expected)
     #expect(state.maySend == (expected == .reachable || expected == .degraded))
   }

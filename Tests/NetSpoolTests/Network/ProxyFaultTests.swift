@@ -30,7 +30,7 @@ struct ProxyFaultTests {
       let listening = try LocalSocket.listening()
       let played = Task { try await onOwnThread { try Self.serveOne(listening, row.answer) } }
       try await withWire {
-        $0.proxy = NetworkProxy("http://127.0.0.1:\(listening.port)")
+        $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
           .authenticated(user: "anna", password: "pr0xy")
       } _: { wire in
         let operation = wire.engine.operation(url: "https://netspool.invalid/secret?token=s3cret")
@@ -54,7 +54,7 @@ struct ProxyFaultTests {
       let answer = "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
       let played = Task { try await onOwnThread { try Self.serveOne(listening, answer) } }
       try await withWire {
-        $0.proxy = NetworkProxy("http://127.0.0.1:\(listening.port)")
+        $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
       } _: { wire in
         let error = try await wire.failure(wire.engine.operation(url: "https://netspool.invalid/"))
         #expect(error.code == .tlsRejected && error.isRetrySafe, "\(error)")
@@ -66,8 +66,8 @@ struct ProxyFaultTests {
   @Test func itsSilenceEndsWithTheLimitForConnecting() async throws {
     let listening = try LocalSocket.listening()
     try await withWire {
-      $0.proxy = NetworkProxy("http://127.0.0.1:\(listening.port)")
-      $0.timeouts.connect = 0.2
+      $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
+      $0.timeouts.connect = .seconds(0.2)
     } _: { wire in
       let error = try await wire.failure(wire.engine.operation(url: "https://netspool.invalid/"))
       #expect(error.code == .timedOut && error.reason == "connect" && error.isRetrySafe, "\(error)")

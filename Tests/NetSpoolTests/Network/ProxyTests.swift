@@ -10,7 +10,7 @@ struct ProxyTests {
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()
       configuration.queue = queue
-      configuration.proxy = NetworkProxy(proxy.url("")).authenticated(user: "anna", password: "pass")
+      configuration.proxy = NetworkEngine.Proxy(proxy.url("")).authenticated(user: "anna", password: "pass")
       let engine = try NetworkEngine(configuration: configuration)
       let operation = engine.operation(url: "http://netspool.invalid/a?b=c").setHeader("X-Own", "o")
       let ending = await engine.end(of: operation)
@@ -29,7 +29,7 @@ struct ProxyTests {
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()
       configuration.queue = queue
-      configuration.proxy = NetworkProxy(proxy.url(""))
+      configuration.proxy = NetworkEngine.Proxy(proxy.url(""))
       let engine = try NetworkEngine(configuration: configuration)
       let ending = await engine.end(of: engine.operation(url: "http://netspool.invalid/"))
       #expect(ending.code == .proxyFailed && ending.reason == "authentication")
@@ -42,7 +42,7 @@ struct ProxyTests {
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()
       configuration.queue = queue
-      configuration.proxy = NetworkProxy(proxy.url(""))
+      configuration.proxy = NetworkEngine.Proxy(proxy.url(""))
       let engine = try NetworkEngine(configuration: configuration)
       let ending = await engine.end(of: engine.operation(url: "http://netspool.invalid/"))
       #expect(ending.code == .proxyFailed && ending.reason == "connect" && ending.error?.isRetrySafe == true)
@@ -51,7 +51,7 @@ struct ProxyTests {
 
   @Test func credentialsOfTheProxyStayWithIt() async throws {
     try await withEngine {
-      $0.proxy = NetworkProxy("http://127.0.0.1:1").authenticated(user: "anna", password: "S3CR3T")
+      $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:1").authenticated(user: "anna", password: "S3CR3T")
         .except("127.0.0.1")
     } _: { engine, origin in
       origin.fallback(.text("directly"))
@@ -64,7 +64,7 @@ struct ProxyTests {
   @Test(arguments: ["socks4://p", "ftp://p", "http://p/path", "http://"])
   func anotherKindIsRefused(_ url: String) {
     var configuration = NetworkEngine.Configuration()
-    configuration.proxy = NetworkProxy(url)
+    configuration.proxy = NetworkEngine.Proxy(url)
     #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
   }
 }

@@ -12,7 +12,7 @@ struct NginxTLSTests {
       let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/8k.bin?http2")))
       #expect([UInt8](answer.body) == TestFiles.noise(8_192))
       #expect(answer.httpVersion == "HTTP/2" && answer.metrics.httpVersion == "HTTP/2")
-      #expect(answer.metrics.tlsHandshake > 0)
+      #expect(answer.metrics.tlsHandshake > .zero)
     }
     let logged = try server.requests().filter { $0.target == "/8k.bin?http2" }
     #expect(logged.map(\.version) == ["HTTP/2.0"])

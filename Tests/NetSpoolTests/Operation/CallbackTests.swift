@@ -51,7 +51,7 @@ import Testing
   func `shutting the engine down inside any closure leaves one ending each`(place: Place, delivery: Delivery)
     async throws
   {
-    try await runs(place, delivery) { _, engine in engine.shutDown(deadline: 0) }
+    try await runs(place, delivery) { _, engine in engine.shutDownAndWait(deadline: .seconds(0)) }
   }
 
   /// One operation that goes through all the places, three others under way, and an action at one place.
@@ -85,8 +85,8 @@ import Testing
       if place == .late { operation.onCompletion { _ in subject.passes(.late) } }
       _ = await operation.end()  // behind the late one
       #expect(tally.isOneEach && tally.ended == 4)
-      if delivery == .serial { engine.shutDown(deadline: 5) }
-      _ = engine.configuration.queue.drain(deadline: 5)
+      if delivery == .serial { engine.shutDownAndWait(deadline: .seconds(5)) }
+      _ = engine.configuration.queue.drainAndWait(deadline: .seconds(5))
       subject.forget()
     }
   }

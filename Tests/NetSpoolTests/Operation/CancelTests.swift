@@ -89,7 +89,7 @@ import Testing
         let expected: NetworkError.Code = throwsAfterwards ? .invalidRequest : .cancelled
         #expect(await operation.end().code == expected)
         // The queue has counted right: it can become idle.
-        #expect(engine.configuration.queue.driver.drain(seconds: 5))
+        #expect(await engine.configuration.queue.drain(deadline: .seconds(5)))
         #expect(engine.configuration.queue.activity.queued == 0)
       }
     }

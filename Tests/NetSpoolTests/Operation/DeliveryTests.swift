@@ -96,7 +96,7 @@ import Testing
         #expect(await engine.end(of: engine.operation(path: "/a")).text == "ok")
         #expect(engine.configuration.queue.driver.close() == 0)
         #expect(await engine.end(of: engine.operation(path: "/a")).code == .engineClosed)
-        engine.shutDown()  // returns
+        engine.shutDownAndWait()  // returns
       }
     }
   }
@@ -127,7 +127,7 @@ import Testing
             _ = try? engine.wait(for: engine.operation(path: "/a"))
             return .accepted
           })
-      case .drainInDelivery: operation.onCompletion { _ in engine.configuration.queue.drain() }
+      case .drainInDelivery: operation.onCompletion { _ in engine.configuration.queue.drainAndWait() }
       }
       _ = await engine.end(of: operation)
     }

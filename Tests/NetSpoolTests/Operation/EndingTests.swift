@@ -131,8 +131,7 @@ import Testing
       #expect(await origin.waitForWaiting("/held", 1))
       task.cancel()
       let result = await task.result
-      #expect(throws: NetworkError.self) { try result.get() }
-      #expect((try? result.get()) == nil)
+      #expect(throws: CancellationError.self) { try result.get() }
     }
   }
 

@@ -73,8 +73,8 @@ import Testing
       cancelled.cancel()
       engine.enqueue(cancelled)
       engine.enqueue(engine.operation(url: "nonsense4"))
-      #expect(engine.configuration.queue.drain(deadline: 5))
-      engine.shutDown()
+      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(5)))
+      engine.shutDownAndWait()
       #expect(unhandled.entries == ["status 1", "invalidURL 4"])
     }
   }
@@ -85,7 +85,7 @@ import Testing
       origin.hold("/held")
       engine.get("/held")
       #expect(await origin.waitForWaiting("/held", 1))
-      engine.shutDown(deadline: 0)
+      engine.shutDownAndWait(deadline: .seconds(0))
       #expect(unhandled.entries == [.engineClosed])
     }
   }

@@ -29,7 +29,7 @@ import Testing
   }
 
   struct Placement: Sendable, CustomTestStringConvertible {
-    var method: HTTPMethod
+    var method: NetworkRequest.Method
     var path: String
     var target: String
     var body: String
@@ -119,7 +119,7 @@ import Testing
   @Test(arguments: ["GET /evil HTTP/1.1\r\n\r\n", "G T", "", "CONNECT", "GE\u{7F}T", "GÄT"])
   func `a method that is no token is refused, and no byte is sent`(method: String) async throws {
     try await withEngine { engine, origin in
-      let ending = await engine.end(of: engine.operation(path: "/a", method: HTTPMethod(method)))
+      let ending = await engine.end(of: engine.operation(path: "/a", method: NetworkRequest.Method(method)))
       #expect(ending.code == .invalidRequest)
       #expect(origin.connectionCount == 0)
     }
@@ -129,7 +129,9 @@ import Testing
   func `any other method goes out as it is written`(method: String) async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("ok"))
-      #expect(await engine.end(of: engine.operation(path: "/a", method: HTTPMethod(method))).text == "ok")
+      #expect(
+        await engine.end(of: engine.operation(path: "/a", method: NetworkRequest.Method(method))).text == "ok"
+      )
       #expect(origin.requests.first?.method == method)
     }
   }
@@ -150,8 +152,9 @@ import Testing
 
   @Test func `a setting out of its range is refused when the engine is made`() throws {
     let changes: [(inout NetworkEngine.Configuration) -> Void] = [
-      { $0.port = 0 }, { $0.port = 65_536 }, { $0.timeouts.connect = 0 }, { $0.timeouts.total = -1 },
-      { $0.timeouts.headers = .nan }, { $0.timeouts.queueDeadline = .infinity },
+      { $0.port = 0 }, { $0.port = 65_536 }, { $0.timeouts.connect = .seconds(0) },
+      { $0.timeouts.total = .seconds(-1) },
+      { $0.timeouts.headers = .zero }, { $0.timeouts.queueDeadline = .zero },
       { $0.headers = ["X A": "b"] }, { $0.receiveBufferBytes = 1 },
     ]
     for (index, change) in changes.enumerated() {
@@ -173,8 +176,8 @@ import Testing
   @Test func `a limit of a request out of its range ends it`() async throws {
     try await withEngine { engine, origin in
       let operation = engine.operation(path: "/a")
-      var timeouts = NetworkTimeouts()
-      timeouts.total = 0
+      var timeouts = NetworkRequest.Timeouts()
+      timeouts.total = .seconds(0)
       operation.timeouts = timeouts
       #expect(await engine.end(of: operation).code == .invalidConfiguration)
       #expect(origin.connectionCount == 0)

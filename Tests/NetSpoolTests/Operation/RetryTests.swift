@@ -35,8 +35,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [RequestRetry.deadConnection, .standard, .attempts(5)])
-  func `a POST is never sent again`(retry: RequestRetry) async throws {
+  @Test(arguments: [NetworkRequest.Retry.deadConnection, .standard, .attempts(5)])
+  func `a POST is never sent again`(retry: NetworkRequest.Retry) async throws {
     try await withDeadConnection({ $0.retry = retry }) { engine, origin in
       let operation = engine.operation(path: "/a", method: .post).setBody(.bytes(Array("money".utf8)))
       let ending = await engine.end(of: operation)

@@ -5,7 +5,7 @@ import Testing
 /// Limits of time, each in its phase. A limit is 300 ms; the loop looks twenty times a second. Serialized: a
 /// machine that is busy with other tests measures itself.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct TimeoutTests {
-  private static let limit = 0.3
+  private static let limit = Duration.seconds(0.3)
 
   private func expectTimeout(
     _ reason: String, within bounds: ClosedRange<Double> = 0.28...3,
@@ -71,7 +71,7 @@ import Testing
     ) { engine, origin in
       let operation = engine.operation(path: "/a")
       if isOwn {
-        var timeouts = NetworkTimeouts()
+        var timeouts = NetworkRequest.Timeouts()
         timeouts.queueDeadline = Self.limit
         operation.timeouts = timeouts
       }
@@ -88,7 +88,7 @@ import Testing
       #expect(await origin.waitForWaiting("/held", 1))
       let patient = engine.get("/a")
       let hasty = engine.operation(path: "/a")
-      var timeouts = NetworkTimeouts()
+      var timeouts = NetworkRequest.Timeouts()
       timeouts.queueDeadline = Self.limit
       hasty.timeouts = timeouts
       await expectTimeout("queueDeadline", hasty, engine)
@@ -109,8 +109,9 @@ import Testing
   }
 
   @Test func `a deadline outlives nobody: operations that end first take it along`() async throws {
-    try await withEngine({ $0.timeouts.queueDeadline = 0.05 }, queue: { $0.isSuspended = true }, alone: true)
-    {
+    try await withEngine(
+      { $0.timeouts.queueDeadline = .seconds(0.05) }, queue: { $0.isSuspended = true }, alone: true
+    ) {
       engine, origin in
       // Given one blocked, one refused for its cycle, one cancelled, all with a deadline
       let never = engine.operation(path: "/never")

@@ -56,13 +56,13 @@ import Testing
   @Test func `draining waits for the last ending, no longer than it may`() async throws {
     try await withEngine { engine, origin in
       let queue = engine.configuration.queue
-      #expect(queue.drain(deadline: 0.01))
+      #expect(queue.drainAndWait(deadline: .seconds(0.01)))
       origin.on("/held", .text("ok"))
       origin.hold("/held")
       let operation = engine.get("/held")
-      #expect(!queue.drain(deadline: 0.01))
+      #expect(!queue.drainAndWait(deadline: .seconds(0.01)))
       origin.release("/held")
-      #expect(queue.drain(deadline: 10))
+      #expect(queue.drainAndWait(deadline: .seconds(10)))
       #expect(operation.state == .finished)
     }
   }
@@ -72,7 +72,7 @@ import Testing
       let queue = engine.configuration.queue
       _ = await engine.end(of: engine.operation(url: "nonsense"))
       #expect(!queue.activity.isBusy)
-      #expect(queue.drain(deadline: 5))
+      #expect(queue.drainAndWait(deadline: .seconds(5)))
     }
   }
 }

@@ -4,10 +4,10 @@ import Testing
 
 @Suite struct AdmissionFairnessTests {
   /// Keeps one element of each class waiting and counts who is admitted.
-  private func shares(_ classes: [Priority], turns: Int) -> [Priority: Int] {
-    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+  private func shares(_ classes: [NetworkRequest.Priority], turns: Int) -> [NetworkRequest.Priority: Int] {
+    var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let origin = queue.addOrigin(limit: 1)
-    var shares: [Priority: Int] = [:]
+    var shares: [NetworkRequest.Priority: Int] = [:]
     for priority in classes { _ = queue.enqueue(priority, origin: origin, priority: priority) }
     for _ in 0..<turns {
       guard let next = queue.next() else { break }
@@ -19,10 +19,11 @@ import Testing
   }
 
   @Test(arguments: [
-    [Priority.normal], [.high], [.urgent], [.normal, .high], [.normal, .urgent], [.high, .urgent],
+    [NetworkRequest.Priority.normal], [.high], [.urgent], [.normal, .high], [.normal, .urgent],
+    [.high, .urgent],
     [.normal, .high, .urgent],
   ])
-  func lowKeepsFivePercentUnderAnyFlood(_ flood: [Priority]) {
+  func lowKeepsFivePercentUnderAnyFlood(_ flood: [NetworkRequest.Priority]) {
     let shares = shares([.low] + flood, turns: 4_000)
     #expect(shares.values.reduce(0, +) == 4_000)
     #expect(shares[.low, default: 0] >= 200)
@@ -30,14 +31,14 @@ import Testing
 
   @Test func classesShareByWeight() {
     let shares = shares([.low, .normal, .high, .urgent], turns: 3_700)
-    let expected: [Priority: Int] = [.urgent: 2_000, .high: 1_000, .normal: 500, .low: 200]
+    let expected: [NetworkRequest.Priority: Int] = [.urgent: 2_000, .high: 1_000, .normal: 500, .low: 200]
     for (priority, count) in expected { #expect(abs(shares[priority, default: 0] - count) <= 2) }
   }
 
-  @Test(arguments: [[Priority.low], [.normal], [.high], [.low, .normal, .high]])
-  func anUrgentArrivalGoesFirstAtAnyMoment(_ flood: [Priority]) {
+  @Test(arguments: [[NetworkRequest.Priority.low], [.normal], [.high], [.low, .normal, .high]])
+  func anUrgentArrivalGoesFirstAtAnyMoment(_ flood: [NetworkRequest.Priority]) {
     for turns in 0..<60 {
-      var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+      var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
       let origin = queue.addOrigin(limit: 1)
       for _ in 0...turns {
         for priority in flood { _ = queue.enqueue(priority, origin: origin, priority: priority) }
@@ -49,7 +50,7 @@ import Testing
   }
 
   @Test func urgentArrivalsGoFirstAgainAndAgainWhenTheyLeaveRoomForOthers() {
-    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let origin = queue.addOrigin(limit: 1)
     for _ in 0..<1_000 { _ = queue.enqueue(.low, origin: origin, priority: .low) }
     for _ in 0..<400 {
@@ -62,7 +63,7 @@ import Testing
   }
 
   @Test func aLongIdleClassDoesNotTakeOverWhenItComesBack() {
-    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let origin = queue.addOrigin(limit: 1)
     for _ in 0..<2_000 { _ = queue.enqueue(.high, origin: origin, priority: .high) }
     for _ in 0..<1_000 { if let next = queue.next() { queue.finished(next.origin) } }
@@ -77,7 +78,7 @@ import Testing
   }
 
   @Test func aLowArrivalWaitsForUrgentWorkButNotLong() {
-    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let origin = queue.addOrigin(limit: 1)
     for _ in 0..<200 { _ = queue.enqueue(.urgent, origin: origin, priority: .urgent) }
     for _ in 0..<100 where queue.next() != nil { queue.finished(origin) }
@@ -91,7 +92,7 @@ import Testing
   }
 
   @Test func aClassWhoseOriginsWereHeldIsOwedOneTurnNotAllOfThem() {
-    var queue = AdmissionQueue<Priority>(maximumConcurrent: 1)
+    var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let held = queue.addOrigin(limit: 0)
     let open = queue.addOrigin(limit: 1)
     for _ in 0..<100 { _ = queue.enqueue(.low, origin: held, priority: .low) }

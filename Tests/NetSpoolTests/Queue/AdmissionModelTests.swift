@@ -87,7 +87,7 @@ private struct Comparison {
 
   mutating func enqueue() {
     guard let origin = origins.randomElement(using: &generator),
-      let priority = Priority.allCases.randomElement(using: &generator)
+      let priority = NetworkRequest.Priority.allCases.randomElement(using: &generator)
     else { return }
     let (element, lane, atFront) = (tickets.count, Int(priority.rawValue), generator.chance(10))
     tickets.append(queue.enqueue(element, origin: origin, priority: priority, atFront: atFront))
@@ -115,7 +115,9 @@ private struct Comparison {
   }
 
   mutating func reprioritise() {
-    guard let element = pick(), let priority = Priority.allCases.randomElement(using: &generator) else {
+    guard let element = pick(),
+      let priority = NetworkRequest.Priority.allCases.randomElement(using: &generator)
+    else {
       return
     }
     let known = place[element]

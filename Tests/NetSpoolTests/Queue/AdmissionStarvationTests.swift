@@ -17,7 +17,7 @@ import Testing
       for _ in 0..<count { origins.append(queue.addOrigin(limit: 2)) }
     }
 
-    mutating func arrive(_ element: Int = 0, at origin: Int, _ priority: Priority) {
+    mutating func arrive(_ element: Int = 0, at origin: Int, _ priority: NetworkRequest.Priority) {
       _ = queue.enqueue(element, origin: origins[origin], priority: priority)
     }
 
@@ -74,13 +74,13 @@ import Testing
     #expect(spread <= 1_000 / 10 / 5, "seed \(seed): \(shares)")
   }
 
-  @Test(arguments: Priority.allCases, 1...5 as ClosedRange<UInt64>)
-  func noClassWaitsForEverWhateverArrives(_ priority: Priority, _ seed: UInt64) {
+  @Test(arguments: NetworkRequest.Priority.allCases, 1...5 as ClosedRange<UInt64>)
+  func noClassWaitsForEverWhateverArrives(_ priority: NetworkRequest.Priority, _ seed: UInt64) {
     // Given more arrivals of every class, at every origin, than can ever be admitted.
     var traffic = Traffic(origins: 8, seed: seed)
     func flood(_ traffic: inout Traffic) {
       for _ in 0..<4 {
-        let other = Priority.allCases[Int(traffic.generator.next() % 4)]
+        let other = NetworkRequest.Priority.allCases[Int(traffic.generator.next() % 4)]
         traffic.arrive(at: Int(traffic.generator.next() % 8), other == priority ? .urgent : other)
       }
     }

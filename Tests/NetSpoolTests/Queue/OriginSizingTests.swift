@@ -21,11 +21,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (QueueSizing.adaptive, true), (.fixed(1), true), (.fixed(0), false), (.fixed(-1), false),
+    (NetworkQueue.Sizing.adaptive, true), (.fixed(1), true), (.fixed(0), false), (.fixed(-1), false),
     (.byLink(local: 6, cellular: 2), true), (.byLink(local: 0, cellular: 2), false),
     (.byLink(local: 6, cellular: 0), false),
   ])
-  func aWidthBelowOneIsInvalid(_ sizing: QueueSizing, _ isValid: Bool) {
+  func aWidthBelowOneIsInvalid(_ sizing: NetworkQueue.Sizing, _ isValid: Bool) {
     #expect(sizing.isValid == isValid)
   }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PriorityTests {
   /// Operations behind one that holds the only slot; answers the order in which the origin saw them.
   private func order(
-    _ paths: [(String, OperationPriority)], change: ([String: NetworkOperation]) -> Void = { _ in }
+    _ paths: [(String, NetworkRequest.Priority)], change: ([String: NetworkOperation]) -> Void = { _ in }
   ) async throws -> [String] {
     var seen: [String] = []
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `a change counts while it waits, up and down`() async throws {
-    let paths = (0..<20).map { ("/\($0)", OperationPriority.normal) }
+    let paths = (0..<20).map { ("/\($0)", NetworkRequest.Priority.normal) }
     let seen = try await order(paths) { operations in
       operations["/19"]?.priority = .urgent
       operations["/0"]?.priority = .low
@@ -46,12 +46,12 @@ import Testing
   }
 
   @Test func `within a class it is first in, first out`() async throws {
-    let paths = (0..<50).map { ("/\($0)", OperationPriority.high) }
+    let paths = (0..<50).map { ("/\($0)", NetworkRequest.Priority.high) }
     #expect(try await order(paths) == paths.map(\.0))
   }
 
   @Test func `a flood of low ones neither holds up what is high nor starves`() async throws {
-    var flood: [(String, OperationPriority)] = (0..<300).map { ("/low\($0)", .low) }
+    var flood: [(String, NetworkRequest.Priority)] = (0..<300).map { ("/low\($0)", .low) }
     flood += (0..<100).map { ("/high\($0)", .high) }
     let seen = try await order(flood)
     // High has ten of twelve turns while both wait: a hundred of them need about 120 turns.

@@ -4,7 +4,7 @@ import Testing
 
 private func attempt(
   _ cause: FailedAttempt.Cause, number: Int = 1, isIdempotent: Bool = true, isKeyed: Bool = false,
-  isReplayable: Bool = true, sendState: Failure.SendState = .maybeProcessed, wasReused: Bool = false,
+  isReplayable: Bool = true, sendState: NetworkError.SendState = .maybeProcessed, wasReused: Bool = false,
   retryAfter: Double? = nil, secondsLeft: Double = .infinity
 ) -> FailedAttempt {
   FailedAttempt(
@@ -14,7 +14,9 @@ private func attempt(
 
 private let dead = attempt(.failure(.connectionLost), wasReused: true)
 
-private func decide(_ attempt: FailedAttempt, _ policy: RetryPolicy, random: Double = 0.5) -> RetryDecision {
+private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, random: Double = 0.5)
+  -> RetryDecision
+{
   var budget = RetryBudget()
   return retryDecision(attempt, policy: policy, budget: &budget, random: random)
 }
@@ -91,7 +93,9 @@ private func decide(_ attempt: FailedAttempt, _ policy: RetryPolicy, random: Dou
   }
 
   @Test func onlyFailuresOfTheNetworkAreRepeated() {
-    let repeated = FailureCode.allCases.filter { decide(attempt(.failure($0)), .standard) != .giveUp }
+    let repeated = NetworkError.Code.Word.allCases.map(NetworkError.Code.init).filter {
+      decide(attempt(.failure($0)), .standard) != .giveUp
+    }
     #expect(
       Set(repeated) == [
         .resolveFailed, .connectFailed, .timedOut, .connectionLost, .transportFailed, .http2Failed,
@@ -101,7 +105,7 @@ private func decide(_ attempt: FailedAttempt, _ policy: RetryPolicy, random: Dou
 
   @Test(arguments: [(1, 0.5), (2, 1.0), (3, 2.0), (6, 16.0), (7, 30.0), (8, 30.0), (1_000, 30.0)])
   func theWaitIsDrawnBetweenZeroAndTheDoubledCappedBase(_ number: Int, _ span: Double) {
-    let policy = RetryPolicy(attemptsMax: 2_000)
+    let policy = NetworkRequest.Retry(attemptsMax: 2_000)
     let failed = attempt(.status(500), number: number)
     #expect(decide(failed, policy, random: 0) == .retry(after: 0))
     #expect(decide(failed, policy, random: 0.5) == .retry(after: span / 2))
@@ -109,7 +113,7 @@ private func decide(_ attempt: FailedAttempt, _ policy: RetryPolicy, random: Dou
   }
 
   @Test func aPolicyOfOnesOwnDecidesWhatIsTransient() {
-    let policy = RetryPolicy(
+    let policy = NetworkRequest.Retry(
       attemptsMax: 2, backoffBaseSeconds: 4, retryAfterSecondsMax: 10, repeatsOnDeadConnection: false,
       statuses: [418], failures: [])
     #expect(decide(attempt(.status(418)), policy) == .retry(after: 2))

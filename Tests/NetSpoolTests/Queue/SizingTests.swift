@@ -108,7 +108,7 @@ import Testing
       #expect(await engine.end(of: engine.operation(path: "/held")).code == .queueFull)
       engine.configuration.queue.isSuspended = false
       for operation in operations { #expect(await operation.end().text == "ok") }
-      #expect(engine.configuration.queue.drain(deadline: 5))
+      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(5)))
       #expect(await engine.end(of: engine.operation(path: "/held")).text == "ok")
     }
   }

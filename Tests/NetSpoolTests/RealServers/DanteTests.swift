@@ -41,7 +41,7 @@ struct DanteTests {
   @Test func signsInWithIt() async throws {
     let proxy = try DanteProxy(isOpen: false)
     try await withWire {
-      $0.proxy = NetworkProxy("socks5h://127.0.0.1:\(proxy.port)").authenticated(
+      $0.proxy = NetworkEngine.Proxy("socks5h://127.0.0.1:\(proxy.port)").authenticated(
         user: "user", password: "secret")
     } _: { wire in
       wire.origin.on("/signed", .text("hello"))
@@ -55,7 +55,7 @@ struct DanteTests {
   @Test func isTurnedAwayWithAWrongPassword() async throws {
     let proxy = try DanteProxy(isOpen: false)
     try await withWire {
-      $0.proxy = NetworkProxy("socks5h://127.0.0.1:\(proxy.port)").authenticated(
+      $0.proxy = NetworkEngine.Proxy("socks5h://127.0.0.1:\(proxy.port)").authenticated(
         user: "user", password: "wr0ng")
     } _: { wire in
       let error = try await wire.failure(wire.operation("/wrong"))

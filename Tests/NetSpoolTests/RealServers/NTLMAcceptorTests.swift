@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
   "NTLM against an acceptor", .needsPython, .ownThreads,
-  .enabled(if: CoreLibraryVersions.hasNTLM, "libcurl is built without NTLM"))
+  .enabled(if: LoadedCurl.hasNTLM, "libcurl is built without NTLM"))
 struct NTLMAcceptorTests {
   static let user = NetworkCredentials.ntlm(user: "TESTS\\user", password: "secret")
   static let other = NetworkCredentials.ntlm(user: "TESTS\\other", password: "password")
@@ -84,7 +84,7 @@ struct NTLMAcceptorTests {
     let file = try folder.add("body", bytes)
     let sum = try ChildProcess.run(["sha256sum", file]).output.prefix(64)
     try await withWire { wire in
-      let operation = wire.engine.operation(url: server.url("/ntlm/a"), method: HTTPMethod(method))
+      let operation = wire.engine.operation(url: server.url("/ntlm/a"), method: NetworkRequest.Method(method))
         .setCredentials(Self.user)
       switch kind {
       case .bytes: operation.setBody(.bytes(bytes))

@@ -145,8 +145,8 @@ struct SquidTests {
 
   private static func proxy(
     _ proxy: SquidProxy, user: String = "user", password: String, _ scheme: String
-  ) -> NetworkProxy {
-    NetworkProxy("http://127.0.0.1:\(proxy.port)")
+  ) -> NetworkEngine.Proxy {
+    NetworkEngine.Proxy("http://127.0.0.1:\(proxy.port)")
       .authenticated(user: user, password: password, by: scheme == "basic" ? .basic : .digest)
   }
 }

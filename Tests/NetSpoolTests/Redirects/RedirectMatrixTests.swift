@@ -31,7 +31,7 @@ struct RedirectMatrixTests {
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: "/b", status: cell.status))
       wire.origin.on("/b", .text("there"))
-      let operation = wire.operation("/a", HTTPMethod(cell.method)).setHeader("X-Own", "kept")
+      let operation = wire.operation("/a", NetworkRequest.Method(cell.method)).setHeader("X-Own", "kept")
       if cell.hasBody { operation.setBody(.bytes(Array("body".utf8), contentType: "text/x-test")) }
       let result = await wire.result(of: operation)
       guard let method = cell.next else {

@@ -76,7 +76,8 @@ struct RedirectSecretsTests {
     let other = try ScriptedOrigin()
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: other.url("/b"), status: 307))
-      let operation = wire.operation("/a", HTTPMethod(method)).setBody(.bytes(Array(Self.secret.utf8)))
+      let operation = wire.operation("/a", NetworkRequest.Method(method)).setBody(
+        .bytes(Array(Self.secret.utf8)))
       let error = try await wire.failure(operation)
       #expect(error.code == .redirectRefused && error.reason == "body")
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A body as an image")
 struct NetworkImageTests {
-  private func body(_ bytes: [UInt8]) -> ResponseBody { ResponseBody(core: Body(bytes)) }
+  private func body(_ bytes: [UInt8]) -> ResponseBody { ResponseBody(bytes) }
 
   @Test func tellsFormatSizeAndBytes() throws {
     let file = Thumbnail.png(7)

@@ -90,7 +90,7 @@ struct FrozenDamageTests {
       for index in 0..<8 { bytes[row + index] = UInt8(truncatingIfNeeded: checksum >> (8 * index)) }
     }
     directory.write(bytes, to: "data.mdb")
-    let failure = #expect(throws: Failure.self) { _ = try directory.openFrozen() }
+    let failure = #expect(throws: NetworkError.self) { _ = try directory.openFrozen() }
     #expect(failure?.code == .storeOpenFailed)
     #expect(failure?.reason == "newerSchema")
     #expect(directory.read("data.mdb").count == bytes.count)

@@ -15,15 +15,15 @@ extension StoreDirectory {
 
 /// What the store thread answered, for a test that waits.
 final class Answers: Sendable {
-  private let answers = Mutex<[Result<FrozenReceipt, Failure>]>([])
+  private let answers = Mutex<[Result<FrozenReceipt, NetworkError>]>([])
 
-  func add(_ answer: Result<FrozenReceipt, Failure>) { answers.withLock { $0.append(answer) } }
-  var all: [Result<FrozenReceipt, Failure>] { answers.withLock { $0 } }
+  func add(_ answer: Result<FrozenReceipt, NetworkError>) { answers.withLock { $0.append(answer) } }
+  var all: [Result<FrozenReceipt, NetworkError>] { answers.withLock { $0 } }
 }
 
 extension FrozenStore {
   /// Has changes written together, and waits.
-  func write(_ changes: [FrozenChange]) -> [Result<FrozenReceipt, Failure>] {
+  func write(_ changes: [FrozenChange]) -> [Result<FrozenReceipt, NetworkError>] {
     let answers = Answers()
     let done = DispatchSemaphore(value: 0)
     let countdown = Countdown(changes.count) { done.signal() }

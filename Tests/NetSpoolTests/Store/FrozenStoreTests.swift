@@ -71,7 +71,7 @@ struct FrozenStoreTests {
     try store.write(.bury(number, .sample("dead"), keepsBody: false))
     #expect(try FrozenTablesSeen(store).remains.isEmpty)
     let result = store.write([.revive(number, .sample("again"))]).first
-    #expect(throws: Failure.self) { try result?.get() }
+    #expect(throws: NetworkError.self) { try result?.get() }
     try store.write(.discard(number))
     #expect(try store.endings(.deadLetters).isEmpty)
   }
@@ -256,7 +256,7 @@ struct FrozenStoreTests {
   @Test func thereIsOneOwnerInAProcess() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
-    let failure = #expect(throws: Failure.self) { _ = try directory.openFrozen() }
+    let failure = #expect(throws: NetworkError.self) { _ = try directory.openFrozen() }
     #expect(failure?.code == .storeInUse)
     #expect(failure?.reason == "\(getpid())")
     _ = try store.accept("still there")
@@ -270,11 +270,11 @@ struct FrozenStoreTests {
     let store = try directory.openFrozen()
     let parent = getpid()
     await #expect(processExitsWith: .success) { [path = path as String, parent = parent as Int32] in
-      do throws(Failure) {
+      do throws(NetworkError) {
         _ = try FrozenStore.open(FrozenStoreSettings(directory: path))
         exit(1)
       } catch {
-        precondition(error.code == .storeInUse && error.reason == "\(parent)", "\(error.sentence)")
+        precondition(error.code == .storeInUse && error.reason == "\(parent)", "\(error)")
       }
     }
     _ = try store.accept("still there")
@@ -292,8 +292,8 @@ struct FrozenStoreTests {
   }
 }
 
-extension Result where Failure == NetSpool.Failure {
-  var failure: NetSpool.Failure? {
+extension Result where Failure == NetworkError {
+  var failure: NetworkError? {
     if case .failure(let failure) = self { failure } else { nil }
   }
 }

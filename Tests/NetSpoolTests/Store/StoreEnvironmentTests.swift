@@ -79,7 +79,7 @@ struct StoreEnvironmentTests {
     let environment = try open(directory, isExclusive: true)
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
       for isExclusive in [false, true] {
-        do throws(Failure) {
+        do throws(NetworkError) {
           _ = try Environment.open(
             EnvironmentSettings(
               directory: path, layout: 1, isDisposable: false, isExclusive: isExclusive, mapBytes: 1 << 30))
@@ -109,7 +109,7 @@ struct StoreEnvironmentTests {
   @Test func anotherLayoutIsNoPlaceToJoin() throws {
     let directory = try StoreDirectory()
     let first = try open(directory)
-    #expect(throws: Failure.self) { try open(directory, layout: 2) }
+    #expect(throws: NetworkError.self) { try open(directory, layout: 2) }
     first.drop()
   }
 }

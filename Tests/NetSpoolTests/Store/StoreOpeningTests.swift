@@ -5,12 +5,12 @@ import Testing
 
 /// What may stand where a store is to be opened.
 struct StoreOpeningTests {
-  private func failure(_ directory: StoreDirectory) -> Failure? {
+  private func failure(_ directory: StoreDirectory) -> NetworkError? {
     do {
       _ = try directory.open()
       return nil
     } catch {
-      return error as? Failure
+      return error as? NetworkError
     }
   }
 
@@ -82,7 +82,7 @@ struct StoreOpeningTests {
   @Test func aFileInTheDirectorysPlaceIsRefused() throws {
     let directory = try StoreDirectory()
     directory.write([1], to: "file")
-    #expect(throws: Failure.self) {
+    #expect(throws: NetworkError.self) {
       try CacheStore.open(CacheStoreSettings(directory: directory.path + "/file"))
     }
   }

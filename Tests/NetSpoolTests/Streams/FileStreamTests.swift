@@ -29,7 +29,7 @@ struct FileStreamTests {
     let folder = try TestFolder()
     let path = try folder.add("a", Array("old".utf8))
     try await withWire {
-      $0.timeouts.headers = 0.3
+      $0.timeouts.headers = .seconds(0.3)
     } _: { wire in
       wire.origin.on("/a", answer)
       _ = try await wire.failure(wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))

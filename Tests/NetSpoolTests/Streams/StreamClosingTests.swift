@@ -138,7 +138,7 @@ struct StreamClosingTests {
   @Test func whenTheEngineIsClosed() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
-      wire.engine.shutDown(deadline: 0)
+      wire.engine.shutDownAndWait(deadline: .seconds(0))
       let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
       #expect(error.code == .engineClosed)
     }

@@ -42,7 +42,7 @@ func withQueue(
 
 /// Closes the queue, on a thread that may block, and proves that nothing is left of it.
 private func prove(_ queue: NetworkQueue, _ sourceLocation: SourceLocation) async {
-  let (left, isDrained) = await blocking { (queue.driver.close(), queue.driver.drain(seconds: 10)) }
+  let (left, isDrained) = await blocking { (queue.driver.close(), queue.drainAndWait()) }
   #expect(left == 0, "handles were left open", sourceLocation: sourceLocation)
   #expect(isDrained, "an operation has no final event", sourceLocation: sourceLocation)
   #expect(!queue.activity.isBusy, sourceLocation: sourceLocation)

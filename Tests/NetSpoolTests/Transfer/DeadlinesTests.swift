@@ -15,18 +15,18 @@ struct DeadlinesTests {
 
   private static func limits(
     connect: Double = 10, head: Double = 30, stall: Double? = 30, rate: Int = 100, total: Double? = 60
-  ) -> Timeouts {
-    var timeouts = Timeouts()
-    timeouts.connect = connect
-    timeouts.head = head
-    timeouts.stall = stall
+  ) -> NetworkRequest.Timeouts {
+    var timeouts = NetworkRequest.Timeouts()
+    timeouts.connect = .seconds(connect)
+    timeouts.headers = .seconds(head)
+    timeouts.stall = stall.map { .seconds($0) }
     timeouts.stallBytesPerSecond = rate
-    timeouts.total = total
+    timeouts.total = total.map { .seconds($0) }
     return timeouts
   }
 
   /// The time of the first look that finds a limit passed, and which; nil when none does.
-  private func expiry(_ timeouts: Timeouts, _ looks: [Look]) -> String? {
+  private func expiry(_ timeouts: NetworkRequest.Timeouts, _ looks: [Look]) -> String? {
     var deadlines = Deadlines(timeouts, now: 0)
     for look in looks {
       let progress = Deadlines.Progress(

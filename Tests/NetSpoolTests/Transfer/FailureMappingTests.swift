@@ -7,7 +7,7 @@ import Testing
 struct FailureMappingTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var curl: Int32
-    var code: FailureCode
+    var code: NetworkError.Code
     var reason: String?
     var message = ""
     var errno: Int32 = 0
@@ -19,7 +19,7 @@ struct FailureMappingTests {
     var resendRefused = false
     var testDescription: String { "curl \(curl) errno \(errno) is \(code)" }
 
-    var failure: Failure {
+    var failure: NetworkError {
       FailureMapping.failure(
         FailureMapping.Evidence(
           code: curl, message: message, errno: errno, socketRefused: refused, isConnected: isConnected,
@@ -88,7 +88,7 @@ struct FailureMappingTests {
     #expect(failure.reason == row.reason)
     let keepsErrno = row.code == .tooManyOpenFiles
     #expect(failure.underlying == (keepsErrno ? .errno(row.errno) : .curl(row.curl)))
-    let sent: Failure.SendState = row.hasHead ? .answered : row.isConnected ? .maybeProcessed : .notSent
+    let sent: NetworkError.SendState = row.hasHead ? .answered : row.isConnected ? .maybeProcessed : .notSent
     #expect(failure.sendState == sent)
   }
 }

@@ -11,9 +11,9 @@ struct SinkFanoutTests {
     private(set) var bytes: [UInt8] = []
     private(set) var calls: [String] = []
     private(set) var ready: () -> Void = {}
-    let report = SinkReport()
+    let report = NetworkResponse.StreamReport()
 
-    func open(_ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void)
+    func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void)
       throws(SinkFailure)
     {
       self.ready = ready
@@ -30,14 +30,14 @@ struct SinkFanoutTests {
       return taken
     }
 
-    func finish(_ failure: Failure?) throws(SinkFailure) -> SinkProgress {
+    func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress {
       calls.append(failure.map { "abandon \($0.code)" } ?? "publish")
       pendings -= 1
       return pendings >= 0 ? .pending : .done
     }
   }
 
-  private static let head = CoreResponseHead(version: .http11, status: 200, headers: HeaderFields())
+  private static let head = ResponseHead(version: .http11, status: 200, headers: Headers())
 
   private static func pattern(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -132,7 +132,7 @@ struct SinkFanoutTests {
     var isOver = false
     fanout.finish(nil) { isOver = true }
     #expect(!isOver)
-    fanout.abandon(2, Failure(.cancelled))
+    fanout.abandon(2, NetworkError(.cancelled))
     #expect(isOver)
     #expect(stuck.calls == ["open", "abandon cancelled"])
     #expect(mine.calls == ["open", "publish"])

@@ -10,7 +10,7 @@ struct TLSFailureTests {
     var message = ""
     var isConnected = false
     var usesProxy = false
-    var code = FailureCode.tlsRejected
+    var code = NetworkError.Code.tlsRejected
     var reason: String
     var testDescription: String { "curl \(curl), verdict \(verdict), \(message) is \(reason)" }
   }

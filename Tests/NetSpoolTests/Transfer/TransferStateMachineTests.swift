@@ -5,7 +5,7 @@ import Testing
 struct TransferStateMachineTests {
   typealias Machine = TransferStateMachine
 
-  private static let broken = Failure(.connectionLost)
+  private static let broken = NetworkError(.connectionLost)
 
   @Test func `an exchange goes from idle over the head and the body to idle`() {
     var machine = Machine()
@@ -42,7 +42,7 @@ struct TransferStateMachineTests {
     var machine = Machine()
     machine.handle(.begin(bytesMax: .max))
     #expect(machine.handle(.fail(Self.broken)) == .stop)
-    #expect(machine.handle(.fail(Failure(.timedOut))) == .stop)
+    #expect(machine.handle(.fail(NetworkError(.timedOut))) == .stop)
     #expect(machine.handle(.head(.collect, bytesMax: .max)) == .stop)
     #expect(machine.handle(.bytes(1)) == .stop)
     #expect(machine.failure?.code == .connectionLost)
@@ -77,7 +77,7 @@ struct TransferStateMachineTests {
       case .headWhenIdle: machine.handle(.head(.collect, bytesMax: 1))
       case .bytesWhenIdle: machine.handle(.bytes(1))
       case .doneWhenIdle: machine.handle(.done)
-      case .failWhenIdle: machine.handle(.fail(Failure(.cancelled)))
+      case .failWhenIdle: machine.handle(.fail(NetworkError(.cancelled)))
       case .widenWhenIdle: machine.handle(.widen)
       case .beginTwice: for _ in 0..<2 { machine.handle(.begin(bytesMax: 1)) }
       case .bytesBeforeHead, .widenBeforeHead:

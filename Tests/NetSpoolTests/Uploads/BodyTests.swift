@@ -18,7 +18,7 @@ struct BodyTests {
   @Test(arguments: ["POST", "PUT", "PATCH"]) func formsAreEncoded(_ method: String) async throws {
     let request = try await sent { wire in
       wire.engine.operation(
-        url: wire.origin.url("/a"), method: HTTPMethod(method),
+        url: wire.origin.url("/a"), method: NetworkRequest.Method(method),
         parameters: ["a b": "ü&=+", "c": "", "a b": "2"])
     }
     #expect(
@@ -30,7 +30,7 @@ struct BodyTests {
   @Test(arguments: ["GET", "HEAD", "DELETE"]) func parametersGoToTheQuery(_ method: String) async throws {
     let request = try await sent { wire in
       wire.engine.operation(
-        url: wire.origin.url("/a?x=1"), method: HTTPMethod(method), parameters: ["q": "ü&"])
+        url: wire.origin.url("/a?x=1"), method: NetworkRequest.Method(method), parameters: ["q": "ü&"])
     }
     #expect(request.target == "/a?x=1&q=%C3%BC%26" && request.bodyCount == 0)
     #expect(request.header("Content-Length") == nil && request.header("Content-Type") == nil)
@@ -87,24 +87,26 @@ struct BodyTests {
   }
 
   @Test(arguments: ["POST", "PUT", "PATCH"]) func aMissingBodyHasALength(_ method: String) async throws {
-    let request = try await sent { $0.operation("/a", HTTPMethod(method)) }
+    let request = try await sent { $0.operation("/a", NetworkRequest.Method(method)) }
     #expect(request.method == method && request.header("Content-Length") == "0")
     #expect(request.header("Content-Type") == nil)
   }
 
   @Test(arguments: ["HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE", "M-SEARCH", "propfind", "X!#$"])
   func anyTokenIsAMethod(_ method: String) async throws {
-    let request = try await sent { $0.operation("/a", HTTPMethod(method)) }
+    let request = try await sent { $0.operation("/a", NetworkRequest.Method(method)) }
     #expect(request.method == method)
     guard method != "HEAD" else { return }
-    let withBody = try await sent { $0.operation("/a", HTTPMethod(method)).setBody(.bytes([1, 2])) }
+    let withBody = try await sent {
+      $0.operation("/a", NetworkRequest.Method(method)).setBody(.bytes([1, 2]))
+    }
     #expect(withBody.method == method && withBody.body == [1, 2])
   }
 
   @Test(arguments: ["", "GE T", "GET\r\nX: y", "CONNECT", "G\u{e4}T"])
   func whatIsNoTokenIsRefused(_ method: String) async throws {
     try await withWire { wire in
-      let error = try await wire.failure(wire.operation("/a", HTTPMethod(method)))
+      let error = try await wire.failure(wire.operation("/a", NetworkRequest.Method(method)))
       #expect(error.code == .invalidRequest && wire.origin.connectionCount == 0)
     }
   }
@@ -115,7 +117,7 @@ struct BodyTests {
     } _: { wire in
       wire.origin.fallback(.text("ok"))
       for method in ["PUT", "GET", "HEAD", "POST", "GET", "DELETE", "HEAD", "PATCH", "GET"] {
-        let operation = wire.operation("/a", HTTPMethod(method))
+        let operation = wire.operation("/a", NetworkRequest.Method(method))
         if ["PUT", "POST"].contains(method) { operation.setBody(.bytes(Array(method.utf8))) }
         _ = try await wire.answer(operation)
         let request = try #require(wire.origin.requests.last)

@@ -27,7 +27,7 @@ struct ExpectTests {
     try await withWire { wire in
       wire.origin.expectPolicy = .refuse
       wire.origin.on("/a", .text("ok"))
-      let operation = wire.operation("/a", HTTPMethod(method)).setBody(.bytes(Array("hello".utf8)))
+      let operation = wire.operation("/a", NetworkRequest.Method(method)).setBody(.bytes(Array("hello".utf8)))
         .setHeader("Expect", "100-continue")
       let got = try await wire.answer(operation)
       #expect(got.text == "ok")

@@ -107,7 +107,7 @@ struct MultipartUploadTests {
       let origin = try CountingOrigin()
       try await withWire {
         $0.timeouts.total = nil
-        $0.timeouts.headers = 300
+        $0.timeouts.headers = .seconds(300)
       } _: { wire in
         let before = residentBytes()
         let answer = try await wire.answer(wire.engine.operation(url: origin.url).addFile(path, forKey: "a"))

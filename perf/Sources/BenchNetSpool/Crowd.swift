@@ -40,7 +40,7 @@ func watched(
 
 /// What is left when all have ended: nothing under way, and no more descriptors than connections.
 func finish(_ endings: Endings, _ report: inout Report) {
-  let isIdle = NetworkQueue.shared.drain(deadline: 10)
+  let isIdle = NetworkQueue.shared.drainAndWait(deadline: .seconds(10))
   let activity = NetworkQueue.shared.activity
   report.add("still_busy", isIdle ? 0 : activity.queued + activity.running)
   report.add("descriptors", Descriptors.open())

@@ -24,8 +24,8 @@ private func patient(_ directory: String) -> FreezeConfiguration {
   freezing.directory = directory
   freezing.attemptsMax = 1_000
   freezing.crashesMax = 1_000
-  freezing.backoffBase = 0.05
-  freezing.backoffMax = 0.5
+  freezing.backoffBase = .seconds(0.05)
+  freezing.backoffMax = .seconds(0.5)
   return freezing
 }
 

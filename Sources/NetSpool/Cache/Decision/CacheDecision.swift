@@ -23,9 +23,9 @@ enum CacheDecision: Sendable, Equatable {
   /// What is stored is the answer; no network.
   case serve
   /// What is stored is an answer; ask with these conditions, or with none, meanwhile.
-  case serveAndRevalidate(conditions: HeaderFields)
+  case serveAndRevalidate(conditions: Headers)
   /// Ask with these conditions; after a 304 what is stored is the answer.
-  case revalidate(conditions: HeaderFields)
+  case revalidate(conditions: Headers)
   /// Ask; the answer may be stored.
   case fetch
   /// Ask; the cache is neither read nor written.
@@ -62,8 +62,8 @@ enum CacheDecision: Sendable, Equatable {
     }
   }
 
-  private static func conditions(_ stored: StoredResponse, _ request: CacheRequest) -> HeaderFields {
-    request.method == .head ? HeaderFields() : stored.conditions
+  private static func conditions(_ stored: StoredResponse, _ request: CacheRequest) -> Headers {
+    request.method == .head ? Headers() : stored.conditions
   }
 }
 

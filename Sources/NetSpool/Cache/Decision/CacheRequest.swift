@@ -1,7 +1,7 @@
 /// What the cache must know of a request.
 struct CacheRequest: Sendable, Hashable {
   var method: Method
-  var policy: CoreCachePolicy
+  var policy: CachePolicy
   var directives: RequestDirectives
   /// A lifetime of the caller's own in seconds, counted from receipt or the last validation. It replaces
   /// all that the answer says about freshness, `no-cache` and `must-revalidate` included, until it has run
@@ -10,7 +10,7 @@ struct CacheRequest: Sendable, Hashable {
 
   /// `headers`: all fields that will be sent; they decide together with the policy.
   init(
-    method: Method = .get, headers: HeaderFields = HeaderFields(), policy: CoreCachePolicy = .automatic,
+    method: Method = .get, headers: Headers = Headers(), policy: CachePolicy = .automatic,
     lifetime: Double? = nil
   ) {
     self.method = method

@@ -8,7 +8,7 @@ enum Invalidation {
 
   /// Further URLs to remove: what Location and Content-Location say, to be resolved against the target.
   /// Each must then pass `isTarget`.
-  static func references(_ headers: HeaderFields) -> [String] {
+  static func references(_ headers: Headers) -> [String] {
     headers.all("location") + headers.all("content-location")
   }
 

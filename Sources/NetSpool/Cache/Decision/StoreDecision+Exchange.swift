@@ -3,8 +3,8 @@ extension StoreDecision {
   struct Exchange {
     var request: CacheRequest
     /// All fields that were sent, also those that the engine added: Vary may name any of them.
-    var requestHeaders: HeaderFields
-    var head: CoreResponseHead
+    var requestHeaders: Headers
+    var head: ResponseHead
     /// Milliseconds since 1970.
     var requestedAt: Int64
     /// When the head came; milliseconds since 1970.
@@ -14,7 +14,7 @@ extension StoreDecision {
     var isComplete: Bool
 
     init(
-      request: CacheRequest, requestHeaders: HeaderFields, head: CoreResponseHead, requestedAt: Int64,
+      request: CacheRequest, requestHeaders: Headers, head: ResponseHead, requestedAt: Int64,
       receivedAt: Int64, isComplete: Bool
     ) {
       self.request = request

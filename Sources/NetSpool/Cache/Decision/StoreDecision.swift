@@ -2,7 +2,7 @@
 enum StoreDecision {
   /// What to store, but for body length and digest; nil: nothing. Then what is held for the same key is
   /// older than this answer and should go, if the answer is complete and no server error.
-  static func entry(_ exchange: Exchange, rules: CoreCacheRules) -> StoredResponse? {
+  static func entry(_ exchange: Exchange, rules: CacheRules) -> StoredResponse? {
     guard exchange.isComplete, mayStore(exchange) else { return nil }
     let head = exchange.head
     let fields = AnswerFields(head.headers)
@@ -38,7 +38,7 @@ enum StoreDecision {
   }
 
   private static func permits(
-    _ directives: ResponseDirectives, _ fields: AnswerFields, _ exchange: Exchange, _ rules: CoreCacheRules
+    _ directives: ResponseDirectives, _ fields: AnswerFields, _ exchange: Exchange, _ rules: CacheRules
   ) -> Bool {
     let status = exchange.head.status
     if directives.flags.contains(.mustUnderstand) {
@@ -61,7 +61,7 @@ enum StoreDecision {
 
   /// The origin says that it may be stored, or for how long (RFC 9111 section 3, last item).
   private static func isExplicit(
-    _ directives: ResponseDirectives, _ fields: AnswerFields, _ rules: CoreCacheRules
+    _ directives: ResponseDirectives, _ fields: AnswerFields, _ rules: CacheRules
   ) -> Bool {
     if directives.flags.contains(.isPublic) || directives.maxAge.value != nil { return true }
     if rules.isShared ? directives.sMaxAge.value != nil : directives.flags.contains(.isPrivate) {

@@ -30,7 +30,7 @@ struct RequestDirectives: Sendable, Hashable {
 
   private init() {}
 
-  init(_ headers: HeaderFields) {
+  init(_ headers: Headers) {
     guard RequestFieldScan.mayConcernCache(headers) else { return }
     if RequestFieldScan.standsAlone(headers) { flags.insert(.standsAlone) }
     let lines = headers.allBytes("cache-control")
@@ -67,7 +67,7 @@ struct RequestDirectives: Sendable, Hashable {
   }
 
   /// `Pragma: no-cache` means what it means in Cache-Control, when there is none (RFC 9111 section 5.4).
-  private mutating func notePragma(_ headers: HeaderFields) {
+  private mutating func notePragma(_ headers: Headers) {
     for line in headers.allBytes("pragma") {
       var reader = DirectiveReader(line)
       while let directive = reader.next() {

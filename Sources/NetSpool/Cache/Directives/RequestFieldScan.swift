@@ -2,7 +2,7 @@
 /// has none of them and is done with after that.
 enum RequestFieldScan {
   /// Some field may matter: a first letter and a length fit. No is certain, yes is not.
-  static func mayConcernCache(_ headers: HeaderFields) -> Bool {
+  static func mayConcernCache(_ headers: Headers) -> Bool {
     let bytes = headers.block.span
     var position = 0
     while let end = bytes.firstIndex(of: 0x0A, from: position) {
@@ -31,7 +31,7 @@ enum RequestFieldScan {
   }
 
   /// Range, conditions of the caller's own, and fields in which frameworks look for another method.
-  static func standsAlone(_ headers: HeaderFields) -> Bool {
+  static func standsAlone(_ headers: Headers) -> Bool {
     aloneNames.contains { headers.contains($0) }
   }
 
@@ -43,7 +43,7 @@ enum RequestFieldScan {
 
 extension RequestFieldScan {
   /// Some field may route the request: Host, Forwarded and the `X-` fields in their place. No is certain.
-  static func mayRoute(_ headers: HeaderFields) -> Bool {
+  static func mayRoute(_ headers: Headers) -> Bool {
     let bytes = headers.block.span
     var position = 0
     while let end = bytes.firstIndex(of: 0x0A, from: position) {

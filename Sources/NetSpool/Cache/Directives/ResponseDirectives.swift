@@ -30,7 +30,7 @@ struct ResponseDirectives: Equatable {
   /// The field names of `private="…"`, in lower case.
   private(set) var privateFields: [String] = []
 
-  init(_ headers: HeaderFields) { self.init(AnswerFields(headers)) }
+  init(_ headers: Headers) { self.init(AnswerFields(headers)) }
 
   init(_ fields: AnswerFields) {
     for value in fields.all(.cacheControl) {

@@ -9,7 +9,7 @@ struct FreshnessLifetime: Equatable {
 
   /// `date`: the answer's Date in seconds since 1970, or when it came if it has none.
   init(
-    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, rules: CoreCacheRules
+    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, rules: CacheRules
   ) {
     self = Self.ruled(status, fields, directives, date, rules)
     guard directives.flags.contains(.noCache) else { return }
@@ -21,7 +21,7 @@ struct FreshnessLifetime: Equatable {
 
   private static func ruled(
     _ status: Int, _ fields: AnswerFields, _ directives: ResponseDirectives, _ date: Int64,
-    _ rules: CoreCacheRules
+    _ rules: CacheRules
   ) -> Self {
     if let controlled = controlled(directives, rules) { return controlled }
     let own = heuristic(status, fields, directives, date, rules.heuristics)
@@ -36,7 +36,7 @@ struct FreshnessLifetime: Equatable {
   }
 
   /// From `s-maxage` (shared caches only) or `max-age`; nil if there is neither.
-  private static func controlled(_ directives: ResponseDirectives, _ rules: CoreCacheRules) -> Self? {
+  private static func controlled(_ directives: ResponseDirectives, _ rules: CacheRules) -> Self? {
     if directives.flags.contains(.hasOpenQuote) { return .stale }
     for age in [rules.isShared ? directives.sMaxAge : .absent, directives.maxAge] {
       switch age {

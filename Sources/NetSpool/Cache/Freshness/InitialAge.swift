@@ -7,7 +7,7 @@ struct InitialAge: Equatable {
   private(set) var isUnknown: Bool
 
   /// `date`: the answer's Date in seconds since 1970.
-  init(_ fields: AnswerFields, date: Int64, requestedAt: Int64, receivedAt: Int64, rules: CoreCacheRules) {
+  init(_ fields: AnswerFields, date: Int64, requestedAt: Int64, receivedAt: Int64, rules: CacheRules) {
     let received = Self.seconds(receivedAt)
     let apparent = max(0, received.subtractingSaturated(date))
     let (age, isNegative) = Self.age(fields)

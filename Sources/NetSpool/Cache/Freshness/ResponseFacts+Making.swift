@@ -3,7 +3,7 @@ extension ResponseFacts {
   /// in seconds since 1970.
   init(
     status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, requestedAt: Int64,
-    receivedAt: Int64, rules: CoreCacheRules
+    receivedAt: Int64, rules: CacheRules
   ) {
     let age = InitialAge(fields, date: date, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
     initialAge = age.milliseconds
@@ -13,7 +13,7 @@ extension ResponseFacts {
 
   /// The part that depends on the rules alone, so that a store outlives a change of the rules.
   mutating func setLifetime(
-    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, rules: CoreCacheRules
+    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, rules: CacheRules
   ) {
     let freshness = FreshnessLifetime(
       status: status, fields: fields, directives: directives, date: date, rules: rules)
@@ -28,7 +28,7 @@ extension ResponseFacts {
     flags.set(.varies, fields.contains(.vary))
   }
 
-  private static func forbidsStale(_ directives: ResponseDirectives, _ rules: CoreCacheRules) -> Bool {
+  private static func forbidsStale(_ directives: ResponseDirectives, _ rules: CacheRules) -> Bool {
     if !directives.flags.isDisjoint(with: [.mustRevalidate, .noCache]) { return true }
     // `s-maxage` has the meaning of `proxy-revalidate` (RFC 9111 section 5.2.2.10).
     return rules.isShared && (directives.flags.contains(.proxyRevalidate) || directives.sMaxAge != .absent)

@@ -6,7 +6,7 @@
 /// if it was absent, NUL.
 enum CacheKey {
   /// The key at which a resource's answer or variant index stands. `headers`: what is sent.
-  static func primary(scope: CacheScope, url: URLPieces, headers: HeaderFields) -> [UInt8] {
+  static func primary(scope: CacheScope, url: URLPieces, headers: Headers) -> [UInt8] {
     let (origin, target) = (url.origin.text, url.pathAndQuery)
     return primary(
       prefix: prefix(scope: scope), origin: origin.utf8.span, target: target.utf8.span, headers: headers)
@@ -14,7 +14,7 @@ enum CacheKey {
 
   /// The same from the scope's prefix, and the bytes of a canonical origin, and of path and query.
   static func primary(
-    prefix: [UInt8], origin: Span<UInt8>, target: Span<UInt8>, headers: HeaderFields
+    prefix: [UInt8], origin: Span<UInt8>, target: Span<UInt8>, headers: Headers
   ) -> [UInt8] {
     var key: [UInt8] = []
     key.reserveCapacity(prefix.count + origin.count + target.count)
@@ -36,7 +36,7 @@ enum CacheKey {
   }
 
   /// The key of one variant. `headers`: what is sent.
-  static func variant(_ index: VariantIndex, of primary: [UInt8], headers: HeaderFields) -> [UInt8] {
+  static func variant(_ index: VariantIndex, of primary: [UInt8], headers: Headers) -> [UInt8] {
     var key = primary
     key += [0, 0]
     key.append(integer: index.generation)
@@ -61,7 +61,7 @@ enum CacheKey {
 
   /// Fields that a front end may route by: with one of them the same URL may be another resource, and
   /// leaving it out of the key lets one request poison another's answer.
-  private static func appendRouting(_ headers: HeaderFields, to key: inout [UInt8]) {
+  private static func appendRouting(_ headers: Headers, to key: inout [UInt8]) {
     guard RequestFieldScan.mayRoute(headers) else { return }
     for name in routingNames {
       for value in headers.allBytes(name) {

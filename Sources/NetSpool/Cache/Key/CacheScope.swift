@@ -34,7 +34,7 @@ struct CacheScope: Sendable, Hashable {
   /// the engine adds later, such as a user name and password for Basic. `redaction`: knows further names
   /// that are secret for this caller.
   static func derived(
-    from headers: HeaderFields, clientCertificate: String? = nil, credentials: String? = nil,
+    from headers: Headers, clientCertificate: String? = nil, credentials: String? = nil,
     redaction: Redaction? = nil
   ) -> CacheScope {
     var parts: [[UInt8]] = []
@@ -48,7 +48,7 @@ struct CacheScope: Sendable, Hashable {
   }
 
   private static func appendSecrets(
-    _ headers: HeaderFields, _ redaction: Redaction, to parts: inout [[UInt8]]
+    _ headers: Headers, _ redaction: Redaction, to parts: inout [[UInt8]]
   ) {
     for field in headers where redaction.isSecret(header: field.name) {
       parts.append(field.nameBytes.map(\.asciiLowercased))

@@ -1,7 +1,7 @@
 /// Tells the request fields of every day from those that need a closer look.
 enum CommonFieldScan {
   /// Some field is not one of those that are known to hold no secret. No is certain, yes is not.
-  static func mayHoldSecret(_ headers: HeaderFields) -> Bool {
+  static func mayHoldSecret(_ headers: Headers) -> Bool {
     let bytes = headers.block.span
     var position = 0
     while let end = bytes.firstIndex(of: 0x0A, from: position) {

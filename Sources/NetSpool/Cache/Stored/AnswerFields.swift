@@ -23,13 +23,13 @@ struct AnswerFields {
     }
   }
 
-  let headers: HeaderFields
+  let headers: Headers
   /// Where the first value of each name lies; empty and at 0 if there is none.
   private var values = InlineArray<11, Range<Int>>(repeating: 0..<0)
   /// A bit for each name that has more than one line.
   private var repeated: UInt16 = 0
 
-  init(_ headers: HeaderFields) {
+  init(_ headers: Headers) {
     self.headers = headers
     let bytes = headers.block.span
     var start = 0

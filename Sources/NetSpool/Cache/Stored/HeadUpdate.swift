@@ -13,7 +13,7 @@ extension StoredResponse {
   ///
   /// The update counts if every validator and the Content-Length it brings are those of the stored answer.
   func updated(
-    byHead head: CoreResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CoreCacheRules
+    byHead head: ResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
   ) -> HeadUpdate {
     guard head.status == 200, status == 200 else { return .unrelated }
     let new = head.headers
@@ -22,13 +22,13 @@ extension StoredResponse {
       .map(HeadUpdate.updated) ?? .outdated
   }
 
-  private func agrees(_ new: HeaderFields, _ name: String) -> Bool {
+  private func agrees(_ new: Headers, _ name: String) -> Bool {
     guard let value = new.firstBytes(name) else { return true }
     return headers.firstBytes(name) == value
   }
 
   /// An answer that was stored without Content-Length came in chunks; then the validators alone count.
-  private func agreesInLength(_ new: HeaderFields) -> Bool {
+  private func agreesInLength(_ new: Headers) -> Bool {
     guard let length = new.firstBytes("content-length") else { return true }
     return headers.firstBytes("content-length").map { $0 == length } ?? (matches(new) == true)
   }

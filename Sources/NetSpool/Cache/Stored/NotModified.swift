@@ -16,7 +16,7 @@ enum NotModified: Sendable, Equatable {
 extension StoredResponse {
   /// Takes a 304 in. `requestedAt`, `receivedAt`: of the conditional exchange, milliseconds since 1970.
   func notModified(
-    _ head: CoreResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CoreCacheRules
+    _ head: ResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
   ) -> NotModified {
     switch matches(head.headers) {
     case false: return .mismatched
@@ -33,7 +33,7 @@ extension StoredResponse {
   /// An ETag decides alone. It is compared weakly, as the origin compares If-None-Match (RFC 9110 section
   /// 13.1.2): a server that weakens its tags while compressing sends the strong one in a 304, which has
   /// nothing to compress.
-  func matches(_ new: HeaderFields) -> Bool? {
+  func matches(_ new: Headers) -> Bool? {
     if let tag = Validators.entityTag(new) {
       let held = Validators.entityTag(headers)
       if held == nil, Validators.isWeak(tag) { return matchesDate(new) }
@@ -42,7 +42,7 @@ extension StoredResponse {
     return matchesDate(new)
   }
 
-  private func matchesDate(_ new: HeaderFields) -> Bool? {
+  private func matchesDate(_ new: Headers) -> Bool? {
     guard let modified = Validators.lastModified(new) else { return nil }
     return modified == Validators.lastModified(headers)
   }
@@ -50,7 +50,7 @@ extension StoredResponse {
   /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3). Nil if the renewed
   /// fields forbid storing, or Vary no longer names what `variant` was made of.
   func renewed(
-    by new: HeaderFields, requestedAt: Int64, receivedAt: Int64, rules: CoreCacheRules
+    by new: Headers, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
   ) -> StoredResponse? {
     let new = AnswerFields(new)
     let isDated = ResponseFacts.saidDate(new, receivedAt: receivedAt) != nil
@@ -70,7 +70,7 @@ extension StoredResponse {
     return result
   }
 
-  private static func mayStay(_ directives: ResponseDirectives, _ rules: CoreCacheRules) -> Bool {
+  private static func mayStay(_ directives: ResponseDirectives, _ rules: CacheRules) -> Bool {
     let flags = directives.flags
     if flags.contains(.noStore), !flags.contains(.mustUnderstand) { return false }
     return !(rules.isShared && flags.contains(.isPrivate))
@@ -82,9 +82,9 @@ extension StoredResponse {
   }
 }
 
-extension HeaderFields {
+extension Headers {
   /// With the Age line of `other`, which is not stored but counts once.
-  fileprivate func appendingAge(of other: AnswerFields) -> HeaderFields {
+  fileprivate func appendingAge(of other: AnswerFields) -> Headers {
     guard let age = other[.age] else { return self }
     var fields = self
     fields.append(name: "Age".utf8, value: age)

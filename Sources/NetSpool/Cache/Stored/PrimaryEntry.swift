@@ -4,7 +4,7 @@ enum PrimaryEntry: Sendable, Hashable {
   case variants(VariantIndex)
 
   /// Nil for anything else; the entry is then damaged or of another version.
-  init?(decoding bytes: RawSpan, rules: CoreCacheRules) {
+  init?(decoding bytes: RawSpan, rules: CacheRules) {
     if bytes.byteCount > 0, bytes.byte(at: 0) == VariantIndex.mark {
       guard let index = VariantIndex(decoding: bytes) else { return nil }
       self = .variants(index)

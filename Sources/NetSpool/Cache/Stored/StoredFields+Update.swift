@@ -4,7 +4,7 @@ extension StoredFields {
   /// Every name that `new` has replaces all stored lines of that name, except what describes the stored
   /// bytes as they lie there: Content-Length, Content-Encoding, Content-Range. A weak ETag is not made
   /// strong: the bytes were not compared. `new` has been through `make`.
-  static func updated(_ stored: HeaderFields, with new: HeaderFields) -> HeaderFields {
+  static func updated(_ stored: Headers, with new: Headers) -> Headers {
     let newNames = new.nameRanges
     let keepsTag = keepsTag(stored, new)
     let newBytes = new.block.span
@@ -21,7 +21,7 @@ extension StoredFields {
   }
 
   /// The stored tag is weak and the new one no other.
-  private static func keepsTag(_ stored: HeaderFields, _ new: HeaderFields) -> Bool {
+  private static func keepsTag(_ stored: Headers, _ new: Headers) -> Bool {
     guard let held = Validators.entityTag(stored), Validators.isWeak(held) else { return false }
     return Validators.entityTag(new).map { Validators.opaqueTag($0) == Validators.opaqueTag(held) } ?? true
   }

@@ -6,15 +6,15 @@ enum StoredFields {
   /// Age is left out: it is said anew whenever the answer is served.
   static func make(
     _ fields: AnswerFields, _ directives: ResponseDirectives, isDated: Bool, receivedAt: Int64,
-    rules: CoreCacheRules
-  ) -> HeaderFields {
+    rules: CacheRules
+  ) -> Headers {
     let own = droppedNames(fields, directives, rules)
     var kept = fields.headers.dropping { bytes, name in
       isAlwaysDropped(bytes, name) || (!own.isEmpty && isDropped(bytes, name, own))
     }
     // A Date that is missing or unreadable becomes the time of receipt.
     if !isDated || own.contains("date") {
-      kept.set(name: "Date", value: HTTPDate.format(InitialAge.seconds(receivedAt)))
+      kept.set("Date", HTTPDate.format(InitialAge.seconds(receivedAt)))
     }
     return kept
   }
@@ -22,7 +22,7 @@ enum StoredFields {
   /// Names that this answer itself bars, in lower case: those in Connection, in `no-cache="…"` and, for a
   /// shared cache, in `private="…"`.
   private static func droppedNames(
-    _ fields: AnswerFields, _ directives: ResponseDirectives, _ rules: CoreCacheRules
+    _ fields: AnswerFields, _ directives: ResponseDirectives, _ rules: CacheRules
   ) -> [String] {
     var names = directives.noCacheFields
     if rules.isShared { names += directives.privateFields }

@@ -40,15 +40,15 @@ extension StoredResponse {
     return bytes
   }
 
-  init?(decoding bytes: [UInt8], rules: CoreCacheRules) {
+  init?(decoding bytes: [UInt8], rules: CacheRules) {
     self.init(decoding: bytes.rawBytes, rules: rules)
   }
 
   /// Nil for bytes that `encode` did not write. If they were written under other rules, the lifetime is
   /// worked out anew.
-  init?(decoding bytes: RawSpan, rules: CoreCacheRules) {
+  init?(decoding bytes: RawSpan, rules: CacheRules) {
     guard bytes.byteCount >= Self.prefixBytes, bytes.byte(at: 0) == Self.mark,
-      let version = CoreResponseHead.Version(rawValue: bytes.byte(at: 1)),
+      let version = ResponseHead.Version(rawValue: bytes.byte(at: 1)),
       var facts = ResponseFacts(decoding: bytes), let texts = Texts(bytes, from: Self.prefixBytes)
     else { return nil }
     let status = Int(bytes.integer(at: 2) as UInt16)
@@ -81,7 +81,7 @@ extension ResponseFacts {
   }
 
   fileprivate mutating func adapt(
-    to rules: CoreCacheRules, status: Int, headers: HeaderFields, receivedAt: Int64
+    to rules: CacheRules, status: Int, headers: Headers, receivedAt: Int64
   ) {
     let fields = AnswerFields(headers)
     setLifetime(
@@ -92,16 +92,16 @@ extension ResponseFacts {
 
 /// The three texts behind the fixed part, which must fill the rest exactly.
 private struct Texts {
-  let headers: HeaderFields
-  let variant: HeaderFields
+  let headers: Headers
+  let variant: Headers
   let finalURL: String
 
   init?(_ bytes: RawSpan, from start: Int) {
     let headerEnd = start + Int(bytes.integer(at: 80) as UInt32)
     let variantEnd = headerEnd + Int(bytes.integer(at: 84) as UInt32)
     let end = variantEnd + Int(bytes.integer(at: 88) as UInt32)
-    guard end == bytes.byteCount, let headers = HeaderFields(storedBlock: bytes, start..<headerEnd),
-      let variant = HeaderFields(storedBlock: bytes, headerEnd..<variantEnd)
+    guard end == bytes.byteCount, let headers = Headers(storedBlock: bytes, start..<headerEnd),
+      let variant = Headers(storedBlock: bytes, headerEnd..<variantEnd)
     else { return nil }
     self.headers = headers
     self.variant = variant

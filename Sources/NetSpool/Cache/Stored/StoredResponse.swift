@@ -2,10 +2,10 @@
 ///
 /// Made by ``StoreDecision``; changed only by a 304 or a HEAD answer.
 struct StoredResponse: Sendable, Hashable {
-  var version: CoreResponseHead.Version
+  var version: ResponseHead.Version
   var status: Int
   /// As they may be served, but for Age, which `servedHeaders(at:)` adds.
-  var headers: HeaderFields
+  var headers: Headers
   /// When the request was sent, milliseconds since 1970.
   var requestedAt: Int64
   /// When the answer's head came, or that of the last 304; milliseconds since 1970.
@@ -13,7 +13,7 @@ struct StoredResponse: Sendable, Hashable {
   /// Of this exchange; empty when it is the URL that was asked for.
   var finalURL: String
   /// The request fields that Vary names, normalised and without secrets; one that was absent is absent.
-  var variant: HeaderFields
+  var variant: Headers
   var facts: ResponseFacts
   /// Of the body, by whatever hash the caller uses to tell a changed body from an unchanged one.
   var bodyDigest: UInt64
@@ -21,8 +21,8 @@ struct StoredResponse: Sendable, Hashable {
   var bodyBytes: Int64
 
   init(
-    version: CoreResponseHead.Version, status: Int, headers: HeaderFields, requestedAt: Int64,
-    receivedAt: Int64, facts: ResponseFacts, finalURL: String = "", variant: HeaderFields = HeaderFields(),
+    version: ResponseHead.Version, status: Int, headers: Headers, requestedAt: Int64,
+    receivedAt: Int64, facts: ResponseFacts, finalURL: String = "", variant: Headers = Headers(),
     bodyDigest: UInt64 = 0, bodyBytes: Int64 = 0
   ) {
     self.version = version
@@ -40,17 +40,17 @@ struct StoredResponse: Sendable, Hashable {
 
 extension StoredResponse {
   /// The fields that make a GET conditional; empty if there is nothing to ask with.
-  var conditions: HeaderFields { Validators.conditions(headers) }
+  var conditions: Headers { Validators.conditions(headers) }
 
   /// The fields to serve it with: with the Age that RFC 9111 section 4 demands.
-  func servedHeaders(at now: Int64) -> HeaderFields {
+  func servedHeaders(at now: Int64) -> Headers {
     var copy = self
     return copy.takeServedHeaders(at: now)
   }
 
   /// The same, leaving none behind.
-  mutating func takeServedHeaders(at now: Int64) -> HeaderFields {
-    var served = HeaderFields()
+  mutating func takeServedHeaders(at now: Int64) -> Headers {
+    var served = Headers()
     swap(&served, &headers)
     served.append(age: age(at: now))
     return served

@@ -5,7 +5,7 @@ enum Validators {
   /// in a list of tags.
   ///
   /// Tags without quotes are sent by many origins and are understood by them; they are kept as they are.
-  static func entityTag(_ headers: HeaderFields) -> ArraySlice<UInt8>? {
+  static func entityTag(_ headers: Headers) -> ArraySlice<UInt8>? {
     usable(headers.firstBytes("etag"))
   }
 
@@ -19,7 +19,7 @@ enum Validators {
   }
 
   /// Seconds since 1970; nil if it is missing or no date.
-  static func lastModified(_ headers: HeaderFields) -> Int64? {
+  static func lastModified(_ headers: Headers) -> Int64? {
     headers.firstBytes("last-modified").flatMap { HTTPDate.parse($0) }
   }
 
@@ -33,9 +33,9 @@ enum Validators {
 
   /// The fields that make a GET conditional on the stored answer being outdated (RFC 9111 section 4.3.1):
   /// If-None-Match and If-Modified-Since, each if it can. The date is sent back to the letter.
-  static func conditions(_ headers: HeaderFields) -> HeaderFields {
+  static func conditions(_ headers: Headers) -> Headers {
     let fields = AnswerFields(headers)
-    var conditions = HeaderFields()
+    var conditions = Headers()
     if let tag = entityTag(fields) {
       conditions.append(name: "If-None-Match".utf8, value: tag)
     }

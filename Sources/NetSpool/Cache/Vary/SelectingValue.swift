@@ -5,7 +5,7 @@
 /// same section knows that servers prefer the first.
 enum SelectingValue {
   /// Nil if the field is absent.
-  static func normalised(_ name: String, in request: HeaderFields) -> [UInt8]? {
+  static func normalised(_ name: String, in request: Headers) -> [UInt8]? {
     let lines = request.allBytes(name)
     guard let first = lines.first else { return nil }
     if Redaction.standard.isSecret(header: name) { return secret(lines) }

@@ -9,7 +9,7 @@ struct VaryFields: Sendable, Hashable {
 
   /// Nil for `*`, anywhere in the list, and for what is no list of names: no later request can be known to
   /// match (RFC 9111 section 4.1).
-  init?(_ headers: HeaderFields) { self.init(lines: headers.allBytes("vary")) }
+  init?(_ headers: Headers) { self.init(lines: headers.allBytes("vary")) }
 
   init?(_ fields: AnswerFields) { self.init(lines: fields.all(.vary)) }
 
@@ -26,8 +26,8 @@ struct VaryFields: Sendable, Hashable {
 
   /// The fields of these names, normalised, one line each; an absent field stays absent, an empty one is
   /// there. Secrets come out as a keyed hash, so that none is written down.
-  func selected(from request: HeaderFields) -> HeaderFields {
-    var selected = HeaderFields()
+  func selected(from request: Headers) -> Headers {
+    var selected = Headers()
     for name in names {
       guard let value = SelectingValue.normalised(name, in: request) else { continue }
       selected.append(name: name.utf8, value: value)
@@ -36,7 +36,7 @@ struct VaryFields: Sendable, Hashable {
   }
 
   /// The request would have chosen the answer that `variant` chose (RFC 9111 section 4.1).
-  func matches(_ request: HeaderFields, variant: HeaderFields) -> Bool {
+  func matches(_ request: Headers, variant: Headers) -> Bool {
     names.isEmpty || selected(from: request) == variant
   }
 }

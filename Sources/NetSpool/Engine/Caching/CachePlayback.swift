@@ -3,19 +3,19 @@ final class CachePlayback {
   /// What is written before the streams are asked whether they keep up.
   private static let pieceBytes = 256 << 10
 
-  private let body: Body
+  private let body: ResponseBody
   private let fanout: SinkFanout
   private var offset = 0
   private var isWriting = false
   private var done: (() -> Void)?
 
-  init(_ body: Body, into fanout: SinkFanout) {
+  init(_ body: ResponseBody, into fanout: SinkFanout) {
     self.body = body
     self.fanout = fanout
   }
 
   /// Opens the streams and writes; `done` is called once all is written, perhaps at once.
-  func start(_ head: CoreResponseHead, done: @escaping () -> Void) {
+  func start(_ head: ResponseHead, done: @escaping () -> Void) {
     self.done = done
     fanout.open(head, bytesExpected: Int64(body.count))
     fanout.onRoom = { [weak self] in self?.advance() }

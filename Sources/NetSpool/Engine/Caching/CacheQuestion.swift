@@ -2,12 +2,12 @@
 struct CacheQuestion: Sendable {
   let request: CacheRequest
   /// All fields that would be sent; `Vary` may name any of them.
-  let fields: HeaderFields
+  let fields: Headers
   let scope: CacheScope
   /// Names the resource; its answer, or the index of its variants, stands here.
   let primaryKey: StoreKey
 
-  init(_ request: consuming CacheRequest, fields: HeaderFields, scope: CacheScope, primaryKey: StoreKey) {
+  init(_ request: consuming CacheRequest, fields: Headers, scope: CacheScope, primaryKey: StoreKey) {
     self.request = request
     self.fields = fields
     self.scope = scope
@@ -30,13 +30,13 @@ struct HeldAnswer: Sendable {
   /// As it is served, with the body unless only the head was asked for. Takes the fields, which have room for
   /// one more, so that they need no copy: once only.
   mutating func takeResponse(
-    from source: Response.Source, url: String, now: Int64, withBody: Bool
-  ) -> Response {
+    from source: NetworkResponse.Source, url: String, now: Int64, withBody: Bool
+  ) -> NetworkResponse {
     let headers = stored.takeServedHeaders(at: now)
-    return Response(
-      head: CoreResponseHead(version: stored.version, status: stored.status, headers: headers),
-      body: withBody ? Body(lent: hit.body) : .empty, source: source, finalURL: url,
-      metrics: CoreTransferMetrics(), streams: [], age: Double(stored.age(at: now)))
+    return NetworkResponse(
+      head: ResponseHead(version: stored.version, status: stored.status, headers: headers),
+      body: withBody ? ResponseBody(lent: hit.body) : .empty, source: source, finalURL: url,
+      metrics: NetworkResponse.Metrics(), streams: [], age: .seconds(stored.age(at: now)))
   }
 
   /// The same with what a 304 or a HEAD has brought.

@@ -5,9 +5,9 @@ final class CacheUse {
   /// What is held, fresh or not.
   let held: HeldAnswer?
   /// Fields that make the request conditional; none: a plain one.
-  let conditions: HeaderFields
+  let conditions: Headers
   /// What is held, as it was delivered before the origin was asked.
-  var early: Response?
+  var early: NetworkResponse?
   /// When the exchange began, in milliseconds since 1970.
   var requestedAt: Int64
   /// Decided at the head: what will be stored once the body is whole.
@@ -17,8 +17,7 @@ final class CacheUse {
   /// Decided at the head: what a 304 means.
   var notModified: NotModified?
 
-  init(_ cache: EngineCache, _ question: CacheQuestion, held: HeldAnswer?, conditions: HeaderFields = .init())
-  {
+  init(_ cache: EngineCache, _ question: CacheQuestion, held: HeldAnswer?, conditions: Headers = .init()) {
     self.cache = cache
     self.question = question
     self.held = held

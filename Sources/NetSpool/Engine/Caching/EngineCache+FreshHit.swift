@@ -3,7 +3,7 @@ internal import Synchronization
 /// What the thread that enqueues has found out.
 struct FirstLook {
   /// Boxed as it will be kept: the response itself is large.
-  var answer: Operation.Outcome?
+  var answer: NetworkOperation.Outcome?
   /// What the loop then need not make again: none, or one in a box that a hit does not need.
   var question: [CacheQuestion] = []
 }
@@ -12,12 +12,12 @@ struct FirstLook {
 extension EngineCache {
   /// An answer when there is one and finding it does not take the loop: no unusual URL, no redirect, no policy
   /// that may ask the network all the same.
-  func look(for request: Request) -> FirstLook {
+  func look(for request: NetworkRequest) -> FirstLook {
     guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
       !request.hasExtras || isPlain(request.extra)
     else { return FirstLook() }
     let url = request.url.utf8.span
-    let fields = request.headers.count == 0 && request.credential == nil ? nil : ownFields(request)
+    let fields = request.headers.count == 0 && request.credentials == nil ? nil : ownFields(request)
     guard
       let question = question(
         request, method: .get, origin: url.extracting(first: originBytes),
@@ -29,7 +29,7 @@ extension EngineCache {
       CacheDecision.serves(question.request, stored: held.stored, now: now)
     else { return FirstLook(question: [question]) }
     let response = held.takeResponse(from: .cache, url: request.url, now: now, withBody: true)
-    return FirstLook(answer: .response(response))
+    return FirstLook(answer: .success(response))
   }
 
   private func isPlain(_ extra: RequestExtras) -> Bool {
@@ -37,17 +37,17 @@ extension EngineCache {
     return !extra.resumes && extra.parameters.isEmpty
   }
 
-  private func ownFields(_ request: Request) -> HeaderFields {
+  private func ownFields(_ request: NetworkRequest) -> Headers {
     SentFields.make(
-      defaults: defaults, own: SentFields.add(request.credential, to: request.headers),
+      defaults: defaults, own: SentFields.add(request.credentials, to: request.headers),
       decodes: !request.headers.contains("Range"))
   }
 }
 
-extension Operation {
+extension NetworkOperation {
   /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
   /// others to wait for, or has been cancelled.
-  func conclude(_ request: Request, _ outcome: Outcome) -> Bool {
+  func conclude(_ request: NetworkRequest, _ outcome: Outcome) -> Bool {
     guard !context.isClosed.load(ordering: .acquiring) else { return false }
     let (isMine, hasDependents) = shared.withLock { shared in
       guard shared.outcome == nil, shared.streams.isEmpty, shared.dependencies.isEmpty else {

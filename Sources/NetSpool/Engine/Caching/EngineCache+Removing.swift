@@ -5,7 +5,7 @@ extension EngineCache {
   /// In all scopes, and whatever fields are part of the key.
   func remove(url: String) {
     guard let pieces = try? URLParser.parse(url).pieces else { return }
-    let primary = CacheKey.primary(scope: .anonymous, url: pieces, headers: HeaderFields())
+    let primary = CacheKey.primary(scope: .anonymous, url: pieces, headers: Headers())
     guard let url = CacheKey.url(in: primary).map({ Array($0) }) else { return }
     store.removeAll(namespace: settings.namespace) { CacheKey.concerns(url, isPrefix: false, in: $0) }
   }
@@ -18,24 +18,24 @@ extension EngineCache {
   }
 
   /// What answered a request, at once: it turned out to be worthless.
-  func remove(answerTo request: Request, at url: String) {
+  func remove(answerTo request: NetworkRequest, at url: String) {
     guard let pieces = try? URLParser.parse(url).pieces else { return }
     let fields = SentFields.make(defaults: defaults, own: request.headers, decodes: true)
-    let own = request.hasExtras ? request.extra.credentialScope : nil
+    let own = request.credentialScope
     for scope in Set([scope(own: own, fields), plainScope, anonymousScope]) {
       remove(pieces, in: scope, sentWith: fields)
     }
   }
 
   /// With the index of its variants go all of them.
-  private func remove(_ url: URLPieces, in scope: CacheScope, sentWith fields: HeaderFields) {
+  private func remove(_ url: URLPieces, in scope: CacheScope, sentWith fields: Headers) {
     store.remove(StoreKey(CacheKey.primary(scope: scope, url: url, headers: fields)))
   }
 
   /// What an answer to an unsafe request makes worthless (RFC 9111 section 4.4): for who sent it, and for
   /// nobody in particular. `fields` are those that it was sent with.
   func invalidate(
-    _ url: String, after head: CoreResponseHead, scope: CacheScope, sentWith fields: HeaderFields
+    _ url: String, after head: ResponseHead, scope: CacheScope, sentWith fields: Headers
   ) {
     guard let target = try? URLParser.parse(url).pieces else { return }
     let others = Invalidation.references(head.headers).compactMap {
@@ -43,7 +43,7 @@ extension EngineCache {
     }
     for pieces in [target] + others.filter({ Invalidation.isTarget($0, of: target) }) {
       for scope in Set([scope, plainScope, anonymousScope]) {
-        for sent in Set([fields, HeaderFields()]) { remove(pieces, in: scope, sentWith: sent) }
+        for sent in Set([fields, Headers()]) { remove(pieces, in: scope, sentWith: sent) }
       }
     }
   }

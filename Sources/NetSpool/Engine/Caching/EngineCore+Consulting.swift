@@ -3,7 +3,7 @@ internal import Synchronization
 /// The cache before the network.
 extension EngineCore {
   /// True when what is held was the answer, or nothing may be asked.
-  func consult(_ operation: Operation, _ request: Request) -> Bool {
+  func consult(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
     operation.loop.cacheUse = nil
     guard let cache = operation.context.cache else { return refuseOffline(operation, request.cachePolicy) }
     guard let question = question(operation, request, cache) else {
@@ -14,7 +14,7 @@ extension EngineCore {
     switch CacheDecision.make(for: question.request, stored: held?.stored, now: cache.now) {
     case .bypass: return false
     case .notCached:
-      endCarrier(operation, Failure(.notCached))
+      endCarrier(operation, NetworkError(.notCached))
       return true
     case .serve:
       guard let held else { return false }
@@ -31,23 +31,25 @@ extension EngineCore {
   }
 
   /// A stored redirect is the answer only for those who do not follow it.
-  private func leadsElsewhere(_ held: HeldAnswer, _ operation: Operation) -> Bool {
+  private func leadsElsewhere(_ held: HeldAnswer, _ operation: NetworkOperation) -> Bool {
     guard (300..<400).contains(held.stored.status) else { return false }
     let request = operation.request
-    let policy = (request.hasExtras ? request.extra.redirects : nil) ?? operation.context.redirects
+    let policy = request.redirects ?? operation.context.redirects
     let location = try? RedirectDecision.location(
       status: held.stored.status, fields: held.stored.headers, policy: policy)
     return location != nil
   }
 
   /// Without a cache nothing is held, nor for what no cache may answer.
-  private func refuseOffline(_ operation: Operation, _ policy: CoreCachePolicy?) -> Bool {
+  private func refuseOffline(_ operation: NetworkOperation, _ policy: CachePolicy?) -> Bool {
     guard policy == .onlyIfCached else { return false }
-    endCarrier(operation, Failure(.notCached))
+    endCarrier(operation, NetworkError(.notCached))
     return true
   }
 
-  private func question(_ operation: Operation, _ request: Request, _ cache: EngineCache) -> CacheQuestion? {
+  private func question(_ operation: NetworkOperation, _ request: NetworkRequest, _ cache: EngineCache)
+    -> CacheQuestion?
+  {
     let journey = operation.loop.journey
     // The request is still what it was on the thread that enqueued it, unless it has a journey.
     if let question = operation.takeQuestion(), journey == nil { return question }
@@ -62,26 +64,26 @@ extension EngineCore {
   }
 
   /// Nil for a request that sends the engine's own fields and no others.
-  private func sentFields(_ operation: Operation, _ request: Request) -> HeaderFields? {
+  private func sentFields(_ operation: NetworkOperation, _ request: NetworkRequest) -> Headers? {
     let journey = operation.loop.journey
     let own = journey?.headers ?? request.headers
     let isForeign = journey?.isForeign ?? false
-    let credential = journey?.credential ?? request.credential
+    let credential = journey?.credential ?? request.credentials
     if own.count == 0, !isForeign, credential == nil { return nil }
     return SentFields.make(
-      defaults: isForeign ? HeaderFields() : operation.context.askedFields,
+      defaults: isForeign ? Headers() : operation.context.askedFields,
       own: isForeign ? own : SentFields.add(credential, to: own), decodes: !own.contains("Range"))
   }
 
   // MARK: Serving
 
-  private func serve(_ operation: Operation, _ held: HeldAnswer, _ cache: EngineCache) {
+  private func serve(_ operation: NetworkOperation, _ held: HeldAnswer, _ cache: EngineCache) {
     answer(operation, response(operation, held, .cache, cache))
   }
 
   func response(
-    _ operation: Operation, _ held: HeldAnswer, _ source: Response.Source, _ cache: EngineCache
-  ) -> Response {
+    _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache
+  ) -> NetworkResponse {
     let request = operation.request
     let method = operation.loop.journey?.method ?? request.method
     var held = held
@@ -94,7 +96,7 @@ extension EngineCore {
 
   /// What is held goes out now, and what is new comes later. True when the operation ends with it, which then
   /// leaves the renewal to one of its own.
-  private func provide(_ operation: Operation, _ held: HeldAnswer, _ use: CacheUse) -> Bool {
+  private func provide(_ operation: NetworkOperation, _ held: HeldAnswer, _ use: CacheUse) -> Bool {
     guard use.question.request.policy == .cachedThenFresh else {
       let request = operation.request
       serve(operation, held, use.cache)
@@ -109,24 +111,24 @@ extension EngineCore {
   }
 
   /// Once for each, however many exchanges follow; streams get one body, the final one.
-  func provide(_ waiter: Operation, _ early: Response) {
+  func provide(_ waiter: NetworkOperation, _ early: NetworkResponse) {
     guard waiter.loop.extras?.provided == nil, !hasStreams(waiter) else { return }
     waiter.makeExtras().provided = early.body
     tell(waiter, .provisional(early))
   }
 
   /// Brings a stored answer up to date, for nobody in particular.
-  private func refresh(_ request: Request, _ context: EngineContext) {
+  private func refresh(_ request: NetworkRequest, _ context: EngineContext) {
     guard !isClosing, !context.isClosed.load(ordering: .acquiring) else { return }
-    let refresh = Operation(request, context: context)
+    let refresh = NetworkOperation(request, context: context)
     refresh.loop.isRefresh = true
-    refresh.onFailure { _ in }  // nobody asked, so nobody hears of it
+    refresh.onError { _ in }  // nobody asked, so nobody hears of it
     driver.pending.add(1, ordering: .relaxed)
     later { [unowned self] in submit(refresh) }
   }
 }
 
-extension Operation {
+extension NetworkOperation {
   fileprivate func takeQuestion() -> CacheQuestion? {
     shared.withLock { shared in
       defer { shared.question = [] }
@@ -135,7 +137,7 @@ extension Operation {
   }
 }
 
-extension Request {
+extension NetworkRequest {
   fileprivate var isWithoutBody: Bool {
     guard hasExtras else { return true }
     if case .none = extra.prepared { return !extra.resumes }

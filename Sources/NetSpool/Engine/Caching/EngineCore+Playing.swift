@@ -1,7 +1,7 @@
 /// Ending with what is held: to the handlers at once, to streams as fast as they take it.
 extension EngineCore {
   /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
-  func answer(_ operation: Operation, _ response: Response) {
+  func answer(_ operation: NetworkOperation, _ response: NetworkResponse) {
     unregister(operation)
     guard waiters(of: operation).contains(where: { hasStreams($0) }) else {
       return deliver(operation, response, nil, nil)
@@ -9,7 +9,7 @@ extension EngineCore {
     for waiter in waiters(of: operation) { makeSinks(of: waiter, for: operation) }
     guard let fanout = operation.loop.extras?.fanout else { return deliver(operation, response, nil, nil) }
     guard response.head.status < 300 else {
-      return publish(operation, response, nil, fanout, refusal: Failure(status: response))
+      return publish(operation, response, nil, fanout, refusal: NetworkError(status: response))
     }
     toPlay.append(WaitingPlayback(operation: operation, response: response, fanout: fanout))
     playNext()
@@ -41,7 +41,7 @@ extension EngineCore {
 
 /// An answer from the cache whose streams wait for their turn.
 struct WaitingPlayback {
-  let operation: Operation
-  let response: Response
+  let operation: NetworkOperation
+  let response: NetworkResponse
   let fanout: SinkFanout
 }

@@ -8,7 +8,7 @@ extension EngineCore {
   // MARK: At the head
 
   /// Notes what will be stored. In the middle of libcurl's work.
-  func noteHead(_ use: CacheUse, _ transfer: Transfer, _ head: CoreResponseHead) {
+  func noteHead(_ use: CacheUse, _ transfer: Transfer, _ head: ResponseHead) {
     use.entry = StoreDecision.entry(
       StoreDecision.Exchange(
         request: use.question.request, requestHeaders: use.question.fields, head: head,
@@ -17,7 +17,7 @@ extension EngineCore {
   }
 
   /// A 304 to our conditions; false when it is about something else and the whole answer must be asked for.
-  func noteNotModified(_ use: CacheUse, _ head: CoreResponseHead) -> Bool {
+  func noteNotModified(_ use: CacheUse, _ head: ResponseHead) -> Bool {
     let result = use.held?.stored.notModified(
       head, requestedAt: use.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
     use.notModified = result
@@ -40,7 +40,8 @@ extension EngineCore {
   /// What the end of an exchange means for the cache, and what the cache makes of it: a 304 becomes the stored
   /// answer, and where no answer came a stale one may stand in.
   func settle(
-    _ operation: Operation, _ transfer: Transfer, _ answer: inout Response?, _ failure: inout Failure?
+    _ operation: NetworkOperation, _ transfer: Transfer, _ answer: inout NetworkResponse?,
+    _ failure: inout NetworkError?
   ) {
     if failure == nil, let head = answer?.head { invalidate(operation, head) }
     guard let use = operation.loop.cacheUse else { return }
@@ -60,14 +61,14 @@ extension EngineCore {
   }
 
   /// Streams have not begun with another body, and somebody has not been given what is held already.
-  private func mayStandIn(_ operation: Operation, _ transfer: Transfer) -> Bool {
+  private func mayStandIn(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
     !transfer.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
       && waiters(of: operation).contains { $0.loop.extras?.provided == nil }
   }
 
   private func revalidated(
-    _ operation: Operation, _ held: HeldAnswer, _ result: NotModified, _ cache: EngineCache
-  ) -> Response {
+    _ operation: NetworkOperation, _ held: HeldAnswer, _ result: NotModified, _ cache: EngineCache
+  ) -> NetworkResponse {
     var held = held
     switch result {
     case .updated(let stored):
@@ -79,7 +80,7 @@ extension EngineCore {
     return response(operation, held, .revalidated, cache)
   }
 
-  private func store(_ answer: Response, _ transfer: Transfer, _ use: CacheUse) {
+  private func store(_ answer: NetworkResponse, _ transfer: Transfer, _ use: CacheUse) {
     if use.question.request.method == .head { return updateByHead(answer, use) }
     if let entry = use.entry, let body = storedBody(answer, transfer, use) {
       use.cache.put(entry, body, for: use.question)
@@ -90,7 +91,7 @@ extension EngineCore {
   }
 
   /// Nil when it was not kept, or is too long.
-  private func storedBody(_ answer: Response, _ transfer: Transfer, _ use: CacheUse) -> [UInt8]? {
+  private func storedBody(_ answer: NetworkResponse, _ transfer: Transfer, _ use: CacheUse) -> [UInt8]? {
     guard transfer.bodyBytes <= use.cache.settings.bodyBytesMax, transfer.framing != .untilClose else {
       return nil
     }
@@ -98,7 +99,7 @@ extension EngineCore {
     return body.count == Int(transfer.bodyBytes) ? body : nil
   }
 
-  private func updateByHead(_ answer: Response, _ use: CacheUse) {
+  private func updateByHead(_ answer: NetworkResponse, _ use: CacheUse) {
     guard let held = use.held else { return }
     let result = held.stored.updated(
       byHead: answer.head, requestedAt: use.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
@@ -110,7 +111,7 @@ extension EngineCore {
   }
 
   /// Why the answer could not be had; nil if it could, or if the reason is ours.
-  private func staleCause(_ answer: Response?, _ failure: Failure?) -> StaleCause? {
+  private func staleCause(_ answer: NetworkResponse?, _ failure: NetworkError?) -> StaleCause? {
     guard let failure else { return answer.map { .status($0.head.status) } }
     switch failure.code {
     case .resolveFailed, .connectFailed, .timedOut, .connectionLost, .proxyFailed, .transportFailed, .offline,
@@ -121,7 +122,7 @@ extension EngineCore {
   }
 
   /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect.
-  func invalidate(_ operation: Operation, _ head: CoreResponseHead) {
+  func invalidate(_ operation: NetworkOperation, _ head: ResponseHead) {
     guard let cache = operation.context.cache else { return }
     let journey = operation.loop.journey
     let method = journey?.method ?? operation.shared.withLock { $0.request.method }
@@ -129,12 +130,12 @@ extension EngineCore {
     let request = operation.request
     let isForeign = journey?.isForeign ?? false
     let fields = SentFields.make(
-      defaults: isForeign ? HeaderFields() : operation.context.headers,
+      defaults: isForeign ? Headers() : operation.context.headers,
       own: journey?.headers ?? request.headers,
       decodes: true)
     cache.invalidate(
       journey?.url ?? request.url, after: head,
-      scope: cache.scope(own: request.hasExtras ? request.extra.credentialScope : nil, fields),
+      scope: cache.scope(own: request.credentialScope, fields),
       sentWith: fields)
   }
 
@@ -147,10 +148,10 @@ extension EngineCore {
   }
 
   /// The user has been given these very bytes from the cache and asked to hear of changes only.
-  func repeats(_ waiter: Operation, _ answer: Response) -> Bool {
+  func repeats(_ waiter: NetworkOperation, _ answer: NetworkResponse) -> Bool {
     guard let provided = waiter.loop.extras?.provided else { return false }
     let request = waiter.request
-    guard request.hasExtras, request.extra.notifiesOnlyChanges else { return false }
+    guard request.notifiesOnlyChanges else { return false }
     return answer.body.hasSameBytes(as: provided)
   }
 }

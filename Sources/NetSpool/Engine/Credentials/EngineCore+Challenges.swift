@@ -1,14 +1,14 @@
 /// What a 401 leads to: another exchange with an answer to its challenge, a question to the provider, or the end.
 extension EngineCore {
   /// Decided at the head, in the middle of libcurl's work; nil: the 401 is the answer.
-  func challenged(_ operation: Operation, _ head: CoreResponseHead) -> Journey.Next? {
+  func challenged(_ operation: NetworkOperation, _ head: ResponseHead) -> Journey.Next? {
     let request = operation.request
     guard let credential = credential(of: operation, request), let scheme = credential.scheme,
       let origin = operation.loop.origin, !hasOwnAuthorization(operation, request)
     else { return nil }
     let journey = operation.makeJourney()
     journey.isRefused = true
-    guard journey.keepsBody == false || !request.hasExtras || request.extra.prepared.canReplay else {
+    guard journey.keepsBody == false || request.prepared.canReplay else {
       return nil
     }
     let challenges = AuthenticationChallenge.all(in: head.headers)
@@ -18,14 +18,14 @@ extension EngineCore {
     return next(scheme, credential.id, challenges, journey, origin, request)
   }
 
-  private func hasOwnAuthorization(_ operation: Operation, _ request: Request) -> Bool {
+  private func hasOwnAuthorization(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
     (operation.loop.journey?.headers ?? request.headers).contains("Authorization")
       || operation.context.headers.contains("Authorization")
   }
 
   private func next(
     _ provider: CredentialProvider, _ challenges: [AuthenticationChallenge], _ journey: Journey,
-    _ origin: Origin, _ request: Request
+    _ origin: Origin, _ request: NetworkRequest
   ) -> Journey.Next? {
     // What it gave may be of a kind that waits for a challenge.
     if let given = provider.held(for: origin.text).credential, let scheme = given.scheme,
@@ -40,8 +40,9 @@ extension EngineCore {
   }
 
   private func next(
-    _ scheme: Credential.Scheme, _ id: UInt64, _ challenges: [AuthenticationChallenge], _ journey: Journey,
-    _ origin: Origin, _ request: Request
+    _ scheme: NetworkCredentials.Scheme, _ id: UInt64, _ challenges: [AuthenticationChallenge],
+    _ journey: Journey,
+    _ origin: Origin, _ request: NetworkRequest
   ) -> Journey.Next? {
     if case .basic = origin.answers[id] { journey.sent.basic = true }
     switch AuthenticationDecision.make(scheme, challenges: challenges, sent: journey.sent) {
@@ -59,19 +60,19 @@ extension EngineCore {
   }
 
   /// A body that can be put into a digest: in memory, or none.
-  private func hasBodyAtHand(_ request: Request, _ journey: Journey) -> Bool {
-    guard request.hasExtras, journey.keepsBody else { return true }
-    switch request.extra.prepared {
+  private func hasBodyAtHand(_ request: NetworkRequest, _ journey: Journey) -> Bool {
+    guard journey.keepsBody else { return true }
+    switch request.prepared {
     case .none, .bytes: return true
     case .file, .multipart, .stream: return false
     }
   }
 
   /// The error that a refused credential ends with.
-  func authenticationRefusal(_ operation: Operation, _ answer: Response) -> Failure? {
+  func authenticationRefusal(_ operation: NetworkOperation, _ answer: NetworkResponse) -> NetworkError? {
     guard answer.source == .network else { return nil }
     if answer.head.status == 407, operation.context.usesProxy {
-      var failure = Failure(
+      var failure = NetworkError(
         .proxyFailed, reason: "authentication", underlying: .http(407), sendState: .answered)
       failure.response = answer
       return failure
@@ -82,8 +83,8 @@ extension EngineCore {
     return Self.authenticationFailure(rounds: journey.sent.rounds, answer)
   }
 
-  private static func authenticationFailure(rounds: Int, _ answer: Response) -> Failure {
-    var failure = Failure(
+  private static func authenticationFailure(rounds: Int, _ answer: NetworkResponse) -> NetworkError {
+    var failure = NetworkError(
       .authenticationFailed,
       reason: rounds > 0 ? "after \(rounds) of \(AuthenticationDecision.roundsMax) rounds" : nil,
       underlying: .http(answer.head.status), sendState: .answered)
@@ -96,21 +97,21 @@ extension EngineCore {
   /// A provider that has not answered after this is not waited for; 60 s.
   static let providerMillisecondsMax: UInt64 = 60_000
 
-  func ask(_ provider: CredentialProvider, for operation: Operation, _ journey: Journey) {
+  func ask(_ provider: CredentialProvider, for operation: NetworkOperation, _ journey: Journey) {
     guard let origin = operation.loop.origin, let refusal = journey.refusal else { return }
     let (driver, id) = (driver, operation.id)
     asking[id] = operation
     for waiter in waiters(of: operation) { set(.queued, waiter) }
     journey.delay = timers.after(milliseconds: Self.providerMillisecondsMax) { [unowned self] in
-      answered(id, .failure(Failure(.authenticationFailed, reason: "the provider took over 60 s")))
+      answered(id, .failure(NetworkError(.authenticationFailed, reason: "the provider took over 60 s")))
     }
-    let question = CredentialQuestion(url: journey.url, method: journey.method, response: refusal)
+    let question = NetworkCredentials.Refusal(url: journey.url, method: journey.method, response: refusal)
     provider.renew(journey.sentGeneration, for: origin.text, question) { result in
       driver.perform { $0.answered(id, result) }
     }
   }
 
-  private func answered(_ id: UInt64, _ result: Result<CredentialProvider.Held, Failure>) {
+  private func answered(_ id: UInt64, _ result: Result<CredentialProvider.Held, NetworkError>) {
     guard let operation = asking.removeValue(forKey: id), let journey = operation.loop.journey,
       let refusal = journey.refusal
     else { return }

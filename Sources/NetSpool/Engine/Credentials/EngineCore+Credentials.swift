@@ -2,10 +2,10 @@
 extension EngineCore {
   /// Whose exchange the next one is; nil: nobody's. What has been led to another origin stays without, also when
   /// it is led back.
-  func credential(of operation: Operation, _ request: Request) -> Credential? {
+  func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
     let journey = operation.loop.journey
     if journey?.isForeign == true { return nil }
-    let own = request.credential ?? journey?.credential
+    let own = request.credentials ?? journey?.credential
     guard let engine = operation.context.credential, engine.origin == operation.loop.origin?.text else {
       return own
     }
@@ -16,15 +16,16 @@ extension EngineCore {
   ///
   /// Throws `invalidConfiguration` for what must not go over plain HTTP.
   func authorization(
-    _ credential: Credential, _ operation: Operation, _ request: Request, _ plan: Transfer.Plan,
-    own: HeaderFields
-  ) throws(Failure) -> HeaderFields {
-    guard let scheme = credential.scheme, let origin = operation.loop.origin else { return HeaderFields() }
-    let fields: HeaderFields
+    _ credential: NetworkCredentials, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ plan: Transfer.Plan,
+    own: Headers
+  ) throws(NetworkError) -> Headers {
+    guard let scheme = credential.scheme, let origin = operation.loop.origin else { return Headers() }
+    let fields: Headers
     if case .provider(let provider) = scheme {
       let held = provider.held(for: origin.text)
       if held.generation > 0 { operation.makeJourney().sentGeneration = held.generation }
-      guard let given = held.credential, let scheme = given.scheme else { return HeaderFields() }
+      guard let given = held.credential, let scheme = given.scheme else { return Headers() }
       fields = self.fields(scheme, given.id, at: origin, request, plan)
     } else {
       fields = self.fields(scheme, credential.id, at: origin, request, plan)
@@ -34,8 +35,9 @@ extension EngineCore {
   }
 
   private func fields(
-    _ scheme: Credential.Scheme, _ id: UInt64, at origin: Origin, _ request: Request, _ plan: Transfer.Plan
-  ) -> HeaderFields {
+    _ scheme: NetworkCredentials.Scheme, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
+    _ plan: Transfer.Plan
+  ) -> Headers {
     switch scheme {
     case .basic(let user, let password, true): return .basic(user, password)
     case .bearer(let token): return .authorization("Bearer \(token.revealed)")
@@ -48,14 +50,14 @@ extension EngineCore {
     case .digest(let user, let password): return digest(user, password, id, at: origin, request, plan)
     case .ntlm, .provider: break
     }
-    return HeaderFields()
+    return Headers()
   }
 
   private func digest(
-    _ user: String, _ password: Secret, _ id: UInt64, at origin: Origin, _ request: Request,
+    _ user: String, _ password: Secret, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
     _ plan: Transfer.Plan
-  ) -> HeaderFields {
-    guard let (challenge, count) = origin.answers.nextDigest(for: id) else { return HeaderFields() }
+  ) -> Headers {
+    guard let (challenge, count) = origin.answers.nextDigest(for: id) else { return Headers() }
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     var answer = DigestAnswer(
       challenge, user: user, password: password.revealed, method: plan.method.name,
@@ -68,8 +70,8 @@ extension EngineCore {
   /// What anybody on the way can read and use again goes over plain HTTP only to this machine, or when it is
   /// allowed (RFC 7617 section 4, RFC 6750 section 5.3).
   func refuseInClear(
-    _ fields: HeaderFields, at origin: Origin, _ context: EngineContext, isCredential: Bool = false
-  ) throws(Failure) {
+    _ fields: Headers, at origin: Origin, _ context: EngineContext, isCredential: Bool = false
+  ) throws(NetworkError) {
     guard !origin.isSecure, !context.allowsCredentialsInClear, fields.count > 0 else { return }
     // A proxy's `localhost` is not ours.
     if origin.isLoopback, context.handleSettings.plainProxy == nil { return }
@@ -79,26 +81,26 @@ extension EngineCore {
     } else {
       isReusable = isCredential
     }
-    if isReusable { throw Failure(.invalidConfiguration, reason: "allowsCredentialsInClear") }
+    if isReusable { throw NetworkError(.invalidConfiguration, reason: "allowsCredentialsInClear") }
   }
 }
 
-extension HeaderFields {
-  fileprivate func without(namesOf own: HeaderFields) -> HeaderFields {
-    var kept = HeaderFields()
+extension Headers {
+  fileprivate func without(namesOf own: Headers) -> Headers {
+    var kept = Headers()
     for field in self where !own.contains(field.name) {
       kept.append(name: field.nameBytes, value: field.valueBytes)
     }
     return kept
   }
 
-  fileprivate static func authorization(_ value: String) -> HeaderFields {
-    var fields = HeaderFields()
+  fileprivate static func authorization(_ value: String) -> Headers {
+    var fields = Headers()
     fields.append(name: "Authorization", value: value)
     return fields
   }
 
-  fileprivate static func basic(_ user: String, _ password: Secret) -> HeaderFields {
+  fileprivate static func basic(_ user: String, _ password: Secret) -> Headers {
     authorization("Basic " + Base64.encode(Array("\(user):\(password.revealed)".utf8)))
   }
 }

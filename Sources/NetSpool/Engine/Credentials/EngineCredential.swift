@@ -1,18 +1,18 @@
 /// An engine's credential, and the only origin that it goes to.
 struct EngineCredential: Sendable {
-  let credential: Credential
+  let credential: NetworkCredentials
   /// `scheme://host[:port]`, canonical.
   let origin: String
 
-  init(_ credential: Credential, origin: String) {
+  init(_ credential: NetworkCredentials, origin: String) {
     self.credential = credential
     self.origin = origin
   }
 }
 
-extension Operation {
+extension NetworkOperation {
   /// The engine's credential, if the request goes where it belongs.
-  var engineCredential: Credential? {
+  var engineCredential: NetworkCredentials? {
     guard let engine = context.credential, let parsed = try? URLParser.parse(request.url),
       parsed.pieces.origin.text == engine.origin
     else { return nil }
@@ -22,7 +22,7 @@ extension Operation {
 
 extension EngineContext {
   /// The engine's fields as the cache sees them.
-  var askedFields: HeaderFields {
+  var askedFields: Headers {
     var fields = SentFields.add(credential?.credential, to: headers)
     // What the jar sends is libcurl's affair; its answers are this engine's all the same.
     if handleSettings.keepsCookies, !fields.contains("Cookie") {

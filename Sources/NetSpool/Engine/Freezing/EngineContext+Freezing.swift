@@ -5,14 +5,14 @@ extension EngineContext {
   /// enqueues. Opens the store with default settings if the engine has none yet.
   ///
   /// Throws `invalidRequest(streams, stream)`, `bodyTooLarge`, `uploadSourceFailed`, and what opening a store throws.
-  func prepareToFreeze(_ request: inout Request, hasStreams: Bool) throws(Failure) {
+  func prepareToFreeze(_ request: inout NetworkRequest, hasStreams: Bool) throws(NetworkError) {
     let method = request.method
     guard !method.isSafe else {
       hooks.log?("\(method.name) is not frozen: it changes nothing, and can be asked again")
       request.isFreezable = false
       return
     }
-    if hasStreams { throw Failure(.invalidRequest, reason: "streams") }
+    if hasStreams { throw NetworkError(.invalidRequest, reason: "streams") }
     let freezing = try freezingOrDefault()
     request.extra.prepared = .bytes(
       try request.extra.prepared.bytes(atMost: freezing.freezer.settings.limits.bodyBytesMax))
@@ -22,7 +22,7 @@ extension EngineContext {
   /// waiting to be told. Opens the store with default settings if the engine has none yet.
   func onThawed(
     tag: String?, _ handler: @escaping EngineFreezing.ThawHandler
-  ) throws(Failure) {
+  ) throws(NetworkError) {
     let freezing = try freezingOrDefault()
     freezing.add(tag, handler)
     freezing.freezer.dispatch { [self] in $0.offerOutcomes(to: self) }
@@ -31,7 +31,7 @@ extension EngineContext {
   var isClosedToNew: Bool { isClosed.load(ordering: .acquiring) }
 
   /// An exchange for a frozen request.
-  func submitAttempt(_ operation: Operation) -> Failure? {
-    isClosedToNew ? Failure(.engineClosed) : driver.submit(operation, limit: .max)
+  func submitAttempt(_ operation: NetworkOperation) -> NetworkError? {
+    isClosedToNew ? NetworkError(.engineClosed) : driver.submit(operation, limit: .max)
   }
 }

@@ -5,7 +5,7 @@ extension EngineCore {
   // MARK: Stores
 
   func begin(_ freezer: Freezer) {
-    do throws(Failure) {
+    do throws(NetworkError) {
       dispatchers[ObjectIdentifier(freezer)] = try FrozenDispatcher(freezer, self)
     } catch {
       freezer.fail(error)
@@ -27,7 +27,9 @@ extension EngineCore {
   // MARK: Attempts
 
   /// One that was redirected has been sent, whatever became of its last hop.
-  func attempted(_ operation: Operation, _ outcome: Operation.Outcome) -> Operation.Outcome {
+  func attempted(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome)
+    -> NetworkOperation.Outcome
+  {
     guard case .failure(var failure) = outcome, failure.sendState == .notSent,
       operation.loop.journey?.history?.hops ?? 0 > 0
     else { return outcome }
@@ -38,9 +40,9 @@ extension EngineCore {
   // MARK: Operations
 
   /// From now on the request is the store's, and the operation waits for what becomes of it.
-  func freeze(_ operation: Operation, _ request: Request) {
+  func freeze(_ operation: NetworkOperation, _ request: NetworkRequest) {
     guard let freezing = operation.context.freezing, let origin = operation.loop.origin else {
-      return conclude(operation, Failure(.engineClosed))
+      return conclude(operation, NetworkError(.engineClosed))
     }
     timers.cancel(operation.loop.journey?.queueDeadline)
     operation.makeExtras().freezer = freezing.freezer
@@ -49,10 +51,11 @@ extension EngineCore {
   }
 
   private func submission(
-    of operation: Operation, _ request: Request, origin: String, _ settings: EngineFreezing.Settings
+    of operation: NetworkOperation, _ request: NetworkRequest, origin: String,
+    _ settings: EngineFreezing.Settings
   ) -> FrozenDispatcher.Submission {
     let (journey, own) = (operation.loop.journey, request.extra)
-    let credential = own.credential ?? journey?.credential
+    let credential = own.credentials ?? journey?.credential
     var frozen = FrozenRequest(
       method: request.method, url: journey?.url ?? request.url, key: request.givenKey ?? IdempotencyKey(),
       lane: "\(settings.scope)\n\(own.freezing.lane ?? origin)")
@@ -76,19 +79,19 @@ extension EngineCore {
   }
 
   /// Its request is on the disk.
-  func didFreeze(_ operation: Operation, _ ticket: CoreFrozenTicket) {
+  func didFreeze(_ operation: NetworkOperation, _ ticket: FrozenTicket) {
     operation.loop.isFrozen = true
     set(.frozen, operation)
     tell(operation, .frozen(ticket))
   }
 
-  func endFrozen(_ operation: Operation, _ outcome: Operation.Outcome) {
+  func endFrozen(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     operation.loop.extras?.freezer = nil
     // It did not count while it was frozen.
     if operation.loop.isFrozen { driver.pending.add(1, ordering: .relaxed) }
     operation.loop.isFrozen = false
     switch outcome {
-    case .response:
+    case .success:
       operation.shared.withLock { $0.isSuccess = true }
       conclude(operation, outcome)
     case .failure(let failure): conclude(operation, failure)
@@ -96,7 +99,7 @@ extension EngineCore {
   }
 }
 
-extension Request {
+extension NetworkRequest {
   /// The key that its author chose.
   fileprivate var givenKey: IdempotencyKey? {
     if let key = extra.idempotencyKey { return IdempotencyKey(key) }
@@ -107,9 +110,9 @@ extension Request {
 }
 
 extension FrozenSpool.Terms {
-  fileprivate init(_ terms: FreezeTerms, lifetime: Double) {
+  fileprivate init(_ terms: FreezeOptions, lifetime: Duration) {
     self.init()
-    self.lifetime = Microseconds(min(max(0, terms.lifetime ?? lifetime), 1e9) * 1e6)
+    self.lifetime = (terms.lifetime ?? lifetime).microseconds
     isUnordered = !terms.isOrdered
     isAtLeastOnce = terms.isAtLeastOnce
   }

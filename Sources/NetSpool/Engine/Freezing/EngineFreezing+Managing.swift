@@ -30,9 +30,9 @@ extension EngineFreezing {
   func thaw() { freezer.dispatch { $0.thaw() } }
 
   /// Throws `invalidRequest(letter)`.
-  func revive(_ id: FrozenID) throws(Failure) {
+  func revive(_ id: FrozenID) throws(NetworkError) {
     guard deadLetters.contains(where: { $0.id == id && $0.letter.record != nil && $0.letter.hasBody }) else {
-      throw Failure(.invalidRequest, reason: "letter")
+      throw NetworkError(.invalidRequest, reason: "letter")
     }
     freezer.dispatch { $0.spool.revive(id) { _ in } }
   }

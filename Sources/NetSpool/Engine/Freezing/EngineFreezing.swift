@@ -5,15 +5,15 @@ final class EngineFreezing: Sendable {
   struct Settings: Sendable {
     /// Whose requests these are: only an engine of the same scope sends them.
     var scope = ""
-    /// Seconds after which one expires. 7 days.
-    var lifetime: Double = 7 * 86_400
+    /// When one expires. 7 days.
+    var lifetime = Duration.seconds(7 * 86_400)
     /// The field that carries the key; empty: none does.
     var keyField = IdempotencyKey.fieldName
     /// Whether one of this engine's requests may be sent now; nil: all may. On the loop thread, before anything is written. What may
     /// not waits, its lane with it, for `thaw`.
     var maySend: (@Sendable (FrozenID, FrozenRecord) -> Bool)?
     /// The values of fields that are never written down, asked for before each attempt, on the delivery target.
-    var secrets: (@Sendable (FrozenID, FrozenRecord) -> HeaderFields)?
+    var secrets: (@Sendable (FrozenID, FrozenRecord) -> Headers)?
 
     init() {}
   }

@@ -17,7 +17,7 @@ final class Freezer: Sendable {
   let store: FrozenStore
   let settings: Settings
   let driver: QueueDriver
-  private let trouble = Mutex<Failure?>(nil)
+  private let trouble = Mutex<NetworkError?>(nil)
 
   private struct Entry: Sendable {
     weak var freezer: Freezer?
@@ -35,12 +35,12 @@ final class Freezer: Sendable {
   /// earlier processes left there is sent as soon as the engine it belongs to has come.
   ///
   /// Throws what `FrozenStore.open` does, and `engineClosed`.
-  static func shared(_ settings: Settings, driver: QueueDriver) throws(Failure) -> Freezer {
+  static func shared(_ settings: Settings, driver: QueueDriver) throws(NetworkError) -> Freezer {
     let result = open.withLock { open in
-      Result { () throws(Failure) in
+      Result { () throws(NetworkError) in
         if let known = open[settings.store.directory]?.freezer { return known }
         let freezer = Freezer(try FrozenStore.open(settings.store), settings, driver)
-        guard driver.perform({ $0.begin(freezer) }) else { throw Failure(.engineClosed) }
+        guard driver.perform({ $0.begin(freezer) }) else { throw NetworkError(.engineClosed) }
         open[settings.store.directory] = Entry(freezer: freezer)
         return freezer
       }
@@ -53,22 +53,22 @@ final class Freezer: Sendable {
     let operation = submission.operation
     if core.driver === driver { return accept(submission, in: core) }
     if !driver.perform({ [self] in accept(submission, in: $0) }) {
-      core.endFrozen(operation, .failure(Failure(.engineClosed)))
+      core.endFrozen(operation, .failure(NetworkError(.engineClosed)))
     }
   }
 
   private func accept(_ submission: FrozenDispatcher.Submission, in core: EngineCore) {
     if let dispatcher = core.dispatchers[ObjectIdentifier(self)] { return dispatcher.accept(submission) }
-    let (operation, failure) = (submission.operation, trouble.withLock { $0 } ?? Failure(.engineClosed))
+    let (operation, failure) = (submission.operation, trouble.withLock { $0 } ?? NetworkError(.engineClosed))
     if operation.context.driver === core.driver { return core.endFrozen(operation, .failure(failure)) }
     operation.context.driver.perform { $0.endFrozen(operation, .failure(failure)) }
   }
 
   /// False when it is closed, so that there is nothing to leave.
-  func leave(_ context: EngineContext, seconds: Double, _ done: @escaping @Sendable () -> Void) -> Bool {
+  func leave(_ context: EngineContext, deadline: Duration, _ done: @escaping @Sendable () -> Void) -> Bool {
     driver.perform { [self] core in
       guard let dispatcher = core.dispatchers[ObjectIdentifier(self)] else { return done() }
-      dispatcher.leave(context, seconds: seconds, done)
+      dispatcher.leave(context, deadline: deadline, done)
     }
   }
 
@@ -81,7 +81,7 @@ final class Freezer: Sendable {
   }
 
   /// Its requests cannot be read.
-  func fail(_ failure: Failure) {
+  func fail(_ failure: NetworkError) {
     trouble.withLock { $0 = failure }
     close()
   }

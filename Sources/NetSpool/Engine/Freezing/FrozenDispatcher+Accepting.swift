@@ -2,13 +2,13 @@
 extension FrozenDispatcher {
   /// An operation's request in the form in which it is kept.
   struct Submission: Sendable {
-    let operation: Operation
+    let operation: NetworkOperation
     var request: FrozenRequest
     var body: [UInt8]
     var terms: FrozenSpool.Terms
-    let headers: HeaderFields
-    let credential: Credential?
-    let timeouts: Timeouts?
+    let headers: Headers
+    let credential: NetworkCredentials?
+    let timeouts: NetworkRequest.Timeouts?
   }
 
   func accept(_ submission: Submission) {
@@ -21,13 +21,13 @@ extension FrozenDispatcher {
     }
   }
 
-  private func accepted(_ submission: Submission, _ result: Result<FrozenSpool.Acceptance, Failure>) {
+  private func accepted(_ submission: Submission, _ result: Result<FrozenSpool.Acceptance, NetworkError>) {
     let operation = submission.operation
     accepting[operation.id] = nil
     let isUnwanted = unwanted.remove(operation.id) != nil
     switch result {
     case .failure(let failure):
-      end(operation, .failure(isUnwanted ? Failure(.cancelled) : failure))
+      end(operation, .failure(isUnwanted ? NetworkError(.cancelled) : failure))
     case .success(let acceptance):
       let id = acceptance.id
       places[operation.id] = id
@@ -37,7 +37,7 @@ extension FrozenDispatcher {
         waiting[id] = Waiting(operations: [operation], secrets: Secrets(submission))
       }
       let key = (acceptance.isDuplicate ? record(id)?.request : nil)?.key ?? submission.request.key
-      let ticket = CoreFrozenTicket(id: id, key: key.text, isDuplicate: acceptance.isDuplicate)
+      let ticket = FrozenTicket(id: id.number, idempotencyKey: key.text, isDuplicate: acceptance.isDuplicate)
       on(operation) { core, operation in core.didFreeze(operation, ticket) }
       if isUnwanted { withdraw(operation) }
     }
@@ -51,7 +51,7 @@ extension FrozenDispatcher {
   }
 
   /// Its user has left. One of several that wait for a request leaves it to the others.
-  func withdraw(_ operation: Operation) {
+  func withdraw(_ operation: NetworkOperation) {
     guard let id = places[operation.id] else {
       if accepting[operation.id] != nil { unwanted.insert(operation.id) }
       return
@@ -62,16 +62,16 @@ extension FrozenDispatcher {
     }
     waiting[id]?.operations.removeAll { $0 === operation }
     places[operation.id] = nil
-    end(operation, .failure(Failure(.cancelled)))
+    end(operation, .failure(NetworkError(.cancelled)))
   }
 
   /// On the loop of the operation's own queue.
-  func on(_ operation: Operation, _ body: @escaping @Sendable (EngineCore, Operation) -> Void) {
+  func on(_ operation: NetworkOperation, _ body: @escaping @Sendable (EngineCore, NetworkOperation) -> Void) {
     if operation.context.driver === core.driver { return body(core, operation) }
     operation.context.driver.perform { core in body(core, operation) }
   }
 
-  func end(_ operation: Operation, _ outcome: Operation.Outcome) {
+  func end(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     on(operation) { core, operation in core.endFrozen(operation, outcome) }
   }
 }
@@ -81,12 +81,4 @@ extension FrozenDispatcher.Secrets {
     self.init(
       headers: submission.headers, credential: submission.credential, timeouts: submission.timeouts)
   }
-}
-
-/// What its user is told once a request is on the disk.
-struct CoreFrozenTicket: Sendable {
-  let id: FrozenID
-  let key: String
-  /// A request with the same dedupe key waits already, and this is its ticket.
-  let isDuplicate: Bool
 }

@@ -13,7 +13,7 @@ extension FrozenDispatcher {
           Failpoint.pass(.insideHandler)
           countdown.signal()
         })
-      end(operation, .response(entry.answer ?? outcome.response))
+      end(operation, .success(entry.answer ?? outcome.response))
     }
   }
 
@@ -36,7 +36,7 @@ extension FrozenDispatcher {
   }
 
   /// Those that wait are not lost: they are on the disk, and the next process decides what became of the ones under way.
-  func didFail(_ failure: Failure) {
+  func didFail(_ failure: NetworkError) {
     for id in Array(waiting.keys) { handOver(id) { _ in true } }
     for case let context? in engines.map(\.context) {
       context.deliverLate { context.hooks.onUnhandledFailure?(failure) }
@@ -54,7 +54,7 @@ extension FrozenDispatcher {
   }
 
   /// The operations of a request end as frozen: from now on it is nobody's but the store's.
-  func handOver(_ id: FrozenID, where matches: (Operation) -> Bool) {
+  func handOver(_ id: FrozenID, where matches: (NetworkOperation) -> Bool) {
     guard let entry = waiting[id] else { return }
     let leaving = entry.operations.filter(matches)
     guard !leaving.isEmpty else { return }
@@ -62,7 +62,7 @@ extension FrozenDispatcher {
     if waiting[id]?.operations.isEmpty == true { waiting[id] = nil }
     for operation in leaving {
       places[operation.id] = nil
-      end(operation, .failure(Failure.handOver))
+      end(operation, .failure(NetworkError.handOver))
     }
   }
 
@@ -115,9 +115,9 @@ extension FrozenDispatcher {
 
   /// The engine takes part no longer. What waits is handed over now, what is being sent when its attempt has ended,
   /// which the engine sees to; `done` follows, at the latest some seconds after the deadline.
-  func leave(_ context: EngineContext, seconds: Double, _ done: @escaping () -> Void) {
+  func leave(_ context: EngineContext, deadline: Duration, _ done: @escaping () -> Void) {
     leaving.append(Leaving(context: context, done: done))
-    core.timers.after(milliseconds: UInt64((min(max(0, seconds), 1e9) + 2) * 1000)) { [weak self] in
+    core.timers.after(milliseconds: deadline.milliseconds + 2_000) { [weak self] in
       self?.finishLeaving(isLate: true)
     }
     settleSoon()
@@ -144,9 +144,9 @@ extension FrozenDispatcher {
 
 extension FrozenOutcome {
   /// What is kept of the answer.
-  var response: Response {
-    Response(
-      head: CoreResponseHead(version: .http11, status: status, headers: headers), body: Body(body),
-      source: .network, finalURL: url, metrics: CoreTransferMetrics(), streams: [])
+  var response: NetworkResponse {
+    NetworkResponse(
+      head: ResponseHead(version: .http11, status: status, headers: headers), body: ResponseBody(body),
+      source: .network, finalURL: url, metrics: NetworkResponse.Metrics(), streams: [])
   }
 }

@@ -14,7 +14,7 @@ extension FrozenDispatcher: FrozenSpoolOwner {
   }
 
   func awaitNetwork(
-    _ id: FrozenID, _ record: FrozenRecord, _ context: EngineContext, after failure: Failure?
+    _ id: FrozenID, _ record: FrozenRecord, _ context: EngineContext, after failure: NetworkError?
   ) {
     guard waits[id] == nil else { return }
     let url = record.request.url
@@ -43,20 +43,20 @@ extension FrozenDispatcher: FrozenSpoolOwner {
   }
 
   /// What the operation that waits knows of the values of secret fields.
-  private func ownSecrets(_ id: FrozenID, _ record: FrozenRecord) -> HeaderFields {
-    var own = HeaderFields()
-    for field in waiting[id]?.secrets?.headers ?? HeaderFields()
+  private func ownSecrets(_ id: FrozenID, _ record: FrozenRecord) -> Headers {
+    var own = Headers()
+    for field in waiting[id]?.secrets?.headers ?? Headers()
     where record.request.secretFields.contains(where: { field.isNamed($0) }) {
       own.append(name: field.nameBytes, value: field.valueBytes)
     }
     return own
   }
 
-  private func begin(_ id: FrozenID, _ record: FrozenRecord, _ body: [UInt8], _ secrets: HeaderFields) {
+  private func begin(_ id: FrozenID, _ record: FrozenRecord, _ body: [UInt8], _ secrets: Headers) {
     guard let context = attempts[id]?.context, spool.isMoving(id) else { return }
     if context.isClosedToNew { return didEnd(id, .parked(.notSent)) }
     let request = record.request.attempt(body: body, secrets: secrets, waiting[id]?.secrets ?? Secrets())
-    let attempt = Operation(request, context: context)
+    let attempt = NetworkOperation(request, context: context)
     forwardProgress(of: attempt, to: waiting[id]?.operations ?? [])
     let freezer = freezer
     let number = attempt.id
@@ -67,20 +67,20 @@ extension FrozenDispatcher: FrozenSpoolOwner {
     if let failure = context.submitAttempt(attempt) { didEnd(id, Self.event(failure)) }
   }
 
-  private func forwardProgress(of attempt: Operation, to operations: [Operation]) {
+  private func forwardProgress(of attempt: NetworkOperation, to operations: [NetworkOperation]) {
     for operation in operations {
       let wants = operation.wantedProgress
-      if wants.upload { attempt.onUpload { operation.deliver(.upload($0)) } }
-      if wants.download { attempt.onDownload { operation.deliver(.download($0)) } }
+      if wants.upload { attempt.onUploadProgress { operation.deliver(.upload($0)) } }
+      if wants.download { attempt.onDownloadProgress { operation.deliver(.download($0)) } }
     }
   }
 
   // MARK: What came of it
 
-  func attemptEnded(_ id: FrozenID, _ operation: UInt64, _ outcome: Operation.Outcome) {
+  func attemptEnded(_ id: FrozenID, _ operation: UInt64, _ outcome: NetworkOperation.Outcome) {
     guard attempts[id]?.operation?.id == operation else { return }
     switch outcome {
-    case .response(let response): answered(id, response)
+    case .success(let response): answered(id, response)
     case .failure(let failure):
       if failure.code == .authenticationFailed, let response = failure.response {
         return answered(id, response)
@@ -90,7 +90,7 @@ extension FrozenDispatcher: FrozenSpoolOwner {
     }
   }
 
-  private func answered(_ id: FrozenID, _ response: Response) {
+  private func answered(_ id: FrozenID, _ response: NetworkResponse) {
     waiting[id]?.answer = response
     let status = response.head.status
     let asks =
@@ -102,12 +102,12 @@ extension FrozenDispatcher: FrozenSpoolOwner {
     spool.didEnd(id, event, headers: response.head.headers, body: isKept ? response.body.array : [])
   }
 
-  private func didEnd(_ id: FrozenID, _ event: FrozenEvent, _ failure: Failure? = nil) {
+  private func didEnd(_ id: FrozenID, _ event: FrozenEvent, _ failure: NetworkError? = nil) {
     lastFailures[id] = failure
     spool.didEnd(id, event)
   }
 
-  private static func event(_ failure: Failure) -> FrozenEvent {
+  private static func event(_ failure: NetworkError) -> FrozenEvent {
     switch failure.code {
     case .engineClosed, .queueFull: .parked(failure.sendState)
     default: .failed(failure.code, failure.sendState)
@@ -116,21 +116,21 @@ extension FrozenDispatcher: FrozenSpoolOwner {
 
   func abort(_ id: FrozenID) {
     guard let attempt = attempts.removeValue(forKey: id)?.operation else { return }
-    on(attempt) { core, attempt in core.withdraw(attempt, Failure(.cancelled)) }
+    on(attempt) { core, attempt in core.withdraw(attempt, NetworkError(.cancelled)) }
   }
 }
 
 extension FrozenRequest {
   /// One exchange, ready to be sent: the spool alone repeats it.
   fileprivate func attempt(
-    body: [UInt8], secrets: HeaderFields, _ own: FrozenDispatcher.Secrets
-  ) -> Request {
-    var request = Request(url: url, method: method)
+    body: [UInt8], secrets: Headers, _ own: FrozenDispatcher.Secrets
+  ) -> NetworkRequest {
+    var request = NetworkRequest(url: url, method: method)
     request.headers = headers + secrets
     request.coalesces = false
     request.extra.prepared = body.isEmpty ? .none : .bytes(body)
-    request.extra.retry = RetryPolicy.none
-    request.extra.credential = own.credential
+    request.extra.retry = NetworkRequest.Retry.none
+    request.extra.credentials = own.credential
     request.extra.timeouts = own.timeouts
     request.extra.tag = tag
     if sendsKey {

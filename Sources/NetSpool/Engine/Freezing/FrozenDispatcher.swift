@@ -3,25 +3,25 @@
 final class FrozenDispatcher {
   /// Operations of this process that wait for one request: several when it was asked for several times.
   struct Waiting {
-    var operations: [Operation] = []
+    var operations: [NetworkOperation] = []
     /// What the operation that brought the request knows of it that is not written down; nil when that was one of an
     /// earlier process.
     var secrets: Secrets?
     /// The last answer of the origin.
-    var answer: Response?
+    var answer: NetworkResponse?
   }
 
   struct Secrets {
-    var headers = HeaderFields()
-    var credential: Credential?
-    var timeouts: Timeouts?
+    var headers = Headers()
+    var credential: NetworkCredentials?
+    var timeouts: NetworkRequest.Timeouts?
   }
 
   /// An exchange under way, or about to begin.
   struct Attempt {
     let context: EngineContext
     /// Nil while the values of secret fields are asked for.
-    var operation: Operation?
+    var operation: NetworkOperation?
   }
 
   let freezer: Freezer
@@ -30,7 +30,7 @@ final class FrozenDispatcher {
   var waiting: [FrozenID: Waiting] = [:]
   var attempts: [FrozenID: Attempt] = [:]
   /// Operations whose requests are being written for the first time, by id.
-  var accepting: [UInt64: Operation] = [:]
+  var accepting: [UInt64: NetworkOperation] = [:]
   /// The requests of the others, by the operation's id.
   var places: [UInt64: FrozenID] = [:]
   /// Operations whose users left before their requests were accepted.
@@ -40,7 +40,7 @@ final class FrozenDispatcher {
   /// Refused once by the origin's credentials check: asked again with new values.
   var askedAgain: Set<FrozenID> = []
   /// Why the last attempt of each failed, until that is written.
-  var lastFailures: [FrozenID: Failure] = [:]
+  var lastFailures: [FrozenID: NetworkError] = [:]
   /// Outcomes on their way to their handlers, by the engine whose they are.
   var untold: [FrozenID: EngineContext] = [:]
   /// Engines, the newest last.
@@ -58,7 +58,7 @@ final class FrozenDispatcher {
     weak var context: EngineContext?
   }
 
-  init(_ freezer: Freezer, _ core: EngineCore) throws(Failure) {
+  init(_ freezer: Freezer, _ core: EngineCore) throws(NetworkError) {
     self.freezer = freezer
     self.core = core
     let (driver, key) = (core.driver, ObjectIdentifier(freezer))
@@ -170,14 +170,14 @@ final class FrozenDispatcher {
     let states = attempts.mapValues { sendState($0) }
     spool.park { states[$0] ?? .notSent }
     for case let attempt? in attempts.values.map(\.operation) {
-      on(attempt) { core, attempt in core.withdraw(attempt, Failure(.engineClosed)) }
+      on(attempt) { core, attempt in core.withdraw(attempt, NetworkError(.engineClosed)) }
     }
     attempts = [:]
     freezer.close()
   }
 
   /// How far an attempt has come; of one on another loop nothing is known.
-  private func sendState(_ attempt: Attempt) -> Failure.SendState {
+  private func sendState(_ attempt: Attempt) -> NetworkError.SendState {
     guard let operation = attempt.operation else { return .notSent }
     guard attempt.context.driver === core.driver else { return .maybeProcessed }
     return operation.loop.transfer?.sendState ?? .notSent
@@ -188,7 +188,7 @@ final class FrozenDispatcher {
     guard !isClosed else { return }
     isClosed = true
     for id in Array(waiting.keys) { handOver(id) { _ in true } }
-    for operation in accepting.values { end(operation, .failure(Failure(.engineClosed))) }
+    for operation in accepting.values { end(operation, .failure(NetworkError(.engineClosed))) }
     accepting = [:]
     noteActivity()
     tellStill()

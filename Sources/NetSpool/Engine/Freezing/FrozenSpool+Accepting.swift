@@ -21,14 +21,14 @@ extension FrozenSpool {
   struct Accepting {
     let facts: FrozenFacts
     let lane: LaneKey
-    let then: (Result<Acceptance, Failure>) -> Void
+    let then: (Result<Acceptance, NetworkError>) -> Void
   }
 
   /// Accepts a request. `then` comes once it is on the disk, or with `queueFull`, `bodyTooLarge`, `invalidRequest`,
   /// `invalidURL`, `storageFull` or `storeFailed`, at once for what the limits refuse.
   func accept(
     _ request: FrozenRequest, body: [UInt8], terms: Terms = Terms(),
-    then: @escaping (Result<Acceptance, Failure>) -> Void
+    then: @escaping (Result<Acceptance, NetworkError>) -> Void
   ) {
     var request = request
     request.bodyBytes = body.count
@@ -55,7 +55,7 @@ extension FrozenSpool {
     return key
   }
 
-  func didAccept(_ token: UInt64, _ result: Result<FrozenReceipt, Failure>) {
+  func didAccept(_ token: UInt64, _ result: Result<FrozenReceipt, NetworkError>) {
     guard let waiting = accepting.removeValue(forKey: token) else { return }
     switch result {
     case .failure(let failure):
@@ -74,7 +74,7 @@ extension FrozenSpool {
   }
 
   /// A store that failed takes everything with it that was not recorded.
-  func note(_ failure: Failure) {
+  func note(_ failure: NetworkError) {
     guard failure.code == .storeFailed, self.failure == nil else { return }
     self.failure = failure
     scheduler.isSuspended = true

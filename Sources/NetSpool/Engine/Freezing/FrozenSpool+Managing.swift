@@ -3,7 +3,7 @@
 extension FrozenSpool {
   /// A step with a dead letter.
   enum LetterStep {
-    case revive(FrozenID, FrozenRecord, (Result<FrozenID, Failure>) -> Void)
+    case revive(FrozenID, FrozenRecord, (Result<FrozenID, NetworkError>) -> Void)
     case discard(FrozenID, LaneKey?, (Bool) -> Void)
   }
 
@@ -27,29 +27,29 @@ extension FrozenSpool {
   func acknowledge(_ id: FrozenID) { store.submit(.acknowledge(id.number)) }
 
   /// Outcomes that nobody has taken yet, also those of earlier processes, the oldest first.
-  func outcomes(atMost count: Int = .max) throws(Failure) -> [(id: FrozenID, outcome: FrozenOutcome)] {
+  func outcomes(atMost count: Int = .max) throws(NetworkError) -> [(id: FrozenID, outcome: FrozenOutcome)] {
     try store.endings(.outcomes, atMost: count).compactMap { number, ending in
       FrozenOutcome(decoding: ending.payload.rawBytes).map { (FrozenID(number), $0) }
     }
   }
 
   /// The oldest first.
-  func deadLetters() throws(Failure) -> [(id: FrozenID, letter: DeadLetter)] {
+  func deadLetters() throws(NetworkError) -> [(id: FrozenID, letter: DeadLetter)] {
     try store.deadLetters(at: world.now())
   }
 
   /// Requests that wait or are on their way, in the order they were accepted.
-  func records() throws(Failure) -> [(id: FrozenID, record: FrozenRecord)] {
+  func records() throws(NetworkError) -> [(id: FrozenID, record: FrozenRecord)] {
     try store.records(at: world.now())
   }
 
   /// Has a dead one sent after all, with its old key. `then` comes once that is on the disk, or with
   /// `invalidRequest(letter)` when there is no such letter or its body is gone.
-  func revive(_ id: FrozenID, then: @escaping (Result<FrozenID, Failure>) -> Void) {
+  func revive(_ id: FrozenID, then: @escaping (Result<FrozenID, NetworkError>) -> Void) {
     let now = world.now()
     guard let ending = try? store.ending(.deadLetters, id.number),
       var record = DeadLetter(ending, at: now)?.record, !scheduler.contains(id)
-    else { return then(.failure(Failure(.invalidRequest, reason: "letter"))) }
+    else { return then(.failure(NetworkError(.invalidRequest, reason: "letter"))) }
     record.facts.state = .dead
     _ = record.handle(.revived, at: now, policy: policy, random: world.random())
     let lane = LaneKey(record.request.lane)
@@ -69,7 +69,7 @@ extension FrozenSpool {
     submit(.discard(id.number), .letter(token: token))
   }
 
-  func didWriteLetter(_ token: UInt64, _ result: Result<FrozenReceipt, Failure>) {
+  func didWriteLetter(_ token: UInt64, _ result: Result<FrozenReceipt, NetworkError>) {
     guard let step = lettersAsked.removeValue(forKey: token) else { return }
     if case .failure(let failure) = result { note(failure) }
     switch (step, result) {
@@ -105,7 +105,7 @@ extension FrozenSpool {
 
   /// Before the store is closed: nothing more is sent, and the attempts on their way are given back to their lanes,
   /// so that the next process does not take this one's end for a crash. `sendState`: how much of each has left.
-  func park(_ sendState: (FrozenID) -> Failure.SendState) {
+  func park(_ sendState: (FrozenID) -> NetworkError.SendState) {
     scheduler.isSuspended = true
     for (id, request) in travelling where request.step == nil && request.record.state == .inFlight {
       settle(id, .parked(sendState(id)))

@@ -13,7 +13,7 @@ extension FrozenSpool {
     // What an earlier process left in flight is still being decided: it comes back to its lane.
     guard travelling[id]?.step == nil else { return }
     let now = world.now()
-    do throws(Failure) {
+    do throws(NetworkError) {
       let record = try read(id, now)
       // Looked at before the disk is asked for anything: a week offline costs no writes.
       guard record.facts.isExpired(at: now) || owner?.maySend(id, record) ?? true else {
@@ -29,7 +29,7 @@ extension FrozenSpool {
   /// The attempt that `FrozenSpoolOwner.send` began is over. `headers`, `body`: of its answer.
   /// Nothing happens when the request is dead or done meanwhile.
   func didEnd(
-    _ id: FrozenID, _ event: FrozenEvent, headers: HeaderFields = HeaderFields(), body: [UInt8] = []
+    _ id: FrozenID, _ event: FrozenEvent, headers: Headers = Headers(), body: [UInt8] = []
   ) {
     guard let travelling = travelling[id], travelling.step == nil, travelling.record.state == .inFlight else {
       return
@@ -39,11 +39,11 @@ extension FrozenSpool {
 
   /// Asks the machine, and has its answer written. One that waits is read from the store for that.
   func settle(
-    _ id: FrozenID, _ event: FrozenEvent, headers: HeaderFields = HeaderFields(), body: [UInt8] = []
+    _ id: FrozenID, _ event: FrozenEvent, headers: Headers = Headers(), body: [UInt8] = []
   ) {
     guard travelling[id]?.step == nil else { return }
     let now = world.now()
-    do throws(Failure) {
+    do throws(NetworkError) {
       var record: FrozenRecord
       if let known = travelling[id]?.record { record = known } else { record = try read(id, now) }
       let action = record.handle(event, at: now, policy: policy, random: world.random())
@@ -54,10 +54,10 @@ extension FrozenSpool {
     }
   }
 
-  private func read(_ id: FrozenID, _ now: FrozenMoment) throws(Failure) -> FrozenRecord {
+  private func read(_ id: FrozenID, _ now: FrozenMoment) throws(NetworkError) -> FrozenRecord {
     guard let row = try store.row(id.number),
       let record = FrozenRecord(decoding: row.payload.rawBytes, at: now)
-    else { throw Failure(.storeCorrupt, reason: "record \(id.number)") }
+    else { throw NetworkError(.storeCorrupt, reason: "record \(id.number)") }
     return record
   }
 
@@ -88,7 +88,7 @@ extension FrozenSpool {
   }
 
   /// Its row is not what was written, or is gone: it cannot be sent, and what can be kept of it is.
-  private func lose(_ id: FrozenID, _ failure: Failure) {
+  private func lose(_ id: FrozenID, _ failure: NetworkError) {
     travelling[id] = nil
     scheduler.remove(id)
     note(failure)
@@ -161,7 +161,7 @@ extension FrozenSpool {
 
   /// An attempt that could not be recorded is not made. What ends a request fails only with the whole store, or
   /// when its row is not what was written.
-  private func didNotWrite(_ id: FrozenID, _ step: Step, _ failure: Failure) {
+  private func didNotWrite(_ id: FrozenID, _ step: Step, _ failure: NetworkError) {
     note(failure)
     if case .launch = step, failure.code != .storeCorrupt {
       let isUnwanted = travelling.removeValue(forKey: id)?.isUnwanted ?? false

@@ -50,7 +50,7 @@ final class FrozenSpool {
   var lastToken: UInt64 = 0
   var lastLane: (name: String, key: LaneKey)?
   /// The store failed.
-  package var failure: Failure?
+  package var failure: NetworkError?
 
   /// Takes over what the store holds: what was in flight when its process went away is decided, and everything is
   /// released lane by lane at the next `pump`.
@@ -59,7 +59,7 @@ final class FrozenSpool {
   init(
     _ store: FrozenStore, policy: FrozenPolicy = .standard, limits: FrozenLimits = FrozenLimits(),
     world: World, owner: (any FrozenSpoolOwner)? = nil
-  ) throws(Failure) {
+  ) throws(NetworkError) {
     self.store = store
     self.policy = policy
     self.limits = limits
@@ -91,7 +91,7 @@ final class FrozenSpool {
 // MARK: Beginning
 
 extension FrozenSpool {
-  private func load() throws(Failure) {
+  private func load() throws(NetworkError) {
     let now = world.now()
     var abandoned: [FrozenID] = []
     var isLater = false
@@ -108,7 +108,7 @@ extension FrozenSpool {
       if facts.state == .inFlight { abandoned.append(id) }
       return true
     }
-    if isLater { throw Failure(.storeOpenFailed, reason: "newerSchema") }
+    if isLater { throw NetworkError(.storeOpenFailed, reason: "newerSchema") }
     for id in unreadable { buryUnreadable(id) }
     try haltLanes()
     for id in abandoned { settle(id, .abandoned) }
@@ -123,7 +123,7 @@ extension FrozenSpool {
   }
 
   /// A poisoned one stops its lane over restarts too.
-  private func haltLanes() throws(Failure) {
+  private func haltLanes() throws(NetworkError) {
     for (number, ending) in try store.endings(.deadLetters) {
       guard let letter = DeadLetter(ending, at: world.now()), letter.haltsLane, let record = letter.record
       else { continue }

@@ -14,7 +14,7 @@ protocol FrozenSpoolOwner: AnyObject {
   /// It waits for another attempt, and that is recorded.
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord)
   /// The disk refused: nothing is sent or recorded any more.
-  func didFail(_ failure: Failure)
+  func didFail(_ failure: NetworkError)
 }
 
 /// A word of the store thread to the spool's; `FrozenSpool.take` understands it.
@@ -26,5 +26,5 @@ struct FrozenNotice: Sendable {
   }
 
   let subject: Subject
-  let result: Result<FrozenReceipt, Failure>
+  let result: Result<FrozenReceipt, NetworkError>
 }

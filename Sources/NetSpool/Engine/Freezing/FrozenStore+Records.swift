@@ -1,7 +1,7 @@
 /// What a store holds, read as what it means. Any thread.
 extension FrozenStore {
   /// Requests that wait or are on their way, in the order in which they were accepted.
-  func records(at now: FrozenMoment) throws(Failure) -> [(id: FrozenID, record: FrozenRecord)] {
+  func records(at now: FrozenMoment) throws(NetworkError) -> [(id: FrozenID, record: FrozenRecord)] {
     var records: [(id: FrozenID, record: FrozenRecord)] = []
     try scan { number, _, payload in
       if let record = FrozenRecord(decoding: payload, at: now) { records.append((FrozenID(number), record)) }
@@ -11,7 +11,7 @@ extension FrozenStore {
   }
 
   /// The oldest first.
-  func deadLetters(at now: FrozenMoment) throws(Failure) -> [(id: FrozenID, letter: DeadLetter)] {
+  func deadLetters(at now: FrozenMoment) throws(NetworkError) -> [(id: FrozenID, letter: DeadLetter)] {
     try endings(.deadLetters).compactMap { number, ending in
       DeadLetter(ending, at: now).map { (FrozenID(number), $0) }
     }

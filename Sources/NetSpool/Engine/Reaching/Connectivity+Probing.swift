@@ -58,7 +58,7 @@ extension Connectivity {
   }
 
   /// Ends the look under way and answers why it failed.
-  func takeProbe(_ watch: OriginWatch, code: Int32?) -> Failure? {
+  func takeProbe(_ watch: OriginWatch, code: Int32?) -> NetworkError? {
     guard let transfer = watch.probe else { return nil }
     core.timers.cancel(watch.timer)
     (watch.timer, watch.probe) = (nil, nil)

@@ -27,7 +27,7 @@ final class Connectivity {
   var linkNow: LinkState { monitor.current }
 
   func maySend(_ watch: OriginWatch) -> Bool {
-    Reachability(link, needsRoute: watch.needsRoute, health: watch.health.state).maySend
+    NetworkEngine.Reachability(link, needsRoute: watch.needsRoute, health: watch.health.state).maySend
   }
 
   private func linkChanged() {
@@ -44,7 +44,7 @@ final class Connectivity {
   // MARK: Evidence
 
   /// What an exchange that has ended says about its origin.
-  func note(_ operation: Operation, _ transfer: Transfer, _ failure: Failure?) {
+  func note(_ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?) {
     guard !watches.isEmpty, let origin = operation.loop.origin,
       let watch = watches[OriginWatch.Key(origin, operation.context.handleSettings)]
     else { return }
@@ -133,7 +133,7 @@ final class Connectivity {
 
   private func tell(_ listener: Listener) {
     listener.context?.note(
-      Reachability(link, needsRoute: listener.needsRoute, health: listener.watch?.health.state))
+      NetworkEngine.Reachability(link, needsRoute: listener.needsRoute, health: listener.watch?.health.state))
   }
 
   // MARK: End

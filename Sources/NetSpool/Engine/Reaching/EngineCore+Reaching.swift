@@ -20,8 +20,8 @@ extension EngineCore {
 
   func linkKindChanged() {
     guard let kind = connectivity?.link.kind else { return }
-    for origin in origins.all where origin.sizing.link != QueueSizing.Link(kind) {
-      origin.sizing.link = QueueSizing.Link(kind)
+    for origin in origins.all where origin.sizing.link != NetworkQueue.Sizing.Link(kind) {
+      origin.sizing.link = NetworkQueue.Sizing.Link(kind)
       updateLimit(of: origin, now: MonotonicClock.now)
     }
   }
@@ -44,7 +44,8 @@ extension EngineCore {
   /// - Parameter failure: why it could not be sent, if that was tried.
   /// - Returns: what calls it off; nil when the URL leads nowhere or the queue closes.
   func awaitSending(
-    to url: String, for context: EngineContext, after failure: Failure? = nil, _ wake: @escaping () -> Void
+    to url: String, for context: EngineContext, after failure: NetworkError? = nil,
+    _ wake: @escaping () -> Void
   ) -> SendingWait? {
     guard let connectivity = useConnectivity(), let origin = try? origins.place(url, make: makeOrigin).origin
     else { return nil }
@@ -58,7 +59,7 @@ extension EngineCore {
   // MARK: Blame
 
   /// A connection that failed for want of a route is the network's failure and not the origin's.
-  func blamingNetwork(_ failure: Failure, _ operation: Operation) -> Failure {
+  func blamingNetwork(_ failure: NetworkError, _ operation: NetworkOperation) -> NetworkError {
     guard failure.mayBeOffline, !linkNow.isRouted, let origin = operation.loop.origin,
       OriginWatch.needsRoute(origin, operation.context.handleSettings)
     else { return failure }
@@ -79,11 +80,11 @@ extension EngineCore {
   }
 }
 
-extension QueueSizing.Link {
+extension NetworkQueue.Sizing.Link {
   init(_ kind: LinkState.Kind) { self = kind == .local ? .local : .cellular }
 }
 
-extension Failure {
+extension NetworkError {
   /// It failed where it also fails without a route.
   fileprivate var mayBeOffline: Bool {
     switch code {

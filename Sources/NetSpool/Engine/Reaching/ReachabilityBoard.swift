@@ -4,11 +4,11 @@ internal import Synchronization
 ///
 /// Changes that come faster than they are told are told as one; a change that was undone meanwhile, not at all.
 final class ReachabilityBoard: Sendable {
-  typealias Handler = @Sendable (Reachability) -> Void
+  typealias Handler = @Sendable (NetworkEngine.Reachability) -> Void
 
   private struct State: Sendable {
-    var current: Reachability?
-    var told: Reachability?
+    var current: NetworkEngine.Reachability?
+    var told: NetworkEngine.Reachability?
     var handlers: [Handler] = []
     var isWatched = false
     /// Somebody is on the way to the delivery target, or there.
@@ -18,7 +18,7 @@ final class ReachabilityBoard: Sendable {
   private let state = Mutex(State())
 
   /// Nil until the loop has looked.
-  var current: Reachability? { state.withLock { $0.current } }
+  var current: NetworkEngine.Reachability? { state.withLock { $0.current } }
 
   /// True for the first who asks: somebody must have the loop watch.
   func beginWatching() -> Bool {
@@ -37,7 +37,7 @@ final class ReachabilityBoard: Sendable {
   }
 
   /// The loop: true when `tell` must be called on the delivery target.
-  func note(_ new: Reachability) -> Bool {
+  func note(_ new: NetworkEngine.Reachability) -> Bool {
     state.withLock { state in
       state.current = new
       if state.told == nil { state.told = new }
@@ -65,16 +65,16 @@ final class ReachabilityBoard: Sendable {
 extension EngineContext {
   /// Any thread: how this engine's origin is, as far as it is known. The first call begins to watch, and is
   /// answered with what the kernel says about the link.
-  var reachability: Reachability {
+  var reachability: NetworkEngine.Reachability {
     watchReachability()
     if let current = reachabilityBoard.current { return current }
     let needsRoute =
       home.map { OriginWatch.needsRoute($0.text, isSecure: $0.scheme == "https", handleSettings) } ?? true
-    return Reachability(LinkReading.now() ?? .assumed, needsRoute: needsRoute, health: nil)
+    return NetworkEngine.Reachability(LinkReading.now() ?? .assumed, needsRoute: needsRoute, health: nil)
   }
 
   /// Any thread.
-  func onReachabilityChange(_ handler: @escaping @Sendable (Reachability) -> Void) {
+  func onReachabilityChange(_ handler: @escaping @Sendable (NetworkEngine.Reachability) -> Void) {
     reachabilityBoard.add(handler)
     watchReachability()
   }
@@ -88,7 +88,7 @@ extension EngineContext {
   }
 
   /// The loop.
-  func note(_ reachability: Reachability) {
+  func note(_ reachability: NetworkEngine.Reachability) {
     if reachabilityBoard.note(reachability) { deliverReachability() }
   }
 

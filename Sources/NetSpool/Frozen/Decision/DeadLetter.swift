@@ -37,5 +37,5 @@ struct DeadLetter: Sendable, Hashable {
     self.init(death, haltsLane: bytes.byte(at: 2) != 0, diedWall: bytes.integer(at: 4), record: record)
   }
 
-  var failure: Failure { death.failure(record) }
+  var failure: NetworkError { death.failure(record) }
 }

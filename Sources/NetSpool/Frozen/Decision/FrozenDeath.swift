@@ -27,8 +27,8 @@ struct FrozenDeath: Sendable, Hashable {
   var isPoisoned: Bool { reason == .poisoned || reason == .crashed }
 
   /// What the caller is told; of a damaged record nothing more is known.
-  func failure(_ record: FrozenRecord?) -> Failure {
-    var failure = Failure(code, reason: detail(record), sendState: sendState)
+  func failure(_ record: FrozenRecord?) -> NetworkError {
+    var failure = NetworkError(code, reason: detail(record), sendState: sendState)
     failure.url = record.map { Redaction.standard.url($0.request.url) }
     if let facts = record?.facts {
       failure.attempts = Int(facts.attempts)
@@ -37,7 +37,7 @@ struct FrozenDeath: Sendable, Hashable {
     return failure
   }
 
-  private var code: FailureCode {
+  private var code: NetworkError.Code {
     switch reason {
     case .expired: .frozenExpired
     case .cancelled: .cancelled
@@ -48,7 +48,7 @@ struct FrozenDeath: Sendable, Hashable {
     }
   }
 
-  private var sendState: Failure.SendState {
+  private var sendState: NetworkError.SendState {
     if isOutcomeUnknown { return .maybeProcessed }
     return reason == .rejected ? .answered : .notSent
   }
@@ -57,10 +57,10 @@ struct FrozenDeath: Sendable, Hashable {
     guard let record else { return nil }
     switch reason {
     case .rejected:
-      return record.facts.lastStatus == 0 ? record.lastError?.rawValue : "\(record.facts.lastStatus)"
+      return record.facts.lastStatus == 0 ? record.lastError?.description : "\(record.facts.lastStatus)"
     case .poisoned: return "attempts \(record.facts.attempts)"
     case .crashed: return "crashes \(record.facts.crashAttempts)"
-    default: return record.lastError?.rawValue
+    default: return record.lastError?.description
     }
   }
 }

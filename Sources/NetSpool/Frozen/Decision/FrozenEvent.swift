@@ -6,11 +6,11 @@ enum FrozenEvent: Sendable, Hashable {
   /// credentials, and this attempt did not have his answer yet.
   case answered(status: Int, retryAfter: Double? = nil, mayAskAgain: Bool = false)
   /// No answer came, or not all of it.
-  case failed(FailureCode, Failure.SendState)
+  case failed(NetworkError.Code, NetworkError.SendState)
   /// The process that sent it went away.
   case abandoned
   /// The engine shuts down and has ended the attempt.
-  case parked(Failure.SendState)
+  case parked(NetworkError.SendState)
   case expired
   case cancelled
   /// Its body is not what was written.

@@ -14,16 +14,20 @@ struct FrozenLimits: Sendable, Hashable {
   init() {}
 
   /// What is wrong with a request; nil when it may be frozen.
-  func refusal(of request: FrozenRequest) -> Failure? {
-    if request.method.isSafe { return Failure(.invalidRequest, reason: "method") }
-    if request.bodyBytes > bodyBytesMax { return Failure(.bodyTooLarge, reason: "\(bodyBytesMax)") }
-    if request.url.utf8.count > urlBytesMax { return Failure(.invalidURL, reason: "length") }
-    if request.headers.block.count > headerBytesMax { return Failure(.invalidRequest, reason: "headers") }
-    if request.userInfo.count > userInfoBytesMax { return Failure(.invalidRequest, reason: "userInfo") }
-    if request.sendsKey, !request.key.isSendable { return Failure(.invalidRequest, reason: "idempotencyKey") }
+  func refusal(of request: FrozenRequest) -> NetworkError? {
+    if request.method.isSafe { return NetworkError(.invalidRequest, reason: "method") }
+    if request.bodyBytes > bodyBytesMax { return NetworkError(.bodyTooLarge, reason: "\(bodyBytesMax)") }
+    if request.url.utf8.count > urlBytesMax { return NetworkError(.invalidURL, reason: "length") }
+    if request.headers.block.count > headerBytesMax {
+      return NetworkError(.invalidRequest, reason: "headers")
+    }
+    if request.userInfo.count > userInfoBytesMax { return NetworkError(.invalidRequest, reason: "userInfo") }
+    if request.sendsKey, !request.key.isSendable {
+      return NetworkError(.invalidRequest, reason: "idempotencyKey")
+    }
     let longest = max(
       request.lane.utf8.count, request.scope.utf8.count, request.keyField.utf8.count,
       request.tag?.utf8.count ?? 0, request.dedupeKey?.utf8.count ?? 0)
-    return longest <= nameBytesMax ? nil : Failure(.invalidRequest, reason: "name")
+    return longest <= nameBytesMax ? nil : NetworkError(.invalidRequest, reason: "name")
   }
 }

@@ -30,7 +30,7 @@ extension FrozenOutcome {
   init?(decoding bytes: RawSpan) {
     guard bytes.byteCount >= Self.prefixBytes, bytes.byte(at: 0) == Self.layout else { return nil }
     var texts = TextReader(bytes, from: Self.prefixBytes)
-    guard let block = texts.next(), let headers = HeaderFields(storedBlock: block.rawBytes, 0..<block.count),
+    guard let block = texts.next(), let headers = Headers(storedBlock: block.rawBytes, 0..<block.count),
       let body = texts.next(), let method = texts.nextString(), let url = texts.nextString(),
       let key = texts.nextString(), let userInfo = texts.next(), let scope = texts.nextString()
     else { return nil }

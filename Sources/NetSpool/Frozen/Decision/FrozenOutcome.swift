@@ -6,7 +6,7 @@ struct FrozenOutcome: Sendable, Hashable {
   static let bodyBytesMax = 64 << 10
 
   var status: Int
-  var headers: HeaderFields
+  var headers: Headers
   var body: [UInt8]
   /// The body was longer than what is kept.
   var isBodyCut: Bool
@@ -20,7 +20,7 @@ struct FrozenOutcome: Sendable, Hashable {
   var doneWall: Microseconds
 
   /// Of a record whose answer came.
-  init(_ record: FrozenRecord, headers: HeaderFields, body: [UInt8], at now: FrozenMoment) {
+  init(_ record: FrozenRecord, headers: Headers, body: [UInt8], at now: FrozenMoment) {
     status = Int(record.facts.lastStatus)
     self.headers = headers.kept(bytesMax: Self.headerBytesMax)
     isBodyCut = body.count > Self.bodyBytesMax
@@ -36,10 +36,10 @@ struct FrozenOutcome: Sendable, Hashable {
   }
 }
 
-extension HeaderFields {
-  fileprivate func kept(bytesMax: Int) -> HeaderFields {
+extension Headers {
+  fileprivate func kept(bytesMax: Int) -> Headers {
     guard block.count > bytesMax else { return self }
-    var kept = HeaderFields()
+    var kept = Headers()
     for field in self {
       guard kept.block.count + field.nameBytes.count + field.valueBytes.count + 4 <= bytesMax else { break }
       kept.append(name: field.nameBytes, value: field.valueBytes)

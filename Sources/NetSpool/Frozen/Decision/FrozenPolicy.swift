@@ -14,7 +14,7 @@ struct FrozenPolicy: Sendable, Hashable {
   /// How long origins are trusted to remember a key: 23 h, since some forget after 24.
   var idempotencyWindow: Microseconds = 23 * .hour
   /// The answers that may pass. 408, 425, 429, 500, 502, 503, 504; add 423 and 507 for WebDAV.
-  var statusesRepeated: Set<Int> = RetryPolicy.transientStatuses
+  var statusesRepeated: Set<Int> = NetworkRequest.Retry.transientStatuses
   /// A poisoned request stops its lane until it is revived or discarded. Off: the lane goes on.
   var haltsLaneOnPoison = false
 

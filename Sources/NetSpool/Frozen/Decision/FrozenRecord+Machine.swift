@@ -85,7 +85,7 @@ extension FrozenRecord {
   }
 
   private mutating func fail(
-    _ code: FailureCode, _ sendState: Failure.SendState, _ situation: Situation
+    _ code: NetworkError.Code, _ sendState: NetworkError.SendState, _ situation: Situation
   ) -> FrozenAction {
     lastError = code
     if code.isOurRefusal {
@@ -128,7 +128,7 @@ extension FrozenRecord {
   }
 
   private mutating func park(
-    _ sendState: Failure.SendState, _ now: FrozenMoment, _ policy: FrozenPolicy
+    _ sendState: NetworkError.SendState, _ now: FrozenMoment, _ policy: FrozenPolicy
   ) -> FrozenAction {
     undoAttempt(unlessSent: sendState)
     facts.flags.remove(.isFirstSendOpen)
@@ -141,7 +141,7 @@ extension FrozenRecord {
 
 extension FrozenRecord {
   /// An attempt of which no byte left was none.
-  private mutating func undoAttempt(unlessSent sendState: Failure.SendState) {
+  private mutating func undoAttempt(unlessSent sendState: NetworkError.SendState) {
     guard sendState == .notSent else { return }
     facts.attempts -= 1
     if facts.flags.contains(.isFirstSendOpen) { facts.firstSend = nil }
@@ -176,7 +176,7 @@ extension FrozenRecord {
   }
 }
 
-extension FailureCode {
+extension NetworkError.Code {
   /// It can never be sent, or its answer never be taken: no time changes that.
   fileprivate var isOurRefusal: Bool {
     switch self {

@@ -29,7 +29,7 @@ extension FrozenRecord {
     facts.append(to: &bytes, at: now)
     bytes.append(integer: Int64(request.bodyBytes))
     request.append(to: &bytes)
-    bytes.append(text: lastError?.rawValue ?? "")
+    bytes.append(text: lastError?.description ?? "")
     return bytes
   }
 
@@ -40,7 +40,8 @@ extension FrozenRecord {
     guard let request = FrozenRequest(&texts, bodyBytes: bytes.integer(at: 72, as: Int64.self)),
       let error = texts.nextString(), texts.isAtEnd
     else { return nil }
-    self.init(request, facts: facts, lastError: FailureCode(rawValue: error))
+    self.init(
+      request, facts: facts, lastError: NetworkError.Code.Word(rawValue: error).map { NetworkError.Code($0) })
   }
 }
 
@@ -110,7 +111,7 @@ extension FrozenRequest {
 
   fileprivate init?(_ texts: inout TextReader, bodyBytes: Int64) {
     guard bodyBytes >= 0, let method = texts.nextString(), let url = texts.nextString(),
-      let block = texts.next(), let headers = HeaderFields(storedBlock: block.rawBytes, 0..<block.count),
+      let block = texts.next(), let headers = Headers(storedBlock: block.rawBytes, 0..<block.count),
       let secret = texts.nextString(), let key = texts.nextString(), let keyField = texts.nextString(),
       let lane = texts.nextString(), let tag = texts.nextOptional(), let userInfo = texts.next(),
       let scope = texts.nextString(), let dedupeKey = texts.nextOptional(), texts.next() != nil

@@ -3,9 +3,9 @@ struct FrozenRecord: Sendable, Hashable {
   var facts: FrozenFacts
   let request: FrozenRequest
   /// Why the last attempt failed.
-  var lastError: FailureCode?
+  var lastError: NetworkError.Code?
 
-  init(_ request: FrozenRequest, facts: FrozenFacts, lastError: FailureCode? = nil) {
+  init(_ request: FrozenRequest, facts: FrozenFacts, lastError: NetworkError.Code? = nil) {
     self.request = request
     self.facts = facts
     self.lastError = lastError

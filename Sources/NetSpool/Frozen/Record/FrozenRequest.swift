@@ -3,7 +3,7 @@ struct FrozenRequest: Sendable, Hashable {
   var method: Method
   var url: String
   /// Without the fields in `secretFields`.
-  var headers = HeaderFields()
+  var headers = Headers()
   /// Names of fields whose values are never written to a disk: asked for again before each attempt.
   var secretFields: [String] = []
   var key: IdempotencyKey
@@ -29,7 +29,7 @@ struct FrozenRequest: Sendable, Hashable {
   }
 
   /// Takes fields over, the values of secret ones left out.
-  mutating func setHeaders(_ fields: HeaderFields, isSecret: (String) -> Bool) {
+  mutating func setHeaders(_ fields: Headers, isSecret: (String) -> Bool) {
     let secret = Set(fields.map(\.name).filter(isSecret))
     headers = fields
     for name in secret { headers.remove(name: name) }

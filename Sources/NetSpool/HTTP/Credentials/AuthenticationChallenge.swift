@@ -11,7 +11,7 @@ struct AuthenticationChallenge: Sendable, Hashable {
   private static let countMax = 16
 
   /// All challenges of an answer, in order. What cannot be read ends its field; what came before it counts.
-  static func all(in fields: HeaderFields, named name: String = "WWW-Authenticate") -> [Self] {
+  static func all(in fields: Headers, named name: String = "WWW-Authenticate") -> [Self] {
     var challenges: [Self] = []
     for value in fields.allBytes(name) {
       var reader = ChallengeReader(value)

@@ -29,7 +29,7 @@ enum AuthenticationDecision: Sendable, Hashable {
   static let roundsMax = 2
 
   static func make(
-    _ scheme: Credential.Scheme?, challenges: [AuthenticationChallenge], sent: Sent
+    _ scheme: NetworkCredentials.Scheme?, challenges: [AuthenticationChallenge], sent: Sent
   ) -> AuthenticationDecision {
     switch scheme {
     case nil, .bearer, .fields, .ntlm, .basic(_, _, preemptive: true): .refused

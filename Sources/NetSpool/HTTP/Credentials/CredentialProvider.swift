@@ -4,12 +4,12 @@ internal import Synchronization
 ///
 /// What it gave is kept in memory, by origin, and goes with every further request until it is refused.
 final class CredentialProvider: Sendable {
-  typealias Ask = @Sendable (CredentialQuestion) async throws -> Credential?
-  typealias Answer = @Sendable (Result<Held, Failure>) -> Void
+  typealias Ask = @Sendable (NetworkCredentials.Refusal) async throws -> NetworkCredentials?
+  typealias Answer = @Sendable (Result<Held, NetworkError>) -> Void
 
   /// What was given last, and how many times it was asked for.
   struct Held: Sendable {
-    var credential: Credential?
+    var credential: NetworkCredentials?
     var generation: UInt64 = 0
   }
 
@@ -34,7 +34,8 @@ final class CredentialProvider: Sendable {
   /// Any thread. Answers, perhaps at once and perhaps from another thread, with something newer than the
   /// generation that was refused, or with why there is none.
   func renew(
-    _ refused: UInt64, for origin: String, _ question: CredentialQuestion, then answer: @escaping Answer
+    _ refused: UInt64, for origin: String, _ question: NetworkCredentials.Refusal,
+    then answer: @escaping Answer
   ) {
     enum Step { case newer(Held), ask, wait }
     let step: Step = places.withLock { places in
@@ -52,8 +53,8 @@ final class CredentialProvider: Sendable {
     }
   }
 
-  private func run(_ question: CredentialQuestion, _ origin: String) async {
-    let result: Result<Credential?, Failure>
+  private func run(_ question: NetworkCredentials.Refusal, _ origin: String) async {
+    let result: Result<NetworkCredentials?, NetworkError>
     do {
       let credential = try await ask(question)
       try credential?.check()
@@ -79,8 +80,9 @@ final class CredentialProvider: Sendable {
   }
 
   /// The text of a stranger's error may hold a secret; its type does not.
-  private static func failure(_ error: any Error) -> Failure {
-    (error as? Failure)
-      ?? Failure(.authenticationFailed, reason: "the provider threw \(type(of: error))", sendState: .answered)
+  private static func failure(_ error: any Error) -> NetworkError {
+    (error as? NetworkError)
+      ?? NetworkError(
+        .authenticationFailed, reason: "the provider threw \(type(of: error))", sendState: .answered)
   }
 }

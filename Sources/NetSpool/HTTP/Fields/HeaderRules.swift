@@ -5,12 +5,12 @@
 /// is not repeated, it may be a secret.
 enum HeaderRules {
   /// A token, and not CONNECT, which would turn the connection into a tunnel (RFC 9110 section 9.3.6).
-  static func check(_ method: Method) throws(Failure) {
+  static func check(_ method: Method) throws(NetworkError) {
     guard method == .get || isToken(method.name) && method.name != "CONNECT" else { throw invalid("method") }
   }
 
   /// The name a token, the value without CR, LF and NUL (RFC 9110 sections 5.1 and 5.5).
-  static func check(name: some StringProtocol, value: some StringProtocol) throws(Failure) {
+  static func check(name: some StringProtocol, value: some StringProtocol) throws(NetworkError) {
     guard isToken(name) else { throw invalid("headerName") }
     guard !value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
       throw invalid("headerValue")
@@ -19,7 +19,7 @@ enum HeaderRules {
 
   /// Fields that were appended unchecked: a line end inside a name or value shows as a line too many, or
   /// as one that does not end in CR LF.
-  static func check(_ fields: HeaderFields) throws(Failure) {
+  static func check(_ fields: Headers) throws(NetworkError) {
     let bytes = fields.block.span
     var start = 0
     var lines = 0
@@ -31,7 +31,7 @@ enum HeaderRules {
     guard lines == fields.count, start == bytes.count else { throw invalid("headerValue") }
   }
 
-  private static func checkLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(Failure) {
+  private static func checkLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(NetworkError) {
     guard !line.isEmpty, bytes[line.upperBound - 1] == 0x0D else { throw invalid("headerValue") }
     var index = line.lowerBound
     while index < line.upperBound, bytes[index].isTokenByte { index += 1 }
@@ -47,5 +47,7 @@ enum HeaderRules {
     !text.isEmpty && text.utf8.allSatisfy(\.isTokenByte)
   }
 
-  private static func invalid(_ reason: String) -> Failure { Failure(.invalidRequest, reason: reason) }
+  private static func invalid(_ reason: String) -> NetworkError {
+    NetworkError(.invalidRequest, reason: reason)
+  }
 }

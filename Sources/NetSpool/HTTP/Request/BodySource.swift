@@ -11,14 +11,14 @@ protocol BodySource: AnyObject {
   var canRewind: Bool { get }
 
   /// Takes hold of what it reads from. Throws `.uploadSourceFailed` while nothing was sent yet.
-  func open() throws(Failure)
+  func open() throws(NetworkError)
 
   /// Fills some or all of a buffer that is not empty. Throws `.uploadSourceFailed`,
   /// `.uploadLengthMismatch`.
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> BodyRead
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead
 
   /// Starts again at the first byte.
-  func rewind() throws(Failure)
+  func rewind() throws(NetworkError)
 
   /// Lets go of everything; also called when the request ended early.
   func close()
@@ -32,17 +32,4 @@ enum BodyRead: Hashable, Sendable {
   case pause
   /// No more bytes will come.
   case end
-}
-
-/// A body that someone else produces, once per attempt: what stands in a request until it is sent.
-protocol UploadSource: Sendable {
-  /// Bytes in all; nil: not known.
-  var length: Int64? { get }
-
-  /// `makeSource` can be called again and gives the same bytes. If not, the request is neither retried
-  /// nor frozen.
-  var canReopen: Bool { get }
-
-  /// A source for one attempt. It may call `ready`, from any thread, after a read that gave `.pause`.
-  func makeSource(ready: @escaping @Sendable () -> Void) throws(Failure) -> any BodySource
 }

@@ -10,12 +10,12 @@ struct DecodingLimits: Sendable, Hashable {
   init() {}
 
   /// Throws `decompressionLimit(absolute)` or `(ratio)`.
-  func check(decoded: Int64, received: Int64) throws(Failure) {
+  func check(decoded: Int64, received: Int64) throws(NetworkError) {
     if decoded > decodedBytesMax { throw Self.failure("absolute") }
     if decoded > ratioFreeBytes && decoded / ratioMax > received { throw Self.failure("ratio") }
   }
 
-  private static func failure(_ which: String) -> Failure {
-    Failure(.decompressionLimit, reason: which, sendState: .answered)
+  private static func failure(_ which: String) -> NetworkError {
+    NetworkError(.decompressionLimit, reason: which, sendState: .answered)
   }
 }

@@ -2,7 +2,7 @@ internal import Glibc
 
 extension FileIdentity {
   /// The fingerprint of a file that is to be sent. Throws `.uploadSourceFailed`.
-  static func promised(by path: String) throws(Failure) -> FileIdentity {
+  static func promised(by path: String) throws(NetworkError) -> FileIdentity {
     do throws(SystemError) {
       let identity = try FileIdentity(path: path)
       guard identity.isRegular else { throw SystemError(number: EINVAL, call: "stat") }
@@ -12,7 +12,7 @@ extension FileIdentity {
     }
   }
 
-  static func failure(_ error: SystemError) -> Failure {
+  static func failure(_ error: SystemError) -> NetworkError {
     let reason =
       switch error.number {
       case ENOENT, ENOTDIR: "missing"
@@ -20,6 +20,6 @@ extension FileIdentity {
       case EINVAL: "notAFile"
       default: error.call
       }
-    return Failure(.uploadSourceFailed, reason: reason, underlying: .errno(error.number))
+    return NetworkError(.uploadSourceFailed, reason: reason, underlying: .errno(error.number))
   }
 }

@@ -1,4 +1,4 @@
-extension CoreMultipart {
+extension Multipart {
   /// The body as it will be sent: stretches of bytes and whole files, with its length known.
   struct Layout: Hashable, Sendable {
     enum Segment: Hashable, Sendable {
@@ -21,7 +21,7 @@ extension CoreMultipart {
 
   /// Takes the fingerprint of every file, without reading one. Blocks as long as the disk needs.
   /// Throws `.uploadSourceFailed` for a missing file, `.invalidRequest` for a part that cannot be written.
-  func layout() throws(Failure) -> Layout {
+  func layout() throws(NetworkError) -> Layout {
     var layout = Layout()
     for part in parts {
       layout.append(.bytes(try head(of: part)))
@@ -36,7 +36,7 @@ extension CoreMultipart {
   }
 
   /// The boundary line and the part's header fields, in the order in which curl writes them.
-  func head(of part: Part) throws(Failure) -> [UInt8] {
+  func head(of part: Part) throws(NetworkError) -> [UInt8] {
     try check(part)
     var head = Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"".utf8)
     Self.appendQuoted(Self.normalizedNewlines(part.name), to: &head)
@@ -50,13 +50,13 @@ extension CoreMultipart {
     return head
   }
 
-  private func check(_ part: Part) throws(Failure) {
+  private func check(_ part: Part) throws(NetworkError) {
     let names = [part.name, part.fileName ?? ""]
     guard !names.contains(where: { $0.utf8.contains(0) }) else {
-      throw Failure(.invalidRequest, reason: "partName")
+      throw NetworkError(.invalidRequest, reason: "partName")
     }
     guard !(part.mimeType ?? "").utf8.contains(where: \.isControl) else {
-      throw Failure(.invalidRequest, reason: "partType")
+      throw NetworkError(.invalidRequest, reason: "partType")
     }
   }
 

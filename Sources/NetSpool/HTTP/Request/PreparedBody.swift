@@ -3,8 +3,8 @@ enum PreparedBody: Sendable {
   case none
   case bytes([UInt8])
   case file(path: String, promised: FileIdentity)
-  case multipart(CoreMultipart.Layout)
-  case stream(any UploadSource)
+  case multipart(Multipart.Layout)
+  case stream(any UploadStream)
 
   /// Bytes in all; nil: not known, so it is sent in chunks.
   var length: Int64? {
@@ -19,6 +19,6 @@ enum PreparedBody: Sendable {
 
   /// A second attempt can send the same bytes.
   var canReplay: Bool {
-    if case .stream(let source) = self { source.canReopen } else { true }
+    if case .stream(let source) = self { source.isReopenable } else { true }
   }
 }

@@ -1,13 +1,11 @@
 /// A proxy, and who we are to it.
 struct ProxySettings: Sendable, Hashable {
-  enum Scheme: Sendable, Hashable { case basic, digest, ntlm }
-
   struct Account: Sendable, Hashable {
-    var scheme: Scheme
+    var scheme: NetworkEngine.Proxy.Authentication
     var user: String
     var password: Secret
 
-    init(scheme: Scheme, user: String, password: Secret) {
+    init(scheme: NetworkEngine.Proxy.Authentication, user: String, password: Secret) {
       self.scheme = scheme
       self.user = user
       self.password = password

@@ -9,7 +9,7 @@ protocol LentBytes: AnyObject, Sendable {
   }
 
   /// Calls a closure with the bytes, which the lender leaves alone meanwhile.
-  func withUnsafeBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result
+  func withUnsafeBytes<Result, Thrown: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Thrown) -> Result
+  ) throws(Thrown) -> Result
 }

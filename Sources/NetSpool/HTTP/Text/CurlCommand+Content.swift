@@ -22,8 +22,8 @@ extension CurlCommand {
     switch body {
     case .none: return empty()
     case .bytes(let bytes, _), .json(let bytes): return data(bytes, redaction)
-    case .form(let parameters): return data(FormBody.encode(parameters), redaction)
-    case .custom(_, let parameters, let encode):
+    case .form(let parameters): return data(FormBody.encode(parameters.pairs), redaction)
+    case .custom(_, let encode):
       return (try? encode(parameters)).map { data($0, redaction) } ?? empty()
     case .file(let path, _): return file(path)
     case .stream: return upload("-")

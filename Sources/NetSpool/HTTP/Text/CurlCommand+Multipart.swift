@@ -1,6 +1,6 @@
 extension CurlCommand {
   /// One `-F` or `--form-string` per part; nil if curl's syntax cannot say one of them.
-  func formWords(_ multipart: CoreMultipart, _ redaction: Redaction?) -> CurlContent? {
+  func formWords(_ multipart: Multipart, _ redaction: Redaction?) -> CurlContent? {
     var words: [String] = []
     for part in multipart.parts {
       guard let pair = Self.formWord(Self.masking(part, redaction)) else { return nil }
@@ -11,7 +11,7 @@ extension CurlCommand {
   }
 
   /// The whole body, its boundary too, from commands that print and `cat` it piece by piece.
-  func pipedMultipart(_ multipart: CoreMultipart, _ redaction: Redaction?) -> CurlContent {
+  func pipedMultipart(_ multipart: Multipart, _ redaction: Redaction?) -> CurlContent {
     var pieces: [String] = []
     var held: [UInt8] = []
     for part in multipart.parts {
@@ -31,7 +31,7 @@ extension CurlCommand {
       impliedMethod: "POST", impliedType: FormBody.contentType, contentType: multipart.contentType)
   }
 
-  private static func masking(_ part: CoreMultipart.Part, _ redaction: Redaction?) -> CoreMultipart.Part {
+  private static func masking(_ part: Multipart.Part, _ redaction: Redaction?) -> Multipart.Part {
     guard let redaction, case .bytes(let bytes) = part.content else { return part }
     var masked = part
     let isSecret = Redaction.isSecret(key: part.name.utf8)
@@ -39,7 +39,7 @@ extension CurlCommand {
     return masked
   }
 
-  private static func formWord(_ part: CoreMultipart.Part) -> (option: String, value: String)? {
+  private static func formWord(_ part: Multipart.Part) -> (option: String, value: String)? {
     guard isFormName(part.name), let attributes = attributes(of: part) else { return nil }
     switch part.content {
     case .file(let path):
@@ -54,7 +54,7 @@ extension CurlCommand {
   }
 
   /// `;type=` and `;filename=`; nil if curl would not give them back as they are.
-  private static func attributes(of part: CoreMultipart.Part) -> String? {
+  private static func attributes(of part: Multipart.Part) -> String? {
     var attributes = ""
     if let type = part.sentType {
       guard isFormType(type) else { return nil }

@@ -4,7 +4,7 @@
 /// unless asked for. Bytes that are no text, and text too long for an argument, are piped into curl.
 struct CurlCommand: Sendable {
   /// How the request authenticates, other than by a header field of its own.
-  enum Credential: Sendable {
+  enum NetworkCredentials: Sendable {
     case basic(user: String, password: String)
     case digest(user: String, password: String)
     case ntlm(user: String, password: String)
@@ -13,11 +13,13 @@ struct CurlCommand: Sendable {
 
   var method: Method
   var url: String
-  var headers = HeaderFields()
+  var headers = Headers()
   /// Masked whatever their names.
-  var secretHeaders = HeaderFields()
-  var body = RequestBody.none
-  var credential: Credential?
+  var secretHeaders = Headers()
+  var body = NetworkRequest.Body.none
+  /// For a body with an encoder of its own.
+  var parameters = Parameters([])
+  var credential: NetworkCredentials?
   /// The client certificate.
   var certificate: ClientCertificate?
   /// More of curl's own words, without secrets: `["--insecure"]`, `["--max-time", "5"]`.

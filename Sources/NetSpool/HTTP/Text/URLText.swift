@@ -13,8 +13,8 @@ enum URLText {
   /// Throws `.invalidURL` (`noHost`, `controlByte`, `tooLong`).
   static func make(
     scheme: String, host: String?, port: Int?, basePath: String, path: String?
-  ) throws(Failure) -> String {
-    guard let host, !host.isEmpty else { throw Failure(.invalidURL, reason: "noHost") }
+  ) throws(NetworkError) -> String {
+    guard let host, !host.isEmpty else { throw NetworkError(.invalidURL, reason: "noHost") }
     let (path, rest) = splitPath((path ?? "").utf8)
     var url = Array("\(scheme)://\(bracketed(host))".utf8)
     if let port { url += ":\(port)".utf8 }
@@ -30,8 +30,8 @@ enum URLText {
 
   /// An absolute URL as given, with spaces and non-ASCII bytes behind the host escaped, as browsers do.
   /// Throws `.invalidURL` (`empty`, `controlByte`, `tooLong`).
-  static func absolute(_ text: String) throws(Failure) -> String {
-    guard !text.isEmpty else { throw Failure(.invalidURL, reason: "empty") }
+  static func absolute(_ text: String) throws(NetworkError) -> String {
+    guard !text.isEmpty else { throw NetworkError(.invalidURL, reason: "empty") }
     try refuseControlBytes(text.utf8)
     guard text.utf8.contains(where: needsEscape) else { return try checkedLength(text) }
     let start = endOfAuthority(text)
@@ -42,7 +42,7 @@ enum URLText {
 
   /// The URL with these parameters at the end of its query, before a fragment.
   /// Throws `.invalidURL` (`tooLong`).
-  static func appending(_ parameters: [Parameter], to url: String) throws(Failure) -> String {
+  static func appending(_ parameters: [Parameter], to url: String) throws(NetworkError) -> String {
     guard !parameters.isEmpty else { return url }
     let fragment = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.utf8.endIndex
     var output = Array(url.utf8[..<fragment])
@@ -64,7 +64,7 @@ extension URLText {
   private static let ampersand = UInt8(ascii: "&")
 
   /// Appends a part behind exactly one slash; a part of slashes only is none.
-  private static func appendPath(_ part: Substring.UTF8View, to url: inout [UInt8]) throws(Failure) {
+  private static func appendPath(_ part: Substring.UTF8View, to url: inout [UInt8]) throws(NetworkError) {
     try refuseControlBytes(part)
     let trimmed = part.drop { $0 == slash }
     guard !trimmed.isEmpty else { return }
@@ -105,16 +105,16 @@ extension URLText {
 
   private static func needsEscape(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x80 }
 
-  private static func refuseControlBytes(_ bytes: some Sequence<UInt8>) throws(Failure) {
-    if bytes.contains(where: \.isControl) { throw Failure(.invalidURL, reason: "controlByte") }
+  private static func refuseControlBytes(_ bytes: some Sequence<UInt8>) throws(NetworkError) {
+    if bytes.contains(where: \.isControl) { throw NetworkError(.invalidURL, reason: "controlByte") }
   }
 
-  private static func checkedLength(_ url: String) throws(Failure) -> String {
-    guard url.utf8.count <= bytesMax else { throw Failure(.invalidURL, reason: "tooLong") }
+  private static func checkedLength(_ url: String) throws(NetworkError) -> String {
+    guard url.utf8.count <= bytesMax else { throw NetworkError(.invalidURL, reason: "tooLong") }
     return url
   }
 
-  private static func checkedLength(_ url: [UInt8]) throws(Failure) -> String {
+  private static func checkedLength(_ url: [UInt8]) throws(NetworkError) -> String {
     try checkedLength(String(decoding: url, as: UTF8.self))
   }
 }

@@ -31,7 +31,7 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
   ///   - status: of the answer, if there was one.
   ///   - failure: why the attempt failed, if it did.
   /// Nil when it says nothing about the origin: we ended it, or our disk did, or there was no network.
-  init?(status: Int?, failure: Failure?) {
+  init?(status: Int?, failure: NetworkError?) {
     if let status {
       self = (502...504).contains(status) ? .unavailable : .answered
       return
@@ -40,7 +40,7 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
     self = evidence
   }
 
-  private static func of(_ failure: Failure) -> OriginEvidence? {
+  private static func of(_ failure: NetworkError) -> OriginEvidence? {
     switch failure.code {
     case .resolveFailed: .unresolved
     case .connectFailed: failure.reason == "unreachable" ? .unreached : .refused

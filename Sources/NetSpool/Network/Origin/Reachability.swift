@@ -1,7 +1,4 @@
-/// Whether there is any use in sending.
-enum Reachability: Hashable, Sendable, CaseIterable {
-  case noRoute, originDown, degraded, reachable
-
+extension NetworkEngine.Reachability {
   /// - Parameters:
   ///   - needsRoute: false for an origin on this machine.
   ///   - health: nil when there is no one origin to ask about.

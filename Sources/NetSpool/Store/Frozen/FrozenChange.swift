@@ -76,4 +76,4 @@ struct FrozenReceipt: Sendable, Equatable {
 }
 
 /// On the store thread, which must not be made to wait.
-typealias FrozenCallback = @Sendable (Result<FrozenReceipt, Failure>) -> Void
+typealias FrozenCallback = @Sendable (Result<FrozenReceipt, NetworkError>) -> Void

@@ -11,7 +11,7 @@ extension FrozenStore {
   /// the owner keeps there. Rows that became damaged since it was opened are left out.
   func scan(
     from number: UInt64 = 0, _ visit: (_ number: UInt64, _ lane: KeyDigest, _ payload: RawSpan) -> Bool
-  ) throws(Failure) {
+  ) throws(NetworkError) {
     try core.read { transaction throws(StoreError) in
       try transaction.forEach(from: RecordKey(ordered: number), in: core.tables.rec) { record in
         guard let number = record.number, FrozenRow.isWhole(record.value, number) else { return true }
@@ -23,12 +23,12 @@ extension FrozenStore {
   }
 
   /// One request; nil when it is not there, `storeCorrupt` when its bytes are not what was written.
-  func row(_ number: UInt64) throws(Failure) -> FrozenRow? {
+  func row(_ number: UInt64) throws(NetworkError) -> FrozenRow? {
     let (isThere, row) = try core.read { transaction throws(StoreError) in
       let bytes = try transaction.bytes(at: RecordKey(ordered: number), in: core.tables.rec)
       return (bytes != nil, bytes.flatMap { FrozenRow(number, decoding: $0.rawBytes) })
     }
-    if isThere && row == nil { throw Failure(.storeCorrupt, reason: "record \(number)") }
+    if isThere && row == nil { throw NetworkError(.storeCorrupt, reason: "record \(number)") }
     return row
   }
 
@@ -36,7 +36,7 @@ extension FrozenStore {
   /// bytes are not what was written are left out, and go with the next sweep.
   func endings(
     _ kind: Endings, from number: UInt64 = 0, atMost count: Int = .max
-  ) throws(Failure) -> [(number: UInt64, ending: FrozenEnding)] {
+  ) throws(NetworkError) -> [(number: UInt64, ending: FrozenEnding)] {
     let table = table(kind)
     return try core.read { transaction throws(StoreError) in
       var endings: [(number: UInt64, ending: FrozenEnding)] = []
@@ -50,7 +50,7 @@ extension FrozenStore {
     }
   }
 
-  func ending(_ kind: Endings, _ number: UInt64) throws(Failure) -> FrozenEnding? {
+  func ending(_ kind: Endings, _ number: UInt64) throws(NetworkError) -> FrozenEnding? {
     let table = table(kind)
     return try core.read { transaction throws(StoreError) in
       try transaction.bytes(at: RecordKey(ordered: number), in: table)

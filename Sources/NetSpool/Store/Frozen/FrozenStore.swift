@@ -32,7 +32,7 @@ final class FrozenStore: Sendable {
   var statistics: FrozenStatistics { core.withShared { $0.statistics } }
 
   /// Why nothing is written any more; nil while all is well.
-  var failure: Failure? { core.withShared { $0.failure } }
+  var failure: NetworkError? { core.withShared { $0.failure } }
 }
 
 // MARK: Opening and closing
@@ -44,11 +44,11 @@ extension FrozenStore {
   ///
   /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull`, `tooManyOpenFiles` or
   /// `engineStartFailed`. A damaged file is no error: it is moved aside (see `opening`).
-  static func open(_ settings: FrozenStoreSettings) throws(Failure) -> FrozenStore {
+  static func open(_ settings: FrozenStoreSettings) throws(NetworkError) -> FrozenStore {
     let environment = try Environment.open(settings.environment)
     guard owned.withLock({ $0.insert(environment.identity).inserted }) else {
       environment.drop()
-      throw Failure(.storeInUse, reason: String(getpid()))
+      throw NetworkError(.storeInUse, reason: String(getpid()))
     }
     do {
       let (tables, report) = try recover(environment)
@@ -65,14 +65,14 @@ extension FrozenStore {
   /// What `open` would find in a directory, which must be there. Nothing in it is changed, and nobody can open it meanwhile.
   static func inspect(
     _ settings: FrozenStoreSettings
-  ) throws(Failure) -> EnvironmentOpening.Found {
+  ) throws(NetworkError) -> EnvironmentOpening.Found {
     try EnvironmentOpener(place: EnvironmentPlace(settings.environment), settings: settings.environment)
       .inspect()
   }
 
   private static func recover(
     _ environment: Environment
-  ) throws(Failure) -> (FrozenTables, FrozenRecovery.Report) {
+  ) throws(NetworkError) -> (FrozenTables, FrozenRecovery.Report) {
     let (tables, report): (FrozenTables, FrozenRecovery.Report?)
     do {
       (tables, report) = try environment.write { transaction throws(StoreError) in
@@ -84,7 +84,7 @@ extension FrozenStore {
     } catch {
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
     }
-    guard let report else { throw Failure(.storeOpenFailed, reason: "newerSchema") }
+    guard let report else { throw NetworkError(.storeOpenFailed, reason: "newerSchema") }
     return (tables, report)
   }
 
@@ -116,10 +116,10 @@ extension FrozenStore {
   /// closed.
   func submit(_ change: FrozenChange, _ callback: FrozenCallback? = nil) {
     guard core.environment.isOurs else {
-      callback?(.failure(Failure(.usedAfterFork)))
+      callback?(.failure(NetworkError(.usedAfterFork)))
       return
     }
     if core.submit(FrozenStoreCore.Work(change: change, callback: callback)) { return }
-    callback?(.failure(Failure(.engineClosed)))
+    callback?(.failure(NetworkError(.engineClosed)))
   }
 }

@@ -24,7 +24,7 @@ final class FrozenStoreCore: Sendable {
     var isAsleep = false
     var isClosing = false
     /// The disk refused: nothing is written any more.
-    var failure: Failure?
+    var failure: NetworkError?
     var statistics = FrozenStatistics()
 
     mutating func wake() -> Bool {
@@ -50,14 +50,14 @@ final class FrozenStoreCore: Sendable {
     shared.withLock { body(&$0) }
   }
 
-  func start(_ meta: FrozenMeta) throws(Failure) {
+  func start(_ meta: FrozenMeta) throws(NetworkError) {
     do {
       let started = try SystemThread.start(name: "netspool-frozen") { [self] in
         FrozenStoreThread(self, meta).run()
       }
       thread.withLock { $0 = started }
     } catch {
-      throw Failure(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+      throw NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
     }
   }
 
@@ -92,10 +92,10 @@ final class FrozenStoreCore: Sendable {
 extension FrozenStoreCore {
   func read<Result: Sendable>(
     _ body: (borrowing ReadTransaction) throws(StoreError) -> Result
-  ) throws(Failure) -> Result {
-    guard environment.isOurs else { throw Failure(.usedAfterFork) }
-    return try mapUse.withLock { isThere throws(Failure) in
-      guard isThere else { throw Failure(.engineClosed) }
+  ) throws(NetworkError) -> Result {
+    guard environment.isOurs else { throw NetworkError(.usedAfterFork) }
+    return try mapUse.withLock { isThere throws(NetworkError) in
+      guard isThere else { throw NetworkError(.engineClosed) }
       do throws(StoreError) {
         let transaction = try environment.read()
         return try body(transaction)

@@ -137,7 +137,7 @@ struct FrozenStoreThread: ~Copyable {
     retriesAt = .max
   }
 
-  private static func refuse(_ batch: [FrozenStoreCore.Work], _ failure: Failure) {
+  private static func refuse(_ batch: [FrozenStoreCore.Work], _ failure: NetworkError) {
     for work in batch { work.callback?(.failure(failure)) }
   }
 
@@ -145,6 +145,6 @@ struct FrozenStoreThread: ~Copyable {
     let last = held
     held = []
     perform(last)
-    Self.refuse(held, Failure(.storageFull, reason: "closing"))
+    Self.refuse(held, NetworkError(.storageFull, reason: "closing"))
   }
 }

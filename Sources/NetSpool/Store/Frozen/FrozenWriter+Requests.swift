@@ -41,14 +41,14 @@ extension FrozenWriter {
     for bytes: Int, _ transaction: borrowing WriteTransaction
   ) throws(Refusal) {
     let records = try reading { () throws(StoreError) in try transaction.size(of: tables.rec).records }
-    if records >= settings.recordsMax { throw .refused(Failure(.queueFull, reason: "frozenRecords")) }
+    if records >= settings.recordsMax { throw .refused(NetworkError(.queueFull, reason: "frozenRecords")) }
     // Pages that a long value fills, and those of the trees that may split: more than it will be.
     let needed = bytes + 8 * environment.pageBytes
     if room < needed {
       let pages = try reading { () throws(StoreError) in try tables.usedPages(transaction) }
       room = acceptedBytesMax - pages * environment.pageBytes
     }
-    guard room >= needed else { throw .refused(Failure(.queueFull, reason: "frozenBytes")) }
+    guard room >= needed else { throw .refused(NetworkError(.queueFull, reason: "frozenBytes")) }
     room -= needed
   }
 
@@ -95,7 +95,7 @@ extension FrozenWriter {
     let kept = try reading { () throws(StoreError) -> [UInt8]? in
       try transaction.bytes(number, in: tables.remains)
     }
-    guard let kept, kept.count >= 8 else { throw .refused(Failure(.invalidRequest, reason: "body")) }
+    guard let kept, kept.count >= 8 else { throw .refused(NetworkError(.invalidRequest, reason: "body")) }
     var row = revived
     row.bodyBytes = kept.count - 8
     row.bodyChecksum = kept.rawBytes.integer(at: 0)
@@ -172,6 +172,6 @@ extension FrozenWriter {
   }
 
   static func damaged(_ number: UInt64) -> Refusal {
-    .refused(Failure(.storeCorrupt, reason: "record \(number)"))
+    .refused(NetworkError(.storeCorrupt, reason: "record \(number)"))
   }
 }

@@ -28,11 +28,11 @@ struct FrozenWriter: ~Copyable {
   /// has its failure for a result, and the others are written.
   mutating func write(
     _ changes: [FrozenChange]
-  ) throws(StoreError) -> [Result<FrozenReceipt, Failure>] {
+  ) throws(StoreError) -> [Result<FrozenReceipt, NetworkError>] {
     nextMeta = meta
     room = 0
     var transaction = try WriteTransaction(environment)
-    var results: [Result<FrozenReceipt, Failure>] = []
+    var results: [Result<FrozenReceipt, NetworkError>] = []
     results.reserveCapacity(changes.count)
     for change in changes { results.append(try apply(change, &transaction)) }
     if nextMeta != meta {
@@ -52,7 +52,7 @@ struct FrozenWriter: ~Copyable {
 
   private mutating func apply(
     _ change: FrozenChange, _ transaction: inout WriteTransaction
-  ) throws(StoreError) -> Result<FrozenReceipt, Failure> {
+  ) throws(StoreError) -> Result<FrozenReceipt, NetworkError> {
     if !change.isAcceptance { room = 0 }
     do throws(Refusal) {
       switch change {
@@ -92,6 +92,6 @@ struct FrozenWriter: ~Copyable {
   /// Why a change was not made: the transaction is lost, or only this change is refused.
   enum Refusal: Error {
     case store(StoreError)
-    case refused(Failure)
+    case refused(NetworkError)
   }
 }

@@ -25,7 +25,7 @@ struct EnvironmentInspection {
   let settings: EnvironmentSettings
 
   /// Throws for what is not ours to touch.
-  func run() throws(Failure) -> Verdict {
+  func run() throws(NetworkError) -> Verdict {
     guard let status = place.dataStatus(), status.bytes > 0 || !status.isRegular else {
       return Verdict(finding: .nothing, layout: settings.layout)
     }
@@ -40,7 +40,7 @@ struct EnvironmentInspection {
   }
 
   /// Somebody else's file, or the stamp is gone: what was left undone cannot be told.
-  private func inspectUnstamped(_ check: borrowing TreeCheck) throws(Failure) -> Verdict {
+  private func inspectUnstamped(_ check: borrowing TreeCheck) throws(NetworkError) -> Verdict {
     try refuseOtherVersions(check)
     guard let why = settings.isDisposable ? "no stamp" : check.damage() else {
       return Verdict(finding: .whole, layout: settings.layout)
@@ -50,7 +50,7 @@ struct EnvironmentInspection {
 
   private func inspect(
     _ check: borrowing TreeCheck, _ identity: FileIdentity?, _ stamp: EnvironmentStamp
-  ) throws(Failure) -> Verdict {
+  ) throws(NetworkError) -> Verdict {
     let broken = stamp.state == .opening ? stamp.brokenOpenings : 0
     var verdict = Verdict(finding: .whole, layout: stamp.layout, brokenOpenings: broken + 1)
     if settings.isDisposable && isOutdated(stamp) {
@@ -89,7 +89,7 @@ struct EnvironmentInspection {
     return isUntouched ? check.damageOfMetaPages() : check.damage()
   }
 
-  private func refuseOtherVersions(_ check: borrowing TreeCheck) throws(Failure) {
+  private func refuseOtherVersions(_ check: borrowing TreeCheck) throws(NetworkError) {
     if let reason = check.otherVersion() { throw EnvironmentPlace.refusal(reason) }
   }
 }

@@ -27,7 +27,7 @@ struct EnvironmentOpener {
   let place: EnvironmentPlace
   let settings: EnvironmentSettings
 
-  func open() throws(Failure) -> Environment {
+  func open() throws(NetworkError) -> Environment {
     try place.lockDirectory(patience: settings.patience)
     defer { place.unlockDirectory() }
     guard place.lockUseAlone() else { return try join() }
@@ -36,21 +36,21 @@ struct EnvironmentOpener {
   }
 
   /// What `open` would find, unless another process has it.
-  func inspect() throws(Failure) -> EnvironmentOpening.Found {
+  func inspect() throws(NetworkError) -> EnvironmentOpening.Found {
     try place.lockDirectory(patience: settings.patience)
     defer { place.unlockDirectory() }
     guard place.lockUseAlone() else {
-      throw Failure(.storeInUse, reason: place.readStamp().map { String($0.process) })
+      throw NetworkError(.storeInUse, reason: place.readStamp().map { String($0.process) })
     }
     return try EnvironmentInspection(place: place, settings: settings).run().finding.found
   }
 
   /// Beside other processes, which have checked it.
-  private func join() throws(Failure) -> Environment {
+  private func join() throws(NetworkError) -> Environment {
     let stamp = place.readStamp()
     let owner = stamp.map { String($0.process) }
-    guard !settings.isExclusive, place.lockUseShared() else { throw Failure(.storeInUse, reason: owner) }
-    guard stamp?.layout == settings.layout else { throw Failure(.storeInUse, reason: "layout") }
+    guard !settings.isExclusive, place.lockUseShared() else { throw NetworkError(.storeInUse, reason: owner) }
+    guard stamp?.layout == settings.layout else { throw NetworkError(.storeInUse, reason: "layout") }
     do {
       return try makeEnvironment(EnvironmentOpening(found: .inUse, layout: settings.layout))
     } catch {
@@ -59,7 +59,7 @@ struct EnvironmentOpener {
   }
 
   /// As the first process.
-  private func begin(_ inspection: EnvironmentInspection.Verdict) throws(Failure) -> Environment {
+  private func begin(_ inspection: EnvironmentInspection.Verdict) throws(NetworkError) -> Environment {
     let opening = apply(inspection)
     var stamp = EnvironmentStamp(layout: settings.layout, state: .opening)
     stamp.brokenOpenings = inspection.brokenOpenings
@@ -89,7 +89,7 @@ struct EnvironmentOpener {
   }
 
   /// When LMDB finds fault with what we found whole, its word counts.
-  private func makeFirst(_ opening: EnvironmentOpening) throws(Failure) -> Environment {
+  private func makeFirst(_ opening: EnvironmentOpening) throws(NetworkError) -> Environment {
     do {
       return try makeEnvironment(opening)
     } catch  where error.isDamage {
@@ -105,7 +105,7 @@ struct EnvironmentOpener {
     }
   }
 
-  private static func failure(_ error: StoreError) -> Failure {
+  private static func failure(_ error: StoreError) -> NetworkError {
     if [EACCES, EROFS, EMFILE, ENFILE].contains(error.number) {
       return EnvironmentPlace.failure(SystemError(number: error.number, call: "mdb_env_open"))
     }

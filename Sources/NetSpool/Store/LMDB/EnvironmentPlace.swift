@@ -23,7 +23,7 @@ final class EnvironmentPlace: Sendable {
   private let dataDescriptor = Atomic<Int32>(-1)
   private let stamp: Mutex<EnvironmentStamp>
 
-  init(_ settings: EnvironmentSettings) throws(Failure) {
+  init(_ settings: EnvironmentSettings) throws(NetworkError) {
     path = settings.directory
     directory = try Self.openDirectory(settings.directory)
     stampFile = try Self.openOwnFile(EnvironmentStamp.name, in: directory, creating: true)
@@ -34,7 +34,7 @@ final class EnvironmentPlace: Sendable {
 // MARK: The directory
 
 extension EnvironmentPlace {
-  private static func openDirectory(_ path: String) throws(Failure) -> FileDescriptor {
+  private static func openDirectory(_ path: String) throws(NetworkError) -> FileDescriptor {
     try makeDirectories(path)
     do {
       let directory = try FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
@@ -45,7 +45,7 @@ extension EnvironmentPlace {
       return directory
     } catch let error as SystemError {
       throw failure(error)
-    } catch let failure as Failure {
+    } catch let failure as NetworkError {
       throw failure
     } catch {
       throw refusal("permissions")
@@ -53,7 +53,7 @@ extension EnvironmentPlace {
   }
 
   /// As `mkdir -p`, each new one for its owner only.
-  private static func makeDirectories(_ path: String) throws(Failure) {
+  private static func makeDirectories(_ path: String) throws(NetworkError) {
     var end = path.startIndex
     while end != path.endIndex {
       end = path[end...].dropFirst().firstIndex(of: "/") ?? path.endIndex
@@ -68,7 +68,7 @@ extension EnvironmentPlace {
   }
 
   /// A file locked or mapped over a network is not what LMDB needs (lmdb.h, "Caveats").
-  private static func refuseRemoteFileSystem(_ descriptor: Int32) throws(Failure) {
+  private static func refuseRemoteFileSystem(_ descriptor: Int32) throws(NetworkError) {
     let remote: [Int64] = [
       0x6969, 0xFF53_4D42, 0xFE53_4D42, 0x517B, 0x0102_1997, 0x564C, 0x7375_7245, 0x5346_414F, 0xC36_400,
       0x1980_0202,
@@ -76,18 +76,18 @@ extension EnvironmentPlace {
     if remote.contains(cnetspool_file_system_type(descriptor)) { throw refusal("remoteFileSystem") }
   }
 
-  static func refusal(_ reason: String) -> Failure { Failure(.storeOpenFailed, reason: reason) }
+  static func refusal(_ reason: String) -> NetworkError { NetworkError(.storeOpenFailed, reason: reason) }
 
-  static func failure(_ error: SystemError) -> Failure {
-    let underlying = Failure.Underlying.errno(error.number)
+  static func failure(_ error: SystemError) -> NetworkError {
+    let underlying = NetworkError.Underlying.errno(error.number)
     switch error.number {
-    case EMFILE, ENFILE: return Failure(.tooManyOpenFiles, underlying: underlying)
-    case ENOSPC, EDQUOT: return Failure(.storageFull, underlying: underlying)
-    case ELOOP: return Failure(.storeOpenFailed, reason: "symlink", underlying: underlying)
-    case EISDIR, ENOTDIR: return Failure(.storeOpenFailed, reason: "notAFile", underlying: underlying)
-    case EROFS: return Failure(.storeOpenFailed, reason: "readOnly", underlying: underlying)
-    case EACCES, EPERM: return Failure(.storeOpenFailed, reason: "permissions", underlying: underlying)
-    default: return Failure(.storeOpenFailed, reason: error.call, underlying: underlying)
+    case EMFILE, ENFILE: return NetworkError(.tooManyOpenFiles, underlying: underlying)
+    case ENOSPC, EDQUOT: return NetworkError(.storageFull, underlying: underlying)
+    case ELOOP: return NetworkError(.storeOpenFailed, reason: "symlink", underlying: underlying)
+    case EISDIR, ENOTDIR: return NetworkError(.storeOpenFailed, reason: "notAFile", underlying: underlying)
+    case EROFS: return NetworkError(.storeOpenFailed, reason: "readOnly", underlying: underlying)
+    case EACCES, EPERM: return NetworkError(.storeOpenFailed, reason: "permissions", underlying: underlying)
+    default: return NetworkError(.storeOpenFailed, reason: error.call, underlying: underlying)
     }
   }
 }
@@ -98,7 +98,7 @@ extension EnvironmentPlace {
   /// Opens a file of ours: never through a symlink, never a pipe, never somebody else's; 0600 afterwards.
   private static func openOwnFile(
     _ name: String, in directory: borrowing FileDescriptor, creating: Bool
-  ) throws(Failure) -> FileDescriptor {
+  ) throws(NetworkError) -> FileDescriptor {
     do {
       let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (creating ? O_CREAT : 0)
       let file = try FileDescriptor(opening: name, in: directory, flags: flags)
@@ -109,14 +109,14 @@ extension EnvironmentPlace {
       return file
     } catch let error as SystemError {
       throw failure(error)
-    } catch let failure as Failure {
+    } catch let failure as NetworkError {
       throw failure
     } catch {
       throw refusal("permissions")
     }
   }
 
-  func openData() throws(Failure) -> FileDescriptor {
+  func openData() throws(NetworkError) -> FileDescriptor {
     try Self.openOwnFile(Self.dataName, in: directory, creating: false)
   }
 
@@ -185,13 +185,13 @@ extension EnvironmentPlace {
 
 extension EnvironmentPlace {
   /// Keeps other processes from opening or leaving meanwhile.
-  func lockDirectory(patience: Microseconds) throws(Failure) {
+  func lockDirectory(patience: Microseconds) throws(NetworkError) {
     let deadline = MonotonicClock.now + patience
     while flock(directory.rawValue, LOCK_EX | LOCK_NB) != 0 {
       if errno != EWOULDBLOCK && errno != EINTR {
         throw Self.failure(SystemError(number: errno, call: "flock"))
       }
-      if MonotonicClock.now > deadline { throw Failure(.storeBusy, reason: "opening") }
+      if MonotonicClock.now > deadline { throw NetworkError(.storeBusy, reason: "opening") }
       usleep(2_000)
     }
   }
@@ -217,7 +217,7 @@ extension EnvironmentPlace {
   }
 
   /// `onDisk`: the disk has it when this returns.
-  func write(_ stamp: EnvironmentStamp, onDisk: Bool) throws(Failure) {
+  func write(_ stamp: EnvironmentStamp, onDisk: Bool) throws(NetworkError) {
     do {
       self.stamp.withLock { $0 = stamp }
       let bytes = stamp.encode()

@@ -16,8 +16,8 @@ final class EnvironmentRegistry: Sendable {
   private let open = Mutex<[Key: Environment]>([:])
 
   /// The environment of a directory, opened now or before; held once more.
-  func environment(_ settings: EnvironmentSettings) throws(Failure) -> Environment {
-    try open.withLock { open throws(Failure) in
+  func environment(_ settings: EnvironmentSettings) throws(NetworkError) -> Environment {
+    try open.withLock { open throws(NetworkError) in
       let place = try EnvironmentPlace(settings)
       let generation = ForkGuard.generation
       if let identity = place.dataStatus()?.identity,
@@ -47,11 +47,11 @@ extension Environment {
   /// of whoever came first stay in force. The caller holds it and must `drop()` it.
   ///
   /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull` or `tooManyOpenFiles`.
-  static func open(_ settings: EnvironmentSettings) throws(Failure) -> Environment {
+  static func open(_ settings: EnvironmentSettings) throws(NetworkError) -> Environment {
     try EnvironmentRegistry.shared.environment(settings)
   }
 
-  fileprivate func checkJoining(_ settings: EnvironmentSettings) throws(Failure) {
-    if settings.layout != self.settings.layout { throw Failure(.storeInUse, reason: "layout") }
+  fileprivate func checkJoining(_ settings: EnvironmentSettings) throws(NetworkError) {
+    if settings.layout != self.settings.layout { throw NetworkError(.storeInUse, reason: "layout") }
   }
 }

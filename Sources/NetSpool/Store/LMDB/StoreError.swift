@@ -30,11 +30,11 @@ struct StoreError: Error, Sendable, Hashable {
     [MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_BAD_TXN, MDB_BAD_VALSIZE].contains(number)
   }
 
-  var underlying: Failure.Underlying {
+  var underlying: NetworkError.Underlying {
     number < 0 ? .lmdb(number) : .errno(number)
   }
 
-  func failure(_ code: FailureCode = .storeFailed, reason: String? = nil) -> Failure {
-    Failure(code, reason: reason, underlying: underlying)
+  func failure(_ code: NetworkError.Code = .storeFailed, reason: String? = nil) -> NetworkError {
+    NetworkError(code, reason: reason, underlying: underlying)
   }
 }

@@ -23,7 +23,7 @@ struct Shelf: ~Copyable {
   var touched: [KeyDigest] = []
   /// Uses recorded before this moment (wall clock) are old.
   var touchBefore: UInt64 = 0
-  var statistics = CoreCacheStatistics()
+  var statistics = CacheStatistics()
   var nextBodyID = UInt64(WallClock.microseconds)
   var onRoom: [@Sendable () -> Void] = []
   /// The store thread waits for a signal.

@@ -267,7 +267,7 @@ struct StoreThread: ~Copyable {
   }
 }
 
-extension CoreCacheStatistics {
+extension CacheStatistics {
   mutating func add(_ report: BatchReport) {
     puts += report.puts
     evictions += report.evictions

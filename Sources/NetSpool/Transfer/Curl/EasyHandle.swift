@@ -37,10 +37,10 @@ final class EasyHandle {
     origin: String, settings: HandleSettings, context: UnsafeMutableRawPointer,
     closing: UnsafeMutableRawPointer, shared: SharedState
   )
-    throws(Failure)
+    throws(NetworkError)
   {
     guard let easy = unsafe curl_easy_init(), let url = unsafe curl_url() else {
-      throw Failure(.outOfMemory, reason: "curl_easy_init")
+      throw NetworkError(.outOfMemory, reason: "curl_easy_init")
     }
     unsafe self.easy = easy
     unsafe self.url = url

@@ -21,25 +21,25 @@ enum FailureMapping {
     var bytesExpected: Int64?
   }
 
-  static func failure(_ seen: Evidence) -> Failure {
+  static func failure(_ seen: Evidence) -> NetworkError {
     var failure = classify(seen)
     if failure.underlying == nil { failure.underlying = .curl(seen.code) }
     failure.sendState = seen.hasHead ? .answered : seen.isConnected ? .maybeProcessed : .notSent
     return failure
   }
 
-  private static func classify(_ seen: Evidence) -> Failure {
+  private static func classify(_ seen: Evidence) -> NetworkError {
     if let refusal = proxy(seen) { return refusal }
     return switch CURLcode(rawValue: UInt32(seen.code)) {
-    case CURLE_URL_MALFORMAT: Failure(.invalidURL)
-    case CURLE_COULDNT_RESOLVE_HOST: Failure(.resolveFailed, reason: "notFound")
-    case CURLE_COULDNT_RESOLVE_PROXY: Failure(.proxyFailed, reason: "connect")
+    case CURLE_URL_MALFORMAT: NetworkError(.invalidURL)
+    case CURLE_COULDNT_RESOLVE_HOST: NetworkError(.resolveFailed, reason: "notFound")
+    case CURLE_COULDNT_RESOLVE_PROXY: NetworkError(.proxyFailed, reason: "connect")
     case CURLE_COULDNT_CONNECT: connect(seen)
-    case CURLE_OPERATION_TIMEDOUT: Failure(.timedOut, reason: seen.isConnected ? "total" : "connect")
+    case CURLE_OPERATION_TIMEDOUT: NetworkError(.timedOut, reason: seen.isConnected ? "total" : "connect")
     case CURLE_WEIRD_SERVER_REPLY where seen.message.contains("Content-Length"):
-      Failure(.ambiguousFraming, reason: "lengthDigits")
+      NetworkError(.ambiguousFraming, reason: "lengthDigits")
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-      Failure(.protocolViolation, reason: seen.message)
+      NetworkError(.protocolViolation, reason: seen.message)
     // libcurl's name for a line that its own header list could not take.
     case CURLE_BAD_FUNCTION_ARGUMENT where seen.isConnected: badLine(seen)
     case CURLE_GOT_NOTHING: nothing(seen)
@@ -48,35 +48,35 @@ enum FailureMapping {
     case CURLE_PARTIAL_FILE: truncated(seen)
     case CURLE_RECV_ERROR where seen.message.contains("nghttp2"): broken(seen)
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR: lost(seen)
-    case CURLE_SEND_FAIL_REWIND: Failure(.connectionLost, reason: "the body cannot be sent again")
+    case CURLE_SEND_FAIL_REWIND: NetworkError(.connectionLost, reason: "the body cannot be sent again")
     case CURLE_ABORTED_BY_CALLBACK where seen.resendRefused:
-      Failure(.connectionLost, reason: "on a reused connection, before the answer")
+      NetworkError(.connectionLost, reason: "on a reused connection, before the answer")
     case CURLE_OUT_OF_MEMORY where seen.isConnected && !seen.hasHead:
-      Failure(.headersTooLarge, reason: "line")
-    case CURLE_OUT_OF_MEMORY: Failure(.outOfMemory)
-    case CURLE_HTTP2, CURLE_HTTP2_STREAM: Failure(.http2Failed, reason: seen.message)
-    case CURLE_PROXY: Failure(.proxyFailed, reason: "response")
-    default: tls(seen) ?? Failure(.transportFailed, reason: seen.message)
+      NetworkError(.headersTooLarge, reason: "line")
+    case CURLE_OUT_OF_MEMORY: NetworkError(.outOfMemory)
+    case CURLE_HTTP2, CURLE_HTTP2_STREAM: NetworkError(.http2Failed, reason: seen.message)
+    case CURLE_PROXY: NetworkError(.proxyFailed, reason: "response")
+    default: tls(seen) ?? NetworkError(.transportFailed, reason: seen.message)
     }
   }
 
   /// libcurl has no code for a refused CONNECT; its sentence tells. With a proxy, that is what we connect to.
-  private static func proxy(_ seen: Evidence) -> Failure? {
+  private static func proxy(_ seen: Evidence) -> NetworkError? {
     guard seen.usesProxy else { return nil }
     if ["from proxy after CONNECT", "CONNECT tunnel failed", "Proxy CONNECT"].contains(where: {
       seen.message.contains($0)
     }) {
-      return Failure(.proxyFailed, reason: seen.message.contains("407") ? "authentication" : "response")
+      return NetworkError(.proxyFailed, reason: seen.message.contains("407") ? "authentication" : "response")
     }
     if CURLcode(rawValue: UInt32(seen.code)) == CURLE_COULDNT_CONNECT, !seen.socketRefused {
-      return Failure(.proxyFailed, reason: "connect")
+      return NetworkError(.proxyFailed, reason: "connect")
     }
     return nil
   }
 
-  private static func connect(_ seen: Evidence) -> Failure {
+  private static func connect(_ seen: Evidence) -> NetworkError {
     if seen.socketRefused, seen.errno == EMFILE || seen.errno == ENFILE {
-      return Failure(.tooManyOpenFiles, underlying: .errno(seen.errno))
+      return NetworkError(.tooManyOpenFiles, underlying: .errno(seen.errno))
     }
     let reason: String =
       switch seen.errno {
@@ -85,57 +85,62 @@ enum FailureMapping {
       case EADDRNOTAVAIL, EADDRINUSE: "addressInUse"
       default: "refused"
       }
-    return Failure(.connectFailed, reason: reason)
+    return NetworkError(.connectFailed, reason: reason)
   }
 
   /// An empty reply breaks the protocol, unless the connection was an old one that the origin had closed.
-  private static func nothing(_ seen: Evidence) -> Failure {
-    if seen.hasHeadBegun { return Failure(.truncatedHeaders) }
-    return seen.isReused ? Failure(.connectionLost) : Failure(.protocolViolation, reason: "an empty reply")
+  private static func nothing(_ seen: Evidence) -> NetworkError {
+    if seen.hasHeadBegun { return NetworkError(.truncatedHeaders) }
+    return seen.isReused
+      ? NetworkError(.connectionLost) : NetworkError(.protocolViolation, reason: "an empty reply")
   }
 
-  private static func badLine(_ seen: Evidence) -> Failure {
+  private static func badLine(_ seen: Evidence) -> NetworkError {
     seen.message.contains("chunk")
-      ? Failure(.badChunk, reason: seen.message) : Failure(.protocolViolation, reason: "fieldLine")
+      ? NetworkError(.badChunk, reason: seen.message) : NetworkError(.protocolViolation, reason: "fieldLine")
   }
 
-  private static func truncated(_ seen: Evidence) -> Failure {
+  private static func truncated(_ seen: Evidence) -> NetworkError {
     let expected = seen.bytesExpected.map(String.init) ?? "more"
-    return Failure(.bodyTruncated, reason: "got \(seen.bytes) of \(expected) bytes")
+    return NetworkError(.bodyTruncated, reason: "got \(seen.bytes) of \(expected) bytes")
   }
 
   /// nghttp2's own verdict. -902 is libcurl's refusal of a head that has grown too long.
-  private static func broken(_ seen: Evidence) -> Failure {
-    guard seen.message.contains("returned -902") else { return Failure(.http2Failed, reason: seen.message) }
-    return Failure(.headersTooLarge, reason: seen.hasHead ? "trailers" : "total")
+  private static func broken(_ seen: Evidence) -> NetworkError {
+    guard seen.message.contains("returned -902") else {
+      return NetworkError(.http2Failed, reason: seen.message)
+    }
+    return NetworkError(.headersTooLarge, reason: seen.hasHead ? "trailers" : "total")
   }
 
-  private static func lost(_ seen: Evidence) -> Failure {
+  private static func lost(_ seen: Evidence) -> NetworkError {
     // libcurl has no code of its own for a proxy that answers CONNECT with anything but 2xx.
-    if seen.message.hasPrefix("CONNECT tunnel failed") { return Failure(.proxyFailed, reason: seen.message) }
+    if seen.message.hasPrefix("CONNECT tunnel failed") {
+      return NetworkError(.proxyFailed, reason: seen.message)
+    }
     // libcurl has one code for a lost connection and for a chunk that is none; its sentence tells.
     let chunk = ["hexadecimal", "chunk", "Malformed encoding"]
     if seen.hasHead, chunk.contains(where: { seen.message.contains($0) }) {
-      return Failure(.badChunk, reason: seen.message)
+      return NetworkError(.badChunk, reason: seen.message)
     }
     // TLS 1.3 refuses a client only after it has let it finish the handshake.
-    if refusesClient(seen.message) { return Failure(.tlsRejected, reason: "clientCertificate") }
-    if seen.hasHeadBegun && !seen.hasHead && seen.errno == 0 { return Failure(.truncatedHeaders) }
-    return Failure(.connectionLost, reason: seen.message.isEmpty ? nil : seen.message)
+    if refusesClient(seen.message) { return NetworkError(.tlsRejected, reason: "clientCertificate") }
+    if seen.hasHeadBegun && !seen.hasHead && seen.errno == 0 { return NetworkError(.truncatedHeaders) }
+    return NetworkError(.connectionLost, reason: seen.message.isEmpty ? nil : seen.message)
   }
 
-  private static func tls(_ seen: Evidence) -> Failure? {
+  private static func tls(_ seen: Evidence) -> NetworkError? {
     switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_SSL_CONNECT_ERROR where [ECONNRESET, EPIPE].contains(seen.errno):
-      Failure(.connectFailed, reason: "reset")
-    case CURLE_SSL_CONNECT_ERROR: Failure(.tlsRejected, reason: handshake(seen.message))
-    case CURLE_PEER_FAILED_VERIFICATION: Failure(.tlsRejected, reason: certificate(seen))
-    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: Failure(.tlsRejected, reason: "trustStore")
-    case CURLE_SSL_PINNEDPUBKEYNOTMATCH: Failure(.tlsRejected, reason: "pinMismatch")
-    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: Failure(.tlsRejected, reason: "clientCertificate")
+      NetworkError(.connectFailed, reason: "reset")
+    case CURLE_SSL_CONNECT_ERROR: NetworkError(.tlsRejected, reason: handshake(seen.message))
+    case CURLE_PEER_FAILED_VERIFICATION: NetworkError(.tlsRejected, reason: certificate(seen))
+    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: NetworkError(.tlsRejected, reason: "trustStore")
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH: NetworkError(.tlsRejected, reason: "pinMismatch")
+    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: NetworkError(.tlsRejected, reason: "clientCertificate")
     case CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED, CURLE_SSL_INVALIDCERTSTATUS,
       CURLE_SSL_ISSUER_ERROR:
-      Failure(.tlsRejected, reason: "other")
+      NetworkError(.tlsRejected, reason: "other")
     default: nil
     }
   }

@@ -10,7 +10,7 @@ struct HandleSettings: Sendable {
   var plainProxy: ProxySettings?
   var secureProxy: ProxySettings?
   /// Where connections may lead.
-  var egress = EgressRule.any
+  var egress = NetworkEngine.Egress.any
   /// Cookies are kept in memory and sent back, for this engine alone.
   var keepsCookies = false
   var allowsHTTP2 = true
@@ -74,7 +74,7 @@ struct NTLMAccount: Sendable, Hashable {
 
 extension HandleSettings {
   /// What of a credential belongs to the connection, and not to a request's fields.
-  mutating func identify(as credential: Credential) {
+  mutating func identify(as credential: NetworkCredentials) {
     certificate = credential.certificate
     if case .ntlm(let user, let password) = credential.scheme {
       ntlm = NTLMAccount(user: user, password: password)

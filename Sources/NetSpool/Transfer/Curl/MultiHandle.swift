@@ -27,8 +27,10 @@ final class MultiHandle {
   /// TLS sessions, and cookies if they are kept.
   let shared: SharedState
 
-  init(loop: EventLoop, keepsCookies: Bool = false) throws(Failure) {
-    guard let multi = unsafe curl_multi_init() else { throw Failure(.outOfMemory, reason: "curl_multi_init") }
+  init(loop: EventLoop, keepsCookies: Bool = false) throws(NetworkError) {
+    guard let multi = unsafe curl_multi_init() else {
+      throw NetworkError(.outOfMemory, reason: "curl_multi_init")
+    }
     self.loop = loop
     shared = SharedState(keepsCookies: keepsCookies)
     unsafe self.multi = multi

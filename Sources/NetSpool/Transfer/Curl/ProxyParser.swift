@@ -7,7 +7,7 @@ enum ProxyParser {
   /// `http://`, `https://` or `socks5h://[user:password@]host[:port]`; without a scheme it is http, as with curl.
   ///
   /// Throws `invalidConfiguration` (proxy) for anything else.
-  static func parse(_ text: String) throws(Failure) -> ProxySettings {
+  static func parse(_ text: String) throws(NetworkError) -> ProxySettings {
     guard text.utf8.count <= 8192, !text.utf8.contains(where: \.isControl), let handle = unsafe curl_url()
     else {
       throw invalid
@@ -38,5 +38,5 @@ enum ProxyParser {
     }
   }
 
-  private static var invalid: Failure { Failure(.invalidConfiguration, reason: "proxy") }
+  private static var invalid: NetworkError { NetworkError(.invalidConfiguration, reason: "proxy") }
 }

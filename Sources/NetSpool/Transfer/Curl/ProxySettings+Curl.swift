@@ -17,7 +17,7 @@ extension ProxySettings {
   }
 }
 
-extension ProxySettings.Scheme {
+extension NetworkEngine.Proxy.Authentication {
   /// One, never CURLAUTH_ANY.
   fileprivate var curl: Int {
     switch self {

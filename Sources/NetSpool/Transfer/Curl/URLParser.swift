@@ -4,24 +4,24 @@ internal import CNetSpoolCurl
 enum URLParser {
   /// The canonical pieces of an absolute http or https URL: lower-case scheme and host, the default port
   /// left out, dot segments removed, spaces and non-ASCII percent-encoded, no fragment.
-  static func parse(_ text: String, relativeTo base: String? = nil) throws(Failure) -> ParsedURL {
+  static func parse(_ text: String, relativeTo base: String? = nil) throws(NetworkError) -> ParsedURL {
     guard text.utf8.count <= 8192 else { throw refused("longer than 8 KiB") }
     guard !text.utf8.contains(where: \.isControl) else { throw refused("a control byte") }
-    guard let handle = unsafe curl_url() else { throw Failure(.outOfMemory) }
+    guard let handle = unsafe curl_url() else { throw NetworkError(.outOfMemory) }
     defer { unsafe curl_url_cleanup(handle) }
     if let base { unsafe try set(handle, base) }
     unsafe try set(handle, text)
     return unsafe try pieces(handle)
   }
 
-  private static func set(_ handle: OpaquePointer, _ text: String) throws(Failure) {
+  private static func set(_ handle: OpaquePointer, _ text: String) throws(NetworkError) {
     let code = unsafe curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_URLENCODE))
     guard code == CURLUE_OK else {
       throw refused(unsafe String(cString: curl_url_strerror(code)))
     }
   }
 
-  private static func pieces(_ handle: OpaquePointer) throws(Failure) -> ParsedURL {
+  private static func pieces(_ handle: OpaquePointer) throws(NetworkError) -> ParsedURL {
     let scheme = unsafe part(handle, CURLUPART_SCHEME)?.lowercased() ?? ""
     guard scheme == "http" || scheme == "https" else {
       throw refused("scheme \(scheme) is not http or https")
@@ -53,7 +53,7 @@ enum URLParser {
     return unsafe String(cString: text)
   }
 
-  private static func refused(_ reason: String) -> Failure { Failure(.invalidURL, reason: reason) }
+  private static func refused(_ reason: String) -> NetworkError { NetworkError(.invalidURL, reason: reason) }
 }
 
 /// A URL taken apart. Userinfo is kept aside: it becomes a credential and is never part of a text.

@@ -14,13 +14,13 @@ enum BodyFraming: Sendable, Hashable {
 
 extension Framing {
   /// Only the stream's end tells that of the body.
-  func endsWithStream(_ head: CoreResponseHead?) -> Bool {
+  func endsWithStream(_ head: ResponseHead?) -> Bool {
     guard let version = head?.version else { return false }
     return contentLength == nil && (version == .http2 || version == .http3)
   }
 
   /// The rules of RFC 9112 section 6.3, in their order.
-  func body(status: Int, version: CoreResponseHead.Version, method: Method) -> BodyFraming {
+  func body(status: Int, version: ResponseHead.Version, method: Method) -> BodyFraming {
     if method == .head || status < 200 || status == 204 || status == 304 { return .none }
     if isChunked { return .chunked }
     if version == .http2 || version == .http3 {

@@ -19,7 +19,7 @@ struct Framing: Sendable, Hashable {
   @inline(__always)
   mutating func note(
     _ line: Span<UInt8>, name: Range<Int>, value: Range<Int>
-  ) throws(Failure) -> Bool {
+  ) throws(NetworkError) -> Bool {
     // Most fields are told apart by length and first letter alone.
     switch (name.count, line[name.lowerBound] | 0x20) {
     case (14, UInt8(ascii: "c")), (17, UInt8(ascii: "t")), (16, UInt8(ascii: "c")),
@@ -31,7 +31,7 @@ struct Framing: Sendable, Hashable {
 
   private mutating func noteCandidate(
     _ line: Span<UInt8>, name: Range<Int>, value: Range<Int>
-  ) throws(Failure) -> Bool {
+  ) throws(NetworkError) -> Bool {
     if line.equals("content-length", in: name) {
       try noteLength(line, value)
       return true
@@ -52,7 +52,7 @@ struct Framing: Sendable, Hashable {
 
   /// One number, or a list of the same number (RFC 9112 section 6.3 item 5). Repeats that agree are
   /// harmless and seen behind proxies; anything else lets two readers cut the stream differently.
-  private mutating func noteLength(_ line: Span<UInt8>, _ value: Range<Int>) throws(Failure) {
+  private mutating func noteLength(_ line: Span<UInt8>, _ value: Range<Int>) throws(NetworkError) {
     var list = ListElements(value)
     while let element = list.next(line) {
       let length = try Self.length(line, element)
@@ -61,7 +61,7 @@ struct Framing: Sendable, Hashable {
     }
   }
 
-  private static func length(_ line: Span<UInt8>, _ digits: Range<Int>) throws(Failure) -> Int64 {
+  private static func length(_ line: Span<UInt8>, _ digits: Range<Int>) throws(NetworkError) -> Int64 {
     guard !digits.isEmpty, digits.count <= 18 else { throw ambiguous("lengthDigits") }
     var length: Int64 = 0
     for index in digits {
@@ -74,7 +74,7 @@ struct Framing: Sendable, Hashable {
   /// `chunked` must stand last and once (RFC 9112 section 6.1), else nobody knows where the body ends.
   private mutating func noteTransferEncoding(
     _ line: Span<UInt8>, _ value: Range<Int>
-  ) throws(Failure) {
+  ) throws(NetworkError) {
     hasTransferEncoding = true
     var list = ListElements(value)
     while let element = list.next(line) {
@@ -93,7 +93,7 @@ struct Framing: Sendable, Hashable {
   }
 
   /// Draws the conclusions at the end of the head.
-  mutating func complete(version: CoreResponseHead.Version, accepting lenient: Bool) throws(Failure) {
+  mutating func complete(version: ResponseHead.Version, accepting lenient: Bool) throws(NetworkError) {
     if version == .http10 {
       // HTTP/1.0 knows no transfer codings: one that comes is processed, on a connection that is
       // then ended (RFC 9112 section 6.1).
@@ -105,8 +105,8 @@ struct Framing: Sendable, Hashable {
     closesConnection = true
   }
 
-  static func ambiguous(_ reason: String) -> Failure {
-    Failure(.ambiguousFraming, reason: reason, sendState: .maybeProcessed)
+  static func ambiguous(_ reason: String) -> NetworkError {
+    NetworkError(.ambiguousFraming, reason: reason, sendState: .maybeProcessed)
   }
 }
 

@@ -5,7 +5,7 @@ extension HeaderParser {
   ///
   /// The beginning of a line that has no end yet is kept, up to `limits.lineBytesMax`. Throws as
   /// `line(_:)` does.
-  mutating func consume(_ bytes: inout ArraySlice<UInt8>) throws(Failure) -> Event {
+  mutating func consume(_ bytes: inout ArraySlice<UInt8>) throws(NetworkError) -> Event {
     guard let newline = bytes.span.firstIndex(of: 0x0A) else {
       try keep(bytes)
       bytes = []
@@ -20,7 +20,7 @@ extension HeaderParser {
     return try line(whole.span)
   }
 
-  private mutating func keep(_ bytes: ArraySlice<UInt8>) throws(Failure) {
+  private mutating func keep(_ bytes: ArraySlice<UInt8>) throws(NetworkError) {
     guard pending.count + bytes.count <= limits.lineBytesMax else { throw Self.tooLarge("line") }
     pending.append(contentsOf: bytes)
   }

@@ -1,7 +1,7 @@
 /// Field lines (RFC 9112 section 5).
 extension HeaderParser {
   /// Checks and keeps one field line of the head or of the trailer section.
-  mutating func fieldLine(_ line: Span<UInt8>, _ end: Int) throws(Failure) {
+  mutating func fieldLine(_ line: Span<UInt8>, _ end: Int) throws(NetworkError) {
     sectionLines += 1
     guard sectionLines <= limits.linesMax else {
       throw Self.tooLarge(phase == .trailers ? "trailers" : "count")
@@ -21,7 +21,7 @@ extension HeaderParser {
   /// The colon's position. A space before it has smuggled requests past proxies, so it is never
   /// trimmed away (RFC 9112 section 5.1).
   @inline(__always)
-  private static func nameEnd(_ line: Span<UInt8>, _ end: Int) throws(Failure) -> Int {
+  private static func nameEnd(_ line: Span<UInt8>, _ end: Int) throws(NetworkError) -> Int {
     var index = 0
     while index < end, line[index].isTokenByte { index += 1 }
     guard index > 0, index < end, line[index] == 0x3A else { throw badName(line, end, index) }
@@ -29,7 +29,7 @@ extension HeaderParser {
   }
 
   /// Says what is wrong with the line whose name ended at `index`.
-  private static func badName(_ line: Span<UInt8>, _ end: Int, _ index: Int) -> Failure {
+  private static func badName(_ line: Span<UInt8>, _ end: Int, _ index: Int) -> NetworkError {
     if let byte = line.firstForbidden(in: 0..<end) { return forbidden(byte) }
     guard index < end, let colon = line.firstIndex(of: 0x3A, from: index), colon < end else {
       return violation("noColon")
@@ -39,7 +39,7 @@ extension HeaderParser {
 
   /// A line that goes on with the field before it (`obs-fold`, RFC 9112 section 5.2): the fold becomes
   /// one space.
-  private mutating func foldedLine(_ line: Span<UInt8>, _ end: Int) throws(Failure) {
+  private mutating func foldedLine(_ line: Span<UInt8>, _ end: Int) throws(NetworkError) {
     if let byte = line.firstForbidden(in: 0..<end) { throw Self.forbidden(byte) }
     guard sectionLines > 1 else { throw Self.violation("foldWithoutField") }
     // libcurl has read the unfolded line alone: the two readings of where the body ends would differ.
@@ -52,7 +52,7 @@ extension HeaderParser {
     }
   }
 
-  static func forbidden(_ byte: UInt8) -> Failure {
+  static func forbidden(_ byte: UInt8) -> NetworkError {
     switch byte {
     case 0: violation("nul")
     case 0x0D: violation("bareCR")

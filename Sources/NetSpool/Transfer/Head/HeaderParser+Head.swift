@@ -2,7 +2,7 @@
 extension HeaderParser {
   /// Reads `HTTP/1.1 200 reason` (RFC 9112 section 4). libcurl writes `HTTP/2 200 ` for the newer
   /// versions. No reason and no space before it is common, so it is accepted; nothing else is.
-  mutating func statusLine(_ line: Span<UInt8>, _ end: Int) throws(Failure) {
+  mutating func statusLine(_ line: Span<UInt8>, _ end: Int) throws(NetworkError) {
     if let byte = line.firstForbidden(in: 0..<end) { throw Self.forbidden(byte) }
     guard Self.startsStatusLine(line, end) else { throw Self.violation("statusLine") }
     var index = 5
@@ -23,7 +23,7 @@ extension HeaderParser {
 
   private static func version(
     _ line: Span<UInt8>, _ end: Int, _ index: inout Int
-  ) throws(Failure) -> CoreResponseHead.Version {
+  ) throws(NetworkError) -> ResponseHead.Version {
     guard end >= 7 else { throw violation("version") }
     let major = line[5]
     let minor: UInt8? = line[6] == UInt8(ascii: ".") && end >= 8 ? line[7] : nil
@@ -37,7 +37,7 @@ extension HeaderParser {
     }
   }
 
-  private static func status(_ line: Span<UInt8>, _ end: Int, _ start: Int) throws(Failure) -> Int {
+  private static func status(_ line: Span<UInt8>, _ end: Int, _ start: Int) throws(NetworkError) -> Int {
     guard end >= start + 4, line[start] == 0x20, end == start + 4 || line[start + 4] == 0x20 else {
       throw violation("status")
     }
@@ -54,7 +54,7 @@ extension HeaderParser {
   var keepsFields: Bool { status >= 200 && !expectsConnectReply }
 
   /// Ends the section that was being read.
-  mutating func blankLine() throws(Failure) -> Event {
+  mutating func blankLine() throws(NetworkError) -> Event {
     switch phase {
     case .statusLine: throw Self.violation("statusLine")
     case .ended: throw Self.violation("lineAfterTrailers")
@@ -67,10 +67,10 @@ extension HeaderParser {
     }
   }
 
-  private mutating func endInformational() throws(Failure) -> Event {
+  private mutating func endInformational() throws(NetworkError) -> Event {
     informationalCount += 1
     guard informationalCount <= limits.informationalMax else {
-      throw Failure(.tooManyInformational, sendState: .maybeProcessed)
+      throw NetworkError(.tooManyInformational, sendState: .maybeProcessed)
     }
     phase = .statusLine
     beginHead()
@@ -85,10 +85,10 @@ extension HeaderParser {
     return .connectReply(status)
   }
 
-  private mutating func endHead() throws(Failure) -> Event {
+  private mutating func endHead() throws(NetworkError) -> Event {
     try framing.complete(version: version, accepting: acceptsLengthWithTransferEncoding)
-    let head = CoreResponseHead(version: version, status: status, headers: fields)
-    fields = HeaderFields()
+    let head = ResponseHead(version: version, status: status, headers: fields)
+    fields = Headers()
     phase = .trailers
     sectionBytes = 0
     sectionLines = 0

@@ -1,4 +1,4 @@
-/// Turns raw header lines into a `CoreResponseHead`, and refuses what libcurl lets pass.
+/// Turns raw header lines into a `ResponseHead`, and refuses what libcurl lets pass.
 ///
 /// libcurl hands one raw line per call to `CURLOPT_HEADERFUNCTION`: a status line, field lines, a blank
 /// line; the same for each informational head before; and trailer fields after the body. It accepts
@@ -16,7 +16,7 @@ struct HeaderParser: Sendable {
     /// A proxy answered CONNECT; its fields are not kept.
     case connectReply(Int)
     /// The blank line that ends a final head was read.
-    case head(CoreResponseHead)
+    case head(ResponseHead)
     /// The blank line that ends the trailer section was read. libcurl 7.88 does not hand that line
     /// over, so `trailers` must also be looked at when the transfer ends.
     case trailersEnded
@@ -41,12 +41,12 @@ struct HeaderParser: Sendable {
   /// What the head said about the body's extent; complete when `isHeadComplete`.
   package var framing = Framing()
   /// Fields that came after the body.
-  package var trailers = HeaderFields()
+  package var trailers = Headers()
 
   var phase = Phase.statusLine
-  var version = CoreResponseHead.Version.http11
+  var version = ResponseHead.Version.http11
   var status = 0
-  var fields = HeaderFields()
+  var fields = Headers()
   /// Whether the field before was one of those that decide where the body ends.
   var lastFieldFrames = false
   var sectionBytes = 0
@@ -79,12 +79,12 @@ struct HeaderParser: Sendable {
   ///
   /// Throws `protocolViolation`, `headersTooLarge`, `tooManyInformational`, `ambiguousFraming`, and
   /// `truncatedHeaders` for a line without end.
-  mutating func line(_ bytes: RawSpan) throws(Failure) -> Event {
+  mutating func line(_ bytes: RawSpan) throws(NetworkError) -> Event {
     try line(Span<UInt8>(_bytes: bytes))
   }
 
   /// The same for bytes that are typed.
-  mutating func line(_ line: Span<UInt8>) throws(Failure) -> Event {
+  mutating func line(_ line: Span<UInt8>) throws(NetworkError) -> Event {
     let end = try Self.contentEnd(of: line)
     if phase == .trailers, allowsAnotherHead, Self.startsStatusLine(line, end) { reset() }
     try account(line.count)
@@ -98,9 +98,9 @@ struct HeaderParser: Sendable {
   }
 
   /// Call when the connection or stream has ended: throws `truncatedHeaders` if the head had not.
-  func finish() throws(Failure) {
+  func finish() throws(NetworkError) {
     guard isHeadComplete, pending.isEmpty else {
-      throw Failure(.truncatedHeaders, sendState: .maybeProcessed)
+      throw NetworkError(.truncatedHeaders, sendState: .maybeProcessed)
     }
   }
 }
@@ -108,16 +108,16 @@ struct HeaderParser: Sendable {
 extension HeaderParser {
   /// The length of the line without its end. Every byte is looked at before it is believed, but the end
   /// is looked at first: libcurl cuts at LF, so no other LF may be inside.
-  private static func contentEnd(of line: Span<UInt8>) throws(Failure) -> Int {
+  private static func contentEnd(of line: Span<UInt8>) throws(NetworkError) -> Int {
     guard line.count > 0, line[line.count - 1] == 0x0A else {
-      throw Failure(.truncatedHeaders, reason: "line", sendState: .maybeProcessed)
+      throw NetworkError(.truncatedHeaders, reason: "line", sendState: .maybeProcessed)
     }
     let end = line.count - 1
     return end > 0 && line[end - 1] == 0x0D ? end - 1 : end
   }
 
   /// Adds a line to the section's size.
-  private mutating func account(_ byteCount: Int) throws(Failure) {
+  private mutating func account(_ byteCount: Int) throws(NetworkError) {
     guard byteCount <= limits.lineBytesMax else { throw Self.tooLarge("line") }
     sectionBytes += byteCount
     if phase == .trailers {
@@ -133,15 +133,15 @@ extension HeaderParser {
     sectionLines = 0
     lastFieldFrames = false
     framing = Framing()
-    fields = HeaderFields()
-    trailers = HeaderFields()
+    fields = Headers()
+    trailers = Headers()
   }
 
-  static func violation(_ reason: String) -> Failure {
-    Failure(.protocolViolation, reason: reason, sendState: .maybeProcessed)
+  static func violation(_ reason: String) -> NetworkError {
+    NetworkError(.protocolViolation, reason: reason, sendState: .maybeProcessed)
   }
 
-  static func tooLarge(_ reason: String) -> Failure {
-    Failure(.headersTooLarge, reason: reason, sendState: .maybeProcessed)
+  static func tooLarge(_ reason: String) -> NetworkError {
+    NetworkError(.headersTooLarge, reason: reason, sendState: .maybeProcessed)
   }
 }

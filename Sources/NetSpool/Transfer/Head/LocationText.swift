@@ -2,7 +2,7 @@
 enum LocationText {
   /// The text to resolve. Throws `badLocation` (empty, tooLong, control, encoding) and, since libcurl's
   /// parser cannot name the scheme of `javascript:x` and `data:,x`, already `redirectRefused(scheme)`.
-  static func checked(_ value: ArraySlice<UInt8>, status: Int) throws(Failure) -> String {
+  static func checked(_ value: ArraySlice<UInt8>, status: Int) throws(NetworkError) -> String {
     guard !value.isEmpty else { throw RedirectDecision.bad("empty", status) }
     guard value.count <= RedirectDecision.locationBytesMax else {
       throw RedirectDecision.bad("tooLong", status)

@@ -12,8 +12,8 @@ enum RedirectDecision {
   ///
   /// Throws `badLocation` and `redirectRefused(scheme)`.
   static func location(
-    status: Int, fields: HeaderFields, policy: RedirectPolicy
-  ) throws(Failure) -> String? {
+    status: Int, fields: Headers, policy: NetworkRequest.Redirects
+  ) throws(NetworkError) -> String? {
     guard policy.follows, isFollowed(status) else { return nil }
     let values = fields.allBytes("location")
     guard let value = values.first else { return nil }
@@ -26,16 +26,16 @@ enum RedirectDecision {
   /// Throws `redirectRefused` (scheme, downgrade, body), `redirectCycle` and `tooManyRedirects`.
   static func hop(
     status: Int, method: Method, hasBody: Bool, from current: URLPieces, to target: URLPieces,
-    history: RedirectHistory, policy: RedirectPolicy
-  ) throws(Failure) -> RedirectHop {
+    history: RedirectHistory, policy: NetworkRequest.Redirects
+  ) throws(NetworkError) -> RedirectHop {
     try checkScheme(from: current, to: target, status: status, policy: policy)
     let becomesGet = becomesGet(status: status, method: method)
     let method = becomesGet ? Method.get : method
     guard !history.holds(method: method, url: target) else {
       throw failure(.redirectCycle, nil, status)
     }
-    guard history.hops < policy.hopsMax else {
-      throw failure(.tooManyRedirects, String(policy.hopsMax), status)
+    guard history.hops < policy.limit else {
+      throw failure(.tooManyRedirects, String(policy.limit), status)
     }
     let isSameOrigin = current.origin == target.origin
     let keepsBody = hasBody && !becomesGet
@@ -65,8 +65,8 @@ enum RedirectDecision {
   }
 
   private static func checkScheme(
-    from current: URLPieces, to target: URLPieces, status: Int, policy: RedirectPolicy
-  ) throws(Failure) {
+    from current: URLPieces, to target: URLPieces, status: Int, policy: NetworkRequest.Redirects
+  ) throws(NetworkError) {
     guard target.scheme == "http" || target.scheme == "https" else {
       throw failure(.redirectRefused, "scheme", status)
     }
@@ -79,16 +79,16 @@ enum RedirectDecision {
   /// The method stays, and sending, say, a PUT without its body would empty what it should fill: so the
   /// redirect is refused.
   private static func checkBody(
-    status: Int, isSameOrigin: Bool, policy: RedirectPolicy
-  ) throws(Failure) {
+    status: Int, isSameOrigin: Bool, policy: NetworkRequest.Redirects
+  ) throws(NetworkError) {
     guard status == 307 || status == 308, isSameOrigin || policy.resendsBodyAcrossOrigins else {
       throw failure(.redirectRefused, "body", status)
     }
   }
 
-  static func bad(_ reason: String, _ status: Int) -> Failure { failure(.badLocation, reason, status) }
+  static func bad(_ reason: String, _ status: Int) -> NetworkError { failure(.badLocation, reason, status) }
 
-  static func failure(_ code: FailureCode, _ reason: String?, _ status: Int) -> Failure {
-    Failure(code, reason: reason, underlying: .http(status), sendState: .answered)
+  static func failure(_ code: NetworkError.Code, _ reason: String?, _ status: Int) -> NetworkError {
+    NetworkError(code, reason: reason, underlying: .http(status), sendState: .answered)
   }
 }

@@ -21,8 +21,8 @@ struct RedirectHop: Sendable, Hashable {
   }
 
   /// The fields that go along, in their order.
-  func keptFields(of fields: HeaderFields) -> HeaderFields {
-    var kept = HeaderFields()
+  func keptFields(of fields: Headers) -> Headers {
+    var kept = Headers()
     for field in fields where keeps(field.nameBytes) {
       kept.append(name: field.nameBytes, value: field.valueBytes)
     }

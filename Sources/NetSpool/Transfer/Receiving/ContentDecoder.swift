@@ -30,8 +30,8 @@ final class ContentDecoder {
 
   /// The decoder for a head's fields; nil when the body comes as it is.
   static func make(
-    for headers: HeaderFields, limits: DecodingLimits = DecodingLimits()
-  ) throws(Failure) -> ContentDecoder? {
+    for headers: Headers, limits: DecodingLimits = DecodingLimits()
+  ) throws(NetworkError) -> ContentDecoder? {
     let codings = codings(in: headers)
     guard codings.count <= 1 else { throw failure("tooManyLayers") }
     switch codings.first {
@@ -43,15 +43,15 @@ final class ContentDecoder {
   }
 
   /// The tokens of all `Content-Encoding` fields; "identity" says nothing and is left out.
-  private static func codings(in headers: HeaderFields) -> [String] {
+  private static func codings(in headers: Headers) -> [String] {
     headers.all("Content-Encoding")
       .flatMap { $0.split(separator: ",") }
       .map { String($0.filter { $0 != " " && $0 != "\t" }).lowercased() }
       .filter { !$0.isEmpty && $0 != "identity" }
   }
 
-  static func failure(_ reason: String) -> Failure {
-    Failure(.decodeFailed, reason: reason, sendState: .answered)
+  static func failure(_ reason: String) -> NetworkError {
+    NetworkError(.decodeFailed, reason: reason, sendState: .answered)
   }
 
   /// Decodes the next bytes; `emit` gets at most 64 KiB at a time, and what it throws is passed on.
@@ -90,20 +90,20 @@ final class ContentDecoder {
     }
   }
 
-  private func step(_ inflater: Inflater, _ bytes: RawSpan) throws(Failure) -> Inflater.Step {
+  private func step(_ inflater: Inflater, _ bytes: RawSpan) throws(NetworkError) -> Inflater.Step {
     do {
       return try inflater.step(bytes)
     } catch {
       switch error {
       case .notEncoded: throw Self.failure(members > 1 ? "trailingData" : "notEncoded")
       case .damaged: throw Self.failure("checksum")
-      case .outOfMemory: throw Failure(.outOfMemory, sendState: .answered)
+      case .outOfMemory: throw NetworkError(.outOfMemory, sendState: .answered)
       }
     }
   }
 
   /// Bytes behind a stream's end: another member after gzip's, and nothing else.
-  private func beginMember(_ inflater: Inflater) throws(Failure) {
+  private func beginMember(_ inflater: Inflater) throws(NetworkError) {
     guard coding == .gzip else { throw Self.failure("trailingData") }
     inflater.reset()
     isAtEnd = false
@@ -111,7 +111,7 @@ final class ContentDecoder {
   }
 
   /// The body has ended: throws unless the stream has, too. No body at all is whole: HEAD and 304 have the field.
-  func finish() throws(Failure) {
+  func finish() throws(NetworkError) {
     guard bytesReceived > 0 && !isAtEnd else { return }
     if members > 1, let inflater, inflater.bytesRead < 2 { throw Self.failure("trailingData") }
     throw Self.failure("truncated")

@@ -28,7 +28,7 @@ final class DescriptorSink: Sink {
   private var cancelWait: (() -> Void)?
   private var ready: (() -> Void)?
   private var digest: SHA256?
-  package private(set) var report = SinkReport()
+  package private(set) var report = NetworkResponse.StreamReport()
 
   init(
     _ descriptor: CInt, _ ownership: Ownership = .borrowed, digests: Bool = true,
@@ -43,7 +43,7 @@ final class DescriptorSink: Sink {
   deinit { cancelWait?() }
 
   func open(
-    _ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
+    _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
   ) throws(SinkFailure) {
     self.ready = ready
     do throws(SystemFile.CallFailure) {
@@ -83,7 +83,7 @@ final class DescriptorSink: Sink {
     }
   }
 
-  func finish(_ failure: Failure?) throws(SinkFailure) -> SinkProgress {
+  func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress {
     cancelWait?()
     cancelWait = nil
     ready = nil
@@ -92,7 +92,7 @@ final class DescriptorSink: Sink {
     } catch {
       throw problem(error)
     }
-    if failure == nil { report.sha256 = digest?.finish() }
+    if failure == nil { report.digest = digest?.finish() }
     return .done
   }
 

@@ -29,7 +29,7 @@ final class FileSink: Sink {
   private var wasSent = false
   private var isStarved = false
   private var ready: (() -> Void)?
-  package private(set) var report: SinkReport
+  package private(set) var report: NetworkResponse.StreamReport
 
   /// Throws when the path cannot be a file's; whether it can be written shows later.
   /// - Parameters:
@@ -44,11 +44,11 @@ final class FileSink: Sink {
     self.digests = digests
     self.worker = worker
     self.pool = pool
-    report = SinkReport(path: path)
+    report = NetworkResponse.StreamReport(path: path)
   }
 
   func open(
-    _ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
+    _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
   ) throws(SinkFailure) {
     self.bytesExpected = bytesExpected
     self.ready = ready
@@ -82,7 +82,7 @@ final class FileSink: Sink {
     return current
   }
 
-  func finish(_ failure: Failure?) throws(SinkFailure) -> SinkProgress {
+  func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress {
     switch state {
     case .filling:
       if failure == nil { publish() } else { abandon() }
@@ -135,7 +135,7 @@ extension FileSink {
   private func didFinish(_ result: Result<[UInt8]?, SinkFailure>) {
     switch result {
     case .success(let digest):
-      report.sha256 = digest
+      report.digest = digest
       end(nil)
     case .failure(let failure): end(failure)
     }

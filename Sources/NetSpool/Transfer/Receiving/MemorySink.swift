@@ -8,7 +8,7 @@ final class MemorySink: Sink {
   package private(set) var bytes: [UInt8] = []
   private let bytesMax: Int
   private let digests: Bool
-  package private(set) var report = SinkReport()
+  package private(set) var report = NetworkResponse.StreamReport()
 
   init(bytesMax: Int = MemorySink.bytesMaxDefault, digests: Bool = true) {
     self.bytesMax = bytesMax
@@ -17,7 +17,7 @@ final class MemorySink: Sink {
 
   /// Throws EFBIG when the announced length is already too much: not a byte is fetched for nothing.
   func open(
-    _ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
+    _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
   ) throws(SinkFailure) {
     guard let bytesExpected else { return }
     guard bytesExpected <= bytesMax else { throw tooLong }
@@ -30,9 +30,9 @@ final class MemorySink: Sink {
     return bytes.byteCount
   }
 
-  func finish(_ failure: Failure?) throws(SinkFailure) -> SinkProgress {
+  func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress {
     report.bytes = Int64(bytes.count)
-    if failure == nil && digests { report.sha256 = digest() }
+    if failure == nil && digests { report.digest = digest() }
     return .done
   }
 

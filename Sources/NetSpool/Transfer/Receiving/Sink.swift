@@ -5,7 +5,7 @@
 protocol Sink: AnyObject {
   /// The head has arrived and its body is wanted. `ready` may be kept and called, on the loop thread
   /// only, whenever bytes that were not taken could be offered again or a pending finish has ended.
-  func open(_ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure)
+  func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure)
 
   /// Takes some or all of the bytes and answers how many. Fewer than offered: the rest is kept by the
   /// fan-out and offered again after `ready`, and the transfer is paused when too much is kept.
@@ -13,10 +13,10 @@ protocol Sink: AnyObject {
 
   /// The body is complete (`failure` nil: publish) or never will be (abandon). Answers `.pending` while
   /// work goes on elsewhere; `ready` is then called and `finish` is asked again.
-  func finish(_ failure: Failure?) throws(SinkFailure) -> SinkProgress
+  func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress
 
   /// What became of it; asked after the finish.
-  var report: SinkReport { get }
+  var report: NetworkResponse.StreamReport { get }
 }
 
 enum SinkProgress: Sendable { case done, pending }

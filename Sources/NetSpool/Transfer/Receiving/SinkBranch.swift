@@ -14,11 +14,10 @@ final class SinkBranch {
     self.onFailure = onFailure
   }
 
-  var report: SinkReport { sink.report }
+  var report: NetworkResponse.StreamReport { sink.report }
   var backlogBytes: Int { backlog.count - taken }
 
-  func open(_ head: CoreResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure)
-  {
+  func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {
     try sink.open(head, bytesExpected: bytesExpected, ready: ready)
   }
 
@@ -52,7 +51,7 @@ final class SinkBranch {
   }
 
   /// Publishes or abandons; true when that is over. Asked again after `ready` while it is not.
-  func finish(_ failure: Failure?) throws(SinkFailure) -> Bool {
+  func finish(_ failure: NetworkError?) throws(SinkFailure) -> Bool {
     isFinishing = true
     if failure != nil {
       backlog = []

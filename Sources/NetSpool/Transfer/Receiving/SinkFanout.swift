@@ -8,7 +8,7 @@ final class SinkFanout {
   static let backlogBytesMax = 512 << 10
 
   private var branches: [SinkBranch] = []
-  private var ending: (failure: Failure?, done: () -> Void)?
+  private var ending: (failure: NetworkError?, done: () -> Void)?
 
   /// No backlog is full any more: a paused transfer may go on.
   var onRoom: () -> Void = {}
@@ -23,11 +23,11 @@ final class SinkFanout {
     branches.append(SinkBranch(sink, id: id, onFailure: onFailure))
   }
 
-  func reports(of id: UInt64) -> [SinkReport] {
+  func reports(of id: UInt64) -> [NetworkResponse.StreamReport] {
     branches.filter { $0.id == id }.map(\.report)
   }
 
-  func open(_ head: CoreResponseHead, bytesExpected: Int64?, only id: UInt64? = nil) {
+  func open(_ head: ResponseHead, bytesExpected: Int64?, only id: UInt64? = nil) {
     for branch in branches where !branch.isEnded && (id == nil || branch.id == id) {
       guarding(branch) { branch throws(SinkFailure) in
         try branch.open(head, bytesExpected: bytesExpected) { [weak self, unowned branch] in
@@ -47,7 +47,7 @@ final class SinkFanout {
   }
 
   /// Ends the sinks of one owner without publishing.
-  func abandon(_ id: UInt64, _ failure: Failure) {
+  func abandon(_ id: UInt64, _ failure: NetworkError) {
     let wasCongested = isCongested
     for branch in branches where branch.id == id && !branch.isFinishing {
       _ = try? branch.finish(failure)
@@ -57,7 +57,7 @@ final class SinkFanout {
   }
 
   /// Publishes all, or abandons all, and calls `done` when the last one is over; perhaps at once.
-  func finish(_ failure: Failure?, done: @escaping () -> Void) {
+  func finish(_ failure: NetworkError?, done: @escaping () -> Void) {
     precondition(ending == nil, "NetSpool: a fan-out ends once")
     ending = (failure, done)
     for branch in branches { advance(branch) }
@@ -93,7 +93,7 @@ final class SinkFanout {
 
   private func fail(_ branch: SinkBranch, _ failure: SinkFailure) {
     if !branch.isFinishing {
-      _ = try? branch.finish(Failure(.sinkFailed, reason: failure.reason))
+      _ = try? branch.finish(NetworkError(.sinkFailed, reason: failure.reason))
     }
     branch.onFailure(failure)
   }

@@ -12,15 +12,15 @@ final class LengthCheckedSource: BodySource {
 
   var length: Int64? { declared }
   var canRewind: Bool { base.canRewind }
-  func open() throws(Failure) { try base.open() }
+  func open() throws(NetworkError) { try base.open() }
   func close() { base.close() }
 
-  func rewind() throws(Failure) {
+  func rewind() throws(NetworkError) {
     try base.rewind()
     sent = 0
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> BodyRead {
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
     let read = unsafe try base.read(into: buffer)
     guard let declared else { return read }
     switch read {
@@ -38,15 +38,15 @@ final class LengthCheckedSource: BodySource {
 
   /// With a known length libcurl asks no further after the last byte, so extra bytes are looked for
   /// before that byte is handed over. A source that pauses instead of ending has kept its promise.
-  private func probeForMore(_ declared: Int64) throws(Failure) {
+  private func probeForMore(_ declared: Int64) throws(NetworkError) {
     var extra: UInt8 = 0
-    let read = unsafe try withUnsafeMutableBytes(of: &extra) { probe throws(Failure) in
+    let read = unsafe try withUnsafeMutableBytes(of: &extra) { probe throws(NetworkError) in
       unsafe try base.read(into: probe)
     }
     if case .bytes = read { throw mismatch(got: "more than \(declared)", declared) }
   }
 
-  private func mismatch(got: String, _ declared: Int64) -> Failure {
-    Failure(.uploadLengthMismatch, reason: "got \(got), declared \(declared)")
+  private func mismatch(got: String, _ declared: Int64) -> NetworkError {
+    NetworkError(.uploadLengthMismatch, reason: "got \(got), declared \(declared)")
   }
 }

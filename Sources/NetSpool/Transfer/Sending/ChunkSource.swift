@@ -1,39 +1,29 @@
 internal import Dispatch
 
-/// A body from closures that give arrays: how a user's own stream is sent.
+/// A body from a user's own stream, which gives arrays.
 final class ChunkSource: BodySource {
-  enum Chunk: Sendable { case bytes([UInt8]), pause, end }
-
-  let length: Int64?
-  let canRewind: Bool
+  private let stream: any UploadStream
   private let ready: @Sendable () -> Void
-  private let openStream: () throws -> Void
-  private let next: (Int) throws -> Chunk
-  private let closeStream: () -> Void
   private var rest: ArraySlice<UInt8> = []
   private var isOpen = false
 
-  init(
-    length: Int64?, canRewind: Bool, ready: @escaping @Sendable () -> Void, open: @escaping () throws -> Void,
-    next: @escaping (Int) throws -> Chunk, close: @escaping () -> Void
-  ) {
-    self.length = length
-    self.canRewind = canRewind
+  init(_ stream: any UploadStream, ready: @escaping @Sendable () -> Void) {
+    self.stream = stream
     self.ready = ready
-    openStream = open
-    self.next = next
-    closeStream = close
   }
 
-  func open() throws(Failure) {
-    do { try openStream() } catch { throw Self.failed(error) }
+  var length: Int64? { stream.length }
+  var canRewind: Bool { stream.isReopenable }
+
+  func open() throws(NetworkError) {
+    do { try stream.open() } catch { throw Self.failed(error) }
     isOpen = true
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> BodyRead {
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
     if rest.isEmpty {
       do {
-        switch try next(buffer.count) {
+        switch try stream.read(atMost: buffer.count) {
         case .bytes(let bytes): rest = bytes[...]
         case .end: return .end
         case .pause: return pause()
@@ -53,7 +43,7 @@ final class ChunkSource: BodySource {
     return .pause
   }
 
-  func rewind() throws(Failure) {
+  func rewind() throws(NetworkError) {
     close()
     try open()
   }
@@ -62,10 +52,10 @@ final class ChunkSource: BodySource {
     guard isOpen else { return }
     isOpen = false
     rest = []
-    closeStream()
+    stream.close()
   }
 
-  private static func failed(_ error: any Error) -> Failure {
-    Failure(.uploadSourceFailed, reason: "\(error)")
+  private static func failed(_ error: any Error) -> NetworkError {
+    NetworkError(.uploadSourceFailed, reason: "\(error)")
   }
 }

@@ -23,7 +23,7 @@ final class FileSource: BodySource {
   var length: Int64? { promised.size }
   var canRewind: Bool { true }
 
-  func open() throws(Failure) {
+  func open() throws(NetworkError) {
     do throws(SystemError) {
       // Without O_NONBLOCK a FIFO that took the file's place would hold the loop for ever.
       let opened = try FileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK)
@@ -33,10 +33,10 @@ final class FileSource: BodySource {
       throw FileIdentity.failure(error)
     }
     position = 0
-    guard try identity() == promised else { throw Failure(.uploadSourceFailed, reason: "changed") }
+    guard try identity() == promised else { throw NetworkError(.uploadSourceFailed, reason: "changed") }
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> BodyRead {
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
     let wanted = min(Int64(buffer.count), promised.size - position)
     guard wanted > 0 else { return .end }
     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)])
@@ -52,7 +52,7 @@ final class FileSource: BodySource {
   func close() { descriptor = nil }
 
   /// By offset: a rewind is then an assignment.
-  private func fill(_ part: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+  private func fill(_ part: UnsafeMutableRawBufferPointer) throws(NetworkError) -> Int {
     do throws(SystemError) {
       guard descriptor != nil else { throw SystemError(number: EBADF, call: "pread") }
       return unsafe try descriptor!.read(into: part, at: position)
@@ -61,13 +61,13 @@ final class FileSource: BodySource {
     }
   }
 
-  private func checkUnchanged() throws(Failure) {
+  private func checkUnchanged() throws(NetworkError) {
     let now = try identity()
     guard now.size == promised.size else { throw mismatch(got: now.size) }
-    guard now == promised else { throw Failure(.uploadSourceFailed, reason: "changed") }
+    guard now == promised else { throw NetworkError(.uploadSourceFailed, reason: "changed") }
   }
 
-  private func identity() throws(Failure) -> FileIdentity {
+  private func identity() throws(NetworkError) -> FileIdentity {
     do throws(SystemError) {
       guard descriptor != nil else { throw SystemError(number: EBADF, call: "fstat") }
       return try FileIdentity(of: descriptor!)
@@ -76,7 +76,7 @@ final class FileSource: BodySource {
     }
   }
 
-  private func mismatch(got: Int64) -> Failure {
-    Failure(.uploadLengthMismatch, reason: "got \(got), declared \(promised.size)")
+  private func mismatch(got: Int64) -> NetworkError {
+    NetworkError(.uploadLengthMismatch, reason: "got \(got), declared \(promised.size)")
   }
 }

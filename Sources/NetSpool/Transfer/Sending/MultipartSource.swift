@@ -1,24 +1,24 @@
 /// A multipart body, streamed part by part: at most one file is open, and nothing is copied whole.
 final class MultipartSource: BodySource {
-  private let layout: CoreMultipart.Layout
+  private let layout: Multipart.Layout
   private var next = 0
   private var current: (any BodySource)?
 
-  init(_ layout: CoreMultipart.Layout) { self.layout = layout }
+  init(_ layout: Multipart.Layout) { self.layout = layout }
 
   var length: Int64? { layout.length }
   var canRewind: Bool { true }
 
   /// Looks at every file, so that a missing or edited one fails the request before its first byte.
-  func open() throws(Failure) {
+  func open() throws(NetworkError) {
     for case .file(let path, let promised) in layout.segments {
       guard try FileIdentity.promised(by: path) == promised else {
-        throw Failure(.uploadSourceFailed, reason: "changed")
+        throw NetworkError(.uploadSourceFailed, reason: "changed")
       }
     }
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> BodyRead {
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
     var filled = 0
     while filled < buffer.count {
       guard let source = try segmentSource() else { break }
@@ -39,7 +39,7 @@ final class MultipartSource: BodySource {
 
   func close() { closeSegment() }
 
-  private func segmentSource() throws(Failure) -> (any BodySource)? {
+  private func segmentSource() throws(NetworkError) -> (any BodySource)? {
     if let current { return current }
     guard next < layout.segments.count else { return nil }
     let source: any BodySource =

@@ -37,7 +37,7 @@ final class CacheStory: Sendable {
 
   private func operation(_ visit: Visit, _ path: String) -> NetworkOperation {
     let operation = engine.operation(
-      url: origin.url(path + visit.path), method: HTTPMethod(visit.method))
+      url: origin.url(path + visit.path), method: NetworkRequest.Method(visit.method))
     operation.cachePolicy = visit.policy
     for field in visit.with.map(split) { operation.addHeader(field.name, field.value) }
     return operation

@@ -5,7 +5,7 @@ import Testing
 @Suite("Challenges and what follows from them (RFC 9110 section 11.6.1)")
 struct ChallengeTests {
   static func read(_ values: String...) -> [AuthenticationChallenge] {
-    var fields = HeaderFields()
+    var fields = Headers()
     for value in values { fields.append(name: "www-authenticate", value: value) }
     return AuthenticationChallenge.all(in: fields)
   }
@@ -66,8 +66,8 @@ struct ChallengeTests {
   @Test func anotherSchemeIsNeverAnswered() {
     let offers = Self.read("Basic realm=a, Digest realm=r, nonce=n, NTLM")
     let sent = AuthenticationDecision.Sent()
-    let schemes: [(Credential.Scheme, String)] = [
-      (.bearer(Self.secret), "refused"), (.fields(HeaderFields()), "refused"),
+    let schemes: [(NetworkCredentials.Scheme, String)] = [
+      (.bearer(Self.secret), "refused"), (.fields(Headers()), "refused"),
       (.ntlm(user: "u", password: Self.secret), "refused"),
       (.basic(user: "u", password: Self.secret, preemptive: false), "basic"),
       (.digest(user: "u", password: Self.secret), "digest"),
@@ -91,16 +91,19 @@ struct ChallengeTests {
 
   @Test func equalCredentialsHaveOneIdentity() {
     func basic(_ user: String, _ password: String) -> UInt64 {
-      Credential(scheme: .basic(user: user, password: Secret(password), preemptive: true)).id
+      NetworkCredentials(scheme: .basic(user: user, password: Secret(password), preemptive: true)).id
     }
     #expect(basic("a", "b") == basic("a", "b") && basic("a", "b") != basic("a", "c"))
     #expect(basic("a", "bc") != basic("ab", "c"))
-    #expect(Credential(scheme: .bearer(Secret("a"))).id != Credential(scheme: .bearer(Secret("b"))).id)
+    #expect(
+      NetworkCredentials(scheme: .bearer(Secret("a"))).id
+        != NetworkCredentials(scheme: .bearer(Secret("b"))).id)
   }
 
   @Test func aSecretShowsItselfNowhere() {
     var text = ""
-    dump(Credential.Scheme.basic(user: "anna", password: Secret("S3CR3T"), preemptive: true), to: &text)
+    dump(
+      NetworkCredentials.Scheme.basic(user: "anna", password: Secret("S3CR3T"), preemptive: true), to: &text)
     dump(ClientCertificate(path: "/p", password: "S3CR3T"), to: &text)
     text += "\(Secret("S3CR3T")) \(String(reflecting: Secret("S3CR3T")))"
     #expect(!text.contains("S3CR3T") && text.contains("anna"))

@@ -19,7 +19,7 @@ struct DigestTests {
   }
 
   static func challenge(_ text: String) throws -> DigestChallenge {
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "WWW-Authenticate", value: text)
     return try #require(DigestChallenge.first(in: AuthenticationChallenge.all(in: fields)))
   }
@@ -93,7 +93,7 @@ struct DigestTests {
     "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256", "Digest realm=\"r\"", "Digest nonce=\"n\"",
     "Digest realm=\"r\", nonce=\"n\", qop=\"token\"", "Basic realm=\"r\"",
   ]) func answersNoOther(_ text: String) {
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "WWW-Authenticate", value: text)
     #expect(DigestChallenge.first(in: AuthenticationChallenge.all(in: fields)) == nil)
   }

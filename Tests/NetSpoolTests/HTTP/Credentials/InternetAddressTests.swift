@@ -69,6 +69,6 @@ struct InternetAddressTests {
     "", "socks4://p", "socks5://p", "ftp://p", "http://", "http://p/path", "http://p?q", "http://a b",
     "file:///p",
   ]) func otherProxiesAreRefused(_ text: String) {
-    #expect(throws: Failure.self) { try ProxyParser.parse(text) }
+    #expect(throws: NetworkError.self) { try ProxyParser.parse(text) }
   }
 }

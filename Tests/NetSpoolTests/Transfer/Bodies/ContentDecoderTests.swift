@@ -6,8 +6,8 @@ struct ContentDecoderTests {
   private static let text = Array(
     "A hold queue keeps what cannot be printed yet. A hold queue keeps it.".utf8)
 
-  private static func headers(_ codings: [String]) -> HeaderFields {
-    var fields = HeaderFields()
+  private static func headers(_ codings: [String]) -> Headers {
+    var fields = Headers()
     for coding in codings { fields.append(name: "Content-Encoding", value: coding) }
     return fields
   }
@@ -35,7 +35,7 @@ struct ContentDecoderTests {
       try body()
       return nil
     } catch {
-      guard let failure = error as? Failure else { return "\(error)" }
+      guard let failure = error as? NetworkError else { return "\(error)" }
       return "\(failure.code)(\(failure.reason ?? ""))"
     }
   }

@@ -8,7 +8,7 @@ struct DecodingLimitTests {
     _ body: [UInt8], _ coding: String = "gzip", limits: DecodingLimits = DecodingLimits(),
     pieces: Int = 16_384
   ) throws -> (emitted: Int, failure: String?) {
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "Content-Encoding", value: coding)
     let decoder = try #require(try ContentDecoder.make(for: fields, limits: limits))
     var emitted = 0
@@ -19,7 +19,7 @@ struct DecodingLimitTests {
       }
       try decoder.finish()
       return (emitted, nil)
-    } catch let failure as Failure {
+    } catch let failure as NetworkError {
       return (emitted, "\(failure.code)(\(failure.reason ?? ""))")
     }
   }
@@ -81,7 +81,7 @@ struct DecodingLimitTests {
 
   @Test func whatEmitThrowsIsPassedOn() throws {
     struct Stop: Error {}
-    var fields = HeaderFields()
+    var fields = Headers()
     fields.append(name: "Content-Encoding", value: "gzip")
     let decoder = try #require(try ContentDecoder.make(for: fields))
     let body = try Compressed.gzip([1, 2, 3])

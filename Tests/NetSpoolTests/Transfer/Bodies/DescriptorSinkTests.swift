@@ -25,7 +25,7 @@ struct DescriptorSinkTests {
   /// Delivers while a reader takes small pieces, and only when the sink has said that it is full.
   private func deliver(
     _ bytes: [UInt8], to writeEnd: CInt, readFrom readEnd: CInt, seed: UInt64
-  ) throws -> (read: [UInt8], pauses: Int, report: SinkReport) {
+  ) throws -> (read: [UInt8], pauses: Int, report: NetworkResponse.StreamReport) {
     var random = SinkFixture.Random(seed: seed)
     var read: [UInt8] = []
     var pauses = 0
@@ -63,7 +63,7 @@ struct DescriptorSinkTests {
       bytes, to: pipe.writeEnd, readFrom: pipe.readEnd, seed: seed)
     #expect(pauses > 10, "the reader was never waited for")
     #expect(read == bytes, "seed \(seed)")
-    #expect(report.sha256 == SinkFixture.sha256(bytes))
+    #expect(report.digest == SinkFixture.sha256(bytes))
     #expect(report.bytes == Int64(bytes.count))
   }
 

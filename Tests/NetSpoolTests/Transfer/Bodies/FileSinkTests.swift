@@ -36,7 +36,7 @@ struct FileSinkTests {
     #expect(directory.names == ["body"])
     #expect(sink.report.bytes == Int64(count))
     #expect(sink.report.path == directory.path("body"))
-    #expect(sink.report.sha256 == SinkFixture.sha256(bytes))
+    #expect(sink.report.digest == SinkFixture.sha256(bytes))
   }
 
   @Test func nothingIsVisibleBeforeTheEnd() throws {

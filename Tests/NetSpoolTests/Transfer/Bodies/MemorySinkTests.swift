@@ -11,7 +11,7 @@ struct MemorySinkTests {
     try SinkLoop().deliver(bytes, to: sink, expected: Int64(count), pieces: 999)
     #expect(sink.bytes == bytes)
     #expect(sink.report.bytes == Int64(count))
-    #expect(sink.report.sha256 == SinkFixture.sha256(bytes))
+    #expect(sink.report.digest == SinkFixture.sha256(bytes))
   }
 
   @Test func takesItsLimitAndNotAByteMore() throws {

@@ -5,8 +5,8 @@ import Testing
 
 /// What the tests of this folder share.
 enum SinkFixture {
-  static let head = CoreResponseHead(version: .http11, status: 200, headers: HeaderFields())
-  static let broken = Failure(.connectionLost)
+  static let head = ResponseHead(version: .http11, status: 200, headers: Headers())
+  static let broken = NetworkError(.connectionLost)
 
   /// Bytes that show a swap, a gap or a repetition: random ones with a period that no buffer size divides.
   static func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {

@@ -107,7 +107,7 @@ extension SinkLoop {
     try finish(sink, nil)
   }
 
-  func finish(_ sink: some Sink, _ failure: Failure?) throws {
+  func finish(_ sink: some Sink, _ failure: NetworkError?) throws {
     while try sink.finish(failure) == .pending { try turn() }
   }
 }

@@ -1,0 +1,153 @@
+internal import Synchronization
+
+/// Telling the user. All of it runs on the delivery target, never under the lock.
+extension NetworkOperation {
+  enum Notice: Sendable {
+    case state(State)
+    case upload(TransferProgress)
+    case download(TransferProgress)
+    case notModified
+    case frozen(FrozenTicket)
+    /// A first answer from the cache, before the final one.
+    indirect case provisional(NetworkResponse)
+    case final
+    /// Nothing of the operation's: what was to come after all events before it.
+    case mark(@Sendable () -> Void)
+  }
+
+  /// Adds a handler. One that comes after the end gets the final event.
+  func add(_ handler: Handlers.Handler) {
+    let outcome: Outcome? = shared.withLock { shared in
+      if shared.isDelivered { return shared.outcome }
+      shared.handlers.append(handler)
+      return nil
+    }
+    guard let outcome else { return }
+    context.deliverLate { Self.call(handler, outcome) }
+  }
+
+  /// Hears of either ending.
+  func onFinal(_ body: @escaping @Sendable (Outcome) -> Void) { add(.final(body)) }
+
+  /// The delivery target.
+  func deliver(_ event: Notice) {
+    if case .final = event { return deliverFinal() }
+    if case .mark(let body) = event { return body() }
+    // Nearly nobody listens to states, and copying the handlers costs more than to ask.
+    if case .state = event, !shared.withLock({ $0.handlers.wantsState }) { return }
+    if case .provisional(let response) = event,
+      case .failure = judge(.success(response), shared.withLock { $0.demand })
+    {
+      return
+    }
+    let handlers = shared.withLock { $0.handlers }
+    handlers.forEach { handler in
+      switch (handler, event) {
+      case (.state(let body), .state(let state)): body(state)
+      case (.uploadProgress(let body), .upload(let progress)): body(progress)
+      case (.downloadProgress(let body), .download(let progress)): body(progress)
+      case (.notModified(let body), .notModified): body()
+      case (.frozen(let body), .frozen(let ticket)):
+        Failpoint.pass(.beforeFrozenCallback)
+        body(ticket)
+      case (.completion(let body), .provisional(let response)): body(response)
+      default: break
+      }
+    }
+  }
+
+  private func deliverFinal() {
+    let (ended, demand, isSuccess) = shared.withLock { ($0.outcome, $0.demand, $0.isSuccess) }
+    guard let ended else { return }
+    let outcome = judge(ended, demand, isSuccess: isSuccess)
+    let (handlers, isRepetition) = shared.withLock { shared in
+      shared.outcome = outcome
+      shared.isDelivered = true
+      defer { shared.handlers = Handlers() }  // released after the ending: no cycles survive it
+      return (shared.handlers, shared.isRepetition)
+    }
+    if case .failure(let failure) = outcome, failure.code != .cancelled, !failure.isHandOver,
+      !handlers.catchesFailures
+    {
+      context.hooks.onUnhandledFailure?(failure)
+    }
+    handlers.forEach { handler in
+      if isRepetition, case .completion = handler { return }
+      Self.call(handler, outcome)
+    }
+    context.hooks.log?("\(self.summary(of: outcome))")
+  }
+
+  /// The engine's rule first, then what this one demands.
+  private func judge(_ raw: Outcome, _ demand: Demand?, isSuccess: Bool = false) -> Outcome {
+    let outcome = context.judge(raw, isSuccess: isSuccess)
+    guard let demand, case .success(let response) = outcome,
+      var failure = demand(request, response)?.about(request.url)
+    else { return outcome }
+    failure.response = response
+    return .failure(failure)
+  }
+
+  private func summary(of outcome: Outcome) -> String {
+    switch outcome {
+    case .success(let response):
+      "\(request.method.name) \(Redaction.standard.url(request.url)) \(response.head.status), "
+        + "\(response.body.count) bytes, \(response.metrics.total) us"
+    case .failure(let failure): "\(request.method.name) \(failure)"
+    }
+  }
+
+  private static func call(_ handler: Handlers.Handler, _ outcome: Outcome) {
+    switch (handler, outcome) {
+    case (.completion(let body), .success(let response)): body(response)
+    // One that stays frozen has not failed.
+    case (.failure(let body), .failure(let failure)): if !failure.isHandOver { body(failure) }
+    case (.final(let body), _): body(outcome)
+    case (.ended(let body), _): body()
+    default: break
+    }
+  }
+}
+
+extension NetworkOperation {
+  /// Any thread: it never reached the loop. Ends it on the delivery target all the same; false when it has
+  /// ended already, or is not as required.
+  @discardableResult
+  func refuse(_ failure: NetworkError, onlyIfReady: Bool = false) -> Bool {
+    let state = failure.code == .cancelled ? State.cancelled : .finished
+    let (isFirst, hasStreams) = shared.withLock { shared in
+      guard shared.outcome == nil, !onlyIfReady || shared.state == .ready else { return (false, false) }
+      shared.outcome = .failure(failure)
+      shared.state = state
+      return (true, !shared.streams.isEmpty)
+    }
+    guard isFirst else { return false }
+    letGoOfDependencies()
+    // What waits for it waits on the loop, and so do its streams for their end.
+    if context.driver.isStarted || hasStreams {
+      context.driver.perform { [self] core in core.refused(self, failure) }
+    }
+    context.deliverLate { [self] in
+      deliver(.state(state))
+      deliver(.final)
+    }
+    return true
+  }
+
+  /// They are the loop's from now on.
+  func takeStreams() -> [StreamAttachment] {
+    shared.withLock { shared in
+      defer { shared.streams = [] }
+      return shared.streams
+    }
+  }
+
+  /// A chain of ended operations must not keep its whole past alive, nor take it apart recursively.
+  func letGoOfDependencies() {
+    let old = shared.withLock { shared in
+      defer { shared.dependencies = [] }
+      return shared.dependencies
+    }
+    _ = old  // released here, outside the lock
+  }
+}

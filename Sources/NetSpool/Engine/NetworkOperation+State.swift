@@ -1,0 +1,204 @@
+internal import Synchronization
+
+// What an operation is made of: what the user holds (any thread, under a lock) and what the loop knows of it.
+extension NetworkOperation {
+  typealias Outcome = Result<NetworkResponse, NetworkError>
+
+  typealias Conclusion = @Sendable (Outcome) -> Void
+  typealias Demand = @Sendable (NetworkRequest, NetworkResponse) -> NetworkError?
+
+  /// What any thread may look at, under the lock.
+  struct Shared: Sendable {
+    var request: NetworkRequest
+    var failure: NetworkError?  // of making it: delivered when it is enqueued
+    var state = State.ready
+    var handlers = Handlers()
+    var streams: [StreamAttachment] = []
+    var dependencies: [NetworkOperation] = []
+    var outcome: Outcome?
+    /// What the thread that enqueued would have asked the cache; until the loop does.
+    var question: [CacheQuestion] = []
+    var isDelivered = false
+    /// Whatever its status says: a DELETE of what is gone has done its work.
+    var isSuccess = false
+    /// What its answer must be besides a success.
+    var demand: Demand?
+    /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
+    var onConclusion: Conclusion?
+    /// Others wait for it.
+    var hasDependents = false
+    /// The completion has been called for an equal answer already.
+    var isRepetition = false
+  }
+
+  /// What the loop knows of it.
+  struct LoopState {
+    var ticket: Ticket?
+    var transfer: Transfer?
+    var journey: Journey?
+    /// What the cache has to do with this exchange.
+    var cacheUse: CacheUse?
+    var origin: Origin?
+    /// Under which equal requests find it; 0: they do not.
+    var sharingKey: UInt64 = 0
+    /// Nil while it only waits.
+    var extras: Extras?
+    /// Its own user has left; it goes on for its followers.
+    var isHollow = false
+    var hasSinks = false
+    var isPaused = false
+    /// Nobody waits for it: it brings a stored answer up to date.
+    var isRefresh = false
+    /// The queue knows it; before that a cancellation is only noted.
+    var isSubmitted = false
+    var isCancelledEarly = false
+    /// Its user has been told that it is frozen.
+    var isFrozen = false
+    /// The highest of those that wait for it, when it was queued.
+    var priority = NetworkRequest.Priority.normal
+
+    var followers: [NetworkOperation] { extras?.followers ?? [] }
+    var followersLeft: Int { extras?.followersLeft ?? 0 }
+  }
+
+  /// What an operation has that shares its answer, streams it, plays it from the cache or is frozen: in one box, because
+  /// a million that wait have none of it.
+  final class Extras {
+    /// Equal requests that get this one's answer.
+    var followers: [NetworkOperation] = []
+    /// Those of them that have not left.
+    var followersLeft = 0
+    /// The one that this follows.
+    var carrier: NetworkOperation?
+    var fanout: SinkFanout?
+    /// A stored body is on its way into the streams.
+    var playback: CachePlayback?
+    /// The stored body that its user has been given before the final answer.
+    var provided: ResponseBody?
+    var sinkFailure: NetworkError?
+    /// Who has its request; nil while it is on its way like any other.
+    var freezer: Freezer?
+  }
+
+  /// Loop thread.
+  func makeExtras() -> Extras {
+    if let extras = loop.extras { return extras }
+    let extras = Extras()
+    loop.extras = extras
+    return extras
+  }
+
+  /// Loop thread: where it is remembered what the next exchange needs.
+  func makeJourney() -> Journey {
+    if let journey = loop.journey { return journey }
+    let journey = Journey(request)
+    loop.journey = journey
+    return journey
+  }
+}
+
+extension NetworkOperation {
+  /// It sends a frozen request, for nobody.
+  var isAttempt: Bool { shared.withLock { $0.onConclusion != nil } }
+
+  func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.onConclusion = body } }
+
+  var outcome: Outcome? { shared.withLock { $0.isDelivered ? $0.outcome : nil } }
+
+  /// Changes the request; false once it has been enqueued.
+  @discardableResult
+  func edit(_ change: (inout NetworkRequest) -> Void) -> Bool {
+    shared.withLock { shared in
+      guard shared.state == .ready else { return false }
+      change(&shared.request)
+      return true
+    }
+  }
+
+  /// Notes that it can never be sent; said when it is enqueued.
+  func spoil(_ failure: NetworkError) {
+    shared.withLock { shared in
+      if shared.failure == nil { shared.failure = failure }
+    }
+  }
+
+  /// Any answer that the closure finds fault with ends it with that failure; on the delivery target.
+  func demand(_ check: @escaping Demand) {
+    shared.withLock { $0.demand = check }
+  }
+
+  func attach(_ stream: StreamAttachment) {
+    shared.withLock { shared in
+      guard shared.state == .ready else { return }
+      shared.streams.append(stream)
+    }
+  }
+
+  func wait(behind other: NetworkOperation) {
+    let isAdded = shared.withLock { shared in
+      guard shared.state == .ready else { return false }
+      shared.dependencies.append(other)
+      return true
+    }
+    if isAdded { other.shared.withLock { $0.hasDependents = true } }
+  }
+}
+
+// MARK: On its way
+
+extension NetworkOperation {
+  /// Any thread: makes the request what will be sent and hands it to the queue. Once; later calls do nothing.
+  func enqueue() {
+    guard var ready = beginEnqueue() else { return }
+    let url = ready.url
+    do throws(NetworkError) {
+      if let failure = shared.withLock({ $0.failure }) { throw failure }
+      try context.prepare(&ready)
+      try ready.makeReady()
+      if ready.isFreezable {
+        try context.prepareToFreeze(&ready, hasStreams: shared.withLock { !$0.streams.isEmpty })
+      }
+    } catch {
+      refuse(error.about(url))
+      return
+    }
+    let look = context.cache?.look(for: ready)
+    if let outcome = look?.answer, conclude(ready, outcome) { return }
+    shared.withLock { [ready] shared in
+      shared.request = ready
+      shared.question = look?.question ?? []
+    }
+    if let failure = context.submit(self) { refuse(failure.about(url)) }
+  }
+
+  private func beginEnqueue() -> NetworkRequest? {
+    shared.withLock { shared in
+      guard shared.state == .ready, shared.outcome == nil else { return nil }
+      shared.state = .queued
+      return shared.request
+    }
+  }
+
+  /// Any thread.
+  func requestCancel() {
+    if !refuse(NetworkError(.cancelled), onlyIfReady: true) { context.driver.cancel(self) }
+  }
+
+  /// Any thread: counts while it waits as well.
+  func changePriority(to priority: NetworkRequest.Priority) {
+    let isQueued = shared.withLock { shared in
+      shared.request.priority = priority
+      return shared.state == .queued
+    }
+    if isQueued { context.driver.perform { [self] in $0.reprioritise(self) } }
+  }
+}
+
+extension NetworkError {
+  /// With the URL it is about, without secrets.
+  func about(_ url: String) -> NetworkError {
+    var failure = self
+    if failure.url == nil { failure.url = Redaction.standard.url(url) }
+    return failure
+  }
+}

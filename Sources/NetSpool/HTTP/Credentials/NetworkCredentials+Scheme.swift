@@ -1,0 +1,93 @@
+extension NetworkCredentials {
+  enum Scheme: Sendable {
+    /// RFC 7617. Pre-emptive: sent with the first request; otherwise on a challenge.
+    case basic(user: String, password: Secret, preemptive: Bool)
+    /// Digest if it is offered, else Basic; on a challenge.
+    case password(user: String, password: Secret)
+    /// RFC 7616.
+    case digest(user: String, password: Secret)
+    /// `DOMAIN\user`; of connections, not of requests.
+    case ntlm(user: String, password: Secret)
+    /// RFC 6750.
+    case bearer(Secret)
+    /// Fields of the caller's own, such as an API key.
+    case fields(Headers)
+    /// Asked when the origin answers 401.
+    case provider(CredentialProvider)
+  }
+
+  /// A request's own parts win over the engine's.
+  func over(_ other: NetworkCredentials?) -> NetworkCredentials {
+    guard let other, scheme == nil || (certificate == nil && other.certificate != nil) else { return self }
+    return NetworkCredentials(scheme: scheme ?? other.scheme, certificate: certificate ?? other.certificate)
+  }
+
+  /// What a connection is bound to: it may serve nobody else. 0: nothing.
+  var connectionIdentity: UInt64 {
+    if case .ntlm = scheme { return id }
+    return certificate.map { Self.identity($0.parts) } ?? 0
+  }
+
+  /// Every request that goes with it carries the same fields.
+  var isConstant: Bool {
+    switch scheme {
+    case nil, .ntlm, .bearer, .fields, .basic(_, _, true): true
+    case .basic(_, _, false), .password, .digest, .provider: false
+    }
+  }
+
+  var isNTLM: Bool { if case .ntlm = scheme { true } else { false } }
+
+  static func identity(_ parts: [[UInt8]]) -> UInt64 {
+    ProcessSecret.hash(parts).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Throws `invalidConfiguration`: a Basic user name with a colon, control bytes, fields that no origin may see.
+  func check() throws(NetworkError) {
+    do throws(NetworkError) {
+      switch scheme {
+      case .basic(let user, let password, _), .password(let user, let password):
+        guard !user.utf8.contains(UInt8(ascii: ":")) else { throw Self.invalid }
+        try Self.check(user, password.revealed)
+      case .digest(let user, let password): try Self.check(user, password.revealed)
+      case .ntlm(let user, let password):
+        guard LoadedCurl.hasNTLM else {
+          throw NetworkError(.invalidConfiguration, reason: "libcurl without NTLM")
+        }
+        try Self.check(user, password.revealed)
+      case .bearer(let token): try Self.check(token.revealed)
+      case .fields(let fields): try HeaderRules.check(fields)
+      case .provider, nil: break
+      }
+    } catch { throw error.code == .invalidConfiguration ? error : Self.invalid }
+  }
+
+  private static func check(_ texts: String...) throws(NetworkError) {
+    guard !texts.contains(where: { $0.utf8.contains(where: \.isControl) }) else { throw invalid }
+  }
+
+  private static var invalid: NetworkError { NetworkError(.invalidConfiguration, reason: "credentials") }
+}
+
+extension NetworkCredentials.Scheme {
+  /// What tells two apart.
+  var parts: [[UInt8]] {
+    func texts(_ texts: String...) -> [[UInt8]] { texts.map { Array($0.utf8) } }
+    switch self {
+    case .basic(let user, let password, let preemptive):
+      return texts(preemptive ? "basic!" : "basic", user, password.revealed)
+    case .password(let user, let password): return texts("password", user, password.revealed)
+    case .digest(let user, let password): return texts("digest", user, password.revealed)
+    case .ntlm(let user, let password): return texts("ntlm", user, password.revealed)
+    case .bearer(let token): return texts("bearer", token.revealed)
+    case .fields(let fields): return [Array("fields".utf8), fields.block]
+    case .provider(let provider): return texts("provider", String(provider.id))
+    }
+  }
+}
+
+extension ClientCertificate {
+  var parts: [[UInt8]] {
+    ["certificate", path, key ?? "", password?.revealed ?? ""].map { Array($0.utf8) }
+  }
+}

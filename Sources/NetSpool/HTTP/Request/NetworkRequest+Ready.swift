@@ -1,0 +1,59 @@
+extension NetworkRequest {
+  /// Makes the request what will be sent: parameters in their place, the body encoded, every field checked.
+  /// On the thread that enqueues; runs the author's encoder and takes fingerprints of files.
+  ///
+  /// Throws `invalidRequest`, `invalidURL`, `invalidConfiguration`, `uploadSourceFailed`.
+  mutating func makeReady() throws(NetworkError) {
+    try HeaderRules.check(method)
+    if headers.count > 0 { try checkHeaders() }
+    guard hasExtras else { return }
+    if let option = extra.timeouts?.firstInvalid { throw NetworkError(.invalidConfiguration, reason: option) }
+    try extra.credentials?.check()
+    try placeParameters()
+    extra.prepared = try extra.body.prepared(with: extra.parameters)
+    if let type = extra.body.contentType, !headers.contains("Content-Type") {
+      try HeaderRules.check(name: "Content-Type", value: type)
+      headers.append(name: "Content-Type", value: type)
+    }
+    if let key = extra.idempotencyKey, !headers.contains("Idempotency-Key") {
+      try HeaderRules.check(name: "Idempotency-Key", value: key)
+      headers.append(name: "Idempotency-Key", value: "\"\(key)\"")
+    }
+  }
+
+  /// Fields that say where a message ends are libcurl's alone: two opinions make two messages.
+  private func checkHeaders() throws(NetworkError) {
+    try HeaderRules.check(headers)
+    for name in ["Content-Length", "Transfer-Encoding"] where headers.contains(name) {
+      throw NetworkError(.invalidRequest, reason: "headerName")
+    }
+  }
+
+  /// A body with an encoder of its own takes them as they are.
+  private mutating func placeParameters() throws(NetworkError) {
+    let parameters = extra.parameters
+    guard !parameters.isEmpty else { return }
+    if method.putsParametersInQuery {
+      url = try URLText.appending(parameters.pairs, to: url)
+    } else if case .custom = extra.body {
+      return
+    } else {
+      try placeInBody(parameters)
+    }
+    extra.parameters = Parameters([])
+  }
+
+  private mutating func placeInBody(_ parameters: Parameters) throws(NetworkError) {
+    switch extra.body {
+    case .none:
+      extra.body =
+        extra.parameterEncoding == .json ? .json(FlatJSON.encode(parameters.pairs)) : .form(parameters)
+    case .form(let own): extra.body = .form(Parameters(pairs: own.pairs + parameters.pairs))
+    case .multipart(var multipart):
+      for parameter in parameters.pairs { multipart.addField(parameter.value, forKey: parameter.name) }
+      extra.body = .multipart(multipart)
+    case .bytes, .json, .file, .stream, .custom:
+      url = try URLText.appending(parameters.pairs, to: url)
+    }
+  }
+}
