@@ -67,3 +67,10 @@ extension NetworkOperation: CustomStringConvertible {
       revealingSecrets: revealingSecrets, defaults: context.headers, engine: engineCredential)
   }
 }
+
+extension NetworkOperation: Hashable {
+  /// The same operation, not an equal one.
+  public static func == (a: NetworkOperation, b: NetworkOperation) -> Bool { a === b }
+  /// By identity.
+  public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}

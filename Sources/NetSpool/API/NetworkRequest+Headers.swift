@@ -9,8 +9,9 @@ extension NetworkRequest {
   /// number of fields, and a queued request carries no dictionary.
   public struct Headers: Sendable, Hashable {
     /// The lines, each ended by CR LF, without obsolete folding and without spaces around the value.
-    package private(set) var block: [UInt8] = []
-    package private(set) var count = 0
+    private(set) var block: [UInt8] = []
+    /// The number of fields.
+    public private(set) var count = 0
 
     init() {}
 

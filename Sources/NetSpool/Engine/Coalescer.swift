@@ -4,7 +4,7 @@
 /// wanted of the cache, redirects that are followed, and engine.
 /// Two different requests with one key, which chance alone does not bring, simply go their own ways.
 struct Coalescer {
-  private var carriers: [UInt64: NetworkOperation] = [:]
+  private var leaders: [UInt64: NetworkOperation] = [:]
 
   /// GET and HEAD without a body, unless the caller wants it alone.
   static func mayShare(_ request: NetworkRequest) -> Bool {
@@ -24,21 +24,21 @@ struct Coalescer {
   }
 
   /// The operation that already asks for the same; if there is none, this one carries from now on.
-  mutating func carrier(for operation: NetworkOperation, _ request: NetworkRequest, _ key: UInt64)
+  mutating func leader(for operation: NetworkOperation, _ request: NetworkRequest, _ key: UInt64)
     -> NetworkOperation?
   {
-    guard let carrier = carriers[key] else {
-      carriers[key] = operation
+    guard let leader = leaders[key] else {
+      leaders[key] = operation
       return nil
     }
-    return Self.isSame(carrier, operation, request) ? carrier : nil
+    return Self.isSame(leader, operation, request) ? leader : nil
   }
 
   private static func isSame(
-    _ carrier: NetworkOperation, _ operation: NetworkOperation, _ request: NetworkRequest
+    _ leader: NetworkOperation, _ operation: NetworkOperation, _ request: NetworkRequest
   ) -> Bool {
-    let other = carrier.request
-    return carrier.context === operation.context && other.url == request.url && other.method == request.method
+    let other = leader.request
+    return leader.context === operation.context && other.url == request.url && other.method == request.method
       && other.headers == request.headers && other.cachePolicy == request.cachePolicy
       && cacheSettings(of: other) == cacheSettings(of: request)
       && redirects(of: other) == redirects(of: request) && other.credentials?.id == request.credentials?.id
@@ -61,6 +61,6 @@ struct Coalescer {
   }
 
   mutating func remove(_ operation: NetworkOperation, _ key: UInt64) {
-    if carriers[key] === operation { carriers[key] = nil }
+    if leaders[key] === operation { leaders[key] = nil }
   }
 }

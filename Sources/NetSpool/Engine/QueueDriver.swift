@@ -4,7 +4,7 @@ internal import Synchronization
 /// The thread-safe end of a queue: it owns the mailbox and the loop thread, which starts with the first
 /// command and ends with `close`.
 final class QueueDriver: Sendable {
-  typealias Action = @Sendable (EngineCore) -> Void
+  typealias Action = @Sendable (Scheduler) -> Void
 
   enum Command: Sendable {
     case submit(NetworkOperation)
@@ -102,7 +102,7 @@ final class QueueDriver: Sendable {
   /// The loop thread's whole life.
   private func run() {
     do throws(NetworkError) {
-      let core = try EngineCore(driver: self)
+      let core = try Scheduler(driver: self)
       // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.
       Delivery.run([core]) { $0.run() }
       let left = core.finish()

@@ -8,7 +8,7 @@ struct SinkServices {
   let after: (UInt64, @escaping () -> Void) -> Void
 }
 
-extension EngineCore {
+extension Scheduler {
   var sinkServices: SinkServices {
     SinkServices(
       worker: worker, buffers: buffers,

@@ -18,7 +18,7 @@ final class SocketWatch {
   private let onEvents: (Events) -> Void
   private let onIdleEvent: () -> Void
   /// Somebody wanted to read from it.
-  package private(set) var hasBeenRead = false
+  private(set) var hasBeenRead = false
   /// It is worth keeping while nobody wants anything: its owner says when the descriptor closes.
   let outlivesUse: Bool
   private var wanted: Events = []

@@ -19,9 +19,9 @@ struct AdmissionQueue<Element> {
   /// While true, `next()` answers nil. Default false.
   var isSuspended = false
   /// Elements waiting.
-  package var count = 0
+  var count = 0
   /// Elements admitted and not finished.
-  package var running = 0
+  var running = 0
 
   var nodes = WaitingNodes<Element>()
   var rings = ReadyRings()

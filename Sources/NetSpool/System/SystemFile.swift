@@ -10,7 +10,7 @@ struct SystemFile: ~Copyable, Sendable {
   }
 
   /// -1 once closed.
-  package private(set) var descriptor: CInt
+  private(set) var descriptor: CInt
 
   init(owning descriptor: CInt) { self.descriptor = descriptor }
 

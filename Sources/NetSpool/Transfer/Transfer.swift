@@ -55,16 +55,16 @@ final class Transfer {
   /// A refusal that libcurl is about to answer by itself.
   var leg: ResponseHead?
 
-  package var head: ResponseHead?
-  package var bytesSent: Int64 = 0
+  var head: ResponseHead?
+  var bytesSent: Int64 = 0
   /// The body, when somebody wants it in memory.
-  package var collected: [UInt8] = []
+  var collected: [UInt8] = []
   var fanout: SinkFanout?
-  package var isPausedByUser = false { didSet { notePause() } }
+  var isPausedByUser = false { didSet { notePause() } }
   private var isCountedAsPaused = false
-  package var bytesToSend: Int64?
+  var bytesToSend: Int64?
   /// The expected body length, from the head; nil when unknown or encoded.
-  package var bytesExpected: Int64?
+  var bytesExpected: Int64?
 
   /// Asked once, when the final head has come: who gets the body.
   var onHead: (Transfer, ResponseHead) -> BodyUse = { _, _ in .collect }
@@ -73,7 +73,7 @@ final class Transfer {
   /// Whom it works for; the engine's, for its own bookkeeping.
   var owner: AnyObject?
   /// What the cache alone wants kept of the body, in bytes.
-  package var keptBytesMax = 0
+  var keptBytesMax = 0
   /// What was kept for it; nil when the body was collected for a response, or not at all.
   var keptBody: [UInt8]? {
     keptBytesMax > 0 && machine.bodyBytes <= keptBytesMax ? collected : nil
@@ -190,7 +190,7 @@ final class Transfer {
   }
 
   /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
-  package var hasStreamed = false
+  var hasStreamed = false
 
   var url: String { plan.url }
 

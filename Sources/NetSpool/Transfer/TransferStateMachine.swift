@@ -30,10 +30,10 @@ struct TransferStateMachine: Sendable {
     case stop
   }
 
-  package private(set) var state = State.idle
+  private(set) var state = State.idle
   /// Why it must not succeed; the first reason counts.
-  package private(set) var failure: NetworkError?
-  package private(set) var bodyBytes: Int64 = 0
+  private(set) var failure: NetworkError?
+  private(set) var bodyBytes: Int64 = 0
   private var bytesMax = Int64.max
 
   init() {}

@@ -11,7 +11,7 @@ import Testing
   /// Runs on the loop thread.
   @discardableResult
   private func onLoop<Result: Sendable>(
-    _ engine: NetworkEngine, _ body: @escaping @Sendable (EngineCore) -> Result
+    _ engine: NetworkEngine, _ body: @escaping @Sendable (Scheduler) -> Result
   ) async -> Result {
     await withCheckedContinuation { continuation in
       engine.context.driver.perform { core in continuation.resume(returning: body(core)) }

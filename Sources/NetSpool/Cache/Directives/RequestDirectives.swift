@@ -16,15 +16,15 @@ struct RequestDirectives: Sendable, Hashable {
     static let standsAlone = Flags(rawValue: 8)
   }
 
-  package private(set) var flags: Flags = []
+  private(set) var flags: Flags = []
   /// Seconds; nil: any age.
-  package private(set) var maxAge: Int64?
+  private(set) var maxAge: Int64?
   /// Seconds past its lifetime that an answer may be; nil: none. Without a value in the request: 2^40.
-  package private(set) var maxStale: Int64?
+  private(set) var maxStale: Int64?
   /// Seconds for which an answer must stay fresh.
-  package private(set) var minFresh: Int64?
+  private(set) var minFresh: Int64?
   /// Seconds past its lifetime that an answer may be when the origin fails.
-  package private(set) var staleIfError: Int64?
+  private(set) var staleIfError: Int64?
 
   static let none = RequestDirectives()
 

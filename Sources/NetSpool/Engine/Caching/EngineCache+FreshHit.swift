@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// What the thread that enqueues has found out.
 struct FirstLook {
   /// Boxed as it will be kept: the response itself is large.
@@ -41,27 +39,5 @@ extension EngineCache {
     SentFields.make(
       defaults: defaults, own: SentFields.add(request.credentials, to: request.headers),
       decodes: !request.headers.contains("Range"))
-  }
-}
-
-extension NetworkOperation {
-  /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
-  /// others to wait for, or has been cancelled.
-  func conclude(_ request: NetworkRequest, _ outcome: Outcome) -> Bool {
-    guard !context.isClosed.load(ordering: .acquiring) else { return false }
-    let (isMine, hasDependents) = shared.withLock { shared in
-      guard shared.outcome == nil, shared.streams.isEmpty, shared.dependencies.isEmpty else {
-        return (false, false)
-      }
-      // As it is sent, when that is not what it was.
-      if request.hasExtras || context.hooks.prepare != nil { shared.request = request }
-      shared.outcome = outcome
-      shared.state = .finished
-      return (true, shared.hasDependents)
-    }
-    guard isMine else { return false }
-    if hasDependents { context.driver.perform { [self] core in core.release(id) } }
-    context.deliverSoon(self)
-    return true
   }
 }

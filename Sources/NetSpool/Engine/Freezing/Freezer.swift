@@ -49,7 +49,7 @@ final class Freezer: Sendable {
   }
 
   /// Has an operation's request kept, or ends the operation with the reason why not. Loop thread of the operation.
-  func accept(_ submission: FrozenDispatcher.Submission, from core: EngineCore) {
+  func accept(_ submission: FrozenDispatcher.Submission, from core: Scheduler) {
     let operation = submission.operation
     if core.driver === driver { return accept(submission, in: core) }
     if !driver.perform({ [self] in accept(submission, in: $0) }) {
@@ -57,7 +57,7 @@ final class Freezer: Sendable {
     }
   }
 
-  private func accept(_ submission: FrozenDispatcher.Submission, in core: EngineCore) {
+  private func accept(_ submission: FrozenDispatcher.Submission, in core: Scheduler) {
     if let dispatcher = core.dispatchers[ObjectIdentifier(self)] { return dispatcher.accept(submission) }
     let (operation, failure) = (submission.operation, trouble.withLock { $0 } ?? NetworkError(.engineClosed))
     if operation.context.driver === core.driver { return core.endFrozen(operation, .failure(failure)) }

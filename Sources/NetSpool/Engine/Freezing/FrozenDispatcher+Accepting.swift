@@ -66,7 +66,7 @@ extension FrozenDispatcher {
   }
 
   /// On the loop of the operation's own queue.
-  func on(_ operation: NetworkOperation, _ body: @escaping @Sendable (EngineCore, NetworkOperation) -> Void) {
+  func on(_ operation: NetworkOperation, _ body: @escaping @Sendable (Scheduler, NetworkOperation) -> Void) {
     if operation.context.driver === core.driver { return body(core, operation) }
     operation.context.driver.perform { core in body(core, operation) }
   }

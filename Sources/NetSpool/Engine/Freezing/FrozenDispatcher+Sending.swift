@@ -96,7 +96,7 @@ extension FrozenDispatcher: FrozenSpoolOwner {
     let asks =
       status == 401 && waiting[id]?.secrets == nil && attempts[id]?.context.freezing?.settings.secrets != nil
     let event = FrozenEvent.answered(
-      status: status, retryAfter: EngineCore.retryAfter(response.head),
+      status: status, retryAfter: Scheduler.retryAfter(response.head),
       mayAskAgain: asks && askedAgain.insert(id).inserted)
     let isKept = (200..<400).contains(status) || status == 404
     spool.didEnd(id, event, headers: response.head.headers, body: isKept ? response.body.array : [])

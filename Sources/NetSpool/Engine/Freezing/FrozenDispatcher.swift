@@ -25,7 +25,7 @@ final class FrozenDispatcher {
   }
 
   let freezer: Freezer
-  unowned let core: EngineCore
+  unowned let core: Scheduler
   let spool: FrozenSpool
   var waiting: [FrozenID: Waiting] = [:]
   var attempts: [FrozenID: Attempt] = [:]
@@ -58,7 +58,7 @@ final class FrozenDispatcher {
     weak var context: EngineContext?
   }
 
-  init(_ freezer: Freezer, _ core: EngineCore) throws(NetworkError) {
+  init(_ freezer: Freezer, _ core: Scheduler) throws(NetworkError) {
     self.freezer = freezer
     self.core = core
     let (driver, key) = (core.driver, ObjectIdentifier(freezer))

@@ -50,7 +50,7 @@ final class FrozenSpool {
   var lastToken: UInt64 = 0
   var lastLane: (name: String, key: LaneKey)?
   /// The store failed.
-  package var failure: NetworkError?
+  var failure: NetworkError?
 
   /// Takes over what the store holds: what was in flight when its process went away is decided, and everything is
   /// released lane by lane at the next `pump`.

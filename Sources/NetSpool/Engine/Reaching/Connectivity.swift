@@ -8,7 +8,7 @@ final class Connectivity {
     let needsRoute: Bool
   }
 
-  unowned let core: EngineCore
+  unowned let core: Scheduler
   private var monitor: LinkMonitor!
   private var watches: [OriginWatch.Key: OriginWatch] = [:]
   private var listeners: [UInt64: Listener] = [:]
@@ -16,7 +16,7 @@ final class Connectivity {
   var probing = 0
   private(set) var isClosed = false
 
-  init(_ core: EngineCore) {
+  init(_ core: Scheduler) {
     self.core = core
     monitor = LinkMonitor(on: core.loop) { [unowned self] _ in linkChanged() }
   }

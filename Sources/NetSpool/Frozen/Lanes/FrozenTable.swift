@@ -6,7 +6,7 @@ struct FrozenTable<Value: Sendable>: Sendable {
   /// Those without a value have left; so have all before `head`.
   private var entries: [(id: FrozenID, value: Value?)] = []
   private var head = 0
-  package private(set) var count = 0
+  private(set) var count = 0
 
   init() {}
 

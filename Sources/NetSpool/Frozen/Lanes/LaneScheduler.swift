@@ -20,8 +20,8 @@ struct LaneScheduler: Sendable {
   private var thawsTo = FrozenID(0)
   private var thawing = 0
   private var newest = FrozenID(0)
-  package private(set) var inFlight = 0
-  package private(set) var isOnline = true
+  private(set) var inFlight = 0
+  private(set) var isOnline = true
   /// Nothing is sent, whatever is due.
   var isSuspended = false
 

@@ -6,9 +6,9 @@ extension Multipart {
       case file(path: String, promised: FileIdentity)
     }
 
-    package var segments: [Segment] = []
+    var segments: [Segment] = []
     /// Bytes, boundaries and all.
-    package var length: Int64 = 0
+    var length: Int64 = 0
 
     mutating func append(_ segment: Segment) {
       segments.append(segment)

@@ -9,9 +9,9 @@ struct LinkDamper: Sendable {
   static let calm: Int64 = 60_000_000
 
   /// What counts.
-  package private(set) var settled: LinkState?
+  private(set) var settled: LinkState?
   /// When to look again; nil when nothing is held back.
-  package private(set) var deadline: Int64?
+  private(set) var deadline: Int64?
   private var latest: LinkState?
   private var hold = holdMin
   private var lastLoss: Int64?

@@ -19,7 +19,7 @@ final class LinkMonitor {
   private var damper = LinkDamper()
 
   /// What counts: a lost link at once, one that came back when it has held for a while.
-  package private(set) var settled = LinkState.assumed
+  private(set) var settled = LinkState.assumed
   /// What the kernel says now.
   var current: LinkState { tracker.state ?? .assumed }
   /// The kernel tells us.

@@ -19,7 +19,7 @@ struct LinkTracker: Sendable {
   /// The kernel will not tell.
   private var isBlind = false
   /// The tables should be read out again, when there is time.
-  package private(set) var wantsReading = false
+  private(set) var wantsReading = false
 
   init() {}
 

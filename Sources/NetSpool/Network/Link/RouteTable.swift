@@ -7,7 +7,7 @@ struct RouteTable: Equatable, Sendable {
   /// Routes and addresses kept besides default routes. A router has a million; a few say as much.
   static let entriesMax = 1024
 
-  package private(set) var links: [Int32: NetlinkLink] = [:]
+  private(set) var links: [Int32: NetlinkLink] = [:]
   private var addresses: Set<NetlinkAddress> = []
   private var routes: Set<NetlinkRoute> = []
   /// Some were not kept.

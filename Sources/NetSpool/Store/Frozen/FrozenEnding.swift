@@ -11,7 +11,7 @@
 struct FrozenEnding: Sendable, Equatable {
   var endedWall: Int64
   /// The payload is damaged bytes, kept for whoever wants to know what happened.
-  package var isDamaged = false
+  var isDamaged = false
   var payload: [UInt8]
 
   init(endedWall: Int64, payload: [UInt8]) {

@@ -18,7 +18,7 @@ struct FrozenRow: Sendable, Equatable {
   /// A second request with the same key is the first one; only looked at when it is accepted.
   var dedupeKey: [UInt8]?
   var dedupe: KeyDigest?
-  package var bodyBytes = 0
+  var bodyBytes = 0
   var bodyChecksum: UInt64 = 0
 
   init(lane: KeyDigest, dedupeKey: [UInt8]? = nil, payload: [UInt8]) {

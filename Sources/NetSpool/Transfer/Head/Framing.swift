@@ -2,15 +2,15 @@
 /// transfer needs no lookups (RFC 9112 section 6).
 struct Framing: Sendable, Hashable {
   /// `Content-Length`, at most 18 digits.
-  package private(set) var contentLength: Int64?
-  package private(set) var hasTransferEncoding = false
+  private(set) var contentLength: Int64?
+  private(set) var hasTransferEncoding = false
   /// `chunked` is the last transfer coding.
-  package private(set) var isChunked = false
+  private(set) var isChunked = false
   /// There is a content coding other than `identity`.
-  package private(set) var hasContentEncoding = false
-  package private(set) var hasLocation = false
+  private(set) var hasContentEncoding = false
+  private(set) var hasLocation = false
   /// The connection ends with this answer, or must be ended because its framing is doubtful.
-  package private(set) var closesConnection = false
+  private(set) var closesConnection = false
   private var keepsAlive = false
 
   init() {}

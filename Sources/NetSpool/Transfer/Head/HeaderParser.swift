@@ -39,9 +39,9 @@ struct HeaderParser: Sendable {
   var allowsAnotherHead = false
 
   /// What the head said about the body's extent; complete when `isHeadComplete`.
-  package var framing = Framing()
+  var framing = Framing()
   /// Fields that came after the body.
-  package var trailers = Headers()
+  var trailers = Headers()
 
   var phase = Phase.statusLine
   var version = ResponseHead.Version.http11

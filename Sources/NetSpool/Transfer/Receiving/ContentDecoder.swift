@@ -19,8 +19,8 @@ final class ContentDecoder {
   private var isAtEnd = false
   /// gzip members begun.
   private var members = 1
-  package private(set) var bytesReceived: Int64 = 0
-  package private(set) var bytesDecoded: Int64 = 0
+  private(set) var bytesReceived: Int64 = 0
+  private(set) var bytesDecoded: Int64 = 0
 
   init(_ coding: Coding, limits: DecodingLimits) {
     self.coding = coding

@@ -28,7 +28,7 @@ final class DescriptorSink: Sink {
   private var cancelWait: (() -> Void)?
   private var ready: (() -> Void)?
   private var digest: SHA256?
-  package private(set) var report = NetworkResponse.StreamReport()
+  private(set) var report = NetworkResponse.StreamReport()
 
   init(
     _ descriptor: CInt, _ ownership: Ownership = .borrowed, digests: Bool = true,

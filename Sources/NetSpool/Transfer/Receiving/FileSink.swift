@@ -29,7 +29,7 @@ final class FileSink: Sink {
   private var wasSent = false
   private var isStarved = false
   private var ready: (() -> Void)?
-  package private(set) var report: NetworkResponse.StreamReport
+  private(set) var report: NetworkResponse.StreamReport
 
   /// Throws when the path cannot be a file's; whether it can be written shows later.
   /// - Parameters:

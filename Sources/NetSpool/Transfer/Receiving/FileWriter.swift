@@ -21,7 +21,7 @@ struct FileWriter: ~Copyable, Sendable {
   private var working: WorkingFile
   private var direct: DirectWriting
   /// Where in the file the next byte goes.
-  package private(set) var offset: Int64
+  private(set) var offset: Int64
   /// Blocks are set aside up to here.
   private let reservedEnd: Int64
 

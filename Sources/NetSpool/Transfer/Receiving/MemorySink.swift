@@ -5,10 +5,10 @@ final class MemorySink: Sink {
   /// 64 MiB, unless told otherwise.
   static let bytesMaxDefault = 64 << 20
 
-  package private(set) var bytes: [UInt8] = []
+  private(set) var bytes: [UInt8] = []
   private let bytesMax: Int
   private let digests: Bool
-  package private(set) var report = NetworkResponse.StreamReport()
+  private(set) var report = NetworkResponse.StreamReport()
 
   init(bytesMax: Int = MemorySink.bytesMaxDefault, digests: Bool = true) {
     self.bytesMax = bytesMax

@@ -1,5 +1,5 @@
 /// Whether an attempt is repeated.
-extension EngineCore {
+extension Scheduler {
   /// Seconds until the next attempt; nil when there is none.
   func retryDelay(
     _ operation: NetworkOperation, _ transfer: Transfer, _ cause: FailedAttempt.Cause,
@@ -9,8 +9,8 @@ extension EngineCore {
     guard !isClosing, operation.loop.extras?.sinkFailure == nil else { return nil }
     let request = operation.request
     let attempt = FailedAttempt(
-      cause, number: operation.loop.journey?.attempts ?? 1,
-      isIdempotent: (operation.loop.journey?.method ?? request.method).isIdempotent,
+      cause, number: operation.loop.exchangeState?.attempts ?? 1,
+      isIdempotent: (operation.loop.exchangeState?.method ?? request.method).isIdempotent,
       isKeyed: request.idempotencyKey != nil,
       isReplayable: !transfer.hasStreamed && request.prepared.canReplay,
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,

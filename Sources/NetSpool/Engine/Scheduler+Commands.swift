@@ -1,70 +1,73 @@
 internal import Synchronization
 
 /// What users ask for while operations are on their way.
-extension EngineCore {
+extension Scheduler {
   func cancel(_ operation: NetworkOperation) {
     loop.assertOnLoop()
-    guard operation.loop.isSubmitted else { return operation.loop.isCancelledEarly = true }
+    if case .ready = operation.loop.phase { return operation.loop.isCancelledEarly = true }
     withdraw(operation, NetworkError(.cancelled))
   }
 
   /// It ended without ever coming here.
   func refused(_ operation: NetworkOperation, _ failure: NetworkError) {
     closeUnusedStreams(operation, .failure(failure))
-    release(operation.id)
+    release(operation)
   }
 
   /// Ends one operation from our side. Others that share its exchange go on.
   func withdraw(_ operation: NetworkOperation, _ failure: NetworkError) {
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
-    if let freezer = operation.loop.extras?.freezer {
-      freezer.dispatch { $0.withdraw(operation) }
-      return
-    }
     let failure = operation.isAttempt ? operation.loop.transfer?.sent(failure) ?? failure : failure
-    if blocked.removeValue(forKey: operation.id) != nil { return conclude(operation, failure) }
-    let carrier = operation.loop.extras?.carrier ?? operation
-    if carrier === operation {
-      operation.loop.isHollow = true
-    } else {
-      operation.loop.extras?.carrier = nil
-      carrier.makeExtras().followersLeft -= 1
+    switch operation.loop.phase {
+    case .frozen(let freezer): freezer.dispatch { $0.withdraw(operation) }
+    case .ready: conclude(operation, failure)
+    case .blocked, .ended:
+      move(operation, to: .ended)
+      conclude(operation, failure)
+    case .sharing(let leader):
+      move(operation, to: .ended)
+      abandon(leader, operation, failure)
+    case .waiting, .running, .deciding, .delayed, .asking, .paused, .playing, .publishing:
+      operation.loop.isDetached = true
+      abandon(operation, operation, failure)
     }
-    // Ended first: abandoning its sinks may be what an ending exchange waits for, and that has an answer.
-    conclude(operation, failure)
-    carrier.loop.extras?.fanout?.abandon(operation.id, failure)
-    if carrier.loop.isHollow, carrier.loop.followersLeft == 0 { endExchange(carrier, failure) }
   }
 
-  /// Everybody has left: takes a carrier out of wherever it is, without telling anybody.
+  /// Ended first: abandoning its sinks may be what an ending exchange waits for, and that has an answer.
+  private func abandon(_ leader: NetworkOperation, _ operation: NetworkOperation, _ failure: NetworkError) {
+    conclude(operation, failure)
+    leader.loop.extras?.fanout?.abandon(operation.id, failure)
+    if leader.loop.isDetached, leader.loop.waitersLeft == 0 { endExchange(leader, failure) }
+  }
+
+  /// Everybody has left: takes a leader out of wherever it is, without telling anybody.
   private func endExchange(_ operation: NetworkOperation, _ failure: NetworkError) {
-    if ending[operation.id] != nil { return }  // over already; its sinks are finishing
-    unregister(operation)
-    parked[operation.id] = nil
-    delayed[operation.id] = nil
-    asking[operation.id] = nil
-    playing[operation.id] = nil
-    operation.loop.extras?.playback?.stop()
-    operation.loop.extras?.playback = nil
-    timers.cancel(operation.loop.journey?.delay)
-    if let ticket = operation.loop.ticket {
-      operation.loop.ticket = nil
-      queue.remove(ticket)
+    switch operation.loop.phase {
+    case .publishing, .ended: return  // over already; its sinks are finishing
+    default: break
     }
+    unregister(operation)
     if let transfer = operation.loop.transfer { stop(transfer, of: operation, failure) }
     let fanout = operation.loop.extras?.fanout
     operation.loop.extras?.fanout = nil
+    move(operation, to: .ended)
     fanout?.finish(failure) {}
   }
 
   private func stop(_ transfer: Transfer, of operation: NetworkOperation, _ failure: NetworkError) {
+    giveUpSlot(operation, for: .deciding)
     operation.loop.transfer = nil
-    let hadSlot = transfer.slot >= 0
-    leaveRunning(transfer)
     transfer.fail(failure)
     _ = transfer.end(code: nil)
-    if hadSlot { freeSlot(of: operation) }
     recycle(transfer, operation)
+  }
+
+  /// Leaves the wire, if it is there, without having learned anything of the origin.
+  private func giveUpSlot(_ operation: NetworkOperation, for phase: NetworkOperation.Phase) {
+    let hadSlot = if case .running = operation.loop.phase { true } else { false }
+    move(operation, to: phase)
+    guard hadSlot, let origin = operation.loop.origin else { return }
+    apply(.abandoned, to: origin, now: MonotonicClock.now)
   }
 
   /// Streams of an operation that never started are closed all the same: exactly once.
@@ -79,46 +82,26 @@ extension EngineCore {
   // MARK: Priority, pause
 
   func reprioritise(_ operation: NetworkOperation) {
-    let carrier = operation.loop.extras?.carrier ?? operation
-    raise(carrier, to: highestPriority(carrier))
+    let leader = operation.leader
+    raise(leader, to: highestPriority(leader))
   }
 
   /// Stops reading and frees the slot. A shared exchange goes on for the others.
   func pause(_ operation: NetworkOperation) {
-    guard !operation.loop.isPaused, operation.loop.extras?.carrier == nil,
-      operation.loop.followersLeft == 0
-    else {
-      return
+    guard operation.loop.waitersLeft == 0, operation.shared.withLock({ $0.outcome == nil }) else { return }
+    switch operation.loop.phase {
+    case .waiting: break
+    case .running: operation.loop.transfer?.pauseByUser()
+    default: return
     }
-    guard operation.shared.withLock({ $0.outcome == nil }) else { return }
-    if let ticket = operation.loop.ticket {
-      queue.remove(ticket)
-      operation.loop.ticket = nil
-    } else if let transfer = operation.loop.transfer, transfer.slot >= 0 {
-      transfer.pauseByUser()
-      leaveRunning(transfer)
-      freeSlot(of: operation)
-    } else {
-      return
-    }
-    operation.loop.isPaused = true
-    parked[operation.id] = operation
     unregister(operation)
-    set(.paused, operation)
+    giveUpSlot(operation, for: .paused)
   }
 
   func resume(_ operation: NetworkOperation) {
-    guard operation.loop.isPaused, operation.shared.withLock({ $0.outcome == nil }) else { return }
-    operation.loop.isPaused = false
-    parked[operation.id] = nil
+    guard case .paused = operation.loop.phase, operation.shared.withLock({ $0.outcome == nil }) else { return }
     set(.queued, operation)
     wait(operation, operation.request.priority, atFront: true)
-  }
-
-  private func freeSlot(of operation: NetworkOperation) {
-    guard let origin = operation.loop.origin else { return }
-    queue.finished(origin.id)
-    apply(.abandoned, to: origin, now: MonotonicClock.now)
   }
 
   // MARK: Many at once
@@ -128,37 +111,25 @@ extension EngineCore {
     _ failure: NetworkError = NetworkError(.cancelled), where matches: (NetworkOperation) -> Bool
   ) {
     loop.assertOnLoop()
-    for operation in everyone() where operation.shared.withLock({ $0.outcome == nil }) {
+    for operation in operations.all(where: { isOpen($0) && matches($0) }) {
       // Attempts for frozen requests are nobody's to cancel; they end with their engine.
       if operation.isAttempt && failure.code == .cancelled { continue }
-      if matches(operation) { withdraw(operation, failure) }
+      withdraw(operation, failure)
     }
   }
 
   func endAll(_ failure: NetworkError) { cancelAll(failure) { _ in true } }
 
-  /// All that have not ended.
-  func everyone() -> [NetworkOperation] {
-    var carriers = Array(blocked.values)
-    queue.forEachWaiting { _, operation in carriers.append(operation) }
-    for transfer in running {
-      if let operation = transfer.owner as? NetworkOperation { carriers.append(operation) }
-    }
-    carriers.append(contentsOf: parked.values)
-    carriers.append(contentsOf: delayed.values)
-    carriers.append(contentsOf: asking.values)
-    carriers.append(contentsOf: ending.values)
-    carriers.append(contentsOf: playing.values)
-    toPlay.forEach { carriers.append($0.operation) }
-    return carriers.flatMap { $0.loop.followers + [$0] }
+  /// It has not ended, and no store of frozen requests has it, which then sees to it.
+  private func isOpen(_ operation: NetworkOperation) -> Bool {
+    if case .frozen = operation.loop.phase { return false }
+    return operation.shared.withLock { $0.outcome == nil }
   }
 
   /// Ends an engine's operations with `engineClosed` when the deadline has passed, and calls back, on the
   /// engine's delivery target, once all its final events are delivered.
   func shutDown(_ context: EngineContext, deadline: Duration, done: @escaping @Sendable () -> Void) {
-    let mine = everyone().filter {
-      $0.context === context && !$0.isAttempt && $0.shared.withLock { $0.outcome == nil }
-    }
+    let mine = operations.all { $0.context === context && !$0.isAttempt && isOpen($0) }
     let countdown = Countdown(mine.count + 2) { context.deliverLate(done) }
     leaveFrozen(context, deadline: deadline) { countdown.signal() }
     // Behind those that have ended and whose closures have not run yet.

@@ -1,10 +1,9 @@
 internal import Synchronization
 
 /// How an operation comes in: checked, coalesced, queued.
-extension EngineCore {
+extension Scheduler {
   func submit(_ operation: NetworkOperation) {
     loop.assertOnLoop()
-    operation.loop.isSubmitted = true
     let (request, dependencies, isHeard) = operation.shared.withLock { shared in
       (shared.request, shared.dependencies, shared.handlers.wantsState)
     }
@@ -19,6 +18,7 @@ extension EngineCore {
       }
       if !dependencies.isEmpty, try hold(operation, behind: dependencies) { return }
     } catch {
+      move(operation, to: .ended)
       return conclude(operation, error)
     }
     enqueue(operation, request)
@@ -29,16 +29,16 @@ extension EngineCore {
   {
     let place = try origins.place(request.url, make: makeOrigin)
     guard let canonical = place.canonical else { return place.origin }
-    let journey = Journey(request)
-    journey.url = canonical.pieces.text
+    let exchangeState = ExchangeState(request)
+    exchangeState.url = canonical.pieces.text
     if let user = canonical.user {
-      journey.credential = NetworkCredentials(
+      exchangeState.credential = NetworkCredentials(
         scheme: .basic(user: user, password: Secret(canonical.password ?? ""), preemptive: true))
-      do throws(NetworkError) { try journey.credential?.check() } catch {
+      do throws(NetworkError) { try exchangeState.credential?.check() } catch {
         throw NetworkError(.invalidURL, reason: "userinfo")
       }
     }
-    operation.loop.journey = journey
+    operation.loop.exchangeState = exchangeState
     return place.origin
   }
 
@@ -57,7 +57,7 @@ extension EngineCore {
     -> Bool
   {
     for other in others where other.shared.withLock({ $0.outcome == nil }) {
-      if case .cycle = dependencies.add(operation.id, after: other.id) {
+      if case .cycle = dependencies.add(operation, after: other) {
         throw NetworkError(.invalidRequest, reason: "a cycle of dependencies")
       }
       let isForeign = other.context.driver !== driver
@@ -69,15 +69,15 @@ extension EngineCore {
       }
       if isForeign { hear(of: other) }
     }
-    guard dependencies.isBlocked(operation.id) else { return false }
-    blocked[operation.id] = operation
+    guard dependencies.isBlocked(operation) else { return false }
+    move(operation, to: .blocked)
     return true
   }
 
   /// One of another queue ends on another loop.
   private func hear(of other: NetworkOperation) {
-    let (driver, id) = (driver, other.id)
-    other.add(.ended { driver.perform { $0.release(id) } })
+    let driver = driver
+    other.add(.ended { driver.perform { $0.release(other) } })
   }
 
   /// Into the queue, or behind an equal request.
@@ -85,10 +85,10 @@ extension EngineCore {
     if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.context)
-      if let carrier = coalescer.carrier(for: operation, request, key) {
+      if let leader = coalescer.leader(for: operation, request, key) {
         // Nobody waits for a renewal who may be answered without.
-        if carrier.loop.isRefresh, !operation.loop.isRefresh, consult(operation, request) { return }
-        if join(operation, carrier, request.priority) { return }
+        if leader.loop.isRefresh, !operation.loop.isRefresh, consult(operation, request) { return }
+        if join(operation, leader, request.priority) { return }
       } else {
         operation.loop.sharingKey = key
       }
@@ -99,60 +99,59 @@ extension EngineCore {
 
   func wait(_ operation: NetworkOperation, _ priority: NetworkRequest.Priority, atFront: Bool) {
     guard let origin = operation.loop.origin else { return }
-    let priority = operation.loop.followersLeft == 0 ? priority : highestPriority(operation)
+    let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
-    operation.loop.ticket = queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)
+    move(operation, to: .waiting(queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)))
   }
 
   /// Follows an equal request; false when its body is already gone by.
   private func join(
-    _ operation: NetworkOperation, _ carrier: NetworkOperation, _ priority: NetworkRequest.Priority
+    _ operation: NetworkOperation, _ leader: NetworkOperation, _ priority: NetworkRequest.Priority
   ) -> Bool {
-    if let transfer = carrier.loop.transfer, !hasAnotherExchange(carrier) {
+    if let transfer = leader.loop.transfer, !hasAnotherExchange(leader) {
       if let use = transfer.bodyUse, !use.collects { return false }
-      if hasStreams(operation) { addSinks(of: operation, to: carrier) }
+      if hasStreams(operation) { addSinks(of: operation, to: leader) }
     }
-    operation.makeExtras().carrier = carrier
-    carrier.makeExtras().followers.append(operation)
-    carrier.makeExtras().followersLeft += 1
-    if carrier.loop.transfer != nil { didStart(operation) }
-    if let early = carrier.loop.cacheUse?.early { provide(operation, early) }
-    if priority > carrier.loop.priority { raise(carrier, to: priority) }
+    leader.makeExtras().waiters.append(operation)
+    move(operation, to: .sharing(leader))
+    if leader.loop.transfer != nil { didStart(operation) }
+    if let early = leader.loop.cacheUse?.early { provide(operation, early) }
+    if priority > leader.loop.priority { raise(leader, to: priority) }
     return true
   }
 
   /// The exchange under way is not the one that answers: its body is dropped, and the next opens the streams.
-  private func hasAnotherExchange(_ carrier: NetworkOperation) -> Bool {
-    switch carrier.loop.journey?.next {
+  private func hasAnotherExchange(_ leader: NetworkOperation) -> Bool {
+    switch leader.loop.exchangeState?.next {
     case nil, .fail: false
     case .redirect, .retry, .withoutExpect, .unconditional, .authorized, .ask: true
     }
   }
 
   /// A shared operation is as urgent as the most urgent of those that wait for it.
-  func highestPriority(_ carrier: NetworkOperation) -> NetworkRequest.Priority {
-    waiters(of: carrier).map(\.request.priority).max() ?? .low
+  func highestPriority(_ leader: NetworkOperation) -> NetworkRequest.Priority {
+    recipients(of: leader).map(\.request.priority).max() ?? .low
   }
 
-  func raise(_ carrier: NetworkOperation, to priority: NetworkRequest.Priority) {
-    carrier.loop.priority = priority
-    guard let ticket = carrier.loop.ticket else { return }
+  func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {
+    leader.loop.priority = priority
+    guard case .waiting(let ticket) = leader.loop.phase else { return }
     _ = queue.reprioritise(ticket, to: priority)
   }
 
-  /// Those who get the answer: the carrier and its followers, without those whose user has left.
-  func waiters(of carrier: NetworkOperation) -> [NetworkOperation] {
-    let followers = carrier.loop.followers.filter { $0.loop.extras?.carrier != nil }
-    return carrier.loop.isHollow ? followers : [carrier] + followers
+  /// Those who get the answer: the leader and its waiters, without those whose user has left.
+  func recipients(of leader: NetworkOperation) -> [NetworkOperation] {
+    let waiters = leader.loop.waiters.filter { $0.leader === leader }
+    return leader.loop.isDetached ? waiters : [leader] + waiters
   }
 
-  func forEachWaiter(of carrier: NetworkOperation, _ body: (NetworkOperation) -> Void) {
-    if !carrier.loop.isHollow { body(carrier) }
-    for follower in carrier.loop.followers { body(follower) }
+  func forEachRecipient(of leader: NetworkOperation, _ body: (NetworkOperation) -> Void) {
+    if !leader.loop.isDetached { body(leader) }
+    for waiter in leader.loop.waiters where waiter.leader === leader { body(waiter) }
   }
 
   private func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
-    operation.makeJourney().queueDeadline = timers.after(milliseconds: deadline.milliseconds) {
+    operation.makeExchangeState().queueDeadline = timers.after(milliseconds: deadline.milliseconds) {
       [unowned self, weak operation] in
       if let operation { withdraw(operation, NetworkError(.timedOut, reason: "queueDeadline")) }
     }
@@ -160,8 +159,8 @@ extension EngineCore {
 
   /// Its exchange runs: it has waited long enough.
   func didStart(_ operation: NetworkOperation) {
-    timers.cancel(operation.loop.journey?.queueDeadline)
-    let use = (operation.loop.extras?.carrier ?? operation).loop.cacheUse
+    timers.cancel(operation.loop.exchangeState?.queueDeadline)
+    let use = operation.leader.loop.cacheUse
     set(use.map { $0.isConditional || $0.early != nil } ?? false ? .revalidating : .executing, operation)
   }
 }

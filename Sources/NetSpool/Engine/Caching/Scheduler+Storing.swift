@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The cache behind the network: what an exchange's head and end mean for it.
-extension EngineCore {
+extension Scheduler {
   /// What is kept of streamed bodies at once, for the cache alone; beyond it they are not cached.
   static let keptBytesMax = 32 << 20
 
@@ -63,7 +63,7 @@ extension EngineCore {
   /// Streams have not begun with another body, and somebody has not been given what is held already.
   private func mayStandIn(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
     !transfer.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
-      && waiters(of: operation).contains { $0.loop.extras?.provided == nil }
+      && recipients(of: operation).contains { $0.loop.extras?.provided == nil }
   }
 
   private func revalidated(
@@ -124,17 +124,17 @@ extension EngineCore {
   /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect.
   func invalidate(_ operation: NetworkOperation, _ head: ResponseHead) {
     guard let cache = operation.context.cache else { return }
-    let journey = operation.loop.journey
-    let method = journey?.method ?? operation.shared.withLock { $0.request.method }
+    let exchangeState = operation.loop.exchangeState
+    let method = exchangeState?.method ?? operation.shared.withLock { $0.request.method }
     guard Invalidation.applies(method: method, status: head.status) else { return }
     let request = operation.request
-    let isForeign = journey?.isForeign ?? false
+    let isForeign = exchangeState?.isForeign ?? false
     let fields = SentFields.make(
       defaults: isForeign ? Headers() : operation.context.headers,
-      own: journey?.headers ?? request.headers,
+      own: exchangeState?.headers ?? request.headers,
       decodes: true)
     cache.invalidate(
-      journey?.url ?? request.url, after: head,
+      exchangeState?.url ?? request.url, after: head,
       scope: cache.scope(own: request.credentialScope, fields),
       sentWith: fields)
   }
@@ -148,9 +148,9 @@ extension EngineCore {
   }
 
   /// The user has been given these very bytes from the cache and asked to hear of changes only.
-  func repeats(_ waiter: NetworkOperation, _ answer: NetworkResponse) -> Bool {
-    guard let provided = waiter.loop.extras?.provided else { return false }
-    let request = waiter.request
+  func repeats(_ recipient: NetworkOperation, _ answer: NetworkResponse) -> Bool {
+    guard let provided = recipient.loop.extras?.provided else { return false }
+    let request = recipient.request
     guard request.notifiesOnlyChanges else { return false }
     return answer.body.hasSameBytes(as: provided)
   }

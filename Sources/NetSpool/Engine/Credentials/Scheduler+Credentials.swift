@@ -1,11 +1,11 @@
 /// Which credential goes with an exchange, and as what fields.
-extension EngineCore {
+extension Scheduler {
   /// Whose exchange the next one is; nil: nobody's. What has been led to another origin stays without, also when
   /// it is led back.
   func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
-    let journey = operation.loop.journey
-    if journey?.isForeign == true { return nil }
-    let own = request.credentials ?? journey?.credential
+    let exchangeState = operation.loop.exchangeState
+    if exchangeState?.isForeign == true { return nil }
+    let own = request.credentials ?? exchangeState?.credential
     guard let engine = operation.context.credential, engine.origin == operation.loop.origin?.text else {
       return own
     }
@@ -24,7 +24,7 @@ extension EngineCore {
     let fields: Headers
     if case .provider(let provider) = scheme {
       let held = provider.held(for: origin.text)
-      if held.generation > 0 { operation.makeJourney().sentGeneration = held.generation }
+      if held.generation > 0 { operation.makeExchangeState().sentGeneration = held.generation }
       guard let given = held.credential, let scheme = given.scheme else { return Headers() }
       fields = self.fields(scheme, given.id, at: origin, request, plan)
     } else {

@@ -33,9 +33,12 @@ extension NetworkOperation {
 
   /// What the loop knows of it.
   struct LoopState {
-    var ticket: Ticket?
+    var phase = Phase.ready
+    /// Its neighbours in the table of all operations.
+    var previous: NetworkOperation?
+    var next: NetworkOperation?
     var transfer: Transfer?
-    var journey: Journey?
+    var exchangeState: ExchangeState?
     /// What the cache has to do with this exchange.
     var cacheUse: CacheUse?
     var origin: Origin?
@@ -43,41 +46,33 @@ extension NetworkOperation {
     var sharingKey: UInt64 = 0
     /// Nil while it only waits.
     var extras: Extras?
-    /// Its own user has left; it goes on for its followers.
-    var isHollow = false
+    /// Its own user has left; it goes on for those who share its exchange.
+    var isDetached = false
     var hasSinks = false
-    var isPaused = false
     /// Nobody waits for it: it brings a stored answer up to date.
     var isRefresh = false
-    /// The queue knows it; before that a cancellation is only noted.
-    var isSubmitted = false
+    /// It was cancelled before the queue knew it.
     var isCancelledEarly = false
     /// Its user has been told that it is frozen.
     var isFrozen = false
     /// The highest of those that wait for it, when it was queued.
     var priority = NetworkRequest.Priority.normal
 
-    var followers: [NetworkOperation] { extras?.followers ?? [] }
-    var followersLeft: Int { extras?.followersLeft ?? 0 }
+    var waiters: [NetworkOperation] { extras?.waiters ?? [] }
+    var waitersLeft: Int { extras?.waitersLeft ?? 0 }
   }
 
   /// What an operation has that shares its answer, streams it, plays it from the cache or is frozen: in one box, because
   /// a million that wait have none of it.
   final class Extras {
-    /// Equal requests that get this one's answer.
-    var followers: [NetworkOperation] = []
+    /// Equal requests that get this one's answer, and those that have left.
+    var waiters: [NetworkOperation] = []
     /// Those of them that have not left.
-    var followersLeft = 0
-    /// The one that this follows.
-    var carrier: NetworkOperation?
+    var waitersLeft = 0
     var fanout: SinkFanout?
-    /// A stored body is on its way into the streams.
-    var playback: CachePlayback?
     /// The stored body that its user has been given before the final answer.
     var provided: ResponseBody?
     var sinkFailure: NetworkError?
-    /// Who has its request; nil while it is on its way like any other.
-    var freezer: Freezer?
   }
 
   /// Loop thread.
@@ -89,11 +84,11 @@ extension NetworkOperation {
   }
 
   /// Loop thread: where it is remembered what the next exchange needs.
-  func makeJourney() -> Journey {
-    if let journey = loop.journey { return journey }
-    let journey = Journey(request)
-    loop.journey = journey
-    return journey
+  func makeExchangeState() -> ExchangeState {
+    if let exchangeState = loop.exchangeState { return exchangeState }
+    let exchangeState = ExchangeState(request)
+    loop.exchangeState = exchangeState
+    return exchangeState
   }
 }
 
@@ -163,7 +158,7 @@ extension NetworkOperation {
       return
     }
     let look = context.cache?.look(for: ready)
-    if let outcome = look?.answer, conclude(ready, outcome) { return }
+    if let outcome = look?.answer, finish(ready, outcome) { return }
     shared.withLock { [ready] shared in
       shared.request = ready
       shared.question = look?.question ?? []

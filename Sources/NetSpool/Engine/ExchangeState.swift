@@ -1,5 +1,5 @@
 /// What an operation remembers between its exchanges; made only when there is something to remember.
-final class Journey {
+final class ExchangeState {
   /// The canonical URL of the next exchange.
   var url: String
   var method: Method
@@ -24,7 +24,6 @@ final class Journey {
   /// The 401 that the provider was asked about.
   var refusal: NetworkResponse?
   var queueDeadline: TimerTable.Key?
-  var delay: TimerTable.Key?
   /// Decided at the head, done at the end of the exchange.
   var next: Next?
 

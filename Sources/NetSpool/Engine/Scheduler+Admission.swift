@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// How an operation gets its slot and starts.
-extension EngineCore {
+extension Scheduler {
   /// Answers that user closures have not seen yet; beyond it nothing new starts, so a slow handler costs
   /// bounded memory.
   static let undeliveredMax = 4096
@@ -10,18 +10,18 @@ extension EngineCore {
 
   func admit() {
     playNext()
-    while playing.count + ending.count < Self.publishingMax, !isStoreBusy,
+    while publishing < Self.publishingMax, !isStoreBusy,
       driver.hasRoomToDeliver(Self.undeliveredMax),
       let (operation, id) = queue.next()
     {
       guard let origin = origins.byID[id] else { continue }
-      operation.loop.ticket = nil
       do throws(NetworkError) {
         try start(operation, at: origin)
       } catch {
         queue.finished(origin.id)
         apply(.abandoned, to: origin, now: MonotonicClock.now)
-        endCarrier(operation, error)
+        move(operation, to: .deciding)
+        endLeader(operation, error)
       }
     }
   }
@@ -39,11 +39,9 @@ extension EngineCore {
     transfer.startedAt = now
     attachSinks(operation, transfer)
     operation.loop.cacheUse?.begin()
-    transfer.slot = running.count
-    running.append(transfer)
-    if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
+    move(operation, to: .running)
     transfer.begin(plan, now: now)
-    forEachWaiter(of: operation) { didStart($0) }
+    forEachRecipient(of: operation) { didStart($0) }
   }
 
   private func idleTransfer(
@@ -77,9 +75,9 @@ extension EngineCore {
     _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer,
     _ credential: NetworkCredentials?
   ) throws(NetworkError) -> Transfer.Plan {
-    let journey = operation.loop.journey
-    var plan = Transfer.Plan(url: journey?.url ?? request.url)
-    plan.method = journey?.method ?? request.method
+    let exchangeState = operation.loop.exchangeState
+    var plan = Transfer.Plan(url: exchangeState?.url ?? request.url)
+    plan.method = exchangeState?.method ?? request.method
     plan.limits = operation.context.limits
     plan.timeouts =
       request.timeouts ?? operation.context.timeouts
@@ -89,8 +87,8 @@ extension EngineCore {
     let isKeyed = request.idempotencyKey != nil
     plan.refusesResend =
       !(plan.method.isIdempotent || isKeyed) || !retryPolicy(operation, request).repeatsOnDeadConnection
-    plan.needsFreshConnection = journey?.needsFreshConnection ?? false
-    journey?.needsFreshConnection = false
+    plan.needsFreshConnection = exchangeState?.needsFreshConnection ?? false
+    exchangeState?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
     plan.hasLegs = credential?.isNTLM ?? false
     do throws(NetworkError) {
@@ -105,7 +103,7 @@ extension EngineCore {
   private func makeSource(
     _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer
   ) throws(NetworkError) -> (any BodySource)? {
-    guard operation.loop.journey?.keepsBody ?? true else { return nil }
+    guard operation.loop.exchangeState?.keepsBody ?? true else { return nil }
     let driver = driver
     let source = request.prepared.makeSource(ready: {
       driver.perform { _ in operation.loop.transfer?.resumeSending() }
@@ -120,8 +118,8 @@ extension EngineCore {
     _ transfer: Transfer,
     _ credential: NetworkCredentials?
   ) throws(NetworkError) {
-    let own = operation.loop.journey?.headers ?? request.headers
-    let isForeign = operation.loop.journey?.isForeign ?? false
+    let own = operation.loop.exchangeState?.headers ?? request.headers
+    let isForeign = operation.loop.exchangeState?.isForeign ?? false
     let hasBody = plan.source != nil || plan.method.expectsBody
     let conditions = operation.loop.cacheUse?.conditions ?? Headers()
     let isBare = own.count == 0 && !isForeign && !hasBody
@@ -137,7 +135,7 @@ extension EngineCore {
       ? operation.context.plainLines + HeaderLines.each(conditions + added)
       : HeaderLines.make(
         defaults: defaults, own: own + conditions + added, decodes: plan.decodes, hasBody: hasBody,
-        expects: !(operation.loop.journey?.refusesExpect ?? false))
+        expects: !(operation.loop.exchangeState?.refusesExpect ?? false))
   }
 
   private func addedFields(
@@ -160,9 +158,7 @@ extension EngineCore {
   /// A paused transfer has its slot again.
   private func goOn(_ operation: NetworkOperation) {
     guard let transfer = operation.loop.transfer else { return }
-    transfer.slot = running.count
-    running.append(transfer)
-    if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
+    move(operation, to: .running)
     set(.executing, operation)
     transfer.resumeByUser()
   }
@@ -170,26 +166,26 @@ extension EngineCore {
   // MARK: Sinks
 
   private func attachSinks(_ operation: NetworkOperation, _ transfer: Transfer) {
-    forEachWaiter(of: operation) { makeSinks(of: $0, for: operation) }
+    forEachRecipient(of: operation) { makeSinks(of: $0, for: operation) }
     transfer.fanout = operation.loop.extras?.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
   }
 
-  /// A late follower with streams of its own.
-  func addSinks(of follower: NetworkOperation, to carrier: NetworkOperation) {
-    makeSinks(of: follower, for: carrier)
-    guard let transfer = carrier.loop.transfer else { return }
-    transfer.fanout = carrier.loop.extras?.fanout
+  /// A late waiter with streams of its own.
+  func addSinks(of waiter: NetworkOperation, to leader: NetworkOperation) {
+    makeSinks(of: waiter, for: leader)
+    guard let transfer = leader.loop.transfer else { return }
+    transfer.fanout = leader.loop.extras?.fanout
     transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
-    if transfer.bodyUse != nil { transfer.widen(streamsOf: follower.id) }
+    if transfer.bodyUse != nil { transfer.widen(streamsOf: waiter.id) }
   }
 
-  func makeSinks(of operation: NetworkOperation, for carrier: NetworkOperation) {
+  func makeSinks(of operation: NetworkOperation, for leader: NetworkOperation) {
     let streams = operation.shared.withLock { $0.streams }
     guard !streams.isEmpty, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true
-    let fanout = carrier.loop.extras?.fanout ?? SinkFanout()
-    carrier.makeExtras().fanout = fanout
+    let fanout = leader.loop.extras?.fanout ?? SinkFanout()
+    leader.makeExtras().fanout = fanout
     for (index, stream) in streams.enumerated() {
       fanout.add(stream.makeSink(sinkServices), id: operation.id) {
         // Weak: a sink may fail while it is cleaned up, long after its operation has ended.

@@ -1,5 +1,5 @@
 /// Keeps the table of origins short: who asks a million servers for one page each needs none of them again.
-extension EngineCore {
+extension Scheduler {
   /// Origins that are remembered though nothing is asked of them.
   static let originsKept = 1024
 
@@ -23,14 +23,10 @@ extension EngineCore {
     originsMax = max(Self.originsKept, originsKnown * 2)
   }
 
-  /// Origins that are watched, and those of operations that are neither in the queue nor on the wire and may
-  /// come back.
+  /// Origins that are watched, and those of operations that have not ended.
   private func originsInUse() -> Set<OriginID> {
     var used = connectivity?.watchedOrigins ?? []
-    for operations in [blocked, delayed, asking, parked, ending, playing] {
-      for operation in operations.values { if let origin = operation.loop.origin { used.insert(origin.id) } }
-    }
-    toPlay.forEach { if let origin = $0.operation.loop.origin { used.insert(origin.id) } }
+    operations.forEach { if let origin = $0.loop.origin { used.insert(origin.id) } }
     return used
   }
 }

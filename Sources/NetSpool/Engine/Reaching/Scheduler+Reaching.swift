@@ -1,5 +1,5 @@
 /// The network as the queue's other parts ask for it.
-extension EngineCore {
+extension Scheduler {
   /// Watches from now on; nil when the queue closes.
   private func useConnectivity() -> Connectivity? {
     loop.assertOnLoop()

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// What follows from a finished exchange: another one, or the end.
-extension EngineCore {
+extension Scheduler {
   // MARK: The head
 
   /// Decides at the head what becomes of the body. In the middle of libcurl's work, so it only notes.
@@ -9,7 +9,7 @@ extension EngineCore {
     guard let operation = transfer.owner as? NetworkOperation else { return .discard }
     noteLatency(operation, transfer, head)
     if let next = nextExchange(operation, transfer, head) {
-      operation.makeJourney().next = next
+      operation.makeExchangeState().next = next
       if case .redirect = next { invalidate(operation, head) }
       if case .ask = next { return .collect }  // the provider may look at it
       return .discard
@@ -17,7 +17,7 @@ extension EngineCore {
     let cacheUse = operation.loop.cacheUse
     if let cacheUse, cacheUse.notModified == nil { noteHead(cacheUse, transfer, head) }
     guard operation.loop.extras?.fanout != nil, head.status < 300 else { return .collect }
-    var use = BodyUse(collects: waiters(of: operation).contains { !hasStreams($0) }, streams: true)
+    var use = BodyUse(collects: recipients(of: operation).contains { !hasStreams($0) }, streams: true)
     cacheUse?.hasOpenedStreams = true
     if let cacheUse, !use.collects { use.keepsMax = keptBytesMax(cacheUse, transfer) }
     return use
@@ -25,7 +25,7 @@ extension EngineCore {
 
   private func nextExchange(
     _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead
-  ) -> Journey.Next? {
+  ) -> ExchangeState.Next? {
     if head.status == 304, let use = operation.loop.cacheUse, use.isConditional {
       return noteNotModified(use, head) ? nil : .unconditional
     }
@@ -45,7 +45,7 @@ extension EngineCore {
   /// 304 and 206 answer a question that was not put, so what they leave out is nowhere (RFC 9110 sections
   /// 15.3.7 and 15.4.5).
   private func unasked(_ operation: NetworkOperation, _ head: ResponseHead) -> NetworkError? {
-    let fields = operation.loop.journey?.headers ?? operation.request.headers
+    let fields = operation.loop.exchangeState?.headers ?? operation.request.headers
     let names: [String]
     switch head.status {
     case 304: names = ["If-None-Match", "If-Modified-Since"]
@@ -58,11 +58,11 @@ extension EngineCore {
 
   /// Once, and only before a byte of the body has gone (RFC 9110 section 10.1.1).
   private func mayGoWithoutExpect(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
-    transfer.hasBodyToSend && transfer.bytesSent == 0 && operation.loop.journey?.refusesExpect != true
+    transfer.hasBodyToSend && transfer.bytesSent == 0 && operation.loop.exchangeState?.refusesExpect != true
       && operation.request.prepared.canReplay
   }
 
-  private func redirect(_ operation: NetworkOperation, _ head: ResponseHead) -> Journey.Next? {
+  private func redirect(_ operation: NetworkOperation, _ head: ResponseHead) -> ExchangeState.Next? {
     let request = operation.request
     let policy = request.redirects ?? operation.context.redirects
     do throws(NetworkError) {
@@ -70,13 +70,13 @@ extension EngineCore {
         let location = try RedirectDecision.location(
           status: head.status, fields: head.headers, policy: policy)
       else { return nil }
-      let journey = operation.makeJourney()
-      let current = try URLParser.parse(journey.url).pieces
-      let target = try Self.resolve(location, against: journey.url)
-      let history = journey.history ?? RedirectHistory(method: journey.method, url: current)
-      journey.history = history
+      let exchangeState = operation.makeExchangeState()
+      let current = try URLParser.parse(exchangeState.url).pieces
+      let target = try Self.resolve(location, against: exchangeState.url)
+      let history = exchangeState.history ?? RedirectHistory(method: exchangeState.method, url: current)
+      exchangeState.history = history
       let hop = try RedirectDecision.hop(
-        status: head.status, method: journey.method, hasBody: hasBody(request) && journey.keepsBody,
+        status: head.status, method: exchangeState.method, hasBody: hasBody(request) && exchangeState.keepsBody,
         from: current, to: target, history: history, policy: policy)
       if hop.keepsBody, !request.prepared.canReplay {
         throw NetworkError(
@@ -112,17 +112,18 @@ extension EngineCore {
       connectivity?.probed(transfer, code: code)
       return
     }
-    let hadSlot = transfer.slot >= 0
-    leaveRunning(transfer)
-    if !hadSlot { unpark(operation) }
+    let hadSlot = if case .running = operation.loop.phase { true } else { false }
+    move(operation, to: .deciding)
     var failure = transfer.end(code: code)
     connectivity?.note(operation, transfer, failure)
     let metrics = transfer.metrics()
-    if hadSlot { finishSlot(operation, transfer, failure, metrics) }
+    if hadSlot, let origin = operation.loop.origin {
+      apply(sizingEvent(transfer, failure, metrics), to: origin, now: MonotonicClock.now)
+    }
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
-    let next = operation.loop.journey?.next
-    operation.loop.journey?.next = nil
+    let next = operation.loop.exchangeState?.next
+    operation.loop.exchangeState?.next = nil
     if let failure, next == nil,
       let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure)
     {
@@ -138,95 +139,68 @@ extension EngineCore {
   /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
   private static func isBeyondAnswer(_ failure: NetworkError?) -> Bool { failure?.sendState == .answered }
 
-  func leaveRunning(_ transfer: Transfer) {
-    guard transfer.slot >= 0 else { return }
-    let last = running.removeLast()
-    if last !== transfer {
-      running[transfer.slot] = last
-      last.slot = transfer.slot
-    }
-    transfer.slot = -1
-  }
-
-  /// A paused exchange ended all the same; its slot was given back when it paused.
-  private func unpark(_ operation: NetworkOperation) {
-    parked[operation.id] = nil
-    operation.loop.isPaused = false
-    if let ticket = operation.loop.ticket { queue.remove(ticket) }
-    operation.loop.ticket = nil
-  }
-
-  private func finishSlot(
-    _ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?,
-    _ metrics: NetworkResponse.Metrics
-  ) {
-    guard let origin = operation.loop.origin else { return }
-    queue.finished(origin.id)
-    apply(sizingEvent(transfer, failure, metrics), to: origin, now: MonotonicClock.now)
-  }
-
   /// The next exchange of the same operation; its transfer goes back first.
-  private func goOn(_ operation: NetworkOperation, _ transfer: Transfer, _ next: Journey.Next) {
-    let journey = operation.makeJourney()
-    if case .ask = next { journey.refusal = makeAnswer(operation, transfer, transfer.metrics()) }
+  private func goOn(_ operation: NetworkOperation, _ transfer: Transfer, _ next: ExchangeState.Next) {
+    let exchangeState = operation.makeExchangeState()
+    if case .ask = next { exchangeState.refusal = makeAnswer(operation, transfer, transfer.metrics()) }
     operation.loop.transfer = nil
     recycle(transfer, operation)
     switch next {
-    case .redirect(let hop): redirect(operation, journey, hop)
+    case .redirect(let hop): redirect(operation, exchangeState, hop)
     case .withoutExpect:
-      journey.refusesExpect = true
-      delay(operation, journey, seconds: 0)
+      exchangeState.refusesExpect = true
+      delay(operation, seconds: 0)
     case .unconditional:
       operation.loop.cacheUse = operation.loop.cacheUse.map { CacheUse($0.cache, $0.question, held: nil) }
-      delay(operation, journey, seconds: 0)
-    case .authorized: delay(operation, journey, seconds: 0)
-    case .ask(let provider): ask(provider, for: operation, journey)
+      delay(operation, seconds: 0)
+    case .authorized: delay(operation, seconds: 0)
+    case .ask(let provider): ask(provider, for: operation, exchangeState)
     case .retry(let seconds):
-      journey.attempts += 1
-      journey.needsFreshConnection = seconds == 0
-      delay(operation, journey, seconds: seconds)
-    case .fail(let failure): endCarrier(operation, failure)
+      exchangeState.attempts += 1
+      exchangeState.needsFreshConnection = seconds == 0
+      delay(operation, seconds: seconds)
+    case .fail(let failure): endLeader(operation, failure)
     }
   }
 
-  private func redirect(_ operation: NetworkOperation, _ journey: Journey, _ hop: RedirectHop) {
-    journey.history?.append(method: hop.method, url: hop.url)
-    if !hop.isSameOrigin && !journey.isForeign {
-      journey.isForeign = true
-      journey.headers = hop.keptFields(of: merged(operation, journey))
+  private func redirect(_ operation: NetworkOperation, _ exchangeState: ExchangeState, _ hop: RedirectHop) {
+    exchangeState.history?.append(method: hop.method, url: hop.url)
+    if !hop.isSameOrigin && !exchangeState.isForeign {
+      exchangeState.isForeign = true
+      exchangeState.headers = hop.keptFields(of: merged(operation, exchangeState))
     } else {
-      journey.headers = hop.keptFields(of: journey.headers)
+      exchangeState.headers = hop.keptFields(of: exchangeState.headers)
     }
-    journey.url = hop.url.text
-    journey.sent.beginAnew()
-    journey.method = hop.method
-    journey.keepsBody = journey.keepsBody && hop.keepsBody
+    exchangeState.url = hop.url.text
+    exchangeState.sent.beginAnew()
+    exchangeState.method = hop.method
+    exchangeState.keepsBody = exchangeState.keepsBody && hop.keepsBody
     do throws(NetworkError) {
-      operation.loop.origin = try origins.place(journey.url, make: makeOrigin).origin
-    } catch { return endCarrier(operation, error) }
+      operation.loop.origin = try origins.place(exchangeState.url, make: makeOrigin).origin
+    } catch { return endLeader(operation, error) }
     if consult(operation, operation.request) { return }
     wait(operation, operation.request.priority, atFront: true)
   }
 
   /// The engine's fields and the request's own, which win.
-  private func merged(_ operation: NetworkOperation, _ journey: Journey) -> Headers {
+  private func merged(_ operation: NetworkOperation, _ exchangeState: ExchangeState) -> Headers {
     var fields = Headers()
-    for field in operation.context.headers where !journey.headers.contains(field.name) {
+    for field in operation.context.headers where !exchangeState.headers.contains(field.name) {
       fields.append(name: field.nameBytes, value: field.valueBytes)
     }
-    for field in journey.headers { fields.append(name: field.nameBytes, value: field.valueBytes) }
+    for field in exchangeState.headers { fields.append(name: field.nameBytes, value: field.valueBytes) }
     return fields
   }
 
-  func delay(_ operation: NetworkOperation, _ journey: Journey, seconds: Double) {
-    for waiter in waiters(of: operation) { set(.queued, waiter) }
-    guard seconds > 0 else { return wait(operation, operation.request.priority, atFront: true) }
-    delayed[operation.id] = operation
-    journey.delay = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
-      delayed[operation.id] = nil
-      journey.delay = nil
+  func delay(_ operation: NetworkOperation, seconds: Double) {
+    guard seconds > 0 else {
+      forEachRecipient(of: operation) { set(.queued, $0) }
+      return wait(operation, operation.request.priority, atFront: true)
+    }
+    let timer = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
       wait(operation, operation.request.priority, atFront: true)
     }
+    move(operation, to: .delayed(timer))
   }
 
   // MARK: The end of the operation
@@ -258,9 +232,8 @@ extension EngineCore {
     _ operation: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?, _ fanout: SinkFanout,
     refusal: NetworkError?
   ) {
-    ending[operation.id] = operation
+    move(operation, to: .publishing)
     fanout.finish(refusal) { [self] in
-      ending[operation.id] = nil
       deliver(operation, answer, failure, fanout)
       loop.markDirty()
     }
@@ -272,8 +245,8 @@ extension EngineCore {
     guard var head = transfer.head else { return nil }
     head.trailers = transfer.trailers
     var metrics = metrics
-    metrics.attempts = operation.loop.journey?.attempts ?? 1
-    metrics.redirects = operation.loop.journey?.history?.hops ?? 0
+    metrics.attempts = operation.loop.exchangeState?.attempts ?? 1
+    metrics.redirects = operation.loop.exchangeState?.history?.hops ?? 0
     let body = transfer.keptBytesMax > 0 ? ResponseBody.empty : ResponseBody(transfer.takeCollected())
     return NetworkResponse(
       head: head, body: body, source: .network, finalURL: transfer.url,
@@ -283,37 +256,34 @@ extension EngineCore {
   func deliver(
     _ operation: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?, _ fanout: SinkFanout?
   ) {
-    let followers = operation.loop.followers
+    let recipients = self.recipients(of: operation)
     var failure = failure
-    failure?.attempts = operation.loop.journey?.attempts ?? 1
-    operation.loop.extras?.followers = []
-    operation.loop.extras?.followersLeft = 0
+    failure?.attempts = operation.loop.exchangeState?.attempts ?? 1
     operation.loop.extras?.fanout = nil
     operation.loop.cacheUse = nil  // who keeps the operation does not keep what the cache lent
-    if !operation.loop.isHollow { deliver(to: operation, answer, failure, fanout) }
-    for follower in followers {
-      follower.loop.extras?.carrier = nil
-      deliver(to: follower, answer, failure, fanout)
-    }
+    for recipient in recipients where recipient !== operation { move(recipient, to: .ended) }
+    operation.loop.extras?.waiters = []
+    move(operation, to: .ended)
+    for recipient in recipients { deliver(to: recipient, answer, failure, fanout) }
   }
 
   private func deliver(
-    to waiter: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?, _ fanout: SinkFanout?
+    to recipient: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?, _ fanout: SinkFanout?
   ) {
-    if var failure = waiter.loop.extras?.sinkFailure ?? failure {
+    if var failure = recipient.loop.extras?.sinkFailure ?? failure {
       failure.response = failure.response ?? answer
-      conclude(waiter, failure)
+      conclude(recipient, failure)
     } else if var answer {
-      if repeats(waiter, answer) { waiter.shared.withLock { $0.isRepetition = true } }
-      waiter.loop.extras?.provided = nil
-      if let fanout { answer.streams = fanout.reports(of: waiter.id) }
-      if answer.head.status == 304 || answer.source == .revalidated { tell(waiter, .notModified) }
-      conclude(waiter, .success(answer))
+      if repeats(recipient, answer) { recipient.shared.withLock { $0.isRepetition = true } }
+      recipient.loop.extras?.provided = nil
+      if let fanout { answer.streams = fanout.reports(of: recipient.id) }
+      if answer.head.status == 304 || answer.source == .revalidated { tell(recipient, .notModified) }
+      conclude(recipient, .success(answer))
     }
   }
 
-  /// Ends a carrier that has no exchange under way, and all who wait for it.
-  func endCarrier(_ operation: NetworkOperation, _ failure: NetworkError) {
+  /// Ends a leader that has no exchange under way, and all who wait for it.
+  func endLeader(_ operation: NetworkOperation, _ failure: NetworkError) {
     unregister(operation)
     guard let fanout = operation.loop.extras?.fanout else { return deliver(operation, nil, failure, nil) }
     publish(operation, nil, failure, fanout, refusal: failure)

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Where operations leave the queue for the store, and come back with their outcome.
-extension EngineCore {
+extension Scheduler {
   // MARK: Stores
 
   func begin(_ freezer: Freezer) {
@@ -31,7 +31,7 @@ extension EngineCore {
     -> NetworkOperation.Outcome
   {
     guard case .failure(var failure) = outcome, failure.sendState == .notSent,
-      operation.loop.journey?.history?.hops ?? 0 > 0
+      operation.loop.exchangeState?.history?.hops ?? 0 > 0
     else { return outcome }
     failure.sendState = .maybeProcessed
     return .failure(failure)
@@ -42,10 +42,11 @@ extension EngineCore {
   /// From now on the request is the store's, and the operation waits for what becomes of it.
   func freeze(_ operation: NetworkOperation, _ request: NetworkRequest) {
     guard let freezing = operation.context.freezing, let origin = operation.loop.origin else {
+      move(operation, to: .ended)
       return conclude(operation, NetworkError(.engineClosed))
     }
-    timers.cancel(operation.loop.journey?.queueDeadline)
-    operation.makeExtras().freezer = freezing.freezer
+    timers.cancel(operation.loop.exchangeState?.queueDeadline)
+    move(operation, to: .frozen(freezing.freezer))
     freezing.freezer.accept(
       submission(of: operation, request, origin: origin.text, freezing.settings), from: self)
   }
@@ -54,10 +55,10 @@ extension EngineCore {
     of operation: NetworkOperation, _ request: NetworkRequest, origin: String,
     _ settings: EngineFreezing.Settings
   ) -> FrozenDispatcher.Submission {
-    let (journey, own) = (operation.loop.journey, request.extra)
-    let credential = own.credentials ?? journey?.credential
+    let (exchangeState, own) = (operation.loop.exchangeState, request.extra)
+    let credential = own.credentials ?? exchangeState?.credential
     var frozen = FrozenRequest(
-      method: request.method, url: journey?.url ?? request.url, key: request.givenKey ?? IdempotencyKey(),
+      method: request.method, url: exchangeState?.url ?? request.url, key: request.givenKey ?? IdempotencyKey(),
       lane: "\(settings.scope)\n\(own.freezing.lane ?? origin)")
     var headers = request.headers
     for name in [IdempotencyKey.fieldName, settings.keyField] where !name.isEmpty {
@@ -86,7 +87,7 @@ extension EngineCore {
   }
 
   func endFrozen(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
-    operation.loop.extras?.freezer = nil
+    move(operation, to: .ended)
     // It did not count while it was frozen.
     if operation.loop.isFrozen { driver.pending.add(1, ordering: .relaxed) }
     operation.loop.isFrozen = false

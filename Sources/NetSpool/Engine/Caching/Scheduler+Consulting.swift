@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The cache before the network.
-extension EngineCore {
+extension Scheduler {
   /// True when what is held was the answer, or nothing may be asked.
   func consult(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
     operation.loop.cacheUse = nil
@@ -14,7 +14,7 @@ extension EngineCore {
     switch CacheDecision.make(for: question.request, stored: held?.stored, now: cache.now) {
     case .bypass: return false
     case .notCached:
-      endCarrier(operation, NetworkError(.notCached))
+      endLeader(operation, NetworkError(.notCached))
       return true
     case .serve:
       guard let held else { return false }
@@ -43,20 +43,20 @@ extension EngineCore {
   /// Without a cache nothing is held, nor for what no cache may answer.
   private func refuseOffline(_ operation: NetworkOperation, _ policy: CachePolicy?) -> Bool {
     guard policy == .onlyIfCached else { return false }
-    endCarrier(operation, NetworkError(.notCached))
+    endLeader(operation, NetworkError(.notCached))
     return true
   }
 
   private func question(_ operation: NetworkOperation, _ request: NetworkRequest, _ cache: EngineCache)
     -> CacheQuestion?
   {
-    let journey = operation.loop.journey
-    // The request is still what it was on the thread that enqueued it, unless it has a journey.
-    if let question = operation.takeQuestion(), journey == nil { return question }
-    let method = journey?.method ?? request.method
+    let exchangeState = operation.loop.exchangeState
+    // The request is still what it was on the thread that enqueued it, unless it has a exchangeState.
+    if let question = operation.takeQuestion(), exchangeState == nil { return question }
+    let method = exchangeState?.method ?? request.method
     guard method == .get || method == .head, request.isWithoutBody else { return nil }
     guard let origin = operation.loop.origin else { return nil }
-    let url = journey?.url ?? request.url
+    let url = exchangeState?.url ?? request.url
     return cache.question(
       request, method: method, origin: origin.text.utf8.span,
       target: url.utf8.span.extracting(droppingFirst: PlainURL.targetOffset(url)),
@@ -65,10 +65,10 @@ extension EngineCore {
 
   /// Nil for a request that sends the engine's own fields and no others.
   private func sentFields(_ operation: NetworkOperation, _ request: NetworkRequest) -> Headers? {
-    let journey = operation.loop.journey
-    let own = journey?.headers ?? request.headers
-    let isForeign = journey?.isForeign ?? false
-    let credential = journey?.credential ?? request.credentials
+    let exchangeState = operation.loop.exchangeState
+    let own = exchangeState?.headers ?? request.headers
+    let isForeign = exchangeState?.isForeign ?? false
+    let credential = exchangeState?.credential ?? request.credentials
     if own.count == 0, !isForeign, credential == nil { return nil }
     return SentFields.make(
       defaults: isForeign ? Headers() : operation.context.askedFields,
@@ -85,12 +85,12 @@ extension EngineCore {
     _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache
   ) -> NetworkResponse {
     let request = operation.request
-    let method = operation.loop.journey?.method ?? request.method
+    let method = operation.loop.exchangeState?.method ?? request.method
     var held = held
     var response = held.takeResponse(
-      from: source, url: operation.loop.journey?.url ?? request.url, now: cache.now, withBody: method != .head
+      from: source, url: operation.loop.exchangeState?.url ?? request.url, now: cache.now, withBody: method != .head
     )
-    response.metrics.redirects = operation.loop.journey?.history?.hops ?? 0
+    response.metrics.redirects = operation.loop.exchangeState?.history?.hops ?? 0
     return response
   }
 
@@ -106,15 +106,15 @@ extension EngineCore {
     var early = response(operation, held, .cache, use.cache)
     early.isFinal = false
     use.early = early
-    for waiter in waiters(of: operation) { provide(waiter, early) }
+    for recipient in recipients(of: operation) { provide(recipient, early) }
     return false
   }
 
   /// Once for each, however many exchanges follow; streams get one body, the final one.
-  func provide(_ waiter: NetworkOperation, _ early: NetworkResponse) {
-    guard waiter.loop.extras?.provided == nil, !hasStreams(waiter) else { return }
-    waiter.makeExtras().provided = early.body
-    tell(waiter, .provisional(early))
+  func provide(_ recipient: NetworkOperation, _ early: NetworkResponse) {
+    guard recipient.loop.extras?.provided == nil, !hasStreams(recipient) else { return }
+    recipient.makeExtras().provided = early.body
+    tell(recipient, .provisional(early))
   }
 
   /// Brings a stored answer up to date, for nobody in particular.

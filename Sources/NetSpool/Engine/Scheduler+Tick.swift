@@ -1,8 +1,8 @@
 internal import Synchronization
 
 /// Twenty times a second while anything runs: limits of time, and progress.
-extension EngineCore {
-  func tock() {
+extension Scheduler {
+  func didTick() {
     guard !running.isEmpty else {
       tick?.stop()
       return
@@ -30,26 +30,26 @@ extension EngineCore {
     transfer.reportedSent = transfer.bytesSent
     let received = progress(transfer.bodyBytes, of: transfer.bytesExpected, transfer)
     let sent = progress(transfer.bytesSent, of: transfer.bytesToSend, transfer)
-    forEachWaiter(of: operation) { waiter in
-      let wants = waiter.wantedProgress
-      if hasReceived && wants.download { tell(waiter, .download(received)) }
-      if hasSent && wants.upload { tell(waiter, .upload(sent)) }
+    forEachRecipient(of: operation) { recipient in
+      let wants = recipient.wantedProgress
+      if hasReceived && wants.download { tell(recipient, .download(received)) }
+      if hasSent && wants.upload { tell(recipient, .upload(sent)) }
     }
   }
 
   /// The last word, whatever the clock says.
   func reportLastProgress(_ operation: NetworkOperation, _ transfer: Transfer) {
     guard transfer.head != nil else { return }
-    forEachWaiter(of: operation) { waiter in
-      let wants = waiter.wantedProgress
+    forEachRecipient(of: operation) { recipient in
+      let wants = recipient.wantedProgress
       // A body of unknown length has its length now.
       if wants.upload, let total = transfer.bytesToSend ?? (transfer.bytesSent > 0 ? transfer.bytesSent : nil)
       {
-        tell(waiter, .upload(progress(transfer.bytesSent, of: total, transfer)))
+        tell(recipient, .upload(progress(transfer.bytesSent, of: total, transfer)))
       }
       if wants.download {
         let done = transfer.bodyBytes
-        tell(waiter, .download(progress(done, of: transfer.bytesExpected ?? done, transfer)))
+        tell(recipient, .download(progress(done, of: transfer.bytesExpected ?? done, transfer)))
       }
     }
   }

@@ -1,5 +1,5 @@
 /// What an origin's width learns, and what follows from it.
-extension EngineCore {
+extension Scheduler {
   /// The head of an answer is there: its time tells of the origin, and does not know how long the body is. In the
   /// middle of libcurl's work; it only changes numbers.
   func noteLatency(_ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead) {

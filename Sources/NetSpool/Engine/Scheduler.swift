@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// One turn: take the commands, let finished transfers go where they lead, admit what may run, let libcurl
 /// work, and hand all that happened to user closures in one batch.
-final class EngineCore {
+final class Scheduler {
   let driver: QueueDriver
   let loop: EventLoop
   var pools: ConnectionPools
@@ -17,34 +17,26 @@ final class EngineCore {
   /// A count of its own: the table is busy while it makes one.
   var originsKnown = 0
   /// With so many origins, those that are idle are forgotten.
-  var originsMax = EngineCore.originsKept
+  var originsMax = Scheduler.originsKept
   var coalescer = Coalescer()
-  var dependencies = DependencyGraph<UInt64>()
+  var dependencies = DependencyGraph<NetworkOperation>()
+  /// All that have not ended.
+  var operations = OperationTable()
   /// One waited for an operation of another queue.
   var hasForeignDependencies = false
-  /// Operations that wait for others, by id.
-  var blocked: [UInt64: NetworkOperation] = [:]
   var running: [Transfer] = []
-  /// Operations whose exchange is over and whose sinks are still publishing, by id.
-  var ending: [UInt64: NetworkOperation] = [:]
-  /// Operations whose streams are fed from the cache, by id.
-  var playing: [UInt64: NetworkOperation] = [:]
+  /// Operations whose streams are fed from the cache or finish.
+  var publishing = 0
   /// Answers from the cache whose streams wait for their turn.
   var toPlay = Line<WaitingPlayback>()
   /// Too much waits to be written to the cache.
   var isStoreBusy = false
-  /// Operations that wait for their next attempt, by id.
-  var delayed: [UInt64: NetworkOperation] = [:]
-  /// Operations whose provider of credentials has been asked, by id.
-  var asking: [UInt64: NetworkOperation] = [:]
   var settings: NetworkQueue.Configuration
   var tick: LoopTimer?
   var isClosing = false
   let timers: TimerTable
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
   var deferred: [() -> Void] = []
-  /// Operations paused by their users, or between two attempts, by id.
-  var parked: [UInt64: NetworkOperation] = [:]
   var ticks = 0
   /// Nil until somebody asks how the network is.
   var connectivity: Connectivity?
@@ -80,7 +72,7 @@ final class EngineCore {
     queue.maximumConcurrent = settings.maximumConcurrent
     queue.isSuspended = settings.isSuspended
     loop.onTurn = { [unowned self] in turn() }
-    tick = LoopTimer(on: loop) { [unowned self] in tock() }
+    tick = LoopTimer(on: loop) { [unowned self] in didTick() }
     watchLinkIfNeeded()
   }
 
@@ -91,12 +83,12 @@ final class EngineCore {
 
   private func takeCommands() {
     driver.mailbox.drain(into: &commands)
-    for command in commands { obey(command) }
+    for command in commands { perform(command) }
     // A burst of a million must not keep its buffer.
     commands.removeAll(keepingCapacity: commands.count < 65_536)
   }
 
-  private func obey(_ command: QueueDriver.Command) {
+  private func perform(_ command: QueueDriver.Command) {
     switch command {
     case .submit(let operation): submit(operation)
     case .cancel(let operation): cancel(operation)
@@ -167,44 +159,11 @@ final class EngineCore {
       Delivery(operation: operation, event: event), to: operation.context.target, key: operation.context.id)
   }
 
-  /// The one place where an operation ends.
-  func conclude(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
-    let state =
-      outcome.isCancellation ? NetworkOperation.State.cancelled : outcome.isFrozen ? .frozen : .finished
-    let (isFirst, isHeard, isPlain, onConclusion) = operation.shared.withLock { shared in
-      guard shared.outcome == nil else { return (false, false, true, nil as NetworkOperation.Conclusion?) }
-      shared.outcome = outcome
-      let isHeard = shared.handlers.wantsState && shared.state != state
-      shared.state = state
-      return (true, isHeard, shared.dependencies.isEmpty && shared.streams.isEmpty, shared.onConclusion)
-    }
-    guard isFirst else { return }
-    if let onConclusion {
-      driver.retract()
-      return onConclusion(attempted(operation, outcome))
-    }
-    if isHeard { tell(operation, .state(state)) }
-    driver.willDeliver()
-    tell(operation, .final)
-    timers.cancel(operation.loop.journey?.queueDeadline)
-    if !isPlain {
-      operation.letGoOfDependencies()
-      closeUnusedStreams(operation, outcome)
-    }
-    release(operation.id)
-  }
-
-  func conclude(_ operation: NetworkOperation, _ failure: NetworkError) {
-    var failure = failure
-    if failure.url == nil { failure.url = Redaction.standard.url(operation.request.url) }
-    conclude(operation, .failure(failure))
-  }
-
   /// Those that waited for it may go.
-  func release(_ id: UInt64) {
+  func release(_ operation: NetworkOperation) {
     guard !dependencies.isEmpty else { return }
-    for id in dependencies.finish(id) {
-      if let next = blocked.removeValue(forKey: id) { enqueue(next, next.request) }
+    for next in dependencies.finish(operation) {
+      if case .blocked = next.loop.phase { enqueue(next, next.request) }
     }
   }
 
@@ -223,7 +182,7 @@ final class EngineCore {
     connectivity?.close()
     pools.close()
     // Those that came too late, and what the worker had still to say.
-    for command in driver.mailbox.close() { obey(command) }
+    for command in driver.mailbox.close() { perform(command) }
     for dispatcher in dispatchers.values { dispatcher.close() }
     dispatchers = [:]
     timers.close()
@@ -234,22 +193,4 @@ final class EngineCore {
     outbox.flush()
     loop.stop()
   }
-}
-
-extension NetworkOperation.Outcome {
-  var isCancellation: Bool {
-    if case .failure(let failure) = self { failure.code == .cancelled } else { false }
-  }
-
-  /// Its request is on the disk, and another process, or a later engine, will send it.
-  var isFrozen: Bool {
-    if case .failure(let failure) = self { failure.isHandOver } else { false }
-  }
-}
-
-extension NetworkError {
-  /// What ends an operation whose request stays frozen.
-  static let handOver = NetworkError(.engineClosed, reason: "frozen")
-
-  var isHandOver: Bool { code == .engineClosed && reason == Self.handOver.reason }
 }

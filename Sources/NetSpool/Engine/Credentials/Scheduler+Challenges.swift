@@ -1,0 +1,129 @@
+/// What a 401 leads to: another exchange with an answer to its challenge, a question to the provider, or the end.
+extension Scheduler {
+  /// Decided at the head, in the middle of libcurl's work; nil: the 401 is the answer.
+  func challenged(_ operation: NetworkOperation, _ head: ResponseHead) -> ExchangeState.Next? {
+    let request = operation.request
+    guard let credential = credential(of: operation, request), let scheme = credential.scheme,
+      let origin = operation.loop.origin, !hasOwnAuthorization(operation, request)
+    else { return nil }
+    let exchangeState = operation.makeExchangeState()
+    exchangeState.isRefused = true
+    guard exchangeState.keepsBody == false || request.prepared.canReplay else {
+      return nil
+    }
+    let challenges = AuthenticationChallenge.all(in: head.headers)
+    if case .provider(let provider) = scheme {
+      return next(provider, challenges, exchangeState, origin, request)
+    }
+    return next(scheme, credential.id, challenges, exchangeState, origin, request)
+  }
+
+  private func hasOwnAuthorization(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
+    (operation.loop.exchangeState?.headers ?? request.headers).contains("Authorization")
+      || operation.context.headers.contains("Authorization")
+  }
+
+  private func next(
+    _ provider: CredentialProvider, _ challenges: [AuthenticationChallenge], _ exchangeState: ExchangeState,
+    _ origin: Origin, _ request: NetworkRequest
+  ) -> ExchangeState.Next? {
+    // What it gave may be of a kind that waits for a challenge.
+    if let given = provider.held(for: origin.text).credential, let scheme = given.scheme,
+      let next = next(scheme, given.id, challenges, exchangeState, origin, request)
+    {
+      return next
+    }
+    guard !exchangeState.sent.asked else { return nil }
+    exchangeState.sent.asked = true
+    exchangeState.isRefused = false
+    return .ask(provider)
+  }
+
+  private func next(
+    _ scheme: NetworkCredentials.Scheme, _ id: UInt64, _ challenges: [AuthenticationChallenge],
+    _ exchangeState: ExchangeState,
+    _ origin: Origin, _ request: NetworkRequest
+  ) -> ExchangeState.Next? {
+    if case .basic = origin.answers[id] { exchangeState.sent.basic = true }
+    switch AuthenticationDecision.make(scheme, challenges: challenges, sent: exchangeState.sent) {
+    case .refused, .ask:
+      origin.answers.remember(nil, for: id)
+      return nil
+    case .basic: origin.answers.remember(.basic, for: id)
+    case .digest(let challenge):
+      guard challenge.protection != .integrity || hasBodyAtHand(request, exchangeState) else { return nil }
+      origin.answers.remember(.digest(challenge, count: 0), for: id)
+    }
+    exchangeState.sent.rounds += 1
+    exchangeState.isRefused = false
+    return .authorized
+  }
+
+  /// A body that can be put into a digest: in memory, or none.
+  private func hasBodyAtHand(_ request: NetworkRequest, _ exchangeState: ExchangeState) -> Bool {
+    guard exchangeState.keepsBody else { return true }
+    switch request.prepared {
+    case .none, .bytes: return true
+    case .file, .multipart, .stream: return false
+    }
+  }
+
+  /// The error that a refused credential ends with.
+  func authenticationRefusal(_ operation: NetworkOperation, _ answer: NetworkResponse) -> NetworkError? {
+    guard answer.source == .network else { return nil }
+    if answer.head.status == 407, operation.context.usesProxy {
+      var failure = NetworkError(
+        .proxyFailed, reason: "authentication", underlying: .http(407), sendState: .answered)
+      failure.response = answer
+      return failure
+    }
+    guard answer.head.status == 401, let exchangeState = operation.loop.exchangeState,
+      exchangeState.isRefused
+    else { return nil }
+    return Self.authenticationFailure(rounds: exchangeState.sent.rounds, answer)
+  }
+
+  private static func authenticationFailure(rounds: Int, _ answer: NetworkResponse) -> NetworkError {
+    var failure = NetworkError(
+      .authenticationFailed,
+      reason: rounds > 0 ? "after \(rounds) of \(AuthenticationDecision.roundsMax) rounds" : nil,
+      underlying: .http(answer.head.status), sendState: .answered)
+    failure.response = answer
+    return failure
+  }
+
+  // MARK: Providers
+
+  /// A provider that has not answered after this is not waited for; 60 s.
+  static let providerMillisecondsMax: UInt64 = 60_000
+
+  func ask(_ provider: CredentialProvider, for operation: NetworkOperation, _ exchangeState: ExchangeState) {
+    guard let origin = operation.loop.origin, let refusal = exchangeState.refusal else { return }
+    let driver = driver
+    let timer = timers.after(milliseconds: Self.providerMillisecondsMax) { [unowned self] in
+      answered(operation, .failure(NetworkError(.authenticationFailed, reason: "the provider took over 60 s")))
+    }
+    move(operation, to: .asking(timer))
+    let question = NetworkCredentials.Refusal(url: exchangeState.url, method: exchangeState.method, response: refusal)
+    provider.renew(exchangeState.sentGeneration, for: origin.text, question) { result in
+      driver.perform { $0.answered(operation, result) }
+    }
+  }
+
+  private func answered(
+    _ operation: NetworkOperation, _ result: Result<CredentialProvider.Held, NetworkError>
+  ) {
+    guard case .asking = operation.loop.phase, let exchangeState = operation.loop.exchangeState,
+      let refusal = exchangeState.refusal
+    else { return }
+    move(operation, to: .deciding)
+    exchangeState.refusal = nil
+    switch result {
+    case .success(let held) where held.credential != nil: return delay(operation, seconds: 0)
+    case .success: endLeader(operation, Self.authenticationFailure(rounds: 0, refusal))
+    case .failure(var failure):
+      failure.response = refusal
+      endLeader(operation, failure)
+    }
+  }
+}
