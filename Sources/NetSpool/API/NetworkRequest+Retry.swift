@@ -15,8 +15,6 @@ extension NetworkRequest {
     var repeatsOnDeadConnection = true
     /// The answers that are worth another attempt.
     var statuses = Self.transientStatuses
-    /// The failures that are worth another attempt.
-    var failures = Self.transientFailures
 
     /// Never repeated.
     public static let none = Self(attemptsMax: 1, repeatsOnDeadConnection: false)
@@ -31,10 +29,5 @@ extension NetworkRequest {
 
     /// 408, 425, 429, 500, 502, 503, 504.
     static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-    /// What the network does; not what the request, the configuration or the disk did.
-    static let transientFailures: Set<NetworkError.Code> = [
-      .resolveFailed, .connectFailed, .timedOut, .connectionLost, .transportFailed, .http2Failed,
-      .truncatedHeaders, .bodyTruncated,
-    ]
   }
 }

@@ -99,7 +99,9 @@ extension Scheduler {
   }
 
   func resume(_ operation: NetworkOperation) {
-    guard case .paused = operation.loop.phase, operation.shared.withLock({ $0.outcome == nil }) else { return }
+    guard case .paused = operation.loop.phase, operation.shared.withLock({ $0.outcome == nil }) else {
+      return
+    }
     set(.queued, operation)
     wait(operation, operation.request.priority, atFront: true)
   }

@@ -76,7 +76,8 @@ extension Scheduler {
       let history = exchangeState.history ?? RedirectHistory(method: exchangeState.method, url: current)
       exchangeState.history = history
       let hop = try RedirectDecision.hop(
-        status: head.status, method: exchangeState.method, hasBody: hasBody(request) && exchangeState.keepsBody,
+        status: head.status, method: exchangeState.method,
+        hasBody: hasBody(request) && exchangeState.keepsBody,
         from: current, to: target, history: history, policy: policy)
       if hop.keepsBody, !request.prepared.canReplay {
         throw NetworkError(
@@ -268,7 +269,8 @@ extension Scheduler {
   }
 
   private func deliver(
-    to recipient: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?, _ fanout: SinkFanout?
+    to recipient: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?,
+    _ fanout: SinkFanout?
   ) {
     if var failure = recipient.loop.extras?.sinkFailure ?? failure {
       failure.response = failure.response ?? answer

@@ -101,7 +101,9 @@ extension Scheduler {
     guard let origin = operation.loop.origin else { return }
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
-    move(operation, to: .waiting(queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)))
+    move(
+      operation,
+      to: .waiting(queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)))
   }
 
   /// Follows an equal request; false when its body is already gone by.

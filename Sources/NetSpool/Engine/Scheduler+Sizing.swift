@@ -18,7 +18,7 @@ extension Scheduler {
   ) -> OriginSizing.Event {
     let since = transfer.startedAt
     if let failure {
-      return failure.code == .cancelled || failure.code == .sinkFailed ? .abandoned : .failed(since: since)
+      return failure.code.traits.contains(.isOurs) ? .abandoned : .failed(since: since)
     }
     guard let head = transfer.head else { return .failed(since: since) }
     if head.status == 429 || head.status == 503 {

@@ -191,6 +191,7 @@ final class Scheduler {
     tick = nil
     driver.running.store(running.count, ordering: .relaxed)
     outbox.flush()
+    assert(publishing == 0 && running.isEmpty, "NetSpool: a slot was taken and never given back")
     loop.stop()
   }
 }

@@ -75,7 +75,7 @@ extension NetworkRequest.Retry {
   fileprivate func covers(_ cause: FailedAttempt.Cause) -> Bool {
     switch cause {
     case .status(let status): statuses.contains(status)
-    case .failure(let code): failures.contains(code)
+    case .failure(let code): code.traits.contains(.isTransient)
     }
   }
 

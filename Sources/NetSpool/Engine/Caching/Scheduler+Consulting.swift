@@ -88,7 +88,8 @@ extension Scheduler {
     let method = operation.loop.exchangeState?.method ?? request.method
     var held = held
     var response = held.takeResponse(
-      from: source, url: operation.loop.exchangeState?.url ?? request.url, now: cache.now, withBody: method != .head
+      from: source, url: operation.loop.exchangeState?.url ?? request.url, now: cache.now,
+      withBody: method != .head
     )
     response.metrics.redirects = operation.loop.exchangeState?.history?.hops ?? 0
     return response

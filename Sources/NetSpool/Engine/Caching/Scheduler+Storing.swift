@@ -113,12 +113,7 @@ extension Scheduler {
   /// Why the answer could not be had; nil if it could, or if the reason is ours.
   private func staleCause(_ answer: NetworkResponse?, _ failure: NetworkError?) -> StaleCause? {
     guard let failure else { return answer.map { .status($0.head.status) } }
-    switch failure.code {
-    case .resolveFailed, .connectFailed, .timedOut, .connectionLost, .proxyFailed, .transportFailed, .offline,
-      .truncatedHeaders, .bodyTruncated, .badChunk, .http2Failed:
-      return .network
-    default: return nil
-    }
+    return failure.code.traits.contains(.mayServeStale) ? .network : nil
   }
 
   /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect.

@@ -101,10 +101,12 @@ extension Scheduler {
     guard let origin = operation.loop.origin, let refusal = exchangeState.refusal else { return }
     let driver = driver
     let timer = timers.after(milliseconds: Self.providerMillisecondsMax) { [unowned self] in
-      answered(operation, .failure(NetworkError(.authenticationFailed, reason: "the provider took over 60 s")))
+      answered(
+        operation, .failure(NetworkError(.authenticationFailed, reason: "the provider took over 60 s")))
     }
     move(operation, to: .asking(timer))
-    let question = NetworkCredentials.Refusal(url: exchangeState.url, method: exchangeState.method, response: refusal)
+    let question = NetworkCredentials.Refusal(
+      url: exchangeState.url, method: exchangeState.method, response: refusal)
     provider.renew(exchangeState.sentGeneration, for: origin.text, question) { result in
       driver.perform { $0.answered(operation, result) }
     }

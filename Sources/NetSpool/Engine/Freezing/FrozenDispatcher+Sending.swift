@@ -108,10 +108,8 @@ extension FrozenDispatcher: FrozenSpoolOwner {
   }
 
   private static func event(_ failure: NetworkError) -> FrozenEvent {
-    switch failure.code {
-    case .engineClosed, .queueFull: .parked(failure.sendState)
-    default: .failed(failure.code, failure.sendState)
-    }
+    failure.code.traits.contains(.isPutOff)
+      ? .parked(failure.sendState) : .failed(failure.code, failure.sendState)
   }
 
   func abort(_ id: FrozenID) {

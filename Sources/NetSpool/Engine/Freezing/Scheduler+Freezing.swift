@@ -58,7 +58,8 @@ extension Scheduler {
     let (exchangeState, own) = (operation.loop.exchangeState, request.extra)
     let credential = own.credentials ?? exchangeState?.credential
     var frozen = FrozenRequest(
-      method: request.method, url: exchangeState?.url ?? request.url, key: request.givenKey ?? IdempotencyKey(),
+      method: request.method, url: exchangeState?.url ?? request.url,
+      key: request.givenKey ?? IdempotencyKey(),
       lane: "\(settings.scope)\n\(own.freezing.lane ?? origin)")
     var headers = request.headers
     for name in [IdempotencyKey.fieldName, settings.keyField] where !name.isEmpty {

@@ -88,7 +88,7 @@ extension FrozenRecord {
     _ code: NetworkError.Code, _ sendState: NetworkError.SendState, _ situation: Situation
   ) -> FrozenAction {
     lastError = code
-    if code.isOurRefusal {
+    if code.traits.contains(.isLasting) {
       undoAttempt(unlessSent: sendState)
       return die(FrozenDeath(.rejected, isOutcomeUnknown: sendState != .notSent))
     }
@@ -173,18 +173,5 @@ extension FrozenRecord {
     }
     lastError = nil
     return .wait(0, .ours)
-  }
-}
-
-extension NetworkError.Code {
-  /// It can never be sent, or its answer never be taken: no time changes that.
-  fileprivate var isOurRefusal: Bool {
-    switch self {
-    case .invalidRequest, .invalidURL, .invalidConfiguration, .egressDenied, .tooManyRedirects,
-      .redirectCycle,
-      .redirectRefused, .badLocation, .authenticationFailed, .bodyTooLarge, .decompressionLimit:
-      true
-    default: false
-    }
   }
 }
