@@ -30,6 +30,7 @@ enum FailureMapping {
 
   private static func classify(_ seen: Evidence) -> Failure {
     if let refusal = proxy(seen) { return refusal }
+    if let failure = LibraryDifferences.levelled(seen) { return failure }
     return switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_URL_MALFORMAT: Failure(.invalidURL)
     case CURLE_COULDNT_RESOLVE_HOST: Failure(.resolveFailed, reason: "notFound")
@@ -99,7 +100,7 @@ enum FailureMapping {
       ? Failure(.badChunk, reason: seen.message) : Failure(.protocolViolation, reason: "fieldLine")
   }
 
-  private static func truncated(_ seen: Evidence) -> Failure {
+  static func truncated(_ seen: Evidence) -> Failure {
     let expected = seen.bytesExpected.map(String.init) ?? "more"
     return Failure(.bodyTruncated, reason: "got \(seen.bytes) of \(expected) bytes")
   }
