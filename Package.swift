@@ -91,6 +91,11 @@ let package = Package(
   cLanguageStandard: .gnu11
 )
 
+// The documentation as a website, for CSupport/site alone: nobody who uses the package resolves the plug-in.
+if Context.environment["NETSPOOL_DOCC"] != nil {
+  package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
+}
+
 // Fuzz targets, for Fuzz/run alone: every module they look into is built with libFuzzer's counters and
 // AddressSanitizer, and shows its inner parts.
 if Context.environment["FUZZ"] != nil {

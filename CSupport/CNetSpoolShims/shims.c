@@ -6,14 +6,8 @@
 #include <string.h>
 
 CURLcode cnetspool_easy_allow_http_only(CURL *easy) {
-#if LIBCURL_VERSION_NUM >= 0x075500
   CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-#else
-  CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
-  if (code == CURLE_OK)
-    code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
-#endif
   return code;
 }
 

@@ -1,4 +1,4 @@
 #if !__has_include(<zlib.h>)
-#error "NetSpool needs libcurl, libuv, LMDB and zlib: apt-get install libcurl4-openssl-dev libuv1-dev liblmdb-dev zlib1g-dev"
+#error "NetSpool needs libcurl, libuv, LMDB and zlib, and zlib is missing: run CSupport/install"
 #endif
 #include <zlib.h>

@@ -4,19 +4,19 @@
 #define CNETSPOOL_SHIMS_H
 
 #if !__has_include(<curl/curl.h>)
-#error "NetSpool needs libcurl, libuv, LMDB and zlib: apt-get install libcurl4-openssl-dev libuv1-dev liblmdb-dev zlib1g-dev"
+#error "NetSpool needs libcurl, libuv, LMDB and zlib, and libcurl is missing: run CSupport/install"
 #endif
 #include <curl/curl.h>
 #include <stdint.h>
+
+#if LIBCURL_VERSION_NUM < 0x075801
+#error "NetSpool needs libcurl 7.88.1 or later, as Debian 12 and Ubuntu 24.04 have it: use a newer system or build libcurl into /usr/local"
+#endif
 
 #include "sha256.h"
 #include "system_file.h"
 #include "system_netlink.h"
 #include "system_store.h"
-
-#if LIBCURL_VERSION_NUM < 0x075400
-#error "NetSpool needs libcurl 7.84 or later"
-#endif
 
 // curl_easy_setopt is variadic, which Swift cannot call: one typed wrapper per kind of argument.
 // Gone when Swift imports variadic C functions.
@@ -78,8 +78,10 @@ static inline CURLcode cnetspool_easy_ignore_netrc(CURL *_Nonnull easy) {
   return curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 }
 
-/// CURLOPT_PROTOCOLS_STR came with 7.85; the bit mask before it is deprecated since. Gone when 7.85 is the floor.
 CURLcode cnetspool_easy_allow_http_only(CURL *_Nonnull easy);
+
+/// CURLE_TOO_LARGE, which came with libcurl 8.6 in place of CURLE_OUT_OF_MEMORY. Gone when 8.6 is the floor.
+enum { cnetspool_curle_too_large = 100 };
 
 // curl_easy_getinfo is variadic as well. What is asked once per transfer comes in one call.
 

@@ -101,8 +101,8 @@ private struct CurlURL {
     guard let handle = unsafe curl_url() else { return nil }
     defer { unsafe curl_url_cleanup(handle) }
     guard unsafe curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK,
-      let host = unsafe URLParser.part(handle, CURLUPART_HOST),
-      let port = unsafe URLParser.part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT)
+      let host = unsafe ProxyParser.part(handle, CURLUPART_HOST),
+      let port = unsafe ProxyParser.part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT)
     else { return nil }
     self.host = host
     self.port = port

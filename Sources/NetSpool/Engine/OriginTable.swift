@@ -1,4 +1,4 @@
-/// Finds the origin of a URL; the authority of each spelling is judged by libcurl's parser once.
+/// Finds the origin of a URL; the authority of each spelling is judged by `URLParser` once.
 struct OriginTable {
   private var byText: [String: Origin] = [:]
   private var spellings: [String: Origin] = [:]

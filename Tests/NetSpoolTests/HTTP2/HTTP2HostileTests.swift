@@ -1,5 +1,6 @@
-import NetSpool
 import Testing
+
+@testable import NetSpool
 
 // One after the other: they count what reaches the one server.
 @Suite("A hostile HTTP/2 server", .needsPython, .serialized)
@@ -57,7 +58,11 @@ struct HTTP2HostileTests {
     let server = try HostileHTTP2Server.shared()
     try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
       let ending = await engine.end(of: engine.operation(url: server.url(name)))
-      #expect(ending.text == (name == "cacheable" ? "ok" : "half "), "\(ending)")
+      if name == "cacheable_cut_off", LibraryDifferences.tellsOfBrokenHTTP2 {
+        #expect(ending.code == .http2Failed, "\(ending)")
+      } else {
+        #expect(ending.text == (name == "cacheable" ? "ok" : "half "), "\(ending)")
+      }
       let again = engine.operation(url: server.url(name))
       again.cachePolicy = .onlyIfCached
       let kept = await engine.end(of: again)

@@ -47,6 +47,7 @@ final class SquidProxy: Sendable {
       ["user", "another"].flatMap { "\($0):$apr1$netspool$JiRqWkVAgp87eEpAA7B.R1\n".utf8 },
       to: directory + "/passwords")
     try TestFiles.write("user:secret\nanother:secret\n".utf8, to: directory + "/digests")
+    try TestFiles.write("127.0.0.1 localhost\n".utf8, to: directory + "/hosts")
     // A squid that root starts becomes another user, who must get at its files.
     let isRoot = geteuid() == 0
     try PartServer.fill(

@@ -1,6 +1,7 @@
-import NetSpool
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
 
 @Suite("The judgement of TLS", .needsPython, .needsNginx, .ownThreads)
 struct TLSJudgementTests {
@@ -115,9 +116,13 @@ struct TLSJudgementTests {
       try server.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\nhalf of")
       await hasArrived.opened()
       server.kill()
-      // Then its body passes, but not for the whole: it is not kept
+      // Then its body is an error, or with libcurl 7.88 passes, but not for the whole: it is not kept
       let got = await ending
-      #expect(got.text == "half of")
+      if LibraryDifferences.tellsOfCutOffTLS {
+        #expect(got.code == .bodyTruncated, "\(got)")
+      } else {
+        #expect(got.text == "half of")
+      }
       let again = await engine.end(of: engine.operation(url: url))
       #expect(again.code == .connectFailed)
     }

@@ -1,4 +1,4 @@
-/// The pieces of an absolute URL that decisions need, as libcurl's URL parser gave them.
+/// The pieces of an absolute URL that decisions need, as `URLParser` gave them.
 ///
 /// One parser for all decisions: this type never takes a URL apart itself. User name, password and
 /// fragment are not part of it, so they can be neither sent nor logged.

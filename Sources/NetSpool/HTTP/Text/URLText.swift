@@ -1,4 +1,4 @@
-/// URLs as text: put together and extended here, taken apart only by libcurl, so that no two parsers can
+/// URLs as text: put together and extended here, taken apart only by `URLParser`, so that no two parsers can
 /// disagree about where a request goes.
 ///
 /// Nothing is judged but what no parser should see: control bytes, an absent host, more than 8 KiB.

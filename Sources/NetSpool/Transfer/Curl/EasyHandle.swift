@@ -30,6 +30,10 @@ final class EasyHandle {
   /// The hook before each sending stays on.
   private let alwaysWatches: Bool
   private let requiresAlternativeName: Bool
+  /// Where the target of a request comes from: `setTarget`.
+  private let needsPath: Bool
+  private let sendsTarget: Bool
+  private let sendsWholeURL: Bool
   /// Kept until the handle has left it.
   private let shared: SharedState
 
@@ -48,6 +52,10 @@ final class EasyHandle {
     requiresAlternativeName = isSecure && settings.tls.requiresAlternativeName
     alwaysWatches =
       settings.egress.isRestricted || requiresAlternativeName || (isSecure && settings.allowsHTTP2)
+    let plainProxy = isSecure ? nil : settings.plainProxy.flatMap { $0.isHTTP ? $0 : nil }
+    sendsWholeURL = plainProxy != nil && plainProxy?.exceptions.isEmpty == true
+    sendsTarget = plainProxy == nil || sendsWholeURL
+    needsPath = settings.keepsCookies || plainProxy != nil
     self.shared = shared
     alwaysEndsConnection = settings.alwaysEndsConnection
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -96,23 +104,16 @@ final class EasyHandle {
     unsafe cnetspool_easy_set_long(easy, option, value)
   }
 
-  /// Points the handle at another path of its origin: the bytes of a URL from an offset on.
+  /// Points the handle at another path of its origin: the bytes of a canonical URL from an offset on.
+  ///
+  /// They are sent as they stand (CURLOPT_REQUEST_TARGET), whatever libcurl's own reading would make of them. It reads
+  /// the path itself only where it needs it: for cookies, and for a proxy that is told the whole URL, which gets it
+  /// from us too unless some hosts are excepted.
   func setTarget(of url: String, from offset: Int) {
-    let bytes = url.utf8.span
-    let mark = bytes.firstIndex(of: UInt8(ascii: "?"), from: offset)
-    let hasEscape = bytes.firstIndex(of: UInt8(ascii: "%"), from: offset) != nil
     unsafe url.withCString { text in
-      // curl_url_set(3) turns %C3 into %c3 in a part, but not in a whole URL; a signature over the target
-      // would notice.
-      if hasEscape { return unsafe _ = curl_url_set(self.url, CURLUPART_URL, text, 0) }
-      guard let mark else {
-        unsafe curl_url_set(self.url, CURLUPART_PATH, text + offset, 0)
-        return unsafe _ = curl_url_set(self.url, CURLUPART_QUERY, nil, 0)
-      }
-      let path = unsafe String(
-        decoding: UnsafeRawBufferPointer(start: text + offset, count: mark - offset), as: UTF8.self)
-      unsafe curl_url_set(self.url, CURLUPART_PATH, path, 0)
-      unsafe curl_url_set(self.url, CURLUPART_QUERY, text + mark + 1, 0)
+      if needsPath { unsafe _ = curl_url_set(self.url, CURLUPART_URL, text, 0) }
+      guard sendsTarget else { return }
+      unsafe _ = cnetspool_easy_set_string(easy, CURLOPT_REQUEST_TARGET, sendsWholeURL ? text : text + offset)
     }
   }
 

@@ -30,6 +30,7 @@ enum FailureMapping {
 
   private static func classify(_ seen: Evidence) -> NetworkError {
     if let refusal = proxy(seen) { return refusal }
+    if let failure = LibraryDifferences.levelled(seen) { return failure }
     return switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_URL_MALFORMAT: NetworkError(.invalidURL)
     case CURLE_COULDNT_RESOLVE_HOST: NetworkError(.resolveFailed, reason: "notFound")
@@ -100,7 +101,7 @@ enum FailureMapping {
       ? NetworkError(.badChunk, reason: seen.message) : NetworkError(.protocolViolation, reason: "fieldLine")
   }
 
-  private static func truncated(_ seen: Evidence) -> NetworkError {
+  static func truncated(_ seen: Evidence) -> NetworkError {
     let expected = seen.bytesExpected.map(String.init) ?? "more"
     return NetworkError(.bodyTruncated, reason: "got \(seen.bytes) of \(expected) bytes")
   }

@@ -15,18 +15,28 @@ enum ProxyParser {
     defer { unsafe curl_url_cleanup(handle) }
     let whole = text.contains("://") ? text : "http://" + text
     guard unsafe curl_url_set(handle, CURLUPART_URL, whole, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK,
-      let scheme = unsafe URLParser.part(handle, CURLUPART_SCHEME), schemes.contains(scheme),
-      let host = unsafe URLParser.part(handle, CURLUPART_HOST), !host.isEmpty,
-      unsafe (URLParser.part(handle, CURLUPART_PATH) ?? "/") == "/",
-      unsafe URLParser.part(handle, CURLUPART_QUERY) == nil
+      let scheme = unsafe part(handle, CURLUPART_SCHEME), schemes.contains(scheme),
+      let host = unsafe part(handle, CURLUPART_HOST), !host.isEmpty,
+      unsafe (part(handle, CURLUPART_PATH) ?? "/") == "/",
+      unsafe part(handle, CURLUPART_QUERY) == nil
     else { throw invalid }
-    let port = unsafe URLParser.part(handle, CURLUPART_PORT).map { ":" + $0 } ?? defaultPort(scheme)
+    let port = unsafe part(handle, CURLUPART_PORT).map { ":" + $0 } ?? defaultPort(scheme)
     var proxy = ProxySettings(url: "\(scheme)://\(host)\(port)")
-    if let user = unsafe URLParser.part(handle, CURLUPART_USER, CURLU_URLDECODE) {
-      let password = unsafe URLParser.part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE) ?? ""
+    if let user = unsafe part(handle, CURLUPART_USER, CURLU_URLDECODE) {
+      let password = unsafe part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE) ?? ""
       proxy.account = ProxySettings.Account(scheme: .basic, user: user, password: Secret(password))
     }
     return proxy
+  }
+
+  /// One part of a URL that libcurl has taken apart; nil where it has none.
+  static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard unsafe curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text = unsafe text else {
+      return nil
+    }
+    defer { unsafe curl_free(text) }
+    return unsafe String(cString: text)
   }
 
   /// libcurl's own would be 1080 for all but https.

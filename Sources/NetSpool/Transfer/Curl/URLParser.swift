@@ -1,59 +1,42 @@
-internal import CNetSpoolCurl
-
-/// The one judge of URLs: libcurl's own parser (curl_url_set(3)), so that what is checked is what is sent.
+/// The one judge of URLs. It is ours and not libcurl's, whose reading changes from version to version
+/// (`LibraryDifferences` says how); libcurl gets what this has made of a URL.
 enum URLParser {
-  /// The canonical pieces of an absolute http or https URL: lower-case scheme and host, the default port
-  /// left out, dot segments removed, spaces and non-ASCII percent-encoded, no fragment.
+  /// The canonical pieces of an absolute http or https URL: lower-case scheme and host, addresses written out, the
+  /// default port left out, dot segments of the path removed, spaces and non-ASCII percent-encoded, no fragment.
+  ///
+  /// Escapes stay as they are, `%2e` included. With `base`, a reference is resolved as RFC 3986 section 5.2.2 has it.
   static func parse(_ text: String, relativeTo base: String? = nil) throws(NetworkError) -> ParsedURL {
-    guard text.utf8.count <= 8192 else { throw refused("longer than 8 KiB") }
-    guard !text.utf8.contains(where: \.isControl) else { throw refused("a control byte") }
-    guard let handle = unsafe curl_url() else { throw NetworkError(.outOfMemory) }
-    defer { unsafe curl_url_cleanup(handle) }
-    if let base { unsafe try set(handle, base) }
-    unsafe try set(handle, text)
-    return unsafe try pieces(handle)
-  }
-
-  private static func set(_ handle: OpaquePointer, _ text: String) throws(NetworkError) {
-    let code = unsafe curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_URLENCODE))
-    guard code == CURLUE_OK else {
-      throw refused(unsafe String(cString: curl_url_strerror(code)))
-    }
-  }
-
-  private static func pieces(_ handle: OpaquePointer) throws(NetworkError) -> ParsedURL {
-    let scheme = unsafe part(handle, CURLUPART_SCHEME)?.lowercased() ?? ""
+    var url = try URLReference(text)
+    if let base { url = url.resolved(against: try URLReference(base)) }
+    guard let scheme = url.scheme else { throw refused("no scheme") }
     guard scheme == "http" || scheme == "https" else {
       throw refused("scheme \(scheme) is not http or https")
     }
-    guard let host = unsafe part(handle, CURLUPART_HOST)?.lowercased(), !host.isEmpty else {
-      throw refused("no host")
-    }
-    // An escape that is left would be undone when the URL is parsed once more, by whoever sends it.
-    guard !host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || $0 == 0x5C || $0 == 0x25 }) else {
-      throw refused("the host holds a space, a backslash, an escape or a non-ASCII letter")
-    }
-    // libcurl writes such an address out, `0x7f.1` as 127.0.0.1, unless an escape hid it: then the next parser does.
-    guard !PlainURL.isUnwrittenAddress(host) else { throw refused("the host is a number") }
-    let port = unsafe part(handle, CURLUPART_PORT).flatMap { Int($0) } ?? (scheme == "https" ? 443 : 80)
-    let path = unsafe part(handle, CURLUPART_PATH) ?? "/"
-    let query = unsafe part(handle, CURLUPART_QUERY).map { "?" + $0 } ?? ""
-    return unsafe ParsedURL(
-      pieces: URLPieces(scheme: scheme, host: host, port: port, pathAndQuery: path + query),
-      user: part(handle, CURLUPART_USER, CURLU_URLDECODE),
-      password: part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE))
+    let authority = try URLAuthority(url.authority ?? [], isSecure: scheme == "https")
+    let target = URLReference.withoutDots(url.path) + (url.query.map { [UInt8(ascii: "?")] + $0 } ?? [])
+    return ParsedURL(
+      pieces: URLPieces(
+        scheme: scheme, host: authority.host, port: authority.port, pathAndQuery: escaped(target)),
+      user: authority.user, password: authority.password)
   }
 
-  static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0) -> String? {
-    var text: UnsafeMutablePointer<CChar>?
-    guard unsafe curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text = unsafe text else {
-      return nil
+  /// Spaces and non-ASCII bytes escaped, as in `URLText.absolute`.
+  private static func escaped(_ bytes: [UInt8]) -> String {
+    guard bytes.contains(where: { $0 == 0x20 || $0 >= 0x80 }) else {
+      return String(decoding: bytes, as: UTF8.self)
     }
-    defer { unsafe curl_free(text) }
-    return unsafe String(cString: text)
+    var output: [UInt8] = []
+    for byte in bytes {
+      if byte == 0x20 || byte >= 0x80 {
+        PercentCoding.appendEscape(byte, to: &output)
+      } else {
+        output.append(byte)
+      }
+    }
+    return String(decoding: output, as: UTF8.self)
   }
 
-  private static func refused(_ reason: String) -> NetworkError { NetworkError(.invalidURL, reason: reason) }
+  static func refused(_ reason: String) -> NetworkError { NetworkError(.invalidURL, reason: reason) }
 }
 
 /// A URL taken apart. Userinfo is kept aside: it becomes a credential and is never part of a text.
