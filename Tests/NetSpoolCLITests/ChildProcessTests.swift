@@ -8,7 +8,7 @@ import Testing
 /// What can only be seen from outside a process, or would change it for the other tests.
 @Suite(.ownThreads) struct ChildProcessTests {
   /// A million lines in a release build; a debug build takes half a minute for them.
-  @Test func aMillionLinesLeaveMemoryFlat() async {
+  @Test func `a million lines leave memory flat`() async {
     await #expect(processExitsWith: .success) {
       let repeats = _isDebugAssertConfiguration() ? 10 : 200
       let bench = try JobBench()
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func aSpilledLedgerLeavesMemoryFlat() async {
+  @Test func `a spilled ledger leaves memory flat`() async {
     await #expect(processExitsWith: .success) {
       let ledger = Ledger(directory: "/tmp", framesMax: 64)
       let before = try residentMiB()
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func theFirstSignalAsksToDrain(signal: Int32) async {
+  func `the first signal asks to drain`(signal: Int32) async {
     await #expect(processExitsWith: .exitCode(0)) { [signal] in
       let (stop, watcher, pressed) = watchedSwitch()
       pthread_kill(watcher, signal)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func theSecondSignalAsksToQuitAndTheThirdEndsTheProcess() async {
+  @Test func `the second signal asks to quit and the third ends the process`() async {
     await #expect(processExitsWith: .exitCode(143)) {
       let (stop, watcher, pressed) = watchedSwitch()
       for signal in [SIGTERM, SIGINT] {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func theProcessThatHangsAfterTheSecondSignalEndsByItself() async {
+  @Test func `the process that hangs after the second signal ends by itself`() async {
     await #expect(processExitsWith: .exitCode(130)) {
       let (_, watcher, pressed) = watchedSwitch(graceMilliseconds: 1)
       for _ in 0..<2 {
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func startingBlocksTheSignalsForAllLaterThreads() async {
+  @Test func `starting blocks the signals for all later threads`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       SignalWatcher.start(StopSwitch())
       var blocked = sigset_t()
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func aClosedPipeIsALocalIOError() async {
+  @Test func `a closed pipe is a local IO error`() async {
     await #expect(processExitsWith: .success) {
       SignalWatcher.start(StopSwitch())
       var ends: [Int32] = [0, 0]
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func theRealReactorWakesAcrossThreads() async throws {
+  @Test func `the real reactor wakes across threads`() async throws {
     let reactor = try PollReactor()
     let wake = reactor.wake
     DispatchQueue.global().async { wake() }

@@ -21,7 +21,7 @@ import Testing
     return (run.run { _, _ in fetcher }, messages)
   }
 
-  @Test func runsAListToItsEnd() throws {
+  @Test func `runs a list to its end`() throws {
     let list = try scratch.write("list", "http://h/1\nhttp://h/2\nhttp://h/3\n")
     fetcher.answer = { $0.id == 1 ? .status(404) : .ok(1_024, .cache) }
     let (status, messages) = try run([
@@ -35,7 +35,7 @@ import Testing
     #expect(try scratch.read("f") == "http://h/2\t2\n")
   }
 
-  @Test func aSecondRunWithResumeTriesOnlyTheFailed() throws {
+  @Test func `a second run with resume tries only the failed`() throws {
     let list = try scratch.write("list", "http://h/1\nhttp://h/2\nhttp://h/3\n")
     fetcher.answer = { $0.url.hasSuffix("2") ? .status(503) : .ok() }
     let arguments = [list, "--results", scratch["r"]]
@@ -46,14 +46,14 @@ import Testing
     #expect(fetcher.startCount == 4)
   }
 
-  @Test func quietSaysNothing() throws {
+  @Test func `quiet says nothing`() throws {
     fetcher.answer = { _ in .status(404) }
     let (status, messages) = try run(["http://h/1", "--quiet"])
     #expect(status == .failedForGood)
     #expect(messages.isEmpty)
   }
 
-  @Test func badFilesAreFoundBeforeAnythingIsSent() throws {
+  @Test func `bad files are found before anything is sent`() throws {
     let list = try scratch.write("list", "http://h/1\n")
     let cases: [(arguments: [String], status: JobStatus)] = [
       ([scratch["missing"]], .localIO), ([list, "--output", list], .localIO),
@@ -69,7 +69,7 @@ import Testing
     #expect(try scratch.read("list") == "http://h/1\n")
   }
 
-  @Test func shardsOfASharedFolderNeverShareAName() throws {
+  @Test func `shards of a shared folder never share a name`() throws {
     let urls = (0..<200).map { "http://h/\($0 % 40)/\($0)/x.png" }
     let list = try scratch.write("list", urls.joined(separator: "\n"))
     for index in 0..<4 {
@@ -82,13 +82,13 @@ import Testing
     #expect(fetcher.startCount == 200)
   }
 
-  @Test func aHalfSetShardIsAUsageError() throws {
+  @Test func `a half-set shard is a usage error`() throws {
     let (status, messages) = try run(["http://h/1"], environment: ["NETSPOOL_SHARDS": "4"])
     #expect(status == .usage)
     #expect(messages.contains("--shard I/4"))
   }
 
-  @Test func theOptionBeatsTheScheduler() throws {
+  @Test func `the option beats the scheduler`() throws {
     let variables = ["JOB_COMPLETION_INDEX": "9", "NETSPOOL_SHARDS": "4"]
     #expect(try run(["http://h/1", "--shard", "0/1"], environment: variables).status == .allDone)
   }

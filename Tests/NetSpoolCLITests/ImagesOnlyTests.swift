@@ -30,7 +30,7 @@ import Testing
       ["fetch", list, "--images-only", "--progress", "never", "--cache", bench["cache"]] + arguments)
   }
 
-  @Test func onlyWholeImagesBecomeFiles() throws {
+  @Test func `only whole images become files`() throws {
     _ = try OutputFolder(path: bench["out"])
     try bench.write("out/page", ["the old one"])
     for run in 0..<2 {
@@ -54,7 +54,7 @@ import Testing
     #expect(bench.origin.requestCount == 7)
   }
 
-  @Test func theyAreLookedAtWithoutFilesToo() throws {
+  @Test func `they are looked at without files too`() throws {
     let end = try fetch(["--json"])
     #expect(end.exit == .status(1))
     #expect(end.output.contains(#""done":1,"#))
@@ -62,14 +62,14 @@ import Testing
     #expect(try fetch(["--json"]).output.contains(#""done":1,"hits":1,"#))
   }
 
-  @Test func withoutTheOptionEveryBodyIsAFile() throws {
+  @Test func `without the option every body is a file`() throws {
     let list = try bench.write("list", paths.map { bench.origin.url($0) })
     let end = try Tool.run(["fetch", list, "--output", bench["out"], "--quiet"])
     #expect(end.exit == .status(0))
     #expect(DemoFolder.countFiles(in: bench["out"]) == 4)
   }
 
-  @Test func aFolderInTheWayIsALocalError() throws {
+  @Test func `a folder in the way is a local error`() throws {
     _ = try OutputFolder(path: bench["out/whole"])
     let end = try fetch(["--output", bench["out"], "--results", bench["r"]])
     #expect(end.exit == .status(74))
@@ -81,7 +81,7 @@ import Testing
 }
 
 @Suite struct ImageGateTests {
-  @Test func bodiesLandBesideTheirTargetUnderNamesOfTheirOwn() throws {
+  @Test func `bodies land beside their target under names of their own`() throws {
     let scratch = try Scratch()
     let gate = try ImageGate(temporaryIn: scratch.path)
     let names = (0..<100).map { _ in gate.landing(for: "/a/b/c.png") }
@@ -93,7 +93,7 @@ import Testing
     #expect(unsafe rmdir(scratch.path) == 0)
   }
 
-  @Test func everyCutOfAnImageIsRefused() throws {
+  @Test func `every cut of an image is refused`() throws {
     let scratch = try Scratch()
     let gate = try ImageGate(temporaryIn: nil)
     let image = Thumbnail.png(7)
@@ -108,7 +108,7 @@ import Testing
     gate.close()
   }
 
-  @Test func aBodyThatNeverCameIsNoImage() throws {
+  @Test func `a body that never came is no image`() throws {
     let scratch = try Scratch()
     let gate = try ImageGate(temporaryIn: nil)
     #expect(judged(gate, scratch["nothing"], nil) == .refused(reason: "notAnImage"))

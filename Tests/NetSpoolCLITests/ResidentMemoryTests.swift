@@ -18,7 +18,9 @@ import Testing
       ("7f00-7f10 r-xp 00000000 00:00 0                          [vdso]", "0", "0", false),
       ("7f00-7f10 r-xp 00000000 00:00 0", "0", "0", false),
     ])
-  func onlyCleanPagesOfFilesAreGivenBack(head: String, anonymous: String, swapped: String, isGiven: Bool) {
+  func `only clean pages of files are given back`(
+    head: String, anonymous: String, swapped: String, isGiven: Bool
+  ) {
     let lines = [
       head, "Rss:                   8 kB", "Anonymous:             \(anonymous) kB",
       "Swap:                  \(swapped) kB", "VmFlags: rd mr mw me",
@@ -26,11 +28,11 @@ import Testing
     #expect(ResidentMemory.cleanRanges(lines.map { $0[...] }) == (isGiven ? [0x7F00..<0x7F10] : []))
   }
 
-  @Test func whatIsNotUnderstoodIsLeftAlone() {
+  @Test func `what is not understood is left alone`() {
     #expect(ResidentMemory.cleanRanges(["", "nonsense", "Anonymous: 0 kB", "Swap: 0 kB"]) == [])
   }
 
-  @Test func lessIsResidentAndTheProgramGoesOn() async {
+  @Test func `less is resident and the program goes on`() async {
     await #expect(processExitsWith: .success) {
       let before = residentBytesOfFiles()
       ResidentMemory.shrink()

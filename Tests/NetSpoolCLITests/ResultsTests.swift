@@ -13,19 +13,19 @@ import Testing
     return (try ResultsReader.markDone(in: try scratch.write("r", text), ledger), ledger)
   }
 
-  @Test func onlyDoneCountsAsDone() throws {
+  @Test func `only done counts as done`() throws {
     let (_, ledger) = try resumption("\(done)\n\(failed)\n")
     #expect(try ledger.value(Fingerprint(.done, "http://h/1", "a")) != nil)
     #expect(try ledger.value(Fingerprint(.done, "http://h/1", "")) == nil)
     #expect(ledger.count == 1)
   }
 
-  @Test func aMissingFileIsAnEmptyOne() throws {
+  @Test func `a missing file is an empty one`() throws {
     let scratch = try Scratch()
     #expect(try ResultsReader.markDone(in: scratch["none"], Ledger()) == ResultsReader.Resumption())
   }
 
-  @Test func goesOnAfterEveryPossibleCut() throws {
+  @Test func `goes on after every possible cut`() throws {
     let scratch = try Scratch()
     let whole = Array("\(done)\n\(failed)\n".utf8)
     for length in 0...whole.count {
@@ -42,13 +42,13 @@ import Testing
     }
   }
 
-  @Test func aBrokenLineInTheMiddleIsPassedOver() throws {
+  @Test func `a broken line in the middle is passed over`() throws {
     let (resumption, ledger) = try resumption("garbage\n\(done)\n{\n")
     #expect(ledger.count == 1)
     #expect(resumption == ResultsReader.Resumption(bytesKept: done.utf8.count + 11))
   }
 
-  @Test func theFailedFileIsAList() throws {
+  @Test func `the failed file is a list`() throws {
     let scratch = try Scratch()
     let writer = FailedWriter(try OutputFile.create(scratch["f"]))
     try writer.write(url: "http://h/1", output: "d/a b.png")
@@ -59,7 +59,7 @@ import Testing
     #expect(try list.next() == .item(ListItem(url: "http://h/2", line: 2)))
   }
 
-  @Test func aFullDiskIsSaid() throws {
+  @Test func `a full disk is said`() throws {
     let writer = ResultsWriter(try OutputFile.create("/dev/full"))
     try writer.write(ResultRecord(url: "u", outcome: .done))
     let failure = #expect(throws: IOFailure.self) { try writer.flush() }
@@ -73,7 +73,7 @@ import Testing
     #"{"url":"\#(url)","outcome":"\#(outcome)","bytes":\#(bytes)}"# + "\n"
   }
 
-  @Test func theLastResultOfAURLCounts() throws {
+  @Test func `the last result of a URL counts`() throws {
     let scratch = try Scratch()
     let one = try scratch.write(
       "1", line("a", "failed") + line("b", "failed-for-now") + line("c", "done") + "x\n")
@@ -94,7 +94,7 @@ import Testing
     #expect(totals.text.contains("2  replaced by later results"))
   }
 
-  @Test func mergingAMergedFileChangesNothing() throws {
+  @Test func `merging a merged file changes nothing`() throws {
     let scratch = try Scratch()
     let one = try scratch.write(
       "1", (0..<50).map { line("u\($0 % 20)", $0 % 3 == 0 ? "done" : "failed") }.joined())

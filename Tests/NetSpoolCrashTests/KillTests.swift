@@ -10,11 +10,11 @@ import Testing
     #expect(output.contains(": lost 0, second keys 0, wrong bytes 0, "), "\(output)")
   }
 
-  @Test func nothingIsLostWhenAProcessIsKilledAtAnyMoment() throws {
+  @Test func `nothing is lost when a process is killed at any moment`() throws {
     try play("kill", "--cycles", CrashProgram.isLong ? "1000" : "20")
   }
 
-  @Test func nothingIsLostWhenAProcessIsKilledAtAKnownPlace() throws {
+  @Test func `nothing is lost when a process is killed at a known place`() throws {
     try play("points", "--rounds", CrashProgram.isLong ? "50" : "1")
   }
 }

@@ -51,7 +51,7 @@ struct CurlCommandWireTests {
     },
   ]
 
-  @Test(arguments: samples) func sendsTheSameRequest(_ sample: Sample) async throws {
+  @Test(arguments: samples) func `sends the same request`(_ sample: Sample) async throws {
     let folder = try TestFolder()
     try await withWire {
       $0.headers = ["X-Engine": "all"]
@@ -89,7 +89,7 @@ struct CurlCommandWireTests {
     return request.headers.filter { !left.contains($0.name.lowercased()) }.map(\.description).sorted()
   }
 
-  @Test func masksSecretsUnlessToldOtherwise() throws {
+  @Test func `masks secrets unless told otherwise`() throws {
     let wire = try Wire()
     let operation = wire.engine.operation(url: "http://user:S3CR3T@127.0.0.1/a?token=S3CR3T&x=1")
       .setAuthorization("S3CR3T").setHeader("Cookie", "s=S3CR3T").setHeader("X-Api-Key", "S3CR3T")
@@ -100,7 +100,7 @@ struct CurlCommandWireTests {
     #expect(operation.curlCommand(revealingSecrets: true).contains("Bearer S3CR3T"))
   }
 
-  @Test func errorsMaskTheURL() async throws {
+  @Test func `errors mask the URL`() async throws {
     try await withWire { wire in
       wire.origin.fallback(.text("no", status: 401))
       let url = "http://user:S3CR3T@127.0.0.1:\(wire.origin.port)/a?sig=S3CR3T"

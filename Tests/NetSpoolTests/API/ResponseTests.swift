@@ -24,7 +24,7 @@ struct ResponseTests {
     Text(type: "text/plain; charset=nobody-knows", bytes: Array("ü".utf8), text: "ü"),
   ]
 
-  @Test(arguments: texts) func isReadInItsCharset(_ text: Text) async throws {
+  @Test(arguments: texts) func `is read in its charset`(_ text: Text) async throws {
     try await withWire { wire in
       var answer = Answer(body: .bytes(text.bytes))
       if let type = text.type { answer = answer.header("Content-Type", type) }
@@ -34,7 +34,7 @@ struct ResponseTests {
     }
   }
 
-  @Test func hasNoTextWithoutABody() async throws {
+  @Test func `has no text without a body`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .status(204))
       let response = try await wire.answer(wire.operation("/a"))
@@ -42,7 +42,7 @@ struct ResponseTests {
     }
   }
 
-  @Test func keepsRepeatedFieldsInOrder() async throws {
+  @Test func `keeps repeated fields in order`() async throws {
     try await withWire { wire in
       wire.origin.on(
         "/a", Answer.text("a").header("Set-Cookie", "a=1").header("X-A", "x").header("set-cookie", "b=2, c=3")
@@ -57,7 +57,7 @@ struct ResponseTests {
     }
   }
 
-  @Test func keepsTrailers() async throws {
+  @Test func `keeps trailers`() async throws {
     try await withWire { wire in
       let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
       wire.origin.on(
@@ -68,7 +68,7 @@ struct ResponseTests {
     }
   }
 
-  @Test func isKnownByItsSourceAndMetrics() async throws {
+  @Test func `is known by its source and metrics`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
       _ = try await wire.answer(wire.operation("/a"))
@@ -82,7 +82,7 @@ struct ResponseTests {
   }
 
   @Test(arguments: ["200 OK\r\nContent-Length: 44", "204 No Content", "304 Not Modified"])
-  func bytesBehindAnAnswerWithoutABodyReachNobody(_ head: String) async throws {
+  func `bytes behind an answer without a body reach nobody`(_ head: String) async throws {
     try await withWire { wire in
       let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
       wire.origin.on(
@@ -95,7 +95,7 @@ struct ResponseTests {
     }
   }
 
-  @Test func bytesForAPausedTransferAreItsOwn() async throws {
+  @Test func `bytes for a paused transfer are its own`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", Answer.pattern(4 << 20))
       let isOpen = Flag()

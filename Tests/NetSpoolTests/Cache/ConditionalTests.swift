@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A caller's own conditional request")
 struct ConditionalTests {
-  @Test func getsThePlain304AndHearsOfIt() async throws {
+  @Test func `gets the plain 304 and hears of it`() async throws {
     try await withWire { wire in
       wire.origin.on("/a") { request in
         request.header("If-None-Match") == "\"v1\""
@@ -20,7 +20,7 @@ struct ConditionalTests {
     }
   }
 
-  @Test func theEnginesOwnFieldsCountAsWell() async throws {
+  @Test func `the engine's own fields count as well`() async throws {
     try await withWire {
       $0.headers = ["If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"]
     } _: { wire in
@@ -30,7 +30,7 @@ struct ConditionalTests {
     }
   }
 
-  @Test func aRangePassesThroughAsItIs() async throws {
+  @Test func `a range passes through as it is`() async throws {
     try await withWire { wire in
       wire.origin.on(
         "/a", Answer(status: 206, headers: ["Content-Range": "bytes 2-4/9"], body: .text("llo")))

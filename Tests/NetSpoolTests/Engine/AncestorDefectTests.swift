@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct AncestorDefectTests {
   // MARK: Frozen requests
 
-  @Test func emptyingTheCacheLeavesFrozenRequests() async throws {
+  @Test func `emptying the cache leaves frozen requests`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func aThawedRequestSurvivesASecondOutage() async throws {
+  @Test func `a thawed request survives a second outage`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func aFrozenRequestIsOnTheDiskUntilItsAnswerIs() async throws {
+  @Test func `a frozen request is on the disk until its answer is`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.hold("/letters")
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func freezingLeaksNoSlot() async throws {
+  @Test func `freezing leaks no slot`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on(prefix: "/", .text("taken"))
     let rounds = LongRun.isOn ? 20_000 : 200
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func noPasswordIsInTheStore() async throws {
+  @Test func `no password is in the store`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
@@ -105,7 +105,7 @@ import Testing
 
   // MARK: The queue
 
-  @Test func aSharedRequestIsNotQueuedAgain() async throws {
+  @Test func `a shared request is not queued again`() async throws {
     try await withEngine { engine, origin in
       origin.on("/page", .text("here"))
       origin.hold("/page")
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func anEngineThatIsStuckDoesNotHoldUpAnother() async throws {
+  @Test func `an engine that is stuck does not hold up another`() async throws {
     try await withEngine { engine, origin in
       origin.on("/held", .text("late"))
       origin.hold("/held")
@@ -143,7 +143,7 @@ import Testing
 
   // MARK: The cache
 
-  @Test func whatMustNotBeStoredIsNotOnTheDisk() async throws {
+  @Test func `what must not be stored is not on the disk`() async throws {
     let folder = try TemporaryFolder()
     try await withCache {
       $0.directory = folder.path
@@ -158,7 +158,7 @@ import Testing
     #expect(try TestFiles.file(store, holds: "/seen") && !TestFiles.file(store, holds: "PLANTED"))
   }
 
-  @Test func aConfirmedAnswerIsFreshAgainAndWhole() async throws {
+  @Test func `a confirmed answer is fresh again and whole`() async throws {
     try await withCache { engine, origin, clock in
       origin.on("/page") { request in
         request.header("If-None-Match") == "\"v1\""
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func aForcedReloadNeverShowsWhatIsStored() async throws {
+  @Test func `a forced reload never shows what is stored`() async throws {
     try await withCache { engine, origin, _ in
       origin.enqueue(.text("old").header("Cache-Control", "max-age=60"), .text("new"), for: "/page")
       #expect(await engine.fetch("/page").text == "old")
@@ -188,7 +188,7 @@ import Testing
 
   // MARK: Exchanges
 
-  @Test func aStreamThatTakesLittleLosesNothing() async throws {
+  @Test func `a stream that takes little loses nothing`() async throws {
     try await withEngine { engine, origin in
       origin.on("/long", .pattern(100))
       let stream = RecordingStream(onWrite: { _ in 1 })
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test(.needsNginx) func aCertificateThatNobodyVouchesForIsRefused() async throws {
+  @Test(.needsNginx) func `a certificate that nobody vouches for is refused`() async throws {
     let server = try NginxServer.shared()
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()
@@ -209,7 +209,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [300, 304, 305, 306, 399]) func everyRedirectionHasOneEnding(status: Int) async throws {
+  @Test(arguments: [300, 304, 305, 306, 399]) func `every redirection has one ending`(status: Int)
+    async throws
+  {
     try await withEngine { engine, origin in
       origin.on("/odd", .status(status))
       let tally = Tally()
@@ -222,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func aPartThatHoldsTheBoundaryIsSentWhole() async throws {
+  @Test func `a part that holds the boundary is sent whole`() async throws {
     try await withEngine { engine, origin in
       origin.on("/form", .text("ok"))
       let first = engine.operation(path: "/form").addData(Array("one".utf8), forKey: "a")
@@ -238,7 +240,7 @@ import Testing
     }
   }
 
-  @Test func theUserAgentIsSentWithoutOtherFields() async throws {
+  @Test func `the user agent is sent without other fields`() async throws {
     try await withEngine { engine, origin in
       origin.on("/", .text("ok"))
       _ = await engine.get("/").end()

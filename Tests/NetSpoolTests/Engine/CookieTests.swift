@@ -10,7 +10,7 @@ struct CookieTests {
     origin.fallback { .text($0.header("Cookie") ?? "none") }
   }
 
-  @Test func areNotKeptUnlessAskedFor() async throws {
+  @Test func `are not kept unless asked for`() async throws {
     try await withEngine { engine, origin in
       Self.bake(origin)
       _ = await engine.get("/set").end()
@@ -19,7 +19,7 @@ struct CookieTests {
     }
   }
 
-  @Test func goBackWhereTheyCameFrom() async throws {
+  @Test func `go back where they came from`() async throws {
     try await withEngine {
       $0.cookies = .inMemory
     } _: { engine, origin in
@@ -33,7 +33,7 @@ struct CookieTests {
     }
   }
 
-  @Test func belongToOneEngine() async throws {
+  @Test func `belong to one engine`() async throws {
     try await withEngine {
       $0.cookies = .inMemory
     } _: { engine, origin in
@@ -47,7 +47,7 @@ struct CookieTests {
     }
   }
 
-  @Test func areForgottenWhenToldSo() async throws {
+  @Test func `are forgotten when told so`() async throws {
     try await withEngine {
       $0.cookies = .inMemory
     } _: { engine, origin in
@@ -59,7 +59,7 @@ struct CookieTests {
     }
   }
 
-  @Test func aTrailingDotIsRefused() async throws {
+  @Test func `a trailing dot is refused`() async throws {
     try await withEngine {
       $0.cookies = .inMemory
     } _: { engine, origin in

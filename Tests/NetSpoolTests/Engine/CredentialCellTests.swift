@@ -35,7 +35,7 @@ struct CredentialCellTests {
 
   static let cells = Change.allCases.flatMap { change in [301, 302, 303, 307, 308].map { (change, $0) } }
 
-  @Test(arguments: cells) func noFieldArrives(_ change: Change, _ status: Int) async throws {
+  @Test(arguments: cells) func `no field arrives`(_ change: Change, _ status: Int) async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
     let other = try ScriptedOrigin()
@@ -72,7 +72,7 @@ struct CredentialCellTests {
     }
   }
 
-  @Test(arguments: cells) func noCertificateIsShown(_ change: Change, _ status: Int) async throws {
+  @Test(arguments: cells) func `no certificate is shown`(_ change: Change, _ status: Int) async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
     let certificate = server.certificates.client

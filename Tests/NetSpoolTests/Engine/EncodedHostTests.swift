@@ -7,7 +7,7 @@ import Testing
 @Suite("A host that is escaped twice")
 struct EncodedHostTests {
   @Test(arguments: ["http://%2580/", "http://%2531%2532%2537.0.0.1:1/", "http://a%252525b/"])
-  func isRefusedInAURLAndInARedirect(url: String) async throws {
+  func `is refused in a URL and in a redirect`(url: String) async throws {
     try await withEngine { engine, origin in
       // Given
       origin.on("/away", .redirect(to: url))

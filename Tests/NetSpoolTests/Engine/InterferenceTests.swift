@@ -6,7 +6,7 @@ struct InterferenceTests {
   private static let seeds: ClosedRange<UInt64> = LongRun.isOn ? 1...1_000 : 1...3
 
   @Test(arguments: Interference.Point.allCases, Interference.Action.allCases)
-  func leavesOneEndingEach(_ point: Interference.Point, _ action: Interference.Action) async throws {
+  func `leaves one ending each`(_ point: Interference.Point, _ action: Interference.Action) async throws {
     for seed in Self.seeds { try await Interference(point: point, action: action, seed: seed).run() }
   }
 }

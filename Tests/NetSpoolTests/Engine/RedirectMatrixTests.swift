@@ -27,7 +27,7 @@ struct RedirectMatrixTests {
     [301, 302, 303, 307, 308].map { Cell(method: method, status: $0) }
   }
 
-  @Test(arguments: cells) func followsByTheTable(_ cell: Cell) async throws {
+  @Test(arguments: cells) func `follows by the table`(_ cell: Cell) async throws {
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: "/b", status: cell.status))
       wire.origin.on("/b", .text("there"))
@@ -50,7 +50,8 @@ struct RedirectMatrixTests {
     }
   }
 
-  @Test(arguments: [300, 304, 305, 306, 399]) func takesOtherStatusesForTheAnswer(_ status: Int) async throws
+  @Test(arguments: [300, 304, 305, 306, 399]) func `takes other statuses for the answer`(_ status: Int)
+    async throws
   {
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: "/b", status: status))
@@ -62,7 +63,7 @@ struct RedirectMatrixTests {
     }
   }
 
-  @Test func followsNoneWhenToldSo() async throws {
+  @Test func `follows none when told so`() async throws {
     try await withWire {
       $0.redirects = .none
     } _: { wire in
@@ -73,7 +74,7 @@ struct RedirectMatrixTests {
   }
 
   @Test(arguments: [(3, 3), (3, 4), (10, 10), (10, 11)])
-  func endsAChainAtTheLimit(_ limit: Int, _ hops: Int) async throws {
+  func `ends a chain at the limit`(_ limit: Int, _ hops: Int) async throws {
     try await withWire {
       $0.redirects = .atMost(limit)
     } _: { wire in
@@ -93,7 +94,7 @@ struct RedirectMatrixTests {
     ("d?x=1#part", "/a/b/d?x=1"), ("../../../d", "/d"), ("d e", "/a/b/d%20e"),
     ("%C3%BC%c3?%C3", "/a/b/%C3%BC%c3?%C3"),
   ])
-  func resolvesReferences(_ location: String, _ target: String) async throws {
+  func `resolves references`(_ location: String, _ target: String) async throws {
     try await withWire { wire in
       wire.origin.enqueue(.redirect(to: location))
       wire.origin.fallback(.text("there"))
@@ -103,7 +104,7 @@ struct RedirectMatrixTests {
     }
   }
 
-  @Test func doesNotSendAOneShotStreamTwice() async throws {
+  @Test func `does not send a one-shot stream twice`() async throws {
     let stream = ScriptedUpload([.bytes(Array("once".utf8))], isReopenable: false)
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: "/b", status: 307))
@@ -114,7 +115,7 @@ struct RedirectMatrixTests {
     #expect(stream.opens == 1 && stream.closes == 1)
   }
 
-  @Test func sendsAReopenableStreamAgain() async throws {
+  @Test func `sends a reopenable stream again`() async throws {
     let stream = ScriptedUpload([.bytes(Array("again".utf8))], length: 5)
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: "/b", status: 308))

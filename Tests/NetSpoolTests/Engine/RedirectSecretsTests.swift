@@ -15,7 +15,7 @@ struct RedirectSecretsTests {
     ("Referer", "https://example.org/\(secret)"), ("X-Whatever", secret),
   ]
 
-  @Test(arguments: [301, 302, 303, 307, 308]) func seeNoSecret(_ status: Int) async throws {
+  @Test(arguments: [301, 302, 303, 307, 308]) func `see no secret`(_ status: Int) async throws {
     let other = try ScriptedOrigin()
     other.fallback(.text("there"))
     try await withWire { wire in
@@ -35,7 +35,7 @@ struct RedirectSecretsTests {
     }
   }
 
-  @Test func seeNothingOfTheEngineAndOfTheURL() async throws {
+  @Test func `see nothing of the engine and of the URL`() async throws {
     let other = try ScriptedOrigin()
     other.fallback(.text("there"))
     try await withWire {
@@ -51,7 +51,7 @@ struct RedirectSecretsTests {
     #expect(request.header("Authorization") == nil && request.header("X-Api-Key") == nil)
   }
 
-  @Test func doNotGiveTheSecretsBackOnTheWayHome() async throws {
+  @Test func `do not give the secrets back on the way home`() async throws {
     let other = try ScriptedOrigin()
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: other.url("/b")))
@@ -63,7 +63,7 @@ struct RedirectSecretsTests {
     }
   }
 
-  @Test func anotherNameIsAnotherOrigin() async throws {
+  @Test func `another name is another origin`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: wire.origin.url("/b", host: "localhost")))
       wire.origin.on("/b", .text("there"))
@@ -72,7 +72,7 @@ struct RedirectSecretsTests {
     }
   }
 
-  @Test(arguments: ["POST", "PUT"]) func doNotGetTheBody(_ method: String) async throws {
+  @Test(arguments: ["POST", "PUT"]) func `do not get the body`(_ method: String) async throws {
     let other = try ScriptedOrigin()
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: other.url("/b"), status: 307))
@@ -84,7 +84,7 @@ struct RedirectSecretsTests {
     #expect(other.requestCount == 0)
   }
 
-  @Test func userinfoInALocationIsIgnored() async throws {
+  @Test func `userinfo in a location is ignored`() async throws {
     try await withWire { wire in
       let answer = try await wire.answer(wire.operation("/hostile/redir_userinfo"))
       #expect(answer.finalURL == wire.origin.url("/hostile/ok"))
@@ -93,7 +93,7 @@ struct RedirectSecretsTests {
   }
 
   @Test(arguments: ["redir_crlf", "redir_8k", "redir_two", "redir_nonutf8", "redir_empty"])
-  func aBadLocationIsNotAskedFor(_ name: String) async throws {
+  func `a bad location is not asked for`(_ name: String) async throws {
     try await withWire { wire in
       _ = try await wire.failure(wire.operation("/hostile/\(name)"))
       #expect(wire.origin.requestCount == 1)

@@ -29,7 +29,7 @@ struct FreezingLinkTests {
     }
   }
 
-  @Test func waitsForTheCableAndCostsNoAttempt() async throws {
+  @Test func `waits for the cable and costs no attempt`() async throws {
     try await withNeighbour { engine, neighbour in
       try Namespace.ip("link set near0 down")
       let operations = (0..<10).map { _ in engine.letter("/", "") }
@@ -46,7 +46,7 @@ struct FreezingLinkTests {
     }
   }
 
-  @Test func aLinkThatFlapsLosesNothing() async throws {
+  @Test func `a link that flaps loses nothing`() async throws {
     let flaps = LongRun.isOn ? 600 : 2
     try await withNeighbour(seconds: 60 + flaps * 2) { engine, neighbour in
       let tally = Tally()

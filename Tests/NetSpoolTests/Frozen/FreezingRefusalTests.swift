@@ -5,7 +5,7 @@ import Testing
 
 /// What cannot be kept is refused before anything is stored or sent; what must not be written is not.
 @Suite(.timeLimit(.minutes(10))) struct FreezingRefusalTests {
-  @Test func aRequestThatChangesNothingIsSentLikeAnyOther() async throws {
+  @Test func `a request that changes nothing is sent like any other`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/page", .text("here"))
     try await fixture.live { engine in
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func bodiesThatCanBeReadOnceOnlyAreRefused() async throws {
+  @Test func `bodies that can be read once only are refused`() async throws {
     let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let operation = engine.operation(path: "/letters", method: .post)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func answersCannotGoToStreams() async throws {
+  @Test func `answers cannot go to streams`() async throws {
     let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let operation = engine.letter("/letters").addDownloadStream(MemoryDownloadStream())
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func aLargeBodyIsRefused() async throws {
+  @Test func `a large body is refused`() async throws {
     let fixture = try FreezingFixture { $0.bodyBytesMax = 4 }
     try await fixture.live { engine in
       #expect(await engine.end(of: engine.letter("/letters", "hello")).code == .bodyTooLarge)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func noMoreThanSoManyAreKept() async throws {
+  @Test func `no more than so many are kept`() async throws {
     let fixture = try FreezingFixture { $0.requestsMax = 2 }
     fixture.origin.stop()
     try await fixture.live { engine in
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func filesAreTakenInWhenItIsFrozen() async throws {
+  @Test func `files are taken in when it is frozen`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func aFileThatIsNotThereIsSaidAtOnce() async throws {
+  @Test func `a file that is not there is said at once`() async throws {
     let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let operation = engine.operation(path: "/letters", method: .put)
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func secretsAreAskedForAndNeverWritten() async throws {
+  @Test func `secrets are asked for and never written`() async throws {
     let fixture = try FreezingFixture { configuration in
       configuration.secrets = { operation in
         operation.secretFields.contains("X-Api-Key") ? ["X-Api-Key": "later-s3cret"] : [:]
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func theOperationsOwnSecretsAreUsedWhileItLives() async throws {
+  @Test func `the operation's own secrets are used while it lives`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { engine in
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func nobodyIsAskedForWhatTheOperationKnows() async throws {
+  @Test func `nobody is asked for what the operation knows`() async throws {
     let asked = Counter()
     let fixture = try FreezingFixture { configuration in
       configuration.secrets = { _ in
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func anotherProcessIsToldWhoHasTheStore() async throws {
+  @Test func `another process is told who has the store`() async throws {
     let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let link = fixture.folder.path + "/link"
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func enginesOfOneProcessShareAStore() async throws {
+  @Test func `engines of one process share a store`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { first in
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test(arguments: ["bytesMax", "requestsMax", "lifetime", "attemptsMax", "idempotencyKeyField"])
-  func optionsOutOfRangeAreNamed(_ option: String) async throws {
+  func `options out of range are named`(_ option: String) async throws {
     let fixture = try FreezingFixture { configuration in
       switch option {
       case "bytesMax": configuration.bytesMax = 1

@@ -5,7 +5,7 @@ import Testing
 
 /// What programs need that show a store to people: looking without sending, and without changing.
 @Suite(.timeLimit(.minutes(10))) struct FreezingStoreTests {
-  @Test func onlyWhatMayBeSentIsSent() async throws {
+  @Test func `only what may be sent is sent`() async throws {
     let permitted = Variable<Set<String>>([])
     let fixture = try FreezingFixture {
       $0.maySend = { request in permitted.value.contains(request.lane) }
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func theOriginIsTheLaneOfWhatNamesNone() async throws {
+  @Test func `the origin is the lane of what names none`() async throws {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     try await fixture.live { engine in
       _ = await engine.freeze(engine.letter("/letters"))
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func aStoreThatIsClosedHoldsNothing() async throws {
+  @Test func `a store that is closed holds nothing`() async throws {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     try await fixture.live { engine in
       let ticket = await engine.freeze(engine.letter("/letters"))
@@ -56,7 +56,7 @@ import Testing
     try await fixture.live { engine in #expect(engine.frozenOperations.count == 1) }
   }
 
-  @Test func lookingAtAStoreChangesNothing() async throws {
+  @Test func `looking at a store changes nothing`() async throws {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     let directory = fixture.folder.path + "/frozen"
     try await fixture.live { engine in

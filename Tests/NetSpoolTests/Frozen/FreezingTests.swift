@@ -4,7 +4,7 @@ import Testing
 
 /// One flag, and a request is kept until it has been answered.
 @Suite(.timeLimit(.minutes(10))) struct FreezingTests {
-  @Test func isSentAtOnceWhenItCanBe() async throws {
+  @Test func `is sent at once when it can be`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { engine in
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func waitsForADeadServer() async throws {
+  @Test func `waits for a dead server`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func survivesARestart() async throws {
+  @Test func `survives a restart`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
@@ -80,7 +80,7 @@ import Testing
     #expect(journal.entries.isEmpty)
   }
 
-  @Test func anOutcomeIsKeptUntilSomebodyTakesIt() async throws {
+  @Test func `an outcome is kept until somebody takes it`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
@@ -100,7 +100,7 @@ import Testing
     #expect(fixture.origin.requestCount == 1)
   }
 
-  @Test func isSentAgainAfterAnAnswerThatMayPass() async throws {
+  @Test func `is sent again after an answer that may pass`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.enqueue(.status(503), .status(500), .status(429), .text("taken"), for: "/letters")
     try await fixture.live { engine in
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func aRefusalMakesADeadLetter() async throws {
+  @Test func `a refusal makes a dead letter`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("no such thing", status: 422))
     try await fixture.live { engine in
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func aDeleteOfWhatIsGoneHasSucceeded() async throws {
+  @Test func `a delete of what is gone has succeeded`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters/1", .status(404))
     try await fixture.live { engine in
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func goesInOrder() async throws {
+  @Test func `goes in order`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on(prefix: "/", .text("taken"))
     fixture.origin.enqueue(.status(503), .status(503), for: "/1")
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func whatIsToBeDoneOnceIsDoneOnce() async throws {
+  @Test func `what is to be done once is done once`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.hold("/letters")
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func isGivenUpWhenItIsCancelled() async throws {
+  @Test func `is given up when it is cancelled`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func cancellingAllLeavesWhatIsFrozen() async throws {
+  @Test func `cancelling all leaves what is frozen`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.hold("/letters")
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func theQueueIsIdleWhileItWaits() async throws {
+  @Test func `the queue is idle while it waits`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
@@ -232,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func aQueueThatStandsStillSendsNothing() async throws {
+  @Test func `a queue that stands still sends nothing`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { engine in
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  @Test func aTaskThatAwaitsItHearsOfTheShutdown() async throws {
+  @Test func `a task that awaits it hears of the shutdown`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await withQueue { queue in

@@ -61,7 +61,7 @@ struct FrozenCrashTests {
   }
 
   /// Killed while it submits, and the store thread writes.
-  @Test(arguments: [40, 700]) func whatWasAcceptedSurvivesAKill(round: Int) async throws {
+  @Test(arguments: [40, 700]) func `what was accepted survives a kill`(round: Int) async throws {
     let directory = try StoreDirectory()
     let path = directory.path
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
@@ -77,7 +77,7 @@ struct FrozenCrashTests {
   ]
 
   /// Killed at each of the places that are named, the first time and later.
-  @Test(arguments: places, StoreDamageTests.isLong ? Array(1...50) : [2]) func noPlaceIsABadOne(
+  @Test(arguments: places, StoreDamageTests.isLong ? Array(1...50) : [2]) func `no place is a bad one`(
     place: Failpoint, pass: Int
   ) async throws {
     let directory = try StoreDirectory()
@@ -97,7 +97,7 @@ struct FrozenCrashTests {
 
   /// Five in a row, while LMDB is opened or while the tables are looked through: a process that is killed as soon as
   /// it starts says nothing about the file.
-  @Test(arguments: [1, 2]) func crashesInRecoveryDoNotAddUp(pass: Int) async throws {
+  @Test(arguments: [1, 2]) func `crashes in recovery do not add up`(pass: Int) async throws {
     let directory = try StoreDirectory()
     let path = directory.path
     let store = try directory.openFrozen()

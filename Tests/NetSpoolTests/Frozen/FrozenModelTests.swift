@@ -8,7 +8,7 @@ struct FrozenModelTests {
   private static let steps = StoreDamageTests.isLong ? 10_000 : 800
   private static let seeds: Range<UInt64> = 0..<(StoreDamageTests.isLong ? 10 : 4)
 
-  @Test(arguments: seeds) func nothingIsLost(seed: UInt64) throws {
+  @Test(arguments: seeds) func `nothing is lost`(seed: UInt64) throws {
     let bench = try SpoolBench(seed: seed)
     for step in 0..<Self.steps {
       try bench.step()

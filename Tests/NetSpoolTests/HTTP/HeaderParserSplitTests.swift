@@ -11,7 +11,7 @@ struct HeaderParserSplitTests {
   ]
 
   @Test(arguments: answers)
-  func everySplitPointGivesTheSame(_ text: String) throws {
+  func `every split point gives the same`(_ text: String) throws {
     let all = Array(text.utf8)
     var whole = HeaderParser()
     let expected = try feed(&whole, all)
@@ -26,7 +26,7 @@ struct HeaderParserSplitTests {
   }
 
   @Test(arguments: answers)
-  func everyTruncationIsSeen(_ text: String) throws {
+  func `every truncation is seen`(_ text: String) throws {
     let all = Array(text.utf8)
     for cut in 0..<all.count {
       var parser = HeaderParser()
@@ -36,7 +36,7 @@ struct HeaderParserSplitTests {
     }
   }
 
-  @Test func whatFollowsTheHeadIsLeftForTheBody() throws {
+  @Test func `what follows the head is left for the body`() throws {
     var parser = HeaderParser()
     var rest = bytes("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody")
     while case .more = try parser.consume(&rest) {}
@@ -45,7 +45,7 @@ struct HeaderParserSplitTests {
 
   /// Mutated heads either fail or give a head whose block is well formed; nothing traps.
   @Test(arguments: [1, 2, 3, 4] as [UInt64])
-  func damagedHeadsNeverTrap(seed: UInt64) {
+  func `damaged heads never trap`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let sources = Self.answers.map { Array($0.utf8) }
     var accepted = 0

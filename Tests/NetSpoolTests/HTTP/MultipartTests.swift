@@ -4,8 +4,7 @@ import Testing
 
 @Suite("Multipart bodies")
 struct MultipartTests {
-  @Test("the bytes on the wire are those of RFC 7578")
-  func wireBytes() throws {
+  @Test func `the bytes on the wire are those of RFC 7578`() throws {
     // Given
     var multipart = Multipart()
     multipart.addData(Array("hello".utf8), forKey: "text")
@@ -30,8 +29,8 @@ struct MultipartTests {
     #expect(bytes == expected)
   }
 
-  @Test("a receiver finds what was put in, whatever the read size", arguments: [1, 7, 64, 4096, 65_536])
-  func parsedBack(bufferBytes: Int) throws {
+  @Test(arguments: [1, 7, 64, 4096, 65_536])
+  func `a receiver finds what was put in, whatever the read size`(bufferBytes: Int) throws {
     // Given: a file, and a field that holds the whole body of another form, boundary and all
     let directory = try ScratchDirectory()
     var numbers = SeededNumbers(seed: 42)
@@ -61,8 +60,7 @@ struct MultipartTests {
     #expect(parts[2].content.isEmpty)
   }
 
-  @Test("a rewound source gives the same bytes, from any point")
-  func rewind() throws {
+  @Test func `a rewound source gives the same bytes, from any point`() throws {
     let directory = try ScratchDirectory()
     var multipart = Multipart()
     multipart.addData([1, 2, 3], forKey: "a")
@@ -79,8 +77,7 @@ struct MultipartTests {
     #expect(try drain(source) == whole)
   }
 
-  @Test("the length of a sparse 4 GiB file is known without reading it")
-  func hugeFile() throws {
+  @Test func `the length of a sparse 4 GiB file is known without reading it`() throws {
     let directory = try ScratchDirectory()
     let path = try directory.write("huge", [])
     let file = try FileDescriptor(opening: path, flags: 1 /* O_WRONLY */)
@@ -90,8 +87,7 @@ struct MultipartTests {
     #expect(try multipart.layout().length > 4 << 30)
   }
 
-  @Test("boundaries are random, legal, and 128 bits strong")
-  func boundaries() {
+  @Test func `boundaries are random, legal, and 128 bits strong`() {
     let boundaries = Set((0..<1000).map { _ in Multipart().boundary })
     #expect(boundaries.count == 1000)
     #expect(boundaries.allSatisfy { $0.utf8.count == 41 && $0.utf8.allSatisfy(\.isTokenByte) })
@@ -100,8 +96,9 @@ struct MultipartTests {
     #expect(Multipart(using: &numbers).boundary == Multipart(using: &again).boundary)
   }
 
-  @Test("a missing or edited file fails the request before its first byte, though it is the last part")
-  func missingFile() throws {
+  @Test func `a missing or edited file fails the request before its first byte, though it is the last part`()
+    throws
+  {
     let directory = try ScratchDirectory()
     var multipart = Multipart()
     multipart.addData([1], forKey: "a")
@@ -116,8 +113,7 @@ struct MultipartTests {
     #expect(edited?.reason == "changed")
   }
 
-  @Test("no name and no type can add a header field")
-  func injection() throws {
+  @Test func `no name and no type can add a header field`() throws {
     for (name, type) in [("a\0", nil), ("a", "x/y\r\nX: y")] as [(String, String?)] {
       var multipart = Multipart()
       multipart.addData([], forKey: name, mimeType: type)

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("URLs as libcurl reads them")
 struct URLTextParserTests {
-  @Test("libcurl finds the host, path and query that were put in (seed 7)")
-  func agrees() throws {
+  @Test func `libcurl finds the host, path and query that were put in (seed 7)`() throws {
     var numbers = SeededNumbers(seed: 7)
     let hosts = ["h.org", "127.0.0.1", "::1", "2001:db8::2", "[::1]", "a-b.example"]
     for _ in 0..<3000 {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Out of descriptors")
 struct DescriptorLimitTests {
-  @Test func failsWhatCannotOpenAndRecovers() async {
+  @Test func `fails what cannot open and recovers`() async {
     await #expect(processExitsWith: .success) {
       try await withWire {
         $0.queue.sizing = .fixed(20)
@@ -40,7 +40,7 @@ struct DescriptorLimitTests {
     }
   }
 
-  @Test func saysSoWhenAFileCannotBeOpened() async {
+  @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
       let path = folder.path("a")

@@ -4,14 +4,14 @@ import Testing
 // One after the other: they count what reaches the one server.
 @Suite("A hostile HTTP/2 server", .needsPython, .serialized)
 struct HTTP2HostileTests {
-  @Test func hasAnExpectationForEveryBehaviour() throws {
+  @Test func `has an expectation for every behaviour`() throws {
     let server = try HostileHTTP2Server.shared()
     let names = HTTP2Expectation.all.map(\.name) + ["cut_off_together"]
     #expect(names.sorted() == server.behaviours)
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: HTTP2Expectation.all)
-  func endsEveryOperationOnceAndHarmsNoOther(_ expected: HTTP2Expectation) async throws {
+  func `ends every operation once and harms no other`(_ expected: HTTP2Expectation) async throws {
     let server = try HostileHTTP2Server.shared()
     let before = server.requestCount(expected.name)
     try await withWire {
@@ -53,7 +53,7 @@ struct HTTP2HostileTests {
 
   /// A connection that ended in the middle tells nothing of the end of the answer on it.
   @Test(arguments: ["cacheable", "cacheable_cut_off"])
-  func keepsNoAnswerThatMayBeCutOff(_ name: String) async throws {
+  func `keeps no answer that may be cut off`(_ name: String) async throws {
     let server = try HostileHTTP2Server.shared()
     try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
       let ending = await engine.end(of: engine.operation(url: server.url(name)))
@@ -65,7 +65,7 @@ struct HTTP2HostileTests {
     }
   }
 
-  @Test func keepsAnswersThatShareAConnection() async throws {
+  @Test func `keeps answers that share a connection`() async throws {
     let server = try HostileHTTP2Server.shared()
     try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
       let urls = (0..<40).map { "\(server.url("cacheable"))\($0)" }
@@ -84,7 +84,7 @@ struct HTTP2HostileTests {
     }
   }
 
-  @Test func leavesAConnectionThatWasGivenUp() async throws {
+  @Test func `leaves a connection that was given up`() async throws {
     let server = try HostileHTTP2Server()
     defer { server.stop() }
     try await withWire {

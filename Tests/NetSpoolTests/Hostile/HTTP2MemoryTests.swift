@@ -10,7 +10,8 @@ struct HTTP2MemoryTests {
   ]
 
   /// In a process of its own, one after the other, so that nothing else counts.
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer")) func staysWithinEightMebibytes()
+  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  func `stays within eight mebibytes`()
     async
   {
     await #expect(processExitsWith: .success) {

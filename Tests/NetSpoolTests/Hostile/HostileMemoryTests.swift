@@ -14,7 +14,8 @@ struct HostileMemoryTests {
   ]
 
   /// In a process of its own, one after the other, so that nothing else counts.
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer")) func staysWithinEightMebibytes()
+  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  func `stays within eight mebibytes`()
     async
   {
     await #expect(processExitsWith: .success) {

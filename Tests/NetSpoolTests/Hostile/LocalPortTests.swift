@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Out of local ports", .needsNamespaces, InNamespace())
 struct LocalPortTests {
-  @Test func failsWhatFindsNoPortAndRecovers() async throws {
+  @Test func `fails what finds no port and recovers`() async throws {
     // Given a network, the test's own, with fifty ports, and an origin that takes its time
     try TestFiles.write(Array("40000 40049".utf8), to: "/proc/sys/net/ipv4/ip_local_port_range")
     try await withWire({ $0.retry = .none }, alone: true) { wire in

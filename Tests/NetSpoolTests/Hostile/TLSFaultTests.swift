@@ -8,7 +8,7 @@ struct TLSFaultTests {
 
   /// Bytes of the server's part of the handshake that come through: none, some of its first message, most of it.
   @Test(arguments: Fault.allCases, [0, 40, 600])
-  func endsBeforeAnythingIsSent(_ fault: Fault, _ bytes: Int) async throws {
+  func `ends before anything is sent`(_ fault: Fault, _ bytes: Int) async throws {
     let server = try NginxServer.shared()
     let proxy = try FaultProxy(to: Int(server.tlsPort))
     switch fault {
@@ -37,7 +37,7 @@ struct TLSFaultTests {
     #expect(try !server.requests().contains { $0.target == target })
   }
 
-  @Test func survivesSlicesOfAByte() async throws {
+  @Test func `survives slices of a byte`() async throws {
     let server = try NginxServer.shared()
     let proxy = try FaultProxy(to: Int(server.tlsPort))
     for direction in FaultProxy.Direction.allCases { proxy.set(.slicer(bytes: 1), on: direction) }

@@ -13,7 +13,7 @@ struct WorkerTests {
   }
 
   @Test(arguments: [1, 2, 3], [UInt64(1), 2, 3])
-  func jobsOfALaneRunInTheirOrder(threads: Int, seed: UInt64) throws {
+  func `jobs of a lane run in their order`(threads: Int, seed: UInt64) throws {
     // Given five lanes and jobs thrown at them at random
     var random = SinkFixture.Random(seed: seed)
     let loop = try SinkLoop()
@@ -40,7 +40,7 @@ struct WorkerTests {
     }
   }
 
-  @Test func aLaneRunsOneJobAtATime() throws {
+  @Test func `a lane runs one job at a time`() throws {
     let loop = try SinkLoop()
     let worker = loop.makeWorker(threads: 2)
     let lane = Worker.Lane()
@@ -81,7 +81,7 @@ struct WorkerTests {
     var overlapCount: Int { overlaps.load(ordering: .sequentiallyConsistent) }
   }
 
-  @Test func twoLanesRunAtOnce() throws {
+  @Test func `two lanes run at once`() throws {
     // Given two jobs of which each waits for the other
     let loop = try SinkLoop()
     let worker = loop.makeWorker(threads: 2)
@@ -105,7 +105,7 @@ struct WorkerTests {
     #expect(met.all == [1, 1])
   }
 
-  @Test func stopRunsEveryJobThatWasSubmitted() throws {
+  @Test func `stop runs every job that was submitted`() throws {
     // Given a worker kept busy, with jobs behind
     let loop = try SinkLoop()
     let worker = loop.makeWorker(threads: 1)
@@ -135,7 +135,7 @@ struct WorkerTests {
     worker.stop()
   }
 
-  @Test func everySignalIsBlockedInItsThreads() throws {
+  @Test func `every signal is blocked in its threads`() throws {
     let loop = try SinkLoop()
     let worker = loop.makeWorker()
     let found = Log()
@@ -151,7 +151,7 @@ struct WorkerTests {
     #expect(found.all == [1])
   }
 
-  @Test func aWorkerThatIsLetGoEndsItsJobs() throws {
+  @Test func `a worker that is let go ends its jobs`() throws {
     let loop = try SinkLoop()
     let ran = Log()
     do {

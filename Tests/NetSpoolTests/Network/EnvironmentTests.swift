@@ -6,7 +6,7 @@ import Testing
 /// What others may have put into the environment, in a process of its own.
 @Suite("The environment")
 struct EnvironmentTests {
-  @Test func changesNothingByItself() async {
+  @Test func `changes nothing by itself`() async {
     await #expect(processExitsWith: .success) {
       // Given proxies, and a home with a name and a password for every host
       let proxy = try ScriptedOrigin()
@@ -29,7 +29,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test(.needsNginx) func makesNobodyTrusted() async {
+  @Test(.needsNginx) func `makes nobody trusted`() async {
     await #expect(processExitsWith: .success) {
       let server = try NginxServer.shared()
       for name in ["CURL_CA_BUNDLE", "SSL_CERT_FILE"] { setVariable(name, server.certificates.authority) }
@@ -42,7 +42,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test func namesTheProxyWhenItIsAsked() async {
+  @Test func `names the proxy when it is asked`() async {
     await #expect(processExitsWith: .success) {
       let proxy = try ScriptedOrigin()
       proxy.fallback(.text("by proxy"))

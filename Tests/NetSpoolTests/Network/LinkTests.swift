@@ -29,7 +29,7 @@ struct LinkTests {
     }
   }
 
-  @Test func aCableThatIsPulledIsToldAndPutBackIsToldLater() async throws {
+  @Test func `a cable that is pulled is told and put back is told later`() async throws {
     try await inside {
       try await withNeighbour { engine, neighbour in
         let log = ReachabilityLog(of: engine)
@@ -55,7 +55,7 @@ struct LinkTests {
     }
   }
 
-  @Test func theOtherEndThatGoesIsALinkWithoutACarrier() async throws {
+  @Test func `the other end that goes is a link without a carrier`() async throws {
     try await inside {
       try Namespace.ip("link add near0 type veth peer name far0")
       try Namespace.ip("addr add 192.0.2.2/24 dev near0")
@@ -78,7 +78,7 @@ struct LinkTests {
     }
   }
 
-  @Test func aRouteThatIsTakenAwayIsMissedAndOneThatIsAddedIsFound() async throws {
+  @Test func `a route that is taken away is missed and one that is added is found`() async throws {
     try await inside {
       try await withNeighbour(at: Neighbour.beyond) { engine, _ in
         // Given a default route alone
@@ -100,7 +100,7 @@ struct LinkTests {
     }
   }
 
-  @Test func aLinkThatFlapsIsOneChange() async throws {
+  @Test func `a link that flaps is one change`() async throws {
     try await inside {
       try await withNeighbour { engine, _ in
         let log = ReachabilityLog(of: engine)
@@ -114,7 +114,7 @@ struct LinkTests {
     }
   }
 
-  @Test func messagesThatWereLostAreMadeUpFor() async throws {
+  @Test func `messages that were lost are made up for`() async throws {
     try await inside {
       try await withNeighbour { engine, _ in
         let log = ReachabilityLog(of: engine)
@@ -139,7 +139,7 @@ struct LinkTests {
     }
   }
 
-  @Test func withoutAnyLinkThisMachineIsStillThere() async throws {
+  @Test func `without any link this machine is still there`() async throws {
     try await inside {
       #expect(LinkReading.now() == .unrouted)
       try await withEngine { engine, origin in
@@ -165,7 +165,7 @@ struct LinkTests {
     }
   }
 
-  @Test func nobodyNeedsToAskForAFailureToBeOffline() async throws {
+  @Test func `nobody needs to ask for a failure to be offline`() async throws {
     try await inside {
       try await withEngine {
         $0.timeouts.connect = .seconds(1)
@@ -179,7 +179,7 @@ struct LinkTests {
     }
   }
 
-  @Test func theCacheStandsInWithoutANetwork() async throws {
+  @Test func `the cache stands in without a network`() async throws {
     try await inside {
       let folder = try TemporaryFolder()
       try await withNeighbour { engine, _ in
@@ -195,7 +195,7 @@ struct LinkTests {
     }
   }
 
-  @Test func aQueueSizedByLinkIsAsWideAsTheLinkAllows() async throws {
+  @Test func `a queue sized by link is as wide as the link allows`() async throws {
     try await inside {
       for (name, address) in [("eth7", "192.0.2.2"), ("wwan7", "198.51.100.2")] {
         try Namespace.ip("link add \(name) type veth peer name \(name)x")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Names that are hard to look up", .needsNamespaces, InNamespace())
 struct NameLookupTests {
-  @Test func failsAtOnceWhenThereIsNoSuchName() async throws {
+  @Test func `fails at once when there is no such name`() async throws {
     try await withNames { names, wire in
       names.set("nobody.test", .notFound)
       let error = try await wire.failure(wire.operation(at: "nobody.test"))
@@ -12,7 +12,7 @@ struct NameLookupTests {
     }
   }
 
-  @Test func failsWhenTheServerFails() async throws {
+  @Test func `fails when the server fails`() async throws {
     try await withNames { names, wire in
       names.set("broken.test", .serverFailure)
       let error = try await wire.failure(wire.operation(at: "broken.test"))
@@ -20,7 +20,7 @@ struct NameLookupTests {
     }
   }
 
-  @Test func givesUpOnASilentServerAtTheConnectLimit() async throws {
+  @Test func `gives up on a silent server at the connect limit`() async throws {
     try await withNames { names, wire in
       names.set("silent.test", .silence)
       let operation = wire.operation(at: "silent.test")
@@ -34,7 +34,7 @@ struct NameLookupTests {
     }
   }
 
-  @Test func findsTheOneOfTwoHundredAddressesThatAnswers() async throws {
+  @Test func `finds the one of two hundred addresses that answers`() async throws {
     try await withNames { names, wire in
       names.set("many.test", .addresses((1...200).map { NameServer.loopback & 0xFFFF_FF00 + $0 }))
       wire.origin.on("/", .text("hello"))
@@ -43,7 +43,7 @@ struct NameLookupTests {
     }
   }
 
-  @Test func losesLittleTimeToAnIPv6AddressWhereNobodyAnswers() async throws {
+  @Test func `loses little time to an IPv6 address where nobody answers`() async throws {
     try await withNames { names, wire in
       names.set("half.test", .withBrokenIPv6(NameServer.loopback))
       wire.origin.on("/", .text("hello"))
@@ -54,7 +54,7 @@ struct NameLookupTests {
     }
   }
 
-  @Test func cancelsAtOnceWhileTheServerIsSilent() async throws {
+  @Test func `cancels at once while the server is silent`() async throws {
     try await withNames { names, wire in
       names.setFallback(.silence)
       wire.origin.on("/", .text("hello"))
@@ -92,7 +92,7 @@ struct NameLookupTests {
     return (time, try await worst)
   }
 
-  @Test func looksSixteenNamesUpAtOnce() async throws {
+  @Test func `looks sixteen names up at once`() async throws {
     try await withNames { names, wire in
       names.setFallback(.silence)
       wire.origin.on("/", .text("hello"))

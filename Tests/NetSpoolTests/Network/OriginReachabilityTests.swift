@@ -7,7 +7,7 @@ import Testing
 
 /// How an engine's own origin is, as its operations and looks at it find out. All on 127.0.0.1, where no link counts.
 @Suite(.timeLimit(.minutes(10))) struct OriginReachabilityTests {
-  @Test func nothingIsWatchedUntilSomebodyAsks() async throws {
+  @Test func `nothing is watched until somebody asks`() async throws {
     try await withEngine { engine, origin in
       origin.on("/", .text("ok"))
       #expect(await engine.get("/").end().text == "ok")
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func anOriginThatIsDownIsLookedAtUntilItIsUp() async throws {
+  @Test func `an origin that is down is looked at until it is up`() async throws {
     try await withEngine { engine, origin in
       origin.stop()
       let log = ReachabilityLog(of: engine)
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func oneThatHasJustAnsweredIsDownWhenItStaysAway() async throws {
+  @Test func `one that has just answered is down when it stays away`() async throws {
     try await withEngine { engine, origin in
       let log = ReachabilityLog(of: engine)
       origin.on("/", .text("ok"))
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func anAnswerOfAnOperationCountsAsWell() async throws {
+  @Test func `an answer of an operation counts as well`() async throws {
     try await withEngine { engine, origin in
       origin.stop()
       let log = ReachabilityLog(of: engine)
@@ -63,7 +63,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [502, 503, 504]) func anOriginThatAnswersForAnotherIsDegraded(status: Int) async throws {
+  @Test(arguments: [502, 503, 504]) func `an origin that answers for another is degraded`(status: Int)
+    async throws
+  {
     try await withEngine { engine, origin in
       let log = ReachabilityLog(of: engine)
       origin.on("/", .status(status))
@@ -76,7 +78,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [404, 500, 429]) func anyOtherAnswerIsAnAnswer(status: Int) async throws {
+  @Test(arguments: [404, 500, 429]) func `any other answer is an answer`(status: Int) async throws {
     try await withEngine { engine, origin in
       let log = ReachabilityLog(of: engine)
       origin.on("/", .status(status))
@@ -86,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func whatWeEndSaysNothingAboutIt() async throws {
+  @Test func `what we end says nothing about it`() async throws {
     try await withEngine { engine, origin in
       let log = ReachabilityLog(of: engine)
       origin.on("/held", .text("ok"))
@@ -103,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func enginesOfTheSameKindKnowWhatOneOfThemMet() async throws {
+  @Test func `engines of the same kind know what one of them met`() async throws {
     try await withEngine { engine, origin in
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
       let stranger = try NetworkEngine(to: origin, on: engine.configuration.queue) {
@@ -120,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func anEngineWithoutAHostWatchesTheLinkAlone() async throws {
+  @Test func `an engine without a host watches the link alone`() async throws {
     try await withEngine { engine, origin in
       var configuration = NetworkEngine.Configuration()
       configuration.queue = engine.configuration.queue
@@ -132,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func handlersRunWhereOthersDoAndMayAskAndAddMore() async throws {
+  @Test func `handlers run where others do and may ask and add more`() async throws {
     let queue = DispatchQueue(label: "tests.reachability")
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
@@ -154,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func changesThatComeFasterThanHandlersRunAreToldAsOne() {
+  @Test func `changes that come faster than handlers run are told as one`() {
     let board = ReachabilityBoard()
     let told = Journal<NetworkEngine.Reachability>()
     #expect(!board.note(.reachable))
@@ -171,7 +173,7 @@ import Testing
     #expect(told.entries == [.originDown])
   }
 
-  @Test func aChangeWhileHandlersRunIsToldAfterwards() {
+  @Test func `a change while handlers run is told afterwards`() {
     let board = ReachabilityBoard()
     let told = Journal<NetworkEngine.Reachability>()
     #expect(!board.note(.reachable))
@@ -186,7 +188,7 @@ import Testing
     #expect(told.entries == [.noRoute, .degraded])
   }
 
-  @Test func anEngineThatWatchesIsLetGo() async throws {
+  @Test func `an engine that watches is let go`() async throws {
     try await withQueue { queue in
       weak var context: EngineContext?
       do {

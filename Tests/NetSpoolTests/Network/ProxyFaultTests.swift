@@ -24,7 +24,7 @@ struct ProxyFaultTests {
     Row(name: "half a head", answer: "HTTP/1.1 200 OK\r\nX-A: b", reason: "response"),
   ]
 
-  @Test(arguments: rows) func isToBlame(_ row: Row) async throws {
+  @Test(arguments: rows) func `is to blame`(_ row: Row) async throws {
     // In a slot before the proxy begins to wait.
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
@@ -47,7 +47,7 @@ struct ProxyFaultTests {
   }
 
   /// Bytes behind the head are the tunnel's, and no TLS.
-  @Test func whatItPutsIntoTheTunnelIsNotTLS() async throws {
+  @Test func `what it puts into the tunnel is not TLS`() async throws {
     // In a slot before the proxy begins to wait.
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
@@ -63,7 +63,7 @@ struct ProxyFaultTests {
     }
   }
 
-  @Test func itsSilenceEndsWithTheLimitForConnecting() async throws {
+  @Test func `its silence ends with the limit for connecting`() async throws {
     let listening = try LocalSocket.listening()
     try await withWire {
       $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")

@@ -32,7 +32,7 @@ import Testing
     return await onLoop(engine) { $0.maySend(to: url, for: context) }
   }
 
-  @Test func whoMaySendIsWokenAtOnce() async throws {
+  @Test func `who may send is woken at once`() async throws {
     try await withEngine { engine, origin in
       let isWoken = Latch()
       #expect(await maySend(engine, origin.url("/a")))
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func afterAFailureHeIsWokenWhenTheOriginIsBack() async throws {
+  @Test func `after a failure he is woken when the origin is back`() async throws {
     try await withEngine { engine, origin in
       origin.stop()
       let (first, second) = (Latch(), Latch())
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func anotherOriginIsAnotherMatter() async throws {
+  @Test func `another origin is another matter`() async throws {
     try await withEngine { engine, origin in
       let other = try ScriptedOrigin()
       let (isWoken, never) = (Latch(), Latch())
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func whoCalledOffIsNotWoken() async throws {
+  @Test func `who called off is not woken`() async throws {
     try await withEngine { engine, origin in
       origin.stop()
       let (calledOff, goesOn, lastMinute) = (Latch(), Latch(), Latch())
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func aQueueThatClosesForgetsWhoWaits() async throws {
+  @Test func `a queue that closes forgets who waits`() async throws {
     try await withEngine { engine, origin in
       origin.stop()
       let never = Latch()

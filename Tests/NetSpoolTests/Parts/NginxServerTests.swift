@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The web server that other tests rely on", .needsNginx)
 struct NginxServerTests {
-  @Test func servesAFileAndLogsIt() throws {
+  @Test func `serves a file and logs it`() throws {
     let server = try NginxServer()
     let answer = try server.exchange("GET /hello.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
     #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -13,7 +13,7 @@ struct NginxServerTests {
     #expect(logged.version == "HTTP/1.1" && logged.numberOnConnection == 1)
   }
 
-  @Test func servesARange() throws {
+  @Test func `serves a range`() throws {
     let server = try NginxServer.shared()
     let answer = try server.exchange(
       "GET /hello.txt HTTP/1.1\r\nHost: a\r\nRange: bytes=1-3\r\nConnection: close\r\n\r\n")
@@ -21,7 +21,7 @@ struct NginxServerTests {
     #expect(answer.hasSuffix("\r\n\r\nell"))
   }
 
-  @Test func keepsWhatIsPut() throws {
+  @Test func `keeps what is put`() throws {
     let server = try NginxServer()
     let answer = try server.exchange(
       "PUT /upload/new/note HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnote")
@@ -29,7 +29,7 @@ struct NginxServerTests {
     #expect(try server.file("upload/new/note") == Array("note".utf8))
   }
 
-  @Test func compressesText() throws {
+  @Test func `compresses text`() throws {
     let server = try NginxServer.shared()
     let answer = try server.exchange(
       "GET /text.txt HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n")
@@ -37,7 +37,7 @@ struct NginxServerTests {
   }
 
   @Test(arguments: [("localhost", "2"), ("127.0.0.1", "1.1")])
-  func speaksTLSWithACertificateOfTheTestAuthority(host: String, version: String) throws {
+  func `speaks TLS with a certificate of the test authority`(host: String, version: String) throws {
     let server = try NginxServer.shared()
     let result = try ChildProcess.run([
       "curl", "-sS", "--noproxy", "*", "--http\(version)", "--cacert", server.certificates.authority,
@@ -47,7 +47,7 @@ struct NginxServerTests {
     #expect(String(decoding: result.output, as: UTF8.self) == "hello\n\(version)")
   }
 
-  @Test func asksForAClientCertificate() throws {
+  @Test func `asks for a client certificate`() throws {
     let server = try NginxServer.shared()
     func status(_ options: [String]) throws -> String {
       let arguments =
@@ -61,7 +61,7 @@ struct NginxServerTests {
       try status(["--cert-type", "P12", "--cert", server.certificates.clientPKCS12 + ":secret"]) == "200")
   }
 
-  @Test func refusesConnectionsAndLeavesNoFilesOnceStopped() throws {
+  @Test func `refuses connections and leaves no files once stopped`() throws {
     let server = try NginxServer()
     let port = server.port
     _ = try server.requests()
@@ -73,7 +73,7 @@ struct NginxServerTests {
 
 @Suite("Programs that tests start")
 struct ChildProcessTests {
-  @Test func answersStatusOutputAndErrors() throws {
+  @Test func `answers status output and errors`() throws {
     let result = try ChildProcess.run(
       ["sh", "-c", "echo out; echo err >&2; echo $WORD; exit 7"], environment: ["WORD=a b"])
     #expect(result.exit == .status(7))
@@ -81,13 +81,13 @@ struct ChildProcessTests {
     #expect(result.errors == Array("err\n".utf8))
   }
 
-  @Test func endsByTheSignalItWasSent() throws {
+  @Test func `ends by the signal it was sent`() throws {
     let child = try ChildProcess(["cat"])
     child.signal(SIGKILL)
     #expect(child.wait() == .signal(SIGKILL))
   }
 
-  @Test func echoesUntilItsInputEnds() throws {
+  @Test func `echoes until its input ends`() throws {
     let child = try ChildProcess(["cat"])
     try child.write(Array("abc".utf8))
     #expect(try child.output.read(before: .generous) == Array("abc".utf8))
@@ -96,7 +96,7 @@ struct ChildProcessTests {
     #expect(child.wait() == .status(0))
   }
 
-  @Test func refusesAProgramThatIsNotThere() {
+  @Test func `refuses a program that is not there`() {
     #expect(throws: PartFailure.self) { try ChildProcess(["no-such-program-here"]) }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 struct NginxIdentityTests {
   enum Kind: String, CaseIterable, Sendable { case pem, keyApart, pkcs12 }
 
-  @Test(arguments: Kind.allCases) func showsTheCertificate(_ kind: Kind) async throws {
+  @Test(arguments: Kind.allCases) func `shows the certificate`(_ kind: Kind) async throws {
     let server = try NginxServer.shared()
     let files = server.certificates
     let credentials: NetworkCredentials =
@@ -26,7 +26,7 @@ struct NginxIdentityTests {
     }
   }
 
-  @Test func belongsToTheEngineAsWell() async throws {
+  @Test func `belongs to the engine as well`() async throws {
     let server = try NginxServer.shared()
     let files = server.certificates
     try await withQueue { queue in
@@ -42,7 +42,7 @@ struct NginxIdentityTests {
   }
 
   @Test(arguments: ["missing", "wrongPassword", "noKey", "garbage"])
-  func oneThatCannotBeUsedIsAnError(_ kind: String) async throws {
+  func `one that cannot be used is an error`(_ kind: String) async throws {
     let server = try NginxServer.shared()
     let files = server.certificates
     let folder = try TestFolder()
@@ -66,7 +66,7 @@ struct NginxIdentityTests {
     #expect(try !server.requests().contains { $0.target.hasSuffix(kind) })
   }
 
-  @Test func itsConnectionServesNobodyElse() async throws {
+  @Test func `its connection serves nobody else`() async throws {
     let server = try NginxServer.shared()
     let files = server.certificates
     try await withWire {
@@ -84,7 +84,7 @@ struct NginxIdentityTests {
     }
   }
 
-  @Test func anUnverifiedConnectionServesNobodyElse() async throws {
+  @Test func `an unverified connection serves nobody else`() async throws {
     let server = try NginxServer.shared()
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()
@@ -100,7 +100,7 @@ struct NginxIdentityTests {
     }
   }
 
-  @Test func aProperNameIsAcceptedWhenItIsRequired() async throws {
+  @Test func `a proper name is accepted when it is required`() async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
     try await withWire {
@@ -114,7 +114,7 @@ struct NginxIdentityTests {
     }
   }
 
-  @Test func aSessionIsResumedByTheNextConnection() async throws {
+  @Test func `a session is resumed by the next connection`() async throws {
     let server = try NginxServer.shared()
     let files = server.certificates
     try await withWire {

@@ -24,7 +24,7 @@ struct NginxSizingTests {
       completed: results.count { (try? $0.get()) != nil }, refused: logged.count { $0.status == 429 })
   }
 
-  @Test func aLimitOfRequestsAtOnceIsFound() async throws {
+  @Test func `a limit of requests at once is found`() async throws {
     let server = try NginxServer()
     try await withWire { wire in
       wire.origin.on(prefix: "/slow", .text("ok").delay(.milliseconds(15)))
@@ -34,7 +34,7 @@ struct NginxSizingTests {
     }
   }
 
-  @Test func aLimitOfRequestsInATimeIsFound() async throws {
+  @Test func `a limit of requests in a time is found`() async throws {
     let (adaptiveServer, fixedServer) = (try NginxServer(), try NginxServer())
     try await withWire { wire in
       let adaptive = try await fetch(300, "/paced/hello.txt", from: adaptiveServer, on: wire)
@@ -45,7 +45,7 @@ struct NginxSizingTests {
     }
   }
 
-  @Test func aSlowUpstreamWithoutLimitsIsGivenMore() async throws {
+  @Test func `a slow upstream without limits is given more`() async throws {
     // Given an origin that answers when it is told to.
     try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
       origin.on(prefix: "/held", .text("ok"))
@@ -63,7 +63,7 @@ struct NginxSizingTests {
     }
   }
 
-  @Test func askingForQuietIsObeyed() async throws {
+  @Test func `asking for quiet is obeyed`() async throws {
     // Given an origin that refuses the first six and asks for half a minute of quiet.
     try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
       origin.on("/a", .status(429).header("Retry-After", "30"))

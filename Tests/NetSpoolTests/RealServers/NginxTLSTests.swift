@@ -3,7 +3,7 @@ import Testing
 
 @Suite("TLS against nginx", .needsNginx)
 struct NginxTLSTests {
-  @Test func speaksHTTP2ToAnOriginItTrusts() async throws {
+  @Test func `speaks HTTP2 to an origin it trusts`() async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
     try await withWire {
@@ -18,7 +18,7 @@ struct NginxTLSTests {
     #expect(logged.map(\.version) == ["HTTP/2.0"])
   }
 
-  @Test func speaksHTTP1WhenToldSo() async throws {
+  @Test func `speaks HTTP 1.1 when told so`() async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
     try await withWire {
@@ -32,7 +32,7 @@ struct NginxTLSTests {
     }
   }
 
-  @Test func sendsManyOverOneHTTP2Connection() async throws {
+  @Test func `sends many over one HTTP2 connection`() async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
     try await withWire {
@@ -51,7 +51,7 @@ struct NginxTLSTests {
     #expect(logged.count == 100 && Set(logged.map(\.connection)).count == 1)
   }
 
-  @Test func putsOverHTTP2() async throws {
+  @Test func `puts over HTTP2`() async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
     let bytes = [UInt8](repeating: 7, count: 3 << 20) + TestFiles.noise(1_000)
@@ -71,7 +71,9 @@ struct NginxTLSTests {
     case systemAuthorities, missingFile, emptyFile, wrongPin, wrongHost
   }
 
-  @Test(arguments: Distrust.allCases) func sendsNothingToAnOriginItDoesNotTrust(_ distrust: Distrust)
+  @Test(arguments: Distrust.allCases) func `sends nothing to an origin it does not trust`(
+    _ distrust: Distrust
+  )
     async throws
   {
     let server = try NginxServer.shared()

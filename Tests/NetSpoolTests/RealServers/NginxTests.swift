@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Against nginx", .needsNginx)
 struct NginxTests {
-  @Test func getsFilesOverPlainHTTP() async throws {
+  @Test func `gets files over plain HTTP`() async throws {
     let server = try NginxServer.shared()
     try await withWire { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.url("/8k.bin")))
@@ -14,7 +14,7 @@ struct NginxTests {
     }
   }
 
-  @Test func unpacksGzip() async throws {
+  @Test func `unpacks gzip`() async throws {
     let server = try NginxServer.shared()
     try await withWire { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.url("/text.txt")))
@@ -26,7 +26,7 @@ struct NginxTests {
     }
   }
 
-  @Test func leavesARangeToTheCaller() async throws {
+  @Test func `leaves a range to the caller`() async throws {
     let server = try NginxServer.shared()
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/text.txt")).setHeader("Range", "bytes=9-13")
@@ -35,7 +35,7 @@ struct NginxTests {
     }
   }
 
-  @Test func usesItsConnectionAgain() async throws {
+  @Test func `uses its connection again`() async throws {
     let server = try NginxServer.shared()
     try await withWire { wire in
       for index in 0..<20 {
@@ -47,7 +47,7 @@ struct NginxTests {
     }
   }
 
-  @Test func repeatsOnceWhenTheConnectionWasClosedMeanwhile() async throws {
+  @Test func `repeats once when the connection was closed meanwhile`() async throws {
     // Given an origin that closes idle connections without a word
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
@@ -60,7 +60,7 @@ struct NginxTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func fetchesAThousandSmallFilesAtOnce() async throws {
+  @Test(.timeLimit(.minutes(10))) func `fetches a thousand small files at once`() async throws {
     let server = try NginxServer.shared()
     for index in 0..<1_000 {
       try server.addFile("small\(index)", Self.content(index))
@@ -85,7 +85,7 @@ struct NginxTests {
     [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 700 + number) + Array("\(number)".utf8)
   }
 
-  @Test func keepsWhatWasPut() async throws {
+  @Test func `keeps what was put`() async throws {
     let server = try NginxServer.shared()
     let folder = try TestFolder()
     // 64 MiB: the same again and again, so that making it takes no time.
@@ -103,7 +103,7 @@ struct NginxTests {
     #expect(compared.exit == .status(0))
   }
 
-  @Test func tellsOfAnAnswerThatStillHolds() async throws {
+  @Test func `tells of an answer that still holds`() async throws {
     let server = try NginxServer.shared()
     try await withWire { wire in
       let first = try await wire.answer(wire.engine.operation(url: server.url("/hello.txt")))

@@ -7,7 +7,7 @@ struct CacheStoreTests {
   static let sizes = [0, 1, 1_023, 1_024, 1_025, 2_047, 2_048, 4_080, 4_081, 8_176, 8_192, 100_000, 1 << 20]
 
   @Test(arguments: sizes)
-  func whatIsPutIsFoundBeforeAndAfterTheCommitAndAfterReopening(size: Int) throws {
+  func `what is put is found before and after the commit and after reopening`(size: Int) throws {
     // Given a store
     let directory = try StoreDirectory()
     let store = try directory.open()
@@ -31,7 +31,7 @@ struct CacheStoreTests {
     #expect(written.bytes == body)
   }
 
-  @Test func aLaterPutTakesTheEarlierOnesPlace() throws {
+  @Test func `a later put takes the earlier one's place`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open()
     for round in 0..<20 {
@@ -45,7 +45,7 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 1)
   }
 
-  @Test func putsThatFollowEachOtherShareCommits() throws {
+  @Test func `puts that follow each other share commits`() throws {
     // Given a store that has just committed
     let directory = try StoreDirectory()
     let store = try directory.open()
@@ -63,7 +63,7 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 201)
   }
 
-  @Test(arguments: [false, true]) func whatIsRemovedIsGoneAtOnce(isWritten: Bool) throws {
+  @Test(arguments: [false, true]) func `what is removed is gone at once`(isWritten: Bool) throws {
     let directory = try StoreDirectory()
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: pattern(1, count: 5_000))
@@ -75,7 +75,7 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 0)
   }
 
-  @Test(arguments: [500, 5_000]) func newMetadataLeavesTheBodyAlone(size: Int) throws {
+  @Test(arguments: [500, 5_000]) func `new metadata leaves the body alone`(size: Int) throws {
     let directory = try StoreDirectory()
     let store = try directory.open()
     let key = StoreKey("a")
@@ -95,7 +95,7 @@ struct CacheStoreTests {
     }
   }
 
-  @Test(arguments: [false, true]) func metadataOfAnotherBodyIsNotTaken(isWritten: Bool) throws {
+  @Test(arguments: [false, true]) func `metadata of another body is not taken`(isWritten: Bool) throws {
     let directory = try StoreDirectory()
     let store = try directory.open()
     let key = StoreKey("a")
@@ -111,7 +111,7 @@ struct CacheStoreTests {
     #expect(store.lookup(StoreKey("missing")).isMissing)
   }
 
-  @Test func aNamespaceIsRemovedAlone() throws {
+  @Test func `a namespace is removed alone`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open()
     for number in 0..<3_000 {
@@ -129,7 +129,7 @@ struct CacheStoreTests {
     #expect(store.statistics.bytes < 64 << 10)
   }
 
-  @Test func aPrefixIsRemovedInItsNamespaceOnly() throws {
+  @Test func `a prefix is removed in its namespace only`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open()
     for (namespace, key) in [
@@ -144,7 +144,7 @@ struct CacheStoreTests {
     #expect(found == ["http://y/1", "http://x/3"])
   }
 
-  @Test func whatIsTooLargeIsDroppedAndTakesItsPredecessorAlong() throws {
+  @Test func `what is too large is dropped and takes its predecessor along`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open { $0.bodyBytesMax = 10_000 }
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
@@ -154,7 +154,7 @@ struct CacheStoreTests {
     #expect(store.statistics.dropped == 1)
   }
 
-  @Test func openingTwiceGivesOneStore() throws {
+  @Test func `opening twice gives one store`() throws {
     // Given a store, and a symlink to its directory
     let directory = try StoreDirectory()
     let link = try StoreDirectory()
@@ -174,7 +174,7 @@ struct CacheStoreTests {
     #expect(try directory.open().lookup(StoreKey("a"))?.bytes == [1])
   }
 
-  @Test func roomIsToldWhenEnoughIsWritten() async throws {
+  @Test func `room is told when enough is written`() async throws {
     let directory = try StoreDirectory()
     let store = try directory.open { settings in
       (settings.pendingBytesMax, settings.pendingBytesMuch) = (4 << 20, 2 << 20)
@@ -196,7 +196,7 @@ struct CacheStoreTests {
     #expect(zip(found, isAccepted).allSatisfy { !$0 || $1 })
   }
 
-  @Test func pagesThatWereDroppedFromMemoryAreReadAgain() throws {
+  @Test func `pages that were dropped from memory are read again`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open { $0.residentBytesMax = 100_000 }
     for number in 0..<50 {

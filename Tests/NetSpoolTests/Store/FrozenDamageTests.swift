@@ -21,7 +21,7 @@ struct FrozenDamageTests {
     return try #require(bytes.indices.last { bytes[$0...].starts(with: wanted) })
   }
 
-  @Test func damagedRowsAreSetAsideOneByOne() throws {
+  @Test func `damaged rows are set aside one by one`() throws {
     let directory = try StoreDirectory()
     var store = try directory.openFrozen()
     for number in 0..<40 {
@@ -56,7 +56,7 @@ struct FrozenDamageTests {
     #expect(try store.endings(.deadLetters).count == 2)
   }
 
-  @Test func aDamagedBodyIsFoundBeforeItIsSent() throws {
+  @Test func `a damaged body is found before it is sent`() throws {
     let directory = try StoreDirectory()
     var store = try directory.openFrozen()
     let text = "a body that stands on pages of its own " + String(repeating: "x", count: 9_000)
@@ -74,7 +74,7 @@ struct FrozenDamageTests {
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
-  @Test func aRowOfALaterReleaseIsRefusedAndLeftAlone() throws {
+  @Test func `a row of a later release is refused and left alone`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     _ = try store.accept("from tomorrow", body: [9])
@@ -97,7 +97,7 @@ struct FrozenDamageTests {
     #expect(!directory.names.contains { $0.hasPrefix("data.mdb.bad") })
   }
 
-  @Test func aFileThatIsNoStoreIsMovedAside() throws {
+  @Test func `a file that is no store is moved aside`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     _ = try store.accept("lost")
@@ -115,7 +115,7 @@ struct FrozenDamageTests {
 
   /// Random damage: whatever is served is what was written, and the second start is always up.
   @Test(arguments: 0..<(StoreDamageTests.isLong ? 2_000 : 40) as Range<UInt64>)
-  func randomDamageServesNoWrongBytes(seed: UInt64) throws {
+  func `random damage serves no wrong bytes`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let directory = try StoreDirectory()
     var store = try directory.openFrozen()
@@ -154,7 +154,7 @@ struct FrozenDamageTests {
     (.diskFull, EFBIG, 1 << 30), (.diskFull, EIO, 0), (.broken, EIO, 1 << 30), (.broken, EROFS, 1 << 30),
     (.broken, -30_796, 1 << 30),
   ])
-  func errorsAreJudged(expected: FrozenTrouble, number: Int32, freeBytes: Int) {
+  func `errors are judged`(expected: FrozenTrouble, number: Int32, freeBytes: Int) {
     let trouble = FrozenTrouble(StoreError(number: number), freeBytes: freeBytes)
     #expect(trouble == expected)
   }

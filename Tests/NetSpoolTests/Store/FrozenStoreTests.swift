@@ -8,7 +8,7 @@ import Testing
 struct FrozenStoreTests {
   // MARK: The life of a request
 
-  @Test func anAcceptedRequestIsThereAfterARestart() throws {
+  @Test func `an accepted request is there after a restart`() throws {
     let directory = try StoreDirectory()
     var store = try directory.openFrozen()
     #expect(try store.accept("one", body: [1, 2, 3]) == 1)
@@ -25,7 +25,7 @@ struct FrozenStoreTests {
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
-  @Test func anOutcomeTakesThePlaceOfItsRequest() throws {
+  @Test func `an outcome takes the place of its request`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     let number = try store.accept("one", dedupe: "d")
@@ -41,7 +41,7 @@ struct FrozenStoreTests {
     try store.write(.acknowledge(number))
   }
 
-  @Test func aPostponedRequestIsWhatItWasPostponedAs() throws {
+  @Test func `a postponed request is what it was postponed as`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     let (one, two) = (try store.accept("one", body: [7]), try store.accept("two"))
@@ -52,7 +52,7 @@ struct FrozenStoreTests {
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
-  @Test func theDeadMayComeBackWithTheirBody() throws {
+  @Test func `the dead may come back with their body`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     let number = try store.accept("one", dedupe: "d", body: [9, 9])
@@ -64,7 +64,7 @@ struct FrozenStoreTests {
     #expect(seen.dead.isEmpty && seen.remains.isEmpty && seen.dedupe == [number] && seen.isConsistent)
   }
 
-  @Test func aCancelledRequestLeavesNoBody() throws {
+  @Test func `a cancelled request leaves no body`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     let number = try store.accept("one")
@@ -76,7 +76,7 @@ struct FrozenStoreTests {
     #expect(try store.endings(.deadLetters).isEmpty)
   }
 
-  @Test func aDedupeKeyIsOneRequestAtATime() throws {
+  @Test func `a dedupe key is one request at a time`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     let first = try store.accept("one", dedupe: "d")
@@ -87,7 +87,7 @@ struct FrozenStoreTests {
     #expect(try store.accept("four", dedupe: "d") == first + 2)
   }
 
-  @Test func numbersAreNeverGivenTwice() throws {
+  @Test func `numbers are never given twice`() throws {
     let directory = try StoreDirectory()
     var last: UInt64 = 0
     for round in 0..<5 {
@@ -103,7 +103,7 @@ struct FrozenStoreTests {
     }
   }
 
-  @Test func manyAtOnceShareCommits() throws {
+  @Test func `many at once share commits`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     let before = store.statistics
@@ -116,7 +116,7 @@ struct FrozenStoreTests {
 
   // MARK: Earlier layouts
 
-  @Test func theListsOfTheFirstLayoutAreTakenOut() throws {
+  @Test func `the lists of the first layout are taken out`() throws {
     let directory = try StoreDirectory()
     // Given a file of the first layout, with two lists that nobody reads any more
     try Self.changeFile(directory, layout: 1) { transaction throws(StoreError) in
@@ -156,7 +156,7 @@ struct FrozenStoreTests {
 
   // MARK: Refusals
 
-  @Test func whatIsNotThereIsSaid() throws {
+  @Test func `what is not there is said`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     for change: FrozenChange in [
@@ -167,7 +167,7 @@ struct FrozenStoreTests {
     }
   }
 
-  @Test func thereIsALimitOfRequests() throws {
+  @Test func `there is a limit of requests`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen { $0.recordsMax = 3 }
     let answers = store.write((0..<5).map { .accept(.sample("\($0)"), body: []) })
@@ -179,7 +179,7 @@ struct FrozenStoreTests {
     #expect(try store.accept("again") == 4)
   }
 
-  @Test func aFullStoreStillTakesOutcomes() throws {
+  @Test func `a full store still takes outcomes`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
     // Given a store that takes no more
@@ -210,7 +210,7 @@ struct FrozenStoreTests {
     #expect(try store.accept("again") > accepted.last ?? 0)
   }
 
-  @Test func aLargeOneTakesNothingElseWithIt() throws {
+  @Test func `a large one takes nothing else with it`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
     let large = [UInt8](repeating: 7, count: 3 << 20)
@@ -221,7 +221,7 @@ struct FrozenStoreTests {
     #expect(try store.numbers == [1, 2])
   }
 
-  @Test func aClosedStoreSaysSo() throws {
+  @Test func `a closed store says so`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     store.close()
@@ -231,7 +231,7 @@ struct FrozenStoreTests {
 
   // MARK: What nobody comes for
 
-  @Test func oldOutcomesAndLettersGoAndAreCounted() throws {
+  @Test func `old outcomes and letters go and are counted`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen { $0.keptRowsMax = 5 }
     let now = WallClock.microseconds
@@ -253,7 +253,7 @@ struct FrozenStoreTests {
 
   // MARK: Owners
 
-  @Test func thereIsOneOwnerInAProcess() throws {
+  @Test func `there is one owner in a process`() throws {
     let directory = try StoreDirectory()
     let store = try directory.openFrozen()
     let failure = #expect(throws: NetworkError.self) { _ = try directory.openFrozen() }
@@ -264,7 +264,7 @@ struct FrozenStoreTests {
     #expect(try directory.openFrozen().numbers == [1])
   }
 
-  @Test func thereIsOneOwnerAmongProcesses() async throws {
+  @Test func `there is one owner among processes`() async throws {
     let directory = try StoreDirectory()
     let path = directory.path
     let store = try directory.openFrozen()
@@ -280,7 +280,7 @@ struct FrozenStoreTests {
     _ = try store.accept("still there")
   }
 
-  @Test func itsFilesAreItsOwnersAlone() throws {
+  @Test func `its files are its owner's alone`() throws {
     let directory = try StoreDirectory()
     let path = directory.path + "/deep/frozen"
     let store = try FrozenStore.open(FrozenStoreSettings(directory: path))

@@ -14,7 +14,7 @@ struct LeaseTests {
   }
 
   @Test(arguments: [Microseconds(0), 2_000_000])
-  func heldBodiesStayTheSameWhileThousandsArePut(leaseMax: Microseconds) throws {
+  func `held bodies stay the same while thousands are put`(leaseMax: Microseconds) throws {
     // Given a small store and leases on all it holds
     let directory = try StoreDirectory()
     let store = try directory.open {
@@ -35,7 +35,7 @@ struct LeaseTests {
     #expect(store.statistics.fileBytes <= 8 << 20)
   }
 
-  @Test func aSpanHeldForLongPinsOrIsCopied() throws {
+  @Test func `a span held for long pins or is copied`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open {
       $0.leaseMax = 0
@@ -52,7 +52,7 @@ struct LeaseTests {
     #expect(store.statistics.snapshots <= 2)
   }
 
-  @Test func leasesOutliveTheStore() throws {
+  @Test func `leases outlive the store`() throws {
     let directory = try StoreDirectory()
     var store: CacheStore? = try directory.open()
     put(try #require(store), 0..<3)
@@ -69,7 +69,7 @@ struct LeaseTests {
     #expect(again.lookup(StoreKey("1"))?.bytes == pattern(51, count: 8_000))
   }
 
-  @Test func moreStatesThanAllowedAreHeldAsCopies() throws {
+  @Test func `more states than allowed are held as copies`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open { $0.snapshotsMax = 4 }
     var held: [StoreHit] = []
@@ -81,7 +81,7 @@ struct LeaseTests {
     #expect(held.enumerated().allSatisfy { $1.bytes == pattern($0, count: 8_000) })
   }
 
-  @Test func aBodyIsReadFromManyThreadsWhileItIsCopiedOut() async throws {
+  @Test func `a body is read from many threads while it is copied out`() async throws {
     let directory = try StoreDirectory()
     let store = try directory.open { $0.leaseMax = 0 }
     put(store, 0..<8)
@@ -96,7 +96,8 @@ struct LeaseTests {
     #expect(areWhole)
   }
 
-  @Test(.timeLimit(.minutes(10))) func leasesEndElsewhereThanTheyBeganAndNoneIsLeft() async throws {
+  @Test(.timeLimit(.minutes(10))) func `leases end elsewhere than they began and none is left`() async throws
+  {
     let directory = try StoreDirectory()
     let store = try directory.open { $0.leaseMax = 0 }
     put(store, 0..<50)

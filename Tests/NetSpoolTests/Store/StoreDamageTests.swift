@@ -61,7 +61,7 @@ struct StoreDamageTests {
     }
   }
 
-  @Test(arguments: 0..<20) func aFileCutShortIsReplaced(part: Int) throws {
+  @Test(arguments: 0..<20) func `a file cut short is replaced`(part: Int) throws {
     // 200 sizes: the odd ones at the beginning, page borders and their neighbours, and others
     let data = try Self.sample.get().data
     var random = SplitMix64(seed: UInt64(part))
@@ -77,7 +77,7 @@ struct StoreDamageTests {
     for size in sizes { try check(Array(data.prefix(size)), "cut to \(size)") }
   }
 
-  @Test(arguments: 0..<(isLong ? 400 : 8)) func randomDamageNeverShows(part: Int) throws {
+  @Test(arguments: 0..<(isLong ? 400 : 8)) func `random damage never shows`(part: Int) throws {
     let data = try Self.sample.get().data
     for index in 0..<25 {
       let seed = UInt64(part * 25 + index)
@@ -88,7 +88,7 @@ struct StoreDamageTests {
     }
   }
 
-  @Test(arguments: 0..<4) func everyByteOfTheMetaPagesMayBeWrong(quarter: Int) throws {
+  @Test(arguments: 0..<4) func `every byte of the meta pages may be wrong`(quarter: Int) throws {
     let data = try Self.sample.get().data
     for page in 0..<2 {
       for byte in stride(from: quarter, to: 152, by: Self.isLong ? 4 : 12) {
@@ -99,7 +99,7 @@ struct StoreDamageTests {
     }
   }
 
-  @Test func aDamagedBodyIsAMissAndCounted() throws {
+  @Test func `a damaged body is a miss and counted`() throws {
     // Given a file whose largest body has a wrong bit, and a time that says nobody touched it
     let directory = try StoreDirectory()
     let store = try directory.open()

@@ -37,7 +37,9 @@ struct StoreEnvironmentTests {
     return bytes.byte(at: 0)
   }
 
-  @Test(arguments: [false, true]) func whatIsCommittedStaysAndWhatThrowsDoesNot(isDisposable: Bool) throws {
+  @Test(arguments: [false, true]) func `what is committed stays and what throws does not`(isDisposable: Bool)
+    throws
+  {
     let directory = try StoreDirectory()
     var environment = try open(directory, isDisposable: isDisposable)
     try put(2, [2], in: environment)
@@ -58,7 +60,7 @@ struct StoreEnvironmentTests {
     environment.drop()
   }
 
-  @Test func aReaderSeesWhatWasThereWhenItBegan() throws {
+  @Test func `a reader sees what was there when it began`() throws {
     let directory = try StoreDirectory()
     let environment = try open(directory)
     defer { environment.drop() }
@@ -74,7 +76,7 @@ struct StoreEnvironmentTests {
     #expect(before == 1 && now == 2)
   }
 
-  @Test func anEnvironmentWantedAloneIsRefusedToOthers() async throws {
+  @Test func `an environment wanted alone is refused to others`() async throws {
     let directory = try StoreDirectory()
     let environment = try open(directory, isExclusive: true)
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -92,7 +94,7 @@ struct StoreEnvironmentTests {
     environment.drop()
   }
 
-  @Test func whatCannotBeHadAgainIsKeptWithoutItsStamp() throws {
+  @Test func `what cannot be had again is kept without its stamp`() throws {
     // Given an environment that is no cache, whose stamp is lost
     let directory = try StoreDirectory()
     let first = try open(directory)
@@ -106,7 +108,7 @@ struct StoreEnvironmentTests {
     second.drop()
   }
 
-  @Test func anotherLayoutIsNoPlaceToJoin() throws {
+  @Test func `another layout is no place to join`() throws {
     let directory = try StoreDirectory()
     let first = try open(directory)
     #expect(throws: NetworkError.self) { try open(directory, layout: 2) }

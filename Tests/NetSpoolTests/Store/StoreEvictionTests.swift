@@ -6,7 +6,7 @@ import Testing
 struct StoreEvictionTests {
   private static let body = pattern(1, count: 8_000)
 
-  @Test func theBudgetIsKeptAndWhatIsUsedStays() throws {
+  @Test func `the budget is kept and what is used stays`() throws {
     // Given a store of 4 MiB in which ten entries are used all the time
     let directory = try StoreDirectory()
     let store = try directory.open {
@@ -35,7 +35,7 @@ struct StoreEvictionTests {
     #expect(statistics.fileBytes <= 4 << 20 + 2 << 20 + 16 << 20)
   }
 
-  @Test func recencyOutlivesTheProcessesUse() throws {
+  @Test func `recency outlives the process's use`() throws {
     let directory = try StoreDirectory()
     let change: (inout CacheStoreSettings) -> Void = {
       $0.bytesMax = 1 << 20
@@ -58,7 +58,7 @@ struct StoreEvictionTests {
     #expect(store.lookup(StoreKey("1")).isMissing)
   }
 
-  @Test func aQuotaBindsItsNamespaceOnly() throws {
+  @Test func `a quota binds its namespace only`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open { $0.quotas = ["small": 200_000] }
     for number in 0..<100 {
@@ -71,7 +71,7 @@ struct StoreEvictionTests {
     #expect((0..<100).allSatisfy { !store.lookup(StoreKey("l\($0)")).isMissing })
   }
 
-  @Test func bodiesOfManySizesKeepTheFileWithinItsLimit() throws {
+  @Test func `bodies of many sizes keep the file within its limit`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open { $0.bytesMax = 8 << 20 }
     var random = SplitMix64(seed: 7)

@@ -10,7 +10,9 @@ struct StoreModelTests {
     var body: [UInt8]
   }
 
-  @Test(arguments: 1...(StoreDamageTests.isLong ? 200 : 6)) func itDoesWhatADictionaryDoes(seed: Int) throws {
+  @Test(arguments: 1...(StoreDamageTests.isLong ? 200 : 6)) func `it does what a dictionary does`(seed: Int)
+    throws
+  {
     var random = SplitMix64(seed: UInt64(seed))
     let directory = try StoreDirectory()
     var store = try directory.open()
@@ -56,7 +58,7 @@ struct StoreModelTests {
     }
   }
 
-  @Test func tenThousandLookupsAtOnceBesideAWriter() async throws {
+  @Test func `ten thousand lookups at once beside a writer`() async throws {
     let directory = try StoreDirectory()
     let store = try directory.open()
     let bodies = (0..<64).map { pattern($0, count: 3_000 + $0) }
@@ -84,7 +86,7 @@ struct StoreModelTests {
     #expect(store.statistics.damaged == 0 && store.statistics.hits == 10_000)
   }
 
-  @Test func aRemovalIsNeverSeenLateOnAnyThread() async throws {
+  @Test func `a removal is never seen late on any thread`() async throws {
     // Given two threads of which one removes and tells the other
     let directory = try StoreDirectory()
     let store = try directory.open()

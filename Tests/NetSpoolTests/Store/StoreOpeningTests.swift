@@ -27,7 +27,7 @@ struct StoreOpeningTests {
     return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
   }
 
-  @Test func aMissingDirectoryIsMadeForItsOwnerOnly() throws {
+  @Test func `a missing directory is made for its owner only`() throws {
     let parent = try StoreDirectory()
     let path = parent.path + "/a/b/c"
     let store = try CacheStore.open(CacheStoreSettings(directory: path))
@@ -37,7 +37,7 @@ struct StoreOpeningTests {
   }
 
   @Test(arguments: [[], [1, 2, 3], [UInt8](repeating: 0, count: 8_192), pattern(1, count: 50_000)])
-  func aForeignFileIsMovedAside(bytes: [UInt8]) throws {
+  func `a foreign file is moved aside`(bytes: [UInt8]) throws {
     let directory = try StoreDirectory()
     directory.write(bytes, to: "data.mdb")
     let store = try directory.open()
@@ -49,7 +49,7 @@ struct StoreOpeningTests {
     if let name = moved.first { #expect(directory.read(name) == bytes) }
   }
 
-  @Test func atMostThreeFilesAreKeptAside() throws {
+  @Test func `at most three files are kept aside`() throws {
     let directory = try StoreDirectory()
     for number in 0..<6 {
       directory.write([UInt8](repeating: UInt8(number), count: 100), to: "data.mdb")
@@ -61,7 +61,7 @@ struct StoreOpeningTests {
     #expect(kept.map { directory.read($0).first }.contains(5))
   }
 
-  @Test func aSymlinkIsRefused() throws {
+  @Test func `a symlink is refused`() throws {
     let directory = try filled()
     let other = try StoreDirectory()
     try other.symlink("data.mdb", to: directory.dataPath)
@@ -73,13 +73,13 @@ struct StoreOpeningTests {
     #expect(self.failure(third)?.reason == "symlink")
   }
 
-  @Test func aDirectoryInTheFilesPlaceIsRefused() throws {
+  @Test func `a directory in the file's place is refused`() throws {
     let directory = try StoreDirectory()
     unsafe mkdir(directory.dataPath, 0o700)
     #expect(failure(directory)?.reason == "notAFile")
   }
 
-  @Test func aFileInTheDirectorysPlaceIsRefused() throws {
+  @Test func `a file in the directory's place is refused`() throws {
     let directory = try StoreDirectory()
     directory.write([1], to: "file")
     #expect(throws: NetworkError.self) {
@@ -87,7 +87,9 @@ struct StoreOpeningTests {
     }
   }
 
-  @Test(arguments: [mode_t(0o770), 0o702, 0o777]) func aDirectoryOthersMayWriteToIsRefused(mode: mode_t)
+  @Test(arguments: [mode_t(0o770), 0o702, 0o777]) func `a directory others may write to is refused`(
+    mode: mode_t
+  )
     throws
   {
     let directory = try StoreDirectory()
@@ -95,14 +97,14 @@ struct StoreOpeningTests {
     #expect(failure(directory)?.reason == "permissions")
   }
 
-  @Test(.enabled(if: geteuid() == 0)) func anotherOwnersDirectoryIsRefused() throws {
+  @Test(.enabled(if: geteuid() == 0)) func `another owner's directory is refused`() throws {
     let directory = try StoreDirectory()
     unsafe chown(directory.path, 12_345, 12_345)
     #expect(failure(directory)?.reason == "owner")
     unsafe chown(directory.path, 0, 0)
   }
 
-  @Test func permissionsTakenAwayAreGivenBackOrRefused() throws {
+  @Test func `permissions taken away are given back or refused`() throws {
     let directory = try filled()
     unsafe chmod(directory.dataPath, 0)
     if geteuid() == 0 {
@@ -113,7 +115,7 @@ struct StoreOpeningTests {
     }
   }
 
-  @Test(arguments: [9, 10, 11]) func aNewerLayoutIsRefusedAndLeftAlone(byte: Int) throws {
+  @Test(arguments: [9, 10, 11]) func `a newer layout is refused and left alone`(byte: Int) throws {
     // Given a store whose stamp says it is of a later version, as such a version would write it
     let directory = try filled()
     var stamp = directory.read("stamp")
@@ -128,7 +130,7 @@ struct StoreOpeningTests {
     #expect(directory.read("data.mdb") == before && directory.read("stamp") == stamp)
   }
 
-  @Test func anotherVersionOfLMDBIsRefusedAndLeftAlone() throws {
+  @Test func `another version of LMDB is refused and left alone`() throws {
     let directory = try filled()
     var data = directory.read("data.mdb")
     for page in 0..<2 { data[page * Int(getpagesize()) + 20] = 2 }
@@ -137,7 +139,7 @@ struct StoreOpeningTests {
     #expect(directory.read("data.mdb") == data)
   }
 
-  @Test func afterTheMachineWentDownAStoreInUseBeginsAfresh() throws {
+  @Test func `after the machine went down a store in use begins afresh`() throws {
     // Given a store that was in use under another kernel
     let directory = try filled()
     var stamp = directory.read("stamp")
@@ -152,7 +154,7 @@ struct StoreOpeningTests {
     #expect(directory.names == ["data.mdb", "lock.mdb", "stamp"])
   }
 
-  @Test func anOpeningThatNeverEndedIsNotTrusted() throws {
+  @Test func `an opening that never ended is not trusted`() throws {
     let directory = try filled()
     var stamp = directory.read("stamp")
     stamp[12] = 1
@@ -168,7 +170,9 @@ struct StoreOpeningTests {
     #expect(store.lookup(StoreKey("a")).isMissing)
   }
 
-  @Test(arguments: [0, 7, 63, 64, 65]) func aDamagedStampCostsTheStoreAndNothingElse(count: Int) throws {
+  @Test(arguments: [0, 7, 63, 64, 65]) func `a damaged stamp costs the store and nothing else`(count: Int)
+    throws
+  {
     let directory = try filled()
     directory.write(
       Array((directory.read("stamp") + [1]).prefix(count)).map { $0 ^ (count == 64 ? 1 : 0) }, to: "stamp")
@@ -179,7 +183,7 @@ struct StoreOpeningTests {
   }
 
   @Test(arguments: [nil, [], pattern(1, count: 100), pattern(2, count: 100_000)])
-  func theLockFileMayBeMissingOrGarbage(bytes: [UInt8]?) throws {
+  func `the lock file may be missing or garbage`(bytes: [UInt8]?) throws {
     let directory = try filled()
     if let bytes {
       directory.write(bytes, to: "lock.mdb")
@@ -191,7 +195,7 @@ struct StoreOpeningTests {
     #expect(!store.lookup(StoreKey("a")).isMissing)
   }
 
-  @Test func noDescriptorReachesAProgramStartedMeanwhile() throws {
+  @Test func `no descriptor reaches a program started meanwhile`() throws {
     let directory = try StoreDirectory()
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])

@@ -24,7 +24,7 @@ struct StoreProcessTests {
     precondition(store.statistics.damaged == 0, "damage")
   }
 
-  @Test func twoProcessesShareADirectory() async throws {
+  @Test func `two processes share a directory`() async throws {
     let directory = try StoreDirectory()
     let path = directory.path
     // Given this process has it open
@@ -49,7 +49,7 @@ struct StoreProcessTests {
     }
   }
 
-  @Test(arguments: 0..<4) func aKilledWriterLeavesAWholeStore(round: Int) async throws {
+  @Test(arguments: 0..<4) func `a killed writer leaves a whole store`(round: Int) async throws {
     let directory = try StoreDirectory()
     let path = directory.path
     // Given one process that stays, in every second round, and one that is killed while it writes
@@ -81,7 +81,7 @@ struct StoreProcessTests {
     #expect(left.statistics.damaged == 0)
   }
 
-  @Test func aChildOfForkFindsNothingAndHarmsNothing() async throws {
+  @Test func `a child of fork finds nothing and harms nothing`() async throws {
     await #expect(processExitsWith: .success) {
       let directory = try StoreDirectory()
       let store = try directory.open()
@@ -114,7 +114,7 @@ struct StoreProcessTests {
     return status
   }
 
-  @Test func aFileSizeLimitDropsPutsAndNothingElse() async throws {
+  @Test func `a file size limit drops puts and nothing else`() async throws {
     await #expect(processExitsWith: .success) {
       let directory = try StoreDirectory()
       let store = try directory.open()
@@ -141,7 +141,7 @@ struct StoreProcessTests {
   }
 
   @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
-  func littleAddressSpaceIsEnough() async throws {
+  func `little address space is enough`() async throws {
     await #expect(processExitsWith: .success) {
       let directory = try StoreDirectory()
       var limit = rlimit(rlim_cur: 2 << 30, rlim_max: 2 << 30)
@@ -168,7 +168,7 @@ struct StoreFullDiskTests {
     deinit { unsafe umount2(directory.path, CInt(MNT_DETACH)) }
   }
 
-  @Test(.enabled(if: TinyDisk() != nil)) func aFullDiskDropsPutsAndRecovers() throws {
+  @Test(.enabled(if: TinyDisk() != nil)) func `a full disk drops puts and recovers`() throws {
     let disk = try #require(TinyDisk())
     let store = try disk.directory.open()
     let bodies = (0..<100).map { pattern($0, count: 90_000) }

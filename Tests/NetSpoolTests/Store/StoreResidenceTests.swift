@@ -7,7 +7,7 @@ struct StoreResidenceTests {
   static let limit = 1 << 20
 
   @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
-  func thePagesOfTheFileStayWithinTheirLimit() throws {
+  func `the pages of the file stay within their limit`() throws {
     // Given a store of over 30 MiB
     let directory = try StoreDirectory()
     let keys = (0..<3_000).map { StoreKey("key \($0)") }

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("File descriptors")
 struct FileDescriptorTests {
-  @Test("what is written is read back, in order and by offset")
-  func readAndWrite() throws {
+  @Test func `what is written is read back, in order and by offset`() throws {
     let directory = try ScratchDirectory()
     let path = try directory.write("f", Array("hello".utf8))
     let file = try FileDescriptor(opening: path, flags: O_RDWR)
@@ -20,8 +19,7 @@ struct FileDescriptorTests {
     #expect(end.isEmpty)
   }
 
-  @Test("a name is looked up in an open directory, and every descriptor is close-on-exec")
-  func openAt() throws {
+  @Test func `a name is looked up in an open directory, and every descriptor is close-on-exec`() throws {
     let directory = try ScratchDirectory()
     try directory.write("f", [7])
     let parent = try FileDescriptor(opening: directory.path, flags: O_RDONLY | O_DIRECTORY)
@@ -33,8 +31,7 @@ struct FileDescriptorTests {
     }
   }
 
-  @Test("a failed call keeps its error number and its name")
-  func errors() throws {
+  @Test func `a failed call keeps its error number and its name`() throws {
     let directory = try ScratchDirectory()
     let path = try directory.write("f", [1])
     #expect(throws: SystemError(number: ENOENT, call: "open")) {
@@ -45,8 +42,7 @@ struct FileDescriptorTests {
     #expect(throws: SystemError(number: EBADF, call: "write")) { _ = try put([1], file) }
   }
 
-  @Test("an interrupted call is repeated")
-  func interrupted() throws {
+  @Test func `an interrupted call is repeated`() throws {
     var answers: [Int32] = [-1, -1, 5]
     let result = try SystemError.check("test") {
       errno = EINTR
@@ -55,8 +51,7 @@ struct FileDescriptorTests {
     #expect(result == 5)
   }
 
-  @Test("closing reports a descriptor that was already gone")
-  func closing() throws {
+  @Test func `closing reports a descriptor that was already gone`() throws {
     #expect(throws: SystemError(number: EBADF, call: "close")) {
       try FileDescriptor(owning: 1_000_000).closing()
     }

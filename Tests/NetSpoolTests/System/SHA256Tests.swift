@@ -28,7 +28,7 @@ struct SHA256Tests {
   }
 
   @Test(arguments: vectors.indices, [true, false])
-  func digestsOfTheStandard(index: Int, accelerated: Bool) {
+  func `digests of the standard`(index: Int, accelerated: Bool) {
     var digest = SHA256(accelerated: accelerated)
     let message = Self.vectors[index].message
     unsafe digest.update(message.span.bytes)
@@ -36,7 +36,7 @@ struct SHA256Tests {
   }
 
   @Test(arguments: [true, false])
-  func everySplitOfEveryLengthGivesTheSame(accelerated: Bool) {
+  func `every split of every length gives the same`(accelerated: Bool) {
     for length in 0...200 {
       let message = SinkFixture.pattern(length)
       var whole = SHA256(accelerated: false)
@@ -51,7 +51,7 @@ struct SHA256Tests {
     }
   }
 
-  @Test func aFinishedDigestMayGoOn() {
+  @Test func `a finished digest may go on`() {
     let message = SinkFixture.pattern(300)
     var digest = SHA256()
     unsafe digest.update(message.span.bytes.extracting(..<150))

@@ -14,7 +14,7 @@ struct SipHashTests {
   ]
 
   @Test(arguments: vectors)
-  func hashesOfTheReference(length: Int, hash: String) {
+  func `hashes of the reference`(length: Int, hash: String) {
     let message = (0..<length).map { UInt8($0) }
     let words = SipHash.hash(message.rawBytes, key: (0x0706_0504_0302_0100, 0x0F0E_0D0C_0B0A_0908))
     var bytes: [UInt8] = []

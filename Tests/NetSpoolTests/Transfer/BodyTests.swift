@@ -15,7 +15,7 @@ struct BodyTests {
     return try #require(recorded)
   }
 
-  @Test(arguments: ["POST", "PUT", "PATCH"]) func formsAreEncoded(_ method: String) async throws {
+  @Test(arguments: ["POST", "PUT", "PATCH"]) func `forms are encoded`(_ method: String) async throws {
     let request = try await sent { wire in
       wire.engine.operation(
         url: wire.origin.url("/a"), method: NetworkRequest.Method(method),
@@ -27,7 +27,8 @@ struct BodyTests {
     #expect(request.header("Content-Length") == "\(request.bodyCount)" && request.method == method)
   }
 
-  @Test(arguments: ["GET", "HEAD", "DELETE"]) func parametersGoToTheQuery(_ method: String) async throws {
+  @Test(arguments: ["GET", "HEAD", "DELETE"]) func `parameters go to the query`(_ method: String) async throws
+  {
     let request = try await sent { wire in
       wire.engine.operation(
         url: wire.origin.url("/a?x=1"), method: NetworkRequest.Method(method), parameters: ["q": "ü&"])
@@ -36,7 +37,7 @@ struct BodyTests {
     #expect(request.header("Content-Length") == nil && request.header("Content-Type") == nil)
   }
 
-  @Test func flatJSONIsMadeOfParameters() async throws {
+  @Test func `flat JSON is made of parameters`() async throws {
     let request = try await sent { wire in
       wire.engine.operation(url: wire.origin.url("/a"), method: .post, parameters: ["a": "1\"", "b": "ü"])
         .configure { $0.parameterEncoding = .json }
@@ -45,7 +46,7 @@ struct BodyTests {
     #expect(request.header("Content-Type")?.hasPrefix("application/json") == true)
   }
 
-  @Test func bytesArriveAsTheyAre() async throws {
+  @Test func `bytes arrive as they are`() async throws {
     let bytes = (0...255).map { UInt8($0) } + BodyPattern.bytes(100_000)
     let request = try await sent { $0.operation("/a", .post).setBody(.bytes(bytes, contentType: "text/xml")) }
     #expect(request.body == bytes && request.header("Content-Type") == "text/xml")
@@ -56,7 +57,7 @@ struct BodyTests {
     #expect(untyped.header("Content-Type") == nil && untyped.body == [1, 2])
   }
 
-  @Test func encodersOfTheUsersOwnRunOnce() async throws {
+  @Test func `encoders of the user's own run once`() async throws {
     let calls = Collected<Int>()
     let request = try await sent { wire in
       wire.engine.operation(url: wire.origin.url("/a"), method: .post, parameters: ["a": "1"])
@@ -71,7 +72,7 @@ struct BodyTests {
     #expect(calls.all == [1])
   }
 
-  @Test func filesAreStreamed() async throws {
+  @Test func `files are streamed`() async throws {
     let folder = try TestFolder()
     let path = try folder.add("a", BodyPattern.bytes(700_000))
     let request = try await sent { $0.operation("/a", .put).setBody(.file(path, contentType: "image/x-own")) }
@@ -79,21 +80,22 @@ struct BodyTests {
     #expect(request.header("Content-Length") == "700000")
   }
 
-  @Test func anEmptyFileHasABodyOfNoBytes() async throws {
+  @Test func `an empty file has a body of no bytes`() async throws {
     let folder = try TestFolder()
     let path = try folder.add("a", [])
     let request = try await sent { $0.operation("/a", .put).setBody(.file(path)) }
     #expect(request.header("Content-Length") == "0" && request.bodyCount == 0)
   }
 
-  @Test(arguments: ["POST", "PUT", "PATCH"]) func aMissingBodyHasALength(_ method: String) async throws {
+  @Test(arguments: ["POST", "PUT", "PATCH"]) func `a missing body has a length`(_ method: String) async throws
+  {
     let request = try await sent { $0.operation("/a", NetworkRequest.Method(method)) }
     #expect(request.method == method && request.header("Content-Length") == "0")
     #expect(request.header("Content-Type") == nil)
   }
 
   @Test(arguments: ["HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE", "M-SEARCH", "propfind", "X!#$"])
-  func anyTokenIsAMethod(_ method: String) async throws {
+  func `any token is a method`(_ method: String) async throws {
     let request = try await sent { $0.operation("/a", NetworkRequest.Method(method)) }
     #expect(request.method == method)
     guard method != "HEAD" else { return }
@@ -104,14 +106,14 @@ struct BodyTests {
   }
 
   @Test(arguments: ["", "GE T", "GET\r\nX: y", "CONNECT", "G\u{e4}T"])
-  func whatIsNoTokenIsRefused(_ method: String) async throws {
+  func `what is no token is refused`(_ method: String) async throws {
     try await withWire { wire in
       let error = try await wire.failure(wire.operation("/a", NetworkRequest.Method(method)))
       #expect(error.code == .invalidRequest && wire.origin.connectionCount == 0)
     }
   }
 
-  @Test func methodsDoNotLeakIntoTheNextRequestOfAHandle() async throws {
+  @Test func `methods do not leak into the next request of a handle`() async throws {
     try await withWire {
       $0.queue.sizing = .fixed(1)
     } _: { wire in

@@ -6,7 +6,7 @@ import Testing
 struct ExpectTests {
   private static let long = [UInt8](repeating: 7, count: 3 << 20)
 
-  @Test(arguments: [ExpectPolicy.answer, .ignore]) func longBodiesAskFirst(_ policy: ExpectPolicy)
+  @Test(arguments: [ExpectPolicy.answer, .ignore]) func `long bodies ask first`(_ policy: ExpectPolicy)
     async throws
   {
     try await withWire(alone: true) { wire in
@@ -21,7 +21,9 @@ struct ExpectTests {
     }
   }
 
-  @Test(arguments: ["GET", "PUT", "POST"]) func aRefusalIsFollowedByTheRequestWithout(_ method: String)
+  @Test(arguments: ["GET", "PUT", "POST"]) func `a refusal is followed by the request without`(
+    _ method: String
+  )
     async throws
   {
     try await withWire { wire in
@@ -36,7 +38,7 @@ struct ExpectTests {
     }
   }
 
-  @Test func aRefusalOfABodyThatCannotBeSentAgainIsTheAnswer() async throws {
+  @Test func `a refusal of a body that cannot be sent again is the answer`() async throws {
     try await withWire { wire in
       wire.origin.expectPolicy = .refuse
       let stream = ScriptedUpload([.bytes([1])], isReopenable: false)
@@ -47,7 +49,7 @@ struct ExpectTests {
     }
   }
 
-  @Test func anEarlyRefusalStopsTheUpload() async throws {
+  @Test func `an early refusal stops the upload`() async throws {
     try await withWire { wire in
       wire.origin.onHead("/a") { _ in Answer.text("too large", status: 413).early().closing() }
       let piece = [UInt8](repeating: 1, count: 64 << 10)

@@ -10,7 +10,7 @@ struct FanOutTests {
   /// 64 MiB, or 1 GiB when there is time.
   static let bytes = TestLength.isLong ? 1 << 30 : 64 << 20
 
-  @Test(.timeLimit(.minutes(10))) func givesEachTheSameBytesFromOneRead() async throws {
+  @Test(.timeLimit(.minutes(10))) func `gives each the same bytes from one read`() async throws {
     let folder = try TestFolder()
     let reader = try ReaderPipe()
     let wasVisible = Flag()
@@ -63,7 +63,7 @@ struct FanOutTests {
     return String(decoding: result.output.prefix(64), as: UTF8.self)
   }
 
-  @Test func keepsTheOthersWhenOneMayBeDropped() async throws {
+  @Test func `keeps the others when one may be dropped`() async throws {
     let good = RecordingStream()
     let bad = RecordingStream(onWrite: { _ in throw RecordingStream.Refusal() })
     try await withWire { wire in
@@ -78,7 +78,7 @@ struct FanOutTests {
     guard case .failure = bad.log.closes.first else { throw PartFailure("the dropped stream closed well") }
   }
 
-  @Test func failsWhenOneFailsUnlessItMayBeDropped() async throws {
+  @Test func `fails when one fails unless it may be dropped`() async throws {
     let folder = try TestFolder()
     let good = RecordingStream()
     let bad = RecordingStream(onWrite: { _ in throw RecordingStream.Refusal() })
@@ -93,7 +93,7 @@ struct FanOutTests {
     #expect(try folder.names() == [])
   }
 
-  @Test func countsAsDoneWhenAllStreamsWereDropped() async throws {
+  @Test func `counts as done when all streams were dropped`() async throws {
     let bad = RecordingStream(onWrite: { _ in throw RecordingStream.Refusal() })
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
@@ -103,7 +103,9 @@ struct FanOutTests {
     }
   }
 
-  @Test(arguments: [1, 7, 4_096]) func offersTheRestAgainToAStreamThatTakesLittle(_ count: Int) async throws {
+  @Test(arguments: [1, 7, 4_096]) func `offers the rest again to a stream that takes little`(_ count: Int)
+    async throws
+  {
     let size = count == 1 ? 300 : 20_000
     // Most offers are taken in part at once; one in between is refused whole.
     let calls = Mutex(0)
@@ -122,7 +124,7 @@ struct FanOutTests {
     #expect(BodyPattern.matches(stream.log.bytes) && stream.log.bytes.count == size)
   }
 
-  @Test func slowsItsOwnTransferOnly() async throws {
+  @Test func `slows its own transfer only`() async throws {
     let isOpen = Flag()
     let slow = RecordingStream(onWrite: { _ in isOpen.isSet ? nil : 0 })
     try await withWire { wire in

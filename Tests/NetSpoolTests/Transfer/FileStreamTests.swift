@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Streams into files and descriptors")
 struct FileStreamTests {
-  @Test func replacesAnOldFileAtTheEnd() async throws {
+  @Test func `replaces an old file at the end`() async throws {
     let folder = try TestFolder()
     let path = try folder.add("a", Array("old".utf8))
     try await withWire { wire in
@@ -25,7 +25,7 @@ struct FileStreamTests {
     .pattern(2_000).resetAfter(500),
     .noAnswer,
   ])
-  func leavesTheOldFileWhenTheBodyFails(_ answer: Answer) async throws {
+  func `leaves the old file when the body fails`(_ answer: Answer) async throws {
     let folder = try TestFolder()
     let path = try folder.add("a", Array("old".utf8))
     try await withWire {
@@ -38,7 +38,7 @@ struct FileStreamTests {
     #expect(try folder.names() == ["a"])
   }
 
-  @Test func appends() async throws {
+  @Test func `appends`() async throws {
     let folder = try TestFolder()
     let path = try folder.add("a", Array("old and ".utf8))
     try await withWire { wire in
@@ -54,7 +54,7 @@ struct FileStreamTests {
   }
 
   @Test(arguments: [("none/a", ENOENT), ("folder", EISDIR), ("file/a", ENOTDIR)])
-  func saysWhyATargetCannotBeWritten(_ target: String, _ number: Int32) async throws {
+  func `says why a target cannot be written`(_ target: String, _ number: Int32) async throws {
     let folder = try TestFolder()
     try TestFiles.makeDirectory(folder.path("folder"))
     try folder.add("file", [])
@@ -67,7 +67,7 @@ struct FileStreamTests {
     #expect(try folder.names() == ["file", "folder"])
   }
 
-  @Test func saysThatTheDiskIsFull() async throws {
+  @Test func `says that the disk is full`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .pattern(100_000))
       let full = try unsafe Descriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC), from: "open")
@@ -77,7 +77,7 @@ struct FileStreamTests {
     }
   }
 
-  @Test func saysThatAFileBecameTooLong() async throws {
+  @Test func `says that a file became too long`() async throws {
     await #expect(processExitsWith: .success) {
       var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
       _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
@@ -95,7 +95,7 @@ struct FileStreamTests {
     }
   }
 
-  @Test func endsWithoutASignalWhenNobodyReadsThePipe() async throws {
+  @Test func `ends without a signal when nobody reads the pipe`() async throws {
     let pipe = try ReaderPipe(reads: false)
     pipe.closeReader()
     try await withWire { wire in
@@ -106,7 +106,7 @@ struct FileStreamTests {
     }
   }
 
-  @Test func decodesBeforeStreaming() async throws {
+  @Test func `decodes before streaming`() async throws {
     let folder = try TestFolder()
     try await withWire { wire in
       let text = Array(String(repeating: "the same words again. ", count: 1_000).utf8)
@@ -121,7 +121,7 @@ struct FileStreamTests {
     }
   }
 
-  @Test func failsAMemoryStreamThatIsFull() async throws {
+  @Test func `fails a memory stream that is full`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .pattern(1_001))
       let stream = MemoryDownloadStream(bytesMax: 1_000)

@@ -34,7 +34,7 @@ struct MultipartUploadTests {
     return parts
   }
 
-  @Test func aGetWithAFileBecomesAPost() async throws {
+  @Test func `a get with a file becomes a post`() async throws {
     let folder = try TestFolder()
     let path = try folder.add("a \"b\".png", BodyPattern.bytes(300_000))
     try await withWire { wire in
@@ -58,7 +58,7 @@ struct MultipartUploadTests {
     }
   }
 
-  @Test func theBoundaryIsAnotherEachTime() async throws {
+  @Test func `the boundary is another each time`() async throws {
     try await withWire { wire in
       wire.origin.fallback(.text("ok"))
       for _ in 0..<2 { _ = try await wire.answer(wire.operation("/a").addData([1], forKey: "a")) }
@@ -67,7 +67,7 @@ struct MultipartUploadTests {
     }
   }
 
-  @Test func aMissingFileEndsItBeforeAnythingIsSent() async throws {
+  @Test func `a missing file ends it before anything is sent`() async throws {
     try await withWire { wire in
       for operation in [
         wire.operation("/a").addFile("/none/there", forKey: "a"),
@@ -80,7 +80,8 @@ struct MultipartUploadTests {
     }
   }
 
-  @Test(arguments: [true, false]) func aFileThatChangedBeforeItWasSentIsNot(_ isMultipart: Bool) async throws
+  @Test(arguments: [true, false]) func `a file that changed before it was sent is not`(_ isMultipart: Bool)
+    async throws
   {
     let folder = try TestFolder()
     let path = try folder.add("a", Array("hello".utf8))
@@ -98,7 +99,8 @@ struct MultipartUploadTests {
   }
 
   /// A sparse file of 4 GiB, sent and counted by the origin, in 64 MiB of memory.
-  @Test(.enabled(if: TestLength.isLong, "NETSPOOL_LONG is not set")) func aLargeFileIsNeverHeld() async throws
+  @Test(.enabled(if: TestLength.isLong, "NETSPOOL_LONG is not set")) func `a large file is never held`()
+    async throws
   {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Progress of a download")
 struct ProgressTests {
-  @Test func growsAndEndsWithAll() async throws {
+  @Test func `grows and ends with all`() async throws {
     try await withWire { wire in
       // Given a body that comes in three pieces, each when the one before was reported
       wire.origin.on(
@@ -24,7 +24,7 @@ struct ProgressTests {
     }
   }
 
-  @Test func saysNothingOfATotalItDoesNotKnow() async throws {
+  @Test func `says nothing of a total it does not know`() async throws {
     try await withWire { wire in
       wire.origin.on(
         "/a", Answer.pattern(2_000).framed(.chunked(size: 1_000)).fault(.gate("g"), at: .body(1_010)))
@@ -39,7 +39,7 @@ struct ProgressTests {
     }
   }
 
-  @Test func comesOnceForAnEmptyBody() async throws {
+  @Test func `comes once for an empty body`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .status(204))
       let seen = Collected<TransferProgress>()
@@ -48,7 +48,7 @@ struct ProgressTests {
     }
   }
 
-  @Test func comesAtMostTenTimesASecond() async throws {
+  @Test func `comes at most ten times a second`() async throws {
     try await withWire { wire in
       wire.origin.on(
         "/a", .pattern(200_000).paced(.slices(of: 2_000, every: .milliseconds(5)), bodyOnly: true))
@@ -61,7 +61,7 @@ struct ProgressTests {
     }
   }
 
-  @Test func countsOnlyTheBodyThatIsAnswered() async throws {
+  @Test func `counts only the body that is answered`() async throws {
     try await withWire { wire in
       // Given a redirect with a long body of its own
       let redirect = Answer(status: 302, headers: ["Location": "/b"], body: .pattern(count: 9_000))

@@ -14,7 +14,7 @@ struct StreamClosingTests {
     }
   }
 
-  @Test func afterAWholeBody() async throws {
+  @Test func `after a whole body`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
@@ -24,7 +24,7 @@ struct StreamClosingTests {
     #expect(stream.log.bytes == Array("hello".utf8) && stream.log.expected == 5)
   }
 
-  @Test(arguments: [204, 200]) func afterAnEmptyBody(status: Int) async throws {
+  @Test(arguments: [204, 200]) func `after an empty body`(status: Int) async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       wire.origin.on("/a", .status(status))
@@ -33,7 +33,7 @@ struct StreamClosingTests {
     check(stream, opens: 1, fails: nil)
   }
 
-  @Test func afterAnErrorStatusUnopened() async throws {
+  @Test func `after an error status unopened`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       wire.origin.on("/a", .text("sorry", status: 500))
@@ -43,7 +43,7 @@ struct StreamClosingTests {
     check(stream, opens: 0, fails: .status)
   }
 
-  @Test func afterARefusedConnection() async throws {
+  @Test func `after a refused connection`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       wire.origin.stop()
@@ -53,7 +53,7 @@ struct StreamClosingTests {
     check(stream, opens: 0, fails: .connectFailed)
   }
 
-  @Test func afterACutBody() async throws {
+  @Test func `after a cut body`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       wire.origin.on("/a", .pattern(10_000).closeAfter(500))
@@ -63,7 +63,7 @@ struct StreamClosingTests {
     check(stream, opens: 1, fails: .bodyTruncated)
   }
 
-  @Test func whenCancelledWhileQueued() async throws {
+  @Test func `when cancelled while queued`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       wire.queue.isSuspended = true
@@ -76,7 +76,7 @@ struct StreamClosingTests {
     check(stream, opens: 0, fails: .cancelled)
   }
 
-  @Test func whenCancelledInTheBody() async throws {
+  @Test func `when cancelled in the body`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       wire.origin.on("/a", .pattern(10_000).stallAfter(500))
@@ -88,7 +88,7 @@ struct StreamClosingTests {
     check(stream, opens: 1, fails: .cancelled)
   }
 
-  @Test func whenCancelledBeforeItWasEnqueued() async throws {
+  @Test func `when cancelled before it was enqueued`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       let operation = wire.operation("/a").addDownloadStream(stream)
@@ -100,7 +100,7 @@ struct StreamClosingTests {
   }
 
   @Test(arguments: ["ftp://127.0.0.1/", "http://", "http://127.0.0.1:99999/"])
-  func whenTheURLIsUnusable(_ url: String) async throws {
+  func `when the URL is unusable`(_ url: String) async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       let error = try await wire.failure(wire.engine.operation(url: url).addDownloadStream(stream))
@@ -109,7 +109,7 @@ struct StreamClosingTests {
     check(stream, opens: 0, fails: .invalidURL)
   }
 
-  @Test func whenTheRequestIsInvalid() async throws {
+  @Test func `when the request is invalid`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       let operation = wire.operation("/a").setHeader("X-A", "a\r\nb").addDownloadStream(stream)
@@ -119,7 +119,7 @@ struct StreamClosingTests {
     check(stream, opens: 0, fails: .invalidRequest)
   }
 
-  @Test func whenTheUploadSourceIsGone() async throws {
+  @Test func `when the upload source is gone`() async throws {
     let stream = RecordingStream()
     let folder = try TestFolder()
     let path = try folder.add("a", [1])
@@ -135,7 +135,7 @@ struct StreamClosingTests {
     check(stream, opens: 0, fails: .uploadSourceFailed)
   }
 
-  @Test func whenTheEngineIsClosed() async throws {
+  @Test func `when the engine is closed`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
       wire.engine.shutDownAndWait(deadline: .seconds(0))
@@ -145,7 +145,7 @@ struct StreamClosingTests {
     check(stream, opens: 0, fails: .engineClosed)
   }
 
-  @Test func whenAFollowerLeavesASharedExchange() async throws {
+  @Test func `when a follower leaves a shared exchange`() async throws {
     let (first, second) = (RecordingStream(), RecordingStream())
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
@@ -165,7 +165,7 @@ struct StreamClosingTests {
     check(second, opens: 0, fails: .cancelled)
   }
 
-  @Test func whenItsOpenThrows() async throws {
+  @Test func `when its open throws`() async throws {
     let stream = RecordingStream(onOpen: { throw RecordingStream.Refusal() })
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
@@ -175,7 +175,7 @@ struct StreamClosingTests {
     check(stream, opens: 1, fails: .sinkFailed)
   }
 
-  @Test func afterARedirectAndARetry() async throws {
+  @Test func `after a redirect and a retry`() async throws {
     let stream = RecordingStream()
     try await withWire {
       $0.retry = .attempts(2)

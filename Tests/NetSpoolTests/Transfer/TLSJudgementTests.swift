@@ -5,7 +5,7 @@ import Testing
 @Suite("The judgement of TLS", .needsPython, .needsNginx, .ownThreads)
 struct TLSJudgementTests {
   @Test(.timeLimit(.minutes(10)), arguments: TLSVariant.all)
-  func acceptsWhatIsRightAndSendsNothingToWhatIsWrong(_ variant: TLSVariant) async throws {
+  func `accepts what is right and sends nothing to what is wrong`(_ variant: TLSVariant) async throws {
     // On another thread: the first one makes the certificates.
     let server = try await onOwnThread { try TLSServer(variant.certificate, variant.arguments) }
     try await withWire {
@@ -42,7 +42,7 @@ struct TLSJudgementTests {
 
   /// Names belong into a subject alternative name (RFC 9110 section 4.3.4), if one insists.
   @Test(arguments: [("common-name-only", false), ("good", true)])
-  func mayInsistOnProperNames(_ certificate: String, _ isAccepted: Bool) async throws {
+  func `may insist on proper names`(_ certificate: String, _ isAccepted: Bool) async throws {
     let server = try await onOwnThread { try TLSServer(certificate) }
     try await withWire {
       $0.tls.caFile = server.authority
@@ -59,7 +59,7 @@ struct TLSJudgementTests {
   @Test(arguments: [
     ("good", "good", true), ("good", "good-rsa", false), ("self-signed", "self-signed", false),
   ])
-  func mayInsistOnAKey(_ certificate: String, _ pinned: String, _ isAccepted: Bool) async throws {
+  func `may insist on a key`(_ certificate: String, _ pinned: String, _ isAccepted: Bool) async throws {
     let pin = try await onOwnThread { try Self.pin(of: pinned) }
     let server = try await onOwnThread { try TLSServer(certificate) }
     try await withWire {
@@ -87,7 +87,7 @@ struct TLSJudgementTests {
 
   /// RC4 and 3DES: no server on this machine speaks them any more, so one is played.
   @Test(arguments: [0x0004, 0x0005, 0x000A, 0x0016, 0xC008, 0xC012] as [UInt16])
-  func neitherOffersNorTakesACipherOfOld(_ cipher: UInt16) async throws {
+  func `neither offers nor takes a cipher of old`(_ cipher: UInt16) async throws {
     // In a slot before the server begins to wait.
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
@@ -103,7 +103,7 @@ struct TLSJudgementTests {
     }
   }
 
-  @Test func doesNotKeepABodyThatEndedWithoutAWordOfTLS() async throws {
+  @Test func `does not keep a body that ended without a word of TLS`() async throws {
     let server = try await onOwnThread { try TLSServer("good") }
     try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
       // Given an answer that only the end of the connection ends, and a server that dies

@@ -9,7 +9,7 @@ struct UploadStreamTests {
     .bytes(Array("three".utf8)),
   ]
 
-  @Test(arguments: [13, nil] as [Int64?]) func sendWhatTheStreamGives(_ length: Int64?) async throws {
+  @Test(arguments: [13, nil] as [Int64?]) func `send what the stream gives`(_ length: Int64?) async throws {
     let stream = ScriptedUpload(Self.pieces, length: length)
     try await withWire { wire in
       wire.origin.fallback(.text("ok"))
@@ -23,7 +23,7 @@ struct UploadStreamTests {
     #expect(stream.opens == 1 && stream.closes == 1)
   }
 
-  @Test(arguments: [12, 14, 1_000_000] as [Int64]) func failWhenTheLengthWasWrong(_ length: Int64)
+  @Test(arguments: [12, 14, 1_000_000] as [Int64]) func `fail when the length was wrong`(_ length: Int64)
     async throws
   {
     let stream = ScriptedUpload(Self.pieces, length: length)
@@ -39,7 +39,7 @@ struct UploadStreamTests {
     #expect(stream.opens == 1 && stream.closes == 1)
   }
 
-  @Test func reportProgress() async throws {
+  @Test func `report progress`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .text("ok"))
       let stream = ScriptedUpload(
@@ -53,7 +53,7 @@ struct UploadStreamTests {
     }
   }
 
-  @Test func reportTheEndOfOneOfUnknownLength() async throws {
+  @Test func `report the end of one of unknown length`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .text("ok"))
       let seen = Collected<TransferProgress>()
@@ -64,7 +64,7 @@ struct UploadStreamTests {
     }
   }
 
-  @Test func closeWhenCancelled() async throws {
+  @Test func `close when cancelled`() async throws {
     let stream = ScriptedUpload([.bytes([1])] + [UploadChunk](repeating: .pause, count: 100_000), length: 2)
     try await withWire { wire in
       let operation = wire.operation("/a", .put).setUploadStream(stream)

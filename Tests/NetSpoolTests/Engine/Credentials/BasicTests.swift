@@ -16,7 +16,7 @@ struct BasicTests {
     }
   }
 
-  @Test func goesWithTheFirstRequest() async throws {
+  @Test func `goes with the first request`() async throws {
     try await withEngine {
       $0.credentials = .basic(user: "user", password: "secret")
     } _: { engine, origin in
@@ -29,7 +29,7 @@ struct BasicTests {
     }
   }
 
-  @Test func waitsForTheChallengeWhenToldSo() async throws {
+  @Test func `waits for the challenge when told so`() async throws {
     try await withEngine {
       $0.credentials = .basic(user: "user", password: "secret", preemptive: false)
     } _: { engine, origin in
@@ -44,7 +44,7 @@ struct BasicTests {
     }
   }
 
-  @Test(arguments: [false, true]) func belongsToOneRequest(_ preemptive: Bool) async throws {
+  @Test(arguments: [false, true]) func `belongs to one request`(_ preemptive: Bool) async throws {
     try await withEngine { engine, origin in
       Self.demand(Self.basic, "Basic realm=a", of: origin)
       let operation = engine.operation(path: "/a")
@@ -57,7 +57,7 @@ struct BasicTests {
   }
 
   @Test(arguments: ["basic", "challenge", "bearer", "fields"])
-  func aRefusedOneIsTheEnd(_ kind: String) async throws {
+  func `a refused one is the end`(_ kind: String) async throws {
     let credentials: NetworkCredentials =
       switch kind {
       case "basic": .basic(user: "user", password: "wrong")
@@ -76,7 +76,7 @@ struct BasicTests {
     }
   }
 
-  @Test func withoutCredentialsA401IsAStatus() async throws {
+  @Test func `without credentials a 401 is a status`() async throws {
     try await withEngine { engine, origin in
       origin.fallback(Self.challenge)
       let ending = await engine.get("/a").end()
@@ -84,7 +84,7 @@ struct BasicTests {
     }
   }
 
-  @Test func bearerAndFieldsGoAlong() async throws {
+  @Test func `bearer and fields go along`() async throws {
     try await withEngine {
       $0.credentials = .bearer("token")
     } _: { engine, origin in
@@ -99,7 +99,7 @@ struct BasicTests {
     }
   }
 
-  @Test(arguments: ["POST", "PUT"]) func sendsABodyAgain(_ method: String) async throws {
+  @Test(arguments: ["POST", "PUT"]) func `sends a body again`(_ method: String) async throws {
     try await withEngine {
       $0.credentials = .password(user: "user", password: "secret")
     } _: { engine, origin in
@@ -112,7 +112,7 @@ struct BasicTests {
     }
   }
 
-  @Test func doesNotSendAOneShotStreamTwice() async throws {
+  @Test func `does not send a one-shot stream twice`() async throws {
     let stream = ScriptedUpload([.bytes(Array("once".utf8))], isReopenable: false)
     try await withEngine {
       $0.credentials = .password(user: "user", password: "secret")
@@ -124,7 +124,7 @@ struct BasicTests {
     #expect(stream.opens == 1 && stream.closes == 1)
   }
 
-  @Test func goesToItsOwnOriginOnly() async throws {
+  @Test func `goes to its own origin only`() async throws {
     let other = try ScriptedOrigin()
     other.fallback(.text("there"))
     try await withEngine {
@@ -139,7 +139,7 @@ struct BasicTests {
     #expect(other.requests.map { $0.header("Authorization") } == [nil])
   }
 
-  @Test func needsAHostInAnEngine() throws {
+  @Test func `needs a host in an engine`() throws {
     var configuration = NetworkEngine.Configuration()
     configuration.credentials = .bearer("token")
     #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
@@ -147,7 +147,7 @@ struct BasicTests {
 
   /// 0.0.0.0 leads to this machine, but nobody can tell by its name.
   @Test(arguments: ["basic", "bearer", "fields", "userinfo", "header"])
-  func doesNotGoInClear(_ kind: String) async throws {
+  func `does not go in clear`(_ kind: String) async throws {
     try await withEngine { engine, origin in
       let userinfo = kind == "userinfo" ? "user:secret@" : ""
       let operation = engine.operation(url: origin.url("/a", host: userinfo + "0.0.0.0"))
@@ -164,7 +164,7 @@ struct BasicTests {
     }
   }
 
-  @Test func goesInClearWhenAllowed() async throws {
+  @Test func `goes in clear when allowed`() async throws {
     try await withEngine {
       $0.allowsCredentialsInClear = true
     } _: { engine, origin in
@@ -178,7 +178,7 @@ struct BasicTests {
   @Test(arguments: [
     NetworkCredentials.basic(user: "a:b", password: "c"), .basic(user: "a", password: "b\r\nX: y"),
     .bearer("a\nb"), .fields(["X-Key": "a\r\nb"]), .digest(user: "a\0", password: "b"),
-  ]) func unsendableOnesAreRefused(_ credentials: NetworkCredentials) async throws {
+  ]) func `unsendable ones are refused`(_ credentials: NetworkCredentials) async throws {
     try await withEngine { engine, origin in
       let ending = await engine.end(of: engine.operation(path: "/").setCredentials(credentials))
       #expect(ending.code == .invalidConfiguration && ending.reason == "credentials")

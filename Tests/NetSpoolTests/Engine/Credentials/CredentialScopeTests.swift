@@ -16,7 +16,7 @@ struct CredentialScopeTests {
     (.bearer("a"), "Bearer a"), (.bearer("b"), "Bearer b"), (.fields(["X-Api-Key": "c"]), "c"),
   ]
 
-  @Test func equalQuestionsOfTwoUsersAreTwo() async throws {
+  @Test func `equal questions of two users are two`() async throws {
     try await withEngine { engine, origin in
       Self.echo(origin)
       let users = (0..<40).map { "u\($0 % 4)" }
@@ -30,7 +30,7 @@ struct CredentialScopeTests {
     }
   }
 
-  @Test func cachedAnswersStayWithTheirUser() async throws {
+  @Test func `cached answers stay with their user`() async throws {
     let folder = try TemporaryFolder()
     try await withEngine { engine, origin in
       Self.echo(origin)
@@ -50,7 +50,7 @@ struct CredentialScopeTests {
     }
   }
 
-  @Test func anEnginesOwnStayWithIt() async throws {
+  @Test func `an engine's own stay with it`() async throws {
     let folder = try TemporaryFolder()
     try await withEngine {
       $0.credentials = .bearer("a")
@@ -68,7 +68,7 @@ struct CredentialScopeTests {
   }
 
   /// The rules of a shared cache know a request that authenticates when they see one (RFC 9111 section 3.5).
-  @Test func aSharedCacheDoesNotKeepThem() async throws {
+  @Test func `a shared cache does not keep them`() async throws {
     let folder = try TemporaryFolder()
     try await withEngine { engine, origin in
       Self.echo(origin)

@@ -28,7 +28,7 @@ struct DigestFlowTests {
   }
 
   @Test(arguments: ["MD5", "SHA-256", "MD5-sess", "SHA-256-sess"])
-  func isAnsweredAndRemembered(_ algorithm: String) async throws {
+  func `is answered and remembered`(_ algorithm: String) async throws {
     try await withEngine {
       $0.credentials = .digest(user: "user", password: "secret")
     } _: { engine, origin in
@@ -45,7 +45,7 @@ struct DigestFlowTests {
     }
   }
 
-  @Test func aWrongPasswordIsTheEnd() async throws {
+  @Test func `a wrong password is the end`() async throws {
     try await withEngine {
       $0.credentials = .digest(user: "user", password: "wrong")
     } _: { engine, origin in
@@ -58,7 +58,7 @@ struct DigestFlowTests {
     }
   }
 
-  @Test func aStaleNonceIsReplaced() async throws {
+  @Test func `a stale nonce is replaced`() async throws {
     let nonce = Variable("n1")
     try await withEngine {
       $0.credentials = .digest(user: "user", password: "secret")
@@ -75,7 +75,7 @@ struct DigestFlowTests {
     }
   }
 
-  @Test func endlessStalenessEnds() async throws {
+  @Test func `endless staleness ends`() async throws {
     try await withEngine {
       $0.credentials = .digest(user: "user", password: "secret")
     } _: { engine, origin in
@@ -85,7 +85,7 @@ struct DigestFlowTests {
     }
   }
 
-  @Test func isNotAnsweredWithBasic() async throws {
+  @Test func `is not answered with basic`() async throws {
     try await withEngine {
       $0.credentials = .digest(user: "user", password: "secret")
     } _: { engine, origin in
@@ -95,7 +95,7 @@ struct DigestFlowTests {
     }
   }
 
-  @Test func aBodyIsProtectedWhenAskedFor() async throws {
+  @Test func `a body is protected when asked for`() async throws {
     try await withEngine {
       $0.credentials = .digest(user: "user", password: "secret")
     } _: { engine, origin in
@@ -111,7 +111,7 @@ struct DigestFlowTests {
     }
   }
 
-  @Test func twoUsersAreTwo() async throws {
+  @Test func `two users are two`() async throws {
     try await withEngine { engine, origin in
       origin.fallback { request in
         Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()

@@ -32,7 +32,7 @@ struct NTLMTests {
     }
   }
 
-  @Test func eachRequestHasAConnectionOfItsOwn() async throws {
+  @Test func `each request has a connection of its own`() async throws {
     try await withEngine {
       $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
     } _: { engine, origin in
@@ -46,7 +46,7 @@ struct NTLMTests {
     }
   }
 
-  @Test func aWrongPasswordIsTheEndAfterOneHandshake() async throws {
+  @Test func `a wrong password is the end after one handshake`() async throws {
     try await withEngine {
       $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "wrong")
     } _: { engine, origin in
@@ -57,7 +57,7 @@ struct NTLMTests {
     }
   }
 
-  @Test(arguments: ["AAAA", "TlRMTVNTUAAC", "!!!"]) func aBrokenChallengeIsTheEnd(_ challenge: String)
+  @Test(arguments: ["AAAA", "TlRMTVNTUAAC", "!!!"]) func `a broken challenge is the end`(_ challenge: String)
     async throws
   {
     try await withEngine {
@@ -69,7 +69,7 @@ struct NTLMTests {
     }
   }
 
-  @Test(arguments: [NetworkRequest.Method.get, .put]) func whoNeverChallengesIsNotAskedForEver(
+  @Test(arguments: [NetworkRequest.Method.get, .put]) func `who never challenges is not asked for ever`(
     _ method: NetworkRequest.Method
   )
     async throws
@@ -86,7 +86,7 @@ struct NTLMTests {
     }
   }
 
-  @Test func theBodyWaitsForTheLastLeg() async throws {
+  @Test func `the body waits for the last leg`() async throws {
     try await withEngine {
       $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
     } _: { engine, origin in
@@ -101,7 +101,7 @@ struct NTLMTests {
     }
   }
 
-  @Test func noTokenGoesToAnotherOrigin() async throws {
+  @Test func `no token goes to another origin`() async throws {
     let other = try ScriptedOrigin()
     other.fallback(.text("there"))
     try await withEngine {
@@ -119,7 +119,7 @@ struct NTLMTests {
     #expect(other.requests.map { $0.header("Authorization") } == [nil])
   }
 
-  @Test func twoUsersShareNothing() async throws {
+  @Test func `two users share nothing`() async throws {
     try await withEngine { engine, origin in
       Self.script(origin)
       let operations = (0..<8).map { number in

@@ -46,7 +46,7 @@ struct PlantedSecretsTests {
     case answer, cached, unauthorized, status, reset, garbage, redirect, refused, cancelled
   }
 
-  @Test(arguments: End.allCases) func inWhatIsSaidOfAnOperation(_ end: End) async throws {
+  @Test(arguments: End.allCases) func `in what is said of an operation`(_ end: End) async throws {
     let nobody = try ScriptedOrigin(starts: false)
     let folder = try TemporaryFolder()
     let said = Journal<String>()
@@ -107,7 +107,7 @@ struct PlantedSecretsTests {
   }
 
   /// The requests wait for a server that is down, and lie on the disk meanwhile.
-  @Test func inWhatWaitsToBeSent() async throws {
+  @Test func `in what waits to be sent`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
@@ -132,7 +132,7 @@ struct PlantedSecretsTests {
     }
   }
 
-  @Test func inWhatIsSaidOfAnEngine() throws {
+  @Test func `in what is said of an engine`() throws {
     for number in 0..<Self.count {
       let secret = Self.secret(number)
       var configuration = NetworkEngine.Configuration()

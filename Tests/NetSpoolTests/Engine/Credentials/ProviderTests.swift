@@ -23,7 +23,7 @@ struct ProviderTests {
     }
   }
 
-  @Test func isAskedOnceForMany() async throws {
+  @Test func `is asked once for many`() async throws {
     let tokens = Tokens()
     try await withEngine {
       $0.credentials = .provider { _ in .bearer(tokens.next()) }
@@ -39,7 +39,7 @@ struct ProviderTests {
     }
   }
 
-  @Test func isAskedAgainWhenTheTokenHasExpired() async throws {
+  @Test func `is asked again when the token has expired`() async throws {
     let tokens = Tokens()
     let valid = Variable("t1")
     try await withEngine {
@@ -55,7 +55,7 @@ struct ProviderTests {
     }
   }
 
-  @Test func seesTheRefusal() async throws {
+  @Test func `sees the refusal`() async throws {
     let seen = Variable<[String]>([])
     try await withEngine {
       $0.credentials = .provider { request in
@@ -75,7 +75,7 @@ struct ProviderTests {
     }
   }
 
-  @Test func mayGiveWhatWaitsForAChallenge() async throws {
+  @Test func `may give what waits for a challenge`() async throws {
     try await withEngine {
       $0.credentials = .provider { _ in .digest(user: "user", password: "secret") }
     } _: { engine, origin in
@@ -90,7 +90,7 @@ struct ProviderTests {
   struct Stranger: Error { let secret = "S3CR3T" }
 
   @Test(arguments: ["nothing", "error", "own", "useless"])
-  func withoutATokenThe401IsTheEnd(_ kind: String) async throws {
+  func `without a token the 401 is the end`(_ kind: String) async throws {
     let tokens = Tokens()
     try await withEngine {
       $0.credentials = .provider { _ in
@@ -111,7 +111,7 @@ struct ProviderTests {
     }
   }
 
-  @Test func whoIsCancelledMeanwhileIsGone() async throws {
+  @Test func `who is cancelled meanwhile is gone`() async throws {
     let asked = AsyncStream<Void>.makeStream()
     let go = AsyncStream<Void>.makeStream()
     try await withEngine {
@@ -133,7 +133,7 @@ struct ProviderTests {
     }
   }
 
-  @Test func endsWithItsEngine() async throws {
+  @Test func `ends with its engine`() async throws {
     let asked = AsyncStream<Void>.makeStream()
     let go = AsyncStream<Void>.makeStream()
     var last: NetworkOperation?

@@ -14,7 +14,7 @@ struct SecretTests {
     NetworkCredentials.bearer(password).with(.clientCertificate(path: "/c.p12", password: password)),
   ]
 
-  @Test(arguments: all.indices) func inDescriptionsAndDumps(_ index: Int) throws {
+  @Test(arguments: all.indices) func `in descriptions and dumps`(_ index: Int) throws {
     let credentials = Self.all[index]
     var configuration = NetworkEngine.Configuration()
     configuration.credentials = credentials
@@ -34,7 +34,7 @@ struct SecretTests {
     #expect(!text.contains(Self.secret))
   }
 
-  @Test func aCurlCommandShowsThemWhenToldTo() throws {
+  @Test func `a curl command shows them when told to`() throws {
     var configuration = NetworkEngine.Configuration()
     configuration.credentials = .bearer(Self.password)
     let engine = try NetworkEngine(host: "example.org", configuration: configuration)
@@ -51,7 +51,7 @@ struct SecretTests {
   }
 
   @Test(arguments: ["status", "refused", "reset", "redirect"])
-  func inErrors(_ kind: String) async throws {
+  func `in errors`(_ kind: String) async throws {
     try await withEngine {
       $0.credentials = .password(user: "anna", password: Self.password)
     } _: { engine, origin in

@@ -17,7 +17,7 @@ struct FileWriterTests {
     try writer.publish()
   }
 
-  @Test func aNewFileGetsThePermissionsOfTheUmask() throws {
+  @Test func `a new file gets the permissions of the umask`() throws {
     // Given what the system gives a new file here
     let probe = unsafe creat(directory.path("probe"), 0o666)
     close(probe)
@@ -27,7 +27,7 @@ struct FileWriterTests {
     #expect(try directory.permissions("body") == directory.permissions("probe"))
   }
 
-  @Test func theWorkingFileIsTheOwnersOnly() throws {
+  @Test func `the working file is the owner's only`() throws {
     let writer = try FileWriter(try FileTarget(directory.path("body")))
     let name = try #require(directory.names.first)
     #expect(name.hasPrefix(".body.netspool-") && name.utf8.count == ".body.netspool-".utf8.count + 16)
@@ -36,14 +36,14 @@ struct FileWriterTests {
     #expect(directory.names == [])
   }
 
-  @Test func aReplacedFileKeepsItsPermissions() throws {
+  @Test func `a replaced file keeps its permissions`() throws {
     directory.put("body", [9], permissions: 0o640)
     try write([1, 2], to: "body")
     #expect(directory.bytes("body") == [1, 2])
     #expect(try directory.permissions("body") == 0o640)
   }
 
-  @Test func aSymlinkIsReplacedAndNeverFollowed() throws {
+  @Test func `a symlink is replaced and never followed`() throws {
     directory.put("secret", [9])
     try directory.link("body", to: directory.path("secret"))
     try write([1, 2], to: "body")
@@ -53,7 +53,7 @@ struct FileWriterTests {
   }
 
   @Test(arguments: [FileWriter.Placement.createNew, .append])
-  func aSymlinkIsRefusedWhereItCannotBeReplaced(placement: FileWriter.Placement) throws {
+  func `a symlink is refused where it cannot be replaced`(placement: FileWriter.Placement) throws {
     directory.put("secret", [9])
     try directory.link("body", to: directory.path("secret"))
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
@@ -61,7 +61,7 @@ struct FileWriterTests {
     #expect(directory.bytes("secret") == [9])
   }
 
-  @Test func aTakenNameIsRefusedWhenNewIsAsked() throws {
+  @Test func `a taken name is refused when new is asked`() throws {
     directory.put("body", [9])
     #expect(throws: SinkFailure.self) { try write([1], to: "body", .createNew) }
     #expect(directory.bytes("body") == [9])
@@ -69,7 +69,7 @@ struct FileWriterTests {
     #expect(directory.names == ["body", "other"])
   }
 
-  @Test func aNameTakenMeanwhileIsRefusedAtTheEnd() throws {
+  @Test func `a name taken meanwhile is refused at the end`() throws {
     var writer = try FileWriter(try FileTarget(directory.path("body")), placement: .createNew)
     try unsafe writer.write([1].span.bytes)
     directory.put("body", [9])
@@ -81,7 +81,7 @@ struct FileWriterTests {
   }
 
   @Test(arguments: [FileWriter.Placement.replace, .createNew, .append])
-  func aDirectoryIsNeverReplaced(placement: FileWriter.Placement) throws {
+  func `a directory is never replaced`(placement: FileWriter.Placement) throws {
     try #require(unsafe mkdir(directory.path("body"), 0o755) == 0)
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
     #expect(failure?.errno == EISDIR)
@@ -90,7 +90,7 @@ struct FileWriterTests {
   }
 
   @Test(arguments: [FileWriter.Placement.replace, .append])
-  func aPipeIsNeverReplacedNorWaitedFor(placement: FileWriter.Placement) throws {
+  func `a pipe is never replaced nor waited for`(placement: FileWriter.Placement) throws {
     try #require(unsafe mkfifo(directory.path("body"), 0o600) == 0)
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
     #expect(failure?.errno == ENOTSUP)
@@ -99,7 +99,7 @@ struct FileWriterTests {
   @Test(arguments: [
     ("missing/body", ENOENT), ("file/body", ENOTDIR), (String(repeating: "x", count: 300), ENAMETOOLONG),
   ])
-  func pathsThatCannotBe(name: String, number: CInt) throws {
+  func `paths that cannot be`(name: String, number: CInt) throws {
     directory.put("file", [9])
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: name) }
     #expect(failure?.errno == number)
@@ -107,13 +107,13 @@ struct FileWriterTests {
   }
 
   @Test(arguments: ["x", "ä", "🧵"])
-  func theLongestNameHasRoomForAWorkingFile(letter: String) throws {
+  func `the longest name has room for a working file`(letter: String) throws {
     let name = String(repeating: letter, count: 255 / letter.utf8.count)
     try write([1, 2], to: name)
     #expect(directory.bytes(name) == [1, 2])
   }
 
-  @Test func memoryThatIsNotAlignedIsWrittenTheOrdinaryWay() throws {
+  @Test func `memory that is not aligned is written the ordinary way`() throws {
     // Given a body long enough for direct writes, in memory at an odd address
     let bytes = SinkFixture.pattern(9 << 20)
     var writer = try FileWriter(try FileTarget(directory.path("body")), bytesExpected: 9 << 20)
@@ -125,7 +125,7 @@ struct FileWriterTests {
     #expect(directory.bytes("body") == bytes)
   }
 
-  @Test func blocksSetAsideForMoreThanCameAreGivenBack() throws {
+  @Test func `blocks set aside for more than came are given back`() throws {
     try write([1, 2, 3], to: "body", expected: 64 << 20)
     var status = stat()
     try #require(unsafe stat(directory.path("body"), &status) == 0)

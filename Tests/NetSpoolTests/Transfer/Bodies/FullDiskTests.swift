@@ -19,7 +19,7 @@ struct FullDiskTests {
   }
 
   @Test(.enabled(if: TinyDisk() != nil), arguments: [nil, Int64(2 << 20), Int64(16 << 20)])
-  func aFullDiskLeavesTheOldFile(expected: Int64?) throws {
+  func `a full disk leaves the old file`(expected: Int64?) throws {
     // Given a disk of 1 MiB with an old file
     let disk = try #require(TinyDisk())
     disk.directory.put("body", [1, 2, 3])
@@ -39,7 +39,7 @@ struct FullDiskTests {
   }
 
   @Test(.enabled(if: TinyDisk() != nil))
-  func anAppendThatDoesNotFitIsCutBack() throws {
+  func `an append that does not fit is cut back`() throws {
     let disk = try #require(TinyDisk())
     disk.directory.put("body", [1, 2, 3])
     let loop = try SinkLoop()
@@ -51,7 +51,7 @@ struct FullDiskTests {
     worker.stop()
   }
 
-  @Test func aFileSizeLimitIsAFailureAndNoSignal() async {
+  @Test func `a file size limit is a failure and no signal`() async {
     // In a process of its own: the limit is the whole process's, and SIGXFSZ would end it
     await #expect(processExitsWith: .success) {
       let directory = try SinkDirectory()
