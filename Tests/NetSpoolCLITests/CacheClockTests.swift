@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// Fetches with the cache's clock in the test's hand.
 @Suite(.ownThreads) struct CacheClockTests {

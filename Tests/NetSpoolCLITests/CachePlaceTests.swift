@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct CachePlaceTests {
   @Test(

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// What can only be seen from outside a process, or would change it for the other tests.
 @Suite(.ownThreads) struct ChildProcessTests {
@@ -20,10 +21,10 @@ import Testing
       bench.sources = [.file(bench.scratch["million"])]
       bench.plan.namesOutputs = true
       try bench.writeFiles()
-      let before = try residentMiB()
+      let before = residentMiB()
       var peak = before
       bench.reactor.duringWait = { _ in
-        peak = max(peak, (try? residentMiB()) ?? .infinity)
+        peak = max(peak, residentMiB())
       }
       let end = try bench.run()
       precondition(end.summary.list.lines == repeats * 5_000 && end.summary.done == 5_000)
@@ -34,9 +35,9 @@ import Testing
   @Test func `a spilled ledger leaves memory flat`() async {
     await #expect(processExitsWith: .success) {
       let ledger = Ledger(directory: "/tmp", framesMax: 64)
-      let before = try residentMiB()
+      let before = residentMiB()
       for number in 0..<50_000 { try ledger.insert(Fingerprint(.line, String(number))) }
-      let grown = try residentMiB() - before
+      let grown = residentMiB() - before
       precondition(grown < 3 || keepsFreedMemory, "grew by \(grown) MiB")
     }
   }
@@ -109,12 +110,7 @@ import Testing
   }
 }
 
-private func residentMiB() throws -> Double {
-  let statm = LineReader(try Descriptor(opening: "/proc/self/statm", O_RDONLY), lineBytesMax: 1_000)
-  guard case .line(let range) = try statm.next() else { return .infinity }
-  let fields = String(decoding: statm[range], as: UTF8.self).split(separator: " ")
-  return Double(Int(fields[1])! * sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
-}
+private func residentMiB() -> Double { Double(MemoryUse.resident) / 1_048_576 }
 
 /// A switch, and the thread that watches for it. Signals go to that thread alone: the other threads of a
 /// test's process were there before it, and do not block them.

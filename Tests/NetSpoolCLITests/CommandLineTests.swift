@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct CommandLineTests {
   @Test func `every fetch option is understood`() throws {

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct FetchJobTests {
   @Test func `fetches every line once and skips repeats`() throws {
@@ -65,7 +66,7 @@ import Testing
     try bench.writeFiles()
     bench.fetcher.answer = { $0.id == 0 ? .ok() : .status($0.id == 1 ? 404 : 503) }
     _ = try bench.run()
-    #expect(try bench.scratch.read("failed.txt") == "http://h/2\tb\nhttp://h/3\tc\n")
+    #expect(try bench.scratch.text("failed.txt") == "http://h/2\tb\nhttp://h/3\tc\n")
     let reader = try ResultsReader(bench.scratch["results.jsonl"])
     var outcomes: [String] = []
     while case .record(let record) = try reader.next() { outcomes.append(record.outcome.rawValue) }
@@ -106,8 +107,8 @@ import Testing
     #expect(end.summary.done == 5)
     #expect(end.summary.cancelled == 15)
     #expect(bench.fetcher.startCount == 20)
-    #expect(try bench.scratch.read("results.jsonl").split(separator: "\n").count == 5)
-    #expect(try bench.scratch.read("failed.txt").isEmpty)
+    #expect(try bench.scratch.text("results.jsonl").split(separator: "\n").count == 5)
+    #expect(try bench.scratch.text("failed.txt").isEmpty)
   }
 
   @Test func `the second signal quits`() throws {
@@ -209,7 +210,7 @@ import Testing
     let end = try bench.run()
     #expect(end.status == .localIO)
     #expect(end.summary.started < 3_000)
-    #expect(try bench.scratch.read("failed.txt").split(separator: "\n").count == end.summary.failed)
+    #expect(try bench.scratch.text("failed.txt").split(separator: "\n").count == end.summary.failed)
     #expect(bench.messages.contains { $0.contains("cannot write /dev/full: No space left on device") })
   }
 
@@ -237,7 +238,7 @@ import Testing
     try bench.writeFiles()
     var seen: [Int] = []
     bench.reactor.duringWait = { _ in
-      seen.append((try? bench.scratch.read("results.jsonl").split(separator: "\n").count) ?? -1)
+      seen.append((try? bench.scratch.text("results.jsonl").split(separator: "\n").count) ?? -1)
     }
     _ = try bench.run()
     #expect(Set(seen).count > 5, "\(seen)")

@@ -2,12 +2,13 @@ import ArgumentParser
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite(.ownThreads) struct FetchRunTests {
-  private let scratch: Scratch
+  private let scratch: TestFolder
   private let fetcher = GateFetcher()
 
-  init() throws { scratch = try Scratch() }
+  init() throws { scratch = try TestFolder() }
 
   private func run(
     _ arguments: [String], environment: [String: String] = [:]
@@ -32,7 +33,7 @@ import Testing
     #expect(FileStatus(path: scratch["a/b"]) != nil)
     #expect(messages.contains("done: 2 (2 from the cache), 2.0 KiB"))
     #expect(messages.contains("failed: 1 for good (status 404: 1)"))
-    #expect(try scratch.read("f") == "http://h/2\t2\n")
+    #expect(try scratch.text("f") == "http://h/2\t2\n")
   }
 
   @Test func `a second run with resume tries only the failed`() throws {
@@ -66,7 +67,7 @@ import Testing
       #expect(end.messages.hasPrefix("netspool: "))
     }
     #expect(fetcher.startCount == 0)
-    #expect(try scratch.read("list") == "http://h/1\n")
+    #expect(try scratch.text("list") == "http://h/1\n")
   }
 
   @Test func `shards of a shared folder never share a name`() throws {

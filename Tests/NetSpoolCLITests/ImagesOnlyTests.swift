@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `--images-only` as users meet it.
 @Suite(.ownThreads) struct ToolImagesTests {
@@ -82,7 +83,7 @@ import Testing
 
 @Suite struct ImageGateTests {
   @Test func `bodies land beside their target under names of their own`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let gate = try ImageGate(temporaryIn: scratch.path)
     let names = (0..<100).map { _ in gate.landing(for: "/a/b/c.png") }
     #expect(Set(names).count == 100)
@@ -94,7 +95,7 @@ import Testing
   }
 
   @Test func `every cut of an image is refused`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let gate = try ImageGate(temporaryIn: nil)
     let image = Thumbnail.png(7)
     for length in Array(stride(from: 0, to: image.count, by: 7)) + [image.count - 1, image.count] {
@@ -109,7 +110,7 @@ import Testing
   }
 
   @Test func `a body that never came is no image`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let gate = try ImageGate(temporaryIn: nil)
     #expect(judged(gate, scratch["nothing"], nil) == .refused(reason: "notAnImage"))
     gate.close()

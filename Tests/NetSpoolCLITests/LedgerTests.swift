@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct LedgerTests {
   private func key(_ number: Int) -> Fingerprint { Fingerprint(.line, "http://h/\(number)") }

@@ -2,10 +2,11 @@ import Glibc
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct ListReaderTests {
   private func pulls(_ bytes: [UInt8]) throws -> [ListReader.Pull] {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let reader = try ListReader([.file(try scratch.write("l", bytes))])
     return try all(reader)
   }
@@ -106,7 +107,7 @@ import Testing
   }
 
   @Test func `reads sources in order and knows how far it is`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let one = try scratch.write("one", "http://h/1\nhttp://h/2")
     let two = try scratch.write("two", "http://h/3\n")
     let reader = try ListReader(
@@ -118,7 +119,7 @@ import Testing
   }
 
   @Test func `does not wait for a slow pipe`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let path = scratch["fifo"]
     #expect(unsafe mkfifo(path, 0o600) == 0)
     var writer: Descriptor? = try Descriptor(opening: path, O_RDWR)
@@ -136,7 +137,7 @@ import Testing
   }
 
   @Test func `names the list that cannot be read`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let missing = scratch["missing"]
     let failure = #expect(throws: IOFailure.self) { try ListReader([.file(missing)]) }
     #expect(failure?.description == "cannot open \(missing): No such file or directory")

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct OutputNameTests {
   @Test(arguments: [

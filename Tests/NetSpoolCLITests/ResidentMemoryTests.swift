@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct ResidentMemoryTests {
   private static let library = "                     /usr/lib/libc.so.6"
@@ -34,23 +35,10 @@ import Testing
 
   @Test func `less is resident and the program goes on`() async {
     await #expect(processExitsWith: .success) {
-      let before = residentBytesOfFiles()
+      let before = MemoryUse.ofFiles
       ResidentMemory.shrink()
-      let after = residentBytesOfFiles()
+      let after = MemoryUse.ofFiles
       precondition(after > 0 && after < before, "\(before) before, \(after) after")
     }
   }
-}
-
-/// What this process has in memory of files (proc(5), `RssFile` of status).
-private func residentBytesOfFiles() -> Int {
-  guard let file = unsafe fopen("/proc/self/status", "r") else { return 0 }
-  defer { unsafe fclose(file) }
-  var line = [CChar](repeating: 0, count: 512)
-  while unsafe fgets(&line, Int32(line.count), file) != nil {
-    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    let words = text.split(whereSeparator: \.isWhitespace)
-    if words.first == "RssFile:", words.count > 1 { return (Int(words[1]) ?? 0) << 10 }
-  }
-  return 0
 }

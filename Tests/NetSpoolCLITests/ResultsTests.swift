@@ -2,13 +2,14 @@ import Glibc
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct ResultsTests {
   private let done = #"{"url":"http://h/1","output":"a","outcome":"done"}"#
   private let failed = #"{"url":"http://h/2","outcome":"failed-for-now"}"#
 
   private func resumption(_ text: String) throws -> (ResultsReader.Resumption, Ledger) {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let ledger = Ledger()
     return (try ResultsReader.markDone(in: try scratch.write("r", text), ledger), ledger)
   }
@@ -21,12 +22,12 @@ import Testing
   }
 
   @Test func `a missing file is an empty one`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     #expect(try ResultsReader.markDone(in: scratch["none"], Ledger()) == ResultsReader.Resumption())
   }
 
   @Test func `goes on after every possible cut`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let whole = Array("\(done)\n\(failed)\n".utf8)
     for length in 0...whole.count {
       let path = try scratch.write("r", Array(whole.prefix(length)))
@@ -49,7 +50,7 @@ import Testing
   }
 
   @Test func `the failed file is a list`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let writer = FailedWriter(try OutputFile.create(scratch["f"]))
     try writer.write(url: "http://h/1", output: "d/a b.png")
     try writer.write(url: "http://h/2", output: nil)
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test func `the last result of a URL counts`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let one = try scratch.write(
       "1", line("a", "failed") + line("b", "failed-for-now") + line("c", "done") + "x\n")
     let two = try scratch.write("2", line("b", "done", bytes: 5) + line("a", "failed-for-now") + #"{"url":"#)
@@ -89,19 +90,19 @@ import Testing
     #expect(totals.summary.failedForGood == 0)
     #expect(totals.summary.bytes == 6)
     #expect(
-      try scratch.read("m") == line("c", "done") + line("b", "done", bytes: 5) + line("a", "failed-for-now"))
-    #expect(try scratch.read("f") == "a\n")
+      try scratch.text("m") == line("c", "done") + line("b", "done", bytes: 5) + line("a", "failed-for-now"))
+    #expect(try scratch.text("f") == "a\n")
     #expect(totals.text.contains("2  replaced by later results"))
   }
 
   @Test func `merging a merged file changes nothing`() throws {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let one = try scratch.write(
       "1", (0..<50).map { line("u\($0 % 20)", $0 % 3 == 0 ? "done" : "failed") }.joined())
     _ = try ReportMerge(paths: [one, one], ledger: Ledger()).run(merged: try OutputFile.create(scratch["m"]))
     _ = try ReportMerge(paths: [scratch["m"]], ledger: Ledger()).run(
       merged: try OutputFile.create(scratch["n"]))
-    #expect(try scratch.read("m") == scratch.read("n"))
-    #expect(try scratch.read("m").split(separator: "\n").count == 20)
+    #expect(try scratch.text("m") == scratch.text("n"))
+    #expect(try scratch.text("m").split(separator: "\n").count == 20)
   }
 }

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool cache`, `get --cached` and what `doctor` says of the cache.
 @Suite(.ownThreads) struct ToolCacheCommandTests {

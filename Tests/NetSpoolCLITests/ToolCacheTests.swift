@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool fetch` and the cache, as users meet it.
 @Suite(.ownThreads) struct ToolCacheTests {

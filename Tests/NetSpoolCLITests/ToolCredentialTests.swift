@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool get --user` as users run it.
 @Suite(.ownThreads) struct ToolCredentialTests {

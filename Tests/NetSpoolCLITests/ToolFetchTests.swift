@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool fetch` as users run it: the built program against an origin.
 @Suite(.ownThreads) struct ToolFetchTests {

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool post --freeze`: what was accepted is sent, whatever becomes of the process.
 @Suite(.ownThreads) struct ToolFreezeTests {

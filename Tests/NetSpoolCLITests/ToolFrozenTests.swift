@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool frozen` and what `doctor` says of the store.
 @Suite(.ownThreads) struct ToolFrozenTests {

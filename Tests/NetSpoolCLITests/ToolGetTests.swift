@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool get` and `doctor` as users run them.
 @Suite(.ownThreads) struct ToolGetTests {

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool post` as users run it, without freezing.
 @Suite(.ownThreads) struct ToolPostTests {

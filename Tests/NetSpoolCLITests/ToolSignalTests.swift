@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// What a Ctrl-C does to a running `netspool fetch`.
 @Suite(.ownThreads) struct ToolSignalTests {

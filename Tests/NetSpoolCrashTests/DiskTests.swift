@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import TestSupport
 @testable import netspool_crash
 
 /// The file system that loses what was not synced.
@@ -16,7 +17,7 @@ struct DiskTests {
   private func left(_ events: [Trace.Event], share: Double, unit: Int = 512, seed: UInt64 = 1) throws
     -> [UInt8]?
   {
-    let folder = try CrashFolder(in: CrashFolder.fastBase)
+    let folder = try TestFolder(in: TestFiles.fast)
     var disk = Disk()
     for event in events { disk.take(event) }
     var random = SplitMix64(seed: seed)

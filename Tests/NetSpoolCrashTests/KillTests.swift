@@ -1,5 +1,6 @@
 import Testing
 
+@testable import TestSupport
 @testable import netspool_crash
 
 /// Programs that freeze requests, killed. Serial, because each of them wants to be killed at moments of its own.
@@ -11,10 +12,10 @@ import Testing
   }
 
   @Test func `nothing is lost when a process is killed at any moment`() throws {
-    try play("kill", "--cycles", CrashProgram.isLong ? "1000" : "20")
+    try play("kill", "--cycles", LongRun.isOn ? "1000" : "20")
   }
 
   @Test func `nothing is lost when a process is killed at a known place`() throws {
-    try play("points", "--rounds", CrashProgram.isLong ? "50" : "1")
+    try play("points", "--rounds", LongRun.isOn ? "50" : "1")
   }
 }

@@ -1,11 +1,12 @@
 import Testing
 
+@testable import TestSupport
 @testable import netspool_crash
 
 /// What a power loss leaves of a frozen store.
 struct PowerTests {
   @Test func `nothing that was said to be accepted is lost`() throws {
-    let states = CrashProgram.isLong ? "10000" : "200"
+    let states = LongRun.isOn ? "10000" : "200"
     let (end, output) = try CrashProgram.run("power", "--states", states)
     #expect(end == .exited(0), "\(output)")
     #expect(output.contains("\(states) states"), "\(output)")

@@ -5,6 +5,8 @@ import NetSpoolFoundation
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("What a body can be read as")
 struct AccessorTests {
   /// A body, and which accessors give something for it.

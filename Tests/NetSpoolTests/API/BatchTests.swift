@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite(.timeLimit(.minutes(10))) struct BatchTests {
   @Test func `ten thousand with three in a hundred errors have one ending, in their order`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(64) }) { engine, origin in

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// What closures may do: everything.
 @Suite(.timeLimit(.minutes(10))) struct CallbackTests {
   /// Where user code runs.

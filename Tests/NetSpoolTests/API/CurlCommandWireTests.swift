@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// The command is run by the real curl; what arrives must be what the operation itself sends.
 @Suite("The curl command of an operation", .enabled(if: findProgram("curl") != nil, "curl is not installed"))
 struct CurlCommandWireTests {
@@ -40,11 +42,11 @@ struct CurlCommandWireTests {
         .bytes((0...255).map { UInt8($0) }, contentType: "application/x-own"))
     },
     Sample(name: "file") { wire, folder in
-      wire.operation("/a", .put).setBody(.file(try folder.add("it's a file", BodyPattern.bytes(70_000))))
+      wire.operation("/a", .put).setBody(.file(try folder.write("it's a file", BodyPattern.bytes(70_000))))
     },
     Sample(name: "multipart") { wire, folder in
       wire.operation("/a").addFile(
-        try folder.add("a;b,c.txt", Array("text".utf8)), forKey: "f", mimeType: "text/x-a"
+        try folder.write("a;b,c.txt", Array("text".utf8)), forKey: "f", mimeType: "text/x-a"
       )
       .addData(Array("it's; \"quoted\"\n@x".utf8), forKey: "t").addData(
         [1, 2, 255], forKey: "b", mimeType: "image/png", fileName: "b.png")

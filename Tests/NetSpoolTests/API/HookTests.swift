@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite(.timeLimit(.minutes(10))) struct HookTests {
   @Test func `prepare changes what is sent, once`() async throws {
     try await withEngine({ configuration in

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite(.timeLimit(.minutes(10))) struct PrefetchTests {
   @Test func `every URL has its outcome, and no more are pulled than fit`() async throws {
     let count = LongRun.isOn ? 100_000 : 10_000

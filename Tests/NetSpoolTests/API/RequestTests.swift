@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// What arrives at the origin.
 @Suite(.timeLimit(.minutes(10))) struct RequestTests {
   @Test func `the engine's headers go with every request, and the request's own win`() async throws {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("An answer as its user sees it")
 struct ResponseTests {
   struct Text: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Cache-Control in responses (RFC 9111 section 5.2.2).
 struct CacheControlTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The stored form, and what hostile bytes make of it.
 struct CacheEncodingTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Which requests share an entry (RFC 9111 section 2, RFC 3986 section 6.2.2), and whose.
 struct CacheKeyEncodingTests {

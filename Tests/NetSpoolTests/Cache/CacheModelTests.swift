@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Random answers against a second, naive model: it is given what was meant, the rules under test only the
 /// text of it.

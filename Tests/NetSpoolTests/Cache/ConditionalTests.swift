@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("A caller's own conditional request")
 struct ConditionalTests {
   @Test func `gets the plain 304 and hears of it`() async throws {
@@ -10,13 +12,13 @@ struct ConditionalTests {
         request.header("If-None-Match") == "\"v1\""
           ? Answer(status: 304, headers: ["ETag": "\"v1\""]) : Answer.text("hello")
       }
-      let events = Collected<String>()
+      let events = Journal<String>()
       let operation = wire.operation("/a").setHeader("If-None-Match", "\"v1\"")
-        .onNotModified { events.append("notModified") }
-        .onCompletion { events.append("completion \($0.status)") }.onError { events.append("error \($0)") }
+        .onNotModified { events.add("notModified") }
+        .onCompletion { events.add("completion \($0.status)") }.onError { events.add("error \($0)") }
       let answer = try await wire.answer(operation)
       #expect(answer.status == 304 && answer.headers["ETag"] == "\"v1\"" && answer.body.isEmpty)
-      #expect(events.all == ["notModified", "completion 304"])
+      #expect(events.entries == ["notModified", "completion 304"])
     }
   }
 

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// A hit needs neither network nor loop, and yet behaves like every other answer.
 @Suite(.timeLimit(.minutes(10))) struct HitDeliveryTests {
@@ -155,7 +156,7 @@ import Testing
   @Test(arguments: Target.allCases) func `shutting down waits until hits are delivered`(_ target: Target)
     async throws
   {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     var settings = CacheConfiguration()
     settings.directory = folder.path
     try await withEngine { [settings] other, origin in

@@ -3,6 +3,8 @@ import NetSpoolTesting
 import Synchronization
 import Testing
 
+@testable import TestSupport
+
 /// What MKNetworkKit got wrong, one test for each.
 @Suite(.timeLimit(.minutes(10))) struct AncestorDefectTests {
   // MARK: Frozen requests
@@ -144,7 +146,7 @@ import Testing
   // MARK: The cache
 
   @Test func `what must not be stored is not on the disk`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try await withCache {
       $0.directory = folder.path
     } _: { engine, origin, _ in

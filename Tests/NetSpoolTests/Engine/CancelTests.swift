@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Cancelling: whenever it comes, there is one ending.
 @Suite(.timeLimit(.minutes(10))) struct CancelTests {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// 12 carriers of a secret, 3 ways to another origin, 5 statuses: 180 cells. The client certificate has its own test.
 @Suite("Redirects to another origin leave credentials behind", .needsNginx)
 struct CredentialCellTests {

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Where closures run.
 @Suite(.timeLimit(.minutes(10))) struct DeliveryTests {

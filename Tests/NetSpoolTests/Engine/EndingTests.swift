@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// An operation ends exactly once, and everybody who asked hears of it.
 @Suite(.timeLimit(.minutes(10))) struct EndingTests {
   @Test func `states come in order and end with the operation`() async throws {

@@ -5,6 +5,8 @@ import NetSpoolTesting
 import Synchronization
 import Testing
 
+@testable import TestSupport
+
 /// One exchange that something is done to, at one of its points.
 struct Interference: Sendable {
   /// In the order in which an exchange goes through them.
@@ -20,7 +22,7 @@ struct Interference: Sendable {
   let seed: UInt64
 
   func run() async throws {
-    var random = SeededRandom(seed: seed)
+    var random = SplitMix64(seed: seed)
     let isOnLoop = random.chance(50)
     try await withEngine(
       { $0.delivery = isOnLoop ? .loopThread : .serialQueue }, queue: { $0.sizing = .fixed(4) }
@@ -142,7 +144,7 @@ extension Interference {
       case .trailers: #expect(await origin.waitForWaiting("trailers", 1))
       case .connecting: break
       case .handshake:
-        let hello = try await onOwnThread { [listening] in
+        let hello = try await blocking { [listening] in
           try listening?.accepted(before: .generous).read(before: .generous)
         }
         #expect(hello?.first == 22)  // a handshake's record: RFC 8446 section 5.1

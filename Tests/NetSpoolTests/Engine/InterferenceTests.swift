@@ -1,5 +1,7 @@
 import Testing
 
+@testable import TestSupport
+
 /// Whatever is done at whatever point of an exchange, each operation ends once. A seed says what chance does.
 @Suite("Interference", .timeLimit(.minutes(30)))
 struct InterferenceTests {

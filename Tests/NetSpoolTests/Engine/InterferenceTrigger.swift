@@ -1,6 +1,8 @@
 import NetSpool
 import Synchronization
 
+@testable import TestSupport
+
 /// Does what it was armed with, once, when an exchange comes to its point. It is the exchange's stream as well, for the
 /// points that only a stream sees.
 final class InterferenceTrigger: Sendable {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Redirects, method by status (RFC 9110 section 15.4)")
 struct RedirectMatrixTests {
   struct Cell: Sendable, CustomTestStringConvertible {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Redirects to another origin")
 struct RedirectSecretsTests {
   static let secret = "S3CR3T"

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
   /// Lets the engine have an idle connection that the origin has just closed, as far as it can be known.
   private func withDeadConnection(

@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct ShutDownTests {
   @Test(arguments: [0, 1, 10_000]) func `with so many under way each has one ending, soon`(count: Int)

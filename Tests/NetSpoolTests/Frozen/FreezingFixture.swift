@@ -2,14 +2,16 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// A store of frozen requests that outlives its engines, and an origin for them.
 final class FreezingFixture: Sendable {
-  let folder: TemporaryFolder
+  let folder: TestFolder
   let origin: ScriptedOrigin
   let configuration: FreezeConfiguration
 
   init(_ change: (inout FreezeConfiguration) -> Void = { _ in }) throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
     origin = try ScriptedOrigin()
     var configuration = FreezeConfiguration()
     configuration.directory = folder.path + "/frozen"

@@ -1,6 +1,8 @@
 import NetSpool
 import Testing
 
+@testable import TestSupport
+
 /// Frozen requests and a cable that is pulled, in network namespaces of each test's own.
 @Suite(
   .enabled(if: Namespace.isPossible, "needs unshare(1) with network namespaces, and ip(8)"),
@@ -12,7 +14,7 @@ struct FreezingLinkTests {
   ) async throws {
     try await Namespace.run("FreezingLinkTests", name: name, seconds: seconds) {
       let neighbour = try Neighbour()
-      let folder = try TemporaryFolder()
+      let folder = try TestFolder()
       try await withQueue { queue in
         var configuration = NetworkEngine.Configuration()
         configuration.scheme = .http

@@ -3,6 +3,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// What cannot be kept is refused before anything is stored or sent; what must not be written is not.
 @Suite(.timeLimit(.minutes(10))) struct FreezingRefusalTests {
   @Test func `a request that changes nothing is sent like any other`() async throws {
@@ -61,7 +63,7 @@ import Testing
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let path = folder.path + "/letter"
     try TestFiles.write("as it was".utf8, to: path)
     try await fixture.live { engine in

@@ -3,6 +3,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// What programs need that show a store to people: looking without sending, and without changing.
 @Suite(.timeLimit(.minutes(10))) struct FreezingStoreTests {
   @Test func `only what may be sent is sent`() async throws {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// One flag, and a request is kept until it has been answered.
 @Suite(.timeLimit(.minutes(10))) struct FreezingTests {
   @Test func `is sent at once when it can be`() async throws {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// What is written is what is read, and what was not written is not read.
 struct FrozenEncodingTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The table holds what a dictionary would, in order.
 struct FrozenTableTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Clocks that are set, and time that passes while nobody looks.
 struct FrozenTimeTests {

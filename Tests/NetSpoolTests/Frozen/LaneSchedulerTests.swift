@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Whose turn it is. Times in seconds.
 struct LaneSchedulerTests {

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Sources of bodies")
 struct BodySourceTests {
@@ -50,7 +51,7 @@ struct FileSourceTests {
 
   @Test(arguments: [1, 3, 10, 64])
   func `a file comes whole for every buffer size, and again after a rewind`(bufferBytes: Int) throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let source = try source(try directory.write("f", Array(0..<10)))
     defer { source.close() }
     #expect(source.length == 10)
@@ -61,7 +62,7 @@ struct FileSourceTests {
   }
 
   @Test func `an empty file is an empty body`() throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let source = try source(try directory.write("f", []))
     defer { source.close() }
     try source.open()
@@ -73,7 +74,7 @@ struct FileSourceTests {
   @Test(arguments: Edit.allCases)
   func `an edit between enqueue and send is found before a byte is sent`(edit: Edit) throws {
     // Given
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let path = try directory.write("f", [1, 2, 3])
     try directory.touch("f", seconds: 1000)
     let source = try source(path)
@@ -102,7 +103,7 @@ struct FileSourceTests {
   func `an edit while it is sent holds back the last byte`(
     edit: Edit, code: NetworkError.Code, reason: String
   ) throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let path = try directory.write("f", [1, 2, 3])
     try directory.touch("f", seconds: 1000)
     let source = try source(path)
@@ -122,7 +123,7 @@ struct FileSourceTests {
   }
 
   @Test func `missing, a directory, a FIFO: refused with the error number, without waiting`() throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let fifo = try directory.write("fifo", [])
     try directory.replaceByFIFO("fifo")
     let rows = [
@@ -138,7 +139,7 @@ struct FileSourceTests {
   }
 
   @Test func `a FIFO or nothing in the place of the file does not hold the loop`() throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let path = try directory.write("f", [1])
     let source = try source(path)
     defer { source.close() }
@@ -149,7 +150,7 @@ struct FileSourceTests {
   }
 
   @Test func `a closed source has no descriptor left, and reading it fails`() throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let source = try source(try directory.write("f", [1]))
     try source.open()
     source.close()

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Requests as curl commands")
 struct CurlCommandTests {
@@ -97,7 +98,7 @@ struct CurlCommandTests {
   @Test func `sh gives curl the same bytes that the request would send, for what no argument can hold`()
     throws
   {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let path = try directory.write("it's", [0, 1, 2])
     var multipart = Multipart()
     multipart.addData([0, 0x1B, 255], forKey: "a=b")
@@ -120,7 +121,7 @@ struct CurlCommandTests {
 
   @Test func `hostile strings reach curl's argv unchanged, and nothing of them is run (seed 20)`() throws {
     // Given
-    var numbers = SeededNumbers(seed: 20)
+    var numbers = SplitMix64(seed: 20)
     var commands: [String] = []
     var expected: [[String]] = []
     for _ in 0..<400 {
@@ -153,7 +154,7 @@ struct CurlCommandTests {
     "\u{FFFD}",
   ]
 
-  private static func hostileText(_ numbers: inout SeededNumbers, lineEnds: Bool = true) -> String {
+  private static func hostileText(_ numbers: inout SplitMix64, lineEnds: Bool = true) -> String {
     (0..<Int.random(in: 0...8, using: &numbers)).map { _ in
       let piece = hostilePieces.randomElement(using: &numbers)!
       return piece == "\n" && !lineEnds ? " " : piece

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// One clean base name from hostile text.
 struct FileNameTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// RFC 9110 section 5.6.7.
 struct HTTPDateTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The same answer in other pieces, and answers that were damaged.
 struct HeaderParserSplitTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Multipart bodies")
 struct MultipartTests {
@@ -32,8 +33,8 @@ struct MultipartTests {
   @Test(arguments: [1, 7, 64, 4096, 65_536])
   func `a receiver finds what was put in, whatever the read size`(bufferBytes: Int) throws {
     // Given: a file, and a field that holds the whole body of another form, boundary and all
-    let directory = try ScratchDirectory()
-    var numbers = SeededNumbers(seed: 42)
+    let directory = try TestFolder()
+    var numbers = SplitMix64(seed: 42)
     let content = (0..<10_000).map { _ in UInt8.random(in: 0...255, using: &numbers) }
     var other = Multipart()
     other.addData(Array("inner".utf8), forKey: "x")
@@ -61,7 +62,7 @@ struct MultipartTests {
   }
 
   @Test func `a rewound source gives the same bytes, from any point`() throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     var multipart = Multipart()
     multipart.addData([1, 2, 3], forKey: "a")
     multipart.addFile(try directory.write("f", Array(0...200)), forKey: "f")
@@ -78,7 +79,7 @@ struct MultipartTests {
   }
 
   @Test func `the length of a sparse 4 GiB file is known without reading it`() throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let path = try directory.write("huge", [])
     let file = try FileDescriptor(opening: path, flags: 1 /* O_WRONLY */)
     _ = try put([1], file, at: 4 << 30)
@@ -91,15 +92,15 @@ struct MultipartTests {
     let boundaries = Set((0..<1000).map { _ in Multipart().boundary })
     #expect(boundaries.count == 1000)
     #expect(boundaries.allSatisfy { $0.utf8.count == 41 && $0.utf8.allSatisfy(\.isTokenByte) })
-    var numbers = SeededNumbers(seed: 1)
-    var again = SeededNumbers(seed: 1)
+    var numbers = SplitMix64(seed: 1)
+    var again = SplitMix64(seed: 1)
     #expect(Multipart(using: &numbers).boundary == Multipart(using: &again).boundary)
   }
 
   @Test func `a missing or edited file fails the request before its first byte, though it is the last part`()
     throws
   {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     var multipart = Multipart()
     multipart.addData([1], forKey: "a")
     multipart.addFile("\(directory.path)/absent", forKey: "f")

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Redaction")
 struct RedactionTests {
@@ -80,7 +81,7 @@ struct RedactionTests {
   }
 
   @Test func `no input makes it trap (seed 7)`() {
-    var numbers = SeededNumbers(seed: 7)
+    var numbers = SplitMix64(seed: 7)
     let alphabet = Array("ab:/@?#&;=%7\\\"{}[],\n é[]token".unicodeScalars)
     for _ in 0..<5000 {
       var text = ""

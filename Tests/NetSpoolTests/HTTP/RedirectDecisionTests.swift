@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Which request follows a 3xx (RFC 9110 section 15.4).
 struct RedirectDecisionTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Which request fields go along.
 struct RedirectFieldsTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Mark, label, UTF-8; what cannot be read is replaced and said so.
 struct TextDecodingTests {

@@ -3,6 +3,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Out of descriptors")
 struct DescriptorLimitTests {
   @Test func `fails what cannot open and recovers`() async {
@@ -43,7 +45,7 @@ struct DescriptorLimitTests {
   @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
-      let path = folder.path("a")
+      let path = folder["a"]
       try await withWire { wire in
         wire.origin.fallback(.text("ok"))
         _ = try await wire.answer(wire.operation("/warm"))

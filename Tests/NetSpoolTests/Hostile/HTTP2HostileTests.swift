@@ -1,6 +1,8 @@
 import NetSpool
 import Testing
 
+@testable import TestSupport
+
 // One after the other: they count what reaches the one server.
 @Suite("A hostile HTTP/2 server", .needsPython, .serialized)
 struct HTTP2HostileTests {

@@ -1,6 +1,8 @@
 import NetSpool
 import Testing
 
+@testable import TestSupport
+
 @Suite("Memory under a hostile HTTP/2 server", .needsPython)
 struct HTTP2MemoryTests {
   private static let names = [
@@ -29,10 +31,10 @@ struct HTTP2MemoryTests {
         for name in HTTP2MemoryTests.names {
           // The body that may be kept is no surprise; the rest must be.
           let allowed = (name == "body_endless" ? 12 : 8) << 20
-          forgetPeak()
-          let before = residentBytes()
+          MemoryUse.forgetPeak()
+          let before = MemoryUse.resident
           await meet(name)
-          #expect(peakBytes() - before <= allowed, "\(name): \((peakBytes() - before) >> 10) KiB")
+          #expect(MemoryUse.peak - before <= allowed, "\(name): \((MemoryUse.peak - before) >> 10) KiB")
         }
       }
       server.stop()

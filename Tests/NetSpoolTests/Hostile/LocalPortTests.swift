@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Out of local ports", .needsNamespaces, InNamespace())
 struct LocalPortTests {
   @Test func `fails what finds no port and recovers`() async throws {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("A handshake through a bad network", .needsNginx)
 struct TLSFaultTests {
   enum Fault: CaseIterable, Sendable { case reset, end, silence }

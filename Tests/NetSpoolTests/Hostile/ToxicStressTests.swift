@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// Thousands of operations through networks whose faults change all the time, to an origin that has its own.
 @Suite struct ToxicStressTests {
   private static let count = LongRun.isOn ? 100_000 : 2_000
@@ -20,7 +22,7 @@ import Testing
         $0.delivery = .loopThread
       }
       let tally = Tally()
-      var random = SeededRandom(seed: seed)
+      var random = SplitMix64(seed: seed)
       for enqueued in stride(from: 0, to: Self.count, by: Self.wave) {
         // Given other toxics for each wave, while earlier ones are still on their way
         for proxy in proxies { try change(proxy, &random) }
@@ -71,7 +73,7 @@ import Testing
     "/error", "/reset", "/cut", "/hangup", "/garbage", "/loop", "/chunk", "/coding",
   ]
 
-  private func make(_ engine: NetworkEngine, _ proxy: FaultProxy, _ random: inout SeededRandom)
+  private func make(_ engine: NetworkEngine, _ proxy: FaultProxy, _ random: inout SplitMix64)
     -> NetworkOperation
   {
     let operation =
@@ -87,7 +89,7 @@ import Testing
   }
 
   /// Down in one wave of eight; otherwise some toxics, each for some connections.
-  private func change(_ proxy: FaultProxy, _ random: inout SeededRandom) throws {
+  private func change(_ proxy: FaultProxy, _ random: inout SplitMix64) throws {
     if random.chance(12) { return proxy.stop() }
     try proxy.start()
     for direction in FaultProxy.Direction.allCases {
@@ -95,7 +97,7 @@ import Testing
     }
   }
 
-  private func toxic(_ random: inout SeededRandom) -> Toxic {
+  private func toxic(_ random: inout SplitMix64) -> Toxic {
     let size = Int(random.next() % 20_000)
     let time = Duration.microseconds(Int64(random.next() % 5_000))
     return switch random.next() % 8 {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Through a bad network")
 struct ToxicTests {
   @Test(.timeLimit(.minutes(10)), arguments: ToxicRow.all)
@@ -54,7 +56,7 @@ struct ToxicTests {
     -> [(NetworkOperation, ToxicRow.Ending)]
   {
     (0..<4).flatMap { copy in
-      let file = FileDownloadStream(path: folder.path("long\(copy)"))
+      let file = FileDownloadStream(path: folder["long\(copy)"])
       return [
         (engine.operation(path: "/short"), row.short),
         (engine.operation(path: "/short", method: .head), row.short),

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// None of these may trap; what comes out has to be sane.
 @Suite("Damaged images")

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 struct WorkerTests {
   /// What ran, in order.
@@ -15,7 +16,7 @@ struct WorkerTests {
   @Test(arguments: [1, 2, 3], [UInt64(1), 2, 3])
   func `jobs of a lane run in their order`(threads: Int, seed: UInt64) throws {
     // Given five lanes and jobs thrown at them at random
-    var random = SinkFixture.Random(seed: seed)
+    var random = SplitMix64(seed: seed)
     let loop = try SinkLoop()
     let worker = loop.makeWorker(threads: threads)
     let lanes = (0..<5).map { _ in Worker.Lane() }

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Egress: where connections may lead")
 struct EgressTests {
   /// Spellings of this machine.

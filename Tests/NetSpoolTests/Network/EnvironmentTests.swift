@@ -3,6 +3,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// What others may have put into the environment, in a process of its own.
 @Suite("The environment")
 struct EnvironmentTests {
@@ -12,10 +14,10 @@ struct EnvironmentTests {
       let proxy = try ScriptedOrigin()
       proxy.fallback(.text("by proxy"))
       let home = try TestFolder()
-      try home.add(".netrc", Array("default login anna password s3cret\n".utf8))
-      try home.add(".curlrc", Array("header = \"X-Injected: yes\"\nproxy = \(proxy.url(""))\n".utf8))
+      try home.write(".netrc", Array("default login anna password s3cret\n".utf8))
+      try home.write(".curlrc", Array("header = \"X-Injected: yes\"\nproxy = \(proxy.url(""))\n".utf8))
       setVariable("HOME", home.path)
-      setVariable("NETRC", home.path(".netrc"))
+      setVariable("NETRC", home[".netrc"])
       for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY"] {
         setVariable(name, proxy.url(""))
       }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct LinkDamperTests {
   private static let up = LinkState(families: [.ipv4], interface: "eth0")

@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Cables pulled and routes taken away, in network namespaces of each test's own.
 @Suite(
@@ -181,7 +182,7 @@ struct LinkTests {
 
   @Test func `the cache stands in without a network`() async throws {
     try await inside {
-      let folder = try TemporaryFolder()
+      let folder = try TestFolder()
       try await withNeighbour { engine, _ in
         var cache = CacheConfiguration()
         cache.directory = folder.path

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct LinkTrackerTests {
   private static let link = NetlinkMessage.Content.link(NetlinkLink(2, "eth0"))

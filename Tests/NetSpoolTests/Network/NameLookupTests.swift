@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Names that are hard to look up", .needsNamespaces, InNamespace())
 struct NameLookupTests {
   @Test func `fails at once when there is no such name`() async throws {

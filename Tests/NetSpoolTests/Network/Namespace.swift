@@ -1,6 +1,8 @@
 import Glibc
 import Testing
 
+@testable import TestSupport
+
 /// A test in a network namespace of its own (network_namespaces(7)), where it is root and may pull cables.
 ///
 /// A namespace of users can only be entered by a process with one thread, and a network's belongs to a thread; so
@@ -53,7 +55,7 @@ enum Namespace {
 
   /// Runs `ip` once with a line for each change: as fast as the kernel can.
   static func batch(_ lines: [String]) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let path = "\(folder.path)/lines"
     try TestFiles.write(lines.joined(separator: "\n").utf8, to: path)
     try ip("-batch \(path)")

@@ -3,6 +3,7 @@ import Glibc
 import Synchronization
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Another machine at the other end of a cable: a network namespace with an address and a small web server.
 ///
@@ -81,7 +82,7 @@ final class Neighbour: Sendable {
 
   /// One request, one answer. A connection without a request gets none.
   private func answer(_ number: Int32) {
-    guard number >= 0, let connection = try? Descriptor(owning: number, from: "accept") else { return }
+    guard number >= 0, let connection = try? TestDescriptor(owning: number, from: "accept") else { return }
     var request: [UInt8] = []
     while !request.suffix(4).elementsEqual("\r\n\r\n".utf8) {
       guard let more = try? connection.read(before: .generous), !more.isEmpty else { return }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct NetlinkReaderTests {
   private typealias Content = NetlinkMessage.Content

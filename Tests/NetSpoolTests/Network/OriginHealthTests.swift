@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct OriginHealthTests {
   private static let second: Int64 = 1_000_000

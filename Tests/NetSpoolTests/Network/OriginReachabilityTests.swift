@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// How an engine's own origin is, as its operations and looks at it find out. All on 127.0.0.1, where no link counts.
 @Suite(.timeLimit(.minutes(10))) struct OriginReachabilityTests {

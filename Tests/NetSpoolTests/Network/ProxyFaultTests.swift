@@ -1,6 +1,8 @@
 import NetSpool
 import Testing
 
+@testable import TestSupport
+
 @Suite("A proxy that does not do what it should", .ownThreads)
 struct ProxyFaultTests {
   /// What it answers to CONNECT before it closes, and what is said of it.
@@ -28,7 +30,7 @@ struct ProxyFaultTests {
     // In a slot before the proxy begins to wait.
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
-      let played = Task { try await onOwnThread { try Self.serveOne(listening, row.answer) } }
+      let played = Task { try await blocking { try Self.serveOne(listening, row.answer) } }
       try await withWire {
         $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
           .authenticated(user: "anna", password: "pr0xy")
@@ -52,7 +54,7 @@ struct ProxyFaultTests {
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
       let answer = "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-      let played = Task { try await onOwnThread { try Self.serveOne(listening, answer) } }
+      let played = Task { try await blocking { try Self.serveOne(listening, answer) } }
       try await withWire {
         $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
       } _: { wire in

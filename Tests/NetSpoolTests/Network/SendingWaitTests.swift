@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// How a part of the engine that holds something back asks whether it may go, and is woken.
 @Suite(.timeLimit(.minutes(10))) struct SendingWaitTests {

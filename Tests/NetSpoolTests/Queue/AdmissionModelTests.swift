@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The queue as one would write it without caring for speed.
 private struct NaiveQueue {

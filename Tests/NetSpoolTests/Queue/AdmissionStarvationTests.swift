@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Nobody waits for ever: not an origin beside a flooded one, not a class beside more urgent ones.
 @Suite struct AdmissionStarvationTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct DependencyGraphTests {
   var graph = DependencyGraph<Int>()

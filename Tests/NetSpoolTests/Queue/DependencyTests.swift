@@ -2,13 +2,15 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite(.timeLimit(.minutes(10))) struct DependencyTests {
   @Test func `a chain runs in its order, whatever order it was enqueued in`() async throws {
     try await withEngine { engine, origin in
       origin.on(prefix: "/", .text("ok"))
       let operations = (0..<200).map { engine.operation(path: "/\($0)") }
       for index in 1..<200 { operations[index].addDependency(operations[index - 1]) }
-      var random = SeededRandom(seed: 7)
+      var random = SplitMix64(seed: 7)
       for operation in operations.shuffled(using: &random) { engine.enqueue(operation) }
       #expect(await operations[199].end().text == "ok")
       #expect(origin.requests.map(\.path) == (0..<200).map { "/\($0)" })

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Against Apache httpd", .needsApache, .ownThreads)
 struct ApacheTests {
   // MARK: The part itself

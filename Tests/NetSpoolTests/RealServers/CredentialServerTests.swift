@@ -1,6 +1,8 @@
 import NetSpool
 import Testing
 
+@testable import TestSupport
+
 @Suite("The server that asks for NTLM and Digest credentials", .needsPython, .ownThreads)
 struct CredentialServerTests {
   @Test func `signs connections in by NTLM`() throws {

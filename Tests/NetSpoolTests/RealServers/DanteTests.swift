@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Through dante", .needsDante, .ownThreads)
 struct DanteTests {
   @Test func `asks for credentials`() throws {

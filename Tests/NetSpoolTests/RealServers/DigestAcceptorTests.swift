@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Digest against an acceptor", .needsPython, .ownThreads)
 struct DigestAcceptorTests {
   static let algorithms = ["MD5", "SHA-256", "MD5-sess", "SHA-256-sess"]

@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite(
   "NTLM against an acceptor", .needsPython, .ownThreads,
@@ -82,7 +83,7 @@ struct NTLMAcceptorTests {
     let server = try CredentialServer()
     let folder = try TestFolder()
     let bytes = BodyPattern.bytes(300_000)
-    let file = try folder.add("body", bytes)
+    let file = try folder.write("body", bytes)
     let sum = try ChildProcess.run(["sha256sum", file]).output.prefix(64)
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/ntlm/a"), method: NetworkRequest.Method(method))

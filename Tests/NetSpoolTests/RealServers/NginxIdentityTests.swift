@@ -1,6 +1,8 @@
 import NetSpool
 import Testing
 
+@testable import TestSupport
+
 @Suite("Client certificates and trust against nginx", .needsNginx)
 struct NginxIdentityTests {
   enum Kind: String, CaseIterable, Sendable { case pem, keyApart, pkcs12 }
@@ -46,10 +48,10 @@ struct NginxIdentityTests {
     let server = try NginxServer.shared()
     let files = server.certificates
     let folder = try TestFolder()
-    let garbage = try folder.add("garbage.pem", Array("0garbage".utf8))
+    let garbage = try folder.write("garbage.pem", Array("0garbage".utf8))
     let credentials: NetworkCredentials =
       switch kind {
-      case "missing": .clientCertificate(path: folder.path("none.pem"))
+      case "missing": .clientCertificate(path: folder["none.pem"])
       case "wrongPassword": .clientCertificate(path: files.clientPKCS12, password: "wrong")
       case "noKey": .clientCertificate(path: files.authority)
       default: .clientCertificate(path: garbage)

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// The adaptive width against the limits that people configure in nginx. Refusals are counted, not seconds.
 @Suite("Against an nginx with limits", .needsNginx, .timeLimit(.minutes(10)))
 struct NginxSizingTests {

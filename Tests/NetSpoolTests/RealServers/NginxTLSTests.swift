@@ -1,6 +1,8 @@
 import NetSpool
 import Testing
 
+@testable import TestSupport
+
 @Suite("TLS against nginx", .needsNginx)
 struct NginxTLSTests {
   @Test func `speaks HTTP2 to an origin it trusts`() async throws {
@@ -78,7 +80,7 @@ struct NginxTLSTests {
   {
     let server = try NginxServer.shared()
     let folder = try TestFolder()
-    let empty = try folder.add("empty.pem", [])
+    let empty = try folder.write("empty.pem", [])
     var host = "localhost"
     if distrust == .wrongHost { host = "other.localhost" }
     let url = "https://\(host):\(server.tlsPort)/hello.txt?\(distrust)"
@@ -86,7 +88,7 @@ struct NginxTLSTests {
     try await withWire { configuration in
       switch distrust {
       case .systemAuthorities: break
-      case .missingFile: configuration.tls.caFile = folder.path("none.pem")
+      case .missingFile: configuration.tls.caFile = folder["none.pem"]
       case .emptyFile: configuration.tls.caFile = empty
       case .wrongHost: configuration.tls.caFile = authority
       case .wrongPin:

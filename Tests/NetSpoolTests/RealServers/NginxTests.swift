@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Against nginx", .needsNginx)
 struct NginxTests {
   @Test func `gets files over plain HTTP`() async throws {
@@ -91,15 +93,15 @@ struct NginxTests {
     // 64 MiB: the same again and again, so that making it takes no time.
     var bytes = TestFiles.noise(65_521)
     while bytes.count < 64 << 20 { bytes += bytes }
-    let path = try folder.add("a", bytes)
+    let path = try folder.write("a", bytes)
     try await withWire { wire in
       let put = wire.engine.operation(url: server.url("/upload/large"), method: .put).setBody(.file(path))
       #expect([201, 204].contains(try await wire.answer(put).status))
-      let back = FileDownloadStream(path: folder.path("b"))
+      let back = FileDownloadStream(path: folder["b"])
       _ = try await wire.answer(
         wire.engine.operation(url: server.url("/upload/large")).addDownloadStream(back))
     }
-    let compared = try ChildProcess.run(["cmp", path, folder.path("b")])
+    let compared = try ChildProcess.run(["cmp", path, folder["b"]])
     #expect(compared.exit == .status(0))
   }
 

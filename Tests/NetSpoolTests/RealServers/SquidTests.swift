@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Through squid", .needsSquid, .ownThreads)
 struct SquidTests {
   // MARK: The part itself

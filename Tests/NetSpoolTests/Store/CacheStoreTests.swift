@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// What every caller may rely on: what was put is found, at once and later, and what was removed is not.
 struct CacheStoreTests {
@@ -9,7 +10,7 @@ struct CacheStoreTests {
   @Test(arguments: sizes)
   func `what is put is found before and after the commit and after reopening`(size: Int) throws {
     // Given a store
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     let body = pattern(size, count: size)
     // When something is put into it
@@ -32,7 +33,7 @@ struct CacheStoreTests {
   }
 
   @Test func `a later put takes the earlier one's place`() throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     for round in 0..<20 {
       let body = pattern(round, count: round * 700)
@@ -47,7 +48,7 @@ struct CacheStoreTests {
 
   @Test func `puts that follow each other share commits`() throws {
     // Given a store that has just committed
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     store.put(StoreKey("first"), namespace: "n", metadata: [], body: [1])
     store.flush()
@@ -64,7 +65,7 @@ struct CacheStoreTests {
   }
 
   @Test(arguments: [false, true]) func `what is removed is gone at once`(isWritten: Bool) throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: pattern(1, count: 5_000))
     if isWritten { store.flush() }
@@ -76,7 +77,7 @@ struct CacheStoreTests {
   }
 
   @Test(arguments: [500, 5_000]) func `new metadata leaves the body alone`(size: Int) throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     let key = StoreKey("a")
     store.put(key, namespace: "n", metadata: [1], body: pattern(1, count: size))
@@ -96,7 +97,7 @@ struct CacheStoreTests {
   }
 
   @Test(arguments: [false, true]) func `metadata of another body is not taken`(isWritten: Bool) throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     let key = StoreKey("a")
     store.put(key, namespace: "n", metadata: [1], body: [1])
@@ -112,7 +113,7 @@ struct CacheStoreTests {
   }
 
   @Test func `a namespace is removed alone`() throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     for number in 0..<3_000 {
       store.put(
@@ -130,7 +131,7 @@ struct CacheStoreTests {
   }
 
   @Test func `a prefix is removed in its namespace only`() throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     for (namespace, key) in [
       ("a", "http://x/1"), ("a", "http://x/2"), ("a", "http://y/1"), ("b", "http://x/3"),
@@ -145,7 +146,7 @@ struct CacheStoreTests {
   }
 
   @Test func `what is too large is dropped and takes its predecessor along`() throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open { $0.bodyBytesMax = 10_000 }
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
     #expect(
@@ -156,9 +157,9 @@ struct CacheStoreTests {
 
   @Test func `opening twice gives one store`() throws {
     // Given a store, and a symlink to its directory
-    let directory = try StoreDirectory()
-    let link = try StoreDirectory()
-    try link.symlink("there", to: directory.path)
+    let directory = try TestFolder()
+    let link = try TestFolder()
+    try link.link("there", to: directory.path)
     let first = try directory.open()
     // When it is opened again by the other name
     let second = try CacheStore.open(CacheStoreSettings(directory: link.path + "/there"))
@@ -175,7 +176,7 @@ struct CacheStoreTests {
   }
 
   @Test func `room is told when enough is written`() async throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open { settings in
       (settings.pendingBytesMax, settings.pendingBytesMuch) = (4 << 20, 2 << 20)
     }
@@ -197,7 +198,7 @@ struct CacheStoreTests {
   }
 
   @Test func `pages that were dropped from memory are read again`() throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open { $0.residentBytesMax = 100_000 }
     for number in 0..<50 {
       store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 10_000))

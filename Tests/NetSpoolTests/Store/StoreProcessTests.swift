@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Several processes with one directory, and processes that end in the middle of it.
 struct StoreProcessTests {
@@ -25,7 +26,7 @@ struct StoreProcessTests {
   }
 
   @Test func `two processes share a directory`() async throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let path = directory.path
     // Given this process has it open
     let store = try directory.open()
@@ -50,7 +51,7 @@ struct StoreProcessTests {
   }
 
   @Test(arguments: 0..<4) func `a killed writer leaves a whole store`(round: Int) async throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let path = directory.path
     // Given one process that stays, in every second round, and one that is killed while it writes
     let store = round % 2 == 0 ? try directory.open() : nil
@@ -83,7 +84,7 @@ struct StoreProcessTests {
 
   @Test func `a child of fork finds nothing and harms nothing`() async throws {
     await #expect(processExitsWith: .success) {
-      let directory = try StoreDirectory()
+      let directory = try TestFolder()
       let store = try directory.open()
       store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
       store.flush()
@@ -116,7 +117,7 @@ struct StoreProcessTests {
 
   @Test func `a file size limit drops puts and nothing else`() async throws {
     await #expect(processExitsWith: .success) {
-      let directory = try StoreDirectory()
+      let directory = try TestFolder()
       let store = try directory.open()
       store.put(StoreKey("early"), namespace: "n", metadata: [], body: StoreProcessTests.body(1))
       store.flush()
@@ -143,7 +144,7 @@ struct StoreProcessTests {
   @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
   func `little address space is enough`() async throws {
     await #expect(processExitsWith: .success) {
-      let directory = try StoreDirectory()
+      let directory = try TestFolder()
       var limit = rlimit(rlim_cur: 2 << 30, rlim_max: 2 << 30)
       precondition(unsafe setrlimit(CInt(RLIMIT_AS.rawValue), &limit) == 0)
       let store = try directory.open()
@@ -157,10 +158,10 @@ struct StoreProcessTests {
 /// A disk that is full: 4 MiB, where the tests may mount one.
 struct StoreFullDiskTests {
   final class TinyDisk {
-    let directory: StoreDirectory
+    let directory: TestFolder
 
     init?() {
-      guard let directory = try? StoreDirectory() else { return nil }
+      guard let directory = try? TestFolder() else { return nil }
       self.directory = directory
       guard unsafe mount("tmpfs", directory.path, "tmpfs", 0, "size=4m,mode=700") == 0 else { return nil }
     }

@@ -2,11 +2,12 @@ import Glibc
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("File descriptors")
 struct FileDescriptorTests {
   @Test func `what is written is read back, in order and by offset`() throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let path = try directory.write("f", Array("hello".utf8))
     let file = try FileDescriptor(opening: path, flags: O_RDWR)
     #expect(try put(Array("EL".utf8), file, at: 1) == 2)
@@ -20,7 +21,7 @@ struct FileDescriptorTests {
   }
 
   @Test func `a name is looked up in an open directory, and every descriptor is close-on-exec`() throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     try directory.write("f", [7])
     let parent = try FileDescriptor(opening: directory.path, flags: O_RDONLY | O_DIRECTORY)
     let file = try FileDescriptor(opening: "f", in: parent, flags: O_RDONLY)
@@ -32,7 +33,7 @@ struct FileDescriptorTests {
   }
 
   @Test func `a failed call keeps its error number and its name`() throws {
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let path = try directory.write("f", [1])
     #expect(throws: SystemError(number: ENOENT, call: "open")) {
       _ = try FileDescriptor(opening: "\(directory.path)/absent", flags: O_RDONLY)

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Bodies as they arrive")
 struct BodyTests {
   private func sent(_ make: (Wire) -> NetworkOperation) async throws -> RecordedRequest {
@@ -58,23 +60,23 @@ struct BodyTests {
   }
 
   @Test func `encoders of the user's own run once`() async throws {
-    let calls = Collected<Int>()
+    let calls = Journal<Int>()
     let request = try await sent { wire in
       wire.engine.operation(url: wire.origin.url("/a"), method: .post, parameters: ["a": "1"])
         .configure { request in
           request.body = .custom(contentType: "application/x-own") { parameters in
-            calls.append(parameters.count)
+            calls.add(parameters.count)
             return Array("own:\(parameters["a"] ?? "")".utf8)
           }
         }
     }
     #expect(request.text == "own:1" && request.header("Content-Type") == "application/x-own")
-    #expect(calls.all == [1])
+    #expect(calls.entries == [1])
   }
 
   @Test func `files are streamed`() async throws {
     let folder = try TestFolder()
-    let path = try folder.add("a", BodyPattern.bytes(700_000))
+    let path = try folder.write("a", BodyPattern.bytes(700_000))
     let request = try await sent { $0.operation("/a", .put).setBody(.file(path, contentType: "image/x-own")) }
     #expect(request.body == BodyPattern.bytes(700_000) && request.header("Content-Type") == "image/x-own")
     #expect(request.header("Content-Length") == "700000")
@@ -82,7 +84,7 @@ struct BodyTests {
 
   @Test func `an empty file has a body of no bytes`() async throws {
     let folder = try TestFolder()
-    let path = try folder.add("a", [])
+    let path = try folder.write("a", [])
     let request = try await sent { $0.operation("/a", .put).setBody(.file(path)) }
     #expect(request.header("Content-Length") == "0" && request.bodyCount == 0)
   }

@@ -1,6 +1,8 @@
 import Dispatch
 import Glibc
 
+@testable import TestSupport
+
 /// Takes one request on one connection, counts its body and says `ok`. Faster than a scripted origin, which
 /// looks at every byte.
 final class CountingOrigin: Sendable {
@@ -15,7 +17,7 @@ final class CountingOrigin: Sendable {
   var url: String { "http://127.0.0.1:\(socket.port)/" }
 
   private static func serve(_ listener: LocalSocket) throws {
-    let connection = try Descriptor(
+    let connection = try TestDescriptor(
       owning: accept(listener.descriptor.number, nil, nil), from: "accept")
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     var head: [UInt8] = []
@@ -37,7 +39,7 @@ final class CountingOrigin: Sendable {
     return line.flatMap { Int($0.dropFirst("Content-Length: ".count)) } ?? 0
   }
 
-  private static func fill(_ buffer: inout [UInt8], from connection: Descriptor) throws -> Int {
+  private static func fill(_ buffer: inout [UInt8], from connection: TestDescriptor) throws -> Int {
     let count = unsafe buffer.withUnsafeMutableBytes {
       unsafe recv(connection.number, $0.baseAddress, $0.count, 0)
     }

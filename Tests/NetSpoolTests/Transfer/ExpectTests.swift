@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Expect: 100-continue and early answers (RFC 9110 section 10.1.1)")
 struct ExpectTests {
   private static let long = [UInt8](repeating: 7, count: 3 << 20)
@@ -55,11 +57,11 @@ struct ExpectTests {
       let piece = [UInt8](repeating: 1, count: 64 << 10)
       let stream = ScriptedUpload([UploadChunk](repeating: .bytes(piece), count: 4_096), length: 256 << 20)
       let operation = wire.operation("/a", .put).setUploadStream(stream).setHeader("Expect", "")
-      let sent = Collected<Int64>()
-      operation.onUploadProgress { sent.append($0.done) }
+      let sent = Journal<Int64>()
+      operation.onUploadProgress { sent.add($0.done) }
       let error = try await wire.failure(operation)
       #expect(error.code == .status && error.response?.text == "too large", "\(error)")
-      #expect((sent.all.last ?? 0) < 200 << 20)
+      #expect((sent.entries.last ?? 0) < 200 << 20)
       #expect(stream.closes == 1)
       wire.origin.on("/b", .text("ok"))
       let got = try await wire.answer(wire.operation("/b"))

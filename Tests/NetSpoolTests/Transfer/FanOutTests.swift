@@ -4,11 +4,12 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("One download into several streams")
 struct FanOutTests {
   /// 64 MiB, or 1 GiB when there is time.
-  static let bytes = TestLength.isLong ? 1 << 30 : 64 << 20
+  static let bytes = LongRun.isOn ? 1 << 30 : 64 << 20
 
   @Test(.timeLimit(.minutes(10))) func `gives each the same bytes from one read`() async throws {
     let folder = try TestFolder()
@@ -25,7 +26,7 @@ struct FanOutTests {
         return count
       }
       if before < 400 << 10, before + bytes.byteCount >= 400 << 10 { reader.letGo() }
-      if unsafe access(folder.path("a"), F_OK) == 0 || access(folder.path("b"), F_OK) == 0 {
+      if unsafe access(folder["a"], F_OK) == 0 || access(folder["b"], F_OK) == 0 {
         wasVisible.set()
       }
       return .accepted
@@ -35,8 +36,8 @@ struct FanOutTests {
     } _: { wire in
       wire.origin.on("/a", .pattern(Self.bytes))
       let operation = wire.operation("/a")
-        .addDownloadStream(FileDownloadStream(path: folder.path("a")))
-        .addDownloadStream(FileDownloadStream(path: folder.path("b")))
+        .addDownloadStream(FileDownloadStream(path: folder["a"]))
+        .addDownloadStream(FileDownloadStream(path: folder["b"]))
         .addDownloadStream(DescriptorDownloadStream(reader.writerNumber))
         .addDownloadStream(closure)
       // When it is downloaded
@@ -47,13 +48,13 @@ struct FanOutTests {
       for report in answer.streams {
         #expect(report.bytes == Int64(Self.bytes) && report.sha256 == expected)
       }
-      #expect(answer.streams.map(\.path) == [folder.path("a"), folder.path("b"), nil, nil])
+      #expect(answer.streams.map(\.path) == [folder["a"], folder["b"], nil, nil])
       #expect(Hexadecimal.text(digest.withLock { $0.finish() }) == expected)
       #expect(!wasVisible.isSet)
-      #expect(try Self.digest(of: folder.path("a")) == expected)
-      #expect(try Self.digest(of: folder.path("b")) == expected)
+      #expect(try Self.digest(of: folder["a"]) == expected)
+      #expect(try Self.digest(of: folder["b"]) == expected)
     }
-    #expect(try folder.names() == ["a", "b"])
+    #expect(folder.names == ["a", "b"])
     reader.closeWriter()
     #expect(Hexadecimal.text(reader.digest()) == expected)
   }
@@ -85,12 +86,12 @@ struct FanOutTests {
     try await withWire { wire in
       wire.origin.on("/a", .pattern(3_000_000))
       let operation = wire.operation("/a").addDownloadStream(good)
-        .addDownloadStream(FileDownloadStream(path: folder.path("a"))).addDownloadStream(bad)
+        .addDownloadStream(FileDownloadStream(path: folder["a"])).addDownloadStream(bad)
       let error = try await wire.failure(operation)
       #expect(error.code == .sinkFailed && error.reason?.hasPrefix("stream 2: ") == true, "\(error)")
     }
     #expect(good.log.closes.count == 1 && bad.log.closes.count == 1)
-    #expect(try folder.names() == [])
+    #expect(folder.names == [])
   }
 
   @Test func `counts as done when all streams were dropped`() async throws {

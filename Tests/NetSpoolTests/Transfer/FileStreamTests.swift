@@ -3,11 +3,13 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Streams into files and descriptors")
 struct FileStreamTests {
   @Test func `replaces an old file at the end`() async throws {
     let folder = try TestFolder()
-    let path = try folder.add("a", Array("old".utf8))
+    let path = try folder.write("a", Array("old".utf8))
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
       let answer = try await wire.answer(
@@ -17,7 +19,7 @@ struct FileStreamTests {
         answer.streams[0].sha256 == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
     }
     #expect(try folder.read("a") == Array("hello".utf8))
-    #expect(try folder.names() == ["a"])
+    #expect(folder.names == ["a"])
   }
 
   @Test(arguments: [
@@ -27,7 +29,7 @@ struct FileStreamTests {
   ])
   func `leaves the old file when the body fails`(_ answer: Answer) async throws {
     let folder = try TestFolder()
-    let path = try folder.add("a", Array("old".utf8))
+    let path = try folder.write("a", Array("old".utf8))
     try await withWire {
       $0.timeouts.headers = .seconds(0.3)
     } _: { wire in
@@ -35,12 +37,12 @@ struct FileStreamTests {
       _ = try await wire.failure(wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
     }
     #expect(try folder.read("a") == Array("old".utf8))
-    #expect(try folder.names() == ["a"])
+    #expect(folder.names == ["a"])
   }
 
   @Test func `appends`() async throws {
     let folder = try TestFolder()
-    let path = try folder.add("a", Array("old and ".utf8))
+    let path = try folder.write("a", Array("old and ".utf8))
     try await withWire { wire in
       wire.origin.on("/a", .text("new"))
       let stream = FileDownloadStream(path: path, append: true)
@@ -56,21 +58,21 @@ struct FileStreamTests {
   @Test(arguments: [("none/a", ENOENT), ("folder", EISDIR), ("file/a", ENOTDIR)])
   func `says why a target cannot be written`(_ target: String, _ number: Int32) async throws {
     let folder = try TestFolder()
-    try TestFiles.makeDirectory(folder.path("folder"))
-    try folder.add("file", [])
+    try TestFiles.makeDirectory(folder["folder"])
+    try folder.write("file", [])
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
-      let stream = FileDownloadStream(path: folder.path(target))
+      let stream = FileDownloadStream(path: folder[target])
       let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
       #expect(error.code == .sinkFailed && error.underlying == .errno(number), "\(error)")
     }
-    #expect(try folder.names() == ["file", "folder"])
+    #expect(folder.names == ["file", "folder"])
   }
 
   @Test func `says that the disk is full`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .pattern(100_000))
-      let full = try unsafe Descriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC), from: "open")
+      let full = try unsafe TestDescriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC), from: "open")
       let stream = DescriptorDownloadStream(full.number)
       let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
       #expect(error.code == .sinkFailed && error.underlying == .errno(ENOSPC), "\(error)")
@@ -83,7 +85,7 @@ struct FileStreamTests {
       _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
       signal(SIGXFSZ, SIG_IGN)
       let folder = try TestFolder()
-      let path = try folder.add("a", Array("old".utf8))
+      let path = try folder.write("a", Array("old".utf8))
       try await withWire { wire in
         wire.origin.on("/a", .pattern(3 << 20))
         let stream = FileDownloadStream(path: path)
@@ -91,7 +93,7 @@ struct FileStreamTests {
         #expect(error.code == .sinkFailed && error.underlying == .errno(EFBIG), "\(error)")
       }
       #expect(try folder.read("a") == Array("old".utf8))
-      #expect(try folder.names() == ["a"])
+      #expect(folder.names == ["a"])
     }
   }
 
@@ -112,7 +114,7 @@ struct FileStreamTests {
       let text = Array(String(repeating: "the same words again. ", count: 1_000).utf8)
       wire.origin.on("/a", .gzip(Gzip.stored(text)))
       let stream = MemoryDownloadStream()
-      let file = FileDownloadStream(path: folder.path("a"))
+      let file = FileDownloadStream(path: folder["a"])
       let answer = try await wire.answer(
         wire.operation("/a").addDownloadStream(stream).addDownloadStream(file))
       #expect(stream.bytes == text && stream.isWhole)

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Multipart bodies as they arrive")
 struct MultipartUploadTests {
   /// One part of a body that was taken apart by its boundary.
@@ -36,7 +38,7 @@ struct MultipartUploadTests {
 
   @Test func `a get with a file becomes a post`() async throws {
     let folder = try TestFolder()
-    let path = try folder.add("a \"b\".png", BodyPattern.bytes(300_000))
+    let path = try folder.write("a \"b\".png", BodyPattern.bytes(300_000))
     try await withWire { wire in
       wire.origin.fallback(.text("ok"))
       let tricky = Array("\r\n--boundary--\r\nContent-Type: no\r\n\r\n".utf8)
@@ -84,13 +86,13 @@ struct MultipartUploadTests {
     async throws
   {
     let folder = try TestFolder()
-    let path = try folder.add("a", Array("hello".utf8))
+    let path = try folder.write("a", Array("hello".utf8))
     try await withWire { wire in
       wire.queue.isSuspended = true
       let operation = wire.operation("/a", .put)
       if isMultipart { operation.addFile(path, forKey: "a") } else { operation.setBody(.file(path)) }
       wire.engine.enqueue(operation)
-      try folder.add("a", Array("longer".utf8))
+      try folder.write("a", Array("longer".utf8))
       wire.queue.isSuspended = false
       let error = try await wire.failure(operation)
       #expect(error.code == .uploadSourceFailed && error.reason == "changed", "\(error)")
@@ -99,22 +101,22 @@ struct MultipartUploadTests {
   }
 
   /// A sparse file of 4 GiB, sent and counted by the origin, in 64 MiB of memory.
-  @Test(.enabled(if: TestLength.isLong, "NETSPOOL_LONG is not set")) func `a large file is never held`()
+  @Test(.enabled(if: LongRun.isOn, "NETSPOOL_LONG is not set")) func `a large file is never held`()
     async throws
   {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
-      let path = try folder.add("a", [])
+      let path = try folder.write("a", [])
       _ = try ChildProcess.run(["truncate", "-s", "4G", path])
       let origin = try CountingOrigin()
       try await withWire {
         $0.timeouts.total = nil
         $0.timeouts.headers = .seconds(300)
       } _: { wire in
-        let before = residentBytes()
+        let before = MemoryUse.resident
         let answer = try await wire.answer(wire.engine.operation(url: origin.url).addFile(path, forKey: "a"))
         #expect((answer.text.flatMap { Int($0) } ?? 0) > 4 << 30)
-        #expect(residentBytes() - before < 64 << 20)
+        #expect(MemoryUse.resident - before < 64 << 20)
       }
     }
   }

@@ -1,3 +1,5 @@
+@testable import TestSupport
+
 /// A TLS 1.2 server (RFC 5246) that chooses a cipher, whatever it is offered, and says nothing more.
 enum OldCipherServer {
   /// Reads one ClientHello, answers with a ServerHello, waits for the client to end, and answers which ciphers the
@@ -11,7 +13,7 @@ enum OldCipherServer {
   }
 
   /// The content of one record: its header is five bytes, the last two of them the length.
-  private static func readRecord(_ connection: Descriptor) throws -> [UInt8] {
+  private static func readRecord(_ connection: TestDescriptor) throws -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < 5 || bytes.count < 5 + Int(bytes[3]) << 8 + Int(bytes[4]) {
       let more = try connection.read(before: .generous)

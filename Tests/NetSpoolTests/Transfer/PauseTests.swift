@@ -3,6 +3,8 @@ import NetSpoolTesting
 import Synchronization
 import Testing
 
+@testable import TestSupport
+
 @Suite(.timeLimit(.minutes(10))) struct PauseTests {
   @Test func `a hundred pauses leave every byte in its place`() async throws {
     try await withEngine { engine, origin in

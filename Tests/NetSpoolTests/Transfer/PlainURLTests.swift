@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The short way past libcurl's parser must never say anything else than the long one.
 struct PlainURLTests {

@@ -4,25 +4,24 @@ import NetSpoolTesting
 import Synchronization
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// A pipe whose reading end is read to its end by a thread, which waits until it is let go.
 final class ReaderPipe: Sendable {
-  private let writer: Mutex<Descriptor?>
+  private let writer: Mutex<TestDescriptor?>
   let writerNumber: Int32
-  private let reader: Mutex<Descriptor?>
+  private let reader: Mutex<TestDescriptor?>
   private let gate = DispatchSemaphore(value: 0)
   private let done = DispatchGroup()
   private let result = Mutex<[UInt8]>([])
 
   /// - Parameter reads: false leaves the reading end alone.
   init(reads: Bool = true) throws {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw PartFailure("pipe: errno \(errno)") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    reader = Mutex(try Descriptor(owning: ends[0], from: "pipe"))
-    let number = ends[0]
-    writerNumber = ends[1]
-    writer = Mutex(try Descriptor(owning: ends[1], from: "pipe"))
+    let ends = try makePipe()
+    reader = Mutex(try TestDescriptor(owning: ends.read, from: "pipe"))
+    let number = ends.read
+    writerNumber = ends.write
+    writer = Mutex(try TestDescriptor(owning: ends.write, from: "pipe"))
     guard reads else { return }
     done.enter()
     DispatchQueue(label: "pipe reader").async { [self] in

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("A stream is closed exactly once, however its operation ends")
 struct StreamClosingTests {
   private func check(_ stream: RecordingStream, opens: Int, fails code: NetworkError.Code?) {
@@ -122,12 +124,12 @@ struct StreamClosingTests {
   @Test func `when the upload source is gone`() async throws {
     let stream = RecordingStream()
     let folder = try TestFolder()
-    let path = try folder.add("a", [1])
+    let path = try folder.write("a", [1])
     try await withWire { wire in
       wire.queue.isSuspended = true
       let operation = wire.operation("/a", .post).setBody(.file(path)).addDownloadStream(stream)
       wire.engine.enqueue(operation)
-      folder.delete("a")
+      try? folder.remove("a")
       wire.queue.isSuspended = false
       let error = try await wire.failure(operation)
       #expect(error.code == .uploadSourceFailed)

@@ -2,12 +2,14 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("The judgement of TLS", .needsPython, .needsNginx, .ownThreads)
 struct TLSJudgementTests {
   @Test(.timeLimit(.minutes(10)), arguments: TLSVariant.all)
   func `accepts what is right and sends nothing to what is wrong`(_ variant: TLSVariant) async throws {
     // On another thread: the first one makes the certificates.
-    let server = try await onOwnThread { try TLSServer(variant.certificate, variant.arguments) }
+    let server = try await blocking { try TLSServer(variant.certificate, variant.arguments) }
     try await withWire {
       $0.tls.caFile = server.authority
       $0.retry = .none
@@ -23,7 +25,7 @@ struct TLSJudgementTests {
 
   private static func accepts(_ operation: NetworkOperation, _ wire: Wire, _ server: TLSServer) async throws {
     async let answer = wire.answer(operation)
-    let request = try await onOwnThread { try server.output(until: "\r\n\r\n") }
+    let request = try await blocking { try server.output(until: "\r\n\r\n") }
     #expect(request.contains("GET /secret HTTP/1.1\r\n"))
     try server.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
     let got = try await answer
@@ -43,7 +45,7 @@ struct TLSJudgementTests {
   /// Names belong into a subject alternative name (RFC 9110 section 4.3.4), if one insists.
   @Test(arguments: [("common-name-only", false), ("good", true)])
   func `may insist on proper names`(_ certificate: String, _ isAccepted: Bool) async throws {
-    let server = try await onOwnThread { try TLSServer(certificate) }
+    let server = try await blocking { try TLSServer(certificate) }
     try await withWire {
       $0.tls.caFile = server.authority
       $0.tls.requiresSubjectAlternativeName = true
@@ -60,8 +62,8 @@ struct TLSJudgementTests {
     ("good", "good", true), ("good", "good-rsa", false), ("self-signed", "self-signed", false),
   ])
   func `may insist on a key`(_ certificate: String, _ pinned: String, _ isAccepted: Bool) async throws {
-    let pin = try await onOwnThread { try Self.pin(of: pinned) }
-    let server = try await onOwnThread { try TLSServer(certificate) }
+    let pin = try await blocking { try Self.pin(of: pinned) }
+    let server = try await blocking { try TLSServer(certificate) }
     try await withWire {
       $0.tls.caFile = server.authority
       $0.tls.pinnedPublicKey = pin
@@ -91,7 +93,7 @@ struct TLSJudgementTests {
     // In a slot before the server begins to wait.
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
-      let played = Task { try await onOwnThread { try OldCipherServer.serveOne(listening, cipher) } }
+      let played = Task { try await blocking { try OldCipherServer.serveOne(listening, cipher) } }
       try await withWire {
         $0.retry = .none
       } _: { wire in
@@ -104,14 +106,14 @@ struct TLSJudgementTests {
   }
 
   @Test func `does not keep a body that ended without a word of TLS`() async throws {
-    let server = try await onOwnThread { try TLSServer("good") }
+    let server = try await blocking { try TLSServer("good") }
     try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
       // Given an answer that only the end of the connection ends, and a server that dies
       let url = "https://localhost:\(server.port)/"
       let hasArrived = Latch()
       let operation = engine.operation(url: url).onDownloadProgress { _ in hasArrived.open() }
       async let ending = engine.end(of: operation)
-      _ = try await onOwnThread { try server.output(until: "\r\n\r\n") }
+      _ = try await blocking { try server.output(until: "\r\n\r\n") }
       try server.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\nhalf of")
       await hasArrived.opened()
       server.kill()

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// Limits of time, each in its phase. A limit is 300 ms; the loop looks twenty times a second. Serialized: a
 /// machine that is busy with other tests measures itself.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct TimeoutTests {

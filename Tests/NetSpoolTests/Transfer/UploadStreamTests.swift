@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Uploads from a stream")
 struct UploadStreamTests {
   private static let pieces: [UploadChunk] = [
@@ -44,23 +46,23 @@ struct UploadStreamTests {
       wire.origin.on("/a", .text("ok"))
       let stream = ScriptedUpload(
         (0..<64).flatMap { _ in [.bytes([UInt8](repeating: 7, count: 16 << 10)), .pause] }, length: 1 << 20)
-      let seen = Collected<TransferProgress>()
+      let seen = Journal<TransferProgress>()
       _ = try await wire.answer(
-        wire.operation("/a", .put).setUploadStream(stream).onUploadProgress { seen.append($0) })
-      #expect(seen.all.count > 1 && seen.all.last?.done == 1 << 20 && seen.all.last?.fraction == 1)
-      #expect(seen.all.map(\.done) == seen.all.map(\.done).sorted())
-      #expect(seen.all.allSatisfy { $0.total == 1 << 20 })
+        wire.operation("/a", .put).setUploadStream(stream).onUploadProgress { seen.add($0) })
+      #expect(seen.entries.count > 1 && seen.entries.last?.done == 1 << 20 && seen.entries.last?.fraction == 1)
+      #expect(seen.entries.map(\.done) == seen.entries.map(\.done).sorted())
+      #expect(seen.entries.allSatisfy { $0.total == 1 << 20 })
     }
   }
 
   @Test func `report the end of one of unknown length`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .text("ok"))
-      let seen = Collected<TransferProgress>()
+      let seen = Journal<TransferProgress>()
       let stream = ScriptedUpload(Self.pieces)
       _ = try await wire.answer(
-        wire.operation("/a", .put).setUploadStream(stream).onUploadProgress { seen.append($0) })
-      #expect(seen.all.last?.done == 13)
+        wire.operation("/a", .put).setUploadStream(stream).onUploadProgress { seen.add($0) })
+      #expect(seen.entries.last?.done == 13)
     }
   }
 

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Nothing crosses from one credential to another")
 struct CredentialScopeTests {
   /// Answers who asks, and lets everybody keep it.
@@ -31,7 +33,7 @@ struct CredentialScopeTests {
   }
 
   @Test func `cached answers stay with their user`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try await withEngine { engine, origin in
       Self.echo(origin)
       var cache = CacheConfiguration()
@@ -51,7 +53,7 @@ struct CredentialScopeTests {
   }
 
   @Test func `an engine's own stay with it`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try await withEngine {
       $0.credentials = .bearer("a")
     } _: { engine, origin in
@@ -69,7 +71,7 @@ struct CredentialScopeTests {
 
   /// The rules of a shared cache know a request that authenticates when they see one (RFC 9111 section 3.5).
   @Test func `a shared cache does not keep them`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try await withEngine { engine, origin in
       Self.echo(origin)
       var cache = CacheConfiguration()

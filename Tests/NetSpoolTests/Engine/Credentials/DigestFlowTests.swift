@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Digest against an origin")
 struct DigestFlowTests {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// Fifty secrets, each in a place of its own, and everything that is written down afterwards.
 @Suite("Planted secrets are found nowhere")
 struct PlantedSecretsTests {
@@ -48,7 +50,7 @@ struct PlantedSecretsTests {
 
   @Test(arguments: End.allCases) func `in what is said of an operation`(_ end: End) async throws {
     let nobody = try ScriptedOrigin(starts: false)
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let said = Journal<String>()
     try await withEngine {
       $0.onUnhandledFailure = { said.add("\($0) \(String(reflecting: $0))") }

@@ -3,6 +3,8 @@ import NetSpoolTesting
 import Synchronization
 import Testing
 
+@testable import TestSupport
+
 @Suite("Providers of credentials")
 struct ProviderTests {
   /// Counts how often it was asked, and gives the next token each time.

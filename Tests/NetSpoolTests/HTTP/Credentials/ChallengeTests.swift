@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Challenges and what follows from them (RFC 9110 section 11.6.1)")
 struct ChallengeTests {

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 struct DescriptorSinkTests {
   private let loop: SinkLoop
@@ -26,7 +27,7 @@ struct DescriptorSinkTests {
   private func deliver(
     _ bytes: [UInt8], to writeEnd: CInt, readFrom readEnd: CInt, seed: UInt64
   ) throws -> (read: [UInt8], pauses: Int, report: NetworkResponse.StreamReport) {
-    var random = SinkFixture.Random(seed: seed)
+    var random = SplitMix64(seed: seed)
     var read: [UInt8] = []
     var pauses = 0
     let ready = ReadyCalls()
@@ -170,9 +171,9 @@ struct DescriptorSinkTests {
   }
 
   @Test func `a file is written at its position`() throws {
-    let directory = try SinkDirectory()
-    directory.put("body", [1, 2, 3, 4, 5])
-    let descriptor = unsafe open(directory.path("body"), O_WRONLY)
+    let directory = try TestFolder()
+    try directory.write("body", [1, 2, 3, 4, 5])
+    let descriptor = unsafe open(directory["body"], O_WRONLY)
     lseek(descriptor, 2, SEEK_SET)
     try loop.deliver([8, 9], to: makeSink(descriptor))
     #expect(directory.bytes("body") == [1, 2, 8, 9, 5])

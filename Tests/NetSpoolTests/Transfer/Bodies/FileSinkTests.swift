@@ -3,24 +3,25 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 struct FileSinkTests {
   static let full = AlignedBuffer.fullCapacity
   static let long = Int(8 << 20)
 
-  private let directory: SinkDirectory
+  private let directory: TestFolder
   private let loop: SinkLoop
   private let worker: Worker
   private let pool = AlignedBufferPool()
 
   init() throws {
-    directory = try SinkDirectory()
+    directory = try TestFolder()
     loop = try SinkLoop()
     worker = loop.makeWorker()
   }
 
   private func makeSink(_ name: String, _ placement: FileWriter.Placement = .replace) throws -> FileSink {
-    try FileSink(path: directory.path(name), placement: placement, worker: worker, pool: pool)
+    try FileSink(path: directory[name], placement: placement, worker: worker, pool: pool)
   }
 
   @Test(
@@ -35,12 +36,12 @@ struct FileSinkTests {
     #expect(directory.bytes("body") == bytes)
     #expect(directory.names == ["body"])
     #expect(sink.report.bytes == Int64(count))
-    #expect(sink.report.path == directory.path("body"))
+    #expect(sink.report.path == directory["body"])
     #expect(sink.report.digest == SinkFixture.sha256(bytes))
   }
 
   @Test func `nothing is visible before the end`() throws {
-    directory.put("body", [1, 2, 3])
+    try directory.write("body", [1, 2, 3])
     let sink = try makeSink("body")
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
@@ -55,7 +56,7 @@ struct FileSinkTests {
   func `a failed body leaves no trace`(count: Int, placement: FileWriter.Placement) throws {
     // Given an old file, unless the placement wants none
     let old: [UInt8]? = placement == .createNew ? nil : [1, 2, 3]
-    if let old { directory.put("body", old) }
+    if let old { try directory.write("body", old) }
     // When the body breaks off
     let sink = try makeSink("body", placement)
     try sink.open(SinkFixture.head, bytesExpected: Int64(count * 2)) {}
@@ -86,7 +87,7 @@ struct FileSinkTests {
       _ = gate.wait()
     } completion: {
     }
-    let sink = try FileSink(path: directory.path("body"), worker: worker, pool: pool)
+    let sink = try FileSink(path: directory["body"], worker: worker, pool: pool)
     let bytes = SinkFixture.pattern(3 * Self.full)
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
@@ -119,7 +120,7 @@ struct FileSinkTests {
   @Test(arguments: [3, full * 3])
   func `what fails on the worker is thrown next`(count: Int) throws {
     // Given a directory that does not exist
-    let sink = try FileSink(path: directory.path("missing/body"), worker: worker, pool: pool)
+    let sink = try FileSink(path: directory["missing/body"], worker: worker, pool: pool)
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
     // When the body comes, then a write or the finish throws, and the sink can be closed
@@ -134,7 +135,7 @@ struct FileSinkTests {
   }
 
   @Test func `a failure wakes a paused transfer`() throws {
-    let sink = try FileSink(path: directory.path("missing/body"), worker: worker, pool: pool)
+    let sink = try FileSink(path: directory["missing/body"], worker: worker, pool: pool)
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
     _ = try unsafe sink.write(SinkFixture.pattern(3 * Self.full).span.bytes)
@@ -144,7 +145,7 @@ struct FileSinkTests {
 
   @Test(arguments: [5, 2 * full + 1])
   func `appending goes behind what is there`(count: Int) throws {
-    directory.put("body", [1, 2, 3], permissions: 0o600)
+    try directory.write("body", [1, 2, 3], permissions: 0o600)
     let bytes = SinkFixture.pattern(count)
     try loop.deliver(bytes, to: try makeSink("body", .append), expected: Int64(count))
     #expect(directory.bytes("body") == [1, 2, 3] + bytes)

@@ -1,5 +1,3 @@
-import Glibc
-
 /// What the process has open, from proc(5).
 struct ProcessUse {
   var descriptors: Int
@@ -7,11 +5,11 @@ struct ProcessUse {
   var loopThreads: Int
 
   static var now: ProcessUse {
-    let threads = names(in: "/proc/self/task").map {
+    let threads = TestFiles.names(in: "/proc/self/task").map {
       (try? TestFiles.text("/proc/self/task/\($0)/comm")) ?? ""
     }
     return ProcessUse(
-      descriptors: names(in: "/proc/self/fd").count,
+      descriptors: TestFiles.names(in: "/proc/self/fd").count,
       loopThreads: threads.filter { $0.hasPrefix("netspool\n") }.count)
   }
 
@@ -23,18 +21,5 @@ struct ProcessUse {
       await Task.yield()
     }
     return condition(now)
-  }
-
-  private static func names(in directory: String) -> [String] {
-    guard let stream = unsafe opendir(directory) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
   }
 }

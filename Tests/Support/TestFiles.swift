@@ -4,13 +4,18 @@ import Glibc
 enum TestFiles {
   /// `Tests/Parts`, where the servers' scripts and configurations are.
   static let parts: String = {
-    let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
     return path.joined(separator: "/") + "/Parts"
   }()
 
-  /// A new empty directory that only this user can enter. Who makes it removes it.
-  static func makeDirectory() throws -> String {
-    let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+  /// Where temporary files belong, on a disk as a user's are.
+  static let temporary = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+
+  /// In memory where the system has such a place, for what is not about disks.
+  static let fast = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : temporary
+
+  /// A new empty directory that only this user can enter. Who makes it removes it: `TestFolder` does.
+  static func makeDirectory(in base: String = temporary) throws -> String {
     var template = Array("\(base)/netspool-tests-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw PartFailure("mkdtemp in \(base): errno \(errno)") }
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -23,8 +28,31 @@ enum TestFiles {
     }
   }
 
+  /// The names in a directory, hidden ones too; none where there is no directory.
+  static func names(in directory: String) -> [String] {
+    guard let stream = unsafe opendir(directory) else { return [] }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      names.append(
+        unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
+          unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+        })
+    }
+    return names.filter { $0 != "." && $0 != ".." }
+  }
+
+  /// Removes a directory with everything in it, also what its test has locked.
+  static func remove(_ directory: String) {
+    unsafe chmod(directory, 0o700)
+    for name in names(in: directory) where unsafe unlink("\(directory)/\(name)") != 0 {
+      remove("\(directory)/\(name)")
+    }
+    unsafe rmdir(directory)
+  }
+
   static func write(_ bytes: some Collection<UInt8>, to path: String) throws {
-    let file = try unsafe Descriptor(
+    let file = try unsafe TestDescriptor(
       owning: open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600), from: "open \(path)")
     var rest = Array(bytes)[...]
     while !rest.isEmpty {
@@ -35,7 +63,7 @@ enum TestFiles {
   }
 
   static func read(_ path: String) throws -> [UInt8] {
-    let file = try unsafe Descriptor(owning: open(path, O_RDONLY | O_CLOEXEC), from: "open \(path)")
+    let file = try unsafe TestDescriptor(owning: open(path, O_RDONLY | O_CLOEXEC), from: "open \(path)")
     var all: [UInt8] = []
     while true {
       let more = unsafe [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
@@ -55,13 +83,7 @@ enum TestFiles {
 
   /// Bytes that do not compress and are the same in every run.
   static func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-    var state = seed
-    return (0..<count).map { _ in
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return UInt8(truncatingIfNeeded: z ^ (z >> 31))
-    }
+    var random = SplitMix64(seed: seed)
+    return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
   }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A file descriptor, closed with its last reference.
-final class Descriptor: Sendable {
+final class TestDescriptor: Sendable {
   let number: Int32
 
   /// Takes over a descriptor, or the -1 of a call that failed.
@@ -14,14 +14,14 @@ final class Descriptor: Sendable {
 
   /// Two connected ends, both close-on-exec from birth: `pipe` cannot do that, and a copy that slipped
   /// into another test's child would keep this end open.
-  static func makePair() throws -> (ours: Descriptor, theirs: Descriptor) {
+  static func makePair() throws -> (ours: TestDescriptor, theirs: TestDescriptor) {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
       throw PartFailure("socketpair: errno \(errno)")
     }
     return (
-      try Descriptor(owning: ends[0], from: "socketpair"), try Descriptor(owning: ends[1], from: "socketpair")
+      try TestDescriptor(owning: ends[0], from: "socketpair"), try TestDescriptor(owning: ends[1], from: "socketpair")
     )
   }
 

@@ -2,7 +2,7 @@ import Glibc
 
 /// Starts a program with these descriptors and no others, default signals, and its own process group.
 func spawn(
-  _ arguments: [String], environment: [String], descriptors: [Int32: Descriptor]
+  _ arguments: [String], environment: [String], descriptors: [Int32: TestDescriptor]
 ) throws -> pid_t {
   var actions = unsafe posix_spawn_file_actions_t()
   unsafe posix_spawn_file_actions_init(&actions)
@@ -14,7 +14,7 @@ func spawn(
 
   // Copied above every number the child will use first, or one dup2 would overwrite the next one's source.
   let sources = try descriptors.mapValues {
-    try Descriptor(owning: fcntl($0.number, F_DUPFD_CLOEXEC, 64), from: "fcntl")
+    try TestDescriptor(owning: fcntl($0.number, F_DUPFD_CLOEXEC, 64), from: "fcntl")
   }
   for (number, source) in sources {
     unsafe posix_spawn_file_actions_adddup2(&actions, source.number, number)

@@ -18,17 +18,17 @@ final class ChildProcess: Sendable {
 
   let identifier: pid_t
   /// Our ends; the child has the others as 0, 1 and 2.
-  let output: Descriptor
-  let errors: Descriptor
-  private let input: Mutex<Descriptor?>
+  let output: TestDescriptor
+  let errors: TestDescriptor
+  private let input: Mutex<TestDescriptor?>
   private let fate = Fate()
 
   /// Starts `arguments[0]`, looked up in PATH and where servers live. `passing` says which of our
   /// descriptors the child gets, by the number it sees them under.
-  init(_ arguments: [String], environment: [String] = [], passing: [Int32: Descriptor] = [:]) throws {
-    let (input, childInput) = try Descriptor.makePair()
-    let (output, childOutput) = try Descriptor.makePair()
-    let (errors, childErrors) = try Descriptor.makePair()
+  init(_ arguments: [String], environment: [String] = [], passing: [Int32: TestDescriptor] = [:]) throws {
+    let (input, childInput) = try TestDescriptor.makePair()
+    let (output, childOutput) = try TestDescriptor.makePair()
+    let (errors, childErrors) = try TestDescriptor.makePair()
     var descriptors = passing
     (descriptors[0], descriptors[1], descriptors[2]) = (childInput, childOutput, childErrors)
     identifier = try spawn(arguments, environment: environment, descriptors: descriptors)

@@ -7,11 +7,11 @@ final class PartServer: Sendable {
   let directory: String
   private let process: ChildProcess
   /// The write end of the pipe that the launcher watches.
-  private let lifeline: Mutex<Descriptor?>
+  private let lifeline: Mutex<TestDescriptor?>
 
   /// Starts a program, which stays in the foreground. The directory is its own from now on.
   init(_ arguments: [String], in directory: String, environment: [String] = []) throws {
-    let (lifeline, watched) = try Descriptor.makePair()
+    let (lifeline, watched) = try TestDescriptor.makePair()
     self.directory = directory
     self.lifeline = Mutex(lifeline)
     process = try ChildProcess(

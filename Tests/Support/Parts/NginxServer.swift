@@ -24,7 +24,7 @@ final class NginxServer: Sendable {
   private let prefix: String
   private let process: ChildProcess
   /// The write end of the pipe that nginx's launcher watches.
-  private let lifeline: Mutex<Descriptor?>
+  private let lifeline: Mutex<TestDescriptor?>
 
   static let isInstalled = findProgram("nginx") != nil && findProgram("openssl") != nil
 
@@ -49,7 +49,7 @@ final class NginxServer: Sendable {
 
   private struct Started {
     let ports: [UInt16]
-    let lifeline: Descriptor
+    let lifeline: TestDescriptor
     let process: ChildProcess
   }
 
@@ -68,7 +68,7 @@ final class NginxServer: Sendable {
         "KEEPALIVE_SECONDS": "\(options.keepAliveSeconds)",
         "SLOW_BYTES_PER_SECOND": "\(options.slowBytesPerSecond)",
       ])
-    let (lifeline, watched) = try Descriptor.makePair()
+    let (lifeline, watched) = try TestDescriptor.makePair()
     let process = try ChildProcess(
       [TestFiles.parts + "/nginx/launch", program, prefix],
       passing: [

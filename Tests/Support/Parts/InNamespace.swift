@@ -16,7 +16,7 @@ struct InNamespace: TestTrait, SuiteTrait, TestScoping {
     if Self.isInside || test.isSuite { return try await body() }
     let name = test.name.prefix { $0 != "(" }
     // Alone: what the child measures, other tests would spoil.
-    let result = try await TestSlots.run(alone: true) { try await onOwnThread { try Self.run(String(name)) } }
+    let result = try await TestSlots.run(alone: true) { try await blocking { try Self.run(String(name)) } }
     let printed = String(decoding: result.output + result.errors, as: UTF8.self)
     let ran = printed.contains("Test run with 1 test in 1 suite passed")
     #expect(result.exit == .status(0) && ran, "\(printed)", sourceLocation: test.sourceLocation)

@@ -1,4 +1,3 @@
-import NetSpool
 import Synchronization
 
 /// What happened, in order.

@@ -1,6 +1,8 @@
 import Glibc
 import Testing
 
+@testable import TestSupport
+
 @Suite("The web server that other tests rely on", .needsNginx)
 struct NginxServerTests {
   @Test func `serves a file and logs it`() throws {

@@ -26,13 +26,13 @@ final class NameServer: Sendable {
     var isStopped = false
   }
 
-  private let socket: Descriptor
+  private let socket: TestDescriptor
   private let state = Mutex(State())
   private let ended = DispatchGroup()
 
   init() throws {
     let type = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
-    socket = try Descriptor(owning: Glibc.socket(AF_INET, type, 0), from: "socket")
+    socket = try TestDescriptor(owning: Glibc.socket(AF_INET, type, 0), from: "socket")
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(53).bigEndian

@@ -2,7 +2,7 @@ import Glibc
 
 /// A TCP socket on 127.0.0.1: listening on a port of the system's choice, or connected to one.
 struct LocalSocket: Sendable {
-  let descriptor: Descriptor
+  let descriptor: TestDescriptor
   let port: UInt16
 
   static func listening() throws -> LocalSocket {
@@ -11,7 +11,7 @@ struct LocalSocket: Sendable {
     return socket
   }
 
-  private static func bound(_ descriptor: Descriptor) throws -> LocalSocket {
+  private static func bound(_ descriptor: TestDescriptor) throws -> LocalSocket {
     var address = loopback(port: 0)
     let bound = unsafe withSocketAddress(&address) { unsafe bind(descriptor.number, $0, $1) }
     guard bound == 0 else { throw PartFailure("no port on 127.0.0.1: errno \(errno)") }
@@ -33,9 +33,9 @@ struct LocalSocket: Sendable {
   }
 
   /// The next connection to a listening socket.
-  func accepted(before deadline: Deadline) throws -> Descriptor {
+  func accepted(before deadline: Deadline) throws -> TestDescriptor {
     guard descriptor.isReadable(before: deadline) else { throw PartFailure("nobody came to port \(port)") }
-    let connection = try Descriptor(owning: accept(descriptor.number, nil, nil), from: "accept")
+    let connection = try TestDescriptor(owning: accept(descriptor.number, nil, nil), from: "accept")
     _ = fcntl(connection.number, F_SETFD, FD_CLOEXEC)
     return connection
   }
@@ -48,9 +48,9 @@ struct LocalSocket: Sendable {
     return LocalSocket(descriptor: descriptor, port: port)
   }
 
-  private static func makeDescriptor() throws -> Descriptor {
+  private static func makeDescriptor() throws -> TestDescriptor {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    return try Descriptor(owning: socket(AF_INET, type, 0), from: "socket")
+    return try TestDescriptor(owning: socket(AF_INET, type, 0), from: "socket")
   }
 
   private static func loopback(port: UInt16) -> sockaddr_in {
