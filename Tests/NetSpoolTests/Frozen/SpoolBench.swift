@@ -2,9 +2,9 @@ import Dispatch
 import Synchronization
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 @testable import netspool_crash
-@testable import NetSpool
 
 /// A spool on its real store, an origin that does as the seed says, and a model that knows what was promised.
 final class SpoolBench: FrozenSpoolOwner {
@@ -51,7 +51,7 @@ final class SpoolBench: FrozenSpoolOwner {
     policy.attemptsMax = 4
     policy.haltsLaneOnPoison = seed % 2 == 1
     self.policy = policy
-    directory = try TestFolder()
+    directory = try TestFolder(in: TestFiles.fast)
     store = try directory.openFrozen(Self.keeping)
     try beginSpool()
   }
@@ -289,7 +289,7 @@ final class SpoolBench: FrozenSpoolOwner {
   /// The process is gone from one moment to the next: what was committed is there, and nothing else.
   func crash() throws {
     crashes += 1
-    let next = try TestFolder()
+    let next = try TestFolder(in: TestFiles.fast)
     try copy(to: next)
     inFlight = [:]
     store.close()
@@ -306,10 +306,13 @@ final class SpoolBench: FrozenSpoolOwner {
     let environment = try Environment.open(settings)
     defer { environment.drop() }
     let directory = directory
-    try environment.write { _ throws(StoreError) in
-      try next.write("data.mdb", directory.read("data.mdb"))
-      try next.write("stamp", directory.read("stamp"))
+    let copied = try environment.write { _ throws(StoreError) in
+      Result {
+        try next.write("data.mdb", directory.read("data.mdb"))
+        try next.write("stamp", directory.read("stamp"))
+      }
     }
+    try copied.get()
   }
 
   /// The model and the store must agree, and the model learns what the last process did not hear of.

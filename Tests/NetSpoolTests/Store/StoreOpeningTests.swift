@@ -16,7 +16,7 @@ struct StoreOpeningTests {
   }
 
   private func filled() throws -> TestFolder {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: pattern(1, count: 5_000))
     store.close()
@@ -29,7 +29,7 @@ struct StoreOpeningTests {
   }
 
   @Test func `a missing directory is made for its owner only`() throws {
-    let parent = try TestFolder()
+    let parent = try TestFolder(in: TestFiles.fast)
     let path = parent.path + "/a/b/c"
     let store = try CacheStore.open(CacheStoreSettings(directory: path))
     #expect(store.opening.found == .nothing)
@@ -39,7 +39,7 @@ struct StoreOpeningTests {
 
   @Test(arguments: [[], [1, 2, 3], [UInt8](repeating: 0, count: 8_192), pattern(1, count: 50_000)])
   func `a foreign file is moved aside`(bytes: [UInt8]) throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     try directory.write("data.mdb", bytes)
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
@@ -51,7 +51,7 @@ struct StoreOpeningTests {
   }
 
   @Test func `at most three files are kept aside`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     for number in 0..<6 {
       try directory.write("data.mdb", [UInt8](repeating: UInt8(number), count: 100))
       try directory.open().close()
@@ -59,29 +59,29 @@ struct StoreOpeningTests {
     }
     let kept = directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
     #expect(kept.count == 3)
-    #expect(try kept.map { directory.read($0).first }.contains(5))
+    #expect(try kept.map { try directory.read($0).first }.contains(5))
   }
 
   @Test func `a symlink is refused`() throws {
     let directory = try filled()
-    let other = try TestFolder()
+    let other = try TestFolder(in: TestFiles.fast)
     try other.link("data.mdb", to: directory.dataPath)
     let failure = failure(other)
     #expect(failure?.code == .storeOpenFailed && failure?.reason == "symlink")
     // A dangling one as well, and a stamp
-    let third = try TestFolder()
+    let third = try TestFolder(in: TestFiles.fast)
     try third.link("stamp", to: "/tmp/netspool-nowhere")
     #expect(self.failure(third)?.reason == "symlink")
   }
 
   @Test func `a directory in the file's place is refused`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     unsafe mkdir(directory.dataPath, 0o700)
     #expect(failure(directory)?.reason == "notAFile")
   }
 
   @Test func `a file in the directory's place is refused`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     try directory.write("file", [1])
     #expect(throws: NetworkError.self) {
       try CacheStore.open(CacheStoreSettings(directory: directory.path + "/file"))
@@ -93,13 +93,13 @@ struct StoreOpeningTests {
   )
     throws
   {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     unsafe chmod(directory.path, mode)
     #expect(failure(directory)?.reason == "permissions")
   }
 
   @Test(.enabled(if: geteuid() == 0)) func `another owner's directory is refused`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     unsafe chown(directory.path, 12_345, 12_345)
     #expect(failure(directory)?.reason == "owner")
     unsafe chown(directory.path, 0, 0)
@@ -175,8 +175,8 @@ struct StoreOpeningTests {
     throws
   {
     let directory = try filled()
-    directory.write(
-      Array((try directory.read("stamp") + [1]).prefix(count)).map { $0 ^ (count == 64 ? 1 : 0) }, to: "stamp")
+    let stamp = try directory.read("stamp") + [1]
+    try directory.write("stamp", stamp.prefix(count).map { $0 ^ (count == 64 ? 1 : 0) })
     let store = try directory.open()
     store.put(StoreKey("b"), namespace: "n", metadata: [], body: [2])
     store.close()
@@ -197,7 +197,7 @@ struct StoreOpeningTests {
   }
 
   @Test func `no descriptor reaches a program started meanwhile`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
     store.flush()

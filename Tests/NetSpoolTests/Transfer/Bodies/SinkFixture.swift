@@ -42,13 +42,13 @@ extension TestFolder {
   func bytes(_ name: String) -> [UInt8]? { try? read(name) }
 
   func permissions(_ name: String) throws -> mode_t {
-    var status = unsafe stat()
+    var status = stat()
     guard unsafe stat(self[name], &status) == 0 else { throw PartFailure("stat \(name): errno \(errno)") }
     return status.st_mode & 0o7777
   }
 
   func isLink(_ name: String) -> Bool {
-    var status = unsafe stat()
+    var status = stat()
     return unsafe lstat(self[name], &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 }
