@@ -21,7 +21,8 @@ final class TestDescriptor: Sendable {
       throw PartFailure("socketpair: errno \(errno)")
     }
     return (
-      try TestDescriptor(owning: ends[0], from: "socketpair"), try TestDescriptor(owning: ends[1], from: "socketpair")
+      try TestDescriptor(owning: ends[0], from: "socketpair"),
+      try TestDescriptor(owning: ends[1], from: "socketpair")
     )
   }
 

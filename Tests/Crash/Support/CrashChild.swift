@@ -23,7 +23,8 @@ final class CrashChild {
     life = ends.read
     defer { Glibc.close(ends.write) }
     process = try Self.start(
-      [program] + arguments, environment + Self.inherited(besides: environment), output: output, life: ends.write
+      [program] + arguments, environment + Self.inherited(besides: environment), output: output,
+      life: ends.write
     )
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct PrefetchTests {
   @Test func `every URL has its outcome, and no more are pulled than fit`() async throws {
-    let count = LongRun.isOn ? 100_000 : 10_000
+    let count = LongRun.isOn ? 100_000 : 2_000
     try await withEngine(queue: { $0.sizing = .fixed(64) }) { engine, origin in
       // Given a sequence that counts how far it was pulled
       origin.on(prefix: "/", .text("1234"))

@@ -10,7 +10,7 @@ import Testing
   @Test(arguments: [1, 2]) func `whatever is done to them, operations end once, and die`(seed: UInt64)
     async throws
   {
-    let count = LongRun.isOn ? 100_000 : 10_000
+    let count = LongRun.isOn ? 100_000 : 2_000
     let living = Counter()
     try await withEngine(
       {

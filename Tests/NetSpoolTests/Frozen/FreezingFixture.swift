@@ -11,7 +11,7 @@ final class FreezingFixture: Sendable {
   let configuration: FreezeConfiguration
 
   init(_ change: (inout FreezeConfiguration) -> Void = { _ in }) throws {
-    folder = try TestFolder()
+    folder = try TestFolder(in: TestFiles.fast)
     origin = try ScriptedOrigin()
     var configuration = FreezeConfiguration()
     configuration.directory = folder.path + "/frozen"

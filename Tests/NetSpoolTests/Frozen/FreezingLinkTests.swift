@@ -14,7 +14,7 @@ struct FreezingLinkTests {
   ) async throws {
     try await Namespace.run("FreezingLinkTests", name: name, seconds: seconds) {
       let neighbour = try Neighbour()
-      let folder = try TestFolder()
+      let folder = try TestFolder(in: TestFiles.fast)
       try await withQueue { queue in
         var configuration = NetworkEngine.Configuration()
         configuration.scheme = .http

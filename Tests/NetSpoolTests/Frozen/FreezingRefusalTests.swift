@@ -63,7 +63,7 @@ import Testing
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
-    let folder = try TestFolder()
+    let folder = try TestFolder(in: TestFiles.fast)
     let path = folder.path + "/letter"
     try TestFiles.write("as it was".utf8, to: path)
     try await fixture.live { engine in

@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 @testable import netspool_crash
-@testable import NetSpool
 
 /// Processes that are killed: what they said was accepted is there afterwards.
 struct FrozenCrashTests {
@@ -63,7 +63,7 @@ struct FrozenCrashTests {
 
   /// Killed while it submits, and the store thread writes.
   @Test(arguments: [40, 700]) func `what was accepted survives a kill`(round: Int) async throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
       try FrozenCrashTests.work(path, killedAt: round)
@@ -81,7 +81,7 @@ struct FrozenCrashTests {
   @Test(arguments: places, LongRun.isOn ? Array(1...50) : [2]) func `no place is a bad one`(
     place: Failpoint, pass: Int
   ) async throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path
     let armed = "\(place.rawValue):\(pass)"
     if place == .duringRecovery || place == .duringCompaction {
@@ -99,7 +99,7 @@ struct FrozenCrashTests {
   /// Five in a row, while LMDB is opened or while the tables are looked through: a process that is killed as soon as
   /// it starts says nothing about the file.
   @Test(arguments: [1, 2]) func `crashes in recovery do not add up`(pass: Int) async throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path
     let store = try directory.openFrozen()
     for number in 0..<10 { _ = try store.accept("payload \(number)") }

@@ -7,7 +7,7 @@ import Testing
 /// nothing ends twice, nothing is sent that must not be, and the tables agree with each other at every look.
 struct FrozenModelTests {
   private static let steps = LongRun.isOn ? 10_000 : 800
-  private static let seeds: Range<UInt64> = 0..<(LongRun.isOn ? 10 : 4)
+  private static let seeds: Range<UInt64> = 0..<(LongRun.isOn ? 10 : 2)
 
   @Test(arguments: seeds) func `nothing is lost`(seed: UInt64) throws {
     let bench = try SpoolBench(seed: seed)

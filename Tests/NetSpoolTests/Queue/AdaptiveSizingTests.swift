@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The adaptive width against simulated origins, compared with the best fixed width for each.
 @Suite struct AdaptiveSizingTests {
@@ -58,7 +59,7 @@ import Testing
         description: "100 a second in bursts of 20", serviceSeconds: 0.05, ratePerSecond: 100, burst: 20)),
   ]
 
-  @Test(arguments: cases, [1, 2] as [UInt64])
+  @Test(arguments: cases, LongRun.isOn ? [1, 2, 3, 4] : [1] as [UInt64])
   func `comes within a tenth of the best fixed width`(_ test: Case, _ seed: UInt64) throws {
     // Given what fixed widths reach.
     let fixed = try #require(Self.fixed[test.origin.description])

@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 @testable import netspool_crash
-@testable import NetSpool
 
 /// Files that are not what was written.
 struct FrozenDamageTests {
@@ -23,7 +23,7 @@ struct FrozenDamageTests {
   }
 
   @Test func `damaged rows are set aside one by one`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
     for number in 0..<40 {
       _ = try store.accept(
@@ -58,7 +58,7 @@ struct FrozenDamageTests {
   }
 
   @Test func `a damaged body is found before it is sent`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
     let text = "a body that stands on pages of its own " + String(repeating: "x", count: 9_000)
     _ = try store.accept("one", body: Array(text.utf8))
@@ -76,7 +76,7 @@ struct FrozenDamageTests {
   }
 
   @Test func `a row of a later release is refused and left alone`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     _ = try store.accept("from tomorrow", body: [9])
     store.close()
@@ -99,7 +99,7 @@ struct FrozenDamageTests {
   }
 
   @Test func `a file that is no store is moved aside`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     _ = try store.accept("lost")
     store.close()
@@ -115,10 +115,10 @@ struct FrozenDamageTests {
   }
 
   /// Random damage: whatever is served is what was written, and the second start is always up.
-  @Test(arguments: 0..<(LongRun.isOn ? 2_000 : 40) as Range<UInt64>)
+  @Test(arguments: 0..<(LongRun.isOn ? 2_000 : 16) as Range<UInt64>)
   func `random damage serves no wrong bytes`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
     func body(_ number: UInt64) -> [UInt8] {
       Array("body \(number) ".utf8) + [UInt8](repeating: UInt8(number), count: Int(number) * 300)

@@ -1,16 +1,16 @@
 import Glibc
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 @testable import netspool_crash
-@testable import NetSpool
 
 /// What is written, what is refused, and what is left after a restart.
 struct FrozenStoreTests {
   // MARK: The life of a request
 
   @Test func `an accepted request is there after a restart`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
     #expect(try store.accept("one", body: [1, 2, 3]) == 1)
     #expect(try store.accept("two", lane: "b", body: []) == 2)
@@ -27,7 +27,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `an outcome takes the place of its request`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one", dedupe: "d")
     try store.write(.attempt(number, payload: []))
@@ -43,7 +43,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `a postponed request is what it was postponed as`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let (one, two) = (try store.accept("one", body: [7]), try store.accept("two"))
     try store.write(.postpone(one, payload: Array("later, and longer".utf8)))
@@ -54,7 +54,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `the dead may come back with their body`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one", dedupe: "d", body: [9, 9])
     try store.write(.bury(number, .sample("dead"), keepsBody: true))
@@ -66,7 +66,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `a cancelled request leaves no body`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one")
     try store.write(.bury(number, .sample("dead"), keepsBody: false))
@@ -78,7 +78,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `a dedupe key is one request at a time`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let first = try store.accept("one", dedupe: "d")
     let receipt = try store.write(.accept(.sample("two", dedupe: "d"), body: []))
@@ -89,7 +89,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `numbers are never given twice`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     var last: UInt64 = 0
     for round in 0..<5 {
       let store = try directory.openFrozen()
@@ -105,7 +105,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `many at once share commits`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let before = store.statistics
     let answers = store.write((0..<2_000).map { .accept(.sample("\($0)", lane: "\($0 % 7)"), body: [1]) })
@@ -118,7 +118,7 @@ struct FrozenStoreTests {
   // MARK: Earlier layouts
 
   @Test func `the lists of the first layout are taken out`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     // Given a file of the first layout, with two lists that nobody reads any more
     try Self.changeFile(directory, layout: 1) { transaction throws(StoreError) in
       for name in ["lane", "due"] {
@@ -158,7 +158,7 @@ struct FrozenStoreTests {
   // MARK: Refusals
 
   @Test func `what is not there is said`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     for change: FrozenChange in [
       .attempt(7, payload: []), .postpone(7, payload: []), .finish(7, .sample("x")),
@@ -169,7 +169,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `there is a limit of requests`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.recordsMax = 3 }
     let answers = store.write((0..<5).map { .accept(.sample("\($0)"), body: []) })
     #expect(answers.prefix(3).allSatisfy { $0.failure == nil })
@@ -181,7 +181,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `a full store still takes outcomes`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
     // Given a store that takes no more
     var accepted: [UInt64] = []
@@ -212,7 +212,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `a large one takes nothing else with it`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
     let large = [UInt8](repeating: 7, count: 3 << 20)
     let answers = store.write([
@@ -223,7 +223,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `a closed store says so`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     store.close()
     store.close()
@@ -233,7 +233,7 @@ struct FrozenStoreTests {
   // MARK: What nobody comes for
 
   @Test func `old outcomes and letters go and are counted`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.keptRowsMax = 5 }
     let now = WallClock.microseconds
     let day: Int64 = 86_400_000_000
@@ -255,7 +255,7 @@ struct FrozenStoreTests {
   // MARK: Owners
 
   @Test func `there is one owner in a process`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let failure = #expect(throws: NetworkError.self) { _ = try directory.openFrozen() }
     #expect(failure?.code == .storeInUse)
@@ -266,7 +266,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `there is one owner among processes`() async throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path
     let store = try directory.openFrozen()
     let parent = getpid()
@@ -282,7 +282,7 @@ struct FrozenStoreTests {
   }
 
   @Test func `its files are its owner's alone`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path + "/deep/frozen"
     let store = try FrozenStore.open(FrozenStoreSettings(directory: path))
     _ = try store.accept("x")

@@ -17,7 +17,7 @@ struct LeaseTests {
   @Test(arguments: [Microseconds(0), 2_000_000])
   func `held bodies stay the same while thousands are put`(leaseMax: Microseconds) throws {
     // Given a small store and leases on all it holds
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open {
       $0.bytesMax = 2 << 20
       $0.fileBytesMax = 8 << 20
@@ -37,7 +37,7 @@ struct LeaseTests {
   }
 
   @Test func `a span held for long pins or is copied`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open {
       $0.leaseMax = 0
       $0.pinnedMax = 1
@@ -54,7 +54,7 @@ struct LeaseTests {
   }
 
   @Test func `leases outlive the store`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     var store: CacheStore? = try directory.open()
     put(try #require(store), 0..<3)
     let body = try #require(store?.lookup(StoreKey("1"))).body
@@ -71,7 +71,7 @@ struct LeaseTests {
   }
 
   @Test func `more states than allowed are held as copies`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.snapshotsMax = 4 }
     var held: [StoreHit] = []
     for number in 0..<40 {
@@ -83,7 +83,7 @@ struct LeaseTests {
   }
 
   @Test func `a body is read from many threads while it is copied out`() async throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.leaseMax = 0 }
     put(store, 0..<8)
     let held = try (0..<8).map { try #require(store.lookup(StoreKey("\($0)"))) }
@@ -99,7 +99,7 @@ struct LeaseTests {
 
   @Test(.timeLimit(.minutes(10))) func `leases end elsewhere than they began and none is left`() async throws
   {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.leaseMax = 0 }
     put(store, 0..<50)
     // When some look up and others read and let go, while the store changes

@@ -11,7 +11,7 @@ struct StoreDamageTests {
 
   /// A store with bodies of many sizes, some replaced and removed, so that there are free pages.
   private static func makeSample() throws -> (data: [UInt8], stamp: [UInt8]) {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     for round in 0..<2 {
       for number in 0..<count {
@@ -33,7 +33,7 @@ struct StoreDamageTests {
 
   /// Opens a damaged copy, reads all, changes something, and opens it once more.
   private func check(_ data: [UInt8], _ comment: Comment) throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     try directory.write("data.mdb", data)
     try directory.write("stamp", try Self.sample.get().stamp)
     for start in 0..<2 {
@@ -61,8 +61,8 @@ struct StoreDamageTests {
     }
   }
 
-  @Test(arguments: 0..<20) func `a file cut short is replaced`(part: Int) throws {
-    // 200 sizes: the odd ones at the beginning, page borders and their neighbours, and others
+  @Test(arguments: 0..<(LongRun.isOn ? 20 : 6)) func `a file cut short is replaced`(part: Int) throws {
+    // Sixty sizes, or 200: the odd ones at the beginning, page borders and their neighbours, and others
     let data = try Self.sample.get().data
     var random = SplitMix64(seed: UInt64(part))
     let fixed = [
@@ -77,7 +77,7 @@ struct StoreDamageTests {
     for size in sizes { try check(Array(data.prefix(size)), "cut to \(size)") }
   }
 
-  @Test(arguments: 0..<(LongRun.isOn ? 400 : 8)) func `random damage never shows`(part: Int) throws {
+  @Test(arguments: 0..<(LongRun.isOn ? 400 : 3)) func `random damage never shows`(part: Int) throws {
     let data = try Self.sample.get().data
     for index in 0..<25 {
       let seed = UInt64(part * 25 + index)
@@ -91,7 +91,7 @@ struct StoreDamageTests {
   @Test(arguments: 0..<4) func `every byte of the meta pages may be wrong`(quarter: Int) throws {
     let data = try Self.sample.get().data
     for page in 0..<2 {
-      for byte in stride(from: quarter, to: 152, by: LongRun.isOn ? 4 : 12) {
+      for byte in stride(from: quarter, to: 152, by: LongRun.isOn ? 4 : 24) {
         var damaged = data
         damaged[page * 4_096 + byte] ^= 0x55
         try check(damaged, "page \(page) byte \(byte)")
@@ -101,7 +101,7 @@ struct StoreDamageTests {
 
   @Test func `a damaged body is a miss and counted`() throws {
     // Given a file whose largest body has a wrong bit, and a time that says nobody touched it
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     let body = pattern(7, count: 200_000)
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: body)

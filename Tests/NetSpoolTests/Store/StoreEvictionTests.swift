@@ -9,7 +9,7 @@ struct StoreEvictionTests {
 
   @Test func `the budget is kept and what is used stays`() throws {
     // Given a store of 4 MiB in which ten entries are used all the time
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open {
       $0.bytesMax = 4 << 20
       $0.recencyStep = 0
@@ -37,7 +37,7 @@ struct StoreEvictionTests {
   }
 
   @Test func `recency outlives the process's use`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let change: (inout CacheStoreSettings) -> Void = {
       $0.bytesMax = 1 << 20
       $0.recencyStep = 0
@@ -60,7 +60,7 @@ struct StoreEvictionTests {
   }
 
   @Test func `a quota binds its namespace only`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.quotas = ["small": 200_000] }
     for number in 0..<100 {
       store.put(StoreKey("s\(number)"), namespace: "small", metadata: [], body: Self.body)
@@ -73,7 +73,7 @@ struct StoreEvictionTests {
   }
 
   @Test func `bodies of many sizes keep the file within its limit`() throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.bytesMax = 8 << 20 }
     var random = SplitMix64(seed: 7)
     let bytes = pattern(2, count: 1 << 20)

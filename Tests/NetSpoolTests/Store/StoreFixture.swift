@@ -28,14 +28,6 @@ extension StoreHit? {
 /// Bytes that differ for every number.
 func pattern(_ number: Int, count: Int) -> [UInt8] {
   var random = SplitMix64(seed: UInt64(number))
-  var bytes: [UInt8] = []
-  bytes.reserveCapacity(count + 8)
-  while bytes.count < count {
-    var word = random.next()
-    for _ in 0..<8 {
-      bytes.append(UInt8(truncatingIfNeeded: word))
-      word >>= 8
-    }
-  }
-  return Array(bytes.prefix(count))
+  let words = (0..<(count + 7) / 8).map { _ in random.next().littleEndian }
+  return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
 }

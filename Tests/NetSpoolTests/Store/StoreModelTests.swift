@@ -11,11 +11,11 @@ struct StoreModelTests {
     var body: [UInt8]
   }
 
-  @Test(arguments: 1...(LongRun.isOn ? 200 : 6)) func `it does what a dictionary does`(seed: Int)
+  @Test(arguments: 1...(LongRun.isOn ? 200 : 3)) func `it does what a dictionary does`(seed: Int)
     throws
   {
     var random = SplitMix64(seed: UInt64(seed))
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.open()
     var model: [String: Value] = [:]
     for step in 0..<400 {
@@ -60,7 +60,7 @@ struct StoreModelTests {
   }
 
   @Test func `ten thousand lookups at once beside a writer`() async throws {
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     let bodies = (0..<64).map { pattern($0, count: 3_000 + $0) }
     for number in 0..<64 {
@@ -89,7 +89,7 @@ struct StoreModelTests {
 
   @Test func `a removal is never seen late on any thread`() async throws {
     // Given two threads of which one removes and tells the other
-    let directory = try TestFolder()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     let (removed, acknowledge) = AsyncStream<Int>.makeStream()
     async let late = removed.reduce(into: 0) { late, number in

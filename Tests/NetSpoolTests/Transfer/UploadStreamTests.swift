@@ -49,7 +49,8 @@ struct UploadStreamTests {
       let seen = Journal<TransferProgress>()
       _ = try await wire.answer(
         wire.operation("/a", .put).setUploadStream(stream).onUploadProgress { seen.add($0) })
-      #expect(seen.entries.count > 1 && seen.entries.last?.done == 1 << 20 && seen.entries.last?.fraction == 1)
+      #expect(
+        seen.entries.count > 1 && seen.entries.last?.done == 1 << 20 && seen.entries.last?.fraction == 1)
       #expect(seen.entries.map(\.done) == seen.entries.map(\.done).sorted())
       #expect(seen.entries.allSatisfy { $0.total == 1 << 20 })
     }
