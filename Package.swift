@@ -64,28 +64,30 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // What the tests share; it knows no other module, so that it is built for release as well.
+    .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
     // The crash tests are a program, so that they can be run for as long as one likes: CONTRIBUTING.md.
-    .target(
-      name: "FrozenAudit", dependencies: ["NetSpool"], path: "Tests/FrozenAudit", swiftSettings: strict),
     .executableTarget(
       name: "netspool-crash",
       dependencies: [
-        "NetSpool", "NetSpoolTesting", "FrozenAudit",
+        "NetSpool", "NetSpoolTesting", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Crash", exclude: ["Power/recorder.c"], swiftSettings: strict),
 
-    .testTarget(name: "NetSpoolCrashTests", dependencies: ["netspool-crash"], swiftSettings: strict),
     .testTarget(
-      name: "NetSpoolTests", dependencies: ["NetSpool", "NetSpoolTesting", "FrozenAudit"],
+      name: "NetSpoolCrashTests", dependencies: ["netspool-crash", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "NetSpoolTests", dependencies: ["NetSpool", "NetSpoolTesting", "netspool-crash", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "NetSpoolFoundationTests", dependencies: ["NetSpoolFoundation", "NetSpoolTesting"],
-      swiftSettings: strict),
+      name: "NetSpoolFoundationTests",
+      dependencies: ["NetSpoolFoundation", "NetSpoolTesting", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "NetSpoolTestingTests", dependencies: ["NetSpoolTesting"], swiftSettings: strict),
     .testTarget(
-      name: "NetSpoolCLITests", dependencies: ["NetSpoolCLI", "NetSpoolTesting"], swiftSettings: strict),
+      name: "NetSpoolCLITests", dependencies: ["NetSpoolCLI", "NetSpoolTesting", "TestSupport"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .gnu11

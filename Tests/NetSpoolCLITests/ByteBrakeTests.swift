@@ -7,7 +7,7 @@ import Testing
 
   private func brake(_ text: String) throws -> ByteBrake { ByteBrake(try #require(ByteSize(text))) }
 
-  @Test func aTenthOfASecondMayComeAtOnceAndTheRestComesWithTime() throws {
+  @Test func `a tenth of a second may come at once and the rest comes with time`() throws {
     let brake = try brake("1000")
     #expect(brake.take(5_000, now: start) == 100)
     #expect(brake.take(5_000, now: start) == 0)
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: ["1", "17", "4k", "1M"])
-  func overTimeTheRateIsTheOneThatWasAskedFor(rate: String) throws {
+  func `over time the rate is the one that was asked for`(rate: String) throws {
     let brake = try brake(rate)
     let perSecond = Int(try #require(ByteSize(rate)).bytes)
     var taken = 0
@@ -25,7 +25,7 @@ import Testing
     #expect(abs(taken - 20 * perSecond) <= max(1, perSecond / 5))
   }
 
-  @Test func neverMoreThanThereIs() throws {
+  @Test func `never more than there is`() throws {
     #expect(try brake("1M").take(10, now: start) == 10)
   }
 }

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// Fetches with the cache's clock in the test's hand.
 @Suite(.ownThreads) struct CacheClockTests {
@@ -23,7 +24,7 @@ import Testing
     return summary
   }
 
-  @Test func theFirstRunFetchesTheSecondHitsTheThirdAfterExpiryIsConfirmed() throws {
+  @Test func `the first run fetches the second hits the third after expiry is confirmed`() throws {
     bench.serveTagged(0..<40, "max-age=3600")
     let list = try bench.writeList(0..<40)
     var asked: [Int] = []
@@ -40,7 +41,7 @@ import Testing
     #expect(conditional.allSatisfy { $0.header("If-None-Match") != nil })
   }
 
-  @Test func aChangedBodyReplacesTheOldOne() throws {
+  @Test func `a changed body replaces the old one`() throws {
     bench.serveFresh(0..<3)
     let list = try bench.writeList(0..<3)
     _ = try fetch([list], hours: 0)
@@ -51,7 +52,7 @@ import Testing
     #expect(try fetch([list], hours: 2).hits == 3)
   }
 
-  @Test func aStaleAnswerStandsInForAnOriginThatIsDownOnlyWhenItMay() throws {
+  @Test func `a stale answer stands in for an origin that is down only when it may`() throws {
     bench.origin.on(
       "/0", .bytes(ToolBench.body(0)).header("Cache-Control", "max-age=3600, stale-if-error=86400"))
     let arguments = [bench.origin.url("/0"), "--retry", "0", "--output", bench["out"]]

@@ -4,11 +4,12 @@ import Synchronization
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// What can only be seen from outside a process, or would change it for the other tests.
 @Suite(.ownThreads) struct ChildProcessTests {
   /// A million lines in a release build; a debug build takes half a minute for them.
-  @Test func aMillionLinesLeaveMemoryFlat() async {
+  @Test func `a million lines leave memory flat`() async {
     await #expect(processExitsWith: .success) {
       let repeats = _isDebugAssertConfiguration() ? 10 : 200
       let bench = try JobBench()
@@ -20,10 +21,10 @@ import Testing
       bench.sources = [.file(bench.scratch["million"])]
       bench.plan.namesOutputs = true
       try bench.writeFiles()
-      let before = try residentMiB()
+      let before = residentMiB()
       var peak = before
       bench.reactor.duringWait = { _ in
-        peak = max(peak, (try? residentMiB()) ?? .infinity)
+        peak = max(peak, residentMiB())
       }
       let end = try bench.run()
       precondition(end.summary.list.lines == repeats * 5_000 && end.summary.done == 5_000)
@@ -31,18 +32,18 @@ import Testing
     }
   }
 
-  @Test func aSpilledLedgerLeavesMemoryFlat() async {
+  @Test func `a spilled ledger leaves memory flat`() async {
     await #expect(processExitsWith: .success) {
       let ledger = Ledger(directory: "/tmp", framesMax: 64)
-      let before = try residentMiB()
+      let before = residentMiB()
       for number in 0..<50_000 { try ledger.insert(Fingerprint(.line, String(number))) }
-      let grown = try residentMiB() - before
+      let grown = residentMiB() - before
       precondition(grown < 3 || keepsFreedMemory, "grew by \(grown) MiB")
     }
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func theFirstSignalAsksToDrain(signal: Int32) async {
+  func `the first signal asks to drain`(signal: Int32) async {
     await #expect(processExitsWith: .exitCode(0)) { [signal] in
       let (stop, watcher, pressed) = watchedSwitch()
       pthread_kill(watcher, signal)
@@ -51,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func theSecondSignalAsksToQuitAndTheThirdEndsTheProcess() async {
+  @Test func `the second signal asks to quit and the third ends the process`() async {
     await #expect(processExitsWith: .exitCode(143)) {
       let (stop, watcher, pressed) = watchedSwitch()
       for signal in [SIGTERM, SIGINT] {
@@ -64,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func theProcessThatHangsAfterTheSecondSignalEndsByItself() async {
+  @Test func `the process that hangs after the second signal ends by itself`() async {
     await #expect(processExitsWith: .exitCode(130)) {
       let (_, watcher, pressed) = watchedSwitch(graceMilliseconds: 1)
       for _ in 0..<2 {
@@ -75,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func startingBlocksTheSignalsForAllLaterThreads() async {
+  @Test func `starting blocks the signals for all later threads`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       SignalWatcher.start(StopSwitch())
       var blocked = sigset_t()
@@ -84,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func aClosedPipeIsALocalIOError() async {
+  @Test func `a closed pipe is a local IO error`() async {
     await #expect(processExitsWith: .success) {
       SignalWatcher.start(StopSwitch())
       var ends: [Int32] = [0, 0]
@@ -98,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func theRealReactorWakesAcrossThreads() async throws {
+  @Test func `the real reactor wakes across threads`() async throws {
     let reactor = try PollReactor()
     let wake = reactor.wake
     DispatchQueue.global().async { wake() }
@@ -109,12 +110,7 @@ import Testing
   }
 }
 
-private func residentMiB() throws -> Double {
-  let statm = LineReader(try Descriptor(opening: "/proc/self/statm", O_RDONLY), lineBytesMax: 1_000)
-  guard case .line(let range) = try statm.next() else { return .infinity }
-  let fields = String(decoding: statm[range], as: UTF8.self).split(separator: " ")
-  return Double(Int(fields[1])! * sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
-}
+private func residentMiB() -> Double { Double(MemoryUse.resident) / 1_048_576 }
 
 /// A switch, and the thread that watches for it. Signals go to that thread alone: the other threads of a
 /// test's process were there before it, and do not block them.

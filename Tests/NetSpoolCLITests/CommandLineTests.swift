@@ -2,9 +2,10 @@ import ArgumentParser
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct CommandLineTests {
-  @Test func everyFetchOptionIsUnderstood() throws {
+  @Test func `every fetch option is understood`() throws {
     let options = try FetchOptions.parse([
       "list.txt", "http://h/", "-", "--output", "out", "--jobs", "8", "--per-origin", "2", "--rate", "50/s",
       "--limit-rate", "2M", "--timeout", "30s", "--retry", "5", "--max-errors", "5%", "--checksum",
@@ -37,24 +38,24 @@ import Testing
     ["l", "--no-cache", "--rules", "relaxed"], ["l", "--shard", "4/4"], ["l", "--checksum"],
     ["l", "--json", "--dry-run"], ["l", "--nonsense"],
   ])
-  func aWrongCommandLineIsAUsageError(arguments: [String]) {
+  func `a wrong command line is a usage error`(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try FetchOptions.parse(arguments) }
     #expect(error.map { FetchOptions.exitCode(for: $0).rawValue } == 64)
   }
 
-  @Test func aRefusalIsASentence() {
+  @Test func `a refusal is a sentence`() {
     let error = #expect(throws: (any Error).self) { try FetchOptions.parse(["list", "--resume"]) }
     #expect(
       error.map { FetchOptions.message(for: $0) } == "--resume needs --results: that file says what is done.")
   }
 
   @Test(arguments: [["h/"], ["ftp://h/"], ["http://h/", "-X", "A B"], ["http://h/", "--timeout", "0"]])
-  func aWrongGetIsAUsageError(arguments: [String]) {
+  func `a wrong get is a usage error`(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try GetOptions.parse(arguments) }
     #expect(error.map { GetOptions.exitCode(for: $0).rawValue } == 64)
   }
 
-  @Test func theCommandThatResumesCanBePasted() throws {
+  @Test func `the command that resumes can be pasted`() throws {
     let arguments = ["fetch", "my list.txt", "--results", "r.jsonl", "--header", "A: it's"]
     let options = try FetchOptions.parse(Array(arguments.dropFirst()))
     #expect(
@@ -62,7 +63,7 @@ import Testing
         == "netspool fetch 'my list.txt' --results r.jsonl --header 'A: it'\\''s' --resume")
   }
 
-  @Test func helpNamesEveryOption() {
+  @Test func `help names every option`() {
     let help = FetchOptions.helpMessage(columns: 100)
     for option in ["--jobs", "--shard", "--resume", "--max-errors", "--limit-rate"] {
       #expect(help.contains(option))
@@ -77,7 +78,7 @@ import Testing
       (500, .forNow), (501, .forGood), (502, .forNow), (503, .forNow), (504, .forNow), (505, .forGood),
       (511, .forGood), (599, .forNow),
     ] as [(Int, FetchOutcome.Permanence)])
-  func statusesAreSorted(status: Int, permanence: FetchOutcome.Permanence) {
+  func `statuses are sorted`(status: Int, permanence: FetchOutcome.Permanence) {
     #expect(FetchOutcome.Permanence(code: "status", status: status) == permanence)
   }
 
@@ -86,7 +87,7 @@ import Testing
       ("timedOut", .forNow), ("offline", .forNow), ("connectFailed", .forNow), ("invalidURL", .forGood),
       ("tlsRejected", .forGood), ("somethingNew", .forNow), ("sinkFailed", .local(errno: 28)),
     ] as [(String, FetchOutcome.Permanence)])
-  func codesAreSorted(code: String, permanence: FetchOutcome.Permanence) {
+  func `codes are sorted`(code: String, permanence: FetchOutcome.Permanence) {
     #expect(FetchOutcome.Permanence(code: code, errno: 28) == permanence)
   }
 }

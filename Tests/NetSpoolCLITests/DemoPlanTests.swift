@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DemoPlanTests {
   @Test(arguments: [1, 8, 100, 3_000])
-  func everyThumbnailIsAFileUnlessItIsMissing(count: Int) {
+  func `every thumbnail is a file unless it is missing`(count: Int) {
     let plan = DemoPlan(count: count)
     let numbers = Set(plan.files.map(\.number))
     #expect(numbers.count == count - plan.missingCount)
@@ -12,7 +12,7 @@ import Testing
     #expect(Set(plan.moreFiles.map(\.number)).isDisjoint(with: numbers))
   }
 
-  @Test func theUsualDemoHasEveryKindOfTrouble() {
+  @Test func `the usual demo has every kind of trouble`() {
     let plan = DemoPlan(count: 3_000)
     let fates = (0..<3_000).map(plan.fate)
     #expect(fates.count { $0 == .missing } == 6)

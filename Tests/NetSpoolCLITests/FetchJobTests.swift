@@ -2,9 +2,10 @@ import Glibc
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct FetchJobTests {
-  @Test func fetchesEveryLineOnceAndSkipsRepeats() throws {
+  @Test func `fetches every line once and skips repeats`() throws {
     let bench = try JobBench(["http://h/1", "http://h/2", "http://h/1", "# no", "http://h/2\tname"])
     let end = try bench.run()
     #expect(bench.startedURLs == ["http://h/1", "http://h/2"])
@@ -14,7 +15,7 @@ import Testing
     #expect(!end.isPartial)
   }
 
-  @Test func aURLWithTwoNamesIsFetchedToBoth() throws {
+  @Test func `a URL with two names is fetched to both`() throws {
     let bench = try JobBench(["http://h/1\ta", "http://h/1\tb", "http://h/1\ta", "http://i/1\ta"])
     bench.plan.namesOutputs = true
     let end = try bench.run()
@@ -22,12 +23,12 @@ import Testing
     #expect(end.summary.list.renamed == 1)
   }
 
-  @Test func anEmptyListIsDone() throws {
+  @Test func `an empty list is done`() throws {
     #expect(try JobBench([]).run().status == .allDone)
   }
 
   @Test(arguments: [1, 7, 100])
-  func neverExceedsItsWindow(window: Int) throws {
+  func `never exceeds its window`(window: Int) throws {
     let bench = try JobBench(urls: 0..<300)
     bench.settings.window = window
     bench.fetcher.isOpen = false
@@ -45,13 +46,13 @@ import Testing
       ([200, 200], .allDone), ([200, 404], .failedForGood), ([404, 503], .failedForNow),
       ([200, 429], .failedForNow), ([501], .failedForGood),
     ] as [([Int], JobStatus)])
-  func theStatusTellsWhetherToRunAgain(answers: [Int], status: JobStatus) throws {
+  func `the status tells whether to run again`(answers: [Int], status: JobStatus) throws {
     let bench = try JobBench(urls: 0..<answers.count)
     bench.fetcher.answer = { answers[$0.id] == 200 ? .ok() : .status(answers[$0.id]) }
     #expect(try bench.run().status == status)
   }
 
-  @Test func aBrokenLineFailsForGoodAndIsNamed() throws {
+  @Test func `a broken line fails for good and is named`() throws {
     let bench = try JobBench(["http://h/1", "nonsense", "http://h/2"])
     let end = try bench.run()
     #expect(end.status == .failedForGood)
@@ -59,20 +60,20 @@ import Testing
     #expect(bench.messages.contains { $0.contains("list.txt:2: ") })
   }
 
-  @Test func writesResultsAndFailures() throws {
+  @Test func `writes results and failures`() throws {
     let bench = try JobBench(["http://h/1\ta", "http://h/2\tb", "http://h/3\tc"])
     bench.plan.namesOutputs = true
     try bench.writeFiles()
     bench.fetcher.answer = { $0.id == 0 ? .ok() : .status($0.id == 1 ? 404 : 503) }
     _ = try bench.run()
-    #expect(try bench.scratch.read("failed.txt") == "http://h/2\tb\nhttp://h/3\tc\n")
+    #expect(try bench.scratch.text("failed.txt") == "http://h/2\tb\nhttp://h/3\tc\n")
     let reader = try ResultsReader(bench.scratch["results.jsonl"])
     var outcomes: [String] = []
     while case .record(let record) = try reader.next() { outcomes.append(record.outcome.rawValue) }
     #expect(outcomes == ["done", "failed", "failed-for-now"])
   }
 
-  @Test func showsTheFirstFailuresOnly() throws {
+  @Test func `shows the first failures only`() throws {
     let bench = try JobBench(urls: 0..<500)
     bench.fetcher.answer = { _ in .status(404) }
     let end = try bench.run()
@@ -80,7 +81,7 @@ import Testing
     #expect(end.summary.errors == ["status 404": 500])
   }
 
-  @Test func aFailureMessageHidesThePassword() throws {
+  @Test func `a failure message hides the password`() throws {
     let bench = try JobBench(["http://user:secret@h/1"])
     bench.fetcher.answer = { _ in .status(404) }
     _ = try bench.run()
@@ -90,7 +91,7 @@ import Testing
 
 @Suite struct FetchJobStoppingTests {
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-  func theFirstSignalLetsWhatIsUnderWayEnd(signal: Int32, code: Int32) throws {
+  func `the first signal lets what is under way end`(signal: Int32, code: Int32) throws {
     let bench = try JobBench(urls: 0..<100)
     bench.settings.window = 20
     bench.fetcher.isOpen = false
@@ -106,11 +107,11 @@ import Testing
     #expect(end.summary.done == 5)
     #expect(end.summary.cancelled == 15)
     #expect(bench.fetcher.startCount == 20)
-    #expect(try bench.scratch.read("results.jsonl").split(separator: "\n").count == 5)
-    #expect(try bench.scratch.read("failed.txt").isEmpty)
+    #expect(try bench.scratch.text("results.jsonl").split(separator: "\n").count == 5)
+    #expect(try bench.scratch.text("failed.txt").isEmpty)
   }
 
-  @Test func theSecondSignalQuits() throws {
+  @Test func `the second signal quits`() throws {
     let bench = try JobBench(urls: 0..<100)
     bench.settings.window = 20
     bench.fetcher.isOpen = false
@@ -123,7 +124,7 @@ import Testing
     #expect(end.summary.cancelled == 20)
   }
 
-  @Test func aResumedJobFetchesExactlyTheRest() throws {
+  @Test func `a resumed job fetches exactly the rest`() throws {
     let bench = try JobBench((0..<100).map { "http://h/\($0)/same.png" })
     bench.plan.namesOutputs = true
     bench.settings.window = 10
@@ -148,7 +149,7 @@ import Testing
     #expect(totals.replaced == 0)
   }
 
-  @Test func aFinishedFileThatIsGoneIsFetchedAgain() throws {
+  @Test func `a finished file that is gone is fetched again`() throws {
     let bench = try JobBench(["http://h/a", "http://h/b"])
     bench.plan.namesOutputs = true
     bench.plan.resumes = true
@@ -158,7 +159,7 @@ import Testing
     #expect(bench.startedURLs == ["http://h/b"])
   }
 
-  @Test func stopsWhenTheErrorBudgetIsSpent() throws {
+  @Test func `stops when the error budget is spent`() throws {
     let bench = try JobBench(urls: 0..<1_000)
     bench.settings.window = 10
     bench.settings.budget = .count(20)
@@ -173,7 +174,7 @@ import Testing
     #expect(end.summary.failed == 30)
   }
 
-  @Test func brokenLinesSpendTheBudgetToo() throws {
+  @Test func `broken lines spend the budget too`() throws {
     let bench = try JobBench(Array(repeating: "nonsense", count: 100))
     bench.settings.budget = .count(3)
     let end = try bench.run()
@@ -181,7 +182,7 @@ import Testing
     #expect(end.summary.list.broken == 4)
   }
 
-  @Test func aFullDiskStopsTheJob() throws {
+  @Test func `a full disk stops the job`() throws {
     let bench = try JobBench(urls: 0..<10_000)
     bench.settings.window = 10
     bench.fetcher.answer = { $0.id == 50 ? .local(ENOSPC) : .ok() }
@@ -191,7 +192,7 @@ import Testing
     #expect(end.isPartial)
   }
 
-  @Test func aFileThatCannotBeWrittenFailsAlone() throws {
+  @Test func `a file that cannot be written fails alone`() throws {
     let bench = try JobBench(urls: 0..<10)
     bench.fetcher.answer = { $0.id == 5 ? .local(EISDIR) : .ok() }
     let end = try bench.run()
@@ -200,7 +201,7 @@ import Testing
     #expect(!end.isPartial)
   }
 
-  @Test func anUnwritableResultsFileStopsTheJobButNotTheOtherFile() throws {
+  @Test func `an unwritable results file stops the job but not the other file`() throws {
     let bench = try JobBench(urls: 0..<3_000)
     bench.settings.window = 100
     bench.results = ResultsWriter(try OutputFile.create("/dev/full"))
@@ -209,11 +210,11 @@ import Testing
     let end = try bench.run()
     #expect(end.status == .localIO)
     #expect(end.summary.started < 3_000)
-    #expect(try bench.scratch.read("failed.txt").split(separator: "\n").count == end.summary.failed)
+    #expect(try bench.scratch.text("failed.txt").split(separator: "\n").count == end.summary.failed)
     #expect(bench.messages.contains { $0.contains("cannot write /dev/full: No space left on device") })
   }
 
-  @Test func aListThatCannotBeReadOnEndsWithLocalIO() throws {
+  @Test func `a list that cannot be read on ends with local IO`() throws {
     let bench = try JobBench()
     bench.sources = [.arguments(["http://h/1"]), .file(bench.scratch.path)]
     let end = try bench.run()
@@ -223,7 +224,7 @@ import Testing
 }
 
 @Suite struct FetchJobTimeTests {
-  @Test func theRateSpreadsTheStarts() throws {
+  @Test func `the rate spreads the starts`() throws {
     let bench = try JobBench(urls: 0..<101)
     bench.settings.rate = RateLimiter(perSecond: 10)
     let end = try bench.run()
@@ -231,19 +232,19 @@ import Testing
     #expect(abs(Double(bench.reactor.now) / 1e9 - 10) < 0.2)
   }
 
-  @Test func resultsReachTheFileWhileTheJobGoesOn() throws {
+  @Test func `results reach the file while the job goes on`() throws {
     let bench = try JobBench(urls: 0..<20)
     bench.settings.rate = RateLimiter(perSecond: 2)
     try bench.writeFiles()
     var seen: [Int] = []
     bench.reactor.duringWait = { _ in
-      seen.append((try? bench.scratch.read("results.jsonl").split(separator: "\n").count) ?? -1)
+      seen.append((try? bench.scratch.text("results.jsonl").split(separator: "\n").count) ?? -1)
     }
     _ = try bench.run()
     #expect(Set(seen).count > 5, "\(seen)")
   }
 
-  @Test func aSlowPipeDoesNotHoldUpWhatIsUnderWay() throws {
+  @Test func `a slow pipe does not hold up what is under way`() throws {
     let bench = try JobBench()
     let path = bench.scratch["fifo"]
     #expect(unsafe mkfifo(path, 0o600) == 0)

@@ -2,12 +2,13 @@ import ArgumentParser
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite(.ownThreads) struct FetchRunTests {
-  private let scratch: Scratch
+  private let scratch: TestFolder
   private let fetcher = GateFetcher()
 
-  init() throws { scratch = try Scratch() }
+  init() throws { scratch = try TestFolder() }
 
   private func run(
     _ arguments: [String], environment: [String: String] = [:]
@@ -21,7 +22,7 @@ import Testing
     return (run.run { _, _ in fetcher }, messages)
   }
 
-  @Test func runsAListToItsEnd() throws {
+  @Test func `runs a list to its end`() throws {
     let list = try scratch.write("list", "http://h/1\nhttp://h/2\nhttp://h/3\n")
     fetcher.answer = { $0.id == 1 ? .status(404) : .ok(1_024, .cache) }
     let (status, messages) = try run([
@@ -32,10 +33,10 @@ import Testing
     #expect(FileStatus(path: scratch["a/b"]) != nil)
     #expect(messages.contains("done: 2 (2 from the cache), 2.0 KiB"))
     #expect(messages.contains("failed: 1 for good (status 404: 1)"))
-    #expect(try scratch.read("f") == "http://h/2\t2\n")
+    #expect(try scratch.text("f") == "http://h/2\t2\n")
   }
 
-  @Test func aSecondRunWithResumeTriesOnlyTheFailed() throws {
+  @Test func `a second run with resume tries only the failed`() throws {
     let list = try scratch.write("list", "http://h/1\nhttp://h/2\nhttp://h/3\n")
     fetcher.answer = { $0.url.hasSuffix("2") ? .status(503) : .ok() }
     let arguments = [list, "--results", scratch["r"]]
@@ -46,14 +47,14 @@ import Testing
     #expect(fetcher.startCount == 4)
   }
 
-  @Test func quietSaysNothing() throws {
+  @Test func `quiet says nothing`() throws {
     fetcher.answer = { _ in .status(404) }
     let (status, messages) = try run(["http://h/1", "--quiet"])
     #expect(status == .failedForGood)
     #expect(messages.isEmpty)
   }
 
-  @Test func badFilesAreFoundBeforeAnythingIsSent() throws {
+  @Test func `bad files are found before anything is sent`() throws {
     let list = try scratch.write("list", "http://h/1\n")
     let cases: [(arguments: [String], status: JobStatus)] = [
       ([scratch["missing"]], .localIO), ([list, "--output", list], .localIO),
@@ -66,10 +67,10 @@ import Testing
       #expect(end.messages.hasPrefix("netspool: "))
     }
     #expect(fetcher.startCount == 0)
-    #expect(try scratch.read("list") == "http://h/1\n")
+    #expect(try scratch.text("list") == "http://h/1\n")
   }
 
-  @Test func shardsOfASharedFolderNeverShareAName() throws {
+  @Test func `shards of a shared folder never share a name`() throws {
     let urls = (0..<200).map { "http://h/\($0 % 40)/\($0)/x.png" }
     let list = try scratch.write("list", urls.joined(separator: "\n"))
     for index in 0..<4 {
@@ -82,13 +83,13 @@ import Testing
     #expect(fetcher.startCount == 200)
   }
 
-  @Test func aHalfSetShardIsAUsageError() throws {
+  @Test func `a half-set shard is a usage error`() throws {
     let (status, messages) = try run(["http://h/1"], environment: ["NETSPOOL_SHARDS": "4"])
     #expect(status == .usage)
     #expect(messages.contains("--shard I/4"))
   }
 
-  @Test func theOptionBeatsTheScheduler() throws {
+  @Test func `the option beats the scheduler`() throws {
     let variables = ["JOB_COMPLETION_INDEX": "9", "NETSPOOL_SHARDS": "4"]
     #expect(try run(["http://h/1", "--shard", "0/1"], environment: variables).status == .allDone)
   }

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `--images-only` as users meet it.
 @Suite(.ownThreads) struct ToolImagesTests {
@@ -30,7 +31,7 @@ import Testing
       ["fetch", list, "--images-only", "--progress", "never", "--cache", bench["cache"]] + arguments)
   }
 
-  @Test func onlyWholeImagesBecomeFiles() throws {
+  @Test func `only whole images become files`() throws {
     _ = try OutputFolder(path: bench["out"])
     try bench.write("out/page", ["the old one"])
     for run in 0..<2 {
@@ -54,7 +55,7 @@ import Testing
     #expect(bench.origin.requestCount == 7)
   }
 
-  @Test func theyAreLookedAtWithoutFilesToo() throws {
+  @Test func `they are looked at without files too`() throws {
     let end = try fetch(["--json"])
     #expect(end.exit == .status(1))
     #expect(end.output.contains(#""done":1,"#))
@@ -62,14 +63,14 @@ import Testing
     #expect(try fetch(["--json"]).output.contains(#""done":1,"hits":1,"#))
   }
 
-  @Test func withoutTheOptionEveryBodyIsAFile() throws {
+  @Test func `without the option every body is a file`() throws {
     let list = try bench.write("list", paths.map { bench.origin.url($0) })
     let end = try Tool.run(["fetch", list, "--output", bench["out"], "--quiet"])
     #expect(end.exit == .status(0))
     #expect(DemoFolder.countFiles(in: bench["out"]) == 4)
   }
 
-  @Test func aFolderInTheWayIsALocalError() throws {
+  @Test func `a folder in the way is a local error`() throws {
     _ = try OutputFolder(path: bench["out/whole"])
     let end = try fetch(["--output", bench["out"], "--results", bench["r"]])
     #expect(end.exit == .status(74))
@@ -81,8 +82,8 @@ import Testing
 }
 
 @Suite struct ImageGateTests {
-  @Test func bodiesLandBesideTheirTargetUnderNamesOfTheirOwn() throws {
-    let scratch = try Scratch()
+  @Test func `bodies land beside their target under names of their own`() throws {
+    let scratch = try TestFolder()
     let gate = try ImageGate(temporaryIn: scratch.path)
     let names = (0..<100).map { _ in gate.landing(for: "/a/b/c.png") }
     #expect(Set(names).count == 100)
@@ -93,8 +94,8 @@ import Testing
     #expect(unsafe rmdir(scratch.path) == 0)
   }
 
-  @Test func everyCutOfAnImageIsRefused() throws {
-    let scratch = try Scratch()
+  @Test func `every cut of an image is refused`() throws {
+    let scratch = try TestFolder()
     let gate = try ImageGate(temporaryIn: nil)
     let image = Thumbnail.png(7)
     for length in Array(stride(from: 0, to: image.count, by: 7)) + [image.count - 1, image.count] {
@@ -108,8 +109,8 @@ import Testing
     gate.close()
   }
 
-  @Test func aBodyThatNeverCameIsNoImage() throws {
-    let scratch = try Scratch()
+  @Test func `a body that never came is no image`() throws {
+    let scratch = try TestFolder()
     let gate = try ImageGate(temporaryIn: nil)
     #expect(judged(gate, scratch["nothing"], nil) == .refused(reason: "notAnImage"))
     gate.close()

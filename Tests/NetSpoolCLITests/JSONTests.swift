@@ -5,7 +5,7 @@ import Testing
 @Suite struct JSONTests {
   private func record(_ text: String) -> ResultRecord? { ResultRecord(line: Array(text.utf8)[...]) }
 
-  @Test func aRecordReadsBackAsWritten() {
+  @Test func `a record reads back as written`() {
     var outcome = FetchOutcome.status(503)
     outcome.reason = "quote \" backslash \\ tab \t line \n nul \u{0} del \u{7F} ü 🎉"
     outcome.attempts = 3
@@ -20,7 +20,7 @@ import Testing
     #expect(ResultRecord(line: json.bytes.dropLast()) == record)
   }
 
-  @Test func theFieldsAreTheDocumentedOnes() {
+  @Test func `the fields are the documented ones`() {
     var outcome = FetchOutcome.ok(8_192)
     outcome.timings = .init(queue: 1, dns: 2, connect: 3, tls: 4, firstByte: 5, total: 6)
     var json = JSONText()
@@ -36,7 +36,7 @@ import Testing
     #"{"url":"u","outcome":"done"}"#, #" { "outcome" : "done" , "x":[1,{"y":[]},null], "url" : "u" } "#,
     #"{"url":"\u0075","outcome":"done","z":-1.5e3,"t":true}"#, #"{"url":"u","outcome":"done","e":{}}"#,
   ])
-  func acceptsWhatOtherToolsMakeOfIt(text: String) {
+  func `accepts what other tools make of it`(text: String) {
     #expect(record(text) == ResultRecord(url: "u", outcome: .done))
   }
 
@@ -47,15 +47,15 @@ import Testing
     #"{"url":"u","outcome":"done","bytes":1.5}"#, #"{"url":"u","outcome":"done","x":tru}"#,
     #"{"url":"u","outcome":"done","x":"# + String(repeating: "[", count: 100_000),
   ])
-  func refusesWhatIsNoRecord(text: String) {
+  func `refuses what is no record`(text: String) {
     #expect(record(text) == nil)
   }
 
-  @Test func readsSurrogatePairs() {
+  @Test func `reads surrogate pairs`() {
     #expect(record(#"{"url":"\ud83c\udf89","outcome":"failed-for-now"}"#)?.url == "🎉")
   }
 
-  @Test func everyPrefixOfALineIsNoRecord() {
+  @Test func `every prefix of a line is no record`() {
     var json = JSONText()
     ResultRecord(FetchItem(id: 0, url: "http://h/ü\"", output: "a"), .status(404))!.write(to: &json)
     let line = json.bytes.dropLast()

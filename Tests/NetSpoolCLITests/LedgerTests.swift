@@ -1,11 +1,12 @@
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct LedgerTests {
   private func key(_ number: Int) -> Fingerprint { Fingerprint(.line, "http://h/\(number)") }
 
-  @Test func keepsTheFirstNumberUnlessTold() throws {
+  @Test func `keeps the first number unless told`() throws {
     let ledger = Ledger()
     #expect(try ledger.value(key(1)) == nil)
     #expect(try ledger.insert(key(1), 7) == nil)
@@ -18,7 +19,7 @@ import Testing
     #expect(ledger.count == 2)
   }
 
-  @Test func tellsRoomsAndFieldBordersApart() {
+  @Test func `tells rooms and field borders apart`() {
     let keys: Set = [
       Fingerprint(.line, "ab", "c"), Fingerprint(.line, "a", "bc"), Fingerprint(.done, "ab", "c"),
       Fingerprint(.line, "abc"), Fingerprint(.line, "", "abc"),
@@ -29,7 +30,7 @@ import Testing
 
   /// Two frames of memory, so that nearly every access goes through the file.
   @Test(arguments: [1, 2, 16, 512])
-  func agreesWithADictionaryWhileItGrowsAndSpills(framesMax: Int) throws {
+  func `agrees with a dictionary while it grows and spills`(framesMax: Int) throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SplitMix64(seed: seed)
     let ledger = Ledger(directory: "/tmp", framesMax: framesMax)
@@ -50,14 +51,14 @@ import Testing
     }
   }
 
-  @Test func wrapsAroundTheTablesEnd() throws {
+  @Test func `wraps around the table's end`() throws {
     let ledger = Ledger()
     let keys = (0..<100).map { Fingerprint(high: .max, low: UInt32($0)) }
     for (number, key) in keys.enumerated() { try ledger.insert(key, UInt32(number)) }
     for (number, key) in keys.enumerated() { #expect(try ledger.value(key) == UInt32(number)) }
   }
 
-  @Test func saysWhereItCouldNotSpill() throws {
+  @Test func `says where it could not spill`() throws {
     let ledger = Ledger(directory: "/nonexistent", framesMax: 1)
     let failure = #expect(throws: IOFailure.self) {
       for number in 0..<10_000 { try ledger.insert(key(number)) }

@@ -2,10 +2,11 @@ import Glibc
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct ListReaderTests {
   private func pulls(_ bytes: [UInt8]) throws -> [ListReader.Pull] {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let reader = try ListReader([.file(try scratch.write("l", bytes))])
     return try all(reader)
   }
@@ -31,11 +32,11 @@ import Testing
       ("http://h/a\tb c/d.png\r\n", "http://h/a", "b c/d.png"), ("HTTPS://h/a\t\n", "HTTPS://h/a", nil),
       ("http://h/ä\tü\n", "http://h/ä", "ü"),
     ] as [(String, String, String?)])
-  func readsALine(text: String, url: String, name: String?) throws {
+  func `reads a line`(text: String, url: String, name: String?) throws {
     #expect(try pulls(Array(text.utf8)) == [item(url, name)])
   }
 
-  @Test func passesOverBlankLinesAndCommentsButCountsThem() throws {
+  @Test func `passes over blank lines and comments but counts them`() throws {
     let text = "# head\n\n   \n\r\n  # more\nhttp://h/a\n\nhttp://h/b#frag\n"
     #expect(try pulls(Array(text.utf8)) == [item("http://h/a", line: 6), item("http://h/b#frag", line: 8)])
   }
@@ -48,12 +49,12 @@ import Testing
       ("http://h/\u{1}", .notAURL(.hasControl)), ("http://h/\u{0}a", .hasNUL),
       (String(repeating: "a", count: 16_385), .tooLong), (String(repeating: "a", count: 300_000), .tooLong),
     ] as [(String, BrokenLine.Cause)])
-  func reportsABrokenLineAndGoesOn(line: String, cause: BrokenLine.Cause) throws {
+  func `reports a broken line and goes on`(line: String, cause: BrokenLine.Cause) throws {
     try expectBroken(Array(line.utf8), cause)
   }
 
   @Test(arguments: [[0xFF], [0xC3], [0xC3, 0x28], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]])
-  func reportsALineThatIsNotUTF8(tail: [UInt8]) throws {
+  func `reports a line that is not UTF-8`(tail: [UInt8]) throws {
     try expectBroken(Array("http://h/".utf8) + tail, .notUTF8)
   }
 
@@ -70,7 +71,7 @@ import Testing
     #expect(pulls[2] == item("http://h/3", line: 3))
   }
 
-  @Test func takesTheLongestLineAtEveryOffsetInTheBuffer() throws {
+  @Test func `takes the longest line at every offset in the buffer`() throws {
     let url = "http://h/" + String(repeating: "a", count: ListReader.lineBytesMax - 9)
     for padding in [0, 1, 49_151, 49_152, 49_153, 65_535, 65_536, 65_537, 81_919] {
       let comment = [UInt8](repeating: UInt8(ascii: "#"), count: min(padding, 16_000))
@@ -85,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func readsAnyMixOfLinesLikeAModel() throws {
+  @Test func `reads any mix of lines like a model`() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SplitMix64(seed: seed)
     var (bytes, expected) = ([UInt8](), [ListReader.Pull]())
@@ -105,8 +106,8 @@ import Testing
     #expect(try pulls(bytes) == expected, "seed \(seed)")
   }
 
-  @Test func readsSourcesInOrderAndKnowsHowFarItIs() throws {
-    let scratch = try Scratch()
+  @Test func `reads sources in order and knows how far it is`() throws {
+    let scratch = try TestFolder()
     let one = try scratch.write("one", "http://h/1\nhttp://h/2")
     let two = try scratch.write("two", "http://h/3\n")
     let reader = try ListReader(
@@ -117,8 +118,8 @@ import Testing
     #expect(reader.fraction == 1)
   }
 
-  @Test func doesNotWaitForASlowPipe() throws {
-    let scratch = try Scratch()
+  @Test func `does not wait for a slow pipe`() throws {
+    let scratch = try TestFolder()
     let path = scratch["fifo"]
     #expect(unsafe mkfifo(path, 0o600) == 0)
     var writer: Descriptor? = try Descriptor(opening: path, O_RDWR)
@@ -135,8 +136,8 @@ import Testing
     #expect(try reader.next() == .end)
   }
 
-  @Test func namesTheListThatCannotBeRead() throws {
-    let scratch = try Scratch()
+  @Test func `names the list that cannot be read`() throws {
+    let scratch = try TestFolder()
     let missing = scratch["missing"]
     let failure = #expect(throws: IOFailure.self) { try ListReader([.file(missing)]) }
     #expect(failure?.description == "cannot open \(missing): No such file or directory")
@@ -144,7 +145,7 @@ import Testing
     #expect(throws: IOFailure(action: "read", path: scratch.path, code: EISDIR)) { try folder.next() }
   }
 
-  @Test func tellsListsFromURLs() {
+  @Test func `tells lists from URLs`() {
     #expect(
       ListSource.sources(of: ["-", "a.txt", "http://h/", "https://i/", "b"]) == [
         .standardInput, .file("a.txt"), .arguments(["http://h/", "https://i/"]), .file("b"),
@@ -155,7 +156,7 @@ import Testing
     ("http://h/a", "http://h/a"), ("http://u:p@h/a", "http://***@h/a"), ("http://u@h", "http://***@h"),
     ("http://h/a@b", "http://h/a@b"), ("http://a@b@h?x@y", "http://***@h?x@y"),
   ])
-  func hidesUserAndPasswordInMessages(url: String, masked: String) {
+  func `hides user and password in messages`(url: String, masked: String) {
     #expect(URLText.masked(url) == masked)
   }
 }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct OutputNameTests {
   @Test(arguments: [
@@ -12,7 +13,7 @@ import Testing
     ("http://h/a%FF", "a%FF"), ("http://h/-rf", "_rf"), ("http://h/a%0Ab", "a%0Ab"),
     ("http://h/%E2%80%AEgpj.exe", "%E2%80%AEgpj.exe"),
   ])
-  func comesFromTheURLsPath(url: String, name: String) {
+  func `comes from the URL's path`(url: String, name: String) {
     #expect(OutputName.fromURL(url) == name)
   }
 
@@ -23,16 +24,16 @@ import Testing
     (".profile", ".profile"),
     ("a b", "a b"), ("...", "..."),
   ])
-  func comesFromTheListMadeSafe(text: String, name: String) {
+  func `comes from the list made safe`(text: String, name: String) {
     #expect(OutputName.fromList(text) == name)
   }
 
   @Test(arguments: ["", "/", "///", ".", "./."])
-  func isNothingWhenTheListNamesNothing(text: String) {
+  func `is nothing when the list names nothing`(text: String) {
     #expect(OutputName.fromList(text) == nil)
   }
 
-  @Test func isCutBetweenCharactersAndKeepsItsEnding() throws {
+  @Test func `is cut between characters and keeps its ending`() throws {
     let long = String(repeating: "ü", count: 200) + ".jpeg"
     let name = try #require(OutputName.fromList(long))
     #expect(name.utf8.count == 255)
@@ -46,11 +47,11 @@ import Testing
     ("a.png", "a-2.png"), ("d.e/a", "d.e/a-2"), ("a.tar.gz", "a.tar-2.gz"), (".profile", ".profile-2"),
     ("a.", "a-2."),
   ])
-  func getsItsSuffixBeforeTheEnding(name: String, suffixed: String) {
+  func `gets its suffix before the ending`(name: String, suffixed: String) {
     #expect(OutputName.suffixed(name, 2) == suffixed)
   }
 
-  @Test func noSafeNameEscapesOrHidesControl() throws {
+  @Test func `no safe name escapes or hides control`() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SplitMix64(seed: seed)
     let alphabet = Array("./-%20aü\u{1}\t\u{202E}\\~ ")
@@ -82,11 +83,11 @@ import Testing
     (["d", "d/a", "d/b"], ["d", "d-1/a", "d-1/b"]), (["d/a", "d"], ["d/a", "d-1"]),
     (["d/e/a", "d/e", "d"], ["d/e/a", "d/e-1", "d-1"]),
   ])
-  func noTwoLinesShareAName(wanted: [String], got: [String]) throws {
+  func `no two lines share a name`(wanted: [String], got: [String]) throws {
     #expect(try claims(wanted) == got)
   }
 
-  @Test func manyLinesOfOneNameCostOneLookUpEach() throws {
+  @Test func `many lines of one name cost one look-up each`() throws {
     let names = try claims(Array(repeating: "index", count: 20_000))
     #expect(Set(names).count == 20_000)
     #expect(names.last == "index-19999")

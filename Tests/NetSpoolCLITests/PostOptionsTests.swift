@@ -4,7 +4,7 @@ import Testing
 @testable import NetSpoolCLI
 
 @Suite struct PostOptionsTests {
-  @Test func everyPostOptionIsUnderstood() throws {
+  @Test func `every post option is understood`() throws {
     let options = try PostOptions.parse([
       "http://h/", "--method", "PUT", "--form", "k=v", "--form", "f=@a;b.txt;type=text/plain", "-o", "out",
       "-v",
@@ -24,7 +24,7 @@ import Testing
       ("k=", .text("")), ("k=a=b", .text("a=b")), ("k=@a", .file("a", type: nil)),
       ("k=@a;type=b;type=c", .file("a;type=b", type: "c")),
     ] as [(String, FormField.Content)])
-  func formFieldsAreSplitAtTheFirstEquals(text: String, content: FormField.Content) {
+  func `form fields are split at the first equals`(text: String, content: FormField.Content) {
     #expect(FormField(argument: text)?.content == content)
     #expect(FormField(argument: text)?.name == "k")
   }
@@ -35,7 +35,7 @@ import Testing
       (["HOME": "/h", "XDG_STATE_HOME": "/x"], "/x/netspool/tool"),
       (["HOME": "/h", "XDG_STATE_HOME": "relative"], "/h/.local/state/netspool/tool"), ([:], nil),
     ] as [([String: String], String?)])
-  func theUsersStoreIsTheDefault(variables: [String: String], path: String?) throws {
+  func `the user's store is the default`(variables: [String: String], path: String?) throws {
     #expect(try FrozenPlace.parse([]).path(Environment(variables)) == path)
     #expect(try FrozenPlace.parse(["--frozen-store", "here"]).path(Environment(variables)) == "here")
   }
@@ -45,7 +45,7 @@ import Testing
       ("http://h/a", "http://h"), ("HTTP://User:p@H:80/", "http://h"), ("https://h:443", "https://h"),
       ("https://h:80?q", "https://h:80"), ("http://[::1]:8080/a@b", "http://[::1]:8080"),
     ])
-  func originsAreCompared(url: String, origin: String) {
+  func `origins are compared`(url: String, origin: String) {
     #expect(URLText.origin(url) == origin)
   }
 
@@ -53,11 +53,11 @@ import Testing
     arguments: [
       (0, "0 s"), (99.4, "99 s"), (100, "2 min"), (5_400, "90 min"), (86_400, "24 h"), (604_800, "7 d"),
     ] as [(Double, String)])
-  func spansHaveOneUnit(seconds: Double, text: String) {
+  func `spans have one unit`(seconds: Double, text: String) {
     #expect(HumanText.span(seconds) == text)
   }
 
-  @Test func drawnKeysAreRandomUUIDs() {
+  @Test func `drawn keys are random UUIDs`() {
     let keys = Set((0..<100).map { _ in IdempotencyKeys.random() })
     #expect(keys.count == 100)
     for key in keys {

@@ -12,14 +12,14 @@ import Testing
     return meter
   }
 
-  @Test func theTotalIsExactOnceTheListHasEnded() {
+  @Test func `the total is exact once the list has ended`() {
     #expect(meter(.init(finished: 30, inFlight: 20, listEnded: true)).total == .exact(50))
     #expect(meter(.init(finished: 30, inFlight: 20, listFraction: 0.5)).total == .about(100))
     #expect(meter(.init(finished: 30, inFlight: 20)).total == .unknown)
     #expect(meter(.init(listEnded: true)).fraction == 1)
   }
 
-  @Test func rateAndTimeLeftFollowTheLastTenSeconds() {
+  @Test func `rate and time left follow the last ten seconds`() {
     var meter = ProgressMeter()
     for step in 0...60 {
       let finished = step <= 40 ? step * 100 : 4_000 + (step - 40) * 10
@@ -30,13 +30,13 @@ import Testing
     #expect(meter.secondsLeft == 80)
   }
 
-  @Test func tenUpdatesASecondDoNotShortenTheWindow() {
+  @Test func `ten updates a second do not shorten the window`() {
     var meter = ProgressMeter()
     for step in 0...300 { meter.update(.init(finished: step), now: Int64(step) * second / 10) }
     #expect(abs(meter.perSecond - 10) < 0.5)
   }
 
-  @Test func theBarShowsEverythingInEightyColumns() {
+  @Test func `the bar shows everything in eighty columns`() {
     let counts = ProgressMeter.Counts(
       finished: 12_150, failed: 3, hits: 120, bytes: 6_815_744, inFlight: 14_850, listEnded: true)
     let text = ProgressLine(meter: meter(counts)).bar(columns: 80)
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: 1...200)
-  func theBarFitsEveryTerminal(columns: Int) {
+  func `the bar fits every terminal`(columns: Int) {
     let counts = ProgressMeter.Counts(
       finished: 1_234_567, failed: 98_765, hits: 1_000_000, bytes: 1 << 45, inFlight: 2_000, listFraction: 0.3
     )
@@ -53,7 +53,7 @@ import Testing
     #expect(columns < 24 || text.contains("1,234,567/~4,121,890"))
   }
 
-  @Test func narrowTerminalsLoseTheLeastImportantFirst() {
+  @Test func `narrow terminals lose the least important first`() {
     let counts = ProgressMeter.Counts(
       finished: 50, failed: 3, hits: 12, bytes: 2_048, inFlight: 50, listEnded: true)
     let line = ProgressLine(meter: meter(counts))
@@ -62,7 +62,7 @@ import Testing
     #expect(vanishing == vanishing.sorted(by: >), "\(vanishing)")
   }
 
-  @Test func coloursOnlyErrorsAndOnlyWhenAsked() {
+  @Test func `colours only errors and only when asked`() {
     let counts = ProgressMeter.Counts(finished: 50, failed: 3, inFlight: 50, listEnded: true)
     #expect(!ProgressLine(meter: meter(counts)).bar(columns: 80).contains("\u{1B}"))
     let coloured = ProgressLine(meter: meter(counts), isColoured: true).bar(columns: 80)
@@ -74,13 +74,14 @@ import Testing
       (.auto, true, false, .bar), (.auto, false, false, .lines), (.always, false, false, .bar),
       (.never, true, false, .silent), (.lines, true, false, .lines), (.always, true, true, .silent),
     ] as [(ProgressMode, Bool, Bool, ProgressMode.Style)])
-  func theModeDecidesTheStyle(mode: ProgressMode, isTerminal: Bool, isQuiet: Bool, style: ProgressMode.Style)
-  {
+  func `the mode decides the style`(
+    mode: ProgressMode, isTerminal: Bool, isQuiet: Bool, style: ProgressMode.Style
+  ) {
     #expect(mode.style(isTerminal: isTerminal, isQuiet: isQuiet) == style)
   }
 
   @Test(arguments: [(ProgressMode.Style.bar, 100), (.lines, 1), (.silent, 0)])
-  func drawsNoMoreThanItsStyleAllows(style: ProgressMode.Style, draws: Int) {
+  func `draws no more than its style allows`(style: ProgressMode.Style, draws: Int) {
     var written: [String] = []
     let console = Console(isTerminal: true) { written.append($0) }
     let painter = ProgressPainter(style: style, console: console, now: 0)
@@ -88,7 +89,7 @@ import Testing
     #expect(written.count == draws)
   }
 
-  @Test func messagesGoAboveTheBar() {
+  @Test func `messages go above the bar`() {
     var written = ""
     let console = Console(isTerminal: true) { written += $0 }
     console.show(bar: "50%")
@@ -98,7 +99,7 @@ import Testing
     #expect(written == "\r50%\u{1B}[K\r\u{1B}[Knote\n\r60%\u{1B}[K\n")
   }
 
-  @Test func aLogLineHasNoPaddingAndNoControls() {
+  @Test func `a log line has no padding and no controls`() {
     let counts = ProgressMeter.Counts(finished: 50, failed: 1, bytes: 2_048, inFlight: 50, listEnded: true)
     #expect(ProgressLine(meter: meter(counts)).plain == "50/100, 5.0/s, 2.0 KiB, 1 error, ETA 0:10")
   }

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct ResidentMemoryTests {
   private static let library = "                     /usr/lib/libc.so.6"
@@ -18,7 +19,9 @@ import Testing
       ("7f00-7f10 r-xp 00000000 00:00 0                          [vdso]", "0", "0", false),
       ("7f00-7f10 r-xp 00000000 00:00 0", "0", "0", false),
     ])
-  func onlyCleanPagesOfFilesAreGivenBack(head: String, anonymous: String, swapped: String, isGiven: Bool) {
+  func `only clean pages of files are given back`(
+    head: String, anonymous: String, swapped: String, isGiven: Bool
+  ) {
     let lines = [
       head, "Rss:                   8 kB", "Anonymous:             \(anonymous) kB",
       "Swap:                  \(swapped) kB", "VmFlags: rd mr mw me",
@@ -26,29 +29,16 @@ import Testing
     #expect(ResidentMemory.cleanRanges(lines.map { $0[...] }) == (isGiven ? [0x7F00..<0x7F10] : []))
   }
 
-  @Test func whatIsNotUnderstoodIsLeftAlone() {
+  @Test func `what is not understood is left alone`() {
     #expect(ResidentMemory.cleanRanges(["", "nonsense", "Anonymous: 0 kB", "Swap: 0 kB"]) == [])
   }
 
-  @Test func lessIsResidentAndTheProgramGoesOn() async {
+  @Test func `less is resident and the program goes on`() async {
     await #expect(processExitsWith: .success) {
-      let before = residentBytesOfFiles()
+      let before = MemoryUse.ofFiles
       ResidentMemory.shrink()
-      let after = residentBytesOfFiles()
+      let after = MemoryUse.ofFiles
       precondition(after > 0 && after < before, "\(before) before, \(after) after")
     }
   }
-}
-
-/// What this process has in memory of files (proc(5), `RssFile` of status).
-private func residentBytesOfFiles() -> Int {
-  guard let file = unsafe fopen("/proc/self/status", "r") else { return 0 }
-  defer { unsafe fclose(file) }
-  var line = [CChar](repeating: 0, count: 512)
-  while unsafe fgets(&line, Int32(line.count), file) != nil {
-    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    let words = text.split(whereSeparator: \.isWhitespace)
-    if words.first == "RssFile:", words.count > 1 { return (Int(words[1]) ?? 0) << 10 }
-  }
-  return 0
 }

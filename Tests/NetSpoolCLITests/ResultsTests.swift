@@ -2,31 +2,32 @@ import Glibc
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 @Suite struct ResultsTests {
   private let done = #"{"url":"http://h/1","output":"a","outcome":"done"}"#
   private let failed = #"{"url":"http://h/2","outcome":"failed-for-now"}"#
 
   private func resumption(_ text: String) throws -> (ResultsReader.Resumption, Ledger) {
-    let scratch = try Scratch()
+    let scratch = try TestFolder()
     let ledger = Ledger()
     return (try ResultsReader.markDone(in: try scratch.write("r", text), ledger), ledger)
   }
 
-  @Test func onlyDoneCountsAsDone() throws {
+  @Test func `only done counts as done`() throws {
     let (_, ledger) = try resumption("\(done)\n\(failed)\n")
     #expect(try ledger.value(Fingerprint(.done, "http://h/1", "a")) != nil)
     #expect(try ledger.value(Fingerprint(.done, "http://h/1", "")) == nil)
     #expect(ledger.count == 1)
   }
 
-  @Test func aMissingFileIsAnEmptyOne() throws {
-    let scratch = try Scratch()
+  @Test func `a missing file is an empty one`() throws {
+    let scratch = try TestFolder()
     #expect(try ResultsReader.markDone(in: scratch["none"], Ledger()) == ResultsReader.Resumption())
   }
 
-  @Test func goesOnAfterEveryPossibleCut() throws {
-    let scratch = try Scratch()
+  @Test func `goes on after every possible cut`() throws {
+    let scratch = try TestFolder()
     let whole = Array("\(done)\n\(failed)\n".utf8)
     for length in 0...whole.count {
       let path = try scratch.write("r", Array(whole.prefix(length)))
@@ -42,14 +43,14 @@ import Testing
     }
   }
 
-  @Test func aBrokenLineInTheMiddleIsPassedOver() throws {
+  @Test func `a broken line in the middle is passed over`() throws {
     let (resumption, ledger) = try resumption("garbage\n\(done)\n{\n")
     #expect(ledger.count == 1)
     #expect(resumption == ResultsReader.Resumption(bytesKept: done.utf8.count + 11))
   }
 
-  @Test func theFailedFileIsAList() throws {
-    let scratch = try Scratch()
+  @Test func `the failed file is a list`() throws {
+    let scratch = try TestFolder()
     let writer = FailedWriter(try OutputFile.create(scratch["f"]))
     try writer.write(url: "http://h/1", output: "d/a b.png")
     try writer.write(url: "http://h/2", output: nil)
@@ -59,7 +60,7 @@ import Testing
     #expect(try list.next() == .item(ListItem(url: "http://h/2", line: 2)))
   }
 
-  @Test func aFullDiskIsSaid() throws {
+  @Test func `a full disk is said`() throws {
     let writer = ResultsWriter(try OutputFile.create("/dev/full"))
     try writer.write(ResultRecord(url: "u", outcome: .done))
     let failure = #expect(throws: IOFailure.self) { try writer.flush() }
@@ -73,8 +74,8 @@ import Testing
     #"{"url":"\#(url)","outcome":"\#(outcome)","bytes":\#(bytes)}"# + "\n"
   }
 
-  @Test func theLastResultOfAURLCounts() throws {
-    let scratch = try Scratch()
+  @Test func `the last result of a URL counts`() throws {
+    let scratch = try TestFolder()
     let one = try scratch.write(
       "1", line("a", "failed") + line("b", "failed-for-now") + line("c", "done") + "x\n")
     let two = try scratch.write("2", line("b", "done", bytes: 5) + line("a", "failed-for-now") + #"{"url":"#)
@@ -89,19 +90,19 @@ import Testing
     #expect(totals.summary.failedForGood == 0)
     #expect(totals.summary.bytes == 6)
     #expect(
-      try scratch.read("m") == line("c", "done") + line("b", "done", bytes: 5) + line("a", "failed-for-now"))
-    #expect(try scratch.read("f") == "a\n")
+      try scratch.text("m") == line("c", "done") + line("b", "done", bytes: 5) + line("a", "failed-for-now"))
+    #expect(try scratch.text("f") == "a\n")
     #expect(totals.text.contains("2  replaced by later results"))
   }
 
-  @Test func mergingAMergedFileChangesNothing() throws {
-    let scratch = try Scratch()
+  @Test func `merging a merged file changes nothing`() throws {
+    let scratch = try TestFolder()
     let one = try scratch.write(
       "1", (0..<50).map { line("u\($0 % 20)", $0 % 3 == 0 ? "done" : "failed") }.joined())
     _ = try ReportMerge(paths: [one, one], ledger: Ledger()).run(merged: try OutputFile.create(scratch["m"]))
     _ = try ReportMerge(paths: [scratch["m"]], ledger: Ledger()).run(
       merged: try OutputFile.create(scratch["n"]))
-    #expect(try scratch.read("m") == scratch.read("n"))
-    #expect(try scratch.read("m").split(separator: "\n").count == 20)
+    #expect(try scratch.text("m") == scratch.text("n"))
+    #expect(try scratch.text("m").split(separator: "\n").count == 20)
   }
 }

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool cache`, `get --cached` and what `doctor` says of the cache.
 @Suite(.ownThreads) struct ToolCacheCommandTests {
@@ -24,7 +25,7 @@ import Testing
     return bench.origin.requestCount - before
   }
 
-  @Test func statsTellWhereItIsAndWhatItHolds() throws {
+  @Test func `stats tell where it is and what it holds`() throws {
     bench.serveFresh(0..<12)
     #expect(try asked(0..<12) == 12)
     let text = try cache(["stats"])
@@ -37,14 +38,14 @@ import Testing
     #expect(try #require(json.output.integer("fileBytes")) >= bytes)
   }
 
-  @Test func aCacheThatIsNotThereIsEmptyAndStaysAway() throws {
+  @Test func `a cache that is not there is empty and stays away`() throws {
     #expect(try cache(["stats", "--json"]).output.contains(#""entries":0"#))
     #expect(try cache(["empty"]).output == "removed 0 entries\n")
     #expect(try cache(["remove", "http://h/"]).output == "removed 0 entries\n")
     #expect(FileStatus(path: bench["cache"]) == nil)
   }
 
-  @Test func whatIsRemovedIsAskedForAgain() throws {
+  @Test func `what is removed is asked for again`() throws {
     bench.serveFresh(0..<12)
     #expect(try asked(0..<12) == 12)
     let url = bench.origin.url("/3")
@@ -57,7 +58,7 @@ import Testing
     #expect(try asked(0..<12) == 12)
   }
 
-  @Test func allVariantsOfAURLGoTogether() throws {
+  @Test func `all variants of a URL go together`() throws {
     bench.origin.on("/0") { request in
       Answer.text(request.header("X-Kind") ?? "").header("Vary", "X-Kind")
         .header("Cache-Control", "max-age=3600")
@@ -73,7 +74,7 @@ import Testing
     #expect(bench.origin.requestCount == 4)
   }
 
-  @Test func lookingNeverEvicts() throws {
+  @Test func `looking never evicts`() throws {
     bench.serveFresh(0..<12)
     #expect(try asked(0..<12) == 12)
     for arguments in [["stats"], ["remove", bench.origin.url("/none")]] {
@@ -83,12 +84,12 @@ import Testing
   }
 
   @Test(arguments: [["remove"], ["remove", "h"], ["remove", "ftp://h/"], ["stats", "x"], ["shrink"]])
-  func wrongCommandLinesAreUsageErrors(arguments: [String]) throws {
+  func `wrong command lines are usage errors`(arguments: [String]) throws {
     #expect(try Tool.run(["cache"] + arguments).exit == .status(64))
   }
 
   @Test(arguments: [["stats"], ["empty"], ["remove", "http://h/"]])
-  func aCacheThatCannotBeUsedIsALocalError(arguments: [String]) throws {
+  func `a cache that cannot be used is a local error`(arguments: [String]) throws {
     bench.serveFresh(0..<1)
     #expect(try asked(0..<1) == 1)
     #expect(unsafe chmod(bench["cache"], 0o777) == 0)
@@ -99,14 +100,14 @@ import Testing
   }
 
   @Test(arguments: [["stats"], ["empty"], ["remove", "http://h/"]])
-  func aFileInItsPlaceIsALocalError(arguments: [String]) throws {
+  func `a file in its place is a local error`(arguments: [String]) throws {
     _ = try bench.write("cache", ["not a directory"])
     let end = try cache(arguments)
     #expect(end.exit == .status(74))
     #expect(end.errors == "netspool: cannot use the cache in \(bench["cache"]): it is no directory\n")
   }
 
-  @Test func getUsesTheCacheOnlyWhenTold() throws {
+  @Test func `get uses the cache only when told`() throws {
     bench.serveFresh(0..<1)
     let url = bench.origin.url("/0")
     for _ in 0..<2 { #expect(try Tool.run(["get", url, "-o", bench["a"]]).exit == .status(0)) }
@@ -125,7 +126,7 @@ import Testing
     #expect(end.errors.contains("< Age: "))
   }
 
-  @Test func getSaysWhenTheOriginConfirmed() throws {
+  @Test func `get says when the origin confirmed`() throws {
     bench.serveTagged(0..<1, "no-cache")
     let arguments = ["get", bench.origin.url("/0"), "-v", "-o", bench["a"]] + place
     #expect(try !Tool.run(arguments).errors.contains("from the cache"))
@@ -133,14 +134,14 @@ import Testing
     #expect(bench.read("a") == ToolBench.body(0))
   }
 
-  @Test func aCacheThatCannotBeUsedEndsAGet() throws {
+  @Test func `a cache that cannot be used ends a get`() throws {
     try bench.write("cache", [])
     let end = try Tool.run(["get", bench.origin.url("/0")] + place)
     #expect(end.exit == .status(74))
     #expect(bench.origin.requestCount == 0)
   }
 
-  @Test func doctorShowsTheCache() throws {
+  @Test func `doctor shows the cache`() throws {
     let before = try Tool.run(["doctor"] + place)
     #expect(before.output.contains("  cache           \(bench["cache"])\n"))
     #expect(before.output.contains("  cache file      not there yet\n"))

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool fetch` and the cache, as users meet it.
 @Suite(.ownThreads) struct ToolCacheTests {
@@ -18,7 +19,7 @@ import Testing
 
   private var cache: [String] { ["--cache", bench["cache"]] }
 
-  @Test func aSecondFetchAsksNobody() throws {
+  @Test func `a second fetch asks nobody`() throws {
     bench.serveFresh(0..<30)
     let list = try bench.writeList(0..<30)
     #expect(try fetch([list] + cache).exit == .status(0))
@@ -33,7 +34,7 @@ import Testing
     #expect(end.errors.hasPrefix("done: 30 (30 from the cache), "))
   }
 
-  @Test func whatMustBeConfirmedComesWithoutItsBody() throws {
+  @Test func `what must be confirmed comes without its body`() throws {
     bench.serveTagged(0..<30, "no-cache")
     let list = try bench.writeList(0..<30)
     #expect(try fetch([list] + cache).exit == .status(0))
@@ -47,7 +48,7 @@ import Testing
     #expect(end.errors.contains("(30 from the cache, 30 of them confirmed by the origin)"))
   }
 
-  @Test func progressShowsTheHits() throws {
+  @Test func `progress shows the hits`() throws {
     bench.serveFresh(0..<3)
     let list = try bench.writeList(0..<3)
     _ = try fetch([list] + cache)
@@ -55,7 +56,7 @@ import Testing
     #expect(end.errors.contains("3 hits"))
   }
 
-  @Test func bodiesFromTheCacheNeedNoOrigin() throws {
+  @Test func `bodies from the cache need no origin`() throws {
     bench.serveFresh(0..<5)
     let list = try bench.writeList(0..<5)
     #expect(try fetch([list] + cache).exit == .status(0))
@@ -66,7 +67,7 @@ import Testing
     #expect(try bench.results("r").allSatisfy { $0.sha256?.utf8.count == 64 })
   }
 
-  @Test func theRulesDecideWhatIsFresh() throws {
+  @Test func `the rules decide what is fresh`() throws {
     bench.serveTagged(0..<1, nil)
     let url = bench.origin.url("/0")
     for rules in ["standard", "relaxed"] {
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func withoutTheCacheEverythingIsAskedForAndNothingIsKept() throws {
+  @Test func `without the cache everything is asked for and nothing is kept`() throws {
     bench.serveFresh(0..<3)
     let list = try bench.writeList(0..<3)
     for _ in 0..<2 {
@@ -88,7 +89,7 @@ import Testing
     #expect(FileStatus(path: bench["home"]) == nil)
   }
 
-  @Test func theUsersCacheIsUsedUnlessAnotherIsNamed() throws {
+  @Test func `the user's cache is used unless another is named`() throws {
     bench.serveFresh(0..<1)
     let environment = ["XDG_CACHE_HOME=\(bench["home"])"]
     for _ in 0..<2 {
@@ -98,13 +99,13 @@ import Testing
     #expect(CacheFiles.bytes(in: bench["home/netspool/default"]) != nil)
   }
 
-  @Test func aDryRunLeavesTheCacheAlone() throws {
+  @Test func `a dry run leaves the cache alone`() throws {
     #expect(try fetch([bench.origin.url("/0"), "--dry-run"] + cache).exit == .status(0))
     #expect(FileStatus(path: bench["cache"]) == nil)
   }
 
   @Test(arguments: ["others may write", "a file", "a symlink", "a pipe"])
-  func aCacheThatCannotBeUsedEndsWithItsReasonAndAWayOut(obstacle: String) throws {
+  func `a cache that cannot be used ends with its reason and a way out`(obstacle: String) throws {
     bench.serveFresh(0..<1)
     let path = bench["cache"]
     switch obstacle {
@@ -128,14 +129,14 @@ import Testing
     #expect(try fetch([bench.origin.url("/0"), "--no-cache"]).exit == .status(0))
   }
 
-  @Test func aCacheThatIsNowhereIsSaid() throws {
+  @Test func `a cache that is nowhere is said`() throws {
     let end = try fetch([bench.origin.url("/0")], environment: ["HOME=", "XDG_CACHE_HOME="])
     #expect(end.exit == .status(74))
     #expect(end.errors.contains("neither XDG_CACHE_HOME nor HOME"))
     #expect(bench.origin.requestCount == 0)
   }
 
-  @Test func aDamagedStoreIsPutAsideAndFilledAnew() throws {
+  @Test func `a damaged store is put aside and filled anew`() throws {
     bench.serveFresh(0..<10)
     let list = try bench.writeList(0..<10)
     #expect(try fetch([list] + cache).exit == .status(0))
@@ -148,7 +149,7 @@ import Testing
     #expect(bench.origin.requestCount == 20)
   }
 
-  @Test func twoProcessesFillAndReadOneCache() throws {
+  @Test func `two processes fill and read one cache`() throws {
     bench.serveFresh(0..<200)
     bench.origin.hold("/0")
     let list = try bench.writeList(0..<200)
@@ -166,7 +167,7 @@ import Testing
     #expect(bench.wrong(0..<200, in: "three").isEmpty)
   }
 
-  @Test func aKilledProcessLeavesACacheThatCanBeUsed() throws {
+  @Test func `a killed process leaves a cache that can be used`() throws {
     bench.serveFresh(0..<50)
     bench.origin.hold("/49")
     let list = try bench.writeList(0..<50)
@@ -179,7 +180,7 @@ import Testing
     #expect(bench.wrong(0..<50).isEmpty)
   }
 
-  @Test func aSmallCacheStaysSmall() throws {
+  @Test func `a small cache stays small`() throws {
     let size = 300_000
     for number in 0..<40 {
       bench.origin.on("/\(number)", Answer.pattern(size).header("Cache-Control", "max-age=3600"))

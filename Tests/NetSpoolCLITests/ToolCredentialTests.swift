@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool get --user` as users run it.
 @Suite(.ownThreads) struct ToolCredentialTests {
@@ -17,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: ["argument", "environment", "file", "standard input"])
-  func thePasswordComesBySeveralWays(_ way: String) throws {
+  func `the password comes by several ways`(_ way: String) throws {
     try bench.write("password", ["secret", "not this"])
     let arguments =
       switch way {
@@ -33,13 +34,13 @@ import Testing
     #expect(bench.origin.requestCount == 1)
   }
 
-  @Test func aWrongOneIsAFailureThatDoesNotShowIt() throws {
+  @Test func `a wrong one is a failure that does not show it`() throws {
     let end = try Tool.run(["get", bench.origin.url("/"), "-u", "user:wr0ng", "-v"])
     #expect(end.exit == .status(1) && end.output == "out")
     #expect(end.errors.contains("authenticationFailed") && !end.errors.contains("wr0ng"))
   }
 
-  @Test func digestAnswersAChallenge() throws {
+  @Test func `digest answers a challenge`() throws {
     bench.origin.fallback { request in
       let value = request.header("Authorization") ?? ""
       return value.hasPrefix("Digest ") && value.contains("username=\"user\"") && !value.contains("secret")
@@ -51,20 +52,20 @@ import Testing
     #expect(bench.origin.requestCount == 2)
   }
 
-  @Test func ntlmAsksForItself() throws {
+  @Test func `NTLM asks for itself`() throws {
     bench.origin.fallback(Answer.text("out", status: 401).header("WWW-Authenticate", "NTLM"))
     let end = try Tool.run(["get", bench.origin.url("/"), "-u", "D\\user:secret", "--ntlm"])
     #expect(end.exit == .status(1) && end.errors.contains("authenticationFailed"), "\(end)")
     #expect(bench.origin.requests.first?.header("Authorization")?.hasPrefix("NTLM ") == true)
   }
 
-  @Test func theCurlCommandHasThem() throws {
+  @Test func `the curl command has them`() throws {
     let end = try Tool.run(["get", "https://example.org/", "-u", "user:secret", "--digest", "--curl"])
     #expect(end.exit == .status(0) && end.output.contains("--digest --user 'user:secret'"), "\(end)")
   }
 
   /// 0.0.0.0 leads to this machine, but nobody can tell by its name.
-  @Test func thePasswordGoesInClearOnlyWhenToldTo() throws {
+  @Test func `the password goes in clear only when told to`() throws {
     let arguments = ["get", bench.origin.url("/", host: "0.0.0.0"), "-u", "user:secret"]
     let refused = try Tool.run(arguments)
     #expect(refused.exit == .status(1) && bench.origin.requestCount == 0, "\(refused)")
@@ -77,13 +78,13 @@ import Testing
     "--digest", "--ntlm", "--password-file f", "--in-clear", "-u a:b --digest --ntlm",
     "-u a:b --password-file f",
     "-u :b", "-u a",
-  ]) func wrongCommandLinesAreUsageErrors(_ words: String) throws {
+  ]) func `wrong command lines are usage errors`(_ words: String) throws {
     let end = try Tool.run(
       ["get", bench.origin.url("/")] + words.split(separator: " ").map(String.init))
     #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
   }
 
-  @Test func aPasswordFileThatIsNotThereIsALocalFailure() throws {
+  @Test func `a password file that is not there is a local failure`() throws {
     let end = try Tool.run(["get", bench.origin.url("/"), "-u", "a", "--password-file", bench["none"]])
     #expect(end.exit == .status(74) && end.errors.contains("cannot open"), "\(end)")
   }

@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool fetch` as users run it: the built program against an origin.
 @Suite(.ownThreads) struct ToolFetchTests {
@@ -15,7 +16,7 @@ import Testing
     try Tool.run(["fetch", "--progress", "never"] + arguments, input: input)
   }
 
-  @Test func missingOnesFailForGood() throws {
+  @Test func `missing ones fail for good`() throws {
     bench.serve(0..<30)
     let list = try bench.writeList(0..<32)
     let end = try fetch([
@@ -39,7 +40,7 @@ import Testing
     #expect(end.errors.contains("failed: 2 for good (status 404: 2)"))
   }
 
-  @Test func brokenOriginsFailForNow() throws {
+  @Test func `broken origins fail for now`() throws {
     bench.serve(0..<2)
     bench.origin.on("/2", .status(503))
     let end = try fetch([try bench.writeList(0..<3), "--retry", "0", "--results", bench["r"]])
@@ -47,7 +48,7 @@ import Testing
     #expect(try bench.results("r").contains { $0.outcome == .failedForNow && $0.status == 503 })
   }
 
-  @Test func refusedConnectionsAreTriedAgainAndCounted() throws {
+  @Test func `refused connections are tried again and counted`() throws {
     bench.origin.stop()
     let end = try fetch([bench.origin.url("/0"), "--retry", "1", "--results", bench["r"]])
     #expect(end.exit == .status(2))
@@ -57,14 +58,14 @@ import Testing
     #expect(record.attempts == 2)
   }
 
-  @Test func tooManyErrorsStopTheJob() throws {
+  @Test func `too many errors stop the job`() throws {
     let end = try fetch([try bench.writeList(0..<500), "--max-errors", "3", "--jobs", "2"])
     #expect(end.exit == .status(3))
     #expect(bench.origin.requestCount < 500)
     #expect(end.errors.contains("too many errors"))
   }
 
-  @Test func filesThatCannotBeReadOrWrittenAreLocalErrors() throws {
+  @Test func `files that cannot be read or written are local errors`() throws {
     bench.serve(0..<1)
     let list = try bench.writeList(0..<1)
     #expect(try fetch([bench["nothing"]]).exit == .status(74))
@@ -73,7 +74,7 @@ import Testing
     #expect(bench.origin.requestCount == 0)
   }
 
-  @Test func aFolderInTheWayIsALocalErrorOfThatLine() throws {
+  @Test func `a folder in the way is a local error of that line`() throws {
     bench.serve(0..<2)
     _ = try OutputFolder(path: bench["out/0"])
     let end = try fetch([
@@ -89,13 +90,13 @@ import Testing
   @Test(arguments: [
     ["--nonsense"], ["--jobs", "0"], ["--retry", "x"], ["--resume"], ["--shard", "3/3"], ["--checksum"],
   ])
-  func wrongCommandLinesAreUsageErrors(arguments: [String]) throws {
+  func `wrong command lines are usage errors`(arguments: [String]) throws {
     let end = try fetch([bench.origin.url("/0")] + arguments)
     #expect(end.exit == .status(64))
     #expect(bench.origin.requestCount == 0)
   }
 
-  @Test func standardInputIsAList() throws {
+  @Test func `standard input is a list`() throws {
     bench.serve(0..<5)
     let input = (0..<5).map { bench.origin.url("/\($0)") }.joined(separator: "\r\n")
     let end = try fetch(["-", "--output", bench["out"]], input: "# five\n\n" + input)
@@ -103,7 +104,7 @@ import Testing
     #expect(bench.wrong(0..<5).isEmpty)
   }
 
-  @Test func namesComeFromTheListAndNeverCollide() throws {
+  @Test func `names come from the list and never collide`() throws {
     bench.serve(0..<4)
     func url(_ number: Int) -> String { bench.origin.url("/\(number)") }
     let list = try bench.write(
@@ -117,7 +118,7 @@ import Testing
     #expect(end.errors.contains("1 renamed because the name was taken"))
   }
 
-  @Test func repeatedLinesAndEqualURLsAreAskedForOnce() throws {
+  @Test func `repeated lines and equal URLs are asked for once`() throws {
     bench.serve(0..<1)
     bench.origin.hold("/0")
     let url = bench.origin.url("/0")
@@ -131,7 +132,7 @@ import Testing
     #expect(bench.read("out/b") == ToolBench.body(0))
   }
 
-  @Test func aDryRunSendsNothingAndPrintsAListThatCanBeUsed() throws {
+  @Test func `a dry run sends nothing and prints a list that can be used`() throws {
     bench.serve(0..<3)
     let list = try bench.writeList([0, 1, 1, 2])
     let dry = try fetch([list, "--output", bench["out"], "--dry-run"])
@@ -142,7 +143,7 @@ import Testing
     #expect(bench.wrong(0..<3).isEmpty)
   }
 
-  @Test func shardsAreDisjointAndTogetherComplete() throws {
+  @Test func `shards are disjoint and together complete`() throws {
     bench.serve(0..<60)
     let list = try bench.writeList(0..<60)
     for shard in 0..<3 {
@@ -159,7 +160,7 @@ import Testing
     #expect(merged.output.contains(#""done":60"#))
   }
 
-  @Test func aSecondRunWithResumeFetchesTheRest() throws {
+  @Test func `a second run with resume fetches the rest`() throws {
     bench.serve(0..<20)
     bench.origin.on("/5", .status(500))
     let arguments = [
@@ -174,7 +175,7 @@ import Testing
     #expect(bench.wrong(0..<20).isEmpty)
   }
 
-  @Test func aBodyThatBreaksOffIsBegunAgain() throws {
+  @Test func `a body that breaks off is begun again`() throws {
     bench.serve(0..<1)
     bench.origin.enqueue(.bytes(ToolBench.body(0)).resetAfter(100), for: "/0")
     let end = try fetch([
@@ -185,7 +186,7 @@ import Testing
     #expect(try bench.results("r").first?.attempts == 2)
   }
 
-  @Test func checksumsAreThoseOfTheFiles() throws {
+  @Test func `checksums are those of the files`() throws {
     bench.origin.on("/0", .text("hello"))
     let end = try fetch([
       bench.origin.url("/0"), "--output", bench["out"], "--results", bench["r"], "--checksum",
@@ -196,7 +197,7 @@ import Testing
         == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
   }
 
-  @Test func headersAreSentAsTold() throws {
+  @Test func `headers are sent as told`() throws {
     bench.serve(0..<2)
     _ = try fetch([bench.origin.url("/0"), "--header", "X-One: 1", "--header", "X-Two: 2"])
     _ = try fetch([bench.origin.url("/1"), "--user-agent", "mine/2"])
@@ -207,7 +208,7 @@ import Testing
     #expect(requests.last?.header("User-Agent") == "mine/2")
   }
 
-  @Test func aLimitedRateStillBringsEveryByte() throws {
+  @Test func `a limited rate still brings every byte`() throws {
     bench.serve(0..<40)
     let end = try fetch([
       try bench.writeList(0..<40), "--output", bench["out"], "--limit-rate", "200k",
@@ -216,7 +217,7 @@ import Testing
     #expect(bench.wrong(0..<40).isEmpty)
   }
 
-  @Test func jobsAreNeverExceeded() throws {
+  @Test func `jobs are never exceeded`() throws {
     bench.serve(0..<12)
     for number in 0..<12 { bench.origin.hold("/\(number)") }
     let tool = try Tool(["fetch", try bench.writeList(0..<12), "--jobs", "5"])
@@ -226,7 +227,7 @@ import Testing
     #expect(tool.wait() == .status(0))
   }
 
-  @Test func anAnswerThatIsNoBodyIsAFailure() throws {
+  @Test func `an answer that is no body is a failure`() throws {
     bench.origin.on("/0", .status(304))
     let end = try fetch([bench.origin.url("/0"), "--output", bench["out"]])
     #expect(end.exit == .status(1))

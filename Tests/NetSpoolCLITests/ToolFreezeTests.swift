@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool post --freeze`: what was accepted is sent, whatever becomes of the process.
 @Suite(.ownThreads) struct ToolFreezeTests {
@@ -20,7 +21,7 @@ import Testing
     return String(try #require(line.split(separator: " ").dropFirst(4).first))
   }
 
-  @Test func theTicketComesFirstAndThenTheAnswer() throws {
+  @Test func `the ticket comes first and then the answer`() throws {
     let end = try bench.run(bench.post("/", []))
     #expect(end.exit == .status(0))
     let key = try key(end.output)
@@ -30,7 +31,7 @@ import Testing
     #expect(try bench.waiting().isEmpty)
   }
 
-  @Test func theTicketIsOneObjectWhenToldSo() throws {
+  @Test func `the ticket is one object when told so`() throws {
     let output = bench.bench["answer"]
     let end = try bench.run(bench.post("/", ["--json-output", "--idempotency-key", "k", "-o", output]))
     #expect(end.exit == .status(0))
@@ -41,7 +42,7 @@ import Testing
     #expect(bench.bench.text("answer") == "taken\n")
   }
 
-  @Test func waitsForADeadOriginAndSaysSo() throws {
+  @Test func `waits for a dead origin and says so`() throws {
     bench.origin.stop()
     let tool = try Tool(bench.post("/", []))
     #expect(tool.output.wait(for: "frozen #1"))
@@ -53,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-  func aSignalLeavesItFrozenAndTheCommandItPrintsSendsIt(signal: Int32, status: Int32) throws {
+  func `a signal leaves it frozen and the command it prints sends it`(signal: Int32, status: Int32) throws {
     bench.origin.stop()
     let tool = try Tool(bench.post("/", []))
     #expect(tool.output.wait(for: "frozen #1"))
@@ -73,7 +74,7 @@ import Testing
     #expect(bench.origin.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["a=b"])
   }
 
-  @Test func aKilledProcessLosesNothing() throws {
+  @Test func `a killed process loses nothing`() throws {
     bench.origin.hold("/")
     let tool = try Tool(bench.post("/", []))
     #expect(bench.origin.waitForWaiting("/", 1))
@@ -88,7 +89,7 @@ import Testing
     #expect(try bench.waiting().isEmpty)
   }
 
-  @Test func aRefusalMakesADeadLetterThatCanBeRevived() throws {
+  @Test func `a refusal makes a dead letter that can be revived`() throws {
     bench.origin.on("/", .text("no such thing\n", status: 422))
     let end = try bench.run(bench.post("/", []))
     #expect(end.exit == .status(1))
@@ -102,7 +103,7 @@ import Testing
     #expect(thawed.output.hasPrefix(#"{"id":1,"state":"sent","status":200,"#))
   }
 
-  @Test func whatEarlierCallsLeftGoesFirst() throws {
+  @Test func `what earlier calls left goes first`() throws {
     bench.origin.on(prefix: "/", .text("taken\n"))
     try bench.leave("/1")
     try bench.leave("/2")
@@ -113,7 +114,7 @@ import Testing
     #expect(end.errors.contains("netspool: sent #1 POST \(bench.origin.url("/1")): 200, 1 attempt\n"))
   }
 
-  @Test func whatIsToBeDoneOnceIsDoneOnce() throws {
+  @Test func `what is to be done once is done once`() throws {
     let first = try bench.leave("/", ["--dedupe", "one"])
     let second = try bench.leave("/", ["--dedupe", "one"])
     #expect(try key(first) == key(second))
@@ -121,7 +122,7 @@ import Testing
     #expect(try bench.waiting().count == 1)
   }
 
-  @Test func namesAndTimesAreKept() throws {
+  @Test func `names and times are kept`() throws {
     try bench.leave("/", ["--lane", "mail", "--tag", "letters", "--expires", "1h"])
     let row = try #require(try bench.waiting().first)
     #expect(row.contains(#""lane":"mail","tag":"letters","bytes":3,"attempts":0"#))
@@ -130,7 +131,7 @@ import Testing
     #expect(expires - created == 3_600)
   }
 
-  @Test func anotherProcessThatHasTheStoreIsNamed() throws {
+  @Test func `another process that has the store is named`() throws {
     bench.origin.stop()
     let first = try Tool(bench.post("/", []))
     #expect(first.output.wait(for: "frozen #1"))
@@ -146,7 +147,7 @@ import Testing
     #expect(first.wait() == .status(130))
   }
 
-  @Test func aStoreThatCannotBeUsedIsALocalError() throws {
+  @Test func `a store that cannot be used is a local error`() throws {
     _ = try bench.bench.write("frozen", ["not a directory"])
     let end = try bench.run(bench.post("/", []))
     #expect(end.exit == .status(74))
@@ -154,7 +155,7 @@ import Testing
     #expect(bench.origin.requestCount == 0)
   }
 
-  @Test func theDefaultStoreIsTheUsers() throws {
+  @Test func `the default store is the user's`() throws {
     let words = ["post", bench.origin.url("/"), "--json", "{}", "--freeze", "--detach"]
     let state = bench.bench["state"]
     #expect(try Tool.run(words, environment: ["XDG_STATE_HOME=\(state)"]).exit == .status(0))

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool frozen` and what `doctor` says of the store.
 @Suite(.ownThreads) struct ToolFrozenTests {
@@ -14,7 +15,7 @@ import Testing
     bench.origin.on(prefix: "/", .text("taken\n"))
   }
 
-  @Test func aStoreThatIsNotThereIsEmptyAndStaysAway() throws {
+  @Test func `a store that is not there is empty and stays away`() throws {
     #expect(try bench.frozen(["list"]).output == "nothing waits\n")
     #expect(try bench.frozen(["list", "--dead"]).output == "no dead letters\n")
     #expect(try bench.frozen(["list", "--json"]).output.isEmpty)
@@ -26,7 +27,7 @@ import Testing
     #expect(FileStatus(path: directory) == nil)
   }
 
-  @Test func theListIsATableInTheOrderOfSending() throws {
+  @Test func `the list is a table in the order of sending`() throws {
     try bench.leave("/1?token=hidden", ["--tag", "mail"])
     try bench.leave("/2", ["--header", "X-Api-Key: s3cret"])
     let lines = try bench.frozen(["list"]).output.split(separator: "\n").map(String.init)
@@ -39,7 +40,7 @@ import Testing
     #expect(bench.origin.requestCount == 0)
   }
 
-  @Test func thawSendsAndReportsEach() throws {
+  @Test func `thaw sends and reports each`() throws {
     bench.origin.on("/2", .status(410))
     for path in ["/1", "/2", "/3"] { try bench.leave(path) }
     let end = try bench.frozen(["thaw"])
@@ -60,7 +61,7 @@ import Testing
         #"{"id":2,"state":"dead","error":"frozenRejected","reason":"410","isOutcomeUnknown":false,"#))
   }
 
-  @Test func thawLeavesAtTheDeadline() throws {
+  @Test func `thaw leaves at the deadline`() throws {
     bench.origin.stop()
     try bench.leave("/1")
     let end = try bench.frozen(["thaw", "--timeout", "1ms"])
@@ -69,7 +70,7 @@ import Testing
     #expect(try bench.waiting().count == 1)
   }
 
-  @Test func aSignalEndsAThaw() throws {
+  @Test func `a signal ends a thaw`() throws {
     bench.origin.hold("/1")
     try bench.leave("/1")
     let tool = try Tool(["frozen", "thaw"] + bench.store)
@@ -81,7 +82,7 @@ import Testing
     #expect(try bench.frozen(["thaw"]).exit == .status(0))
   }
 
-  @Test func onlyThoseThatAreNamedAreSent() throws {
+  @Test func `only those that are named are sent`() throws {
     try bench.leave("/1", ["--lane", "a"])
     try bench.leave("/2", ["--lane", "b"])
     try bench.leave("/3", ["--lane", "a"])
@@ -97,7 +98,7 @@ import Testing
     #expect(bench.origin.requestCount == 1)
   }
 
-  @Test func secretsAreNeverStoredAndAreGivenAgain() throws {
+  @Test func `secrets are never stored and are given again`() throws {
     try bench.leave("/1", ["--header", "Authorization: Bearer s3cret", "--header", "X-Colour: blue"])
     let stored = try #require(bench.bench.read("frozen/data.mdb"))
     #expect(!stored.contains(Array("s3cret".utf8)) && stored.contains(Array("blue".utf8)))
@@ -113,7 +114,7 @@ import Testing
     #expect(sent.header("Authorization") == "Bearer l4ter" && sent.header("X-Colour") == "blue")
   }
 
-  @Test func aSecretIsForOneOrigin() throws {
+  @Test func `a secret is for one origin`() throws {
     let other = try ScriptedOrigin()
     other.on("/", .text("taken\n"))
     try bench.leave("/1", ["--header", "X-Api-Key: one"])
@@ -128,7 +129,7 @@ import Testing
     #expect(bench.origin.requestCount == 0)
   }
 
-  @Test func aPostDoesNotLendItsSecrets() throws {
+  @Test func `a post does not lend its secrets`() throws {
     try bench.leave("/1", ["--header", "Authorization: Bearer first"])
     let end = try bench.run(bench.post("/2", ["--header", "Authorization: Bearer second"]))
     #expect(end.exit == .status(2))
@@ -141,7 +142,7 @@ import Testing
     #expect(try bench.waiting().count == 2)
   }
 
-  @Test func whatIsDroppedIsGone() throws {
+  @Test func `what is dropped is gone`() throws {
     bench.origin.on("/2", .status(410))
     try bench.leave("/1", ["--lane", "a"])
     try bench.leave("/2", ["--lane", "b"])
@@ -160,11 +161,11 @@ import Testing
   @Test(arguments: [
     ["drop"], ["revive"], ["drop", "1", "--all"], ["revive", "x"], ["thaw", "x"], ["melt"],
   ])
-  func wrongCommandLinesAreUsageErrors(arguments: [String]) throws {
+  func `wrong command lines are usage errors`(arguments: [String]) throws {
     #expect(try Tool.run(["frozen"] + arguments).exit == .status(64))
   }
 
-  @Test func aStoreOthersMayWriteToIsRefused() throws {
+  @Test func `a store others may write to is refused`() throws {
     try bench.leave("/1")
     #expect(unsafe chmod(directory, 0o777) == 0)
     for words in [["list"], ["thaw"], ["drop", "1"]] {
@@ -175,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func garbageIsPutAsideAndNamed() throws {
+  @Test func `garbage is put aside and named`() throws {
     #expect(unsafe mkdir(directory, 0o700) == 0)
     try bench.bench.write("frozen/data.mdb", (0..<2_000).map { "garbage \($0)" })
     let doctor = try Tool.run(["doctor"] + bench.store)
@@ -187,7 +188,7 @@ import Testing
     #expect(bench.origin.requestCount == 1)
   }
 
-  @Test func doctorShowsTheStore() throws {
+  @Test func `doctor shows the store`() throws {
     let before = try Tool.run(["doctor"] + bench.store)
     #expect(before.output.contains("frozen\n  directory  \(directory)\n  state      not there yet\n"))
     #expect(FileStatus(path: directory) == nil)

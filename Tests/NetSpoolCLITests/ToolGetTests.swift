@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool get` and `doctor` as users run them.
 @Suite(.ownThreads) struct ToolGetTests {
@@ -10,7 +11,7 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  @Test func theBodyGoesToStandardOutput() throws {
+  @Test func `the body goes to standard output`() throws {
     bench.origin.on("/", .text("hello\n"))
     for output in [[], ["-o", "-"]] {
       let end = try Tool.run(["get", bench.origin.url("/")] + output)
@@ -20,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func aLargeBodyGoesToAFileThatAppearsWhenItIsWhole() throws {
+  @Test func `a large body goes to a file that appears when it is whole`() throws {
     let size = 3 << 20
     bench.origin.on("/", .pattern(size))
     let end = try Tool.run(["get", bench.origin.url("/"), "-o", bench["large"]])
@@ -34,14 +35,14 @@ import Testing
     #expect(bench.read("broken") == nil)
   }
 
-  @Test func aDeviceIsWrittenToAndNotReplaced() throws {
+  @Test func `a device is written to and not replaced`() throws {
     bench.origin.on("/", .text("hello"))
     let end = try Tool.run(["get", bench.origin.url("/"), "-o", "/dev/null"])
     #expect(end.exit == .status(0))
     #expect(FileStatus(path: "/dev/null")?.isPlainFile == false)
   }
 
-  @Test func aReaderThatLeavesEndsItQuietly() throws {
+  @Test func `a reader that leaves ends it quietly`() throws {
     bench.origin.on("/", .pattern(64 << 20))
     let (read, write) = try makePipe()
     let tool = try Tool(["get", bench.origin.url("/")], output: write)
@@ -54,7 +55,7 @@ import Testing
     #expect(tool.errors.text.isEmpty)
   }
 
-  @Test func aFailureIsOneLineAndStatus1() throws {
+  @Test func `a failure is one line and status 1`() throws {
     bench.origin.on("/gone", .text("no such page", status: 404))
     let end = try Tool.run(["get", bench.origin.url("/gone")])
     #expect(end.exit == .status(1))
@@ -70,11 +71,11 @@ import Testing
   }
 
   @Test(arguments: [["ftp://h/"], ["h"], ["http://h/", "-X", "A B"], ["http://h/", "--header", "none"], []])
-  func wrongCommandLinesAreUsageErrors(arguments: [String]) throws {
+  func `wrong command lines are usage errors`(arguments: [String]) throws {
     #expect(try Tool.run(["get"] + arguments).exit == .status(64))
   }
 
-  @Test func theWholeExchangeIsShownWhenAskedFor() throws {
+  @Test func `the whole exchange is shown when asked for`() throws {
     bench.origin.on("/", Answer.text("body").header("X-Answer", "yes"))
     let end = try Tool.run(["get", bench.origin.url("/"), "-v", "--header", "Authorization: Bearer secret"])
     #expect(end.output == "body")
@@ -86,7 +87,7 @@ import Testing
     #expect(bench.origin.requests.first?.header("Authorization") == "Bearer secret")
   }
 
-  @Test func theMethodIsSentAsTold() throws {
+  @Test func `the method is sent as told`() throws {
     bench.origin.on("/", .text("body"))
     let end = try Tool.run(["get", bench.origin.url("/"), "-X", "HEAD"])
     #expect(end.exit == .status(0))
@@ -94,7 +95,7 @@ import Testing
     #expect(bench.origin.requests.first?.method == "HEAD")
   }
 
-  @Test func theCurlCommandSendsTheSameAndNothingIsSentForIt() throws {
+  @Test func `the curl command sends the same and nothing is sent for it`() throws {
     bench.origin.on("/", .text("body"))
     let arguments = ["get", bench.origin.url("/?a=b%20c"), "--header", "X-Quote: it's"]
     let end = try Tool.run(arguments + ["--curl"])
@@ -104,7 +105,7 @@ import Testing
     #expect(end.output.contains("'X-Quote: it'\\''s'"))
   }
 
-  @Test func doctorNamesEveryLibrary() throws {
+  @Test func `doctor names every library`() throws {
     let text = try Tool.run(["doctor"])
     #expect(text.exit == .status(0))
     for name in ["libcurl", "tls", "http2", "libuv", "lmdb", "zlib", "open files", "timeout"] {
@@ -120,7 +121,7 @@ import Testing
     "--help", "fetch --help", "cache --help", "cache remove --help", "help get", "demo --help",
     "doctor --help", "report merge --help", "post --help", "frozen list --help", "frozen thaw --help",
   ])
-  func everyCommandHasHelp(words: String) throws {
+  func `every command has help`(words: String) throws {
     let end = try Tool.run(words.split(separator: " ").map(String.init))
     #expect(end.exit == .status(0))
     #expect(end.output.contains("USAGE: netspool"))

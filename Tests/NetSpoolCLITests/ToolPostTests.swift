@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// `netspool post` as users run it, without freezing.
 @Suite(.ownThreads) struct ToolPostTests {
@@ -22,7 +23,7 @@ import Testing
   private var sent: RecordedRequest? { bench.origin.requests.last }
   private var body: String { String(decoding: sent?.body ?? [], as: UTF8.self) }
 
-  @Test func theAnswerGoesToStandardOutput() throws {
+  @Test func `the answer goes to standard output`() throws {
     let end = try post(["--data", "a=b", "--data", "c=d%20e"])
     #expect(end.exit == .status(0))
     #expect(end.output == "taken\n")
@@ -33,13 +34,13 @@ import Testing
   }
 
   @Test(arguments: ["PUT", "PATCH", "DELETE"])
-  func theMethodIsSentAsTold(method: String) throws {
+  func `the method is sent as told`(method: String) throws {
     #expect(try post(["--method", method, "--json", #"{"a":1}"#]).exit == .status(0))
     #expect(sent?.method == method && body == #"{"a":1}"#)
     #expect(sent?.header("Content-Type") == "application/json")
   }
 
-  @Test func aFormCarriesFieldsAndFiles() throws {
+  @Test func `a form carries fields and files`() throws {
     let path = try bench.write("note.txt", ["first", "second"])
     let end = try post([
       "--form", "name=Ada", "--form", "note=@\(path)", "--form", "typed=@\(path);type=text/plain",
@@ -54,7 +55,7 @@ import Testing
     #expect(body.contains("\r\n\r\nfirst\nsecond\n\r\n"))
   }
 
-  @Test func aFileIsSentAsItStands() throws {
+  @Test func `a file is sent as it stands`() throws {
     let path = try bench.write("note.txt", ["first"])
     #expect(try post(["--file", path, "--header", "Content-Type: text/plain"]).exit == .status(0))
     #expect(body == "first\n" && sent?.header("Content-Type") == "text/plain")
@@ -63,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [["--file"], ["--form", "k=@"]])
-  func aFileThatIsNotThereIsALocalError(words: [String]) throws {
+  func `a file that is not there is a local error`(words: [String]) throws {
     let path = bench["nothing"]
     let arguments = words.count == 1 ? words + [path] : [words[0], words[1] + path]
     for more in [[], ["--freeze", "--frozen-store", bench["frozen"]]] {
@@ -74,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func aRefusalIsOneLineAndStatus1() throws {
+  @Test func `a refusal is one line and status 1`() throws {
     bench.origin.on("/", .text("no such thing", status: 422))
     let end = try post(["--json", "{}"])
     #expect(end.exit == .status(1))
@@ -82,7 +83,7 @@ import Testing
     #expect(end.errors.contains("422") && end.errors.split(separator: "\n").count == 1)
   }
 
-  @Test func theCurlCommandSendsTheSameAndNothingIsSentForIt() throws {
+  @Test func `the curl command sends the same and nothing is sent for it`() throws {
     for more in [[], ["--freeze", "--frozen-store", bench["frozen"]]] {
       let end = try post(["--data", "a=b", "--curl"] + more)
       #expect(end.exit == .status(0))
@@ -92,7 +93,7 @@ import Testing
     #expect(FileStatus(path: bench["frozen"]) == nil)
   }
 
-  @Test func aKeyMakesAPostRepeatable() throws {
+  @Test func `a key makes a post repeatable`() throws {
     bench.origin.enqueue(.status(503), .text("taken\n"), for: "/")
     let end = try post(["--data", "a=b", "--idempotency-key", "k1", "--retry", "3"])
     #expect(end.exit == .status(0))
@@ -108,7 +109,7 @@ import Testing
     ["http://h/", "--freeze", "--lane", ""], ["http://h/", "--idempotency-key", "a\"b"],
     ["http://h/", "--freeze", "--frozen-store", ""],
   ])
-  func wrongCommandLinesAreUsageErrors(arguments: [String]) throws {
+  func `wrong command lines are usage errors`(arguments: [String]) throws {
     #expect(try Tool.run(["post"] + arguments).exit == .status(64))
   }
 }

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// What a Ctrl-C does to a running `netspool fetch`.
 @Suite(.ownThreads) struct ToolSignalTests {
@@ -19,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-  func theFirstSignalDrainsAndTheCommandItPrintsCompletes(signal: Int32, status: Int32) throws {
+  func `the first signal drains and the command it prints completes`(signal: Int32, status: Int32) throws {
     bench.serve(0..<60)
     for number in 20..<24 { bench.origin.hold("/\(number)") }
     let tool = try start(try bench.writeList(0..<60))
@@ -44,7 +45,7 @@ import Testing
     #expect((0..<60).allSatisfy { bench.origin.hits("/\($0)") == 1 })
   }
 
-  @Test func theSecondSignalQuitsAndLeavesNoHalfFile() throws {
+  @Test func `the second signal quits and leaves no half file`() throws {
     let half = BodyPattern.bytes(2 << 20)
     bench.origin.on("/0", Answer.bytes(half).stallAfter(1 << 20))
     let tool = try start(try bench.writeList(0..<1))
@@ -56,7 +57,7 @@ import Testing
     #expect(DemoFolder.countFiles(in: bench["out"]) == 0)
   }
 
-  @Test func drainingDoesNotWaitForAnAttemptThatIsAnHourAway() throws {
+  @Test func `draining does not wait for an attempt that is an hour away`() throws {
     bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
     let tool = try start(try bench.writeList(0..<1))
     #expect(bench.origin.waitForRequests(1))
@@ -64,7 +65,7 @@ import Testing
     #expect(tool.wait() == .status(130))
   }
 
-  @Test func anAttemptThatFailsWhileDrainingIsTheLast() throws {
+  @Test func `an attempt that fails while draining is the last`() throws {
     bench.origin.hold("/0")
     bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
     let tool = try start(try bench.writeList(0..<1))

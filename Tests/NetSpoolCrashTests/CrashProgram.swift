@@ -1,21 +1,20 @@
 import Glibc
 import Testing
 
+@testable import TestSupport
 @testable import netspool_crash
 
 /// The built program as a user would run it.
 enum CrashProgram {
   /// Longer than any run here should take.
-  private static let patience: Int32 = isLong ? 1_200_000 : 120_000
-
-  static let isLong = unsafe getenv("NETSPOOL_LONG") != nil
+  private static let patience: Int32 = LongRun.isOn ? 1_200_000 : 120_000
 
   static func run(_ arguments: String...) throws -> (end: CrashChild.End?, output: String) {
     try run(arguments)
   }
 
   static func run(_ arguments: [String]) throws -> (end: CrashChild.End?, output: String) {
-    let folder = try CrashFolder(in: CrashFolder.slowBase)
+    let folder = try TestFolder(in: TestFiles.temporary)
     let beside = CrashChild.program.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let child = try CrashChild(
       arguments, program: beside.joined(separator: "/") + "/netspool-crash", output: folder["said"])

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import TestSupport
 @testable import netspool_crash
 
 /// The file system that loses what was not synced.
@@ -16,7 +17,7 @@ struct DiskTests {
   private func left(_ events: [Trace.Event], share: Double, unit: Int = 512, seed: UInt64 = 1) throws
     -> [UInt8]?
   {
-    let folder = try CrashFolder(in: CrashFolder.fastBase)
+    let folder = try TestFolder(in: TestFiles.fast)
     var disk = Disk()
     for event in events { disk.take(event) }
     var random = SplitMix64(seed: seed)
@@ -33,13 +34,13 @@ struct DiskTests {
     .written(file: 7, offset: offset, bytes: [UInt8](repeating: byte, count: count))
   }
 
-  @Test func whatWasSyncedIsThere() throws {
+  @Test func `what was synced is there`() throws {
     let events = Self.made + [Self.write(1, 600), .synced(file: 7), Self.write(2, 600)]
     #expect(try left(events, share: 0) == [UInt8](repeating: 1, count: 600))
     #expect(try left(events, share: 1) == [UInt8](repeating: 2, count: 600))
   }
 
-  @Test func theRestIsTornBetweenUnits() throws {
+  @Test func `the rest is torn between units`() throws {
     let events = Self.made + [Self.write(1, 8_192), .synced(file: 7), Self.write(2, 8_192)]
     var sizes: Set<Int> = []
     for seed: UInt64 in 1...20 {
@@ -54,7 +55,7 @@ struct DiskTests {
     #expect(Set(pages[..<4_096]).count == 1 && Set(pages[4_096...]).count == 1)
   }
 
-  @Test func aSynchronousWriteIsThereWhenItReturned() throws {
+  @Test func `a synchronous write is there when it returned`() throws {
     let write = Self.write(3, 100)
     #expect(try left(Self.made + [write], share: 0) == [])
     #expect(
@@ -62,7 +63,7 @@ struct DiskTests {
         == [UInt8](repeating: 3, count: 100))
   }
 
-  @Test func aNameIsThereWhenItsDirectoryWasSynced() throws {
+  @Test func `a name is there when its directory was synced`() throws {
     #expect(try left(Self.made, share: 0) == [])
     #expect(try left(Array(Self.made.dropLast()), share: 0) == nil)
     // Given a directory that is nowhere to be found

@@ -30,7 +30,7 @@ struct KillCheckTests {
     return check
   }
 
-  @Test func whatWentWellIsCounted() {
+  @Test func `what went well is counted`() {
     let check = judge([Self.said])
     #expect(check.counts.broken == 0, "\(check.faults)")
     #expect(check.counts.accepted == 2)
@@ -38,7 +38,7 @@ struct KillCheckTests {
     #expect(check.counts.duplicates == 1)
   }
 
-  @Test func whatIsMissingIsFound() {
+  @Test func `what is missing is found`() {
     let lost = judge([Self.said.replacing("TERM 2 200 first", with: "TERM 1 200 first")])
     #expect(lost.counts.lost == 1)
     #expect(lost.counts.double == 1)
@@ -47,14 +47,14 @@ struct KillCheckTests {
     #expect(judge([Self.said.replacing("TERM 2 200 first", with: "LEFT 2 frozenRejected")]).counts.lost == 1)
   }
 
-  @Test func whatIsToldAgainSaysSo() {
+  @Test func `what is told again says so`() {
     #expect(judge([Self.said, "TERM 1 200 again\n"]).counts.broken == 0)
     #expect(judge([Self.said, "TERM 1 200 first\n"]).counts.double == 1)
     #expect(judge([Self.said, "DEAD 1 cancelled\n"]).counts.double == 1)
     #expect(judge([Self.said, "ACK 0\n"]).counts.double == 1)
   }
 
-  @Test func anotherKeyAndOtherBytesAreFound() {
+  @Test func `another key and other bytes are found`() {
     let path = "ordered/s1/1/2"
     #expect(
       judge([Self.said], Self.came + [Arrival(key: "k9", digest: "d2", path: path)]).counts.secondKeys == 1)
@@ -63,7 +63,7 @@ struct KillCheckTests {
       judge([Self.said], Self.came + [Arrival(key: "k2", digest: "d9", path: path)]).counts.wrongBytes == 2)
   }
 
-  @Test func aTurnThatIsOverIsOver() {
+  @Test func `a turn that is over is over`() {
     let late = Self.came + [Self.came[0]]
     #expect(judge([Self.said], late).counts.order == 1)
     #expect(judge([Self.said], [Self.came[2], Self.came[0]]).counts.order == 1)

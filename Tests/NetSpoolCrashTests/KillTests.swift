@@ -1,5 +1,6 @@
 import Testing
 
+@testable import TestSupport
 @testable import netspool_crash
 
 /// Programs that freeze requests, killed. Serial, because each of them wants to be killed at moments of its own.
@@ -10,11 +11,11 @@ import Testing
     #expect(output.contains(": lost 0, second keys 0, wrong bytes 0, "), "\(output)")
   }
 
-  @Test func nothingIsLostWhenAProcessIsKilledAtAnyMoment() throws {
-    try play("kill", "--cycles", CrashProgram.isLong ? "1000" : "20")
+  @Test func `nothing is lost when a process is killed at any moment`() throws {
+    try play("kill", "--cycles", LongRun.isOn ? "1000" : "20")
   }
 
-  @Test func nothingIsLostWhenAProcessIsKilledAtAKnownPlace() throws {
-    try play("points", "--rounds", CrashProgram.isLong ? "50" : "1")
+  @Test func `nothing is lost when a process is killed at a known place`() throws {
+    try play("points", "--rounds", LongRun.isOn ? "50" : "1")
   }
 }

@@ -1,11 +1,12 @@
 import Testing
 
+@testable import TestSupport
 @testable import netspool_crash
 
 /// What a power loss leaves of a frozen store.
 struct PowerTests {
-  @Test func nothingThatWasSaidToBeAcceptedIsLost() throws {
-    let states = CrashProgram.isLong ? "10000" : "200"
+  @Test func `nothing that was said to be accepted is lost`() throws {
+    let states = LongRun.isOn ? "10000" : "200"
     let (end, output) = try CrashProgram.run("power", "--states", states)
     #expect(end == .exited(0), "\(output)")
     #expect(output.contains("\(states) states"), "\(output)")
@@ -13,7 +14,7 @@ struct PowerTests {
   }
 
   /// The checks see it when the disk does not do what it says.
-  @Test(arguments: DiskLie.allCases) func aDiskThatLiesIsFoundOut(lie: DiskLie) throws {
+  @Test(arguments: DiskLie.allCases) func `a disk that lies is found out`(lie: DiskLie) throws {
     let (end, output) = try CrashProgram.run("power", "--states", "100", "--lie", lie.rawValue)
     #expect(end == .exited(1), "\(output)")
   }

@@ -5,6 +5,8 @@ import NetSpoolFoundation
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("What a body can be read as")
 struct AccessorTests {
   /// A body, and which accessors give something for it.
@@ -67,8 +69,8 @@ struct AccessorTests {
     Row("bytes", "application/octet-stream", (0...255).map { UInt8($0) }),
   ]
 
-  @Test("Each body is what it is and nothing else, and its bytes stay", arguments: rows)
-  func accessors(_ row: Row) async throws {
+  @Test(arguments: rows)
+  func `Each body is what it is and nothing else, and its bytes stay`(_ row: Row) async throws {
     try await withResponse(row.bytes, type: row.type) { response in
       #expect((response.jsonObject != nil) == row.formats.contains(.json), "JSON")
       #expect((response.propertyList != nil) == row.formats.contains(.propertyList), "property list")
@@ -81,8 +83,7 @@ struct AccessorTests {
     }
   }
 
-  @Test("A body that went to a stream is empty, and reading it is an error")
-  func streamed() async throws {
+  @Test func `A body that went to a stream is empty, and reading it is an error`() async throws {
     try await withOrigin { engine, origin in
       origin.on("/", .text("[1]"))
       // given
@@ -96,8 +97,7 @@ struct AccessorTests {
     }
   }
 
-  @Test("JSON as objects")
-  func jsonObject() async throws {
+  @Test func `JSON as objects`() async throws {
     try await withResponse(Array(#"{"a": [1, 2.5, true, null, "é"]}"#.utf8)) { response in
       let list = try #require((response.jsonObject as? [String: Any])?["a"] as? [Any])
       #expect(list[0] as? Int == 1)
@@ -108,10 +108,10 @@ struct AccessorTests {
     }
   }
 
-  @Test(
-    "Every prefix of a body, and every body with bytes changed, is read or refused, never a trap",
-    arguments: [UInt64.random(in: .min ... .max)])
-  func mutations(seed: UInt64) async throws {
+  @Test(arguments: [UInt64.random(in: .min ... .max)])
+  func `Every prefix of a body, and every body with bytes changed, is read or refused, never a trap`(
+    seed: UInt64
+  ) async throws {
     var random = SplitMix64(seed: seed)
     var bodies: [[UInt8]] = []
     for row in Self.rows where !row.formats.isEmpty {

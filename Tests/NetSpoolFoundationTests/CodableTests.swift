@@ -29,8 +29,7 @@ struct CodableTests {
     }
   }
 
-  @Test("JSON")
-  func json() async throws {
+  @Test func `JSON`() async throws {
     try await echo(.json(encoding: Self.order)) { response, request in
       #expect(request.header("Content-Type") == "application/json")
       let read = try response.decoded(as: Order.self)
@@ -38,8 +37,7 @@ struct CodableTests {
     }
   }
 
-  @Test("JSON with encoder and decoder of one's own")
-  func jsonSettings() async throws {
+  @Test func `JSON with encoder and decoder of one's own`() async throws {
     let encoder = JSONEncoder()
     let decoder = JSONDecoder()
     encoder.dateEncodingStrategy = .iso8601
@@ -50,8 +48,7 @@ struct CodableTests {
     }
   }
 
-  @Test("A string alone is JSON as well")
-  func jsonFragment() async throws {
+  @Test func `A string alone is JSON as well`() async throws {
     try await echo(.json(encoding: "é")) { response, request in
       #expect(request.text == "\"é\"")
       let read = try response.decoded(as: String.self)
@@ -59,8 +56,8 @@ struct CodableTests {
     }
   }
 
-  @Test("Property lists", arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
-  func propertyList(_ format: PropertyListSerialization.PropertyListFormat) async throws {
+  @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+  func `Property lists`(_ format: PropertyListSerialization.PropertyListFormat) async throws {
     try await echo(.propertyList(Self.order, format: format)) { response, request in
       #expect(request.header("Content-Type") == "application/x-plist")
       #expect(request.body.starts(with: Array("bplist".utf8)) == (format == .binary))
@@ -69,8 +66,8 @@ struct CodableTests {
     }
   }
 
-  @Test("Data, with a type and without", arguments: [nil, "image/png"])
-  func data(type: String?) async throws {
+  @Test(arguments: [nil, "image/png"])
+  func `Data, with a type and without`(type: String?) async throws {
     let slice = Data([9, 0, 255, 128, 9])[1..<4]
     try await echo(.data(slice, contentType: type)) { response, request in
       #expect(request.body == [0, 255, 128])
@@ -79,15 +76,13 @@ struct CodableTests {
     }
   }
 
-  @Test("What cannot be encoded throws before anything is sent")
-  func refusals() {
+  @Test func `What cannot be encoded throws before anything is sent`() {
     #expect(throws: EncodingError.self) { try NetworkRequest.Body.json(encoding: [Double.nan]) }
     #expect(throws: EncodingError.self) { try NetworkRequest.Body.propertyList("alone") }
     #expect(throws: EncodingError.self) { try NetworkRequest.Body.propertyList(["a"], format: .openStep) }
   }
 
-  @Test("JSON of another shape is an error, and the bytes stay")
-  func otherShape() async throws {
+  @Test func `JSON of another shape is an error, and the bytes stay`() async throws {
     try await withResponse(Array(#"{"article": 1}"#.utf8)) { response in
       #expect(throws: DecodingError.self) { try response.decoded(as: Order.self) }
       #expect(response.text == #"{"article": 1}"#)

@@ -6,10 +6,9 @@ import Testing
 
 @Suite("Property lists of strangers")
 struct PropertyListTests {
-  @Test(
-    "Both forms give the same objects",
-    arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
-  func objects(_ format: PropertyListSerialization.PropertyListFormat) async throws {
+  @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+  func `Both forms give the same objects`(_ format: PropertyListSerialization.PropertyListFormat) async throws
+  {
     let shared = ["name": "a", "list": ["x", "x", "x"]] as [String: Any]
     let data = try PropertyListSerialization.data(fromPropertyList: shared, format: format, options: 0)
     try await withResponse([UInt8](data)) { response in
@@ -19,8 +18,9 @@ struct PropertyListTests {
     }
   }
 
-  @Test("A long binary list of one string is read: sharing it costs no more than the references")
-  func longList() async throws {
+  @Test func `A long binary list of one string is read: sharing it costs no more than the references`()
+    async throws
+  {
     let bytes = BinaryListMaker.list([
       BinaryListMaker.array(of: Array(repeating: 1, count: 20_000)), [0x51, 0x61],
     ])
@@ -54,8 +54,8 @@ struct PropertyListTests {
     Sample("binary", BinaryListMaker.shared(levels: 200, times: 1)), Sample("XML", nested(199)),
   ]
 
-  @Test("200 levels are read to the last, by both readers", arguments: deepest)
-  func depth(_ sample: Sample) async throws {
+  @Test(arguments: deepest)
+  func `200 levels are read to the last, by both readers`(_ sample: Sample) async throws {
     try await withResponse(sample.bytes) { response in
       var levels = 0
       var rest = response.propertyList as? [Any]
@@ -80,9 +80,9 @@ struct PropertyListTests {
   }
 
   @Test(
-    "What unfolds, is too deep or points outside is refused at once", .timeLimit(.minutes(10)),
+    .timeLimit(.minutes(10)),
     arguments: refused)
-  func refusal(_ sample: Sample) async throws {
+  func `What unfolds, is too deep or points outside is refused at once`(_ sample: Sample) async throws {
     try await withResponse(sample.bytes) { response in
       #expect(response.propertyList == nil)
       #expect(throws: DecodingError.self) {

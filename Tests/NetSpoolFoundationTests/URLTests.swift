@@ -6,8 +6,7 @@ import Testing
 
 @Suite("URLs")
 struct URLTests {
-  @Test("A URL and its base make an operation, and the answer names the last URL")
-  func operation() async throws {
+  @Test func `A URL and its base make an operation, and the answer names the last URL`() async throws {
     try await withOrigin { engine, origin in
       // given
       origin.on("/a/b", .redirect(to: "/c?d=%C3%A9"))
@@ -23,10 +22,8 @@ struct URLTests {
     }
   }
 
-  @Test(
-    "A URL that is not http is an error of the operation",
-    arguments: ["file:///etc/hosts", "relative", "ftp://a/"])
-  func unusable(_ text: String) async throws {
+  @Test(arguments: ["file:///etc/hosts", "relative", "ftp://a/"])
+  func `A URL that is not http is an error of the operation`(_ text: String) async throws {
     let url = try #require(URL(string: text))
     try await withOrigin { engine, _ in
       let error = await #expect(throws: NetworkError.self) {
@@ -36,8 +33,7 @@ struct URLTests {
     }
   }
 
-  @Test("A file URL names the file of a download, whatever is escaped in it")
-  func file() async throws {
+  @Test func `A file URL names the file of a download, whatever is escaped in it`() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("netspool \(UUID()) é")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -52,8 +48,7 @@ struct URLTests {
     }
   }
 
-  @Test("A URL that is no file is refused")
-  func noFile() throws {
+  @Test func `A URL that is no file is refused`() throws {
     let url = try #require(URL(string: "https://example.org/a"))
     let error = #expect(throws: NetworkError.self) { try FileDownloadStream(url: url) }
     #expect(error?.code == .invalidConfiguration)

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("XML of strangers")
 struct XMLTests {
-  @Test("The document has the text and the attributes")
-  func document() async throws {
+  @Test func `The document has the text and the attributes`() async throws {
     let text =
       "<?xml version='1.0'?>\n<list count='2'>\n <item>a &lt; é</item>\n <item><![CDATA[<b>]]></item>\n</list>"
     try await withResponse(Array(text.utf8)) { response in
@@ -43,8 +42,8 @@ struct XMLTests {
 
   static let latinEnd: [UInt8] = [0xE9] + Array("</a>".utf8)
 
-  @Test("The encoding is that of the mark, of the header, of the declaration", arguments: encodings)
-  func encoding(_ sample: Sample) async throws {
+  @Test(arguments: encodings)
+  func `The encoding is that of the mark, of the header, of the declaration`(_ sample: Sample) async throws {
     try await withResponse(sample.bytes, type: sample.type) { response in
       #expect(response.xml?.rootElement()?.stringValue == "é")
     }
@@ -59,8 +58,10 @@ struct XMLTests {
       "broken UTF-16", type: "application/xml", [0xFF, 0xFE, 0x3C, 0, 0x61, 0, 0, 0xD8, 0x2F, 0, 0x3E, 0]),
   ]
 
-  @Test("Bytes that are not in their encoding, or in an unknown one, are not XML", arguments: unread)
-  func unreadable(_ sample: Sample) async throws {
+  @Test(arguments: unread)
+  func `Bytes that are not in their encoding, or in an unknown one, are not XML`(_ sample: Sample)
+    async throws
+  {
     try await withResponse(sample.bytes, type: sample.type) { #expect($0.xml == nil) }
   }
 
@@ -102,16 +103,17 @@ struct XMLTests {
     String(repeating: "<a>", count: levels) + "x" + String(repeating: "</a>", count: levels)
   }
 
-  @Test("What unfolds or is too deep is refused at once", .timeLimit(.minutes(10)), arguments: bombs)
-  func bomb(_ sample: Sample) async throws {
+  @Test(.timeLimit(.minutes(10)), arguments: bombs)
+  func `What unfolds or is too deep is refused at once`(_ sample: Sample) async throws {
     try await withResponse(sample.bytes) { response in
       let elapsed = ContinuousClock().measure { #expect(response.xml == nil) }
       #expect(elapsed < .seconds(5))
     }
   }
 
-  @Test("256 attributes and 256 namespaces are read, and as many again in the next element")
-  func widest() async throws {
+  @Test func `256 attributes and 256 namespaces are read, and as many again in the next element`()
+    async throws
+  {
     let element = "<a \(Self.attributes(256))><b \(Self.attributes(256, prefix: "xmlns:"))/></a>"
     try await withResponse(Array("<r>\(element)\(element)</r>".utf8)) { response in
       let elements = try #require(response.xml?.rootElement()?.elements(forName: "a"))
@@ -119,15 +121,13 @@ struct XMLTests {
     }
   }
 
-  @Test("200 levels are read to the last")
-  func deepest() async throws {
+  @Test func `200 levels are read to the last`() async throws {
     try await withResponse(Array(Self.nested(200).utf8)) {
       #expect($0.xml?.rootElement()?.stringValue == "x")
     }
   }
 
-  @Test("No file and no URL is read for an external entity or document type")
-  func external() async throws {
+  @Test func `No file and no URL is read for an external entity or document type`() async throws {
     try await withOrigin { engine, origin in
       // given
       origin.on("/dtd", .text("<!ENTITY b 'secret'>"))

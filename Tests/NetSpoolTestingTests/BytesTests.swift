@@ -2,13 +2,13 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct BytesTests {
-  @Test func makesTheSamePictureForTheSameNumber() {
+  @Test func `makes the same picture for the same number`() {
     #expect(Thumbnail.png(7) == Thumbnail.png(7))
     #expect(Set((0..<500).map { FNV1a.hash(Thumbnail.png($0)) }).count == 500)
   }
 
   /// zlib unpacked streams with these hashes, and found sizes and checksums right.
-  @Test func makesPicturesAndStreamsThatAreWhole() {
+  @Test func `makes pictures and streams that are whole`() {
     #expect(Thumbnail.png(7).count == 3_172)
     let streams = [
       Thumbnail.png(7), GzipBomb(unpacked: 200 << 20).bytes, GzipBomb.double(unpacked: 500 << 20),
@@ -20,13 +20,13 @@ import Testing
     #expect(streams.map { FNV1a.hash($0) } == known)
   }
 
-  @Test func hashesAsFNVDoes() {
+  @Test func `hashes as FNV does`() {
     #expect(FNV1a.hash([]) == 0xcbf2_9ce4_8422_2325)
     #expect(FNV1a.hash("a".utf8) == 0xaf63_dc4c_8601_ec8c)
     #expect(FNV1a.hash("foobar".utf8) == 0x8594_4171_f739_67e8)
   }
 
-  @Test func generatesTheSameBytesFromAnyOffset() {
+  @Test func `generates the same bytes from any offset`() {
     let whole = BodyPattern.bytes(200_000)
     #expect(Array(whole[65_500..<131_100]) == BodyPattern.bytes(65_600, from: 65_500))
     #expect(BodyPattern.matches(whole[70_000...], at: 70_000))

@@ -31,7 +31,7 @@ private struct Net {
 }
 
 @Suite("A proxy with faults") struct FaultProxyTests {
-  @Test func passesEverythingOnWithoutToxics() throws {
+  @Test func `passes everything on without toxics`() throws {
     let net = try Net()
     let client = try net.connected()
     client.ask("/big")
@@ -46,7 +46,7 @@ private struct Net {
     #expect(net.proxy.bytesPassed(.upstream) > 200_000 && net.proxy.bytesPassed(.downstream) > 300_000)
   }
 
-  @Test func passesTheEndOfEachDirectionOn() async throws {
+  @Test func `passes the end of each direction on`() async throws {
     let net = try Net()
     #expect(try net.fetch("/closing").end == .closed)
     // A client that has said all it has to say still gets its answer.
@@ -58,7 +58,9 @@ private struct Net {
     #expect(await net.origin.waitForOpenConnections(0))
   }
 
-  @Test(arguments: FaultProxy.Direction.allCases) func delaysByItsLatency(_ direction: FaultProxy.Direction)
+  @Test(arguments: FaultProxy.Direction.allCases) func `delays by its latency`(
+    _ direction: FaultProxy.Direction
+  )
     throws
   {
     let net = try Net()
@@ -68,7 +70,7 @@ private struct Net {
     #expect(String(decoding: fetched.bytes, as: UTF8.self).hasSuffix("hello"))
   }
 
-  @Test func keepsTheOrderUnderJitter() throws {
+  @Test func `keeps the order under jitter`() throws {
     let net = try Net()
     net.origin.on("/slices", .pattern(300).slice(3, every: .milliseconds(1)))
     net.proxy.set(.latency(.milliseconds(5), jitter: .milliseconds(5)), on: .downstream)
@@ -78,7 +80,7 @@ private struct Net {
     #expect(BodyPattern.matches(client.read(300)))
   }
 
-  @Test func keepsToItsBandwidth() throws {
+  @Test func `keeps to its bandwidth`() throws {
     let net = try Net()
     net.origin.on("/body", .pattern(20_000).closing())
     net.proxy.set(.bandwidth(bytesPerSecond: 100_000), on: .downstream)
@@ -87,7 +89,7 @@ private struct Net {
     #expect(fetched.bytes.count > 20_000)
   }
 
-  @Test func closesSlowly() throws {
+  @Test func `closes slowly`() throws {
     let net = try Net()
     net.proxy.set(.slowClose(.milliseconds(60)), on: .downstream)
     let client = try net.connected()
@@ -97,7 +99,7 @@ private struct Net {
     #expect(client.end == .closed && time >= .milliseconds(30))
   }
 
-  @Test func letsNothingThroughAndCloses() throws {
+  @Test func `lets nothing through and closes`() throws {
     let net = try Net()
     net.proxy.set(.timeout(.milliseconds(50)), on: .downstream)
     let fetched = try net.fetch("/hello")
@@ -105,7 +107,7 @@ private struct Net {
     #expect(net.origin.hits("/hello") == 1)
   }
 
-  @Test func goesOnWhereItStoppedWhenTheToxicIsTakenAway() async throws {
+  @Test func `goes on where it stopped when the toxic is taken away`() async throws {
     let net = try Net()
     net.proxy.set(.timeout(nil), on: .downstream)
     let client = try net.connected()
@@ -116,7 +118,7 @@ private struct Net {
     #expect(client.readAnswer().body == "hello")
   }
 
-  @Test func resetsAfterAWhile() async throws {
+  @Test func `resets after a while`() async throws {
     let net = try Net()
     net.proxy.set(.reset(after: .milliseconds(30)), on: .downstream)
     let client = try net.connected()
@@ -126,7 +128,7 @@ private struct Net {
     #expect(await net.origin.waitForOpenConnections(0))
   }
 
-  @Test(arguments: [0, 1, 100, 5_000]) func resetsAtAByte(_ count: Int) throws {
+  @Test(arguments: [0, 1, 100, 5_000]) func `resets at a byte`(_ count: Int) throws {
     let net = try Net()
     net.proxy.set(.reset(atByte: count), on: .downstream)
     let fetched = try net.fetch("/big")
@@ -134,7 +136,7 @@ private struct Net {
     #expect(net.proxy.bytesPassed(.downstream) == count)
   }
 
-  @Test func sendsSlices() throws {
+  @Test func `sends slices`() throws {
     let net = try Net()
     net.proxy.set(.slicer(bytes: 7, variation: 3, pause: .milliseconds(1)), on: .downstream)
     let client = try net.connected()
@@ -145,14 +147,14 @@ private struct Net {
     #expect(rest.head.hasSuffix("\r\n\r\n"))
   }
 
-  @Test(arguments: [0, 1, 100, 5_000]) func closesAfterSoManyBytes(_ count: Int) throws {
+  @Test(arguments: [0, 1, 100, 5_000]) func `closes after so many bytes`(_ count: Int) throws {
     let net = try Net()
     net.proxy.set(.limitData(bytes: count), on: .downstream)
     let fetched = try net.fetch("/big")
     #expect(fetched.bytes.count == count && fetched.end == .closed)
   }
 
-  @Test func harmsOnlyItsDirection() async throws {
+  @Test func `harms only its direction`() async throws {
     let net = try Net()
     net.proxy.set(.limitData(bytes: 30), on: .upstream)
     let client = try net.connected()
@@ -165,7 +167,7 @@ private struct Net {
     #expect(net.origin.rejectedCount == 1 && net.origin.requestCount == 0)
   }
 
-  @Test func refusesWhileItIsDownAndComesBackOnItsPort() throws {
+  @Test func `refuses while it is down and comes back on its port`() throws {
     let net = try Net()
     let client = try net.connected()
     client.ask("/hello")
@@ -177,7 +179,7 @@ private struct Net {
     #expect(try net.fetch("/closing").end == .closed)
   }
 
-  @Test func resetsWhoComesWhileTheServerIsDown() throws {
+  @Test func `resets who comes while the server is down`() throws {
     let net = try Net()
     net.origin.stop()
     let client = try net.connected()
@@ -185,7 +187,7 @@ private struct Net {
     #expect(client.readToEnd() == [] && client.end == .reset)
   }
 
-  @Test func hitsTheSameConnectionsForTheSameSeed() throws {
+  @Test func `hits the same connections for the same seed`() throws {
     func ends(seed: UInt64) throws -> [Bool] {
       let net = try Net(seed: seed)
       net.proxy.set(.limitData(bytes: 0).hitting(percent: 30), on: .downstream)
@@ -197,7 +199,7 @@ private struct Net {
     #expect((5...35).contains(first.count { $0 }))
   }
 
-  @Test func changesOpenConnections() throws {
+  @Test func `changes open connections`() throws {
     let net = try Net()
     let client = try net.connected()
     for index in 0..<20 {
@@ -210,7 +212,7 @@ private struct Net {
     #expect(net.proxy.toxics(on: .upstream) == [.reset()])
   }
 
-  @Test func waitsForASlowReader() async throws {
+  @Test func `waits for a slow reader`() async throws {
     let net = try Net()
     net.origin.on("/huge", .pattern(30_000_000))
     let client = try net.connected()

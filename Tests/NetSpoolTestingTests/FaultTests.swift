@@ -22,7 +22,7 @@ import Testing
     Cut(point: .body(100), seen: head + "hello"),
   ]
 
-  @Test(arguments: cuts) func closesAtThePoint(cut: Cut) throws {
+  @Test(arguments: cuts) func `closes at the point`(cut: Cut) throws {
     let origin = try ScriptedOrigin()
     origin.on("/f", .text("hello").fault(.close, at: cut.point))
     let client = try connected(origin)
@@ -31,7 +31,7 @@ import Testing
     #expect(client.end == .closed)
   }
 
-  @Test(arguments: cuts) func resetsAtThePoint(cut: Cut) throws {
+  @Test(arguments: cuts) func `resets at the point`(cut: Cut) throws {
     let origin = try ScriptedOrigin()
     // The gate lets the client read what comes before the reset, which would destroy it otherwise.
     origin.on("/f", .text("hello").fault(.gate("read"), at: cut.point).fault(.reset, at: cut.point))
@@ -43,7 +43,7 @@ import Testing
     #expect(client.end == .reset)
   }
 
-  @Test func resetsAConnectionAsSoonAsItIsAccepted() throws {
+  @Test func `resets a connection as soon as it is accepted`() throws {
     let origin = try ScriptedOrigin()
     origin.enqueue(Answer.status(200).fault(.reset, at: .accept), .text("second"))
     let first = try connected(origin)
@@ -54,7 +54,7 @@ import Testing
     #expect(second.readAnswer().body == "second")
   }
 
-  @Test func stallsUntilAllIsReleased() throws {
+  @Test func `stalls until all is released`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/f", .text("hello").stallAfter(2))
     let client = try connected(origin)
@@ -65,7 +65,7 @@ import Testing
     #expect(client.read(3) == Array("llo".utf8))
   }
 
-  @Test func givesNoAnswerUntilReleasedAndThenCloses() async throws {
+  @Test func `gives no answer until released and then closes`() async throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.noAnswer)
     let client = try connected(origin)
@@ -76,7 +76,7 @@ import Testing
     #expect(client.readToEnd() == [])
   }
 
-  @Test func writesEachSliceByItself() throws {
+  @Test func `writes each slice by itself`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/f", .text("hello").slice(1, every: .milliseconds(2)))
     let client = try connected(origin)
@@ -87,7 +87,7 @@ import Testing
     #expect(String(decoding: first + client.read(whole.utf8.count - first.count), as: UTF8.self) == whole)
   }
 
-  @Test func writesSlicesWithoutPausesToTheEnd() throws {
+  @Test func `writes slices without pauses to the end`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/f", .text("hello").slice(1))
     let client = try connected(origin)
@@ -96,7 +96,7 @@ import Testing
     #expect(String(decoding: client.read(whole.utf8.count), as: UTF8.self) == whole)
   }
 
-  @Test func keepsToItsBytesPerSecond() throws {
+  @Test func `keeps to its bytes per second`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/f", .pattern(20_000).throttle(100_000).closing())
     let client = try connected(origin)
@@ -109,7 +109,7 @@ import Testing
     #expect(time >= .milliseconds(180))
   }
 
-  @Test func waitsBeforeItsHead() throws {
+  @Test func `waits before its head`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/f", .text("hello").delay(.milliseconds(30)))
     let client = try connected(origin)
@@ -120,7 +120,7 @@ import Testing
     #expect(time >= .milliseconds(30))
   }
 
-  @Test func sendsGarbageAsItIs() throws {
+  @Test func `sends garbage as it is`() throws {
     let origin = try ScriptedOrigin()
     let garbage: [UInt8] = [0, 255, 13, 10, 7]
     origin.on("/f", .raw(garbage))
@@ -130,7 +130,7 @@ import Testing
     #expect(client.end == .closed)
   }
 
-  @Test func playsPartsInTurn() throws {
+  @Test func `plays parts in turn`() throws {
     let origin = try ScriptedOrigin()
     origin.on(
       "/f",
@@ -149,7 +149,7 @@ import Testing
     #expect(client.end == .reset)
   }
 
-  @Test func strikesInsideTheRequestBody() async throws {
+  @Test func `strikes inside the request body`() async throws {
     let origin = try ScriptedOrigin()
     origin.on("/f", .text("never").fault(.reset, at: .requestBody(1_000)))
     let client = try connected(origin)

@@ -2,7 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct GateTests {
-  @Test func holdsAPathUntilItIsReleasedAndOthersNot() async throws {
+  @Test func `holds a path until it is released and others not`() async throws {
     let origin = try ScriptedOrigin()
     origin.fallback { .text($0.path) }
     origin.hold("/held")
@@ -20,7 +20,7 @@ import Testing
     #expect(held.readAnswer().body == "/held")
   }
 
-  @Test func choosesTheAnswerWhenTheRequestIsLetGo() async throws {
+  @Test func `chooses the answer when the request is let go`() async throws {
     let origin = try ScriptedOrigin()
     origin.on("/a", .text("old"))
     origin.hold("/a")
@@ -32,7 +32,7 @@ import Testing
     #expect(client.readAnswer().body == "new")
   }
 
-  @Test func letsACountPass() async throws {
+  @Test func `lets a count pass`() async throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.text("x"))
     origin.hold("/a")
@@ -48,7 +48,7 @@ import Testing
     for client in clients { #expect(client.readAnswer().body == "x") }
   }
 
-  @Test func letsAClientGoThatGivesUpWaiting() async throws {
+  @Test func `lets a client go that gives up waiting`() async throws {
     let origin = try ScriptedOrigin()
     origin.hold("/a")
     origin.on("/stall", .noAnswer)
@@ -64,7 +64,7 @@ import Testing
     #expect(origin.waitingCount("/a") == 0)
   }
 
-  @Test func tellsWhenTheTimeIsOver() async throws {
+  @Test func `tells when the time is over`() async throws {
     let origin = try ScriptedOrigin()
     #expect(await !origin.waitForRequests(1, within: .milliseconds(5)))
     #expect(await origin.takeRequest(within: .milliseconds(5)) == nil)
@@ -76,14 +76,14 @@ import Testing
     origin.waitForRequests(1, within: .milliseconds(5))
   }
 
-  @Test func endsWaitingWhenTheTaskIsCancelled() async throws {
+  @Test func `ends waiting when the task is cancelled`() async throws {
     let origin = try ScriptedOrigin()
     let task = Task { await origin.waitForRequests(1, within: .seconds(60)) }
     task.cancel()
     #expect(await !task.value)
   }
 
-  @Test func takesRequestsOneByOne() throws {
+  @Test func `takes requests one by one`() throws {
     let origin = try ScriptedOrigin()
     let client = try connected(origin)
     for path in ["/1", "/2", "/3"] { client.ask(path) }

@@ -2,7 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct HostileTests {
-  @Test func namesEachBehaviourOnceAndHasThoseOfTheList() {
+  @Test func `names each behaviour once and has those of the list`() {
     let names = HostileCatalogue.all.map(\.name)
     #expect(Set(names).count == names.count)
     let wanted = """
@@ -19,7 +19,7 @@ import Testing
   }
 
   /// One origin for all: no behaviour may harm the origin that shows it.
-  @Test func servesEachAndLivesOn() throws {
+  @Test func `serves each and lives on`() throws {
     let origin = try ScriptedOrigin.hostile()
     for behaviour in HostileCatalogue.all {
       let client = try connected(origin)
@@ -57,14 +57,14 @@ import Testing
     Wire(name: "empty", bytes: ""),
   ]
 
-  @Test(arguments: wires) func sendsTheWrongBytes(wire: Wire) throws {
+  @Test(arguments: wires) func `sends the wrong bytes`(wire: Wire) throws {
     let origin = try ScriptedOrigin.hostile()
     let client = try connected(origin)
     client.ask("/hostile/\(wire.name)", fields: "Connection: close\r\n")
     #expect(String(decoding: client.readToEnd(), as: UTF8.self) == wire.bytes)
   }
 
-  @Test func goesOnWithEndlessAnswers() throws {
+  @Test func `goes on with endless answers`() throws {
     let origin = try ScriptedOrigin.hostile()
     for name in ["hdr_infinite", "1xx_endless", "body_endless", "chunk_trailers_endless"] {
       let client = try connected(origin)
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func leadsThroughAChainOfAThousand() throws {
+  @Test func `leads through a chain of a thousand`() throws {
     let origin = try ScriptedOrigin.hostile()
     let client = try connected(origin)
     var path = "/hostile/redir_chain"
@@ -87,7 +87,7 @@ import Testing
     #expect(hops == 1_000)
   }
 
-  @Test func refusesAnUploadEarly() throws {
+  @Test func `refuses an upload early`() throws {
     let origin = try ScriptedOrigin.hostile()
     let client = try connected(origin)
     client.ask("/hostile/early_413", method: "POST", fields: "Content-Length: 1000000\r\n")

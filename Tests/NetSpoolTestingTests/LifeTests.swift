@@ -2,7 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct LifeTests {
-  @Test func refusesConnectionsWhileStoppedAndComesBackOnItsPort() throws {
+  @Test func `refuses connections while stopped and comes back on its port`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/a", .text("up"))
     let port = origin.port
@@ -20,7 +20,7 @@ import Testing
     #expect(origin.hits("/a") == 3)
   }
 
-  @Test func keepsItsPortFromOthersWhileStopped() throws {
+  @Test func `keeps its port from others while stopped`() throws {
     let origin = try ScriptedOrigin(starts: false)
     #expect(RawClient(port: origin.port) == nil)
     let others = try (0..<50).map { _ in try ScriptedOrigin(starts: false) }
@@ -29,7 +29,7 @@ import Testing
     #expect(RawClient(port: origin.port) != nil)
   }
 
-  @Test func closesItsPortWhenTheLastReferenceGoes() throws {
+  @Test func `closes its port when the last reference goes`() throws {
     var origin: ScriptedOrigin? = try ScriptedOrigin()
     let port = try #require(origin?.port)
     let client = try #require(RawClient(port: port))
@@ -38,7 +38,7 @@ import Testing
     #expect(RawClient(port: port) == nil)
   }
 
-  @Test func canBeStoppedByItsOwnClosure() throws {
+  @Test func `can be stopped by its own closure`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/stop") { [weak origin] _ in
       origin?.stop()
@@ -51,7 +51,7 @@ import Testing
     #expect(!origin.isRunning)
   }
 
-  @Test func throwsOutRequestsThatWaitWhenItStops() async throws {
+  @Test func `throws out requests that wait when it stops`() async throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.noAnswer)
     let client = try connected(origin)

@@ -2,7 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct RequestTests {
-  @Test func recordsARequestAsItCame() throws {
+  @Test func `records a request as it came`() throws {
     let origin = try ScriptedOrigin()
     let client = try connected(origin)
     let text = "PuT /a%20b?c=d&e HTTP/1.1\r\nhOsT: t\r\nX-A:  one \r\nx-a: two\r\nContent-Length: 5\r\n\r\n"
@@ -20,7 +20,7 @@ import Testing
     #expect(request.isComplete)
   }
 
-  @Test func readsChunkedBodiesAtEverySplitPoint() throws {
+  @Test func `reads chunked bodies at every split point`() throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.text("ok"))
     let request = Array(
@@ -39,7 +39,7 @@ import Testing
     #expect(origin.requestCount == request.count - 1)
   }
 
-  @Test func keepsAndCountsAndHashesWithinItsLimits() throws {
+  @Test func `keeps and counts and hashes within its limits`() throws {
     var limits = OriginLimits()
     limits.keptBodyBytesMax = 10
     let origin = try ScriptedOrigin(limits: limits)
@@ -55,7 +55,7 @@ import Testing
     #expect(request.bodyHash == FNV1a.hash(body))
   }
 
-  @Test func dropsOldRequestsButCountsThem() throws {
+  @Test func `drops old requests but counts them`() throws {
     var limits = OriginLimits()
     limits.keptRequestsMax = 3
     let origin = try ScriptedOrigin(limits: limits)
@@ -95,7 +95,7 @@ import Testing
     ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: a\r\n", count: 1_001))\r\n", 431),
   ]
 
-  @Test(arguments: wrong) func rejectsWhatIsNotHTTP(request: String, status: Int) throws {
+  @Test(arguments: wrong) func `rejects what is not HTTP`(request: String, status: Int) throws {
     let origin = try ScriptedOrigin()
     let client = try connected(origin)
     client.send(request)
@@ -106,7 +106,7 @@ import Testing
     #expect(origin.requestCount == 0)
   }
 
-  @Test func tellsOfARequestThatWasCutOff() async throws {
+  @Test func `tells of a request that was cut off`() async throws {
     let origin = try ScriptedOrigin()
     let client = try connected(origin)
     client.send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n\r\nhe")
@@ -115,7 +115,7 @@ import Testing
     #expect(origin.rejectedRequests == ["the connection ended inside a body"])
   }
 
-  @Test func continuesWhenItIsExpectedTo() throws {
+  @Test func `continues when it is expected to`() throws {
     let origin = try ScriptedOrigin()
     origin.fallback { .text($0.text) }
     let client = try connected(origin)
@@ -125,7 +125,7 @@ import Testing
     #expect(client.readAnswer().body == "body")
   }
 
-  @Test func doesNotContinueWhenItIsToldNotTo() async throws {
+  @Test func `does not continue when it is told not to`() async throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.text("done"))
     origin.expectPolicy = .ignore
@@ -138,7 +138,7 @@ import Testing
     #expect(String(decoding: client.readToEnd(), as: UTF8.self).hasPrefix("HTTP/1.1 417 "))
   }
 
-  @Test func answersBeforeTheBodyHasCome() throws {
+  @Test func `answers before the body has come`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/fixed", Answer.text("early").early())
     origin.onHead("/head") { $0.header("X-Go") == nil ? .text("no") : nil }

@@ -2,7 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct ServingTests {
-  @Test func answersOneRequestAfterAnotherOnOneConnection() throws {
+  @Test func `answers one request after another on one connection`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/a") { .text("\($0.indexOnConnection)") }
     let client = try connected(origin)
@@ -15,7 +15,7 @@ import Testing
     #expect(origin.requests.map(\.query) == ["x=0", "x=1", "x=2"])
   }
 
-  @Test func answersPipelinedRequestsInOrder() throws {
+  @Test func `answers pipelined requests in order`() throws {
     let origin = try ScriptedOrigin()
     origin.fallback { .text($0.path) }
     let client = try connected(origin)
@@ -24,7 +24,7 @@ import Testing
     #expect(paths.map { _ in client.readAnswer().body } == paths)
   }
 
-  @Test func answersPipelinedRequestsOfAClientThatSendsNoMore() throws {
+  @Test func `answers pipelined requests of a client that sends no more`() throws {
     let origin = try ScriptedOrigin()
     origin.fallback { .text($0.path) }
     let client = try connected(origin)
@@ -37,7 +37,7 @@ import Testing
     #expect(client.end == .closed)
   }
 
-  @Test func takesAnswersByPathQueueRoutePrefixQueueAndFallback() throws {
+  @Test func `takes answers by path queue route prefix queue and fallback`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/route", .text("route"))
     origin.on(prefix: "/p", .text("short"))
@@ -53,7 +53,7 @@ import Testing
     #expect(answers == ["first", "route", "long", "short", "queued", "fallback"])
   }
 
-  @Test func answersHeadWithoutABodyAndKeepsTheConnectionInStep() throws {
+  @Test func `answers head without a body and keeps the connection in step`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/a", .text("hello"))
     let client = try connected(origin)
@@ -63,7 +63,7 @@ import Testing
     #expect(client.readAnswer().body == "hello")
   }
 
-  @Test(arguments: [204, 304]) func sendsNeitherBodyNorLengthWith(status: Int) throws {
+  @Test(arguments: [204, 304]) func `sends neither body nor length with`(status: Int) throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.text("never", status: status))
     let client = try connected(origin)
@@ -73,7 +73,7 @@ import Testing
     #expect(client.readHead().hasPrefix("HTTP/1.1 \(status) "))
   }
 
-  @Test func writesTheAnswerByteForByte() throws {
+  @Test func `writes the answer byte for byte`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/a", Answer(status: 299, headers: ["x-Odd": "1"], body: .text("hi")).reason("Fine").closing())
     let client = try connected(origin)
@@ -83,7 +83,7 @@ import Testing
     #expect(client.end == .closed)
   }
 
-  @Test func framesBodiesInChunks() throws {
+  @Test func `frames bodies in chunks`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/list", .chunks([Array("hello".utf8), [], Array(" world, again".utf8)]))
     origin.on("/sized", Answer(body: .text("abcdefg")).framed(.chunked(size: 3)))
@@ -98,7 +98,7 @@ import Testing
       String(decoding: client.readToEnd(), as: UTF8.self) == "3\r\nabc\r\n3\r\ndef\r\n1\r\ng\r\n0\r\n\r\n")
   }
 
-  @Test func streamsALargeGeneratedBody() throws {
+  @Test func `streams a large generated body`() throws {
     let origin = try ScriptedOrigin()
     let count = 64 << 20
     origin.on("/big", .pattern(count))
@@ -118,7 +118,7 @@ import Testing
   }
 
   /// A body of 1 EiB: if any of it but a block were held, there would be no memory for it.
-  @Test func holdsNoneOfAGeneratedBody() throws {
+  @Test func `holds none of a generated body`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/huge", .pattern(1 << 60))
     let client = try connected(origin)
@@ -132,7 +132,7 @@ import Testing
     ("Range: bytes=900-5000\r\n", "206", 900, 100), ("Range: bytes=1000-\r\n", "416", 0, 0),
     ("Range: bytes=600-\r\nIf-Range: \"a\"\r\n", "206", 600, 400),
     ("Range: bytes=600-\r\nIf-Range: \"b\"\r\n", "200", 0, 1_000), ("Range: lines=1-\r\n", "200", 0, 1_000),
-  ]) func answersRanges(fields: String, status: String, from: Int, count: Int) throws {
+  ]) func `answers ranges`(fields: String, status: String, from: Int, count: Int) throws {
     let origin = try ScriptedOrigin()
     origin.on("/r") { .resumable(1_000, etag: "\"a\"", for: $0) }
     let client = try connected(origin)
@@ -144,7 +144,7 @@ import Testing
     #expect(client.read(count) == BodyPattern.bytes(count, from: from))
   }
 
-  @Test func servesTwoHundredConnectionsAtOnce() throws {
+  @Test func `serves two hundred connections at once`() throws {
     let origin = try ScriptedOrigin()
     origin.fallback { .text("\($0.connection)") }
     let clients = try (0..<200).map { _ in try connected(origin) }
@@ -154,7 +154,7 @@ import Testing
     #expect(origin.openConnections == 200)
   }
 
-  @Test func takesMoreConnectionsOnlyWhenThereIsRoom() async throws {
+  @Test func `takes more connections only when there is room`() async throws {
     var limits = OriginLimits()
     limits.connectionsMax = 1
     let origin = try ScriptedOrigin(limits: limits)

@@ -1,11 +1,11 @@
 #if DEBUG
-@testable import FrozenAudit
 import Glibc
 @testable import NetSpool
+@testable import TestSupport
 
 /// The one who is never killed: starts workers, kills them, keeps what they said and what the origin saw, and judges.
 final class CrashBench {
-  let folder: CrashFolder
+  let folder: TestFolder
   let origin: JournalingOrigin
   var random: SplitMix64
   private(set) var check = KillCheck()
@@ -14,7 +14,7 @@ final class CrashBench {
   private var truth = KillTruth()
 
   init(seed: UInt64, base: String) throws {
-    folder = try CrashFolder(in: base)
+    folder = try TestFolder(in: base)
     random = SplitMix64(seed: seed)
     origin = try JournalingOrigin(seed: seed ^ 0x0412, journal: folder["journal"])
   }
@@ -65,7 +65,7 @@ final class CrashBench {
     truth.forget()
     try lookAtStore()
     origin.setHealthy(false)
-    if check.counts.broken > 0 { folder.isKept = true }
+    if check.counts.broken > 0 { folder.keep() }
   }
 
   private func lookAtStore() throws {

@@ -1,4 +1,6 @@
 #if DEBUG
+@testable import TestSupport
+
 /// What a worker asks for; its path says which worker, which lane and which of its requests.
 struct CrashRequest: Sendable {
   let path: String

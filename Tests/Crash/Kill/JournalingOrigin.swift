@@ -2,6 +2,7 @@
 import Glibc
 import NetSpoolTesting
 import Synchronization
+@testable import TestSupport
 
 /// An origin that knows idempotency keys: it does what a request asks for once per key, writes down that the request
 /// came before it answers, and answers as badly as its seed says.

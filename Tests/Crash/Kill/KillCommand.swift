@@ -1,6 +1,7 @@
 #if DEBUG
 import ArgumentParser
 import Glibc
+@testable import TestSupport
 
 struct KillCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -17,7 +18,7 @@ struct KillCommand: ParsableCommand {
   @Option(help: "Where files are made; the temporary directory when nothing is said.") var directory: String?
 
   func run() throws {
-    let bench = try CrashBench(seed: seed, base: directory ?? CrashFolder.slowBase)
+    let bench = try CrashBench(seed: seed, base: directory ?? TestFiles.temporary)
     for cycle in 1...max(1, cycles) {
       try bench.live(milliseconds: Int32(bench.random.below(301)))
       if cycle % 10 == 0 {

@@ -1,6 +1,7 @@
 #if DEBUG
 import ArgumentParser
 @testable import NetSpool
+@testable import TestSupport
 
 struct PointsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -24,7 +25,7 @@ struct PointsCommand: ParsableCommand {
     throw CrashError("a release build has no places to be killed at")
     #else
     let points = Failpoint.allCases.filter { place == nil || place == $0.rawValue }
-    let bench = try CrashBench(seed: seed, base: directory ?? CrashFolder.slowBase)
+    let bench = try CrashBench(seed: seed, base: directory ?? TestFiles.temporary)
     for _ in 0..<rounds {
       for point in points { try kill(bench, point) }
       try bench.settle()

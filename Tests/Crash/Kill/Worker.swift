@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import NetSpool
 import Synchronization
+@testable import TestSupport
 
 /// The process that is killed: a program that freezes requests, as a user would write it. It says what it was told,
 /// after it was told.

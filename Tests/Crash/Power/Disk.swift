@@ -1,4 +1,6 @@
 #if DEBUG
+@testable import TestSupport
+
 /// A file system that keeps what it was told to sync, and of the rest whatever it likes: the names of a directory
 /// only once the directory was synced, the bytes of a file once the file was.
 struct Disk {

@@ -1,4 +1,6 @@
 #if DEBUG
+@testable import TestSupport
+
 /// The bytes of a file: what the disk has, and what it has been given and may not have yet.
 struct DiskFile {
   enum Change {

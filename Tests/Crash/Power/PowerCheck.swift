@@ -1,5 +1,4 @@
 #if DEBUG
-@testable import FrozenAudit
 @testable import NetSpool
 
 /// Opens what the power loss left, and holds it against what was promised.

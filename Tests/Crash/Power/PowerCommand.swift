@@ -1,5 +1,6 @@
 #if DEBUG
 import ArgumentParser
+@testable import TestSupport
 
 extension DiskLie: ExpressibleByArgument {}
 
@@ -18,7 +19,7 @@ struct PowerCommand: ParsableCommand {
 
   func run() throws {
     let loss = PowerLoss(
-      seed: seed, states: states, base: directory ?? CrashFolder.fastBase, lie: lie)
+      seed: seed, states: states, base: directory ?? TestFiles.fast, lie: lie)
     let verdict = try loss.run()
     for fault in verdict.faults { CrashFiles.say("  \(fault)") }
     CrashFiles.say(

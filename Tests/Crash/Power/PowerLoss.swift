@@ -1,4 +1,6 @@
 #if DEBUG
+@testable import TestSupport
+
 /// Records the lives of a process, then takes the power away at random moments of them and looks at what is left.
 struct PowerLoss {
   struct Verdict {
@@ -22,7 +24,7 @@ struct PowerLoss {
 
   func run() throws -> Verdict {
     var verdict = Verdict()
-    let folder = try CrashFolder(in: base)
+    let folder = try TestFolder(in: base)
     let recorder = try Recorder(in: folder)
     while verdict.states < states {
       let trace = try record(UInt64(verdict.traces), recorder, folder)
@@ -34,10 +36,10 @@ struct PowerLoss {
 
   // MARK: Recording
 
-  private func record(_ number: UInt64, _ recorder: Recorder, _ folder: CrashFolder) throws -> Trace {
+  private func record(_ number: UInt64, _ recorder: Recorder, _ folder: TestFolder) throws -> Trace {
     var random = SplitMix64(seed: seed, stream: number)
     let (root, file) = (folder["root"], folder["trace"])
-    CrashFiles.remove(root)
+    TestFiles.remove(root)
     try CrashFiles.make(root)
     try CrashFiles.write([], to: file)
     for life in 1...Self.lives {
@@ -55,7 +57,7 @@ struct PowerLoss {
   // MARK: Replaying
 
   private func replay(
-    _ trace: Trace, atMost count: Int, _ verdict: inout Verdict, _ folder: CrashFolder
+    _ trace: Trace, atMost count: Int, _ verdict: inout Verdict, _ folder: TestFolder
   ) throws {
     var random = SplitMix64(seed: seed ^ 0xD15C, stream: UInt64(verdict.traces))
     let cuts = (0..<count).map { _ in random.below(trace.events.count + 1) }.sorted()
@@ -82,10 +84,10 @@ struct PowerLoss {
   }
 
   private func look(
-    at disk: Disk, _ truth: PowerTruth, _ random: inout SplitMix64, _ folder: CrashFolder
+    at disk: Disk, _ truth: PowerTruth, _ random: inout SplitMix64, _ folder: TestFolder
   ) throws -> [String] {
     let left = folder["left"]
-    CrashFiles.remove(left)
+    TestFiles.remove(left)
     try CrashFiles.make(left)
     try disk.crash(into: left, CrashChoice(using: &random), using: &random)
     var check = PowerCheck(truth)

@@ -2,6 +2,7 @@
 import Dispatch
 import Glibc
 @testable import NetSpool
+@testable import TestSupport
 import Synchronization
 
 /// One life of a process that freezes requests, sends them to nobody, and says what it was told. It ends as it was

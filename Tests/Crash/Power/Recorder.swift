@@ -1,5 +1,6 @@
 #if DEBUG
 import Glibc
+@testable import TestSupport
 
 /// The library that notes what a process writes, built for this run, and processes under it.
 struct Recorder {
@@ -9,7 +10,7 @@ struct Recorder {
   private let library: String
 
   /// Needs a C compiler: the one beside `swift`, or the system's.
-  init(in folder: CrashFolder) throws {
+  init(in folder: TestFolder) throws {
     library = folder["recorder.so"]
     let command =
       "clang -shared -fPIC -O1 -o '\(library)' '\(Self.source)' || cc -shared -fPIC -O1 -o '\(library)' '\(Self.source)'"

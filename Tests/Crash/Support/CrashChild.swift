@@ -1,6 +1,7 @@
 #if DEBUG
 import Glibc
 @testable import NetSpool
+@testable import TestSupport
 
 /// A process that is going to be killed. What it says goes straight into a file, so nothing is lost with it.
 final class CrashChild {
@@ -18,13 +19,12 @@ final class CrashChild {
   init(
     _ arguments: [String], program: String = CrashChild.program, environment: [String] = [], output: String
   ) throws {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw CrashError("pipe: errno \(errno)") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    life = ends[0]
-    defer { Glibc.close(ends[1]) }
+    let ends = try makePipe()
+    life = ends.read
+    defer { Glibc.close(ends.write) }
     process = try Self.start(
-      [program] + arguments, environment + Self.inherited(besides: environment), output: output, life: ends[1]
+      [program] + arguments, environment + Self.inherited(besides: environment), output: output,
+      life: ends.write
     )
   }
 

@@ -27,25 +27,6 @@ enum CrashFiles {
     }
   }
 
-  /// With everything in it.
-  static func remove(_ path: String) {
-    for name in names(path) where unsafe unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
-    unsafe rmdir(path)
-  }
-
-  private static func names(_ path: String) -> [String] {
-    guard let stream = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      names.append(
-        unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
-          unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
-        })
-    }
-    return names.filter { $0 != "." && $0 != ".." }
-  }
-
   /// One write(2): a process that is killed says a line or does not.
   static func say(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
     let bytes = Array((line + "\n").utf8)

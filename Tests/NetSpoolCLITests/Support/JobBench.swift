@@ -1,8 +1,9 @@
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// A job with everything but the network and the clock real.
 final class JobBench {
-  let scratch: Scratch
+  let scratch: TestFolder
   let fetcher = GateFetcher()
   let reactor = StepReactor()
   let stop = StopSwitch()
@@ -15,7 +16,7 @@ final class JobBench {
   var failed: FailedWriter?
 
   init(_ lines: [String] = []) throws {
-    scratch = try Scratch()
+    scratch = try TestFolder()
     ledger = Ledger(directory: scratch.path)
     let list = try scratch.write("list.txt", lines.map { $0 + "\n" }.joined())
     sources = [.file(list)]

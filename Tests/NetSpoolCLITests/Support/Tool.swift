@@ -3,6 +3,7 @@ import Glibc
 import Synchronization
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// The built program as a child process, as a user's shell would run it.
 final class Tool: Sendable {
@@ -20,7 +21,7 @@ final class Tool: Sendable {
   private let ended = DispatchGroup()
   private let exit = Mutex<Exit?>(nil)
   /// Where the child keeps what it stores unless the test names a place: nothing of one test is found by another.
-  private let home: Scratch
+  private let home: TestFolder
 
   /// - Parameters:
   ///   - program: nil is the tool itself.
@@ -34,7 +35,7 @@ final class Tool: Sendable {
     let (outputRead, outputWrite) = try makePipe()
     let (errorsRead, errorsWrite) = try makePipe()
     let words = [try program ?? Self.path()] + arguments
-    let home = try Scratch()
+    let home = try TestFolder()
     self.home = home
     let places = ["XDG_CACHE_HOME", "XDG_STATE_HOME"].filter { name in
       !environment.contains { $0.hasPrefix("\(name)=") }
@@ -145,14 +146,6 @@ final class Catcher: Sendable {
       news.signal()
     }
   }
-}
-
-/// Both ends are closed in children.
-func makePipe() throws -> (read: Int32, write: Int32) {
-  var ends: [Int32] = [-1, -1]
-  guard unsafe pipe(&ends) == 0 else { throw IOFailure.last("create", "a pipe") }
-  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-  return (ends[0], ends[1])
 }
 
 /// Starts a program with these descriptors as 0, 1 and 2, default signals and no blocked ones.

@@ -1,15 +1,16 @@
 import NetSpoolTesting
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// The built program, a real origin, and a folder of the test's own.
 final class ToolBench: Sendable {
   let origin: ScriptedOrigin
-  private let scratch: Scratch
+  private let scratch: TestFolder
 
   init() throws {
     origin = try ScriptedOrigin()
-    scratch = try Scratch()
+    scratch = try TestFolder()
   }
 
   /// A path in the test's folder.

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// Equal requests share an exchange, also one that asks whether what is held still holds.
 @Suite(.timeLimit(.minutes(10))) struct CacheCoalescingTests {
   @Test(arguments: [304, 200]) func `a thousand equal requests ask once`(status: Int) async throws {

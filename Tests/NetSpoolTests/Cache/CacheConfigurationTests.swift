@@ -3,6 +3,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// A cache that cannot be is an error, never silently none.
 @Suite(.timeLimit(.minutes(10))) struct CacheConfigurationTests {
   struct Mistake: Sendable, CustomTestStringConvertible {
@@ -27,7 +29,7 @@ import Testing
   ]
 
   @Test(arguments: mistakes) func `a setting that makes no sense`(_ mistake: Mistake) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     var settings = CacheConfiguration()
     settings.directory = folder.path
     mistake.make(&settings)
@@ -48,7 +50,7 @@ import Testing
   }
 
   @Test func `a directory that cannot be used, and then one that can`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let engine = try NetworkEngine(host: "127.0.0.1")
     var settings = CacheConfiguration()
     settings.directory = "/proc/netspool"
@@ -71,7 +73,7 @@ import Testing
     try await withCache { engine, origin, _ in
       origin.on("/a", .text("a").header("Cache-Control", "max-age=100"))
       _ = await engine.fetch("/a")
-      let folder = try TemporaryFolder()
+      let folder = try TestFolder()
       var other = CacheConfiguration()
       other.directory = folder.path
       other.defaultPolicy = .noStore
@@ -82,7 +84,7 @@ import Testing
   }
 
   @Test func `turned on late, it holds what comes from then on`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try await withEngine { engine, origin in
       origin.on("/a", .text("a").header("Cache-Control", "max-age=1000"))
       origin.hold("/a")

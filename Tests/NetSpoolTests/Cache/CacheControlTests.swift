@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Cache-Control in responses (RFC 9111 section 5.2.2).
 struct CacheControlTests {
@@ -35,14 +36,14 @@ struct CacheControlTests {
   ]
 
   @Test(arguments: maxAges)
-  func givesThisLifetime(_ value: String, lifetime: Int64?) throws {
+  func `gives this lifetime`(_ value: String, lifetime: Int64?) throws {
     let held = try #require(stored(["Cache-Control: \(value)", "Date: \(date())"]))
     #expect(held.facts.lifetime == lifetime ?? 0)
     #expect(decision(held, after: 0) == (lifetime == nil ? .fetch : .serve))
   }
 
   /// Any cut of a list into lines means the same (RFC 9110 section 5.3).
-  @Test func linesAreOneList() {
+  @Test func `lines are one list`() {
     let directives = ["max-age=60", "must-revalidate", "ext=\"a,b\"", "stale-if-error=7", "private=\"x\""]
     let whole = ResponseDirectives(fields("Cache-Control: \(directives.joined(separator: ","))"))
     for cuts in 0..<(1 << (directives.count - 1)) {
@@ -71,12 +72,12 @@ struct CacheControlTests {
   ]
 
   @Test(arguments: restrictions)
-  func isReadCautiously(_ value: String, flags: ResponseDirectives.Flags) {
+  func `is read cautiously`(_ value: String, flags: ResponseDirectives.Flags) {
     #expect(ResponseDirectives(fields("Cache-Control: \(value)")).flags == flags)
   }
 
   /// RFC 9111 sections 5.2.2.4 and 5.2.2.7.
-  @Test func namedFieldsAreRead() {
+  @Test func `named fields are read`() {
     let directives = ResponseDirectives(
       fields("Cache-Control: no-cache=\"A , b,\", private=\"C\", no-cache=d"))
     #expect(directives.noCacheFields == ["a", "b", "d"])
@@ -85,7 +86,7 @@ struct CacheControlTests {
   }
 
   /// Any bytes whatever: no trap, and what is read does not depend on what comes before in the array.
-  @Test func noiseIsHarmless() {
+  @Test func `noise is harmless`() {
     var random = SplitMix64(seed: 11)
     let alphabet = Array("max-age=\"\\, 019;nostrc\t".utf8)
     for _ in 0..<1000 {

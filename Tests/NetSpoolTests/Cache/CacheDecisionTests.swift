@@ -31,12 +31,12 @@ struct CacheDecisionTests {
     }
   }
 
-  @Test func theTableIsWhole() {
+  @Test func `the table is whole`() {
     #expect(Set(Self.table.map(\.0)) == Set(CachePolicy.allCases))
   }
 
   @Test(arguments: table)
-  func decides(_ policy: CachePolicy, by state: [Held: Verdict]) {
+  func `decides`(_ policy: CachePolicy, by state: [Held: Verdict]) {
     for held in Held.allCases {
       #expect(decision(self.held(held), request(policy: policy), after: 10) == state[held], "\(held)")
     }
@@ -44,7 +44,7 @@ struct CacheDecisionTests {
 
   /// `no-cache` of the answer is as good as stale at once; that of the request forbids all that is held.
   @Test(arguments: CachePolicy.allCases)
-  func noCacheIsNeverServed(_ policy: CachePolicy) throws {
+  func `no-cache is never served`(_ policy: CachePolicy) throws {
     let answer = try #require(stored(["Cache-Control: no-cache, max-age=60", "ETag: \"a\""]))
     let fresh = try #require(stored(["Cache-Control: max-age=60", "ETag: \"a\""]))
     for (held, asked) in [
@@ -57,7 +57,7 @@ struct CacheDecisionTests {
 
   /// For a shared cache `proxy-revalidate` and `s-maxage` forbid too (sections 5.2.2.8 and 5.2.2.10).
   @Test(arguments: ["max-age=1, proxy-revalidate", "s-maxage=1"])
-  func sharedCachesHaveMoreToKeep(_ value: String) throws {
+  func `shared caches have more to keep`(_ value: String) throws {
     let lines = ["Cache-Control: \(value)", "ETag: \"a\""]
     let shared = try #require(stored(lines, rules: sharedRules))
     #expect(decision(shared, request(policy: .preferCached), after: 9) == .revalidate)
@@ -67,7 +67,7 @@ struct CacheDecisionTests {
   }
 
   /// RFC 5861 section 3: within the window the answer serves while it is renewed.
-  @Test func staleWhileRevalidateHasAWindow() throws {
+  @Test func `stale-while-revalidate has a window`() throws {
     let held = try #require(stored(["Cache-Control: max-age=10, stale-while-revalidate=5", "ETag: \"a\""]))
     #expect(decision(held, after: 9.999) == .serve)
     #expect(
@@ -84,7 +84,7 @@ struct CacheDecisionTests {
   }
 
   /// What is asked with (section 4.3.1).
-  @Test func asksWithWhatItHas() throws {
+  @Test func `asks with what it has`() throws {
     let modified = "Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT"
     let cases: [([String], CacheDecision)] = [
       (["ETag: \"a\""], .revalidate(conditions: fields("If-None-Match: \"a\""))),
@@ -108,7 +108,7 @@ struct CacheDecisionTests {
 
   /// A lifetime of the caller's own replaces what the answer says, until it has run out.
   @Test(arguments: ["max-age=1", "no-cache", "max-age=0, must-revalidate", "max-age=1000"])
-  func anOwnLifetimeOverrides(_ value: String) throws {
+  func `an own lifetime overrides`(_ value: String) throws {
     let held = try #require(
       stored(["Cache-Control: \(value)", "Age: 900", "ETag: \"a\"", "Date: \(date())"]))
     #expect(decision(held, request(lifetime: 60), after: 59.999) == .serve)
@@ -146,7 +146,9 @@ struct CacheDecisionTests {
   ]
 
   @Test(arguments: failures)
-  func staleService(_ value: String, to asked: CacheRequest, after cause: StaleCause, expected: Bool) throws {
+  func `stale service`(_ value: String, to asked: CacheRequest, after cause: StaleCause, expected: Bool)
+    throws
+  {
     let held = try #require(stored(["Cache-Control: \(value)", "ETag: \"a\""]))
     #expect(held.mayServeStale(after: cause, to: asked, now: receipt + 10_000) == expected)
   }

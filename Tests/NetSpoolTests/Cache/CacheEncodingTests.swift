@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The stored form, and what hostile bytes make of it.
 struct CacheEncodingTests {
@@ -18,7 +19,7 @@ struct CacheEncodingTests {
     return held
   }
 
-  @Test func readsBack() throws {
+  @Test func `reads back`() throws {
     let held = try sample()
     #expect(StoredResponse(decoding: held.encode(), rules: .standard) == held)
     #expect(PrimaryEntry(decoding: held.encode().rawBytes, rules: .standard) == .response(held))
@@ -29,7 +30,7 @@ struct CacheEncodingTests {
   }
 
   /// What was stored under other rules is read under those of today.
-  @Test func otherRulesGiveOtherLifetimes() throws {
+  @Test func `other rules give other lifetimes`() throws {
     let held = try #require(
       stored(["Cache-Control: no-cache", "Date: \(date())", "Age: 9"], rules: .relaxed))
     #expect(held.facts.lifetime == 60)
@@ -39,7 +40,7 @@ struct CacheEncodingTests {
     #expect(StoredResponse(decoding: held.encode(), rules: .relaxed) == held)
   }
 
-  @Test func eachNumberOfTheRulesCounts() {
+  @Test func `each number of the rules counts`() {
     var variants = [CacheRules.standard, .relaxed, sharedRules, CacheHeuristicsTests.none]
     let numbers: [WritableKeyPath<CacheRules, Int64>] = [
       \.heuristics.validatedImageSeconds, \.heuristics.imageSeconds, \.heuristics.entityTagSeconds,
@@ -54,7 +55,7 @@ struct CacheEncodingTests {
     #expect(CacheRules.standard.fingerprint == CacheRules().fingerprint)
   }
 
-  @Test func everyCutIsRefused() throws {
+  @Test func `every cut is refused`() throws {
     let bytes = try sample().encode()
     for end in 0..<bytes.count {
       #expect(StoredResponse(decoding: Array(bytes[..<end]), rules: .standard) == nil)
@@ -63,7 +64,7 @@ struct CacheEncodingTests {
   }
 
   /// Any byte changed to anything: nil or a value that can be asked everything, never a trap.
-  @Test func hostileBytesAreHarmless() throws {
+  @Test func `hostile bytes are harmless`() throws {
     let bytes = try sample().encode()
     var random = SplitMix64(seed: 3)
     for round in 0..<1500 {

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// A clock that stands still until it is told to move.
 final class WallClockHand: Sendable {
@@ -23,7 +24,7 @@ func withCache(
   sourceLocation: SourceLocation = #_sourceLocation,
   _ body: (NetworkEngine, ScriptedOrigin, WallClockHand) async throws -> Void
 ) async throws {
-  let folder = try TemporaryFolder()
+  let folder = try TestFolder()
   let clock = WallClockHand()
   var configuration = CacheConfiguration()
   configuration.directory = folder.path

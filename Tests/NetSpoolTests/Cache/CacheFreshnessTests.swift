@@ -62,14 +62,14 @@ struct CacheFreshnessTests {
   ]
 
   @Test(arguments: answers)
-  func isFresh(_ lines: [String], expected: Bool) throws {
+  func `is fresh`(_ lines: [String], expected: Bool) throws {
     let held = try #require(stored(lines))
     #expect(held.isFresh(at: receipt + 3000) == expected)
     #expect(decision(held, after: 3) == (expected ? .serve : .fetch))
   }
 
   /// 4.2.3: the time the answer was under way counts, residence counts, to the millisecond.
-  @Test func ageIsCounted() throws {
+  @Test func `age is counted`() throws {
     let held = try #require(stored(["Date: \(date())", "Cache-Control: max-age=60", "Age: 30"], delay: 2500))
     #expect(
       held.age(at: receipt) == 32 && held.age(at: receipt + 499) == 32 && held.age(at: receipt + 500) == 33)
@@ -79,7 +79,7 @@ struct CacheFreshnessTests {
   }
 
   /// A step back of the clock, as NTP makes, is no residence; a leap makes the answer stale (4.2.3).
-  @Test func aClockThatWasSetBackIsNotTrusted() throws {
+  @Test func `a clock that was set back is not trusted`() throws {
     let held = try #require(stored(["Date: \(date())", "Cache-Control: max-age=60", "ETag: \"a\""]))
     #expect(held.isFresh(at: receipt - 300_000) && held.age(at: receipt - 300_000) == 0)
     #expect(!held.isFresh(at: receipt - 300_001))
@@ -96,13 +96,13 @@ struct CacheFreshnessTests {
   ]
 
   @Test(arguments: sharedMaxAges)
-  func sharedCachesPreferTheirOwn(_ value: String, alone: Int64, shared: Int64) {
+  func `shared caches prefer their own`(_ value: String, alone: Int64, shared: Int64) {
     let lines = ["Cache-Control: \(value)", "Date: \(date())"]
     #expect(stored(lines)?.facts.lifetime == alone)
     #expect(stored(lines, rules: sharedRules)?.facts.lifetime == shared)
   }
 
-  @Test func aDateIsAddedWhenThereIsNone() {
+  @Test func `a date is added when there is none`() {
     for line in ["X: y", "Date: foo", "Date:"] {
       #expect(stored([line, "Cache-Control: max-age=1"])?.headers.all("date") == [date()])
     }

@@ -38,7 +38,7 @@ struct CacheHeuristicsTests {
   ]
 
   @Test(arguments: lifetimes)
-  func lifetimeUnderEachRule(_ lines: [String], standard: Int64, relaxed: Int64, off: Int64) {
+  func `lifetime under each rule`(_ lines: [String], standard: Int64, relaxed: Int64, off: Int64) {
     let all = lines + ["Date: \(date())"]
     #expect(stored(all)?.facts.lifetime == standard)
     #expect(stored(all, rules: .relaxed)?.facts.lifetime == relaxed)
@@ -46,7 +46,7 @@ struct CacheHeuristicsTests {
   }
 
   /// The three holding times to the millisecond, by the clock.
-  @Test func holdsExactlySoLong() throws {
+  @Test func `holds exactly so long`() throws {
     let cases: [([String], CacheRules, Int64)] = [
       (["Cache-Control: no-cache", "ETag: \"a\""], .relaxed, 60), (["ETag: \"a\""], .relaxed, day),
       (["Content-Type: image/png"], .relaxed, 7 * day), (["Content-Type: image/png"], .standard, 7 * day),
@@ -60,7 +60,7 @@ struct CacheHeuristicsTests {
   }
 
   /// Relaxed: Last-Modified makes each request conditional; `no-cache` is never used past its 60 seconds.
-  @Test func relaxedAsksWithTheDate() throws {
+  @Test func `relaxed asks with the date`() throws {
     let held = try #require(stored(["Last-Modified: \(date(-9 * day))", "Date: \(date())"], rules: .relaxed))
     #expect(
       CacheDecision.make(for: request(), stored: held, now: receipt)
@@ -77,17 +77,17 @@ struct CacheHeuristicsTests {
     (403, false),
     (500, false), (502, false), (503, false), (504, false), (599, false),
   ])
-  func statusAllowsGuessing(_ status: Int, allowed: Bool) {
+  func `status allows guessing`(_ status: Int, allowed: Bool) {
     let lines = ["Last-Modified: \(date(-day))", "Date: \(date())"]
     #expect(stored(lines, status: status)?.isFresh(at: receipt) ?? false == allowed)
     #expect(stored(lines + ["Cache-Control: public"], status: status)?.isFresh(at: receipt) == true)
   }
 
-  @Test func anErrorIsNotAnImage() {
+  @Test func `an error is not an image`() {
     #expect(stored(["Content-Type: image/gif", "Date: \(date())"], status: 404)?.facts.lifetime == 0)
   }
 
-  @Test func ownNumbersCount() {
+  @Test func `own numbers count`() {
     var rules = CacheRules.standard
     rules.heuristics.imageSeconds = 10
     rules.noCacheSeconds = 3

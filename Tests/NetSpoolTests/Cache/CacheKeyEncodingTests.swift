@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Which requests share an entry (RFC 9111 section 2, RFC 3986 section 6.2.2), and whose.
 struct CacheKeyEncodingTests {
@@ -29,15 +30,15 @@ struct CacheKeyEncodingTests {
     ("/%00", "/"), ("/a%0", "/a%00"), ("/%%32e", "/%%32%65"),
   ]
 
-  @Test(arguments: equalPaths) func areOne(_ first: String, _ second: String) {
+  @Test(arguments: equalPaths) func `are one`(_ first: String, _ second: String) {
     #expect(key(first) == key(second))
   }
 
-  @Test(arguments: differentPaths) func areTwo(_ first: String, _ second: String) {
+  @Test(arguments: differentPaths) func `are two`(_ first: String, _ second: String) {
     #expect(key(first) != key(second))
   }
 
-  @Test func originsDiffer() {
+  @Test func `origins differ`() {
     let keys = [
       url("/"), url("/", host: "b.example"), url("/", scheme: "http"), url("/", port: 8443),
       url("/", scheme: "http", port: 80),
@@ -51,7 +52,7 @@ struct CacheKeyEncodingTests {
 
   /// 5,000 random pairs: escaping what needs none, dots and case of escapes make no difference; a changed
   /// byte does.
-  @Test func spellingDoesNotMatter() {
+  @Test func `spelling does not matter`() {
     var random = SplitMix64(seed: 20)
     let plain = Array("abcXYZ019-._~/?&=+:@!".utf8)
     for _ in 0..<5000 {
@@ -76,13 +77,13 @@ struct CacheKeyEncodingTests {
     "Host: b", "X-Forwarded-Host: b", "Forwarded: host=b", "X-Original-URL: /b", "x-rewrite-url: /b",
     "X-Forwarded-Proto: http", "X-Host: b",
   ])
-  func routingFieldsSeparate(_ line: String) {
+  func `routing fields separate`(_ line: String) {
     #expect(key("/", [line]) != key("/"))
     #expect(key("/", [line]) == key("/", [line, "Accept: x", "X-Other: y"]))
     #expect(key("/", [line + "2"]) != key("/", [line]))
   }
 
-  @Test func theURLIsFoundAgain() {
+  @Test func `the URL is found again`() {
     let primary = key("/a?b", ["Host: x"])
     let index = VariantIndex(fields: VaryFields(names: ["c"]), generation: 0)
     for bytes in [key("/a?b"), primary, CacheKey.variant(index, of: primary, headers: Headers())] {
@@ -94,7 +95,7 @@ struct CacheKeyEncodingTests {
     #expect(own != CacheKey.primary(scope: .anonymous, custom: "GET%00https://a.example/"))
   }
 
-  @Test func scopesSeparate() {
+  @Test func `scopes separate`() {
     let scopes: [CacheScope] = [
       .anonymous, .shared, .named("a"), .named("b"), .named("a\u{0}"), .named("a%00"), .named(""),
       .derived(from: fields("Authorization: x")), .derived(from: fields("Authorization: y")),
@@ -113,7 +114,7 @@ struct CacheKeyEncodingTests {
   }
 
   /// RFC 4231 test case 2, whose one part is hashed here with its length in front: so both halves by hand.
-  @Test func theHashIsAnHMAC() {
+  @Test func `the hash is an HMAC`() {
     let key = Array("Jefe".utf8)
     let part = Array("what do ya want for nothing?".utf8)
     func sha(_ bytes: [UInt8]) -> [UInt8] {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Random answers against a second, naive model: it is given what was meant, the rules under test only the
 /// text of it.
@@ -124,7 +125,7 @@ struct CacheModelTests {
   }
 
   @Test(arguments: [CacheRules.standard, .relaxed, sharedRules, CacheHeuristicsTests.none])
-  func textAndMeaningAgree(_ rules: CacheRules) throws {
+  func `text and meaning agree`(_ rules: CacheRules) throws {
     let seed: UInt64 = 77
     var random = SplitMix64(seed: seed)
     for round in 0..<800 {
@@ -143,7 +144,7 @@ struct CacheModelTests {
   }
 
   /// Vary against the plain reading: each field's list of elements, by name.
-  @Test func variantsAndElementsAgree() throws {
+  @Test func `variants and elements agree`() throws {
     let seed: UInt64 = 78
     var random = SplitMix64(seed: seed)
     for round in 0..<800 {

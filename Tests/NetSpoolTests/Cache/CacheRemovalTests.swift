@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// What is removed is gone when the call returns, and nothing else is.
 @Suite(.timeLimit(.minutes(10))) struct CacheRemovalTests {
   @Test func `a URL, in every spelling and with all its variants`() async throws {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// Whose answers are whose: never one user's for another.
 @Suite(.timeLimit(.minutes(10))) struct CacheScopeTests {
   @Test func `two tokens never mix, under way or held`() async throws {
@@ -59,7 +61,7 @@ import Testing
   }
 
   @Test func `an engine's own fields and name count`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try await withEngine { first, origin in
       origin.on("/a", .text("a").header("Cache-Control", "max-age=1000"))
       var settings = CacheConfiguration()

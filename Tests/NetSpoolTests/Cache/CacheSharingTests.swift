@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Several engines, one store or several.
 @Suite(.timeLimit(.minutes(10))) struct CacheSharingTests {
@@ -43,7 +44,7 @@ import Testing
   }
 
   @Test func `other directories, other stores`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try await withTwo {
       $0.directory = folder.path
     } body: { first, second, origin in
@@ -53,7 +54,7 @@ import Testing
   }
 
   @Test func `what one wrote the next finds, with what it was called`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     var settings = CacheConfiguration()
     settings.directory = folder.path
     let origin = try ScriptedOrigin()
@@ -95,7 +96,7 @@ import Testing
     _ second: (inout CacheConfiguration) -> Void = { _ in },
     body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
   ) async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     var settings = CacheConfiguration()
     settings.directory = folder.path
     var others = settings

@@ -21,19 +21,19 @@ struct CacheStorabilityTests {
   ]
 
   @Test(arguments: answers)
-  func answerIsStored(_ status: Int, _ value: String, alone: Bool, shared: Bool) {
+  func `answer is stored`(_ status: Int, _ value: String, alone: Bool, shared: Bool) {
     let lines = value.isEmpty ? [] : ["Cache-Control: \(value)"]
     #expect((stored(lines, status: status) != nil) == alone)
     #expect((stored(lines, status: status, rules: sharedRules) != nil) == shared)
     #expect((stored(lines, status: status, rules: .relaxed) != nil) == alone)
   }
 
-  @Test func expiresMakesAnyStatusStorable() {
+  @Test func `expires makes any status storable`() {
     #expect(stored(["Expires: \(date(9))"], status: 302) != nil)
     #expect(stored(["Expires: 0"], status: 302)?.isFresh(at: receipt) == false)
   }
 
-  @Test func requestsDecideToo() {
+  @Test func `requests decide too`() {
     let fresh = ["Cache-Control: max-age=9"]
     #expect(stored(fresh) != nil && stored(fresh, policy: .reload) != nil)
     #expect(stored(fresh, policy: .noStore) == nil && stored(fresh, isComplete: false) == nil)
@@ -48,7 +48,7 @@ struct CacheStorabilityTests {
   @Test(arguments: [
     "Set-Cookie: a=b", "set-cookie: a", "Set-Cookie2: a=b", "Vary: *", "Vary: a, *", "Vary: a b",
   ])
-  func neverWithThisField(_ line: String) {
+  func `never with this field`(_ line: String) {
     for rules in [CacheRules.standard, .relaxed, sharedRules] {
       #expect(stored([line, "Cache-Control: public, max-age=9"], rules: rules) == nil)
     }
@@ -60,14 +60,14 @@ struct CacheStorabilityTests {
     ("max-age=9, must-revalidate", true),
     ("s-maxage=x, max-age=9", false), ("private, max-age=9", false), ("no-cache, max-age=9", false),
   ])
-  func sharedCachesAskForPermission(_ value: String, isStored: Bool) {
+  func `shared caches ask for permission`(_ value: String, isStored: Bool) {
     let lines = ["Cache-Control: \(value)"]
     #expect((stored(lines, request: ["Authorization: x"], rules: sharedRules) != nil) == isStored)
     #expect(stored(lines, request: ["Authorization: x"]) != nil || value.contains("s-maxage=9"))
   }
 
   /// Section 3.1: what belongs to the connection or to one exchange stays behind.
-  @Test func fieldsOfTheConnectionAreDropped() throws {
+  @Test func `fields of the connection are dropped`() throws {
     let lines = [
       "Connection: a, B ,close", "a: 1", "b: 2", "c: 3", "Keep-Alive: x", "Proxy-Authenticate: x",
       "Proxy-Authentication-Info: x", "Proxy-Authorization: x", "Proxy-Connection: x", "TE: x", "Trailer: x",
@@ -85,7 +85,7 @@ struct CacheStorabilityTests {
     #expect(held.headers == fields(["c: 3"] + kept))
   }
 
-  @Test func fieldsThatCacheControlNamesAreDropped() throws {
+  @Test func `fields that Cache-Control names are dropped`() throws {
     let lines = [
       "Cache-Control: max-age=9, no-cache=\"A\", private=\"B\"", "a: 1", "b: 2", "Date: \(date())",
     ]

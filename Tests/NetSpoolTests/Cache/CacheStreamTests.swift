@@ -3,6 +3,8 @@ import NetSpoolTesting
 import Synchronization
 import Testing
 
+@testable import TestSupport
+
 /// Streams and the cache: stored bodies go into streams, streamed bodies go into the store.
 @Suite(.timeLimit(.minutes(10))) struct CacheStreamTests {
   private static let bytes = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }

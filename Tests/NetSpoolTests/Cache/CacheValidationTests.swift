@@ -43,14 +43,14 @@ struct CacheValidationTests {
   ]
 
   @Test(arguments: selections)
-  func a304IsAboutTheStoredAnswer(_ lines: [String], _ new: [String], expected: String) throws {
+  func `a 304 is about the stored answer`(_ lines: [String], _ new: [String], expected: String) throws {
     let held = try #require(stored(lines + ["Cache-Control: max-age=1"]))
     #expect(name(updated(held, new)) == expected)
   }
 
   /// Section 3.2: each field of the 304 replaces all stored lines of its name, but not what describes the
   /// bytes; the others stay; the body's numbers stay.
-  @Test func fieldsAreUpdated() throws {
+  @Test func `fields are updated`() throws {
     var held = try #require(
       stored([
         "Cache-Control: max-age=1", "ETag: \"a\"", "Content-Length: 5", "Content-Encoding: gzip", "X-A: 1",
@@ -83,7 +83,7 @@ struct CacheValidationTests {
   }
 
   /// A 304 starts a new age: the stored Age and Date are those of the old answer.
-  @Test func ageBeginsAnew() throws {
+  @Test func `age begins anew`() throws {
     let held = try #require(
       stored(["Cache-Control: max-age=50", "ETag: \"a\"", "Age: 49", "Date: \(date())"]))
     guard case .updated(let plain) = updated(held, ["ETag: \"a\""]),
@@ -98,7 +98,7 @@ struct CacheValidationTests {
   }
 
   /// The stored bytes were not compared, so their weak tag stays weak.
-  @Test func aWeakTagStaysWeak() throws {
+  @Test func `a weak tag stays weak`() throws {
     let held = try #require(stored(["Cache-Control: max-age=1", "ETag: W/\"a\""]))
     guard case .updated(let new) = updated(held, ["ETag: \"a\"", "Cache-Control: max-age=60"]) else {
       Issue.record("not updated")
@@ -107,7 +107,7 @@ struct CacheValidationTests {
     #expect(new.headers.all("etag") == ["W/\"a\""] && new.facts.lifetime == 60)
   }
 
-  @Test func aSharedCacheDropsWhatBecamePrivate() throws {
+  @Test func `a shared cache drops what became private`() throws {
     let held = try #require(stored(["Cache-Control: max-age=1", "ETag: \"a\""], rules: sharedRules))
     let result = held.notModified(
       head(304, ["ETag: \"a\"", "Cache-Control: private"]), requestedAt: Self.later, receivedAt: Self.later,
@@ -125,7 +125,7 @@ struct CacheValidationTests {
   ]
 
   @Test(arguments: heads)
-  func aHeadAnswerUpdates(_ status: Int, _ lines: [String], expected: String) throws {
+  func `a head answer updates`(_ status: Int, _ lines: [String], expected: String) throws {
     let held = try #require(
       stored(["Cache-Control: max-age=1", "ETag: \"a\"", Self.modified, "Content-Length: 5", "X-A: 1"]))
     let result = held.updated(
@@ -142,7 +142,7 @@ struct CacheValidationTests {
   }
 
   /// Stored in chunks, so without Content-Length: the validators must agree then.
-  @Test func aLengthNeedsAnother() throws {
+  @Test func `a length needs another`() throws {
     let held = try #require(stored(["Cache-Control: max-age=1", "ETag: \"a\""]))
     func update(_ lines: [String]) -> HeadUpdate {
       held.updated(
@@ -153,7 +153,7 @@ struct CacheValidationTests {
   }
 
   /// Section 4.4.
-  @Test func unsafeMethodsInvalidate() throws {
+  @Test func `unsafe methods invalidate`() throws {
     for method in [Method.post, .put, .patch, .delete, Method("M-SEARCH")] {
       for (status, expected) in [
         (200, true), (204, true), (303, true), (399, true), (400, false), (500, false), (199, false),

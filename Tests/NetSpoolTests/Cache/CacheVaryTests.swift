@@ -12,7 +12,7 @@ struct CacheVaryTests {
   ]
 
   @Test(arguments: values)
-  func namesAreRead(_ lines: [String], names: [String]?) {
+  func `names are read`(_ lines: [String], names: [String]?) {
     #expect(VaryFields(fields(lines.map { "Vary: \($0)" }))?.names == names)
   }
 
@@ -45,7 +45,7 @@ struct CacheVaryTests {
   ]
 
   @Test(arguments: pairs)
-  func selects(_ vary: String, _ first: [String], _ second: [String], expected: Bool) throws {
+  func `selects`(_ vary: String, _ first: [String], _ second: [String], expected: Bool) throws {
     let held = try #require(stored(["Vary: \(vary)", "Cache-Control: max-age=9"], request: first))
     let names = try #require(VaryFields(held.headers))
     #expect(names.matches(fields(second), variant: held.variant) == expected)
@@ -56,7 +56,7 @@ struct CacheVaryTests {
     #expect(held.facts.flags.contains(.varies))
   }
 
-  @Test func secretsAreNotWrittenDown() throws {
+  @Test func `secrets are not written down`() throws {
     let secrets = [
       "Authorization: Bearer hunter2", "Cookie: hunter2", "X-Api-Key: hunter2", "X-Auth-Me: hunter2",
     ]
@@ -70,7 +70,7 @@ struct CacheVaryTests {
     #expect(held.variant.count == 5 && held.variant.all("accept") == ["a"])
   }
 
-  @Test func anIndexReadsBack() throws {
+  @Test func `an index reads back`() throws {
     let index = VariantIndex(fields: VaryFields(names: ["b", "a", "b"]), generation: .max - 3)
     #expect(VariantIndex(decoding: index.encode().rawBytes) == index)
     #expect(PrimaryEntry(decoding: index.encode().rawBytes, rules: .standard) == .variants(index))
@@ -85,7 +85,7 @@ struct CacheVaryTests {
   }
 
   /// Generations, names, absence and emptiness, and where one value ends and the next begins.
-  @Test func variantKeysDiffer() {
+  @Test func `variant keys differ`() {
     func key(_ names: [String], _ generation: UInt64, _ lines: [String]) -> [UInt8] {
       CacheKey.variant(
         VariantIndex(fields: VaryFields(names: names), generation: generation), of: [49],

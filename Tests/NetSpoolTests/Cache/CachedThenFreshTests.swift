@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// What is held at once, what is new later, in the same handler.
 @Suite(.timeLimit(.minutes(10))) struct CachedThenFreshTests {
   @Test func `confirmed, the second completion says so`() async throws {

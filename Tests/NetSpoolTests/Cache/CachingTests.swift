@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// One call turns the cache on.
 @Suite(.timeLimit(.minutes(10))) struct CachingTests {
   @Test func `what is fresh is served without the network`() async throws {

@@ -3,6 +3,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// A hit needs neither network nor loop, and yet behaves like every other answer.
 @Suite(.timeLimit(.minutes(10))) struct HitDeliveryTests {
@@ -155,7 +156,7 @@ import Testing
   @Test(arguments: Target.allCases) func `shutting down waits until hits are delivered`(_ target: Target)
     async throws
   {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     var settings = CacheConfiguration()
     settings.directory = folder.path
     try await withEngine { [settings] other, origin in
@@ -178,13 +179,13 @@ import Testing
     _ = folder
   }
 
-  @Test func `ten thousand at once from several threads`() async throws {
+  @Test func `many at once from several threads`() async throws {
     try await withHeld { engine, origin in
       let tally = Tally()
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<8 {
           group.addTask {
-            for _ in 0..<1250 {
+            for _ in 0..<(LongRun.isOn ? 1250 : 250) {
               let operation = engine.operation(path: "/a")
               tally.watch(operation)
               engine.enqueue(operation)
@@ -192,8 +193,9 @@ import Testing
           }
         }
       }
-      await tally.wait(for: 10_000)
-      #expect(tally.count("completed") == 10_000 && tally.isOneEach && origin.requestCount == 1)
+      let count = LongRun.isOn ? 10_000 : 2_000
+      await tally.wait(for: count)
+      #expect(tally.count("completed") == count && tally.isOneEach && origin.requestCount == 1)
     }
   }
 

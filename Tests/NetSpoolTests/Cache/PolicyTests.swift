@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// What each policy makes of what is held, with the origin there and with the origin gone.
 @Suite(.timeLimit(.minutes(10))) struct PolicyTests {
   enum Held: String, Sendable, CaseIterable { case fresh, stale, nothing }

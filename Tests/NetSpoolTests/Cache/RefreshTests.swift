@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Stale answers that are served at once and renewed behind the caller's back (RFC 5861 section 3).
 @Suite(.timeLimit(.minutes(10))) struct RefreshTests {

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// The rules of MKNetworkKit: seven days for a picture, one for what has an ETag, a minute for `no-cache`.
 @Suite(.timeLimit(.minutes(10))) struct RelaxedRulesTests {
   static let minute = 60.0
@@ -90,7 +92,7 @@ import Testing
   }
 
   @Test func `what is held is judged by the rules of who asks`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let clock = WallClockHand()
     try await withEngine { strict, origin in
       let relaxed = try NetworkEngine(to: origin, on: strict.configuration.queue)

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// Equal requests that are under way share one exchange, and nothing else.
 @Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
   @Test func `a thousand equal requests are one, with a thousand endings`() async throws {

@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Who keeps whom alive.
 @Suite(.timeLimit(.minutes(10))) struct LifeTests {

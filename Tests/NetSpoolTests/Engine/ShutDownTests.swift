@@ -2,9 +2,12 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct ShutDownTests {
-  @Test(arguments: [0, 1, 10_000]) func `with so many under way each has one ending, soon`(count: Int)
+  private static let many = LongRun.isOn ? 10_000 : 1_000
+
+  @Test(arguments: [0, 1, many]) func `with so many under way each has one ending, soon`(count: Int)
     async throws
   {
     try await withEngine(queue: { $0.sizing = .fixed(64) }, alone: true) { engine, origin in
@@ -29,7 +32,8 @@ import Testing
   /// Who says that it is to end.
   enum Caller: CaseIterable, Sendable { case otherThread, severalThreads, loopThread, deliveryQueue }
 
-  @Test(arguments: Caller.allCases) func `ten thousand end soon whoever says so`(caller: Caller) async throws
+  @Test(arguments: Caller.allCases) func `all that are under way end soon, whoever says so`(caller: Caller)
+    async throws
   {
     try await withEngine(
       { if caller == .loopThread { $0.delivery = .loopThread } }, queue: { $0.sizing = .fixed(64) },
@@ -37,7 +41,7 @@ import Testing
     ) { engine, origin in
       origin.hold("/held")
       let tally = Tally()
-      for number in 0..<10_000 {
+      for number in 0..<Self.many {
         let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
         tally.watch(operation)
         engine.enqueue(operation)
@@ -60,13 +64,13 @@ import Testing
         engine.enqueue(operation)
         operation.cancel()
       }
-      await tally.wait(for: 10_000)
+      await tally.wait(for: Self.many)
       #expect(ContinuousClock.now - start < .seconds(10))
-      #expect(tally.count("engineClosed") == 10_000 && tally.isOneEach)
+      #expect(tally.count("engineClosed") == Self.many && tally.isOneEach)
     }
   }
 
-  @Test func `letting go of the engine with ten thousand under way loses none`() async throws {
+  @Test func `letting go of the engine loses none of the many under way`() async throws {
     let tally = Tally()
     try await withQueue {
       $0.sizing = .fixed(64)
@@ -74,11 +78,11 @@ import Testing
       let origin = try ScriptedOrigin()
       origin.fallback(.text("ok"))
       origin.hold("/held")
-      try enqueueHeld(10_000, NetworkEngine(to: origin, on: queue), tally)
+      try enqueueHeld(Self.many, NetworkEngine(to: origin, on: queue), tally)
       #expect(await origin.waitForWaiting("/held", 64))
       origin.releaseAll()
-      await tally.wait(for: 10_000)
-      #expect(tally.count("completed") == 10_000 && tally.isOneEach)
+      await tally.wait(for: Self.many)
+      #expect(tally.count("completed") == Self.many && tally.isOneEach)
     }
   }
 

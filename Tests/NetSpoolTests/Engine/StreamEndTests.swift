@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// A stream that was given to an operation is closed exactly once, however the operation ends.
 @Suite(.timeLimit(.minutes(10))) struct StreamEndTests {
   @Test func `one that never got its turn is closed, whatever the reason`() async throws {
@@ -59,7 +61,7 @@ import Testing
     try await withEngine { engine, origin in
       // Given a body that fits into no pipe, and nobody who reads it
       origin.on("/a", .pattern(300_000))
-      let (ours, theirs) = try Descriptor.makePair()
+      let (ours, theirs) = try TestDescriptor.makePair()
       let whole = Latch()
       let operation = engine.operation(path: "/a").addDownloadStream(DescriptorDownloadStream(theirs.number))
         .onDownloadProgress { if $0.fraction == 1 { whole.open() } }

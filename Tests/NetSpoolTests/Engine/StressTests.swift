@@ -3,12 +3,14 @@ import NetSpoolTesting
 import Synchronization
 import Testing
 
+@testable import TestSupport
+
 /// Everything at once, at random, from a seed that a failure prints.
 @Suite(.timeLimit(.minutes(10))) struct StressTests {
   @Test(arguments: [1, 2]) func `whatever is done to them, operations end once, and die`(seed: UInt64)
     async throws
   {
-    let count = LongRun.isOn ? 100_000 : 10_000
+    let count = LongRun.isOn ? 100_000 : 2_000
     let living = Counter()
     try await withEngine(
       {
@@ -22,7 +24,7 @@ import Testing
       await withTaskGroup(of: Void.self) { group in
         for part in 0..<4 {
           group.addTask {
-            var random = SeededRandom(seed: seed &* 1000 &+ UInt64(part))
+            var random = SplitMix64(seed: seed &* 1000 &+ UInt64(part))
             for _ in 0..<count / 4 {
               let operation = make(engine, &random, living)
               tally.watch(operation)
@@ -66,7 +68,7 @@ import Testing
     "/from", "/loop",
   ]
 
-  private func make(_ engine: NetworkEngine, _ random: inout SeededRandom, _ living: Counter)
+  private func make(_ engine: NetworkEngine, _ random: inout SplitMix64, _ living: Counter)
     -> NetworkOperation
   {
     // Few different ones, so that many are shared.
@@ -82,7 +84,7 @@ import Testing
     return operation
   }
 
-  private func disturb(_ operation: NetworkOperation, _ random: inout SeededRandom) {
+  private func disturb(_ operation: NetworkOperation, _ random: inout SplitMix64) {
     switch random.next() % 20 {
     case 0, 1: operation.cancel()
     case 2: operation.pause()
@@ -108,7 +110,7 @@ import Testing
   private final class Recent: Sendable {
     private let kept = Mutex<[NetworkOperation]>([])
 
-    func put(_ operation: NetworkOperation, _ random: inout SeededRandom) {
+    func put(_ operation: NetworkOperation, _ random: inout SplitMix64) {
       let place = Int.random(in: 0..<256, using: &random)
       let replaced = kept.withLock { kept in
         if kept.count < 256 {
@@ -123,7 +125,7 @@ import Testing
 
     /// Under the lock: one that is replaced meanwhile is resumed after what is done to it, never before.
     func withAny(
-      _ random: inout SeededRandom, _ body: (NetworkOperation, inout SeededRandom) -> Void
+      _ random: inout SplitMix64, _ body: (NetworkOperation, inout SplitMix64) -> Void
     ) {
       let place = Int.random(in: 0..<256, using: &random)
       kept.withLock { if $0.indices.contains(place) { body($0[place], &random) } }

@@ -1,8 +1,9 @@
 import Glibc
 import Testing
 
-@testable import FrozenAudit
 @testable import NetSpool
+@testable import TestSupport
+@testable import netspool_crash
 
 /// Processes that are killed: what they said was accepted is there afterwards.
 struct FrozenCrashTests {
@@ -38,8 +39,8 @@ struct FrozenCrashTests {
 
   private static func say(_ line: String, _ file: Int32) { _ = unsafe write(file, line, line.utf8.count) }
 
-  private static func check(_ directory: StoreDirectory) throws {
-    let said = String(decoding: directory.read("said"), as: UTF8.self).split(separator: "\n")
+  private static func check(_ directory: TestFolder) throws {
+    let said = String(decoding: try directory.read("said"), as: UTF8.self).split(separator: "\n")
     let store = try directory.openFrozen()
     #expect(store.damaged.isEmpty)
     let waiting = Set(try store.numbers)
@@ -61,8 +62,8 @@ struct FrozenCrashTests {
   }
 
   /// Killed while it submits, and the store thread writes.
-  @Test(arguments: [40, 700]) func whatWasAcceptedSurvivesAKill(round: Int) async throws {
-    let directory = try StoreDirectory()
+  @Test(arguments: [40, 700]) func `what was accepted survives a kill`(round: Int) async throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
       try FrozenCrashTests.work(path, killedAt: round)
@@ -77,10 +78,10 @@ struct FrozenCrashTests {
   ]
 
   /// Killed at each of the places that are named, the first time and later.
-  @Test(arguments: places, StoreDamageTests.isLong ? Array(1...50) : [2]) func noPlaceIsABadOne(
+  @Test(arguments: places, LongRun.isOn ? Array(1...50) : [2]) func `no place is a bad one`(
     place: Failpoint, pass: Int
   ) async throws {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path
     let armed = "\(place.rawValue):\(pass)"
     if place == .duringRecovery || place == .duringCompaction {
@@ -97,8 +98,8 @@ struct FrozenCrashTests {
 
   /// Five in a row, while LMDB is opened or while the tables are looked through: a process that is killed as soon as
   /// it starts says nothing about the file.
-  @Test(arguments: [1, 2]) func crashesInRecoveryDoNotAddUp(pass: Int) async throws {
-    let directory = try StoreDirectory()
+  @Test(arguments: [1, 2]) func `crashes in recovery do not add up`(pass: Int) async throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path
     let store = try directory.openFrozen()
     for number in 0..<10 { _ = try store.accept("payload \(number)") }

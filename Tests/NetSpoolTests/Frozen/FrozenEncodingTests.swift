@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// What is written is what is read, and what was not written is not read.
 struct FrozenEncodingTests {
@@ -32,7 +33,7 @@ struct FrozenEncodingTests {
     return FrozenRecord(request, facts: facts, lastError: .timedOut)
   }
 
-  @Test func aRecordComesBackAsItWas() throws {
+  @Test func `a record comes back as it was`() throws {
     for record in [Self.full(), .sample(), .sample(keyed: false)] {
       let bytes = record.encode(at: Self.now)
       #expect(FrozenRecord.decoded(bytes, at: Self.now) == record)
@@ -40,7 +41,7 @@ struct FrozenEncodingTests {
     }
   }
 
-  @Test func noSecretIsWritten() throws {
+  @Test func `no secret is written`() throws {
     let record = Self.full()
     let text = String(decoding: record.encode(at: Self.now), as: UTF8.self)
     #expect(!text.contains("SECRET"))
@@ -48,7 +49,7 @@ struct FrozenEncodingTests {
     #expect(record.request.headers.map(\.name) == ["Content-Type"])
   }
 
-  @Test func noPartOfARecordIsOne() {
+  @Test func `no part of a record is one`() {
     let bytes = Self.full().encode(at: Self.now)
     for count in 0..<bytes.count {
       #expect(FrozenRecord.decoded(Array(bytes[..<count]), at: Self.now) == nil)
@@ -56,13 +57,13 @@ struct FrozenEncodingTests {
     #expect(FrozenRecord.decoded((bytes + [0]), at: Self.now) == nil)
   }
 
-  @Test(arguments: [4, 8, 12]) func countsThatCouldNotGoOnAreRefused(offset: Int) {
+  @Test(arguments: [4, 8, 12]) func `counts that could not go on are refused`(offset: Int) {
     var bytes = Self.full().encode(at: Self.now)
     bytes.replaceSubrange(offset..<offset + 4, with: [255, 255, 255, 255])
     #expect(FrozenRecord.decoded(bytes, at: Self.now) == nil)
   }
 
-  @Test func anAttemptInFlightThatWasNotCountedIsRefused() {
+  @Test func `an attempt in flight that was not counted is refused`() {
     var record = Self.full()
     record.facts.state = .inFlight
     #expect(FrozenRecord.decoded(record.encode(at: Self.now), at: Self.now) == record)
@@ -70,7 +71,7 @@ struct FrozenEncodingTests {
     #expect(FrozenRecord.decoded(record.encode(at: Self.now), at: Self.now) == nil)
   }
 
-  @Test func changedBytesNeverTrap() {
+  @Test func `changed bytes never trap`() {
     let bytes = Self.full().encode(at: Self.now)
     var random = SplitMix64(seed: 1)
     for _ in 0..<5_000 {
@@ -85,7 +86,7 @@ struct FrozenEncodingTests {
     }
   }
 
-  @Test func aLaterLayoutIsKnownAsSuch() {
+  @Test func `a later layout is known as such`() {
     var bytes = Self.full().encode(at: Self.now)
     bytes[0] = 2
     let isLater = FrozenRecord.isLater(bytes.rawBytes)
@@ -93,7 +94,7 @@ struct FrozenEncodingTests {
     #expect(FrozenRecord.decoded(bytes, at: Self.now) == nil)
   }
 
-  @Test func anOutcomeComesBackAsItWas() throws {
+  @Test func `an outcome comes back as it was`() throws {
     var fields = Headers()
     for number in 0..<2_000 { fields.append(name: "X-\(number)", value: "value") }
     var record = Self.full()
@@ -109,14 +110,16 @@ struct FrozenEncodingTests {
   }
 
   @Test(arguments: [(64 << 10, false), (64 << 10 + 1, true)])
-  func aLongAnswerIsNotKept(count: Int, isCut: Bool) {
+  func `a long answer is not kept`(count: Int, isCut: Bool) {
     let body = [UInt8](repeating: 1, count: count)
     let outcome = FrozenOutcome(Self.full(), headers: Headers(), body: body, at: Self.now)
     #expect(outcome.isBodyCut == isCut)
     #expect(outcome.body.count == (isCut ? 0 : count))
   }
 
-  @Test(arguments: FrozenDeath.Reason.allCases) func aDeadLetterComesBackAsItWas(reason: FrozenDeath.Reason) {
+  @Test(arguments: FrozenDeath.Reason.allCases) func `a dead letter comes back as it was`(
+    reason: FrozenDeath.Reason
+  ) {
     let letter = DeadLetter(
       FrozenDeath(reason, isOutcomeUnknown: true), haltsLane: true, diedWall: 5, record: Self.full())
     #expect(DeadLetter.decoded(letter.encode(at: Self.now), at: Self.now) == letter)
@@ -126,7 +129,7 @@ struct FrozenEncodingTests {
 
   // MARK: Keys and limits
 
-  @Test func keysAreRandomUUIDsInQuotes() throws {
+  @Test func `keys are random UUIDs in quotes`() throws {
     var random = SplitMix64(seed: 3)
     var seen: Set<String> = []
     for _ in 0..<1_000 {
@@ -139,7 +142,7 @@ struct FrozenEncodingTests {
     #expect(IdempotencyKey("a\"b\\c").wireValue == "\"a\\\"b\\\\c\"")
   }
 
-  @Test func limitsRefuseByName() {
+  @Test func `limits refuse by name`() {
     let limits = FrozenLimits()
     func refusal(_ change: (inout FrozenRequest) -> Void) -> NetworkError.Code? {
       var request = FrozenRecord.sample().request

@@ -8,7 +8,7 @@ struct FrozenMachineTests {
 
   // MARK: Before it is sent
 
-  @Test func aTurnIsAnAttempt() {
+  @Test func `a turn is an attempt`() {
     var record = Record.sample()
     #expect(record.meet(.launched(epoch: 7), at: .at(5)) == .send)
     #expect(record.state == .inFlight)
@@ -21,14 +21,14 @@ struct FrozenMachineTests {
     (FrozenEvent.expired, FrozenDeath.Reason.expired, NetworkError.Code.frozenExpired),
     (.cancelled, .cancelled, .cancelled), (.damaged, .corrupt, .storeCorrupt),
   ])
-  func whatWaitsMayDie(event: FrozenEvent, reason: FrozenDeath.Reason, code: NetworkError.Code) {
+  func `what waits may die`(event: FrozenEvent, reason: FrozenDeath.Reason, code: NetworkError.Code) {
     var record = Record.sample()
     #expect(record.meet(event) == .bury(FrozenDeath(reason)))
     #expect(record.state == .dead)
     #expect(FrozenDeath(reason).failure(record).code == code)
   }
 
-  @Test func anExpiredOneIsNotSent() {
+  @Test func `an expired one is not sent`() {
     var record = Record.sample()
     #expect(record.meet(.launched(epoch: 1), at: .at(7 * 86_400 + 1)) == .bury(FrozenDeath(.expired)))
     #expect(record.facts.attempts == 0)
@@ -39,7 +39,7 @@ struct FrozenMachineTests {
   @Test(arguments: [
     (Method.post, 200), (.post, 201), (.put, 204), (.post, 303), (.patch, 304), (.delete, 404),
   ])
-  func aSuccessIsTheOutcome(method: Method, status: Int) {
+  func `a success is the outcome`(method: Method, status: Int) {
     var record = Record.sent(method)
     #expect(record.meet(.answered(status: status)) == .deliver)
     #expect(record.state == .done)
@@ -47,7 +47,7 @@ struct FrozenMachineTests {
   }
 
   @Test(arguments: [400, 403, 404, 405, 410, 422, 501, 505, 423, 507])
-  func aRefusalIsFinal(status: Int) {
+  func `a refusal is final`(status: Int) {
     var record = Record.sent()
     #expect(record.meet(.answered(status: status)) == .bury(FrozenDeath(.rejected)))
     let failure = FrozenDeath(.rejected).failure(record)
@@ -57,7 +57,7 @@ struct FrozenMachineTests {
   }
 
   @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
-  func aPassingAnswerIsTriedAgain(status: Int) {
+  func `a passing answer is tried again`(status: Int) {
     // Given the third attempt of a keyed POST
     var record = Record.sent(attempts: 3)
     // When its answer may pass, then it waits for half of 4 s
@@ -67,20 +67,20 @@ struct FrozenMachineTests {
     #expect(record.facts.attempts == 3)
   }
 
-  @Test(arguments: [423, 507]) func aPolicyMayAddStatuses(status: Int) {
+  @Test(arguments: [423, 507]) func `a policy may add statuses`(status: Int) {
     var policy = FrozenPolicy.standard
     policy.statusesRepeated.insert(status)
     var record = Record.sent(.put)
     #expect(record.meet(.answered(status: status), policy: policy) == .wait(.second / 2, .origin))
   }
 
-  @Test(arguments: [true, false]) func aConflictIsBusynessOnlyWithAKey(isKeyed: Bool) {
+  @Test(arguments: [true, false]) func `a conflict is busyness only with a key`(isKeyed: Bool) {
     var record = Record.sent(keyed: isKeyed)
     let action = record.meet(.answered(status: 409))
     #expect(action == (isKeyed ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.rejected))))
   }
 
-  @Test(arguments: [401, 407]) func somebodyIsAskedForOtherCredentialsOnce(status: Int) {
+  @Test(arguments: [401, 407]) func `somebody is asked for other credentials once`(status: Int) {
     var record = Record.sent()
     #expect(record.meet(.answered(status: status, mayAskAgain: true)) == .wait(0, .ours))
     record.meet(.launched(epoch: 1))
@@ -88,14 +88,14 @@ struct FrozenMachineTests {
   }
 
   @Test(arguments: [(30.0, 30.0), (0.1, 0.5), (1e9, 3600)])
-  func retryAfterIsAFloorWithACeiling(stated: Double, waited: Double) {
+  func `Retry-After is a floor with a ceiling`(stated: Double, waited: Double) {
     var record = Record.sent()
     let action = record.meet(.answered(status: 503, retryAfter: stated))
     #expect(action == .wait(Microseconds(waited * 1_000_000), .origin))
     #expect(record.facts.flags.contains(.isWaitStated))
   }
 
-  @Test func theLastAttemptPoisons() {
+  @Test func `the last attempt poisons`() {
     var record = Record.sent(attempts: 12)
     #expect(record.meet(.answered(status: 500)) == .bury(FrozenDeath(.poisoned)))
     #expect(FrozenDeath(.poisoned).failure(record).code == .frozenPoisoned)
@@ -105,7 +105,7 @@ struct FrozenMachineTests {
   // MARK: No answer
 
   @Test(arguments: [NetworkError.Code.resolveFailed, .connectFailed, .tlsRejected, .offline, .timedOut])
-  func whatNeverLeftIsNoAttempt(code: NetworkError.Code) {
+  func `what never left is no attempt`(code: NetworkError.Code) {
     var record = Record.sent()
     #expect(record.meet(.failed(code, .notSent)) == .wait(.second / 2, .network))
     #expect(record.facts.attempts == 0)
@@ -114,7 +114,7 @@ struct FrozenMachineTests {
     #expect(record.lastError == code)
   }
 
-  @Test func whatNeverLeftLeavesEarlierAttemptsAlone() {
+  @Test func `what never left leaves earlier attempts alone`() {
     var record = Record.sent()
     record.meet(.answered(status: 503), at: .at(2))
     record.meet(.launched(epoch: 1), at: .at(4))
@@ -136,7 +136,7 @@ struct FrozenMachineTests {
     Repetition(method: .patch, flags: .atLeastOnce, isSafe: true),
     Repetition(method: .patch, isKeyed: true, isSafe: true), Repetition(method: .patch, isSafe: false),
   ])
-  func whatMayHaveArrivedIsRepeatedOnlyWhenThatIsSafe(row: Repetition) {
+  func `what may have arrived is repeated only when that is safe`(row: Repetition) {
     var record = Record.sent(row.method, keyed: row.isKeyed, flags: row.flags)
     let action = record.meet(.failed(.connectionLost, .maybeProcessed))
     #expect(action == (row.isSafe ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.outcomeUnknown))))
@@ -144,7 +144,7 @@ struct FrozenMachineTests {
   }
 
   @Test(arguments: [NetworkError.Code.egressDenied, .redirectRefused, .invalidConfiguration])
-  func whatCanNeverBeSentIsRejected(code: NetworkError.Code) {
+  func `what can never be sent is rejected`(code: NetworkError.Code) {
     var record = Record.sent()
     #expect(record.meet(.failed(code, .notSent)) == .bury(FrozenDeath(.rejected)))
     #expect(FrozenDeath(.rejected).failure(record).reason == code.description)
@@ -152,7 +152,7 @@ struct FrozenMachineTests {
 
   // MARK: Crashes, shutdowns, cancels
 
-  @Test func aCrashIsCountedAndTheThirdPoisons() {
+  @Test func `a crash is counted and the third poisons`() {
     var record = Record.sent()
     for crash in 1...2 {
       #expect(record.meet(.abandoned) == .wait(0, .ours))
@@ -163,7 +163,7 @@ struct FrozenMachineTests {
     #expect(FrozenDeath(.crashed).failure(record).reason == "crashes 3")
   }
 
-  @Test func aCrashOfWhatMustNotBeRepeatedEndsIt() {
+  @Test func `a crash of what must not be repeated ends it`() {
     var record = Record.sent(keyed: false)
     #expect(record.meet(.abandoned) == .bury(FrozenDeath(.outcomeUnknown)))
   }
@@ -172,7 +172,7 @@ struct FrozenMachineTests {
     (true, NetworkError.SendState.notSent, true), (true, .maybeProcessed, true), (false, .notSent, true),
     (false, .maybeProcessed, false),
   ])
-  func aShutdownIsNoCrash(isKeyed: Bool, sendState: NetworkError.SendState, survives: Bool) {
+  func `a shutdown is no crash`(isKeyed: Bool, sendState: NetworkError.SendState, survives: Bool) {
     var record = Record.sent(keyed: isKeyed)
     let action = record.meet(.parked(sendState))
     #expect(action == (survives ? .wait(0, .ours) : .bury(FrozenDeath(.outcomeUnknown))))
@@ -180,7 +180,7 @@ struct FrozenMachineTests {
     #expect(record.facts.attempts == (sendState == .notSent ? 0 : 1))
   }
 
-  @Test func aCancelUnderwayLeavesTheOutcomeUnknown() {
+  @Test func `a cancel underway leaves the outcome unknown`() {
     var record = Record.sent()
     #expect(record.meet(.cancelled) == .bury(FrozenDeath(.cancelled, isOutcomeUnknown: true)))
     #expect(FrozenDeath(.cancelled, isOutcomeUnknown: true).failure(record).sendState == .maybeProcessed)
@@ -188,7 +188,7 @@ struct FrozenMachineTests {
 
   // MARK: Revival
 
-  @Test func theDeadComeBackWithTheirKey() {
+  @Test func `the dead come back with their key`() {
     var record = Record.sent(attempts: 12)
     record.meet(.answered(status: 500))
     #expect(record.meet(.revived, at: .at(100)) == .wait(0, .ours))
@@ -197,7 +197,7 @@ struct FrozenMachineTests {
     #expect(record.state == .ready)
   }
 
-  @Test func aRevivedOneIsSentOnceMoreWhateverIsKnown() {
+  @Test func `a revived one is sent once more whatever is known`() {
     // Given one that must not be repeated, and may have arrived
     var record = Record.sent(keyed: false)
     record.meet(.failed(.connectionLost, .maybeProcessed))
@@ -210,7 +210,7 @@ struct FrozenMachineTests {
 
   // MARK: What must not happen
 
-  @Test func anImpossibleEventNamesStateAndEvent() async {
+  @Test func `an impossible event names state and event`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -1,14 +1,15 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Random lives of many requests, with restarts and crashes in between, against a model: nothing accepted is lost,
 /// nothing ends twice, nothing is sent that must not be, and the tables agree with each other at every look.
 struct FrozenModelTests {
-  private static let steps = StoreDamageTests.isLong ? 10_000 : 800
-  private static let seeds: Range<UInt64> = 0..<(StoreDamageTests.isLong ? 10 : 4)
+  private static let steps = LongRun.isOn ? 10_000 : 800
+  private static let seeds: Range<UInt64> = 0..<(LongRun.isOn ? 10 : 2)
 
-  @Test(arguments: seeds) func nothingIsLost(seed: UInt64) throws {
+  @Test(arguments: seeds) func `nothing is lost`(seed: UInt64) throws {
     let bench = try SpoolBench(seed: seed)
     for step in 0..<Self.steps {
       try bench.step()

@@ -1,10 +1,11 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The table holds what a dictionary would, in order.
 struct FrozenTableTests {
-  @Test(arguments: 0..<20 as Range<UInt64>) func itHoldsWhatADictionaryWould(seed: UInt64) {
+  @Test(arguments: 0..<20 as Range<UInt64>) func `it holds what a dictionary would`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var table = FrozenTable<Int>()
     var model: [FrozenID: Int] = [:]

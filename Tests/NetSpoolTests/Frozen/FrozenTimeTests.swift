@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Clocks that are set, and time that passes while nobody looks.
 struct FrozenTimeTests {
@@ -19,13 +20,13 @@ struct FrozenTimeTests {
   @Test(arguments: [
     (6.9, 0.0, false), (7.1, 0.0, true), (0.0, 3_650.0, true), (6.0, -3_650.0, false), (7.1, -3_650.0, true),
   ])
-  func expiryKeepsBothClocksInMind(days: Double, clockSetByDays: Double, isExpired: Bool) {
+  func `expiry keeps both clocks in mind`(days: Double, clockSetByDays: Double, isExpired: Bool) {
     let record = FrozenRecord.sample()
     let now = FrozenMoment.at(days * Self.day, clockSetBy: clockSetByDays * Self.day)
     #expect(record.facts.isExpired(at: now) == isExpired)
   }
 
-  @Test func aClockSetBackMakesNothingImmortal() throws {
+  @Test func `a clock set back makes nothing immortal`() throws {
     // Given a record that grows three days older in each of three processes, and a clock set back in each
     var record = FrozenRecord.sample(at: .at(0))
     for round in 0..<3 {
@@ -37,7 +38,7 @@ struct FrozenTimeTests {
     #expect(record.facts.isExpired(at: .at(0, clockSetBy: -10 * Self.day)))
   }
 
-  @Test func timeCountsWhileNobodyHasItOpen() throws {
+  @Test func `time counts while nobody has it open`() throws {
     let record = try reopened(.sample(), at: .at(10), in: .at(8 * Self.day))
     #expect(record.facts.isExpired(at: .at(8 * Self.day)))
   }
@@ -49,14 +50,14 @@ struct FrozenTimeTests {
     (22.9, 0.0, true), (23.1, 0, false), (1, -2, false), (1, 23, false), (1, -0.001, true), (22.9, -1, true),
     (23.1, -1, false),
   ])
-  func aKeyIsTrustedForItsWindow(hours: Double, clockSetByHours: Double, isSafe: Bool) {
+  func `a key is trusted for its window`(hours: Double, clockSetByHours: Double, isSafe: Bool) {
     var record = FrozenRecord.sample()
     record.meet(.launched(epoch: 1), at: .at(0))
     let now = FrozenMoment.at(hours * Self.hour, clockSetBy: clockSetByHours * Self.hour)
     #expect(record.isReplaySafe(at: now, policy: .standard) == isSafe)
   }
 
-  @Test func aLongOutageOutlivesTheKey() {
+  @Test func `a long outage outlives the key`() {
     // Given an attempt that may have arrived
     var record = FrozenRecord.sample()
     record.meet(.launched(epoch: 1), at: .at(0))
@@ -68,7 +69,7 @@ struct FrozenTimeTests {
     #expect(action == .bury(FrozenDeath(.outcomeUnknown)))
   }
 
-  @Test func methodsThatMayBeRepeatedHaveNoWindow() {
+  @Test func `methods that may be repeated have no window`() {
     var record = FrozenRecord.sample(.put, keyed: false)
     record.meet(.launched(epoch: 1), at: .at(0))
     #expect(record.isReplaySafe(at: .at(6 * Self.day), policy: .standard))
@@ -77,21 +78,21 @@ struct FrozenTimeTests {
   // MARK: Waits
 
   @Test(arguments: [(10.0, 0.0, 10.0), (10, 60, 0), (10, -400, 300), (-5, 0, 0)])
-  func aWaitIsPulledBackToWhatItCanBe(wait: Double, clockSetBy: Double, left: Double) {
+  func `a wait is pulled back to what it can be`(wait: Double, clockSetBy: Double, left: Double) {
     var record = FrozenRecord.sample()
     record.facts.notBeforeWall = FrozenMoment.at(wait).wall
     let now = FrozenMoment.at(0, clockSetBy: clockSetBy)
     #expect(record.facts.wait(at: now, policy: .standard) == Microseconds(left * 1_000_000))
   }
 
-  @Test func aStatedWaitMayBeLonger() {
+  @Test func `a stated wait may be longer`() {
     var record = FrozenRecord.sent()
     record.meet(.answered(status: 503, retryAfter: 3_000), at: .at(0))
     #expect(record.facts.wait(at: .at(0), policy: .standard) == 3_000 * .second)
     #expect(record.facts.wait(at: .at(0, clockSetBy: -9_000), policy: .standard) == 3_600 * .second)
   }
 
-  @Test(arguments: 0..<40 as Range<UInt32>) func backoffStaysInItsBounds(failures: UInt32) {
+  @Test(arguments: 0..<40 as Range<UInt32>) func `backoff stays in its bounds`(failures: UInt32) {
     var random = SplitMix64(seed: UInt64(failures))
     let span = min(300, Double(1 << min(max(Int(failures) - 1, 0), 20)))
     for _ in 0..<100 {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Whose turn it is. Times in seconds.
 struct LaneSchedulerTests {
@@ -39,7 +40,7 @@ struct LaneSchedulerTests {
     }
   }
 
-  @Test func aLaneSendsOneAtATimeInOrder() {
+  @Test func `a lane sends one at a time in order`() {
     var fixture = Fixture()
     for number: UInt64 in 1...3 { fixture.add(number) }
     #expect(fixture.launched(at: 0) == [1])
@@ -54,7 +55,7 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 10) == [3])
   }
 
-  @Test func lanesTakeTurnsAndDoNotWaitForEachOther() {
+  @Test func `lanes take turns and do not wait for each other`() {
     var fixture = Fixture()
     for number: UInt64 in 1...9 { fixture.add(number, lane: ["a", "b", "c"][Int(number) % 3]) }
     #expect(Set(fixture.launched(at: 0)) == [1, 2, 3])
@@ -64,7 +65,7 @@ struct LaneSchedulerTests {
     #expect(Set(fixture.launched(at: 1)) == [5, 6])
   }
 
-  @Test func anUnorderedLaneSendsFourAtATime() {
+  @Test func `an unordered lane sends four at a time`() {
     var fixture = Fixture()
     for number: UInt64 in 1...6 { fixture.add(number, isUnordered: true) }
     #expect(fixture.launched(at: 0) == [1, 2, 3, 4])
@@ -87,7 +88,7 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 50) == [8])
   }
 
-  @Test func atMostEightGoWhileThawing() {
+  @Test func `at most eight go while thawing`() {
     var fixture = Fixture()
     fixture.scheduler.openingJitter = 0
     for number: UInt64 in 1...20 { fixture.add(number, lane: "lane \(number)") }
@@ -103,7 +104,7 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 2).count >= 39)
   }
 
-  @Test func lanesBeginOneAfterTheOther() {
+  @Test func `lanes begin one after the other`() {
     var fixture = Fixture()
     for number: UInt64 in 1...4 { fixture.add(number, lane: "lane \(number)") }
     fixture.scheduler.setOffline()
@@ -119,7 +120,7 @@ struct LaneSchedulerTests {
     #expect(fixture.scheduler.inFlight == 4)
   }
 
-  @Test func theNetworkEndsTheWaitOfWhatCouldNotBeSent() {
+  @Test func `the network ends the wait of what could not be sent`() {
     var fixture = Fixture()
     fixture.scheduler.openingJitter = 0
     fixture.add(1)
@@ -132,7 +133,7 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 300) == [2])
   }
 
-  @Test func fiveFailuresInARowPutALaneToSleepAndOneGoesToSee() {
+  @Test func `five failures in a row put a lane to sleep and one goes to see`() {
     var fixture = Fixture()
     for number: UInt64 in 1...8 { fixture.add(number, isUnordered: true) }
     // Given five failures in a row, and others in flight
@@ -149,7 +150,7 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 8).count == 4)
   }
 
-  @Test func aHaltedLaneWaitsUntilItIsFreed() {
+  @Test func `a halted lane waits until it is freed`() {
     var fixture = Fixture()
     fixture.add(1)
     fixture.add(2)
@@ -164,7 +165,7 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 100) == [2])
   }
 
-  @Test func aRevivedOneGoesBackToItsPlace() {
+  @Test func `a revived one goes back to its place`() {
     var fixture = Fixture()
     for number: UInt64 in 1...4 { fixture.add(number) }
     #expect(fixture.launched(at: 0) == [1])
@@ -178,7 +179,7 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 0) == [4])
   }
 
-  @Test func whatIsTooOldIsNamedOnce() {
+  @Test func `what is too old is named once`() {
     var fixture = Fixture()
     fixture.add(1, due: 100, expires: Fixture.time(5))
     fixture.add(2, due: 100, expires: Fixture.time(7))
@@ -192,7 +193,7 @@ struct LaneSchedulerTests {
   }
 
   /// Whatever happens, a lane keeps its order and its width.
-  @Test(arguments: 0..<20 as Range<UInt64>) func randomEventsKeepOrderAndWidth(seed: UInt64) {
+  @Test(arguments: 0..<20 as Range<UInt64>) func `random events keep order and width`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var fixture = Fixture()
     var lanes: [UInt64: Int] = [:]

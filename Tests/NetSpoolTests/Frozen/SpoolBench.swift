@@ -2,8 +2,9 @@ import Dispatch
 import Synchronization
 import Testing
 
-@testable import FrozenAudit
 @testable import NetSpool
+@testable import TestSupport
+@testable import netspool_crash
 
 /// A spool on its real store, an origin that does as the seed says, and a model that knows what was promised.
 final class SpoolBench: FrozenSpoolOwner {
@@ -27,7 +28,7 @@ final class SpoolBench: FrozenSpoolOwner {
   var now = FrozenMoment.at(0)
   var isOnline = true
   var isHealthy = false
-  private(set) var directory: StoreDirectory
+  private(set) var directory: TestFolder
   private(set) var store: FrozenStore
   private(set) var spool: FrozenSpool!
   private(set) var letters: [FrozenID: Letter] = [:]
@@ -50,7 +51,7 @@ final class SpoolBench: FrozenSpoolOwner {
     policy.attemptsMax = 4
     policy.haltsLaneOnPoison = seed % 2 == 1
     self.policy = policy
-    directory = try StoreDirectory()
+    directory = try TestFolder(in: TestFiles.fast)
     store = try directory.openFrozen(Self.keeping)
     try beginSpool()
   }
@@ -288,7 +289,7 @@ final class SpoolBench: FrozenSpoolOwner {
   /// The process is gone from one moment to the next: what was committed is there, and nothing else.
   func crash() throws {
     crashes += 1
-    let next = try StoreDirectory()
+    let next = try TestFolder(in: TestFiles.fast)
     try copy(to: next)
     inFlight = [:]
     store.close()
@@ -298,17 +299,20 @@ final class SpoolBench: FrozenSpoolOwner {
   }
 
   /// While nobody writes.
-  private func copy(to next: StoreDirectory) throws {
+  private func copy(to next: TestFolder) throws {
     var settings = EnvironmentSettings(
       directory: directory.path, layout: 2, isDisposable: false, isExclusive: true)
     settings.databasesMax = 9
     let environment = try Environment.open(settings)
     defer { environment.drop() }
     let directory = directory
-    try environment.write { _ throws(StoreError) in
-      next.write(directory.read("data.mdb"), to: "data.mdb")
-      next.write(directory.read("stamp"), to: "stamp")
+    let copied = try environment.write { _ throws(StoreError) in
+      Result {
+        try next.write("data.mdb", directory.read("data.mdb"))
+        try next.write("stamp", directory.read("stamp"))
+      }
     }
+    try copied.get()
   }
 
   /// The model and the store must agree, and the model learns what the last process did not hear of.
@@ -391,7 +395,7 @@ final class SpoolBench: FrozenSpoolOwner {
     sync()
     #expect(spool.count == 0, comment)
     #expect(try store.numbers.isEmpty, comment)
-    let bytes = directory.read("data.mdb").count
+    let bytes = try directory.read("data.mdb").count
     #expect(bytes <= 2 * peakBytes + 16 << 20, comment)
   }
 }

@@ -3,11 +3,12 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Sources of bodies")
 struct BodySourceTests {
-  @Test("bytes come whole for every buffer size, twice", arguments: 1...12)
-  func bytes(bufferBytes: Int) throws {
+  @Test(arguments: 1...12)
+  func `bytes come whole for every buffer size, twice`(bufferBytes: Int) throws {
     let source = BytesSource(Array(0..<10))
     #expect(source.length == 10)
     #expect(try drain(source, bufferBytes: bufferBytes) == Array(0..<10))
@@ -15,8 +16,7 @@ struct BodySourceTests {
     #expect(try drain(source, bufferBytes: bufferBytes) == Array(0..<10))
   }
 
-  @Test("no body has no source; every other body gives the bytes it described")
-  func prepared() throws {
+  @Test func `no body has no source; every other body gives the bytes it described`() throws {
     let parameters: Parameters = ["a": "b c"]
     let custom = NetworkRequest.Body.custom(contentType: "x/y") { [UInt8($0.count)] }
     let rows: [(NetworkRequest.Body, String?, [UInt8])] = [
@@ -36,8 +36,7 @@ struct BodySourceTests {
     #expect(try NetworkRequest.Body.none.prepared().makeSource {} == nil)
   }
 
-  @Test("an encoder that throws fails the request")
-  func encoderThrows() {
+  @Test func `an encoder that throws fails the request`() {
     struct Broken: Error {}
     let body = NetworkRequest.Body.custom(contentType: "x/y") { _ in throw Broken() }
     #expect(failure { _ = try body.prepared() }?.code == .invalidRequest)
@@ -50,9 +49,9 @@ struct FileSourceTests {
     try #require(try NetworkRequest.Body.file(path, contentType: nil).prepared().makeSource {})
   }
 
-  @Test("a file comes whole for every buffer size, and again after a rewind", arguments: [1, 3, 10, 64])
-  func whole(bufferBytes: Int) throws {
-    let directory = try ScratchDirectory()
+  @Test(arguments: [1, 3, 10, 64])
+  func `a file comes whole for every buffer size, and again after a rewind`(bufferBytes: Int) throws {
+    let directory = try TestFolder()
     let source = try source(try directory.write("f", Array(0..<10)))
     defer { source.close() }
     #expect(source.length == 10)
@@ -62,9 +61,8 @@ struct FileSourceTests {
     #expect(try drain(source, bufferBytes: bufferBytes) == Array(0..<10))
   }
 
-  @Test("an empty file is an empty body")
-  func empty() throws {
-    let directory = try ScratchDirectory()
+  @Test func `an empty file is an empty body`() throws {
+    let directory = try TestFolder()
     let source = try source(try directory.write("f", []))
     defer { source.close() }
     try source.open()
@@ -73,10 +71,10 @@ struct FileSourceTests {
 
   enum Edit: CaseIterable { case longer, shorter, sameSize, replaced }
 
-  @Test("an edit between enqueue and send is found before a byte is sent", arguments: Edit.allCases)
-  func editedBefore(edit: Edit) throws {
+  @Test(arguments: Edit.allCases)
+  func `an edit between enqueue and send is found before a byte is sent`(edit: Edit) throws {
     // Given
-    let directory = try ScratchDirectory()
+    let directory = try TestFolder()
     let path = try directory.write("f", [1, 2, 3])
     try directory.touch("f", seconds: 1000)
     let source = try source(path)
@@ -97,15 +95,15 @@ struct FileSourceTests {
     #expect(failure?.reason == "changed")
   }
 
-  @Test(
-    "an edit while it is sent holds back the last byte",
-    arguments: [
-      (Edit.longer, NetworkError.Code.uploadLengthMismatch, "got 4, declared 3"),
-      (.shorter, .uploadLengthMismatch, "got 1, declared 3"),
-      (.sameSize, .uploadSourceFailed, "changed"),
-    ])
-  func editedWhile(edit: Edit, code: NetworkError.Code, reason: String) throws {
-    let directory = try ScratchDirectory()
+  @Test(arguments: [
+    (Edit.longer, NetworkError.Code.uploadLengthMismatch, "got 4, declared 3"),
+    (.shorter, .uploadLengthMismatch, "got 1, declared 3"),
+    (.sameSize, .uploadSourceFailed, "changed"),
+  ])
+  func `an edit while it is sent holds back the last byte`(
+    edit: Edit, code: NetworkError.Code, reason: String
+  ) throws {
+    let directory = try TestFolder()
     let path = try directory.write("f", [1, 2, 3])
     try directory.touch("f", seconds: 1000)
     let source = try source(path)
@@ -124,9 +122,8 @@ struct FileSourceTests {
     #expect(sent.count < 3)
   }
 
-  @Test("missing, a directory, a FIFO: refused with the error number, without waiting")
-  func notAFile() throws {
-    let directory = try ScratchDirectory()
+  @Test func `missing, a directory, a FIFO: refused with the error number, without waiting`() throws {
+    let directory = try TestFolder()
     let fifo = try directory.write("fifo", [])
     try directory.replaceByFIFO("fifo")
     let rows = [
@@ -141,9 +138,8 @@ struct FileSourceTests {
     }
   }
 
-  @Test("a FIFO or nothing in the place of the file does not hold the loop")
-  func replacedByFIFO() throws {
-    let directory = try ScratchDirectory()
+  @Test func `a FIFO or nothing in the place of the file does not hold the loop`() throws {
+    let directory = try TestFolder()
     let path = try directory.write("f", [1])
     let source = try source(path)
     defer { source.close() }
@@ -153,9 +149,8 @@ struct FileSourceTests {
     #expect(failure { try source.open() }?.reason == "missing")
   }
 
-  @Test("a closed source has no descriptor left, and reading it fails")
-  func closed() throws {
-    let directory = try ScratchDirectory()
+  @Test func `a closed source has no descriptor left, and reading it fails`() throws {
+    let directory = try TestFolder()
     let source = try source(try directory.write("f", [1]))
     try source.open()
     source.close()
@@ -168,7 +163,6 @@ struct FileSourceTests {
 @Suite("Streams as bodies")
 struct StreamSourceTests {
   @Test(
-    "a stream is held to its declared length, and the last byte back until it is",
     arguments: [
       (3, [.bytes([UInt8](repeating: 7, count: 3)), .end], nil),
       (
@@ -185,7 +179,9 @@ struct StreamSourceTests {
         "got more than 3, declared 3"
       ),
     ] as [(Int64?, [UploadChunk], String?)])
-  func declared(length: Int64?, reads: [UploadChunk], mismatch: String?) throws {
+  func `a stream is held to its declared length, and the last byte back until it is`(
+    length: Int64?, reads: [UploadChunk], mismatch: String?
+  ) throws {
     // Given
     let script = ListedUpload(length: length, reads: reads)
     let source = try #require(
@@ -200,8 +196,7 @@ struct StreamSourceTests {
     if let length { #expect(mismatch == nil ? sent == length : sent < max(length, 1)) }
   }
 
-  @Test("a one-shot stream cannot be replayed, a rewound one counts from zero")
-  func replay() throws {
+  @Test func `a one-shot stream cannot be replayed, a rewound one counts from zero`() throws {
     #expect(
       !(try NetworkRequest.Body.stream(ListedUpload(length: 1, reads: []), contentType: nil).prepared()
         .canReplay))

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Requests as curl commands")
 struct CurlCommandTests {
@@ -52,15 +53,14 @@ struct CurlCommandTests {
     Row(method: .get, url: "-o", words: "\(agent) --url '-o'"),
   ]
 
-  @Test("a request has one exact command", arguments: rows)
-  func exact(row: Row) {
+  @Test(arguments: rows)
+  func `a request has one exact command`(row: Row) {
     let command = Self.command(row.method, row.url, body: row.body)
     #expect(command.text() == "curl --proto =http,https \(row.words)")
     #expect(command.text(revealingSecrets: true) == command.text())
   }
 
-  @Test("header fields, credentials and options have their words")
-  func fields() {
+  @Test func `header fields, credentials and options have their words`() {
     var command = CurlCommand(method: .get, url: "https://h.org/?token=t0p")
     command.headers.append(name: "X-Empty", value: "")
     command.headers.append(name: "Cookie", value: "c=t0p")
@@ -79,8 +79,7 @@ struct CurlCommandTests {
         """)
   }
 
-  @Test("parts are -F words, quoted as curl reads them, and curl writes the Content-Type")
-  func parts() {
+  @Test func `parts are -F words, quoted as curl reads them, and curl writes the Content-Type`() {
     var multipart = Multipart()
     multipart.addData(Array("@;\" x".utf8), forKey: "text")
     multipart.addData(Array("a;\"\\".utf8), forKey: "typed", mimeType: "text/plain", fileName: "f;\"\\.txt")
@@ -96,9 +95,10 @@ struct CurlCommandTests {
         """)
   }
 
-  @Test("sh gives curl the same bytes that the request would send, for what no argument can hold")
-  func piped() throws {
-    let directory = try ScratchDirectory()
+  @Test func `sh gives curl the same bytes that the request would send, for what no argument can hold`()
+    throws
+  {
+    let directory = try TestFolder()
     let path = try directory.write("it's", [0, 1, 2])
     var multipart = Multipart()
     multipart.addData([0, 0x1B, 255], forKey: "a=b")
@@ -119,10 +119,9 @@ struct CurlCommandTests {
     }
   }
 
-  @Test("hostile strings reach curl's argv unchanged, and nothing of them is run (seed 20)")
-  func hostile() throws {
+  @Test func `hostile strings reach curl's argv unchanged, and nothing of them is run (seed 20)`() throws {
     // Given
-    var numbers = SeededNumbers(seed: 20)
+    var numbers = SplitMix64(seed: 20)
     var commands: [String] = []
     var expected: [[String]] = []
     for _ in 0..<400 {
@@ -155,7 +154,7 @@ struct CurlCommandTests {
     "\u{FFFD}",
   ]
 
-  private static func hostileText(_ numbers: inout SeededNumbers, lineEnds: Bool = true) -> String {
+  private static func hostileText(_ numbers: inout SplitMix64, lineEnds: Bool = true) -> String {
     (0..<Int.random(in: 0...8, using: &numbers)).map { _ in
       let piece = hostilePieces.randomElement(using: &numbers)!
       return piece == "\n" && !lineEnds ? " " : piece

@@ -7,7 +7,6 @@ struct EncodingTests {
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
   @Test(
-    "a form is written as browsers write it",
     arguments: [
       ([], ""),
       ([Parameter("", "")], "="),
@@ -16,12 +15,11 @@ struct EncodingTests {
       ([Parameter("k=&", "~*-._'")], "k%3D%26=%7E*-._%27"),
       ([Parameter("u", "é😀\r\n\0")], "u=%C3%A9%F0%9F%98%80%0D%0A%00"),
     ] as [([Parameter], String)])
-  func form(parameters: [Parameter], expected: String) {
+  func `a form is written as browsers write it`(parameters: [Parameter], expected: String) {
     #expect(Self.text(FormBody.encode(parameters)) == expected)
   }
 
-  @Test("every byte of a form and of a query can be told back, and only safe bytes stand bare")
-  func everyByte() {
+  @Test func `every byte of a form and of a query can be told back, and only safe bytes stand bare`() {
     for scalar in (0...0x17F).compactMap(Unicode.Scalar.init) {
       let text = String(scalar)
       var form: [UInt8] = []
@@ -35,21 +33,18 @@ struct EncodingTests {
     }
   }
 
-  @Test(
-    "a path keeps its escapes and its delimiters",
-    arguments: [
-      ("a/b c", "a/b%20c"), ("a%20b%2Fc", "a%20b%2Fc"), ("100%", "100%25"), ("%zz%4", "%25zz%254"),
-      ("x?y#z", "x%3Fy%23z"), (":@!$&'()*+,;=", ":@!$&'()*+,;="), ("é\\\"<>", "%C3%A9%5C%22%3C%3E"),
-      ("/\u{301}", "/%CC%81"),
-    ])
-  func path(text: String, expected: String) {
+  @Test(arguments: [
+    ("a/b c", "a/b%20c"), ("a%20b%2Fc", "a%20b%2Fc"), ("100%", "100%25"), ("%zz%4", "%25zz%254"),
+    ("x?y#z", "x%3Fy%23z"), (":@!$&'()*+,;=", ":@!$&'()*+,;="), ("é\\\"<>", "%C3%A9%5C%22%3C%3E"),
+    ("/\u{301}", "/%CC%81"),
+  ])
+  func `a path keeps its escapes and its delimiters`(text: String, expected: String) {
     var output: [UInt8] = []
     PercentCoding.appendPath(text, to: &output)
     #expect(Self.text(output) == expected)
   }
 
   @Test(
-    "a flat JSON object escapes what JSON must, keeps order and has each name once",
     arguments: [
       ([], "{}"),
       ([Parameter("a", "b"), Parameter("c", "")], #"{"a":"b","c":""}"#),
@@ -58,22 +53,21 @@ struct EncodingTests {
       ([Parameter("a", "1"), Parameter("b", "2"), Parameter("a", "3")], #"{"a":"3","b":"2"}"#),
       ([Parameter("é", "1"), Parameter("e\u{301}", "2")], "{\"é\":\"1\",\"e\u{301}\":\"2\"}"),
     ] as [([Parameter], String)])
-  func json(parameters: [Parameter], expected: String) {
+  func `a flat JSON object escapes what JSON must, keeps order and has each name once`(
+    parameters: [Parameter], expected: String
+  ) {
     #expect(FlatJSON.encode(parameters) == Array(expected.utf8))
   }
 
-  @Test(
-    "base64 pads (the vectors of RFC 4648 section 10)",
-    arguments: [
-      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-      ("foobar", "Zm9vYmFy"),
-    ])
-  func base64(text: String, expected: String) {
+  @Test(arguments: [
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ("foobar", "Zm9vYmFy"),
+  ])
+  func `base64 pads (the vectors of RFC 4648 section 10)`(text: String, expected: String) {
     #expect(Base64.encode(text.utf8) == expected)
   }
 
-  @Test("base64 knows all 64 digits")
-  func base64Digits() {
+  @Test func `base64 knows all 64 digits`() {
     let bytes = (0..<48).map { index -> UInt8 in
       let digits = UInt32(index / 3 * 4)
       let group = digits << 18 | (digits + 1) << 12 | (digits + 2) << 6 | (digits + 3)

@@ -28,7 +28,7 @@ struct FramingTests {
   ]
 
   @Test(arguments: refused)
-  func ambiguousFramingIsRefused(_ fields: String, reason: String) {
+  func `ambiguous framing is refused`(_ fields: String, reason: String) {
     #expect(refusal(of: "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n") == "ambiguousFraming(\(reason))")
   }
 
@@ -44,18 +44,18 @@ struct FramingTests {
       ("Content-Length: 5\r\nContent-Length: 5", 5), ("Content-Length: 5, 5 ,5", 5),
       ("Content-Length: 999999999999999999", 999_999_999_999_999_999),
     ] as [(String, Int64)])
-  func anUnambiguousLengthIsTaken(_ fields: String, length: Int64) throws {
+  func `an unambiguous length is taken`(_ fields: String, length: Int64) throws {
     #expect(try framing(fields).contentLength == length)
   }
 
-  @Test func otherFieldsOfTheSameLengthMeanNothing() throws {
+  @Test func `other fields of the same length mean nothing`() throws {
     let framing = try framing(
       "Content-Lengtx: x\r\nTransfer-Encodinx: chunked\r\nContent-Encodinx: gzip\r\nLocatiox: /\r\nConnectiox: close"
     )
     #expect(framing == Framing())
   }
 
-  @Test func notesAreTakenOnTheWay() throws {
+  @Test func `notes are taken on the way`() throws {
     let framing = try framing(
       "Transfer-Encoding: gzip, Chunked\r\nContent-Encoding: br\r\nLOCATION: /x\r\nConnection: x, Close")
     #expect(framing.hasTransferEncoding && framing.isChunked && framing.hasContentEncoding)
@@ -63,7 +63,7 @@ struct FramingTests {
   }
 
   @Test(arguments: ["Content-Encoding: identity", "Content-Encoding:", "X: gzip"])
-  func identityIsNoCoding(_ fields: String) throws {
+  func `identity is no coding`(_ fields: String) throws {
     #expect(try !framing(fields).hasContentEncoding)
   }
 
@@ -73,11 +73,11 @@ struct FramingTests {
     ("HTTP/1.1 200 OK", "A: b", false), ("HTTP/1.1 200 OK", "Connection: close", true),
     ("HTTP/2 200 ", "a: b", false),
   ])
-  func theConnectionEndsWhenItMust(_ start: String, _ fields: String, closes: Bool) throws {
+  func `the connection ends when it must`(_ start: String, _ fields: String, closes: Bool) throws {
     #expect(try framing(fields, start: start).closesConnection == closes)
   }
 
-  @Test func lenientlyTheTransferEncodingCountsAndTheConnectionEnds() throws {
+  @Test func `leniently the transfer encoding counts and the connection ends`() throws {
     var parser = HeaderParser()
     parser.acceptsLengthWithTransferEncoding = true
     _ = try feed(&parser, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -99,7 +99,7 @@ struct FramingTests {
   ]
 
   @Test(arguments: bodies)
-  func theBodysEndIsKnown(
+  func `the body's end is known`(
     status: Int, version: ResponseHead.Version, method: Method, fields: String, expected: BodyFraming
   ) throws {
     let framing = try framing(fields)

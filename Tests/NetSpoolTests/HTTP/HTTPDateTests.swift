@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// RFC 9110 section 5.6.7.
 struct HTTPDateTests {
@@ -24,7 +25,7 @@ struct HTTPDateTests {
   ]
 
   @Test(arguments: dates)
-  func allThreeFormsAreRead(_ text: String, seconds: Int64) {
+  func `all three forms are read`(_ text: String, seconds: Int64) {
     #expect(HTTPDate.parse(text) == seconds)
     #expect(HTTPDate.parse(bytes(text)) == seconds)
   }
@@ -41,11 +42,11 @@ struct HTTPDateTests {
     "Sun Nov  6 08:49:37 94", "Sun Nov 06x08:49:37 1994", ",", ", 06-Nov-94 08:49:37 GMT",
     "2024-02-29T00:00:00Z",
   ])
-  func anythingElseIsNoDate(_ text: String) {
+  func `anything else is no date`(_ text: String) {
     #expect(HTTPDate.parse(text) == nil)
   }
 
-  @Test func twoDigitYearsMoreThanFiftyYearsAheadArePast() throws {
+  @Test func `two-digit years more than fifty years ahead are past`() throws {
     let in2026 = try #require(HTTPDate.parse("Thu, 01 Jan 2026 00:00:00 GMT"))
     func year(_ short: String) -> String? {
       HTTPDate.parse("Monday, 02-Mar-\(short) 00:00:00 GMT", now: in2026)
@@ -54,7 +55,7 @@ struct HTTPDateTests {
     #expect(year("26") == "2026" && year("76") == "2076" && year("77") == "1977" && year("99") == "1999")
   }
 
-  @Test func whatIsWrittenReadsBack() {
+  @Test func `what is written reads back`() {
     #expect(HTTPDate.format(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
     #expect(HTTPDate.format(-1) == "Wed, 31 Dec 1969 23:59:59 GMT")
     var random = SplitMix64(seed: 5)
@@ -65,7 +66,7 @@ struct HTTPDateTests {
   }
 
   /// Every day of four centuries, one after the other: a whole cycle of the calendar.
-  @Test func daysFollowEachOther() {
+  @Test func `days follow each other`() {
     var seconds: Int64 = -11_676_096_000  // 1600-01-01, a Saturday
     let names = ["Sat", "Sun", "Mon", "Tue", "Wed", "Thu", "Fri"]
     for day in 0..<146_097 where day % 13 == 0 || day > 146_000 {

@@ -13,7 +13,7 @@ struct HeaderFieldsLookupTests {
     return fields
   }
 
-  @Test func namesAreFoundWithoutCase() {
+  @Test func `names are found without case`() {
     #expect(fields.first("SET-COOKIE") == "a=1")
     #expect(fields.all("set-Cookie") == ["a=1", "b: 2"])
     #expect(fields.first("x-empty") == "" && fields.contains("X-EMPTY"))
@@ -21,15 +21,15 @@ struct HeaderFieldsLookupTests {
   }
 
   @Test(arguments: ["", "Set", "Set-Cookies", "et-Cookie", "X-Empty:", "Set-Cookie: a", "inside", "a=1"])
-  func partsOfLinesAreNotNames(_ name: String) {
+  func `parts of lines are not names`(_ name: String) {
     #expect(fields.first(name) == nil && !fields.contains(name) && fields.allBytes(name).isEmpty)
   }
 
-  @Test func anEmptyBlockHasNothing() {
+  @Test func `an empty block has nothing`() {
     #expect(Headers().first("a") == nil && Array(Headers()).isEmpty)
   }
 
-  @Test func settingReplacesAll() {
+  @Test func `setting replaces all`() {
     var changed = fields
     changed.set("SET-COOKIE", "c")
     #expect(changed.all("set-cookie") == ["c"] && changed.count == 3)
@@ -38,7 +38,7 @@ struct HeaderFieldsLookupTests {
   }
 
   /// The eight-byte search finds what a plain loop finds, at every length and place.
-  @Test func longLinesAreWalkedRight() {
+  @Test func `long lines are walked right`() {
     for length in 0...40 {
       var fields = Headers()
       fields.append(name: "A", value: String(repeating: "\u{B}", count: length))

@@ -4,7 +4,7 @@ import Testing
 
 /// Sizes at and just past each limit.
 struct HeaderParserLimitTests {
-  @Test func theDefaultsAreTheDocumentedOnes() {
+  @Test func `the defaults are the documented ones`() {
     let limits = HeaderLimits()
     #expect(limits.lineBytesMax == 65_536 && limits.totalBytesMax == 131_072)
     #expect(limits.linesMax == 256 && limits.trailerBytesMax == 65_536 && limits.informationalMax == 32)
@@ -14,7 +14,7 @@ struct HeaderParserLimitTests {
     "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: byteCount - 5) + "\r\n\r\n"
   }
 
-  @Test func aLineMayBe64KiB() {
+  @Test func `a line may be 64 KiB`() {
     #expect(refusal(of: head(line: 65_536)) == nil)
     #expect(refusal(of: head(line: 65_537)) == "headersTooLarge(line)")
     var parser = HeaderParser()
@@ -26,7 +26,7 @@ struct HeaderParserLimitTests {
     #expect(said == "headersTooLarge(line)", "also when libcurl hands it over in one piece")
   }
 
-  @Test func anEndlessLineIsNotKept() {
+  @Test func `an endless line is not kept`() {
     var parser = HeaderParser()
     var rounds = 0
     let said = outcome { () throws(NetworkError) in
@@ -39,7 +39,7 @@ struct HeaderParserLimitTests {
     #expect(rounds == 65)
   }
 
-  @Test func aHeadMayBe128KiB() {
+  @Test func `a head may be 128 KiB`() {
     let line = "X: " + String(repeating: "a", count: 995) + "\r\n"
     func head(of byteCount: Int) -> String {
       let start = "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: 130)
@@ -52,7 +52,7 @@ struct HeaderParserLimitTests {
       refusal(of: head(of: 131_073).replacing("200 OK", with: "103 Hi")) == "headersTooLarge(total)")
   }
 
-  @Test func aHeadMayHave256Lines() {
+  @Test func `a head may have 256 lines`() {
     func head(_ count: Int, line: String = "A: b\r\n") -> String {
       "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: count) + "\r\n"
     }
@@ -61,7 +61,7 @@ struct HeaderParserLimitTests {
     #expect(refusal(of: head(129, line: "A: b\r\n c\r\n")) == "headersTooLarge(count)", "folds count")
   }
 
-  @Test func trailersMayBe64KiBAnd256Lines() {
+  @Test func `trailers may be 64 KiB and 256 lines`() {
     let start = "HTTP/1.1 200 OK\r\n\r\n"
     let long = "X: " + String(repeating: "a", count: 1019) + "\r\n"
     #expect(refusal(of: start + String(repeating: long, count: 64)) == nil)
@@ -70,7 +70,7 @@ struct HeaderParserLimitTests {
     #expect(refusal(of: start + String(repeating: "A: b\r\n", count: 257)) == "headersTooLarge(trailers)")
   }
 
-  @Test func thirtyTwoInformationalHeadsAreEnough() {
+  @Test func `thirty-two informational heads are enough`() {
     func answer(_ count: Int) -> String {
       String(repeating: "HTTP/1.1 103 Hints\r\n\r\n", count: count) + "HTTP/1.1 200 OK\r\n\r\n"
     }
@@ -78,7 +78,7 @@ struct HeaderParserLimitTests {
     #expect(refusal(of: answer(33)) == "tooManyInformational")
   }
 
-  @Test func limitsAreSettable() {
+  @Test func `limits are settable`() {
     #expect(
       refusal(of: "HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\n") { $0.limits.linesMax = 1 }
         == "headersTooLarge(count)")

@@ -36,7 +36,7 @@ struct HeaderParserRefusalTests {
   ]
 
   @Test(arguments: statusLines)
-  func aBadStatusLineIsAViolation(_ line: String, reason: String) {
+  func `a bad status line is a violation`(_ line: String, reason: String) {
     #expect(refusal(of: line + "\r\n\r\n") == "protocolViolation(\(reason))")
   }
 
@@ -57,7 +57,7 @@ struct HeaderParserRefusalTests {
   ]
 
   @Test(arguments: fieldLines)
-  func aBadFieldLineIsAViolation(_ line: String, reason: String) {
+  func `a bad field line is a violation`(_ line: String, reason: String) {
     #expect(refusal(of: "HTTP/1.1 200 OK\r\n\(line)\r\n\r\n") == "protocolViolation(\(reason))")
     // The same among the trailers, and in a head whose fields are dropped.
     #expect(refusal(of: "HTTP/1.1 200 OK\r\n\r\n\(line)\r\n\r\n") == "protocolViolation(\(reason))")
@@ -66,7 +66,7 @@ struct HeaderParserRefusalTests {
 
   /// A forbidden byte is seen wherever it stands in the eight-byte words.
   @Test(arguments: [UInt8(0), 0x0D])
-  func aForbiddenByteIsFoundAtEveryPlace(_ byte: UInt8) {
+  func `a forbidden byte is found at every place`(_ byte: UInt8) {
     for length in 1...40 {
       for place in 0..<length {
         var value = [UInt8](repeating: UInt8(ascii: "\t"), count: length)
@@ -77,12 +77,12 @@ struct HeaderParserRefusalTests {
     }
   }
 
-  @Test func otherControlBytesAndHighBytesPass() {
+  @Test func `other control bytes and high bytes pass`() {
     let value = (1...255).map(UInt8.init).filter { $0 != 0x0A && $0 != 0x0D }
     #expect(refusal(of: Array("HTTP/1.1 200 OK\r\nX: ".utf8) + value + Array("\r\n\r\n".utf8)) == nil)
   }
 
-  @Test func aLineFeedInsideOneDeliveredLineIsAViolation() {
+  @Test func `a line feed inside one delivered line is a violation`() {
     var parser = HeaderParser()
     let said = outcome { () throws(NetworkError) in
       try deliver("HTTP/1.1 200 OK\nX: injected\r\n", to: &parser)
@@ -90,13 +90,13 @@ struct HeaderParserRefusalTests {
     #expect(said == "protocolViolation(bareLF)")
   }
 
-  @Test func linesAfterTheTrailersAreAViolation() {
+  @Test func `lines after the trailers are a violation`() {
     #expect(
       refusal(of: "HTTP/1.1 200 OK\r\n\r\nA: b\r\n\r\nC: d\r\n") == "protocolViolation(lineAfterTrailers)")
     #expect(refusal(of: "HTTP/1.1 200 OK\r\n\r\n\r\n\r\n") == "protocolViolation(lineAfterTrailers)")
   }
 
-  @Test func aFailedHeadMayHaveBeenProcessed() {
+  @Test func `a failed head may have been processed`() {
     var parser = HeaderParser()
     do throws(NetworkError) {
       _ = try feed(&parser, "garbage\r\n")

@@ -4,7 +4,7 @@ import Testing
 
 /// What a well-formed answer becomes (RFC 9112 sections 4 and 5).
 struct HeaderParserTests {
-  @Test func aHeadKeepsItsFieldsInOrderAndRepeated() throws {
+  @Test func `a head keeps its fields in order and repeated`() throws {
     var parser = HeaderParser()
     let said = try feed(
       &parser, "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nX-Empty:\r\nset-cookie:b=2\r\nX:  padded\t \r\n\r\n")
@@ -24,7 +24,7 @@ struct HeaderParserTests {
   ]
 
   @Test(arguments: statusLines)
-  func aStatusLineIsRead(_ line: String, status: Int, version: ResponseHead.Version) throws {
+  func `a status line is read`(_ line: String, status: Int, version: ResponseHead.Version) throws {
     var parser = HeaderParser()
     try deliver(line + "\r\n", to: &parser)
     guard case .head(let head) = try deliver("\r\n", to: &parser) else {
@@ -35,7 +35,7 @@ struct HeaderParserTests {
     #expect(head.version == version)
   }
 
-  @Test func bareLineFeedEndsALine() throws {
+  @Test func `bare line feed ends a line`() throws {
     var parser = HeaderParser()
     #expect(try feed(&parser, "HTTP/1.1 200 OK\nA: b\n\n") == [.head(200, ["A: b"])])
   }
@@ -45,13 +45,13 @@ struct HeaderParserTests {
     ("X: a\r\n b\r\n", "X: a b"), ("X: a\r\n\t  b \r\n c\r\n", "X: a b c"), ("X:\r\n b\r\n", "X: b"),
     ("X: a\r\n \r\n", "X: a"), ("X: a \n b\n", "X: a b"),
   ])
-  func aFoldBecomesOneSpace(_ folded: String, line: String) throws {
+  func `a fold becomes one space`(_ folded: String, line: String) throws {
     var parser = HeaderParser()
     let said = try feed(&parser, "HTTP/1.1 200 OK\r\n" + folded + "Y: z\r\n\r\n")
     #expect(said == [.head(200, [line, "Y: z"])])
   }
 
-  @Test func informationalHeadsComeBeforeTheFinalOne() throws {
+  @Test func `informational heads come before the final one`() throws {
     var parser = HeaderParser()
     let said = try feed(
       &parser,
@@ -60,7 +60,7 @@ struct HeaderParserTests {
     #expect(said == [.informational(100), .informational(103), .head(200, ["A: b"])])
   }
 
-  @Test func aReplyToConnectIsSkipped() throws {
+  @Test func `a reply to connect is skipped`() throws {
     // Given a proxy that first wants a password
     var parser = HeaderParser()
     parser.expectsConnectReply = true
@@ -75,7 +75,7 @@ struct HeaderParserTests {
     #expect(parser.framing.contentLength == nil)
   }
 
-  @Test func fieldsAfterTheBodyAreTrailers() throws {
+  @Test func `fields after the body are trailers`() throws {
     var parser = HeaderParser()
     let said = try feed(
       &parser, "HTTP/1.1 200 OK\r\nA: b\r\n\r\nContent-Length: 7\r\nSum: 1\r\n 2\r\n\r\n")
@@ -84,7 +84,7 @@ struct HeaderParserTests {
     #expect(parser.framing.contentLength == nil, "RFC 9110 section 6.5.1")
   }
 
-  @Test func aSecondHeadIsTakenOnlyWhenAnnounced() throws {
+  @Test func `a second head is taken only when announced`() throws {
     let two = "HTTP/1.1 401 Who\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nC: d\r\n\r\n"
     #expect(refusal(of: two) == "protocolViolation(noColon)")
     var parser = HeaderParser()
@@ -92,7 +92,7 @@ struct HeaderParserTests {
     #expect(try feed(&parser, two) == [.head(401, ["A: b"]), .head(200, ["C: d"])])
   }
 
-  @Test func resetForgetsTheAnswerBefore() throws {
+  @Test func `reset forgets the answer before`() throws {
     var parser = HeaderParser()
     _ = try feed(&parser, "HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 3\r\n\r\nT: r\r\n")
     parser.reset()
@@ -106,11 +106,11 @@ struct HeaderParserTests {
     "HTTP/1.1 200 OK\r\nX-A: b\r\n",
     "HTTP/1.1 100 Continue\r\n\r\n",
   ])
-  func aHeadWithoutItsBlankLineIsTruncated(_ text: String) {
+  func `a head without its blank line is truncated`(_ text: String) {
     #expect(refusal(of: text) == "truncatedHeaders")
   }
 
-  @Test func aLineWithoutEndIsTruncated() {
+  @Test func `a line without end is truncated`() {
     var parser = HeaderParser()
     let said = outcome { () throws(NetworkError) in try deliver("HTTP/1.1 200 OK", to: &parser) }
     #expect(said == "truncatedHeaders(line)")

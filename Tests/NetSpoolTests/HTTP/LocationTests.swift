@@ -18,7 +18,7 @@ struct LocationTests {
   ]
 
   @Test(arguments: good)
-  func anOrdinaryLocationIsTaken(_ text: String) throws {
+  func `an ordinary location is taken`(_ text: String) throws {
     #expect(try location(text.utf8) == text)
   }
 
@@ -39,16 +39,16 @@ struct LocationTests {
   ]
 
   @Test(arguments: bad)
-  func abadLocationIsRefused(_ text: String, expected: String) {
+  func `a bad location is refused`(_ text: String, expected: String) {
     #expect(outcome { () throws(NetworkError) in _ = try location(text.utf8) } == expected)
   }
 
-  @Test func bytesThatAreNotUTF8AreRefused() {
+  @Test func `bytes that are not UTF-8 are refused`() {
     #expect(
       outcome { () throws(NetworkError) in _ = try location([0x2F, 0xFF, 0xFE]) } == "badLocation(encoding)")
   }
 
-  @Test func eightKiBAreEnough() throws {
+  @Test func `eight KiB are enough`() throws {
     let longest = [UInt8](repeating: UInt8(ascii: "a"), count: 8192)
     #expect(try location(longest)?.utf8.count == 8192)
     #expect(
@@ -56,18 +56,18 @@ struct LocationTests {
   }
 
   @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 399, 404])
-  func otherStatusesAreTheAnswer(_ status: Int) throws {
+  func `other statuses are the answer`(_ status: Int) throws {
     #expect(try location("/x".utf8, status: status) == nil)
   }
 
-  @Test func aRedirectWithoutLocationOrWithoutPermissionIsTheAnswer() throws {
+  @Test func `a redirect without location or without permission is the answer`() throws {
     #expect(
       try RedirectDecision.location(status: 302, fields: Headers(), policy: .standard) == nil)
     #expect(try location("/x".utf8, policy: .none) == nil)
     #expect(try location("file:///x".utf8, policy: .none) == nil)
   }
 
-  @Test func twoLocationsMustAgree() throws {
+  @Test func `two locations must agree`() throws {
     var fields = Headers()
     fields.append(name: "Location", value: "/a")
     fields.append(name: "location", value: "/a")

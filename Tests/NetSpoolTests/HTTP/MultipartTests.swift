@@ -1,11 +1,11 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Multipart bodies")
 struct MultipartTests {
-  @Test("the bytes on the wire are those of RFC 7578")
-  func wireBytes() throws {
+  @Test func `the bytes on the wire are those of RFC 7578`() throws {
     // Given
     var multipart = Multipart()
     multipart.addData(Array("hello".utf8), forKey: "text")
@@ -30,11 +30,11 @@ struct MultipartTests {
     #expect(bytes == expected)
   }
 
-  @Test("a receiver finds what was put in, whatever the read size", arguments: [1, 7, 64, 4096, 65_536])
-  func parsedBack(bufferBytes: Int) throws {
+  @Test(arguments: [1, 7, 64, 4096, 65_536])
+  func `a receiver finds what was put in, whatever the read size`(bufferBytes: Int) throws {
     // Given: a file, and a field that holds the whole body of another form, boundary and all
-    let directory = try ScratchDirectory()
-    var numbers = SeededNumbers(seed: 42)
+    let directory = try TestFolder()
+    var numbers = SplitMix64(seed: 42)
     let content = (0..<10_000).map { _ in UInt8.random(in: 0...255, using: &numbers) }
     var other = Multipart()
     other.addData(Array("inner".utf8), forKey: "x")
@@ -61,9 +61,8 @@ struct MultipartTests {
     #expect(parts[2].content.isEmpty)
   }
 
-  @Test("a rewound source gives the same bytes, from any point")
-  func rewind() throws {
-    let directory = try ScratchDirectory()
+  @Test func `a rewound source gives the same bytes, from any point`() throws {
+    let directory = try TestFolder()
     var multipart = Multipart()
     multipart.addData([1, 2, 3], forKey: "a")
     multipart.addFile(try directory.write("f", Array(0...200)), forKey: "f")
@@ -79,9 +78,8 @@ struct MultipartTests {
     #expect(try drain(source) == whole)
   }
 
-  @Test("the length of a sparse 4 GiB file is known without reading it")
-  func hugeFile() throws {
-    let directory = try ScratchDirectory()
+  @Test func `the length of a sparse 4 GiB file is known without reading it`() throws {
+    let directory = try TestFolder()
     let path = try directory.write("huge", [])
     let file = try FileDescriptor(opening: path, flags: 1 /* O_WRONLY */)
     _ = try put([1], file, at: 4 << 30)
@@ -90,19 +88,19 @@ struct MultipartTests {
     #expect(try multipart.layout().length > 4 << 30)
   }
 
-  @Test("boundaries are random, legal, and 128 bits strong")
-  func boundaries() {
+  @Test func `boundaries are random, legal, and 128 bits strong`() {
     let boundaries = Set((0..<1000).map { _ in Multipart().boundary })
     #expect(boundaries.count == 1000)
     #expect(boundaries.allSatisfy { $0.utf8.count == 41 && $0.utf8.allSatisfy(\.isTokenByte) })
-    var numbers = SeededNumbers(seed: 1)
-    var again = SeededNumbers(seed: 1)
+    var numbers = SplitMix64(seed: 1)
+    var again = SplitMix64(seed: 1)
     #expect(Multipart(using: &numbers).boundary == Multipart(using: &again).boundary)
   }
 
-  @Test("a missing or edited file fails the request before its first byte, though it is the last part")
-  func missingFile() throws {
-    let directory = try ScratchDirectory()
+  @Test func `a missing or edited file fails the request before its first byte, though it is the last part`()
+    throws
+  {
+    let directory = try TestFolder()
     var multipart = Multipart()
     multipart.addData([1], forKey: "a")
     multipart.addFile("\(directory.path)/absent", forKey: "f")
@@ -116,8 +114,7 @@ struct MultipartTests {
     #expect(edited?.reason == "changed")
   }
 
-  @Test("no name and no type can add a header field")
-  func injection() throws {
+  @Test func `no name and no type can add a header field`() throws {
     for (name, type) in [("a\0", nil), ("a", "x/y\r\nX: y")] as [(String, String?)] {
       var multipart = Multipart()
       multipart.addData([], forKey: name, mimeType: type)

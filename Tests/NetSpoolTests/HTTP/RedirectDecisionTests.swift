@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Which request follows a 3xx (RFC 9110 section 15.4).
 struct RedirectDecisionTests {
@@ -41,7 +42,7 @@ struct RedirectDecisionTests {
   }()
 
   @Test(arguments: cells)
-  func theMethodFollowsTheTable(_ cell: Cell) throws {
+  func `the method follows the table`(_ cell: Cell) throws {
     // Without a body every cell is followed, at home and elsewhere.
     #expect(try Self.hop(cell.status, cell.method).method == cell.next)
     #expect(try Self.hop(cell.status, cell.method, to: Self.elsewhere).method == cell.next)
@@ -49,7 +50,7 @@ struct RedirectDecisionTests {
   }
 
   @Test(arguments: cells)
-  func theBodyIsSentAgainOnlyWhereItIsPromised(_ cell: Cell) {
+  func `the body is sent again only where it is promised`(_ cell: Cell) {
     let home = Result { () throws(NetworkError) in try Self.hop(cell.status, cell.method, hasBody: true) }
     let away = Result { () throws(NetworkError) in
       try Self.hop(cell.status, cell.method, hasBody: true, to: Self.elsewhere)
@@ -66,7 +67,7 @@ struct RedirectDecisionTests {
     }
   }
 
-  @Test func theBodyGoesElsewhereWhenOptedIn() throws {
+  @Test func `the body goes elsewhere when opted in`() throws {
     let policy = NetworkRequest.Redirects(resendsBodyAcrossOrigins: true)
     #expect(try Self.hop(307, .post, hasBody: true, to: Self.elsewhere, policy: policy).keepsBody)
     #expect(
@@ -75,7 +76,7 @@ struct RedirectDecisionTests {
       } == "redirectRefused(body)")
   }
 
-  @Test func aFailureSaysThatTheOriginAnswered() {
+  @Test func `a failure says that the origin answered`() {
     do throws(NetworkError) {
       _ = try Self.hop(302, .put, hasBody: true)
       Issue.record("followed")
@@ -103,7 +104,9 @@ struct RedirectLimitTests {
   ]
 
   @Test(arguments: schemes)
-  func onlyTheWebsSchemesAreFollowed(from: String, to: String, allowsDowngrade: Bool, expected: String?) {
+  func `only the web's schemes are followed`(
+    from: String, to: String, allowsDowngrade: Bool, expected: String?
+  ) {
     let said = outcome { () throws(NetworkError) in
       _ = try RedirectDecisionTests.hop(
         301, .get, from: Self.pieces(from), to: Self.pieces(to, "/y"),
@@ -130,20 +133,20 @@ struct RedirectLimitTests {
     return (said, history.hops)
   }
 
-  @Test func aLoopIsSeenAtOnce() {
+  @Test func `a loop is seen at once`() {
     #expect(walk(["/0"]) == ("redirectCycle", 0))
     #expect(walk(["/1", "/0"]) == ("redirectCycle", 1))
     #expect(walk(["/1", "/2", "/1"]) == ("redirectCycle", 2))
   }
 
-  @Test func tenAreFollowedAndNotTheEleventh() {
+  @Test func `ten are followed and not the eleventh`() {
     #expect(walk((1...10).map { "/\($0)" }) == (nil, 10))
     #expect(walk((1...1000).map { "/\($0)" }) == ("tooManyRedirects(10)", 10))
     #expect(walk(["/1", "/2"], policy: NetworkRequest.Redirects(limit: 1)) == ("tooManyRedirects(1)", 1))
     #expect(walk(["/1"], policy: NetworkRequest.Redirects(limit: 0)) == ("tooManyRedirects(0)", 0))
   }
 
-  @Test func aFormThatAnswersWithItsOwnPageIsNoCycle() throws {
+  @Test func `a form that answers with its own page is no cycle`() throws {
     // Given a POST to /here, answered by 303 to /here
     let hop = try RedirectDecisionTests.hop(
       303, .post, hasBody: true, to: RedirectDecisionTests.here)

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Which request fields go along.
 struct RedirectFieldsTests {
@@ -36,17 +37,17 @@ struct RedirectFieldsTests {
   }
 
   @Test(arguments: otherOrigins, [301, 302, 303, 307, 308])
-  func nothingSecretCrossesOrigins(_ target: URLPieces, status: Int) throws {
+  func `nothing secret crosses origins`(_ target: URLPieces, status: Int) throws {
     #expect(try kept(status, .get, hasBody: false, to: target) == Self.harmless)
   }
 
   @Test(arguments: otherOrigins)
-  func contentFieldsCrossWithTheBodyOnly(_ target: URLPieces) throws {
+  func `content fields cross with the body only`(_ target: URLPieces) throws {
     #expect(try kept(307, .post, hasBody: true, to: target) == Self.harmless + Self.content)
     #expect(try kept(303, .post, hasBody: true, to: target) == Self.harmless)
   }
 
-  @Test func atHomeEverythingStaysButWhatDescribedTheBody() throws {
+  @Test func `at home everything stays but what described the body`() throws {
     let target = URLPieces(scheme: "HTTP", host: "a.EXAMPLE", port: 80, pathAndQuery: "/other")
     #expect(try kept(302, .get, hasBody: false, to: target) == all.map(\.name))
     #expect(try kept(307, .put, hasBody: true, to: target) == all.map(\.name))
@@ -55,7 +56,7 @@ struct RedirectFieldsTests {
 }
 
 struct URLPiecesTests {
-  @Test func theTextLeavesOutADefaultPort() {
+  @Test func `the text leaves out a default port`() {
     func text(_ scheme: String, _ port: Int, _ path: String = "/a?b") -> String {
       URLPieces(scheme: scheme, host: "H.example", port: port, pathAndQuery: path).text
     }
@@ -65,7 +66,7 @@ struct URLPiecesTests {
     #expect(text("http", 80, "") == "http://h.example/")
   }
 
-  @Test func theOriginIsSchemeHostAndPort() {
+  @Test func `the origin is scheme host and port`() {
     let one = URLPieces(scheme: "http", host: "H", port: 80, pathAndQuery: "/a")
     let two = URLPieces(scheme: "HTTP", host: "h", port: 80, pathAndQuery: "/b")
     #expect(one.origin == two.origin && one != two)

@@ -12,11 +12,11 @@ struct RetryAfterTests {
   ]
 
   @Test(arguments: values)
-  func secondsOrADateUpToAnHour(_ text: String, expected: Double?) {
+  func `seconds or a date up to an hour`(_ text: String, expected: Double?) {
     #expect(RetryAfter.parse(bytes(text), now: 784_111_740) == expected)
   }
 
-  @Test func anExtremeClockDoesNotOverflow() {
+  @Test func `an extreme clock does not overflow`() {
     #expect(RetryAfter.parse(bytes("Fri, 31 Dec 9999 23:59:59 GMT"), now: .min) == nil)
     #expect(RetryAfter.parse(bytes("Thu, 01 Jan 1970 00:00:00 GMT"), now: .max / 1000) == 0)
   }
@@ -24,7 +24,7 @@ struct RetryAfterTests {
 
 /// RFC 9110 section 14.4.
 struct ContentRangeTests {
-  @Test func itsThreeFormsAreRead() {
+  @Test func `its three forms are read`() {
     #expect(ContentRange.parse(bytes("bytes 0-499/1234")) == ContentRange(range: 0...499, total: 1234))
     #expect(ContentRange.parse(bytes("BYTES 500-500/501")) == ContentRange(range: 500...500, total: 501))
     #expect(ContentRange.parse(bytes("bytes 0-499/*")) == ContentRange(range: 0...499, total: nil))
@@ -37,14 +37,14 @@ struct ContentRangeTests {
     "bytes a-b/c",
     "bytes 0-9999999999999999999/99999999999999999999", "bytes 0-4/", "bytes /10", "bytes 0--4/10",
   ])
-  func anythingElseIsRefused(_ text: String) {
+  func `anything else is refused`(_ text: String) {
     #expect(ContentRange.parse(bytes(text)) == nil)
   }
 }
 
 /// RFC 9110 section 8.3.1.
 struct MediaTypeTests {
-  @Test func typeSubtypeAndParametersAreRead() throws {
+  @Test func `type subtype and parameters are read`() throws {
     let type = try #require(MediaType("Text/HTML ;; Charset=\"UTF-\\8\" ; q=a b;x = y"))
     #expect(type.type == "text" && type.subtype == "html")
     #expect(type.charset == "utf-8")
@@ -61,16 +61,16 @@ struct MediaTypeTests {
   ]
 
   @Test(arguments: charsets)
-  func theFirstReadableCharsetCounts(_ text: String, charset: String?) throws {
+  func `the first readable charset counts`(_ text: String, charset: String?) throws {
     #expect(try #require(MediaType(text)).charset == charset)
   }
 
   @Test(arguments: ["", "text", "/html", "text/", "te xt/html", "*", ";charset=x"])
-  func noTypeAndSubtypeIsNoMediaType(_ text: String) {
+  func `no type and subtype is no media type`(_ text: String) {
     #expect(MediaType(text) == nil)
   }
 
-  @Test func suffixesTellTheSyntax() throws {
+  @Test func `suffixes tell the syntax`() throws {
     #expect(try #require(MediaType("application/problem+JSON")).isJSON)
     #expect(try #require(MediaType("application/json")).isJSON)
     #expect(try !#require(MediaType("application/jsonp")).isJSON)
@@ -81,12 +81,12 @@ struct MediaTypeTests {
 /// What would be a second request on the wire is refused here.
 struct HeaderRulesTests {
   @Test(arguments: ["GET", "PROPFIND", "get", "M-SEARCH", "X!#$%&'*+-.^_`|~9"])
-  func anyTokenIsAMethod(_ name: String) {
+  func `any token is a method`(_ name: String) {
     #expect(outcome { () throws(NetworkError) in try HeaderRules.check(Method(name)) } == nil)
   }
 
   @Test(arguments: ["", "CONNECT", "GE T", "GET\r\n", "GET /evil HTTP/1.1\r\nX: y", "G\u{0}", "GÉT", "GET:"])
-  func anythingElseIsNot(_ name: String) {
+  func `anything else is not`(_ name: String) {
     #expect(
       outcome { () throws(NetworkError) in try HeaderRules.check(Method(name)) } == "invalidRequest(method)")
   }
@@ -100,7 +100,7 @@ struct HeaderRulesTests {
   ]
 
   @Test(arguments: fields)
-  func aFieldIsOneLine(_ name: String, _ value: String, reason: String?) {
+  func `a field is one line`(_ name: String, _ value: String, reason: String?) {
     let expected = reason.map { "invalidRequest(\($0))" }
     #expect(
       outcome { () throws(NetworkError) in try HeaderRules.check(name: name, value: value) } == expected)

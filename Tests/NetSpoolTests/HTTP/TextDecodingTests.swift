@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Mark, label, UTF-8; what cannot be read is replaced and said so.
 struct TextDecodingTests {
@@ -50,13 +51,13 @@ struct TextDecodingTests {
   ]
 
   @Test(arguments: rows)
-  func bytesBecomeText(_ row: Row) {
+  func `bytes become text`(_ row: Row) {
     let decoded = TextDecoding.decode(row.bytes[...], label: row.label)
     #expect(Array(decoded.text.unicodeScalars) == Array(row.text.unicodeScalars))
     #expect(decoded.isInexact == row.isInexact)
   }
 
-  @Test func anyBytesGiveSomeText() {
+  @Test func `any bytes give some text`() {
     var random = SplitMix64(seed: 9)
     for _ in 0..<2000 {
       let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { _ in

@@ -2,12 +2,12 @@ import CNetSpoolCurl
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("URLs as libcurl reads them")
 struct URLTextParserTests {
-  @Test("libcurl finds the host, path and query that were put in (seed 7)")
-  func agrees() throws {
-    var numbers = SeededNumbers(seed: 7)
+  @Test func `libcurl finds the host, path and query that were put in (seed 7)`() throws {
+    var numbers = SplitMix64(seed: 7)
     let hosts = ["h.org", "127.0.0.1", "::1", "2001:db8::2", "[::1]", "a-b.example"]
     for _ in 0..<3000 {
       // Given
@@ -35,7 +35,7 @@ struct URLTextParserTests {
     PercentCoding.decode((text ?? "").utf8, plusIsSpace: false)
   }
 
-  private static func text(_ numbers: inout SeededNumbers) -> [UInt8] {
+  private static func text(_ numbers: inout SplitMix64) -> [UInt8] {
     let alphabet = Array("aZ09/:@?#&=%;+ \\\"'<>^`{|}[]~é😀\u{301}".unicodeScalars)
     var text = ""
     for _ in 0..<Int.random(in: 0...12, using: &numbers) {

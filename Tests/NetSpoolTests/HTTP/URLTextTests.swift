@@ -38,21 +38,20 @@ struct URLTextTests {
     Row(path: "/\u{301}", expected: "https://h.org/%CC%81"),
   ]
 
-  @Test("scheme, host, port, base path and path meet in single slashes", arguments: rows)
-  func make(row: Row) throws {
+  @Test(arguments: rows)
+  func `scheme, host, port, base path and path meet in single slashes`(row: Row) throws {
     let url = try URLText.make(
       scheme: row.scheme, host: row.host, port: row.port, basePath: row.base, path: row.path)
     #expect(url == row.expected)
   }
 
   @Test(
-    "what no parser should see is an invalid URL",
     arguments: [
       (nil, "x", "noHost"), ("", "x", "noHost"), ("h\r\n", "x", "controlByte"),
       ("h", "a\u{0}b", "controlByte"),
       ("h", "a?b\u{7F}", "controlByte"), ("h", String(repeating: "a", count: 8192), "tooLong"),
     ] as [(String?, String, String)])
-  func refused(host: String?, path: String, reason: String) {
+  func `what no parser should see is an invalid URL`(host: String?, path: String, reason: String) {
     let failure = failure {
       _ = try URLText.make(scheme: "https", host: host, port: nil, basePath: "", path: path)
     }
@@ -60,42 +59,37 @@ struct URLTextTests {
     #expect(failure?.reason == reason)
   }
 
-  @Test("8 KiB are accepted, one byte more is not")
-  func limit() throws {
+  @Test func `8 KiB are accepted, one byte more is not`() throws {
     let text = "https://h/" + String(repeating: "a", count: URLText.bytesMax - 10)
     #expect(try URLText.absolute(text) == text)
     #expect(failure { _ = try URLText.absolute(text + "a") }?.reason == "tooLong")
     #expect(failure { _ = try URLText.appending([Parameter("a", "")], to: text) }?.reason == "tooLong")
   }
 
-  @Test(
-    "an absolute URL stays as written, but for spaces and non-ASCII behind the host",
-    arguments: [
-      ("https://h.org/a?b#c", "https://h.org/a?b#c"), ("HTTP://h.org/%7e|^", "HTTP://h.org/%7e|^"),
-      ("http://bücher.de", "http://bücher.de"),
-      ("http://bücher.de/ü ü?ü#ü", "http://bücher.de/%C3%BC%20%C3%BC?%C3%BC#%C3%BC"),
-      ("no scheme", "no scheme"),
-    ])
-  func absolute(text: String, expected: String) throws {
+  @Test(arguments: [
+    ("https://h.org/a?b#c", "https://h.org/a?b#c"), ("HTTP://h.org/%7e|^", "HTTP://h.org/%7e|^"),
+    ("http://bücher.de", "http://bücher.de"),
+    ("http://bücher.de/ü ü?ü#ü", "http://bücher.de/%C3%BC%20%C3%BC?%C3%BC#%C3%BC"),
+    ("no scheme", "no scheme"),
+  ])
+  func `an absolute URL stays as written, but for spaces and non-ASCII behind the host`(
+    text: String, expected: String
+  ) throws {
     #expect(try URLText.absolute(text) == expected)
   }
 
-  @Test(
-    "an absolute URL with nothing, or with control bytes, is invalid",
-    arguments: [("", "empty"), ("http://h/\n", "controlByte"), ("http://h/ü\u{1B}", "controlByte")])
-  func absoluteRefused(text: String, reason: String) {
+  @Test(arguments: [("", "empty"), ("http://h/\n", "controlByte"), ("http://h/ü\u{1B}", "controlByte")])
+  func `an absolute URL with nothing, or with control bytes, is invalid`(text: String, reason: String) {
     #expect(failure { _ = try URLText.absolute(text) }?.reason == reason)
   }
 
-  @Test(
-    "parameters go behind the query and before the fragment",
-    arguments: [
-      ("https://h/", "https://h/?a=1&b=x%20%26"), ("https://h", "https://h?a=1&b=x%20%26"),
-      ("https://h/?", "https://h/?a=1&b=x%20%26"), ("https://h/?q", "https://h/?q&a=1&b=x%20%26"),
-      ("https://h/?q&", "https://h/?q&a=1&b=x%20%26"), ("https://h/#f?g", "https://h/?a=1&b=x%20%26#f?g"),
-      ("https://h/?q=1#f", "https://h/?q=1&a=1&b=x%20%26#f"),
-    ])
-  func appending(url: String, expected: String) throws {
+  @Test(arguments: [
+    ("https://h/", "https://h/?a=1&b=x%20%26"), ("https://h", "https://h?a=1&b=x%20%26"),
+    ("https://h/?", "https://h/?a=1&b=x%20%26"), ("https://h/?q", "https://h/?q&a=1&b=x%20%26"),
+    ("https://h/?q&", "https://h/?q&a=1&b=x%20%26"), ("https://h/#f?g", "https://h/?a=1&b=x%20%26#f?g"),
+    ("https://h/?q=1#f", "https://h/?q=1&a=1&b=x%20%26#f"),
+  ])
+  func `parameters go behind the query and before the fragment`(url: String, expected: String) throws {
     let parameters = [Parameter("a", "1"), Parameter("b", "x &")]
     #expect(try URLText.appending(parameters, to: url) == expected)
     #expect(try URLText.appending([], to: url) == url)

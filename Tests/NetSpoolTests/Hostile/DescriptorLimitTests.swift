@@ -3,9 +3,11 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Out of descriptors")
 struct DescriptorLimitTests {
-  @Test func failsWhatCannotOpenAndRecovers() async {
+  @Test func `fails what cannot open and recovers`() async {
     await #expect(processExitsWith: .success) {
       try await withWire {
         $0.queue.sizing = .fixed(20)
@@ -40,10 +42,10 @@ struct DescriptorLimitTests {
     }
   }
 
-  @Test func saysSoWhenAFileCannotBeOpened() async {
+  @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
-      let path = folder.path("a")
+      let path = folder["a"]
       try await withWire { wire in
         wire.origin.fallback(.text("ok"))
         _ = try await wire.answer(wire.operation("/warm"))

@@ -6,7 +6,7 @@ import Testing
 /// head begins with a fold (curl issue 11101).
 @Suite("A fold without a field, on a handle that had an answer")
 struct FoldAfterReuseTests {
-  @Test func harmsNothing() async {
+  @Test func `harms nothing`() async {
     await #expect(processExitsWith: .success) {
       try await withWire {
         $0.queue.sizing = .fixed(1)

@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Memory under a hostile origin")
 struct HostileMemoryTests {
   /// What could fill a memory: endless, or far more than was sent.
@@ -14,7 +16,8 @@ struct HostileMemoryTests {
   ]
 
   /// In a process of its own, one after the other, so that nothing else counts.
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer")) func staysWithinEightMebibytes()
+  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  func `stays within eight mebibytes`()
     async
   {
     await #expect(processExitsWith: .success) {
@@ -28,10 +31,10 @@ struct HostileMemoryTests {
         for name in HostileMemoryTests.names {
           // The body that may be kept is no surprise; the rest must be.
           let allowed = (name == "body_endless" ? 12 : 8) << 20
-          forgetPeak()
-          let before = residentBytes()
+          MemoryUse.forgetPeak()
+          let before = MemoryUse.resident
           _ = await wire.result(of: wire.operation("/hostile/\(name)"))
-          #expect(peakBytes() - before <= allowed, "\(name): \((peakBytes() - before) >> 10) KiB")
+          #expect(MemoryUse.peak - before <= allowed, "\(name): \((MemoryUse.peak - before) >> 10) KiB")
         }
       }
     }

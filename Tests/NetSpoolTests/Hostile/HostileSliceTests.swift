@@ -17,7 +17,7 @@ struct HostileSliceTests {
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: rows)
-  func isJudgedTheSame(_ expected: HostileExpectation) async throws {
+  func `is judged the same`(_ expected: HostileExpectation) async throws {
     try await withWire { wire in
       let proxy = try FaultProxy(to: wire.origin.port)
       proxy.set(.slicer(bytes: 3, variation: 2), on: .downstream)

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("A hostile origin")
 struct HostileTests {
-  @Test func hasAnExpectationForEveryBehaviour() {
+  @Test func `has an expectation for every behaviour`() {
     #expect(HostileExpectation.all.map(\.name).sorted() == HostileCatalogue.all.map(\.name).sorted())
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: HostileExpectation.all)
-  func endsEveryOperationOnceAndHarmsNoOther(_ expected: HostileExpectation) async throws {
+  func `ends every operation once and harms no other`(_ expected: HostileExpectation) async throws {
     let behaviour = expected.behaviour
     try await withWire {
       $0.limits.bodyBytesInMemoryMax = 16 << 20

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// An engine on a queue of its own, and an origin that does what the test says.
 struct Wire: Sendable {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// None of these may trap; what comes out has to be sane.
 @Suite("Damaged images")
@@ -11,7 +12,7 @@ struct ImageDamageTests {
     #expect((1...Int(Int32.max)).contains(info.pixelSize.height))
   }
 
-  @Test(arguments: ImageFixture.all) func eachByteChanged(_ fixture: ImageFixture) {
+  @Test(arguments: ImageFixture.all) func `each byte changed`(_ fixture: ImageFixture) {
     var bytes = fixture.bytes
     for index in bytes.indices {
       let kept = bytes[index]
@@ -23,7 +24,7 @@ struct ImageDamageTests {
     }
   }
 
-  @Test(arguments: ImageFixture.all, [1, 2, 3] as [UInt64]) func damagedAtRandom(
+  @Test(arguments: ImageFixture.all, [1, 2, 3] as [UInt64]) func `damaged at random`(
     _ fixture: ImageFixture, _ seed: UInt64
   ) {
     var random = SplitMix64(seed: seed)
@@ -46,7 +47,7 @@ struct ImageDamageTests {
     return bytes
   }
 
-  @Test(arguments: [11, 12, 13] as [UInt64]) func signaturesBeforeNoise(_ seed: UInt64) {
+  @Test(arguments: [11, 12, 13] as [UInt64]) func `signatures before noise`(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for fixture in ImageFixture.all {
       for kept in [3, 8, 12, 16, 20, 24, 32] {

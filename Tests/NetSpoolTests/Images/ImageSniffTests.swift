@@ -4,14 +4,14 @@ import Testing
 
 @Suite("What an image file says of itself")
 struct ImageSniffTests {
-  @Test(arguments: ImageFixture.all) func isFormatSizeAndCompleteness(_ fixture: ImageFixture) throws {
+  @Test(arguments: ImageFixture.all) func `is format size and completeness`(_ fixture: ImageFixture) throws {
     let info = try #require(sniff(fixture.bytes))
     #expect(info.format == fixture.format)
     #expect(info.pixelSize.width == fixture.width && info.pixelSize.height == fixture.height)
     #expect(info.isComplete)
   }
 
-  @Test(arguments: ImageFixture.all) func isNotCompleteAtAnyCut(_ fixture: ImageFixture) throws {
+  @Test(arguments: ImageFixture.all) func `is not complete at any cut`(_ fixture: ImageFixture) throws {
     let whole = try #require(sniff(fixture.bytes))
     for end in fixture.bytes.indices {
       guard let cut = sniff(fixture.bytes[..<end]) else { continue }
@@ -21,7 +21,7 @@ struct ImageSniffTests {
   }
 
   /// Once the size can be read it stays: a cut-off image is told from what is no image.
-  @Test(arguments: ImageFixture.all) func isKnownFromTheHeadersOn(_ fixture: ImageFixture) throws {
+  @Test(arguments: ImageFixture.all) func `is known from the headers on`(_ fixture: ImageFixture) throws {
     let known = fixture.bytes.indices.map { sniff(fixture.bytes[..<$0]) != nil }
     let first = try #require(known.firstIndex(of: true))
     #expect(known[first...].allSatisfy { $0 })
@@ -33,7 +33,7 @@ struct ImageSniffTests {
     ImageFixture.baselineJPEG,
   ]
 
-  @Test(arguments: ImageFixture.all, junk) func isCompleteWithJunkBehind(
+  @Test(arguments: ImageFixture.all, junk) func `is complete with junk behind`(
     _ fixture: ImageFixture, _ junk: [UInt8]
   ) {
     let info = sniff(fixture.bytes + junk)
@@ -46,7 +46,7 @@ struct ImageSniffTests {
     (.avif, "image/avif"), (.heif, "image/heif"), (.bmp, "image/bmp"),
   ]
 
-  @Test func hasTheRegisteredMediaType() {
+  @Test func `has the registered media type`() {
     #expect(Self.mediaTypes.map(\.0) == ImageFormat.allCases)
     for (format, type) in Self.mediaTypes { #expect(format.mimeType == type) }
   }

@@ -80,14 +80,15 @@ struct ImageStructureTests {
     Sample("AVIF whose mdat says more", File.with(File.oneItem(["avif"])) { $0.mdatSize = 49 }.bytes),
   ]
 
-  @Test(arguments: png + jpeg + gif + webP + bmp + avif) func areImagesYetNotComplete(_ sample: Sample) throws
+  @Test(arguments: png + jpeg + gif + webP + bmp + avif) func `are images yet not complete`(_ sample: Sample)
+    throws
   {
     let info = try #require(sniff(sample.bytes))
     #expect(!info.isComplete)
   }
 
   /// Extents that take no bytes, as many as numbers can say: 2^32 items of 65,535.
-  @Test(.timeLimit(.minutes(1))) func numbersOfNothingCostNothing() throws {
+  @Test(.timeLimit(.minutes(1))) func `numbers of nothing cost nothing`() throws {
     let iloc = HEIFFile.full(
       "iloc", version: 2, join([0, 0], big(0xFFFF_FFFF, 4), [UInt8](repeating: 0xFF, count: 100_000)))
     let file = Self.ftyp + Self.meta(iloc)
@@ -95,7 +96,7 @@ struct ImageStructureTests {
   }
 
   /// Offsets, lengths and bases whose sum is over every number.
-  @Test(arguments: [0x4480, 0x8880] as [Int]) func sumsDoNotOverflow(_ widths: Int) throws {
+  @Test(arguments: [0x4480, 0x8880] as [Int]) func `sums do not overflow`(_ widths: Int) throws {
     let rest = [UInt8](repeating: 0x7F, count: 64)
     let iloc = HEIFFile.full("iloc", join(big(widths, 2), big(1, 2), big(1, 2), big(0, 2), rest))
     let file = Self.ftyp + Self.meta(iloc)
@@ -115,7 +116,7 @@ struct ImageStructureTests {
     join(big(1, 4), ascii("meta"), big(0, 8)), big(7, 4) + ascii("meta"), big(0, 4) + ascii("meta"),
   ]
 
-  @Test(arguments: boxes) func sizesOfBoxesAreNotBelieved(_ box: [UInt8]) {
+  @Test(arguments: boxes) func `sizes of boxes are not believed`(_ box: [UInt8]) {
     #expect(sniff(Self.ftyp + box) == nil)
   }
 

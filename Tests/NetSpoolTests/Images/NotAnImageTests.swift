@@ -70,7 +70,7 @@ struct NotAnImageTests {
     Sample("AVIF of no size", ImageFixture.with(ImageFixture.oneItem(["avif"])) { $0.sizes[1] = nil }.bytes),
   ]
 
-  @Test(arguments: others + damaged) func isNil(_ sample: Sample) {
+  @Test(arguments: others + damaged) func `is nil`(_ sample: Sample) {
     for end in 0...sample.bytes.count { #expect(sniff(sample.bytes[..<end]) == nil, "cut to \(end)") }
   }
 }

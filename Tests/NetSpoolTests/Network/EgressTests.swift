@@ -2,13 +2,15 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Egress: where connections may lead")
 struct EgressTests {
   /// Spellings of this machine.
   @Test(arguments: [
     "127.0.0.1", "2130706433", "0x7f000001", "0x7f.1", "127.1", "017700000001", "localhost", "[::1]",
     "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]",
-  ]) func publicOnlyIsNotThisMachine(_ host: String) async throws {
+  ]) func `public only is not this machine`(_ host: String) async throws {
     try await withEngine {
       $0.egress = .publicOnly
     } _: { engine, origin in
@@ -19,7 +21,7 @@ struct EgressTests {
     }
   }
 
-  @Test func aRuleSeesTheResolvedAddress() async throws {
+  @Test func `a rule sees the resolved address`() async throws {
     let seen = Journal<NetworkEngine.Egress.Address>()
     try await withEngine {
       $0.egress = .rule { address in
@@ -35,7 +37,7 @@ struct EgressTests {
     }
   }
 
-  @Test func aRedirectIsJudgedAnew() async throws {
+  @Test func `a redirect is judged anew`() async throws {
     let other = try ScriptedOrigin()
     let forbidden = other.port
     try await withEngine {
@@ -48,7 +50,7 @@ struct EgressTests {
     #expect(other.connectionCount == 0)
   }
 
-  @Test func anOldConnectionIsJudgedAnew() async throws {
+  @Test func `an old connection is judged anew`() async throws {
     let isOpen = Variable(true)
     try await withEngine {
       $0.egress = .rule { _ in isOpen.value }
@@ -65,7 +67,7 @@ struct EgressTests {
     }
   }
 
-  @Test func anotherEnginesConnectionIsNotUsed() async throws {
+  @Test func `another engine's connection is not used`() async throws {
     try await withEngine { engine, origin in
       origin.fallback(.text("in"))
       _ = await engine.get("/a").end()
@@ -77,7 +79,7 @@ struct EgressTests {
     }
   }
 
-  @Test func noRuleHoldsBehindAProxy() {
+  @Test func `no rule holds behind a proxy`() {
     var configuration = NetworkEngine.Configuration()
     configuration.egress = .publicOnly
     configuration.proxy = "http://127.0.0.1:3128"

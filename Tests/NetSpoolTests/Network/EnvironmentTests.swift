@@ -3,19 +3,21 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// What others may have put into the environment, in a process of its own.
 @Suite("The environment")
 struct EnvironmentTests {
-  @Test func changesNothingByItself() async {
+  @Test func `changes nothing by itself`() async {
     await #expect(processExitsWith: .success) {
       // Given proxies, and a home with a name and a password for every host
       let proxy = try ScriptedOrigin()
       proxy.fallback(.text("by proxy"))
       let home = try TestFolder()
-      try home.add(".netrc", Array("default login anna password s3cret\n".utf8))
-      try home.add(".curlrc", Array("header = \"X-Injected: yes\"\nproxy = \(proxy.url(""))\n".utf8))
+      try home.write(".netrc", Array("default login anna password s3cret\n".utf8))
+      try home.write(".curlrc", Array("header = \"X-Injected: yes\"\nproxy = \(proxy.url(""))\n".utf8))
       setVariable("HOME", home.path)
-      setVariable("NETRC", home.path(".netrc"))
+      setVariable("NETRC", home[".netrc"])
       for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY"] {
         setVariable(name, proxy.url(""))
       }
@@ -29,7 +31,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test(.needsNginx) func makesNobodyTrusted() async {
+  @Test(.needsNginx) func `makes nobody trusted`() async {
     await #expect(processExitsWith: .success) {
       let server = try NginxServer.shared()
       for name in ["CURL_CA_BUNDLE", "SSL_CERT_FILE"] { setVariable(name, server.certificates.authority) }
@@ -42,7 +44,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test func namesTheProxyWhenItIsAsked() async {
+  @Test func `names the proxy when it is asked`() async {
     await #expect(processExitsWith: .success) {
       let proxy = try ScriptedOrigin()
       proxy.fallback(.text("by proxy"))

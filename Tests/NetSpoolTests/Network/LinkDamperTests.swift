@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct LinkDamperTests {
   private static let up = LinkState(families: [.ipv4], interface: "eth0")
@@ -9,14 +10,14 @@ import Testing
 
   private var damper = LinkDamper()
 
-  @Test(arguments: [LinkState.unrouted, LinkDamperTests.up]) mutating func theFirstStateCountsAtOnce(
+  @Test(arguments: [LinkState.unrouted, LinkDamperTests.up]) mutating func `the first state counts at once`(
     state: LinkState
   ) {
     damper.observe(state, now: 0)
     #expect(damper.settled == state && damper.deadline == nil)
   }
 
-  @Test mutating func aLossCountsAtOnceAndAReturnWhenItHasHeld() {
+  @Test mutating func `a loss counts at once and a return when it has held`() {
     damper.observe(Self.up, now: 0)
     damper.observe(.unrouted, now: 10)
     #expect(damper.settled == .unrouted)
@@ -28,7 +29,7 @@ import Testing
     #expect(damper.settled == Self.up && damper.deadline == nil)
   }
 
-  @Test mutating func aLossWhileItIsHeldBackStartsOver() {
+  @Test mutating func `a loss while it is held back starts over`() {
     damper.observe(.unrouted, now: 0)
     damper.observe(Self.up, now: 10)
     damper.observe(.unrouted, now: 20)
@@ -37,7 +38,7 @@ import Testing
     #expect(damper.settled == .unrouted)
   }
 
-  @Test mutating func anotherRouteWhileItIsHeldBackDoesNotHoldItLonger() {
+  @Test mutating func `another route while it is held back does not hold it longer`() {
     damper.observe(.unrouted, now: 0)
     damper.observe(Self.up, now: 10)
     damper.observe(Self.other, now: Self.second)
@@ -46,13 +47,13 @@ import Testing
     #expect(damper.settled == Self.other)
   }
 
-  @Test mutating func anotherRouteCountsAtOnceWhenOneCounted() {
+  @Test mutating func `another route counts at once when one counted`() {
     damper.observe(Self.up, now: 0)
     damper.observe(Self.other, now: 1)
     #expect(damper.settled == Self.other)
   }
 
-  @Test mutating func eachLossDoublesTheWhileUntilAMinuteWithoutOne() {
+  @Test mutating func `each loss doubles the while until a minute without one`() {
     damper.observe(Self.up, now: 0)
     var now: Int64 = 0
     var holds: [Int64] = []
@@ -70,7 +71,7 @@ import Testing
     #expect(damper.deadline == now + 1 + Self.second)
   }
 
-  @Test mutating func tenMinutesOfFlappingAreOneChange() {
+  @Test mutating func `ten minutes of flapping are one change`() {
     damper.observe(Self.up, now: 0)
     var changes = 0
     var before = damper.settled
@@ -83,7 +84,9 @@ import Testing
     #expect(changes == 1 && damper.settled == .unrouted)
   }
 
-  @Test(arguments: 0..<30 as Range<UInt64>) mutating func whatCountsIsNeverMoreThanIsThere(seed: UInt64) {
+  @Test(arguments: 0..<30 as Range<UInt64>) mutating func `what counts is never more than is there`(
+    seed: UInt64
+  ) {
     var random = SplitMix64(seed: seed)
     var (now, upSince): (Int64, Int64?) = (0, nil)
     var latest = LinkState.unrouted

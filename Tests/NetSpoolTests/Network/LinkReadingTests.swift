@@ -4,11 +4,11 @@ import Testing
 @testable import NetSpool
 
 @Suite struct LinkReadingTests {
-  @Test func theKernelTellsTheSameTwice() throws {
+  @Test func `the kernel tells the same twice`() throws {
     #expect(LinkReading.now() == LinkReading.now())
   }
 
-  @Test func aMonitorOnALoopKnowsAtOnceAndClosesEmpty() throws {
+  @Test func `a monitor on a loop knows at once and closes empty`() throws {
     let mailbox = Mailbox<Int>()
     let fixture = try LoopFixture(mailbox)
     let monitor = LinkMonitor(on: fixture.loop) { _ in }
@@ -17,7 +17,7 @@ import Testing
     _ = fixture.run(until: { _ in true }) { monitor.close() }
   }
 
-  @Test func whereNoSocketIsToBeHadEverythingCountsAsRouted() async {
+  @Test func `where no socket is to be had everything counts as routed`() async {
     await #expect(processExitsWith: .success) {
       let mailbox = Mailbox<Int>()
       let loop = try EventLoop(mailbox: mailbox)

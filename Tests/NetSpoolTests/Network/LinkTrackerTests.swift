@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct LinkTrackerTests {
   private static let link = NetlinkMessage.Content.link(NetlinkLink(2, "eth0"))
@@ -19,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func itAsksForLinksThenAddressesThenRoutesAndKnowsThen() {
+  @Test func `it asks for links then addresses then routes and knows then`() {
     var tracker = LinkTracker()
     #expect(tracker.state == nil)
     readOut(&tracker, [Self.link, Self.address, Self.route])
@@ -27,7 +28,7 @@ import Testing
     #expect(!tracker.isReading && !tracker.wantsReading)
   }
 
-  @Test func changesCountAlsoWhileItReads() {
+  @Test func `changes count also while it reads`() {
     var tracker = LinkTracker()
     readOut(&tracker, [Self.link, Self.address, Self.route])
     let question = tracker.read()
@@ -39,7 +40,7 @@ import Testing
     #expect(tracker.state?.isRouted == true)
   }
 
-  @Test func aReadingThatWasDisturbedIsRepeated() {
+  @Test func `a reading that was disturbed is repeated`() {
     var tracker = LinkTracker()
     let question = tracker.read()
     _ = tracker.take(
@@ -47,7 +48,7 @@ import Testing
     #expect(tracker.wantsReading)
   }
 
-  @Test func afterALossEverythingIsReadAgainAndTheOldCountsMeanwhile() {
+  @Test func `after a loss everything is read again and the old counts meanwhile`() {
     var tracker = LinkTracker()
     readOut(&tracker, [Self.link, Self.address, Self.route])
     tracker.overran()
@@ -56,21 +57,21 @@ import Testing
     #expect(tracker.isReading && tracker.state?.isRouted == true)
   }
 
-  @Test func aKernelThatRefusesLeavesEverythingRouted() {
+  @Test func `a kernel that refuses leaves everything routed`() {
     var tracker = LinkTracker()
     let question = tracker.read()
     #expect(tracker.take(NetlinkMessage(.refused(1), sequence: question.sequence)) == nil)
     #expect(tracker.state == .assumed && !tracker.wantsReading)
   }
 
-  @Test func aBusyKernelIsAskedLater() {
+  @Test func `a busy kernel is asked later`() {
     var tracker = LinkTracker()
     let question = tracker.read()
     _ = tracker.take(NetlinkMessage(.refused(16), sequence: question.sequence))
     #expect(tracker.state == nil && tracker.wantsReading && !tracker.isReading)
   }
 
-  @Test(arguments: 0..<60 as Range<UInt64>) func whateverHappensItComesToKnowTheTruth(seed: UInt64) {
+  @Test(arguments: 0..<60 as Range<UInt64>) func `whatever happens it comes to know the truth`(seed: UInt64) {
     var kernel = SimulatedKernel(seed: seed)
     var random = SplitMix64(seed: seed &+ 1_000_000)
     var tracker = LinkTracker()

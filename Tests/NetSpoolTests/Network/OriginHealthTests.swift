@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct OriginHealthTests {
   private static let second: Int64 = 1_000_000
@@ -42,7 +43,7 @@ import Testing
       ([.refused, .unavailable], .degraded, false),
       ([.refused, .unavailable, .answered], .reachable, false),
     ] as [([OriginEvidence], OriginHealth.State, Bool)])
-  mutating func attemptsMakeItsHealth(
+  mutating func `attempts make its health`(
     _ evidence: [OriginEvidence], _ state: OriginHealth.State, _ wantsProbe: Bool
   ) {
     for (index, one) in evidence.enumerated() { health.note(one, now: Int64(index) * 1_000) }
@@ -50,13 +51,13 @@ import Testing
     #expect(health.wantsProbe == wantsProbe)
   }
 
-  @Test mutating func anAnswerLongAgoIsNone() {
+  @Test mutating func `an answer long ago is none`() {
     note(.answered)
     note(.refused, from: OriginHealth.recent + 1)
     #expect(health.state == .down)
   }
 
-  @Test mutating func oneFailureAmongManyIsNothing() {
+  @Test mutating func `one failure among many is nothing`() {
     for index in 0..<16 as Range<Int64> { health.note(.answered, now: index) }
     note(.unavailable, .answered, from: 100)
     #expect(health.state == .reachable)
@@ -64,7 +65,7 @@ import Testing
     #expect(health.state == .degraded)
   }
 
-  @Test mutating func aDegradedOriginIsWellAfterEnoughAnswersOrAQuietWhile() {
+  @Test mutating func `a degraded origin is well after enough answers or a quiet while`() {
     note(.unavailable)
     for index in 1..<7 as Range<Int64> { health.note(.answered, now: index) }
     #expect(health.state == .degraded)
@@ -76,7 +77,9 @@ import Testing
     #expect(health.state == .reachable)
   }
 
-  @Test(arguments: 0..<40 as Range<UInt64>) mutating func itIsNeverStuckAndNeverDownForNothing(seed: UInt64) {
+  @Test(arguments: 0..<40 as Range<UInt64>) mutating func `it is never stuck and never down for nothing`(
+    seed: UInt64
+  ) {
     var random = SplitMix64(seed: seed)
     var now: Int64 = 0
     var failuresInARow = 0
@@ -109,7 +112,9 @@ import Testing
       (.sinkFailed, "stream 0", nil), (.uploadSourceFailed, nil, nil), (.offline, nil, nil),
       (.tooManyOpenFiles, nil, nil),
     ] as [(NetworkError.Code, String?, OriginEvidence?)])
-  func failuresAreEvidenceOrNot(_ code: NetworkError.Code, _ reason: String?, _ evidence: OriginEvidence?) {
+  func `failures are evidence or not`(
+    _ code: NetworkError.Code, _ reason: String?, _ evidence: OriginEvidence?
+  ) {
     #expect(OriginEvidence(status: nil, failure: NetworkError(code, reason: reason)) == evidence)
   }
 
@@ -117,13 +122,13 @@ import Testing
     (200, OriginEvidence.answered), (404, .answered), (500, .answered), (501, .answered), (502, .unavailable),
     (503, .unavailable), (504, .unavailable), (505, .answered), (429, .answered),
   ])
-  func statusesAreEvidence(_ status: Int, _ evidence: OriginEvidence) {
+  func `statuses are evidence`(_ status: Int, _ evidence: OriginEvidence) {
     #expect(OriginEvidence(status: status, failure: nil) == evidence)
     #expect(
       OriginEvidence(status: status, failure: NetworkError(.bodyTruncated, sendState: .answered)) == evidence)
   }
 
-  @Test func looksComeLessOftenWithEachThatFailed() {
+  @Test func `looks come less often with each that failed`() {
     var backoff = ProbeBackoff()
     var delays: [Double] = []
     for _ in 0..<8 {
@@ -145,7 +150,7 @@ import Testing
       (.unrouted, false, .some(.reachable), .reachable), (.unrouted, false, .some(.down), .originDown),
       (.assumed, true, .some(.degraded), .degraded), (.assumed, true, nil, .reachable),
     ] as [(LinkState, Bool, OriginHealth.State?, NetworkEngine.Reachability)])
-  func linkAndHealthTogether(
+  func `link and health together`(
     _ link: LinkState, _ needsRoute: Bool, _ health: OriginHealth.State?,
     _ expected: NetworkEngine.Reachability
   ) {

@@ -1,6 +1,8 @@
 import NetSpool
 import Testing
 
+@testable import TestSupport
+
 @Suite("A proxy that does not do what it should", .ownThreads)
 struct ProxyFaultTests {
   /// What it answers to CONNECT before it closes, and what is said of it.
@@ -24,11 +26,11 @@ struct ProxyFaultTests {
     Row(name: "half a head", answer: "HTTP/1.1 200 OK\r\nX-A: b", reason: "response"),
   ]
 
-  @Test(arguments: rows) func isToBlame(_ row: Row) async throws {
+  @Test(arguments: rows) func `is to blame`(_ row: Row) async throws {
     // In a slot before the proxy begins to wait.
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
-      let played = Task { try await onOwnThread { try Self.serveOne(listening, row.answer) } }
+      let played = Task { try await blocking { try Self.serveOne(listening, row.answer) } }
       try await withWire {
         $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
           .authenticated(user: "anna", password: "pr0xy")
@@ -47,12 +49,12 @@ struct ProxyFaultTests {
   }
 
   /// Bytes behind the head are the tunnel's, and no TLS.
-  @Test func whatItPutsIntoTheTunnelIsNotTLS() async throws {
+  @Test func `what it puts into the tunnel is not TLS`() async throws {
     // In a slot before the proxy begins to wait.
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
       let answer = "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-      let played = Task { try await onOwnThread { try Self.serveOne(listening, answer) } }
+      let played = Task { try await blocking { try Self.serveOne(listening, answer) } }
       try await withWire {
         $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
       } _: { wire in
@@ -63,7 +65,7 @@ struct ProxyFaultTests {
     }
   }
 
-  @Test func itsSilenceEndsWithTheLimitForConnecting() async throws {
+  @Test func `its silence ends with the limit for connecting`() async throws {
     let listening = try LocalSocket.listening()
     try await withWire {
       $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Proxies")
 struct ProxyTests {
-  @Test func getsTheWholeURLAndNothingElseDoes() async throws {
+  @Test func `gets the whole URL and nothing else does`() async throws {
     let proxy = try ScriptedOrigin()
     proxy.fallback(.text("by proxy"))
     try await withQueue { queue in
@@ -23,7 +23,7 @@ struct ProxyTests {
     }
   }
 
-  @Test func aRefusalIsTheProxys() async throws {
+  @Test func `a refusal is the proxy's`() async throws {
     let proxy = try ScriptedOrigin()
     proxy.fallback(Answer.text("who?", status: 407).header("Proxy-Authenticate", "Basic realm=p"))
     try await withQueue { queue in
@@ -37,7 +37,7 @@ struct ProxyTests {
     }
   }
 
-  @Test func oneThatIsNotThereIsAProxyFailure() async throws {
+  @Test func `one that is not there is a proxy failure`() async throws {
     let proxy = try ScriptedOrigin(starts: false)
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()
@@ -49,7 +49,7 @@ struct ProxyTests {
     }
   }
 
-  @Test func credentialsOfTheProxyStayWithIt() async throws {
+  @Test func `credentials of the proxy stay with it`() async throws {
     try await withEngine {
       $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:1").authenticated(user: "anna", password: "S3CR3T")
         .except("127.0.0.1")
@@ -62,7 +62,7 @@ struct ProxyTests {
   }
 
   @Test(arguments: ["socks4://p", "ftp://p", "http://p/path", "http://"])
-  func anotherKindIsRefused(_ url: String) {
+  func `another kind is refused`(_ url: String) {
     var configuration = NetworkEngine.Configuration()
     configuration.proxy = NetworkEngine.Proxy(url)
     #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }

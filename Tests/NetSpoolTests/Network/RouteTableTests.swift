@@ -27,7 +27,7 @@ import Testing
 
   private var table = RouteTableTests.machine()
 
-  @Test mutating func withoutARouteThereIsNone() {
+  @Test mutating func `without a route there is none`() {
     #expect(!table.state.isRouted)
     _ = table.apply(.route([Self.way(2)], replaces: false))
     #expect(table.state == LinkState(families: [.ipv4], interface: "enp1s0"))
@@ -35,13 +35,13 @@ import Testing
     #expect(table.state == .unrouted)
   }
 
-  @Test mutating func aRouteOverTheLoopbackLeadsNowhere() {
+  @Test mutating func `a route over the loopback leads nowhere`() {
     _ = table.apply(.address(Self.address(.ipv4, 9, 1)))
     _ = table.apply(.route([Self.way(1)], replaces: false))
     #expect(!table.state.isRouted)
   }
 
-  @Test mutating func aFamilyWithoutAnAddressIsNotRouted() {
+  @Test mutating func `a family without an address is not routed`() {
     _ = table.apply(.route([Self.way(2, .ipv6)], replaces: false))
     #expect(!table.state.isRouted)
     _ = table.apply(.address(Self.address(.ipv6, 1, 1)))  // on any link, the loopback's own included
@@ -50,13 +50,13 @@ import Testing
     #expect(!table.state.isRouted)
   }
 
-  @Test mutating func aRouteToSomePlaceCountsAsWell() {
+  @Test mutating func `a route to some place counts as well`() {
     let place = NetlinkRoute(IPPrefix(.ipv4, high: 10 << 56, length: 8), interface: 2)
     _ = table.apply(.route([place], replaces: false))
     #expect(table.state.isRouted)
   }
 
-  @Test mutating func aCableThatIsPulledAndPutBackKeepsItsRoutes() {
+  @Test mutating func `a cable that is pulled and put back keeps its routes`() {
     _ = table.apply(.route([Self.way(2)], replaces: false))
     var pulled = NetlinkLink(2, "enp1s0")
     pulled.isRunning = false
@@ -66,7 +66,7 @@ import Testing
     #expect(table.state.isRouted)
   }
 
-  @Test mutating func aLinkThatIsSwitchedOffLosesItsRoutes() {
+  @Test mutating func `a link that is switched off loses its routes`() {
     _ = table.apply(.route([Self.way(2)], replaces: false))
     var off = NetlinkLink(2, "enp1s0")
     (off.isUp, off.isRunning) = (false, false)
@@ -75,14 +75,14 @@ import Testing
     #expect(!table.state.isRouted)
   }
 
-  @Test mutating func aLinkThatGoesTakesEverythingAlong() {
+  @Test mutating func `a link that goes takes everything along`() {
     _ = table.apply(.route([Self.way(2)], replaces: false))
     #expect(table.apply(.linkGone(index: 2)) == true)
     #expect(table.apply(.linkGone(index: 2)) == false)
     #expect(!table.state.isRouted)
   }
 
-  @Test mutating func theDefaultRouteOfLeastWeightNamesTheLink() {
+  @Test mutating func `the default route of least weight names the link`() {
     let near = NetlinkRoute(IPPrefix(.ipv4, high: 10 << 56, length: 8), interface: 2)
     _ = table.apply(.route([near], replaces: false))
     _ = table.apply(.route([Self.way(4, metric: 700)], replaces: false))
@@ -97,14 +97,14 @@ import Testing
     ("eth0", false), ("wlan0", false), ("wwan0", true), ("wwp0s20f0u6", true), ("ppp0", true),
     ("rmnet_data0", true), ("br0", false), ("wg0", false),
   ])
-  func namesTellTheKind(_ name: String, _ isCellular: Bool) {
+  func `names tell the kind`(_ name: String, _ isCellular: Bool) {
     var table = Self.machine()
     _ = table.apply(.link(NetlinkLink(9, name)))
     _ = table.apply(.route([Self.way(9)], replaces: false))
     #expect(table.state.kind == (isCellular ? .cellular : .local))
   }
 
-  @Test mutating func aReplacedRouteIsGoneWithoutAWord() {
+  @Test mutating func `a replaced route is gone without a word`() {
     _ = table.apply(.route([Self.way(4)], replaces: false))
     _ = table.apply(.route([Self.way(2)], replaces: true))
     #expect(table.state.interface == "enp1s0")
@@ -112,7 +112,7 @@ import Testing
     #expect(!table.state.isRouted)
   }
 
-  @Test mutating func aRoutersTableCostsBoundedMemory() {
+  @Test mutating func `a router's table costs bounded memory`() {
     var asked = false
     for number in 0..<5_000 as Range<UInt64> {
       let place = NetlinkRoute(IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)

@@ -1,4 +1,5 @@
 @testable import NetSpool
+@testable import TestSupport
 
 /// A kernel's tables, its messages about them, and its bad habits: it flushes the routes of a link that is switched
 /// off without a word, answers questions in pieces while things change, and loses messages when nobody reads.

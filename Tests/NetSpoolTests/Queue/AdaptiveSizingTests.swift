@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The adaptive width against simulated origins, compared with the best fixed width for each.
 @Suite struct AdaptiveSizingTests {
@@ -58,8 +59,8 @@ import Testing
         description: "100 a second in bursts of 20", serviceSeconds: 0.05, ratePerSecond: 100, burst: 20)),
   ]
 
-  @Test(arguments: cases, [1, 2] as [UInt64])
-  func comesWithinATenthOfTheBestFixedWidth(_ test: Case, _ seed: UInt64) throws {
+  @Test(arguments: cases, LongRun.isOn ? [1, 2, 3, 4] : [1] as [UInt64])
+  func `comes within a tenth of the best fixed width`(_ test: Case, _ seed: UInt64) throws {
     // Given what fixed widths reach.
     let fixed = try #require(Self.fixed[test.origin.description])
     let best = fixed.best
@@ -81,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: cases.filter { $0.origin.ratePerSecond == nil }, [3] as [UInt64])
-  func anOpenLoadUnderTheOriginsLimitIsServedAtOnce(_ test: Case, _ seed: UInt64) throws {
+  func `an open load under the origin's limit is served at once`(_ test: Case, _ seed: UInt64) throws {
     // Given arrivals at six tenths of what the best fixed width takes.
     let best = try #require(Self.fixed[test.origin.description]).best
     let arrivals = 0.6 * best.rate
@@ -94,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2] as [UInt64])
-  func afterAnOutageItIsBackInSeconds(_ seed: UInt64) {
+  func `after an outage it is back in seconds`(_ seed: UInt64) {
     var simulation = SizingSimulation(SimulatedOrigin(description: "fails", serviceSeconds: 0.1), seed: seed)
     simulation.run(seconds: 3)
     let before = simulation.rate(after: 2)
@@ -109,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2] as [UInt64])
-  func aStormOfRefusalsIsShortAndForgotten(_ seed: UInt64) {
+  func `a storm of refusals is short and forgotten`(_ seed: UInt64) {
     var simulation = SizingSimulation(SimulatedOrigin(description: "storm", serviceSeconds: 0.02), seed: seed)
     simulation.run(seconds: 2)
     // When the origin takes two at once for five seconds.
@@ -124,14 +125,14 @@ import Testing
     #expect(simulation.limit >= 16, "seed \(seed)")
   }
 
-  @Test func whatFailsAnyhowDoesNotNarrowForEver() {
+  @Test func `what fails anyhow does not narrow for ever`() {
     var simulation = SizingSimulation(
       SimulatedOrigin(description: "three in ten fail", serviceSeconds: 0.05, failurePercent: 30), seed: 1)
     simulation.run(seconds: 60, answersMax: 8_000)
     #expect(simulation.rate(after: simulation.seconds / 2) >= 100)
   }
 
-  @Test func aCrowdedOriginIsNotFloodedAsTimeGoesBy() {
+  @Test func `a crowded origin is not flooded as time goes by`() {
     var simulation = SizingSimulation(Self.cases[2].origin)
     for _ in 0..<4 {
       simulation.run(seconds: 60)
@@ -139,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func anUnchangingLimitIsTriedMoreAndMoreRarely() {
+  @Test func `an unchanging limit is tried more and more rarely`() {
     var simulation = SizingSimulation(
       SimulatedOrigin(description: "refuses above 20", serviceSeconds: 0.05, inFlightMax: 20))
     simulation.run(seconds: 10)
@@ -149,7 +150,7 @@ import Testing
     #expect(simulation.answers > 14_000)
   }
 
-  @Test func anOriginThatBecameWiderIsFollowed() {
+  @Test func `an origin that became wider is followed`() {
     var simulation = SizingSimulation(
       SimulatedOrigin(description: "refuses above 10", serviceSeconds: 0.05, inFlightMax: 10))
     simulation.run(seconds: 20)

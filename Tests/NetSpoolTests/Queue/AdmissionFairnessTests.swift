@@ -23,20 +23,20 @@ import Testing
     [.high, .urgent],
     [.normal, .high, .urgent],
   ])
-  func lowKeepsFivePercentUnderAnyFlood(_ flood: [NetworkRequest.Priority]) {
+  func `low keeps five percent under any flood`(_ flood: [NetworkRequest.Priority]) {
     let shares = shares([.low] + flood, turns: 4_000)
     #expect(shares.values.reduce(0, +) == 4_000)
     #expect(shares[.low, default: 0] >= 200)
   }
 
-  @Test func classesShareByWeight() {
+  @Test func `classes share by weight`() {
     let shares = shares([.low, .normal, .high, .urgent], turns: 3_700)
     let expected: [NetworkRequest.Priority: Int] = [.urgent: 2_000, .high: 1_000, .normal: 500, .low: 200]
     for (priority, count) in expected { #expect(abs(shares[priority, default: 0] - count) <= 2) }
   }
 
   @Test(arguments: [[NetworkRequest.Priority.low], [.normal], [.high], [.low, .normal, .high]])
-  func anUrgentArrivalGoesFirstAtAnyMoment(_ flood: [NetworkRequest.Priority]) {
+  func `an urgent arrival goes first at any moment`(_ flood: [NetworkRequest.Priority]) {
     for turns in 0..<60 {
       var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
       let origin = queue.addOrigin(limit: 1)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func urgentArrivalsGoFirstAgainAndAgainWhenTheyLeaveRoomForOthers() {
+  @Test func `urgent arrivals go first again and again when they leave room for others`() {
     var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let origin = queue.addOrigin(limit: 1)
     for _ in 0..<1_000 { _ = queue.enqueue(.low, origin: origin, priority: .low) }
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func aLongIdleClassDoesNotTakeOverWhenItComesBack() {
+  @Test func `a long idle class does not take over when it comes back`() {
     var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let origin = queue.addOrigin(limit: 1)
     for _ in 0..<2_000 { _ = queue.enqueue(.high, origin: origin, priority: .high) }
@@ -77,7 +77,7 @@ import Testing
     #expect((15...25).contains(low))
   }
 
-  @Test func aLowArrivalWaitsForUrgentWorkButNotLong() {
+  @Test func `a low arrival waits for urgent work but not long`() {
     var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let origin = queue.addOrigin(limit: 1)
     for _ in 0..<200 { _ = queue.enqueue(.urgent, origin: origin, priority: .urgent) }
@@ -91,7 +91,7 @@ import Testing
     #expect((8...10).contains(before))
   }
 
-  @Test func aClassWhoseOriginsWereHeldIsOwedOneTurnNotAllOfThem() {
+  @Test func `a class whose origins were held is owed one turn not all of them`() {
     var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let held = queue.addOrigin(limit: 0)
     let open = queue.addOrigin(limit: 1)
@@ -108,7 +108,7 @@ import Testing
     #expect((10...12).contains(low))
   }
 
-  @Test func aLowElementOfACrowdedOriginIsNotStarvedByHighOnesOfBusierOrigins() {
+  @Test func `a low element of a crowded origin is not starved by high ones of busier origins`() {
     // Given a narrow origin with a high flood and one low element, beside a wide one with a high flood.
     var queue = AdmissionQueue<Int>()
     let narrow = queue.addOrigin(limit: 1)

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The queue as one would write it without caring for speed.
 private struct NaiveQueue {
@@ -202,7 +203,7 @@ private struct Comparison {
 
 @Suite struct AdmissionModelTests {
   @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
-  func theQueueBehavesLikeANaiveOne(_ seed: UInt64) {
+  func `the queue behaves like a naive one`(_ seed: UInt64) {
     var comparison = Comparison(generator: SplitMix64(seed: seed))
     for _ in 0..<4 { comparison.addOrigin() }
     for step in 0..<12_000 {

@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test mutating func anUnresolvedOriginRunsOneElementUntilItIsResolved() {
+  @Test mutating func `an unresolved origin runs one element until it is resolved`() {
     let origin = addUnresolved(1, elements: 10)[0]
     #expect(admitAll(&queue) == [0])
     queue.markResolved(origin)
@@ -23,7 +23,7 @@ import Testing
     #expect(admitAll(&queue) == [6])
   }
 
-  @Test mutating func sixteenUnresolvedOriginsRunAtOnce() {
+  @Test mutating func `sixteen unresolved origins run at once`() {
     let origins = addUnresolved(40, elements: 3)
     #expect(admitAll(&queue).count == 16)
     #expect(origins.prefix(16).allSatisfy { queue.running(at: $0) == 1 })
@@ -37,7 +37,7 @@ import Testing
     #expect(queue.running(at: origins[17]) == 1)
   }
 
-  @Test mutating func aResolvedOriginIsNotHeldUpByDeadNames() {
+  @Test mutating func `a resolved origin is not held up by dead names`() {
     _ = addUnresolved(16, elements: 3)
     _ = admitAll(&queue)
     let alive = queue.addOrigin(limit: 2)
@@ -45,7 +45,7 @@ import Testing
     #expect(admitAll(&queue) == [100, 101])
   }
 
-  @Test mutating func resolvedAndUnresolvedOriginsTakeTurns() {
+  @Test mutating func `resolved and unresolved origins take turns`() {
     queue.maximumConcurrent = 1
     let unresolved = addUnresolved(2, elements: 2)
     let resolved = queue.addOrigin(limit: 6)
@@ -58,7 +58,7 @@ import Testing
     #expect(order == [unresolved[0], unresolved[1], resolved, unresolved[0], unresolved[1], resolved])
   }
 
-  @Test mutating func anOriginResolvedBeforeItRanUsesItsWholeLimit() {
+  @Test mutating func `an origin resolved before it ran uses its whole limit`() {
     let origins = addUnresolved(20, elements: 8)
     _ = admitAll(&queue)
     queue.markResolved(origins[19])

@@ -12,19 +12,19 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
 @Suite struct AdmissionQueueTests {
   var queue = AdmissionQueue<Int>()
 
-  @Test mutating func anEmptyQueueAdmitsNothing() {
+  @Test mutating func `an empty queue admits nothing`() {
     #expect(queue.next() == nil)
     #expect(queue.count == 0 && queue.running == 0)
   }
 
-  @Test mutating func elementsOfOneOriginAndClassLeaveInTheOrderTheyCame() {
+  @Test mutating func `elements of one origin and class leave in the order they came`() {
     let origin = queue.addOrigin(limit: 100)
     for element in 0..<50 { _ = queue.enqueue(element, origin: origin, priority: .normal) }
     #expect(admitAll(&queue) == Array(0..<50))
     #expect(queue.count == 0 && queue.running == 50 && queue.running(at: origin) == 50)
   }
 
-  @Test mutating func anElementPutAtTheFrontLeavesFirst() {
+  @Test mutating func `an element put at the front leaves first`() {
     let origin = queue.addOrigin(limit: 100)
     _ = queue.enqueue(1, origin: origin, priority: .normal)
     _ = queue.enqueue(2, origin: origin, priority: .normal)
@@ -32,7 +32,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     #expect(admitAll(&queue) == [0, 1, 2])
   }
 
-  @Test mutating func noOriginRunsMoreThanItsLimit() {
+  @Test mutating func `no origin runs more than its limit`() {
     let narrow = queue.addOrigin(limit: 2)
     let wide = queue.addOrigin(limit: 5)
     for element in 0..<20 {
@@ -45,7 +45,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     #expect(queue.next() == nil)
   }
 
-  @Test mutating func theTotalLimitHoldsAndMayChangeWhileRunning() {
+  @Test mutating func `the total limit holds and may change while running`() {
     queue.maximumConcurrent = 3
     let origin = queue.addOrigin(limit: 100)
     for element in 0..<20 { _ = queue.enqueue(element, origin: origin, priority: .normal) }
@@ -59,7 +59,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     #expect(admitAll(&queue).count == 1)
   }
 
-  @Test mutating func aChangedOriginLimitAppliesAtOnce() {
+  @Test mutating func `a changed origin limit applies at once`() {
     let origin = queue.addOrigin(limit: 0)
     for element in 0..<20 { _ = queue.enqueue(element, origin: origin, priority: .normal) }
     #expect(queue.next() == nil)
@@ -74,7 +74,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     #expect(queue.limit(of: origin) == 2)
   }
 
-  @Test mutating func aSuspendedQueueAdmitsNothingAndForgetsNothing() {
+  @Test mutating func `a suspended queue admits nothing and forgets nothing`() {
     let origin = queue.addOrigin(limit: 6)
     _ = queue.enqueue(1, origin: origin, priority: .urgent)
     queue.isSuspended = true
@@ -83,7 +83,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     #expect(admitAll(&queue) == [1])
   }
 
-  @Test mutating func originsOfOneClassTakeTurns() {
+  @Test mutating func `origins of one class take turns`() {
     queue.maximumConcurrent = 1
     let origins = (0..<3).map { _ in queue.addOrigin(limit: 6) }
     for origin in origins {
@@ -97,7 +97,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     #expect(order == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
   }
 
-  @Test mutating func aSingleElementIsNotBuriedUnderAnotherOriginsMillion() {
+  @Test mutating func `a single element is not buried under another origin's million`() {
     queue.maximumConcurrent = 4
     let bulk = queue.addOrigin(limit: 4)
     let small = queue.addOrigin(limit: 4)
@@ -108,7 +108,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     #expect(queue.next()?.element == -1)
   }
 
-  @Test mutating func anOriginIsRemovedOnlyWhenEmptyAndItsNumberIsReused() {
+  @Test mutating func `an origin is removed only when empty and its number is reused`() {
     let origin = queue.addOrigin(limit: 1)
     let ticket = queue.enqueue(1, origin: origin, priority: .low)
     #expect(queue.removeOrigin(origin) == false)
@@ -122,7 +122,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     #expect(queue.remove(ticket) == nil)
   }
 
-  @Test mutating func visitingGoesByOriginThenUrgencyThenAge() {
+  @Test mutating func `visiting goes by origin then urgency then age`() {
     let a = queue.addOrigin(limit: 1)
     let b = queue.addOrigin(limit: 1)
     _ = queue.enqueue(4, origin: b, priority: .normal)

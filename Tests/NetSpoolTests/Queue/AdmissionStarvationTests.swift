@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Nobody waits for ever: not an origin beside a flooded one, not a class beside more urgent ones.
 @Suite struct AdmissionStarvationTests {
@@ -47,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func aFloodToOneOriginHoldsUpAnotherByOneTurnOfEach(_ seed: UInt64) {
+  func `a flood to one origin holds up another by one turn of each`(_ seed: UInt64) {
     // Given a flood to the first origin, and some work at eleven others.
     var traffic = Traffic(origins: 13, seed: seed)
     for _ in 0..<5_000 { traffic.arrive(at: 0, .normal) }
@@ -63,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func originsOfOneClassGetEqualSharesHoweverMuchWaits(_ seed: UInt64) {
+  func `origins of one class get equal shares however much waits`(_ seed: UInt64) {
     var traffic = Traffic(origins: 10, seed: seed)
     for origin in 0..<10 {
       for _ in 0..<(400 + (origin == 0 ? 10_000 : 0)) { traffic.arrive(origin, at: origin, .high) }
@@ -75,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: NetworkRequest.Priority.allCases, 1...5 as ClosedRange<UInt64>)
-  func noClassWaitsForEverWhateverArrives(_ priority: NetworkRequest.Priority, _ seed: UInt64) {
+  func `no class waits for ever whatever arrives`(_ priority: NetworkRequest.Priority, _ seed: UInt64) {
     // Given more arrivals of every class, at every origin, than can ever be admitted.
     var traffic = Traffic(origins: 8, seed: seed)
     func flood(_ traffic: inout Traffic) {
@@ -98,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: 1...5 as ClosedRange<UInt64>)
-  func oneByOneUrgentOnesDoNotStarveTheRest(_ seed: UInt64) {
+  func `one by one urgent ones do not starve the rest`(_ seed: UInt64) {
     var traffic = Traffic(origins: 4, seed: seed)
     traffic.arrive(1, at: 0, .low)
     let waited = traffic.wait(for: 1) { traffic in

@@ -5,7 +5,7 @@ import Testing
 @Suite struct AdmissionTicketTests {
   var queue = AdmissionQueue<Int>(maximumConcurrent: 1)
 
-  @Test mutating func aRemovedElementIsHandedBackOnceAndNeverAdmitted() {
+  @Test mutating func `a removed element is handed back once and never admitted`() {
     let origin = queue.addOrigin(limit: 6)
     let tickets = (0..<3).map { queue.enqueue($0, origin: origin, priority: .normal) }
     #expect(queue.remove(tickets[1]) == 1)
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2])
-  mutating func removingTheFirstMiddleAndLastKeepsTheOthersInOrder(_ victim: Int) {
+  mutating func `removing the first middle and last keeps the others in order`(_ victim: Int) {
     let origin = queue.addOrigin(limit: 6)
     let tickets = (0..<3).map { queue.enqueue($0, origin: origin, priority: .normal) }
     queue.remove(tickets[victim])
@@ -25,7 +25,7 @@ import Testing
     #expect(admitAll(&queue) == (0...3).filter { $0 != victim })
   }
 
-  @Test mutating func theTicketOfAnAdmittedElementIsStale() {
+  @Test mutating func `the ticket of an admitted element is stale`() {
     let origin = queue.addOrigin(limit: 6)
     let ticket = queue.enqueue(7, origin: origin, priority: .normal)
     #expect(queue.isWaiting(ticket))
@@ -35,7 +35,7 @@ import Testing
     #expect(queue.reprioritise(ticket, to: .urgent) == false)
   }
 
-  @Test mutating func aStaleTicketDoesNotTouchTheElementThatTookItsSlot() {
+  @Test mutating func `a stale ticket does not touch the element that took its slot`() {
     let origin = queue.addOrigin(limit: 6)
     let old = queue.enqueue(1, origin: origin, priority: .normal)
     queue.remove(old)
@@ -45,7 +45,7 @@ import Testing
     #expect(queue.remove(new) == 2)
   }
 
-  @Test mutating func aTicketStaysStaleAfterItsStorageWasGivenBack() {
+  @Test mutating func `a ticket stays stale after its storage was given back`() {
     let origin = queue.addOrigin(limit: 6)
     let tickets = (0..<20_000).map { queue.enqueue($0, origin: origin, priority: .normal) }
     let capacity = queue.capacity
@@ -58,7 +58,7 @@ import Testing
     #expect(again.allSatisfy { queue.isWaiting($0) })
   }
 
-  @Test mutating func aReprioritisedElementGoesToTheEndOfItsNewClass() {
+  @Test mutating func `a reprioritised element goes to the end of its new class`() {
     let origin = queue.addOrigin(limit: 6)
     let late = queue.enqueue(3, origin: origin, priority: .low)
     _ = queue.enqueue(1, origin: origin, priority: .urgent)
@@ -68,7 +68,7 @@ import Testing
     #expect(admitAll(&queue) == [1, 2, 3])
   }
 
-  @Test mutating func reprioritisingToItsOwnClassKeepsThePlace() {
+  @Test mutating func `reprioritising to its own class keeps the place`() {
     let origin = queue.addOrigin(limit: 6)
     let first = queue.enqueue(1, origin: origin, priority: .high)
     _ = queue.enqueue(2, origin: origin, priority: .high)
@@ -78,7 +78,7 @@ import Testing
 
   /// A million, from the front, from the back, and across, so that lists are cut everywhere. Unoptimised
   /// generic code takes six seconds for that, so a debug build removes a tenth.
-  @Test mutating func aMillionRemovalsLeaveNothingBehind() {
+  @Test mutating func `a million removals leave nothing behind`() {
     #if DEBUG
     let length = 20_000
     #else
@@ -96,12 +96,12 @@ import Testing
     #expect(queue.capacity <= 4_096)
   }
 
-  @Test func aWaitingElementCostsLittle() {
+  @Test func `a waiting element costs little`() {
     #expect(AdmissionQueue<AnyObject>.bytesPerWaiting == 24)
     #expect(AdmissionQueue<Int>.bytesPerWaiting == 32)
   }
 
-  @Test func theQueueKeepsNoElementThatHasLeft() {
+  @Test func `the queue keeps no element that has left`() {
     final class Thing {}
     var queue = AdmissionQueue<Thing>()
     let origin = queue.addOrigin(limit: 1)

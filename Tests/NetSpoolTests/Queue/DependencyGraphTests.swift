@@ -1,11 +1,12 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct DependencyGraphTests {
   var graph = DependencyGraph<Int>()
 
-  @Test mutating func anOperationIsReleasedWhenTheLastOfItsPrerequisitesEnds() {
+  @Test mutating func `an operation is released when the last of its prerequisites ends`() {
     #expect(graph.add(3, after: 1) == .added)
     #expect(graph.add(3, after: 2) == .added)
     #expect(graph.isBlocked(3) && !graph.isBlocked(1))
@@ -15,23 +16,23 @@ import Testing
     #expect(!graph.isBlocked(3) && graph.isEmpty)
   }
 
-  @Test mutating func dependentsAreReleasedInTheOrderOfTheirEdges() {
+  @Test mutating func `dependents are released in the order of their edges`() {
     for dependent in [5, 3, 9, 4] { _ = graph.add(dependent, after: 1) }
     #expect(graph.finish(1) == [5, 3, 9, 4])
   }
 
-  @Test mutating func theSameEdgeCountsOnce() {
+  @Test mutating func `the same edge counts once`() {
     #expect(graph.add(2, after: 1) == .added)
     #expect(graph.add(2, after: 1) == .known)
     #expect(graph.finish(1) == [2])
   }
 
-  @Test mutating func anOperationCannotWaitForItself() {
+  @Test mutating func `an operation cannot wait for itself`() {
     #expect(graph.add(1, after: 1) == .cycle([1, 1]))
     #expect(graph.isEmpty)
   }
 
-  @Test mutating func aCycleIsRefusedAndTheGraphStaysAsItWas() {
+  @Test mutating func `a cycle is refused and the graph stays as it was`() {
     for id in 1..<5 { #expect(graph.add(id + 1, after: id) == .added) }
     #expect(graph.add(1, after: 5) == .cycle([1, 5, 4, 3, 2, 1]))
     #expect(!graph.isBlocked(1))
@@ -39,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  mutating func aLongChainIsCheapToBuildFromEitherEnd(_ isReversed: Bool) {
+  mutating func `a long chain is cheap to build from either end`(_ isReversed: Bool) {
     // Searching the chain at each step would take some 10^10 of them.
     let count = 100_000
     let links = 1..<count
@@ -48,7 +49,7 @@ import Testing
     for id in 1..<count { #expect(graph.finish(id) == [id + 1]) }
   }
 
-  @Test mutating func aDiamondIsNoCycle() {
+  @Test mutating func `a diamond is no cycle`() {
     for (dependent, prerequisite) in [(2, 1), (3, 1), (4, 2), (4, 3)] {
       #expect(graph.add(dependent, after: prerequisite) == .added)
     }
@@ -57,14 +58,14 @@ import Testing
     #expect(graph.finish(2) == [4])
   }
 
-  @Test mutating func anEndBreaksTheChainSoThatTheReverseEdgeIsAllowed() {
+  @Test mutating func `an end breaks the chain so that the reverse edge is allowed`() {
     _ = graph.add(2, after: 1)
     _ = graph.finish(1)
     #expect(graph.add(3, after: 2) == .added)
     #expect(graph.finish(2) == [3])
   }
 
-  @Test mutating func anOperationCancelledWhileItWaitsIsNotReleasedLater() {
+  @Test mutating func `an operation cancelled while it waits is not released later`() {
     _ = graph.add(2, after: 1)
     _ = graph.add(3, after: 1)
     _ = graph.add(4, after: 2)
@@ -73,14 +74,14 @@ import Testing
     #expect(graph.isEmpty)
   }
 
-  @Test mutating func aHundredThousandCancelledDependentsLeaveNothing() {
+  @Test mutating func `a hundred thousand cancelled dependents leave nothing`() {
     for id in 1...100_000 { _ = graph.add(id, after: 0) }
     for id in 1...100_000 { #expect(graph.finish(id).isEmpty) }
     #expect(graph.isEmpty)
   }
 
   @Test(arguments: [1, 2, 3, 4] as [UInt64])
-  func randomGraphsBehaveLikeAnEdgeList(_ seed: UInt64) {
+  func `random graphs behave like an edge list`(_ seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     var graph = DependencyGraph<Int>()
     var edges: [(dependent: Int, prerequisite: Int)] = []

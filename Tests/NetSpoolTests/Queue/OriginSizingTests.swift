@@ -3,7 +3,7 @@ import Testing
 @testable import NetSpool
 
 @Suite struct OriginSizingTests {
-  @Test func aFixedWidthStaysWhateverHappens() {
+  @Test func `a fixed width stays whatever happens`() {
     var sizing = OriginSizing(.fixed(9))
     sizing.apply(.started, now: 0)
     sizing.apply(.throttled(retryAfter: 60, since: 0), now: 1)
@@ -11,7 +11,7 @@ import Testing
     #expect(sizing.holdUntil == nil)
   }
 
-  @Test func theLinkChoosesTheWidth() {
+  @Test func `the link chooses the width`() {
     var sizing = OriginSizing(.byLink(local: 6, cellular: 2))
     #expect(sizing.limit(at: 0) == 6)
     sizing.link = .cellular
@@ -25,17 +25,17 @@ import Testing
     (.byLink(local: 6, cellular: 2), true), (.byLink(local: 0, cellular: 2), false),
     (.byLink(local: 6, cellular: 0), false),
   ])
-  func aWidthBelowOneIsInvalid(_ sizing: NetworkQueue.Sizing, _ isValid: Bool) {
+  func `a width below one is invalid`(_ sizing: NetworkQueue.Sizing, _ isValid: Bool) {
     #expect(sizing.isValid == isValid)
   }
 
-  @Test func adaptiveStartsAtSixButNeverAboveItsMaximum() {
+  @Test func `adaptive starts at six but never above its maximum`() {
     #expect(OriginSizing().limit(at: 0) == 6)
     #expect(OriginSizing(maximum: 3).limit(at: 0) == 3)
     #expect(OriginSizing(maximum: 0).limit(at: 0) == 1)
   }
 
-  @Test func aLoweredMaximumAppliesAtOnce() {
+  @Test func `a lowered maximum applies at once`() {
     var simulation = SizingSimulation(SimulatedOrigin(description: "slow", serviceSeconds: 0.2))
     simulation.run(seconds: 5)
     #expect(simulation.limit == 64)
@@ -43,7 +43,7 @@ import Testing
     #expect(simulation.limit == 10)
   }
 
-  @Test func withoutPressureTheWidthDoesNotGrow() {
+  @Test func `without pressure the width does not grow`() {
     var sizing = OriginSizing()
     for request in 0..<1_000 as Range<Int64> {
       sizing.apply(.started, now: request * 1_000)
@@ -54,7 +54,7 @@ import Testing
     #expect(sizing.limit(at: 2_000_000) == 6)
   }
 
-  @Test func retryAfterHoldsAllNewStartsUntilItsTime() {
+  @Test func `Retry-After holds all new starts until its time`() {
     var sizing = OriginSizing()
     sizing.apply(.started, now: 0)
     sizing.apply(.throttled(retryAfter: 2, since: 0), now: 1_000_000)
@@ -63,7 +63,7 @@ import Testing
     #expect(sizing.limit(at: 3_000_000) >= 1)
   }
 
-  @Test func aShorterRetryAfterDoesNotShortenTheHoldAndALongOneIsCutToAnHour() {
+  @Test func `a shorter Retry-After does not shorten the hold and a long one is cut to an hour`() {
     var sizing = OriginSizing()
     for _ in 0..<3 { sizing.apply(.started, now: 0) }
     sizing.apply(.throttled(retryAfter: 5, since: 0), now: 0)
@@ -73,7 +73,7 @@ import Testing
     #expect(sizing.holdUntil == 3_600_000_000)
   }
 
-  @Test func anOriginThatRefusesEvenOneIsAskedLessAndLess() {
+  @Test func `an origin that refuses even one is asked less and less`() {
     var sizing = OriginSizing(maximum: 1)
     var waits: [Int64] = []
     var now: Int64 = 0
@@ -87,7 +87,7 @@ import Testing
     #expect(waits.last == 10_000_000)
   }
 
-  @Test func failuresHalveTheWidthDownToOneAndItComesBack() {
+  @Test func `failures halve the width down to one and it comes back`() {
     var origin = SimulatedOrigin(description: "down", serviceSeconds: 0.01)
     origin.failurePercent = 100
     var simulation = SizingSimulation(origin)
@@ -98,7 +98,7 @@ import Testing
     #expect(simulation.limit == 64)
   }
 
-  @Test func aBurstOfFailuresHalvesOnce() {
+  @Test func `a burst of failures halves once`() {
     // Given sixteen under way, all begun at once.
     var sizing = OriginSizing()
     grow(&sizing, to: 16)
@@ -110,7 +110,7 @@ import Testing
     #expect(sizing.limit(at: 11_000_000) == width / 2)
   }
 
-  @Test func aBurstOfRefusalsNarrowsToWhatStillRuns() {
+  @Test func `a burst of refusals narrows to what still runs`() {
     var sizing = OriginSizing()
     grow(&sizing, to: 16)
     let width = sizing.limit(at: 0)
@@ -119,7 +119,7 @@ import Testing
     #expect(sizing.limit(at: 11_000_000) == width - 3)
   }
 
-  @Test func afterAHoldItBeginsGently() {
+  @Test func `after a hold it begins gently`() {
     var sizing = OriginSizing()
     grow(&sizing, to: 16)
     for _ in 0..<16 { sizing.apply(.started, now: 10_000_000) }
@@ -128,7 +128,7 @@ import Testing
     #expect((1...2).contains(sizing.limit(at: 13_001_000)))
   }
 
-  @Test func theMaximumIsNeverPassed() {
+  @Test func `the maximum is never passed`() {
     var simulation = SizingSimulation(
       SimulatedOrigin(description: "wide", serviceSeconds: 0.1), OriginSizing(maximum: 9))
     simulation.run(seconds: 10)

@@ -80,19 +80,19 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
         return attempt
       }()),
   ])
-  func theThreePoliciesDecide(_ row: Row) {
+  func `the three policies decide`(_ row: Row) {
     func expected(_ delay: Double?) -> RetryDecision { delay.map { .retry(after: $0) } ?? .giveUp }
     #expect(decide(row.attempt, .none) == expected(row.none))
     #expect(decide(row.attempt, .deadConnection) == expected(row.deadConnection))
     #expect(decide(row.attempt, .standard) == expected(row.standard))
   }
 
-  @Test func onlyTransientStatusesAreRepeated() {
+  @Test func `only transient statuses are repeated`() {
     let repeated = (100..<600).filter { decide(attempt(.status($0)), .standard) != .giveUp }
     #expect(repeated == [408, 425, 429, 500, 502, 503, 504])
   }
 
-  @Test func onlyFailuresOfTheNetworkAreRepeated() {
+  @Test func `only failures of the network are repeated`() {
     let repeated = NetworkError.Code.Word.allCases.map(NetworkError.Code.init).filter {
       decide(attempt(.failure($0)), .standard) != .giveUp
     }
@@ -104,7 +104,7 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
   }
 
   @Test(arguments: [(1, 0.5), (2, 1.0), (3, 2.0), (6, 16.0), (7, 30.0), (8, 30.0), (1_000, 30.0)])
-  func theWaitIsDrawnBetweenZeroAndTheDoubledCappedBase(_ number: Int, _ span: Double) {
+  func `the wait is drawn between zero and the doubled capped base`(_ number: Int, _ span: Double) {
     let policy = NetworkRequest.Retry(attemptsMax: 2_000)
     let failed = attempt(.status(500), number: number)
     #expect(decide(failed, policy, random: 0) == .retry(after: 0))
@@ -112,7 +112,7 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
     #expect(decide(failed, policy, random: 0.999) == .retry(after: 0.999 * span))
   }
 
-  @Test func aPolicyOfOnesOwnDecidesWhatIsTransient() {
+  @Test func `a policy of one's own decides what is transient`() {
     let policy = NetworkRequest.Retry(
       attemptsMax: 2, backoffBaseSeconds: 4, retryAfterSecondsMax: 10, repeatsOnDeadConnection: false,
       statuses: [418], failures: [])
@@ -124,7 +124,7 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
 }
 
 @Suite struct RetryBudgetTests {
-  @Test func retriesStayWithinATenthOfTheRequestsAndTheReserve() {
+  @Test func `retries stay within a tenth of the requests and the reserve`() {
     var budget = RetryBudget()
     var retries = 0
     for _ in 0..<1_000 {
@@ -136,7 +136,7 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
     #expect((109...110).contains(retries))
   }
 
-  @Test func tenRequestsPayForOneRetry() {
+  @Test func `ten requests pay for one retry`() {
     var budget = RetryBudget(reserve: 0)
     for _ in 0..<9 { budget.didSendRequest() }
     #expect(budget.withdraw() == false)
@@ -145,13 +145,13 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
     #expect(budget.withdraw() == false)
   }
 
-  @Test func aLongGoodTimeSavesUpOnlyTheMaximum() {
+  @Test func `a long good time saves up only the maximum`() {
     var budget = RetryBudget(retriesMax: 5)
     for _ in 0..<10_000 { budget.didSendRequest() }
     #expect((0..<20).count { _ in budget.withdraw() } == 5)
   }
 
-  @Test func theSilentRepeatAndARefusedRetryCostNothing() {
+  @Test func `the silent repeat and a refused retry cost nothing`() {
     var budget = RetryBudget(share: 0, reserve: 1)
     for _ in 0..<5 {
       #expect(retryDecision(dead, policy: .standard, budget: &budget, random: 0.5) == .retry(after: 0))

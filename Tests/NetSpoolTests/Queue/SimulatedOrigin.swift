@@ -1,4 +1,5 @@
 @testable import NetSpool
+@testable import TestSupport
 
 /// An origin in virtual time.
 struct SimulatedOrigin: Sendable, CustomStringConvertible {

@@ -1,6 +1,7 @@
 import Glibc
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Runs one origin against one sizing, in virtual time.
 struct SizingSimulation {

@@ -2,11 +2,13 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Against Apache httpd", .needsApache, .ownThreads)
 struct ApacheTests {
   // MARK: The part itself
 
-  @Test func asksForDigestCredentials() throws {
+  @Test func `asks for digest credentials`() throws {
     let server = try ApacheServer.shared()
     #expect(try Curl.status("--digest", "-u", "user:secret", server.url("/digest/hello.txt?a")) == "200")
     #expect(try Curl.status("--digest", "-u", "user:wrong", server.url("/digest/hello.txt?b")) == "401")
@@ -16,7 +18,7 @@ struct ApacheTests {
     #expect(logged.map(\.numberOnConnection) == [0, 1])
   }
 
-  @Test func callsANonceStaleAfterOneRequest() throws {
+  @Test func `calls a nonce stale after one request`() throws {
     let server = try ApacheServer.shared()
     let two = try Curl.run(
       "--digest", "-u", "user:secret", server.url("/stale/hello.txt?a"), server.url("/stale/hello.txt?a"))
@@ -25,7 +27,7 @@ struct ApacheTests {
     #expect(logged.map(\.status) == [401, 200, 401, 200])
   }
 
-  @Test func goesWithItsLastReference() throws {
+  @Test func `goes with its last reference`() throws {
     var server: ApacheServer? = try ApacheServer()
     let port = try #require(server).port
     server = nil
@@ -35,7 +37,7 @@ struct ApacheTests {
   // MARK: The engine with it
 
   @Test(arguments: [("user:secret", 200), ("user:wrong", 401), ("other:password", 200)])
-  func signsInWithBasicCredentials(_ credentials: String, _ status: Int) async throws {
+  func `signs in with basic credentials`(_ credentials: String, _ status: Int) async throws {
     let server = try ApacheServer.shared()
     try await withWire { wire in
       let url = server.url("/basic/hello.txt?\(status)")
@@ -48,7 +50,7 @@ struct ApacheTests {
     }
   }
 
-  @Test func answersItsDigestChallengeOnce() async throws {
+  @Test func `answers its digest challenge once`() async throws {
     let server = try ApacheServer.shared()
     try await withWire { wire in
       for path in ["/digest/hello.txt?once=1", "/digest/hello.txt?once=2"] {
@@ -64,7 +66,7 @@ struct ApacheTests {
     }
   }
 
-  @Test func isAnsweredAgainWhenItsNonceWentStale() async throws {
+  @Test func `is answered again when its nonce went stale`() async throws {
     let server = try ApacheServer.shared()
     try await withWire { wire in
       for _ in 0..<2 {
@@ -80,7 +82,7 @@ struct ApacheTests {
 
   /// Where it is offered Digest is what a password is for, and Basic where only that is.
   @Test(arguments: ["/digest/hello.txt?either", "/basic/hello.txt?either"])
-  func takesAPasswordAsTheServerWants(_ path: String) async throws {
+  func `takes a password as the server wants`(_ path: String) async throws {
     let server = try ApacheServer.shared()
     try await withWire { wire in
       func operation(_ password: String) -> NetworkOperation {
@@ -96,7 +98,7 @@ struct ApacheTests {
     }
   }
 
-  @Test func makesCollectionsAndPutsAndListsThem() async throws {
+  @Test func `makes collections and puts and lists them`() async throws {
     let server = try ApacheServer.shared()
     try await withWire { wire in
       let made = try await wire.answer(wire.engine.operation(url: server.url("/dav/new/"), method: "MKCOL"))
@@ -116,7 +118,7 @@ struct ApacheTests {
     }
   }
 
-  @Test func isToldWhatIsLocked() async throws {
+  @Test func `is told what is locked`() async throws {
     let server = try ApacheServer.shared()
     let url = server.url("/dav/locked")
     try await withWire { wire in
@@ -138,7 +140,7 @@ struct ApacheTests {
     }
   }
 
-  @Test func isToldWhenTheDiskIsFull() async throws {
+  @Test func `is told when the disk is full`() async throws {
     let server = try ApacheServer.shared()
     try await withWire { wire in
       let put = wire.engine.operation(url: server.url("/full/large"), method: .put)

@@ -1,9 +1,11 @@
 import NetSpool
 import Testing
 
+@testable import TestSupport
+
 @Suite("The server that asks for NTLM and Digest credentials", .needsPython, .ownThreads)
 struct CredentialServerTests {
-  @Test func signsConnectionsInByNTLM() throws {
+  @Test func `signs connections in by NTLM`() throws {
     let server = try CredentialServer()
     let two = try Curl.run(
       "--ntlm", "-u", "TESTS\\user:secret", server.url("/ntlm/a"), server.url("/ntlm/b"))
@@ -16,19 +18,19 @@ struct CredentialServerTests {
   }
 
   @Test(arguments: [("user:secret", "200"), ("TESTS\\other:password", "200"), ("user:password", "401")])
-  func knowsItsUsers(_ credentials: String, _ status: String) throws {
+  func `knows its users`(_ credentials: String, _ status: String) throws {
     let server = try CredentialServer()
     #expect(try Curl.status("--ntlm", "-u", credentials, server.url("/ntlm/a")) == status)
   }
 
-  @Test func sendsTheBodyOnlyWithTheLastMessage() throws {
+  @Test func `sends the body only with the last message`() throws {
     let server = try CredentialServer()
     #expect(try Curl.status("--ntlm", "-u", "user:secret", "-d", "hello", server.url("/ntlm/post")) == "200")
     #expect(server.requests().map(\.bodyBytes) == [0, 5])
   }
 
   @Test(arguments: ["/ntlm/forever/a", "/ntlm/cut/a", "/digest/MD5/auth/forever/a"])
-  func isNeverContentWhereItShouldNotBe(_ path: String) throws {
+  func `is never content where it should not be`(_ path: String) throws {
     let server = try CredentialServer()
     let scheme = path.hasPrefix("/ntlm") ? "--ntlm" : "--digest"
     #expect(try Curl.status(scheme, "-u", "user:secret", server.url(path)) == "401")
@@ -36,7 +38,7 @@ struct CredentialServerTests {
   }
 
   @Test(arguments: ["MD5", "SHA-256", "MD5-sess", "SHA-256-sess"])
-  func takesDigests(_ algorithm: String) throws {
+  func `takes digests`(_ algorithm: String) throws {
     let server = try CredentialServer()
     let url = server.url("/digest/\(algorithm)/auth/a")
     #expect(try Curl.status("--digest", "-u", "user:secret", url) == "200")
@@ -44,7 +46,7 @@ struct CredentialServerTests {
     #expect(server.requests().map(\.status) == [401, 200, 401, 401])
   }
 
-  @Test func sendsTheEngineElsewhereOnceContent() async throws {
+  @Test func `sends the engine elsewhere once content`() async throws {
     let server = try CredentialServer()
     let other = try CredentialServer()
     try await withWire { wire in
@@ -56,7 +58,7 @@ struct CredentialServerTests {
     }
   }
 
-  @Test func tellsTheEngineWhatItWants() async throws {
+  @Test func `tells the engine what it wants`() async throws {
     let server = try CredentialServer()
     try await withWire { wire in
       for (path, scheme) in [("/ntlm/a", "NTLM"), ("/digest/SHA-256/auth/a", "Digest ")] {

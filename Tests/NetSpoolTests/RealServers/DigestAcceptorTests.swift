@@ -2,12 +2,14 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Digest against an acceptor", .needsPython, .ownThreads)
 struct DigestAcceptorTests {
   static let algorithms = ["MD5", "SHA-256", "MD5-sess", "SHA-256-sess"]
 
   @Test(arguments: algorithms, ["auth", "auth-int"])
-  func isAccepted(_ algorithm: String, _ protection: String) async throws {
+  func `is accepted`(_ algorithm: String, _ protection: String) async throws {
     let server = try CredentialServer()
     try await withWire { wire in
       for (count, path) in ["a", "b?c=d%20e", "f"].enumerated() {
@@ -23,7 +25,8 @@ struct DigestAcceptorTests {
     }
   }
 
-  @Test(arguments: algorithms) func isRefusedOnceWithAWrongPassword(_ algorithm: String) async throws {
+  @Test(arguments: algorithms) func `is refused once with a wrong password`(_ algorithm: String) async throws
+  {
     let server = try CredentialServer()
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/digest/\(algorithm)/auth/a"))
@@ -34,7 +37,7 @@ struct DigestAcceptorTests {
     }
   }
 
-  @Test func replacesANonceThatWentStale() async throws {
+  @Test func `replaces a nonce that went stale`() async throws {
     let server = try CredentialServer()
     try await withWire { wire in
       for _ in 0..<3 {
@@ -47,7 +50,7 @@ struct DigestAcceptorTests {
     }
   }
 
-  @Test func givesUpOnOneThatIsNeverContent() async throws {
+  @Test func `gives up on one that is never content`() async throws {
     let server = try CredentialServer()
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/digest/MD5/auth/forever/a"))
@@ -59,7 +62,7 @@ struct DigestAcceptorTests {
   }
 
   /// Each answer holds for its own body; a shared count would be refused as a repetition.
-  @Test func countsItsAnswersWhileManyAreUnderWay() async throws {
+  @Test func `counts its answers while many are under way`() async throws {
     let server = try CredentialServer()
     try await withWire {
       $0.queue.sizing = .fixed(1)
@@ -77,7 +80,7 @@ struct DigestAcceptorTests {
     }
   }
 
-  @Test func isNotGivenToAnotherOrigin() async throws {
+  @Test func `is not given to another origin`() async throws {
     let server = try CredentialServer()
     let other = try CredentialServer()
     try await withWire { wire in

@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite(
   "NTLM against an acceptor", .needsPython, .ownThreads,
@@ -10,7 +11,7 @@ struct NTLMAcceptorTests {
   static let user = NetworkCredentials.ntlm(user: "TESTS\\user", password: "secret")
   static let other = NetworkCredentials.ntlm(user: "TESTS\\other", password: "password")
 
-  @Test(arguments: ["TESTS\\user", "user"]) func knowsWhoItIs(_ name: String) async throws {
+  @Test(arguments: ["TESTS\\user", "user"]) func `knows who it is`(_ name: String) async throws {
     let server = try CredentialServer()
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/ntlm/a"))
@@ -23,7 +24,8 @@ struct NTLMAcceptorTests {
     }
   }
 
-  @Test(arguments: ["/ntlm/a", "/ntlm/forever/a"]) func gives401OneHandshake(_ path: String) async throws {
+  @Test(arguments: ["/ntlm/a", "/ntlm/forever/a"]) func `gives 401 one handshake`(_ path: String) async throws
+  {
     let server = try CredentialServer()
     try await withWire { wire in
       let password = path == "/ntlm/a" ? "wr0ng" : "secret"
@@ -37,7 +39,7 @@ struct NTLMAcceptorTests {
   }
 
   /// The connection was signed in, and nobody else, not even the same user, comes over it.
-  @Test func leavesItsConnectionToNobody() async throws {
+  @Test func `leaves its connection to nobody`() async throws {
     let server = try CredentialServer()
     try await withWire { wire in
       func operation(_ credentials: NetworkCredentials?) -> NetworkOperation {
@@ -56,7 +58,7 @@ struct NTLMAcceptorTests {
     }
   }
 
-  @Test func keepsManyUsersApartAtOnce() async throws {
+  @Test func `keeps many users apart at once`() async throws {
     let server = try CredentialServer()
     try await withWire { wire in
       let operations = (0..<40).map { number in
@@ -77,11 +79,11 @@ struct NTLMAcceptorTests {
   enum Upload: String, CaseIterable, Sendable { case bytes, file, stream }
 
   @Test(arguments: Upload.allCases, ["POST", "PUT"])
-  func sendsTheBodyWithTheLastMessage(_ kind: Upload, _ method: String) async throws {
+  func `sends the body with the last message`(_ kind: Upload, _ method: String) async throws {
     let server = try CredentialServer()
     let folder = try TestFolder()
     let bytes = BodyPattern.bytes(300_000)
-    let file = try folder.add("body", bytes)
+    let file = try folder.write("body", bytes)
     let sum = try ChildProcess.run(["sha256sum", file]).output.prefix(64)
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/ntlm/a"), method: NetworkRequest.Method(method))
@@ -97,7 +99,7 @@ struct NTLMAcceptorTests {
     }
   }
 
-  @Test func endsWhenTheConnectionDoesBetweenTheLegs() async throws {
+  @Test func `ends when the connection does between the legs`() async throws {
     let server = try CredentialServer()
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/ntlm/cut/a")).setCredentials(Self.user)
@@ -107,7 +109,7 @@ struct NTLMAcceptorTests {
     }
   }
 
-  @Test func givesNoTokenToAnotherOrigin() async throws {
+  @Test func `gives no token to another origin`() async throws {
     let server = try CredentialServer()
     let other = try CredentialServer()
     try await withWire { wire in

@@ -2,9 +2,11 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Through a SOCKS proxy", .needsSocksProxy, .ownThreads)
 struct SocksTests {
-  @Test func asksForCredentials() throws {
+  @Test func `asks for credentials`() throws {
     let proxy = try SocksProxy(isOpen: false)
     let origin = try ScriptedOrigin()
     origin.fallback(.text("hello"))
@@ -16,7 +18,7 @@ struct SocksTests {
     #expect(try proxy.connections(to: origin.port, count: 1).first?.user == "user")
   }
 
-  @Test func theEngineFetchesThroughIt() async throws {
+  @Test func `the engine fetches through it`() async throws {
     let proxy = try SocksProxy(isOpen: true)
     try await withWire {
       $0.proxy = "socks5h://127.0.0.1:\(proxy.port)"
@@ -28,7 +30,7 @@ struct SocksTests {
     }
   }
 
-  @Test func theEngineIsToldWhenItIsTurnedAway() async throws {
+  @Test func `the engine is told when it is turned away`() async throws {
     let proxy = try SocksProxy(isOpen: false)
     try await withWire {
       $0.proxy = "socks5h://127.0.0.1:\(proxy.port)"
@@ -38,7 +40,7 @@ struct SocksTests {
     }
   }
 
-  @Test func signsInWithIt() async throws {
+  @Test func `signs in with it`() async throws {
     let proxy = try SocksProxy(isOpen: false)
     try await withWire {
       $0.proxy = NetworkEngine.Proxy("socks5h://127.0.0.1:\(proxy.port)").authenticated(
@@ -52,7 +54,7 @@ struct SocksTests {
     }
   }
 
-  @Test func isTurnedAwayWithAWrongPassword() async throws {
+  @Test func `is turned away with a wrong password`() async throws {
     let proxy = try SocksProxy(isOpen: false)
     try await withWire {
       $0.proxy = NetworkEngine.Proxy("socks5h://127.0.0.1:\(proxy.port)").authenticated(
@@ -65,7 +67,8 @@ struct SocksTests {
   }
 
   /// The length of a name is one byte (RFC 1928 section 5): what does not fit must not become another name.
-  @Test(arguments: [255, 256, 300, 2_000]) func aNameTooLongIsNotShortened(_ count: Int) async throws {
+  @Test(arguments: [255, 256, 300, 2_000]) func `a name too long is not shortened`(_ count: Int) async throws
+  {
     let proxy = try SocksProxy(isOpen: true)
     try await withWire {
       $0.proxy = "socks5h://127.0.0.1:\(proxy.port)"

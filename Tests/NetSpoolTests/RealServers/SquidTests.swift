@@ -2,11 +2,13 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Through squid", .needsSquid, .ownThreads)
 struct SquidTests {
   // MARK: The part itself
 
-  @Test func asksForCredentials() throws {
+  @Test func `asks for credentials`() throws {
     let proxy = try SquidProxy.shared()
     let origin = try ScriptedOrigin()
     origin.fallback(.text("hello"))
@@ -23,14 +25,14 @@ struct SquidTests {
     #expect(logged.count { $0.method == "CONNECT" && $0.user == "user" } == 2)
   }
 
-  @Test func leadsNowhereElse() throws {
+  @Test func `leads nowhere else`() throws {
     let proxy = try SquidProxy.shared()
     #expect(try Curl.status("-x", "http://127.0.0.1:\(proxy.openPort)", "http://192.0.2.1/") == "403")
   }
 
   // MARK: The engine with it
 
-  @Test func fetchesThroughIt() async throws {
+  @Test func `fetches through it`() async throws {
     let proxy = try SquidProxy.shared()
     try await withWire {
       $0.proxy = "http://127.0.0.1:\(proxy.openPort)"
@@ -43,7 +45,7 @@ struct SquidTests {
     }
   }
 
-  @Test(.needsNginx) func tunnelsTLSThroughIt() async throws {
+  @Test(.needsNginx) func `tunnels TLS through it`() async throws {
     let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
@@ -58,7 +60,7 @@ struct SquidTests {
     }
   }
 
-  @Test(.needsNginx) func isToldThatTheProxyRefusesTheTunnel() async throws {
+  @Test(.needsNginx) func `is told that the proxy refuses the tunnel`() async throws {
     let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     try await withWire {
@@ -70,7 +72,7 @@ struct SquidTests {
     }
   }
 
-  @Test(arguments: ["basic", "digest"]) func signsInWithIt(_ scheme: String) async throws {
+  @Test(arguments: ["basic", "digest"]) func `signs in with it`(_ scheme: String) async throws {
     let proxy = try SquidProxy.shared()
     try await withWire {
       $0.proxy = Self.proxy(proxy, password: "secret", scheme)
@@ -87,7 +89,9 @@ struct SquidTests {
     }
   }
 
-  @Test(.needsNginx, arguments: ["basic", "digest"]) func signsInForATunnel(_ scheme: String) async throws {
+  @Test(.needsNginx, arguments: ["basic", "digest"]) func `signs in for a tunnel`(_ scheme: String)
+    async throws
+  {
     let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     try await withWire {
@@ -102,7 +106,9 @@ struct SquidTests {
     }
   }
 
-  @Test(arguments: ["basic", "digest"]) func isTurnedAwayWithAWrongPassword(_ scheme: String) async throws {
+  @Test(arguments: ["basic", "digest"]) func `is turned away with a wrong password`(_ scheme: String)
+    async throws
+  {
     let proxy = try SquidProxy.shared()
     try await withWire {
       $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme)
@@ -114,7 +120,7 @@ struct SquidTests {
   }
 
   @Test(.needsNginx, arguments: ["basic", "digest"])
-  func isTurnedAwayFromATunnelWithAWrongPassword(_ scheme: String) async throws {
+  func `is turned away from a tunnel with a wrong password`(_ scheme: String) async throws {
     let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     try await withWire {
@@ -129,7 +135,7 @@ struct SquidTests {
   }
 
   /// What the origin asks for and what the proxy asks for are two things.
-  @Test(.needsNginx) func signsInWithTheOriginThroughATunnel() async throws {
+  @Test(.needsNginx) func `signs in with the origin through a tunnel`() async throws {
     let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     try await withWire {

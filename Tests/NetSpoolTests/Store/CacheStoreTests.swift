@@ -1,15 +1,16 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// What every caller may rely on: what was put is found, at once and later, and what was removed is not.
 struct CacheStoreTests {
   static let sizes = [0, 1, 1_023, 1_024, 1_025, 2_047, 2_048, 4_080, 4_081, 8_176, 8_192, 100_000, 1 << 20]
 
   @Test(arguments: sizes)
-  func whatIsPutIsFoundBeforeAndAfterTheCommitAndAfterReopening(size: Int) throws {
+  func `what is put is found before and after the commit and after reopening`(size: Int) throws {
     // Given a store
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     let body = pattern(size, count: size)
     // When something is put into it
@@ -31,8 +32,8 @@ struct CacheStoreTests {
     #expect(written.bytes == body)
   }
 
-  @Test func aLaterPutTakesTheEarlierOnesPlace() throws {
-    let directory = try StoreDirectory()
+  @Test func `a later put takes the earlier one's place`() throws {
+    let directory = try TestFolder()
     let store = try directory.open()
     for round in 0..<20 {
       let body = pattern(round, count: round * 700)
@@ -45,9 +46,9 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 1)
   }
 
-  @Test func putsThatFollowEachOtherShareCommits() throws {
+  @Test func `puts that follow each other share commits`() throws {
     // Given a store that has just committed
-    let directory = try StoreDirectory()
+    let directory = try TestFolder()
     let store = try directory.open()
     store.put(StoreKey("first"), namespace: "n", metadata: [], body: [1])
     store.flush()
@@ -63,8 +64,8 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 201)
   }
 
-  @Test(arguments: [false, true]) func whatIsRemovedIsGoneAtOnce(isWritten: Bool) throws {
-    let directory = try StoreDirectory()
+  @Test(arguments: [false, true]) func `what is removed is gone at once`(isWritten: Bool) throws {
+    let directory = try TestFolder()
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: pattern(1, count: 5_000))
     if isWritten { store.flush() }
@@ -75,8 +76,8 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 0)
   }
 
-  @Test(arguments: [500, 5_000]) func newMetadataLeavesTheBodyAlone(size: Int) throws {
-    let directory = try StoreDirectory()
+  @Test(arguments: [500, 5_000]) func `new metadata leaves the body alone`(size: Int) throws {
+    let directory = try TestFolder()
     let store = try directory.open()
     let key = StoreKey("a")
     store.put(key, namespace: "n", metadata: [1], body: pattern(1, count: size))
@@ -95,8 +96,8 @@ struct CacheStoreTests {
     }
   }
 
-  @Test(arguments: [false, true]) func metadataOfAnotherBodyIsNotTaken(isWritten: Bool) throws {
-    let directory = try StoreDirectory()
+  @Test(arguments: [false, true]) func `metadata of another body is not taken`(isWritten: Bool) throws {
+    let directory = try TestFolder()
     let store = try directory.open()
     let key = StoreKey("a")
     store.put(key, namespace: "n", metadata: [1], body: [1])
@@ -111,8 +112,8 @@ struct CacheStoreTests {
     #expect(store.lookup(StoreKey("missing")).isMissing)
   }
 
-  @Test func aNamespaceIsRemovedAlone() throws {
-    let directory = try StoreDirectory()
+  @Test func `a namespace is removed alone`() throws {
+    let directory = try TestFolder()
     let store = try directory.open()
     for number in 0..<3_000 {
       store.put(
@@ -129,8 +130,8 @@ struct CacheStoreTests {
     #expect(store.statistics.bytes < 64 << 10)
   }
 
-  @Test func aPrefixIsRemovedInItsNamespaceOnly() throws {
-    let directory = try StoreDirectory()
+  @Test func `a prefix is removed in its namespace only`() throws {
+    let directory = try TestFolder()
     let store = try directory.open()
     for (namespace, key) in [
       ("a", "http://x/1"), ("a", "http://x/2"), ("a", "http://y/1"), ("b", "http://x/3"),
@@ -144,8 +145,8 @@ struct CacheStoreTests {
     #expect(found == ["http://y/1", "http://x/3"])
   }
 
-  @Test func whatIsTooLargeIsDroppedAndTakesItsPredecessorAlong() throws {
-    let directory = try StoreDirectory()
+  @Test func `what is too large is dropped and takes its predecessor along`() throws {
+    let directory = try TestFolder()
     let store = try directory.open { $0.bodyBytesMax = 10_000 }
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
     #expect(
@@ -154,11 +155,11 @@ struct CacheStoreTests {
     #expect(store.statistics.dropped == 1)
   }
 
-  @Test func openingTwiceGivesOneStore() throws {
+  @Test func `opening twice gives one store`() throws {
     // Given a store, and a symlink to its directory
-    let directory = try StoreDirectory()
-    let link = try StoreDirectory()
-    try link.symlink("there", to: directory.path)
+    let directory = try TestFolder()
+    let link = try TestFolder()
+    try link.link("there", to: directory.path)
     let first = try directory.open()
     // When it is opened again by the other name
     let second = try CacheStore.open(CacheStoreSettings(directory: link.path + "/there"))
@@ -174,8 +175,8 @@ struct CacheStoreTests {
     #expect(try directory.open().lookup(StoreKey("a"))?.bytes == [1])
   }
 
-  @Test func roomIsToldWhenEnoughIsWritten() async throws {
-    let directory = try StoreDirectory()
+  @Test func `room is told when enough is written`() async throws {
+    let directory = try TestFolder()
     let store = try directory.open { settings in
       (settings.pendingBytesMax, settings.pendingBytesMuch) = (4 << 20, 2 << 20)
     }
@@ -196,8 +197,8 @@ struct CacheStoreTests {
     #expect(zip(found, isAccepted).allSatisfy { !$0 || $1 })
   }
 
-  @Test func pagesThatWereDroppedFromMemoryAreReadAgain() throws {
-    let directory = try StoreDirectory()
+  @Test func `pages that were dropped from memory are read again`() throws {
+    let directory = try TestFolder()
     let store = try directory.open { $0.residentBytesMax = 100_000 }
     for number in 0..<50 {
       store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 10_000))

@@ -1,18 +1,19 @@
 import Glibc
 import Testing
 
-@testable import FrozenAudit
 @testable import NetSpool
+@testable import TestSupport
+@testable import netspool_crash
 
 /// Files that are not what was written.
 struct FrozenDamageTests {
   /// Fills a store, changes bytes of the file after it was closed, and opens it again.
   private func reopened(
-    _ directory: StoreDirectory, changing change: (inout [UInt8]) throws -> Void
+    _ directory: TestFolder, changing change: (inout [UInt8]) throws -> Void
   ) throws -> FrozenStore {
-    var bytes = directory.read("data.mdb")
+    var bytes = try directory.read("data.mdb")
     try change(&bytes)
-    directory.write(bytes, to: "data.mdb")
+    try directory.write("data.mdb", bytes)
     return try directory.openFrozen()
   }
 
@@ -21,8 +22,8 @@ struct FrozenDamageTests {
     return try #require(bytes.indices.last { bytes[$0...].starts(with: wanted) })
   }
 
-  @Test func damagedRowsAreSetAsideOneByOne() throws {
-    let directory = try StoreDirectory()
+  @Test func `damaged rows are set aside one by one`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
     for number in 0..<40 {
       _ = try store.accept(
@@ -56,8 +57,8 @@ struct FrozenDamageTests {
     #expect(try store.endings(.deadLetters).count == 2)
   }
 
-  @Test func aDamagedBodyIsFoundBeforeItIsSent() throws {
-    let directory = try StoreDirectory()
+  @Test func `a damaged body is found before it is sent`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
     let text = "a body that stands on pages of its own " + String(repeating: "x", count: 9_000)
     _ = try store.accept("one", body: Array(text.utf8))
@@ -74,13 +75,13 @@ struct FrozenDamageTests {
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
-  @Test func aRowOfALaterReleaseIsRefusedAndLeftAlone() throws {
-    let directory = try StoreDirectory()
+  @Test func `a row of a later release is refused and left alone`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     _ = try store.accept("from tomorrow", body: [9])
     store.close()
     // Given a whole row with a version that nobody knows
-    var bytes = directory.read("data.mdb")
+    var bytes = try directory.read("data.mdb")
     let payload = Array("from tomorrow".utf8)
     for place in bytes.indices where bytes[place...].starts(with: payload) {
       let row = place - 72
@@ -89,16 +90,16 @@ struct FrozenDamageTests {
       let checksum = Checksum.of(Array(bytes[(row + 8)..<(place + payload.count)]).rawBytes, seed: 1)
       for index in 0..<8 { bytes[row + index] = UInt8(truncatingIfNeeded: checksum >> (8 * index)) }
     }
-    directory.write(bytes, to: "data.mdb")
+    try directory.write("data.mdb", bytes)
     let failure = #expect(throws: NetworkError.self) { _ = try directory.openFrozen() }
     #expect(failure?.code == .storeOpenFailed)
     #expect(failure?.reason == "newerSchema")
-    #expect(directory.read("data.mdb").count == bytes.count)
+    #expect(try directory.read("data.mdb").count == bytes.count)
     #expect(!directory.names.contains { $0.hasPrefix("data.mdb.bad") })
   }
 
-  @Test func aFileThatIsNoStoreIsMovedAside() throws {
-    let directory = try StoreDirectory()
+  @Test func `a file that is no store is moved aside`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     _ = try store.accept("lost")
     store.close()
@@ -114,17 +115,17 @@ struct FrozenDamageTests {
   }
 
   /// Random damage: whatever is served is what was written, and the second start is always up.
-  @Test(arguments: 0..<(StoreDamageTests.isLong ? 2_000 : 40) as Range<UInt64>)
-  func randomDamageServesNoWrongBytes(seed: UInt64) throws {
+  @Test(arguments: 0..<(LongRun.isOn ? 2_000 : 16) as Range<UInt64>)
+  func `random damage serves no wrong bytes`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
     func body(_ number: UInt64) -> [UInt8] {
       Array("body \(number) ".utf8) + [UInt8](repeating: UInt8(number), count: Int(number) * 300)
     }
     for number: UInt64 in 1...20 { _ = try store.accept("payload \(number)", body: body(number)) }
     store.close()
-    var bytes = directory.read("data.mdb")
+    var bytes = try directory.read("data.mdb")
     for _ in 0...Int(random.next() % 3) {
       let start = Int(random.next() % UInt64(bytes.count))
       let count = random.chance(50) ? 1 : Int(random.next() % 500)
@@ -132,7 +133,7 @@ struct FrozenDamageTests {
         bytes[place] = UInt8(truncatingIfNeeded: random.next())
       }
     }
-    directory.write(bytes, to: "data.mdb")
+    try directory.write("data.mdb", bytes)
     store = try directory.openFrozen()
     for number in try store.numbers {
       #expect(try store.row(number)?.payload == Array("payload \(number)".utf8), "seed \(seed)")
@@ -154,7 +155,7 @@ struct FrozenDamageTests {
     (.diskFull, EFBIG, 1 << 30), (.diskFull, EIO, 0), (.broken, EIO, 1 << 30), (.broken, EROFS, 1 << 30),
     (.broken, -30_796, 1 << 30),
   ])
-  func errorsAreJudged(expected: FrozenTrouble, number: Int32, freeBytes: Int) {
+  func `errors are judged`(expected: FrozenTrouble, number: Int32, freeBytes: Int) {
     let trouble = FrozenTrouble(StoreError(number: number), freeBytes: freeBytes)
     #expect(trouble == expected)
   }

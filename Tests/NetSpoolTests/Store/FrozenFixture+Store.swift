@@ -3,8 +3,9 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
-extension StoreDirectory {
+extension TestFolder {
   func openFrozen(_ change: (inout FrozenStoreSettings) -> Void = { _ in }) throws -> FrozenStore {
     var settings = FrozenStoreSettings(directory: path)
     settings.bytesMax = 64 << 20

@@ -1,15 +1,16 @@
 import Glibc
 import Testing
 
-@testable import FrozenAudit
 @testable import NetSpool
+@testable import TestSupport
+@testable import netspool_crash
 
 /// What is written, what is refused, and what is left after a restart.
 struct FrozenStoreTests {
   // MARK: The life of a request
 
-  @Test func anAcceptedRequestIsThereAfterARestart() throws {
-    let directory = try StoreDirectory()
+  @Test func `an accepted request is there after a restart`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
     #expect(try store.accept("one", body: [1, 2, 3]) == 1)
     #expect(try store.accept("two", lane: "b", body: []) == 2)
@@ -25,8 +26,8 @@ struct FrozenStoreTests {
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
-  @Test func anOutcomeTakesThePlaceOfItsRequest() throws {
-    let directory = try StoreDirectory()
+  @Test func `an outcome takes the place of its request`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one", dedupe: "d")
     try store.write(.attempt(number, payload: []))
@@ -41,8 +42,8 @@ struct FrozenStoreTests {
     try store.write(.acknowledge(number))
   }
 
-  @Test func aPostponedRequestIsWhatItWasPostponedAs() throws {
-    let directory = try StoreDirectory()
+  @Test func `a postponed request is what it was postponed as`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let (one, two) = (try store.accept("one", body: [7]), try store.accept("two"))
     try store.write(.postpone(one, payload: Array("later, and longer".utf8)))
@@ -52,8 +53,8 @@ struct FrozenStoreTests {
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
-  @Test func theDeadMayComeBackWithTheirBody() throws {
-    let directory = try StoreDirectory()
+  @Test func `the dead may come back with their body`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one", dedupe: "d", body: [9, 9])
     try store.write(.bury(number, .sample("dead"), keepsBody: true))
@@ -64,8 +65,8 @@ struct FrozenStoreTests {
     #expect(seen.dead.isEmpty && seen.remains.isEmpty && seen.dedupe == [number] && seen.isConsistent)
   }
 
-  @Test func aCancelledRequestLeavesNoBody() throws {
-    let directory = try StoreDirectory()
+  @Test func `a cancelled request leaves no body`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one")
     try store.write(.bury(number, .sample("dead"), keepsBody: false))
@@ -76,8 +77,8 @@ struct FrozenStoreTests {
     #expect(try store.endings(.deadLetters).isEmpty)
   }
 
-  @Test func aDedupeKeyIsOneRequestAtATime() throws {
-    let directory = try StoreDirectory()
+  @Test func `a dedupe key is one request at a time`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let first = try store.accept("one", dedupe: "d")
     let receipt = try store.write(.accept(.sample("two", dedupe: "d"), body: []))
@@ -87,8 +88,8 @@ struct FrozenStoreTests {
     #expect(try store.accept("four", dedupe: "d") == first + 2)
   }
 
-  @Test func numbersAreNeverGivenTwice() throws {
-    let directory = try StoreDirectory()
+  @Test func `numbers are never given twice`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     var last: UInt64 = 0
     for round in 0..<5 {
       let store = try directory.openFrozen()
@@ -103,8 +104,8 @@ struct FrozenStoreTests {
     }
   }
 
-  @Test func manyAtOnceShareCommits() throws {
-    let directory = try StoreDirectory()
+  @Test func `many at once share commits`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let before = store.statistics
     let answers = store.write((0..<2_000).map { .accept(.sample("\($0)", lane: "\($0 % 7)"), body: [1]) })
@@ -116,8 +117,8 @@ struct FrozenStoreTests {
 
   // MARK: Earlier layouts
 
-  @Test func theListsOfTheFirstLayoutAreTakenOut() throws {
-    let directory = try StoreDirectory()
+  @Test func `the lists of the first layout are taken out`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     // Given a file of the first layout, with two lists that nobody reads any more
     try Self.changeFile(directory, layout: 1) { transaction throws(StoreError) in
       for name in ["lane", "due"] {
@@ -143,7 +144,7 @@ struct FrozenStoreTests {
   }
 
   private static func changeFile(
-    _ directory: StoreDirectory, layout: UInt32,
+    _ directory: TestFolder, layout: UInt32,
     _ change: (inout WriteTransaction) throws(StoreError) -> Void
   ) throws {
     var settings = EnvironmentSettings(
@@ -156,8 +157,8 @@ struct FrozenStoreTests {
 
   // MARK: Refusals
 
-  @Test func whatIsNotThereIsSaid() throws {
-    let directory = try StoreDirectory()
+  @Test func `what is not there is said`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     for change: FrozenChange in [
       .attempt(7, payload: []), .postpone(7, payload: []), .finish(7, .sample("x")),
@@ -167,8 +168,8 @@ struct FrozenStoreTests {
     }
   }
 
-  @Test func thereIsALimitOfRequests() throws {
-    let directory = try StoreDirectory()
+  @Test func `there is a limit of requests`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.recordsMax = 3 }
     let answers = store.write((0..<5).map { .accept(.sample("\($0)"), body: []) })
     #expect(answers.prefix(3).allSatisfy { $0.failure == nil })
@@ -179,8 +180,8 @@ struct FrozenStoreTests {
     #expect(try store.accept("again") == 4)
   }
 
-  @Test func aFullStoreStillTakesOutcomes() throws {
-    let directory = try StoreDirectory()
+  @Test func `a full store still takes outcomes`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
     // Given a store that takes no more
     var accepted: [UInt64] = []
@@ -210,8 +211,8 @@ struct FrozenStoreTests {
     #expect(try store.accept("again") > accepted.last ?? 0)
   }
 
-  @Test func aLargeOneTakesNothingElseWithIt() throws {
-    let directory = try StoreDirectory()
+  @Test func `a large one takes nothing else with it`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
     let large = [UInt8](repeating: 7, count: 3 << 20)
     let answers = store.write([
@@ -221,8 +222,8 @@ struct FrozenStoreTests {
     #expect(try store.numbers == [1, 2])
   }
 
-  @Test func aClosedStoreSaysSo() throws {
-    let directory = try StoreDirectory()
+  @Test func `a closed store says so`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     store.close()
     store.close()
@@ -231,8 +232,8 @@ struct FrozenStoreTests {
 
   // MARK: What nobody comes for
 
-  @Test func oldOutcomesAndLettersGoAndAreCounted() throws {
-    let directory = try StoreDirectory()
+  @Test func `old outcomes and letters go and are counted`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.keptRowsMax = 5 }
     let now = WallClock.microseconds
     let day: Int64 = 86_400_000_000
@@ -253,8 +254,8 @@ struct FrozenStoreTests {
 
   // MARK: Owners
 
-  @Test func thereIsOneOwnerInAProcess() throws {
-    let directory = try StoreDirectory()
+  @Test func `there is one owner in a process`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let failure = #expect(throws: NetworkError.self) { _ = try directory.openFrozen() }
     #expect(failure?.code == .storeInUse)
@@ -264,8 +265,8 @@ struct FrozenStoreTests {
     #expect(try directory.openFrozen().numbers == [1])
   }
 
-  @Test func thereIsOneOwnerAmongProcesses() async throws {
-    let directory = try StoreDirectory()
+  @Test func `there is one owner among processes`() async throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path
     let store = try directory.openFrozen()
     let parent = getpid()
@@ -280,8 +281,8 @@ struct FrozenStoreTests {
     _ = try store.accept("still there")
   }
 
-  @Test func itsFilesAreItsOwnersAlone() throws {
-    let directory = try StoreDirectory()
+  @Test func `its files are its owner's alone`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path + "/deep/frozen"
     let store = try FrozenStore.open(FrozenStoreSettings(directory: path))
     _ = try store.accept("x")

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Bodies that are held while the store goes on.
 struct LeaseTests {
@@ -14,9 +15,9 @@ struct LeaseTests {
   }
 
   @Test(arguments: [Microseconds(0), 2_000_000])
-  func heldBodiesStayTheSameWhileThousandsArePut(leaseMax: Microseconds) throws {
+  func `held bodies stay the same while thousands are put`(leaseMax: Microseconds) throws {
     // Given a small store and leases on all it holds
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open {
       $0.bytesMax = 2 << 20
       $0.fileBytesMax = 8 << 20
@@ -35,8 +36,8 @@ struct LeaseTests {
     #expect(store.statistics.fileBytes <= 8 << 20)
   }
 
-  @Test func aSpanHeldForLongPinsOrIsCopied() throws {
-    let directory = try StoreDirectory()
+  @Test func `a span held for long pins or is copied`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open {
       $0.leaseMax = 0
       $0.pinnedMax = 1
@@ -52,8 +53,8 @@ struct LeaseTests {
     #expect(store.statistics.snapshots <= 2)
   }
 
-  @Test func leasesOutliveTheStore() throws {
-    let directory = try StoreDirectory()
+  @Test func `leases outlive the store`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     var store: CacheStore? = try directory.open()
     put(try #require(store), 0..<3)
     let body = try #require(store?.lookup(StoreKey("1"))).body
@@ -69,8 +70,8 @@ struct LeaseTests {
     #expect(again.lookup(StoreKey("1"))?.bytes == pattern(51, count: 8_000))
   }
 
-  @Test func moreStatesThanAllowedAreHeldAsCopies() throws {
-    let directory = try StoreDirectory()
+  @Test func `more states than allowed are held as copies`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.snapshotsMax = 4 }
     var held: [StoreHit] = []
     for number in 0..<40 {
@@ -81,8 +82,8 @@ struct LeaseTests {
     #expect(held.enumerated().allSatisfy { $1.bytes == pattern($0, count: 8_000) })
   }
 
-  @Test func aBodyIsReadFromManyThreadsWhileItIsCopiedOut() async throws {
-    let directory = try StoreDirectory()
+  @Test func `a body is read from many threads while it is copied out`() async throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.leaseMax = 0 }
     put(store, 0..<8)
     let held = try (0..<8).map { try #require(store.lookup(StoreKey("\($0)"))) }
@@ -96,8 +97,9 @@ struct LeaseTests {
     #expect(areWhole)
   }
 
-  @Test(.timeLimit(.minutes(10))) func leasesEndElsewhereThanTheyBeganAndNoneIsLeft() async throws {
-    let directory = try StoreDirectory()
+  @Test(.timeLimit(.minutes(10))) func `leases end elsewhere than they began and none is left`() async throws
+  {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.leaseMax = 0 }
     put(store, 0..<50)
     // When some look up and others read and let go, while the store changes

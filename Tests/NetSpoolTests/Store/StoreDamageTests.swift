@@ -2,16 +2,16 @@ import Glibc
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Files that were damaged while nobody had them open. Whatever happened to them: no wrong byte comes out,
 /// nothing crashes, and the second start works.
 struct StoreDamageTests {
-  static let isLong = unsafe getenv("NETSPOOL_LONG") != nil
   private static let count = 90
 
   /// A store with bodies of many sizes, some replaced and removed, so that there are free pages.
   private static func makeSample() throws -> (data: [UInt8], stamp: [UInt8]) {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     for round in 0..<2 {
       for number in 0..<count {
@@ -22,7 +22,7 @@ struct StoreDamageTests {
       store.flush()
     }
     store.close()
-    return (directory.read("data.mdb"), directory.read("stamp"))
+    return (try directory.read("data.mdb"), try directory.read("stamp"))
   }
 
   private static func key(_ number: Int) -> StoreKey { StoreKey("https://example.org/thing/\(number)") }
@@ -33,9 +33,9 @@ struct StoreDamageTests {
 
   /// Opens a damaged copy, reads all, changes something, and opens it once more.
   private func check(_ data: [UInt8], _ comment: Comment) throws {
-    let directory = try StoreDirectory()
-    directory.write(data, to: "data.mdb")
-    directory.write(try Self.sample.get().stamp, to: "stamp")
+    let directory = try TestFolder(in: TestFiles.fast)
+    try directory.write("data.mdb", data)
+    try directory.write("stamp", try Self.sample.get().stamp)
     for start in 0..<2 {
       let store = try directory.open()
       expectNoWrongByte(store, comment)
@@ -61,8 +61,8 @@ struct StoreDamageTests {
     }
   }
 
-  @Test(arguments: 0..<20) func aFileCutShortIsReplaced(part: Int) throws {
-    // 200 sizes: the odd ones at the beginning, page borders and their neighbours, and others
+  @Test(arguments: 0..<(LongRun.isOn ? 20 : 6)) func `a file cut short is replaced`(part: Int) throws {
+    // Sixty sizes, or 200: the odd ones at the beginning, page borders and their neighbours, and others
     let data = try Self.sample.get().data
     var random = SplitMix64(seed: UInt64(part))
     let fixed = [
@@ -77,7 +77,7 @@ struct StoreDamageTests {
     for size in sizes { try check(Array(data.prefix(size)), "cut to \(size)") }
   }
 
-  @Test(arguments: 0..<(isLong ? 400 : 8)) func randomDamageNeverShows(part: Int) throws {
+  @Test(arguments: 0..<(LongRun.isOn ? 400 : 3)) func `random damage never shows`(part: Int) throws {
     let data = try Self.sample.get().data
     for index in 0..<25 {
       let seed = UInt64(part * 25 + index)
@@ -88,10 +88,10 @@ struct StoreDamageTests {
     }
   }
 
-  @Test(arguments: 0..<4) func everyByteOfTheMetaPagesMayBeWrong(quarter: Int) throws {
+  @Test(arguments: 0..<4) func `every byte of the meta pages may be wrong`(quarter: Int) throws {
     let data = try Self.sample.get().data
     for page in 0..<2 {
-      for byte in stride(from: quarter, to: 152, by: Self.isLong ? 4 : 12) {
+      for byte in stride(from: quarter, to: 152, by: LongRun.isOn ? 4 : 24) {
         var damaged = data
         damaged[page * 4_096 + byte] ^= 0x55
         try check(damaged, "page \(page) byte \(byte)")
@@ -99,20 +99,20 @@ struct StoreDamageTests {
     }
   }
 
-  @Test func aDamagedBodyIsAMissAndCounted() throws {
+  @Test func `a damaged body is a miss and counted`() throws {
     // Given a file whose largest body has a wrong bit, and a time that says nobody touched it
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     let body = pattern(7, count: 200_000)
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: body)
     store.close()
-    var data = directory.read("data.mdb")
+    var data = try directory.read("data.mdb")
     let place = try #require(
       (0..<data.count - 8).first {
         data[$0] == body[100_000] && Array(data[$0..<$0 + 8]) == Array(body[100_000..<100_008])
       })
     data[place] ^= 4
-    directory.write(data, to: "data.mdb")
+    try directory.write("data.mdb", data)
     // When it is looked for, it is a miss, and gone
     let again = try directory.open()
     #expect(again.opening.found == .whole)

@@ -1,11 +1,12 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The layer below the cache store, which other stores share.
 struct StoreEnvironmentTests {
   private func open(
-    _ directory: StoreDirectory, layout: UInt32 = 1, isDisposable: Bool = false, isExclusive: Bool = false
+    _ directory: TestFolder, layout: UInt32 = 1, isDisposable: Bool = false, isExclusive: Bool = false
   ) throws -> Environment {
     try Environment.open(
       EnvironmentSettings(
@@ -37,8 +38,10 @@ struct StoreEnvironmentTests {
     return bytes.byte(at: 0)
   }
 
-  @Test(arguments: [false, true]) func whatIsCommittedStaysAndWhatThrowsDoesNot(isDisposable: Bool) throws {
-    let directory = try StoreDirectory()
+  @Test(arguments: [false, true]) func `what is committed stays and what throws does not`(isDisposable: Bool)
+    throws
+  {
+    let directory = try TestFolder(in: TestFiles.fast)
     var environment = try open(directory, isDisposable: isDisposable)
     try put(2, [2], in: environment)
     try put(1, [1, 1], in: environment)
@@ -58,8 +61,8 @@ struct StoreEnvironmentTests {
     environment.drop()
   }
 
-  @Test func aReaderSeesWhatWasThereWhenItBegan() throws {
-    let directory = try StoreDirectory()
+  @Test func `a reader sees what was there when it began`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let environment = try open(directory)
     defer { environment.drop() }
     try put(1, [1], in: environment)
@@ -74,8 +77,8 @@ struct StoreEnvironmentTests {
     #expect(before == 1 && now == 2)
   }
 
-  @Test func anEnvironmentWantedAloneIsRefusedToOthers() async throws {
-    let directory = try StoreDirectory()
+  @Test func `an environment wanted alone is refused to others`() async throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let environment = try open(directory, isExclusive: true)
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
       for isExclusive in [false, true] {
@@ -92,13 +95,13 @@ struct StoreEnvironmentTests {
     environment.drop()
   }
 
-  @Test func whatCannotBeHadAgainIsKeptWithoutItsStamp() throws {
+  @Test func `what cannot be had again is kept without its stamp`() throws {
     // Given an environment that is no cache, whose stamp is lost
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     let first = try open(directory)
     try put(1, [7], in: first)
     first.drop()
-    directory.write([], to: "stamp")
+    try directory.write("stamp", [])
     // When it is opened, its pages are believed after they were checked
     let second = try open(directory)
     #expect(second.opening.found == .whole)
@@ -106,8 +109,8 @@ struct StoreEnvironmentTests {
     second.drop()
   }
 
-  @Test func anotherLayoutIsNoPlaceToJoin() throws {
-    let directory = try StoreDirectory()
+  @Test func `another layout is no place to join`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let first = try open(directory)
     #expect(throws: NetworkError.self) { try open(directory, layout: 2) }
     first.drop()

@@ -1,14 +1,15 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// A store in less room than is put into it.
 struct StoreEvictionTests {
   private static let body = pattern(1, count: 8_000)
 
-  @Test func theBudgetIsKeptAndWhatIsUsedStays() throws {
+  @Test func `the budget is kept and what is used stays`() throws {
     // Given a store of 4 MiB in which ten entries are used all the time
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open {
       $0.bytesMax = 4 << 20
       $0.recencyStep = 0
@@ -35,8 +36,8 @@ struct StoreEvictionTests {
     #expect(statistics.fileBytes <= 4 << 20 + 2 << 20 + 16 << 20)
   }
 
-  @Test func recencyOutlivesTheProcessesUse() throws {
-    let directory = try StoreDirectory()
+  @Test func `recency outlives the process's use`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let change: (inout CacheStoreSettings) -> Void = {
       $0.bytesMax = 1 << 20
       $0.recencyStep = 0
@@ -58,8 +59,8 @@ struct StoreEvictionTests {
     #expect(store.lookup(StoreKey("1")).isMissing)
   }
 
-  @Test func aQuotaBindsItsNamespaceOnly() throws {
-    let directory = try StoreDirectory()
+  @Test func `a quota binds its namespace only`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.quotas = ["small": 200_000] }
     for number in 0..<100 {
       store.put(StoreKey("s\(number)"), namespace: "small", metadata: [], body: Self.body)
@@ -71,8 +72,8 @@ struct StoreEvictionTests {
     #expect((0..<100).allSatisfy { !store.lookup(StoreKey("l\($0)")).isMissing })
   }
 
-  @Test func bodiesOfManySizesKeepTheFileWithinItsLimit() throws {
-    let directory = try StoreDirectory()
+  @Test func `bodies of many sizes keep the file within its limit`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.bytesMax = 8 << 20 }
     var random = SplitMix64(seed: 7)
     let bytes = pattern(2, count: 1 << 20)

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// The store against a dictionary, and under many threads.
 struct StoreModelTests {
@@ -10,9 +11,11 @@ struct StoreModelTests {
     var body: [UInt8]
   }
 
-  @Test(arguments: 1...(StoreDamageTests.isLong ? 200 : 6)) func itDoesWhatADictionaryDoes(seed: Int) throws {
+  @Test(arguments: 1...(LongRun.isOn ? 200 : 3)) func `it does what a dictionary does`(seed: Int)
+    throws
+  {
     var random = SplitMix64(seed: UInt64(seed))
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.open()
     var model: [String: Value] = [:]
     for step in 0..<400 {
@@ -56,8 +59,8 @@ struct StoreModelTests {
     }
   }
 
-  @Test func tenThousandLookupsAtOnceBesideAWriter() async throws {
-    let directory = try StoreDirectory()
+  @Test func `ten thousand lookups at once beside a writer`() async throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     let bodies = (0..<64).map { pattern($0, count: 3_000 + $0) }
     for number in 0..<64 {
@@ -84,9 +87,9 @@ struct StoreModelTests {
     #expect(store.statistics.damaged == 0 && store.statistics.hits == 10_000)
   }
 
-  @Test func aRemovalIsNeverSeenLateOnAnyThread() async throws {
+  @Test func `a removal is never seen late on any thread`() async throws {
     // Given two threads of which one removes and tells the other
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     let (removed, acknowledge) = AsyncStream<Int>.makeStream()
     async let late = removed.reduce(into: 0) { late, number in

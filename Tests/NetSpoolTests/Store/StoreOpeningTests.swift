@@ -2,10 +2,11 @@ import Glibc
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// What may stand where a store is to be opened.
 struct StoreOpeningTests {
-  private func failure(_ directory: StoreDirectory) -> NetworkError? {
+  private func failure(_ directory: TestFolder) -> NetworkError? {
     do {
       _ = try directory.open()
       return nil
@@ -14,8 +15,8 @@ struct StoreOpeningTests {
     }
   }
 
-  private func filled() throws -> StoreDirectory {
-    let directory = try StoreDirectory()
+  private func filled() throws -> TestFolder {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: pattern(1, count: 5_000))
     store.close()
@@ -27,8 +28,8 @@ struct StoreOpeningTests {
     return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
   }
 
-  @Test func aMissingDirectoryIsMadeForItsOwnerOnly() throws {
-    let parent = try StoreDirectory()
+  @Test func `a missing directory is made for its owner only`() throws {
+    let parent = try TestFolder(in: TestFiles.fast)
     let path = parent.path + "/a/b/c"
     let store = try CacheStore.open(CacheStoreSettings(directory: path))
     #expect(store.opening.found == .nothing)
@@ -37,72 +38,74 @@ struct StoreOpeningTests {
   }
 
   @Test(arguments: [[], [1, 2, 3], [UInt8](repeating: 0, count: 8_192), pattern(1, count: 50_000)])
-  func aForeignFileIsMovedAside(bytes: [UInt8]) throws {
-    let directory = try StoreDirectory()
-    directory.write(bytes, to: "data.mdb")
+  func `a foreign file is moved aside`(bytes: [UInt8]) throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    try directory.write("data.mdb", bytes)
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
     store.flush()
     #expect(store.lookup(StoreKey("a"))?.bytes == [1])
     let moved = directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
     #expect(moved.count == (bytes.isEmpty ? 0 : 1))
-    if let name = moved.first { #expect(directory.read(name) == bytes) }
+    if let name = moved.first { #expect(try directory.read(name) == bytes) }
   }
 
-  @Test func atMostThreeFilesAreKeptAside() throws {
-    let directory = try StoreDirectory()
+  @Test func `at most three files are kept aside`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     for number in 0..<6 {
-      directory.write([UInt8](repeating: UInt8(number), count: 100), to: "data.mdb")
+      try directory.write("data.mdb", [UInt8](repeating: UInt8(number), count: 100))
       try directory.open().close()
       unsafe unlink(directory.path + "/stamp")
     }
     let kept = directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
     #expect(kept.count == 3)
-    #expect(kept.map { directory.read($0).first }.contains(5))
+    #expect(try kept.map { try directory.read($0).first }.contains(5))
   }
 
-  @Test func aSymlinkIsRefused() throws {
+  @Test func `a symlink is refused`() throws {
     let directory = try filled()
-    let other = try StoreDirectory()
-    try other.symlink("data.mdb", to: directory.dataPath)
+    let other = try TestFolder(in: TestFiles.fast)
+    try other.link("data.mdb", to: directory.dataPath)
     let failure = failure(other)
     #expect(failure?.code == .storeOpenFailed && failure?.reason == "symlink")
     // A dangling one as well, and a stamp
-    let third = try StoreDirectory()
-    try third.symlink("stamp", to: "/tmp/netspool-nowhere")
+    let third = try TestFolder(in: TestFiles.fast)
+    try third.link("stamp", to: "/tmp/netspool-nowhere")
     #expect(self.failure(third)?.reason == "symlink")
   }
 
-  @Test func aDirectoryInTheFilesPlaceIsRefused() throws {
-    let directory = try StoreDirectory()
+  @Test func `a directory in the file's place is refused`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     unsafe mkdir(directory.dataPath, 0o700)
     #expect(failure(directory)?.reason == "notAFile")
   }
 
-  @Test func aFileInTheDirectorysPlaceIsRefused() throws {
-    let directory = try StoreDirectory()
-    directory.write([1], to: "file")
+  @Test func `a file in the directory's place is refused`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    try directory.write("file", [1])
     #expect(throws: NetworkError.self) {
       try CacheStore.open(CacheStoreSettings(directory: directory.path + "/file"))
     }
   }
 
-  @Test(arguments: [mode_t(0o770), 0o702, 0o777]) func aDirectoryOthersMayWriteToIsRefused(mode: mode_t)
+  @Test(arguments: [mode_t(0o770), 0o702, 0o777]) func `a directory others may write to is refused`(
+    mode: mode_t
+  )
     throws
   {
-    let directory = try StoreDirectory()
+    let directory = try TestFolder(in: TestFiles.fast)
     unsafe chmod(directory.path, mode)
     #expect(failure(directory)?.reason == "permissions")
   }
 
-  @Test(.enabled(if: geteuid() == 0)) func anotherOwnersDirectoryIsRefused() throws {
-    let directory = try StoreDirectory()
+  @Test(.enabled(if: geteuid() == 0)) func `another owner's directory is refused`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     unsafe chown(directory.path, 12_345, 12_345)
     #expect(failure(directory)?.reason == "owner")
     unsafe chown(directory.path, 0, 0)
   }
 
-  @Test func permissionsTakenAwayAreGivenBackOrRefused() throws {
+  @Test func `permissions taken away are given back or refused`() throws {
     let directory = try filled()
     unsafe chmod(directory.dataPath, 0)
     if geteuid() == 0 {
@@ -113,53 +116,53 @@ struct StoreOpeningTests {
     }
   }
 
-  @Test(arguments: [9, 10, 11]) func aNewerLayoutIsRefusedAndLeftAlone(byte: Int) throws {
+  @Test(arguments: [9, 10, 11]) func `a newer layout is refused and left alone`(byte: Int) throws {
     // Given a store whose stamp says it is of a later version, as such a version would write it
     let directory = try filled()
-    var stamp = directory.read("stamp")
+    var stamp = try directory.read("stamp")
     stamp[byte] = 1
     stamp.removeLast(8)
     stamp.append(integer: Checksum.of(stamp.rawBytes))
-    directory.write(stamp, to: "stamp")
-    let before = directory.read("data.mdb")
+    try directory.write("stamp", stamp)
+    let before = try directory.read("data.mdb")
     // When it is opened, it is refused
     let failure = failure(directory)
     #expect(failure?.code == .storeOpenFailed && failure?.reason == "newerSchema")
-    #expect(directory.read("data.mdb") == before && directory.read("stamp") == stamp)
+    #expect(try directory.read("data.mdb") == before && directory.read("stamp") == stamp)
   }
 
-  @Test func anotherVersionOfLMDBIsRefusedAndLeftAlone() throws {
+  @Test func `another version of LMDB is refused and left alone`() throws {
     let directory = try filled()
-    var data = directory.read("data.mdb")
+    var data = try directory.read("data.mdb")
     for page in 0..<2 { data[page * Int(getpagesize()) + 20] = 2 }
-    directory.write(data, to: "data.mdb")
+    try directory.write("data.mdb", data)
     #expect(failure(directory)?.reason == "version")
-    #expect(directory.read("data.mdb") == data)
+    #expect(try directory.read("data.mdb") == data)
   }
 
-  @Test func afterTheMachineWentDownAStoreInUseBeginsAfresh() throws {
+  @Test func `after the machine went down a store in use begins afresh`() throws {
     // Given a store that was in use under another kernel
     let directory = try filled()
-    var stamp = directory.read("stamp")
+    var stamp = try directory.read("stamp")
     stamp[12] = 2
     stamp[16] ^= 1
     stamp.removeLast(8)
     stamp.append(integer: Checksum.of(stamp.rawBytes))
-    directory.write(stamp, to: "stamp")
+    try directory.write("stamp", stamp)
     let store = try directory.open()
     #expect(store.opening.found == .outdated)
     #expect(store.lookup(StoreKey("a")).isMissing)
     #expect(directory.names == ["data.mdb", "lock.mdb", "stamp"])
   }
 
-  @Test func anOpeningThatNeverEndedIsNotTrusted() throws {
+  @Test func `an opening that never ended is not trusted`() throws {
     let directory = try filled()
-    var stamp = directory.read("stamp")
+    var stamp = try directory.read("stamp")
     stamp[12] = 1
     stamp[14] = 1
     stamp.removeLast(8)
     stamp.append(integer: Checksum.of(stamp.rawBytes))
-    directory.write(stamp, to: "stamp")
+    try directory.write("stamp", stamp)
     let store = try directory.open()
     guard case .damaged = store.opening.found else {
       Issue.record("\(store.opening.found)")
@@ -168,10 +171,12 @@ struct StoreOpeningTests {
     #expect(store.lookup(StoreKey("a")).isMissing)
   }
 
-  @Test(arguments: [0, 7, 63, 64, 65]) func aDamagedStampCostsTheStoreAndNothingElse(count: Int) throws {
+  @Test(arguments: [0, 7, 63, 64, 65]) func `a damaged stamp costs the store and nothing else`(count: Int)
+    throws
+  {
     let directory = try filled()
-    directory.write(
-      Array((directory.read("stamp") + [1]).prefix(count)).map { $0 ^ (count == 64 ? 1 : 0) }, to: "stamp")
+    let stamp = try directory.read("stamp") + [1]
+    try directory.write("stamp", stamp.prefix(count).map { $0 ^ (count == 64 ? 1 : 0) })
     let store = try directory.open()
     store.put(StoreKey("b"), namespace: "n", metadata: [], body: [2])
     store.close()
@@ -179,10 +184,10 @@ struct StoreOpeningTests {
   }
 
   @Test(arguments: [nil, [], pattern(1, count: 100), pattern(2, count: 100_000)])
-  func theLockFileMayBeMissingOrGarbage(bytes: [UInt8]?) throws {
+  func `the lock file may be missing or garbage`(bytes: [UInt8]?) throws {
     let directory = try filled()
     if let bytes {
-      directory.write(bytes, to: "lock.mdb")
+      try directory.write("lock.mdb", bytes)
     } else {
       unsafe unlink(directory.path + "/lock.mdb")
     }
@@ -191,8 +196,8 @@ struct StoreOpeningTests {
     #expect(!store.lookup(StoreKey("a")).isMissing)
   }
 
-  @Test func noDescriptorReachesAProgramStartedMeanwhile() throws {
-    let directory = try StoreDirectory()
+  @Test func `no descriptor reaches a program started meanwhile`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
     store.flush()

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Several processes with one directory, and processes that end in the middle of it.
 struct StoreProcessTests {
@@ -24,8 +25,8 @@ struct StoreProcessTests {
     precondition(store.statistics.damaged == 0, "damage")
   }
 
-  @Test func twoProcessesShareADirectory() async throws {
-    let directory = try StoreDirectory()
+  @Test func `two processes share a directory`() async throws {
+    let directory = try TestFolder()
     let path = directory.path
     // Given this process has it open
     let store = try directory.open()
@@ -49,8 +50,8 @@ struct StoreProcessTests {
     }
   }
 
-  @Test(arguments: 0..<4) func aKilledWriterLeavesAWholeStore(round: Int) async throws {
-    let directory = try StoreDirectory()
+  @Test(arguments: 0..<4) func `a killed writer leaves a whole store`(round: Int) async throws {
+    let directory = try TestFolder()
     let path = directory.path
     // Given one process that stays, in every second round, and one that is killed while it writes
     let store = round % 2 == 0 ? try directory.open() : nil
@@ -81,9 +82,9 @@ struct StoreProcessTests {
     #expect(left.statistics.damaged == 0)
   }
 
-  @Test func aChildOfForkFindsNothingAndHarmsNothing() async throws {
+  @Test func `a child of fork finds nothing and harms nothing`() async throws {
     await #expect(processExitsWith: .success) {
-      let directory = try StoreDirectory()
+      let directory = try TestFolder()
       let store = try directory.open()
       store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
       store.flush()
@@ -114,9 +115,9 @@ struct StoreProcessTests {
     return status
   }
 
-  @Test func aFileSizeLimitDropsPutsAndNothingElse() async throws {
+  @Test func `a file size limit drops puts and nothing else`() async throws {
     await #expect(processExitsWith: .success) {
-      let directory = try StoreDirectory()
+      let directory = try TestFolder()
       let store = try directory.open()
       store.put(StoreKey("early"), namespace: "n", metadata: [], body: StoreProcessTests.body(1))
       store.flush()
@@ -141,9 +142,9 @@ struct StoreProcessTests {
   }
 
   @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
-  func littleAddressSpaceIsEnough() async throws {
+  func `little address space is enough`() async throws {
     await #expect(processExitsWith: .success) {
-      let directory = try StoreDirectory()
+      let directory = try TestFolder()
       var limit = rlimit(rlim_cur: 2 << 30, rlim_max: 2 << 30)
       precondition(unsafe setrlimit(CInt(RLIMIT_AS.rawValue), &limit) == 0)
       let store = try directory.open()
@@ -157,10 +158,10 @@ struct StoreProcessTests {
 /// A disk that is full: 4 MiB, where the tests may mount one.
 struct StoreFullDiskTests {
   final class TinyDisk {
-    let directory: StoreDirectory
+    let directory: TestFolder
 
     init?() {
-      guard let directory = try? StoreDirectory() else { return nil }
+      guard let directory = try? TestFolder() else { return nil }
       self.directory = directory
       guard unsafe mount("tmpfs", directory.path, "tmpfs", 0, "size=4m,mode=700") == 0 else { return nil }
     }
@@ -168,7 +169,7 @@ struct StoreFullDiskTests {
     deinit { unsafe umount2(directory.path, CInt(MNT_DETACH)) }
   }
 
-  @Test(.enabled(if: TinyDisk() != nil)) func aFullDiskDropsPutsAndRecovers() throws {
+  @Test(.enabled(if: TinyDisk() != nil)) func `a full disk drops puts and recovers`() throws {
     let disk = try #require(TinyDisk())
     let store = try disk.directory.open()
     let bodies = (0..<100).map { pattern($0, count: 90_000) }

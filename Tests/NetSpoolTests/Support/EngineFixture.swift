@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// An engine on a queue of its own, and an origin for it to talk to: `engine.operation(path:)` leads there.
 ///

@@ -1,5 +1,7 @@
 import NetSpool
 
+@testable import TestSupport
+
 /// A stream that keeps a journal of its calls.
 final class NotingStream: DownloadStream {
   private let calls: Journal<String>

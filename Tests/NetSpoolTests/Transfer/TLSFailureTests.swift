@@ -50,7 +50,7 @@ struct TLSFailureTests {
       curl: 56, message: "CONNECT tunnel failed, response 502", usesProxy: true, code: .proxyFailed,
       reason: "response"),
     Row(curl: 7, usesProxy: true, code: .proxyFailed, reason: "connect"),
-  ]) func isNamed(_ row: Row) {
+  ]) func `is named`(_ row: Row) {
     let failure = FailureMapping.failure(
       FailureMapping.Evidence(
         code: row.curl, message: row.message, errno: 0, isConnected: row.isConnected, isReused: false,

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Challenges and what follows from them (RFC 9110 section 11.6.1)")
 struct ChallengeTests {
@@ -10,7 +11,7 @@ struct ChallengeTests {
     return AuthenticationChallenge.all(in: fields)
   }
 
-  @Test func tellsSchemesFromParameters() {
+  @Test func `tells schemes from parameters`() {
     let all = Self.read(
       "Basic realm=\"a, b=c\", charset=UTF-8, Digest realm=r , nonce = \"n\" , qop=\"auth\",Negotiate",
       "NTLM TlRM==")
@@ -23,13 +24,13 @@ struct ChallengeTests {
   @Test(arguments: [
     ("", 0), (",,", 0), ("Basic", 1), ("Basic realm", 1), ("Basic realm=\"x", 1), ("=", 0), ("\"Basic\"", 0),
     ("Basic realm=\"\\", 1), ("Basic , Basic", 2), ("NTLM", 1), ("a=b", 1),
-  ]) func standsWhatServersSend(_ text: String, _ count: Int) { #expect(Self.read(text).count == count) }
+  ]) func `stands what servers send`(_ text: String, _ count: Int) { #expect(Self.read(text).count == count) }
 
-  @Test func readsNoMoreThanItMust() {
+  @Test func `reads no more than it must`() {
     #expect(Self.read((0..<100).map { "S\($0)" }.joined(separator: ", ")).count == 16)
   }
 
-  @Test func standsEveryBeginning() {
+  @Test func `stands every beginning`() {
     let text = "Digest realm=\"a\\\"b\", nonce=\"n\", qop=\"auth,auth-int\", Basic realm=x, NTLM abc=="
     for end in 0...text.utf8.count {
       let part = String(decoding: text.utf8.prefix(end), as: UTF8.self)
@@ -37,7 +38,7 @@ struct ChallengeTests {
     }
   }
 
-  @Test func standsNoise() {
+  @Test func `stands noise`() {
     var random = SplitMix64(seed: 1_120)
     for _ in 0..<2_000 {
       let noise = (0..<Int.random(in: 0...60, using: &random)).map { _ in
@@ -55,7 +56,7 @@ struct ChallengeTests {
     ("Basic realm=a, Digest realm=r, nonce=n", 0, "digest"), ("NTLM", 0, "refused"), ("", 0, "refused"),
     ("Digest realm=r, nonce=n", 1, "refused"), ("Digest realm=r, nonce=n, stale=true", 1, "digest"),
     ("Digest realm=r, nonce=n, stale=true", 2, "refused"), ("Basic realm=a", 1, "refused"),
-  ]) func aPasswordIsAnsweredOnce(_ offer: String, _ rounds: Int, _ next: String) {
+  ]) func `a password is answered once`(_ offer: String, _ rounds: Int, _ next: String) {
     var sent = AuthenticationDecision.Sent()
     sent.rounds = rounds
     let decision = AuthenticationDecision.make(
@@ -63,7 +64,7 @@ struct ChallengeTests {
     #expect(Self.name(decision) == next)
   }
 
-  @Test func anotherSchemeIsNeverAnswered() {
+  @Test func `another scheme is never answered`() {
     let offers = Self.read("Basic realm=a, Digest realm=r, nonce=n, NTLM")
     let sent = AuthenticationDecision.Sent()
     let schemes: [(NetworkCredentials.Scheme, String)] = [
@@ -89,7 +90,7 @@ struct ChallengeTests {
     }
   }
 
-  @Test func equalCredentialsHaveOneIdentity() {
+  @Test func `equal credentials have one identity`() {
     func basic(_ user: String, _ password: String) -> UInt64 {
       NetworkCredentials(scheme: .basic(user: user, password: Secret(password), preemptive: true)).id
     }
@@ -100,7 +101,7 @@ struct ChallengeTests {
         != NetworkCredentials(scheme: .bearer(Secret("b"))).id)
   }
 
-  @Test func aSecretShowsItselfNowhere() {
+  @Test func `a secret shows itself nowhere`() {
     var text = ""
     dump(
       NetworkCredentials.Scheme.basic(user: "anna", password: Secret("S3CR3T"), preemptive: true), to: &text)

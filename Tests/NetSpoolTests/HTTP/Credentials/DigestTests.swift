@@ -8,12 +8,12 @@ struct DigestTests {
     ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
     ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
     (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
-  ]) func hashesByTheVectorsOfRFC1321(_ text: String, _ hash: String) {
+  ]) func `hashes by the vectors of RFC 1321`(_ text: String, _ hash: String) {
     #expect(Hexadecimal.text(MD5.hash(Array(text.utf8))) == hash)
   }
 
   /// Around a block's end, against each other: a message that is longer by one byte has another hash.
-  @Test func padsEveryLength() {
+  @Test func `pads every length`() {
     let hashes = (0..<200).map { MD5.hash([UInt8](repeating: 0x61, count: $0)) }
     #expect(Set(hashes).count == 200 && hashes.allSatisfy { $0.count == 16 })
   }
@@ -32,7 +32,7 @@ struct DigestTests {
   @Test(arguments: [
     ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
     ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
-  ]) func answersTheExampleOfTheStandard(_ algorithm: String, _ response: String) throws {
+  ]) func `answers the example of the standard`(_ algorithm: String, _ response: String) throws {
     let text = Self.example.replacing("@", with: algorithm, maxReplacements: 2)
       .replacing("http-auth\(algorithm)example", with: "http-auth@example")
     let answer = DigestAnswer(
@@ -43,7 +43,7 @@ struct DigestTests {
     #expect(answer.value.contains("opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\""))
   }
 
-  @Test func answersTheExampleOfRFC2617() throws {
+  @Test func `answers the example of RFC 2617`() throws {
     let challenge = try Self.challenge(
       "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\""
     )
@@ -53,7 +53,7 @@ struct DigestTests {
     #expect(answer.value.contains("response=\"6629fae49393a05397450978507c4ef1\""))
   }
 
-  @Test func answersAnOldChallengeWithoutCounter() throws {
+  @Test func `answers an old challenge without counter`() throws {
     let answer = DigestAnswer(
       try Self.challenge("Digest realm=\"r\", nonce=\"n\""), user: "u", password: "p", method: "GET",
       target: "/", clientNonce: "c")
@@ -64,7 +64,7 @@ struct DigestTests {
     #expect(!answer.value.contains("qop=") && !answer.value.contains("cnonce="))
   }
 
-  @Test func countsTheBodyWhenAskedTo() throws {
+  @Test func `counts the body when asked to`() throws {
     let challenge = try Self.challenge("Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"")
     var answer = DigestAnswer(
       challenge, user: "u", password: "p", method: "PUT", target: "/", clientNonce: "c")
@@ -74,7 +74,7 @@ struct DigestTests {
     #expect(answer.value.contains("qop=auth-int"))
   }
 
-  @Test func quotesWhatNeedsIt() throws {
+  @Test func `quotes what needs it`() throws {
     let challenge = try Self.challenge("Digest realm=\"a\\\"b\", nonce=\"n\", qop=auth")
     let answer = DigestAnswer(
       challenge, user: "jürgen", password: "p", method: "GET", target: "/", clientNonce: "c")
@@ -82,7 +82,7 @@ struct DigestTests {
     #expect(answer.value.contains("realm=\"a\\\"b\""))
   }
 
-  @Test func hidesTheUserWhenAskedTo() throws {
+  @Test func `hides the user when asked to`() throws {
     let challenge = try Self.challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, userhash=true")
     let answer = DigestAnswer(
       challenge, user: "anna", password: "p", method: "GET", target: "/", clientNonce: "c")
@@ -92,7 +92,7 @@ struct DigestTests {
   @Test(arguments: [
     "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256", "Digest realm=\"r\"", "Digest nonce=\"n\"",
     "Digest realm=\"r\", nonce=\"n\", qop=\"token\"", "Basic realm=\"r\"",
-  ]) func answersNoOther(_ text: String) {
+  ]) func `answers no other`(_ text: String) {
     var fields = Headers()
     fields.append(name: "WWW-Authenticate", value: text)
     #expect(DigestChallenge.first(in: AuthenticationChallenge.all(in: fields)) == nil)

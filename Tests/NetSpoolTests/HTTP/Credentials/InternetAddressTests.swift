@@ -17,7 +17,7 @@ struct InternetAddressTests {
       ([203, 0, 113, 1], false), ([224, 0, 0, 1], false), ([255, 255, 255, 255], false),
       ([8, 8, 8, 8], true),
       ([93, 184, 215, 14], true),
-    ] as [([UInt8], Bool)]) func ofFourBytes(_ bytes: [UInt8], _ isPublic: Bool)
+    ] as [([UInt8], Bool)]) func `of four bytes`(_ bytes: [UInt8], _ isPublic: Bool)
   {
     #expect(InternetAddress(bytes)?.isPublic == isPublic)
     // The same inside IPv6.
@@ -39,13 +39,13 @@ struct InternetAddressTests {
       ([0x20, 0x01, 0, 0], false), ([0x20, 0x01, 0x02, 0], true), ([0xFC, 0, 0, 0], false),
       ([0xFD, 0, 0, 0], false), ([0xFE, 0x80, 0, 0], false), ([0xFF, 0x02, 0, 0], false),
       ([0, 0, 0, 0], false), ([0x3F, 0xFF, 0, 0], false),
-    ] as [([UInt8], Bool)]) func ofSixteenBytes(_ beginning: [UInt8], _ isPublic: Bool)
+    ] as [([UInt8], Bool)]) func `of sixteen bytes`(_ beginning: [UInt8], _ isPublic: Bool)
   {
     let bytes = beginning + [UInt8](repeating: 0, count: 11) + [1]
     #expect(InternetAddress(bytes)?.isPublic == isPublic)
   }
 
-  @Test func isNothingElse() {
+  @Test func `is nothing else`() {
     for count in 0...20 where count != 4 && count != 16 {
       #expect(InternetAddress([UInt8](repeating: 8, count: count)) == nil)
     }
@@ -54,12 +54,12 @@ struct InternetAddressTests {
   @Test(arguments: [
     ("http://p:3128", "http://p:3128"), ("p:3128", "http://p:3128"), ("https://p", "https://p:443"),
     ("socks5h://p", "socks5h://p:1080"), ("http://p/", "http://p:80"), ("http://[::1]:1", "http://[::1]:1"),
-  ]) func proxiesAreRead(_ text: String, _ url: String) throws {
+  ]) func `proxies are read`(_ text: String, _ url: String) throws {
     let proxy = try ProxyParser.parse(text)
     #expect(proxy.url == url && proxy.account == nil)
   }
 
-  @Test func proxiesKeepTheirSecretAside() throws {
+  @Test func `proxies keep their secret aside`() throws {
     let proxy = try ProxyParser.parse("http://user:p%40ss@p:1")
     #expect(proxy.url == "http://p:1" && proxy.account?.user == "user")
     #expect(proxy.account?.password.revealed == "p@ss")
@@ -68,7 +68,7 @@ struct InternetAddressTests {
   @Test(arguments: [
     "", "socks4://p", "socks5://p", "ftp://p", "http://", "http://p/path", "http://p?q", "http://a b",
     "file:///p",
-  ]) func otherProxiesAreRefused(_ text: String) {
+  ]) func `other proxies are refused`(_ text: String) {
     #expect(throws: NetworkError.self) { try ProxyParser.parse(text) }
   }
 }

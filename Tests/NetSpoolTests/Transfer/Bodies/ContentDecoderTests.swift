@@ -49,12 +49,12 @@ struct ContentDecoderTests {
   }
 
   @Test(arguments: [0, 1, 100, 65_535, 65_536, 65_537, 300_000])
-  func whatWasPackedIsUnpacked(count: Int) throws {
+  func `what was packed is unpacked`(count: Int) throws {
     let bytes = SinkFixture.pattern(count)
     for (coding, body) in try Self.dresses(bytes) { #expect(try Self.decode(body, coding) == bytes) }
   }
 
-  @Test func everySplitGivesTheSame() throws {
+  @Test func `every split gives the same`() throws {
     for (coding, body) in try Self.dresses(Self.text) {
       for cut in 0...body.count {
         let decoded = try Self.decode(body, coding, cuts: [cut])
@@ -64,7 +64,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test func everyBodyCutShortIsFound() throws {
+  @Test func `every body cut short is found`() throws {
     for (coding, body) in try Self.dresses(Self.text) {
       for count in 1..<body.count {
         let found = Self.reason { _ = try Self.decode(Array(body.prefix(count)), coding) }
@@ -74,11 +74,11 @@ struct ContentDecoderTests {
   }
 
   @Test(arguments: ["gzip", "deflate"])
-  func noBodyAtAllIsWhole(coding: String) throws {
+  func `no body at all is whole`(coding: String) throws {
     #expect(try Self.decode([], coding) == [])
   }
 
-  @Test func everyDamagedByteOfATrailerIsFound() throws {
+  @Test func `every damaged byte of a trailer is found`() throws {
     let body = try Compressed.gzip(Self.text)
     for index in (body.count - 8)..<body.count {
       var damaged = body
@@ -90,7 +90,7 @@ struct ContentDecoderTests {
     #expect(Self.reason { _ = try Self.decode(damaged, "deflate") } == "decodeFailed(checksum)")
   }
 
-  @Test func noDamageAnywhereGivesAnotherBody() throws {
+  @Test func `no damage anywhere gives another body`() throws {
     for (coding, body) in try Self.dresses(Self.text) where body != (try Compressed.raw(Self.text)) {
       for bit in 0..<(body.count * 8) {
         var damaged = body
@@ -102,7 +102,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test func severalMembersAreOneBody() throws {
+  @Test func `several members are one body`() throws {
     let first = try Compressed.gzip(Self.text)
     let empty = try Compressed.gzip([])
     let body = first + empty + first
@@ -116,7 +116,7 @@ struct ContentDecoderTests {
   @Test(arguments: [
     [0], [0x1F], [0x58], [0x1F, 0x58], Array("trailing".utf8), [UInt8](repeating: 0, count: 512),
   ])
-  func bytesBehindTheEndAreRefused(trailing: [UInt8]) throws {
+  func `bytes behind the end are refused`(trailing: [UInt8]) throws {
     for (coding, body) in try Self.dresses(Self.text) {
       let expected = "decodeFailed(trailingData)"
       #expect(Self.reason { _ = try Self.decode(body + trailing, coding) } == expected)
@@ -125,7 +125,7 @@ struct ContentDecoderTests {
   }
 
   @Test(arguments: [Array("<html><body>not packed</body></html>".utf8), [UInt8](repeating: 0xFF, count: 100)])
-  func aBodyThatIsNotPackedIsRefused(body: [UInt8]) {
+  func `a body that is not packed is refused`(body: [UInt8]) {
     for coding in ["gzip", "deflate"] {
       #expect(Self.reason { _ = try Self.decode(body, coding) } == "decodeFailed(notEncoded)")
     }
@@ -140,7 +140,7 @@ struct ContentDecoderTests {
     (["gzip, gzip"], "decodeFailed(tooManyLayers)"), (["gzip", "deflate"], "decodeFailed(tooManyLayers)"),
     (["gzip,gzip,gzip,gzip,gzip,gzip"], "decodeFailed(tooManyLayers)"),
   ])
-  func codingsOfAHead(fields: [String], expected: String) {
+  func `codings of a head`(fields: [String], expected: String) {
     var found = ""
     let reason = Self.reason {
       found = try ContentDecoder.make(for: Self.headers(fields)) == nil ? "none" : "one"

@@ -27,7 +27,7 @@ struct DecodingLimitTests {
   private static let zeros = [UInt8](repeating: 0, count: 4 << 20)
 
   @Test(arguments: ["gzip", "zlib", "raw"], [1, 100, 16_384, 1 << 20])
-  func aBombIsStoppedAtTheRatio(kind: String, pieces: Int) throws {
+  func `a bomb is stopped at the ratio`(kind: String, pieces: Int) throws {
     // Given 4 MiB of zeros, a thousand to one
     let body =
       switch kind {
@@ -43,7 +43,7 @@ struct DecodingLimitTests {
     #expect(emitted <= 1 << 20)
   }
 
-  @Test func aBombOfManyMembersIsStoppedToo() throws {
+  @Test func `a bomb of many members is stopped too`() throws {
     let member = try Compressed.gzip([UInt8](repeating: 0, count: 200_000))
     let body = SinkFixture.repeated(member, 20)
     let (emitted, failure) = try Self.count(body)
@@ -51,7 +51,7 @@ struct DecodingLimitTests {
     #expect(emitted <= 1 << 20)
   }
 
-  @Test func aShortBodyMayUnfoldAsItLikes() throws {
+  @Test func `a short body may unfold as it likes`() throws {
     let body = try Compressed.gzip([UInt8](repeating: 0, count: 1 << 20))
     let (emitted, failure) = try Self.count(body)
     #expect(failure == nil)
@@ -59,7 +59,7 @@ struct DecodingLimitTests {
   }
 
   @Test(arguments: [(1_999_999, true), (2_000_000, false), (2_000_001, false)])
-  func theAbsoluteLimitIsExact(limit: Int64, isRefused: Bool) throws {
+  func `the absolute limit is exact`(limit: Int64, isRefused: Bool) throws {
     var limits = DecodingLimits()
     limits.decodedBytesMax = limit
     let (emitted, failure) = try Self.count(
@@ -69,7 +69,7 @@ struct DecodingLimitTests {
   }
 
   @Test(arguments: [(Int64(8), true), (100, false)])
-  func theRatioIsTheCallers(ratio: Int64, isRefused: Bool) throws {
+  func `the ratio is the caller's`(ratio: Int64, isRefused: Bool) throws {
     var limits = DecodingLimits()
     limits.ratioMax = ratio
     // A hundred equal pieces within zlib's window
@@ -79,7 +79,7 @@ struct DecodingLimitTests {
     #expect(failure == (isRefused ? "decompressionLimit(ratio)" : nil))
   }
 
-  @Test func whatEmitThrowsIsPassedOn() throws {
+  @Test func `what emit throws is passed on`() throws {
     struct Stop: Error {}
     var fields = Headers()
     fields.append(name: "Content-Encoding", value: "gzip")

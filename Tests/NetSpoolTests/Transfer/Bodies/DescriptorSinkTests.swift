@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 struct DescriptorSinkTests {
   private let loop: SinkLoop
@@ -26,7 +27,7 @@ struct DescriptorSinkTests {
   private func deliver(
     _ bytes: [UInt8], to writeEnd: CInt, readFrom readEnd: CInt, seed: UInt64
   ) throws -> (read: [UInt8], pauses: Int, report: NetworkResponse.StreamReport) {
-    var random = SinkFixture.Random(seed: seed)
+    var random = SplitMix64(seed: seed)
     var read: [UInt8] = []
     var pauses = 0
     let ready = ReadyCalls()
@@ -56,7 +57,7 @@ struct DescriptorSinkTests {
   }
 
   @Test(arguments: [UInt64(1), 2, 3])
-  func aSlowPipeGetsEveryByte(seed: UInt64) throws {
+  func `a slow pipe gets every byte`(seed: UInt64) throws {
     let pipe = try RawPipe()
     let bytes = SinkFixture.pattern(1 << 20, seed: seed)
     let (read, pauses, report) = try deliver(
@@ -68,7 +69,7 @@ struct DescriptorSinkTests {
   }
 
   @Test(arguments: [UInt64(1), 2, 3])
-  func aSlowSocketGetsEveryByte(seed: UInt64) throws {
+  func `a slow socket gets every byte`(seed: UInt64) throws {
     let (readEnd, writeEnd) = try Self.makeSocketPair()
     let bytes = SinkFixture.pattern(1 << 20, seed: seed)
     let (read, pauses, _) = try deliver(bytes, to: writeEnd, readFrom: readEnd, seed: seed)
@@ -78,7 +79,7 @@ struct DescriptorSinkTests {
     close(writeEnd)
   }
 
-  @Test func anOwnedSocketEndsForItsReader() throws {
+  @Test func `an owned socket ends for its reader`() throws {
     let (readEnd, writeEnd) = try Self.makeSocketPair()
     try loop.deliver([1, 2, 3], to: makeSink(writeEnd, .owned))
     #expect(takeBytes(from: readEnd, 10) == [1, 2, 3])
@@ -86,7 +87,7 @@ struct DescriptorSinkTests {
     close(readEnd)
   }
 
-  @Test func aFullPipeAnswersHowMuchItTook() throws {
+  @Test func `a full pipe answers how much it took`() throws {
     let pipe = try RawPipe()
     let sink = makeSink(pipe.writeEnd)
     var isReady = false
@@ -101,7 +102,7 @@ struct DescriptorSinkTests {
     #expect(try unsafe sink.write(bytes.span.bytes.extracting(taken...)) > 0)
   }
 
-  @Test func aSharedPipeKeepsItsFlags() throws {
+  @Test func `a shared pipe keeps its flags`() throws {
     let pipe = try RawPipe()
     let before = fcntl(pipe.writeEnd, F_GETFL)
     let sink = makeSink(pipe.writeEnd)
@@ -113,7 +114,7 @@ struct DescriptorSinkTests {
     #expect(loop.watchCount == 0, "nothing is waited for after the end")
   }
 
-  @Test func anOwnedPipeEndsForItsReader() throws {
+  @Test func `an owned pipe ends for its reader`() throws {
     let pipe = try RawPipe()
     let sink = makeSink(pipe.writeEnd, .owned)
     pipe.forgetWriteEnd()
@@ -122,7 +123,7 @@ struct DescriptorSinkTests {
     #expect(pipe.take(10) == [])
   }
 
-  @Test func anOwnedDescriptorIsClosedWithoutAnOpen() throws {
+  @Test func `an owned descriptor is closed without an open`() throws {
     let pipe = try RawPipe()
     _ = makeSink(pipe.writeEnd, .owned)
     pipe.forgetWriteEnd()
@@ -131,7 +132,7 @@ struct DescriptorSinkTests {
 
   /// On a worker thread: there SIGPIPE is blocked, as on the loop's.
   @Test(arguments: [true, false], [true, false])
-  func aReaderThatLeftIsAFailure(isSocket: Bool, leavesBeforeOpen: Bool) throws {
+  func `a reader that left is a failure`(isSocket: Bool, leavesBeforeOpen: Bool) throws {
     let worker = loop.makeWorker()
     let seen = Mutex<CInt?>(nil)
     let box = Box(seen)
@@ -169,10 +170,10 @@ struct DescriptorSinkTests {
     _ = try unsafe sink.write([1, 2, 3].span.bytes)
   }
 
-  @Test func aFileIsWrittenAtItsPosition() throws {
-    let directory = try SinkDirectory()
-    directory.put("body", [1, 2, 3, 4, 5])
-    let descriptor = unsafe open(directory.path("body"), O_WRONLY)
+  @Test func `a file is written at its position`() throws {
+    let directory = try TestFolder()
+    try directory.write("body", [1, 2, 3, 4, 5])
+    let descriptor = unsafe open(directory["body"], O_WRONLY)
     lseek(descriptor, 2, SEEK_SET)
     try loop.deliver([8, 9], to: makeSink(descriptor))
     #expect(directory.bytes("body") == [1, 2, 8, 9, 5])
@@ -180,13 +181,13 @@ struct DescriptorSinkTests {
     close(descriptor)
   }
 
-  @Test func aFullDeviceIsAFailure() throws {
+  @Test func `a full device is a failure`() throws {
     let sink = makeSink(unsafe open("/dev/full", O_WRONLY), .owned)
     let failure = #expect(throws: SinkFailure.self) { try loop.deliver([1], to: sink) }
     #expect(failure?.errno == ENOSPC)
   }
 
-  @Test func aDescriptorThatIsNotOpenIsAFailure() throws {
+  @Test func `a descriptor that is not open is a failure`() throws {
     let failure = #expect(throws: SinkFailure.self) { try loop.deliver([1], to: makeSink(-1)) }
     #expect(failure?.errno == EBADF)
   }

@@ -3,24 +3,25 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 struct FileSinkTests {
   static let full = AlignedBuffer.fullCapacity
   static let long = Int(8 << 20)
 
-  private let directory: SinkDirectory
+  private let directory: TestFolder
   private let loop: SinkLoop
   private let worker: Worker
   private let pool = AlignedBufferPool()
 
   init() throws {
-    directory = try SinkDirectory()
+    directory = try TestFolder()
     loop = try SinkLoop()
     worker = loop.makeWorker()
   }
 
   private func makeSink(_ name: String, _ placement: FileWriter.Placement = .replace) throws -> FileSink {
-    try FileSink(path: directory.path(name), placement: placement, worker: worker, pool: pool)
+    try FileSink(path: directory[name], placement: placement, worker: worker, pool: pool)
   }
 
   @Test(
@@ -28,19 +29,19 @@ struct FileSinkTests {
       0, 1, 4095, 4096, 16_384, 16_385, full - 1, full, full + 1, 2 * full, 2 * full + 1, 5 * full + 77,
       long - 1, long, long + 4097,
     ], [true, false])
-  func bodiesOfEverySizeArriveWhole(count: Int, isLengthKnown: Bool) throws {
+  func `bodies of every size arrive whole`(count: Int, isLengthKnown: Bool) throws {
     let bytes = SinkFixture.pattern(count)
     let sink = try makeSink("body")
     try loop.deliver(bytes, to: sink, expected: isLengthKnown ? Int64(count) : nil, pieces: 100_003)
     #expect(directory.bytes("body") == bytes)
     #expect(directory.names == ["body"])
     #expect(sink.report.bytes == Int64(count))
-    #expect(sink.report.path == directory.path("body"))
+    #expect(sink.report.path == directory["body"])
     #expect(sink.report.digest == SinkFixture.sha256(bytes))
   }
 
-  @Test func nothingIsVisibleBeforeTheEnd() throws {
-    directory.put("body", [1, 2, 3])
+  @Test func `nothing is visible before the end`() throws {
+    try directory.write("body", [1, 2, 3])
     let sink = try makeSink("body")
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
@@ -52,10 +53,10 @@ struct FileSinkTests {
   }
 
   @Test(arguments: [100, 3 * full], [FileWriter.Placement.replace, .createNew, .append])
-  func aFailedBodyLeavesNoTrace(count: Int, placement: FileWriter.Placement) throws {
+  func `a failed body leaves no trace`(count: Int, placement: FileWriter.Placement) throws {
     // Given an old file, unless the placement wants none
     let old: [UInt8]? = placement == .createNew ? nil : [1, 2, 3]
-    if let old { directory.put("body", old) }
+    if let old { try directory.write("body", old) }
     // When the body breaks off
     let sink = try makeSink("body", placement)
     try sink.open(SinkFixture.head, bytesExpected: Int64(count * 2)) {}
@@ -68,7 +69,7 @@ struct FileSinkTests {
   }
 
   @Test(arguments: [0, 100, 3 * full])
-  func aSinkThatIsDroppedLeavesNoTrace(count: Int) throws {
+  func `a sink that is dropped leaves no trace`(count: Int) throws {
     do {
       let sink = try makeSink("body")
       try sink.open(SinkFixture.head, bytesExpected: nil) {}
@@ -78,7 +79,7 @@ struct FileSinkTests {
     #expect(directory.names == [])
   }
 
-  @Test func aSlowDiskHoldsOneMebibyteAndPausesTheRest() throws {
+  @Test func `a slow disk holds one mebibyte and pauses the rest`() throws {
     // Given a worker that is busy elsewhere
     let worker = loop.makeWorker(threads: 1)
     let gate = try Gate()
@@ -86,7 +87,7 @@ struct FileSinkTests {
       _ = gate.wait()
     } completion: {
     }
-    let sink = try FileSink(path: directory.path("body"), worker: worker, pool: pool)
+    let sink = try FileSink(path: directory["body"], worker: worker, pool: pool)
     let bytes = SinkFixture.pattern(3 * Self.full)
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
@@ -104,7 +105,7 @@ struct FileSinkTests {
     worker.stop()
   }
 
-  @Test func aPendingFinishCallsReadyOnce() throws {
+  @Test func `a pending finish calls ready once`() throws {
     let sink = try makeSink("body")
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: 3, ready: ready.add)
@@ -117,9 +118,9 @@ struct FileSinkTests {
   }
 
   @Test(arguments: [3, full * 3])
-  func whatFailsOnTheWorkerIsThrownNext(count: Int) throws {
+  func `what fails on the worker is thrown next`(count: Int) throws {
     // Given a directory that does not exist
-    let sink = try FileSink(path: directory.path("missing/body"), worker: worker, pool: pool)
+    let sink = try FileSink(path: directory["missing/body"], worker: worker, pool: pool)
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
     // When the body comes, then a write or the finish throws, and the sink can be closed
@@ -133,8 +134,8 @@ struct FileSinkTests {
     #expect(directory.names == [])
   }
 
-  @Test func aFailureWakesAPausedTransfer() throws {
-    let sink = try FileSink(path: directory.path("missing/body"), worker: worker, pool: pool)
+  @Test func `a failure wakes a paused transfer`() throws {
+    let sink = try FileSink(path: directory["missing/body"], worker: worker, pool: pool)
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
     _ = try unsafe sink.write(SinkFixture.pattern(3 * Self.full).span.bytes)
@@ -143,8 +144,8 @@ struct FileSinkTests {
   }
 
   @Test(arguments: [5, 2 * full + 1])
-  func appendingGoesBehindWhatIsThere(count: Int) throws {
-    directory.put("body", [1, 2, 3], permissions: 0o600)
+  func `appending goes behind what is there`(count: Int) throws {
+    try directory.write("body", [1, 2, 3], permissions: 0o600)
     let bytes = SinkFixture.pattern(count)
     try loop.deliver(bytes, to: try makeSink("body", .append), expected: Int64(count))
     #expect(directory.bytes("body") == [1, 2, 3] + bytes)
@@ -153,7 +154,7 @@ struct FileSinkTests {
     #expect(directory.bytes("new") == bytes)
   }
 
-  @Test func tenThousandOpenSinksCostNoBuffers() throws {
+  @Test func `ten thousand open sinks cost no buffers`() throws {
     let sinks = try (0..<10_000).map { try makeSink("body\($0)") }
     for sink in sinks { try sink.open(SinkFixture.head, bytesExpected: 100) {} }
     for sink in sinks { #expect(try sink.finish(SinkFixture.broken) == .done) }
@@ -161,7 +162,7 @@ struct FileSinkTests {
   }
 
   @Test(arguments: ["", "a\0b", "directory/", ".", ".."])
-  func aPathThatCannotBeAFilesIsRefusedAtOnce(path: String) {
+  func `a path that cannot be a file's is refused at once`(path: String) {
     #expect(throws: SinkFailure.self) { try FileSink(path: path, worker: worker, pool: pool) }
   }
 }

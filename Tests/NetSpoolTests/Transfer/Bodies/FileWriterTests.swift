@@ -2,24 +2,25 @@ import Glibc
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 struct FileWriterTests {
-  private let directory: SinkDirectory
+  private let directory: TestFolder
 
-  init() throws { directory = try SinkDirectory() }
+  init() throws { directory = try TestFolder() }
 
   private func write(
     _ bytes: [UInt8], to name: String, _ placement: FileWriter.Placement = .replace, expected: Int64? = nil
   ) throws {
-    let target = try FileTarget(directory.path(name))
+    let target = try FileTarget(directory[name])
     var writer = try FileWriter(target, placement: placement, bytesExpected: expected)
     try unsafe writer.write(bytes.span.bytes)
     try writer.publish()
   }
 
-  @Test func aNewFileGetsThePermissionsOfTheUmask() throws {
+  @Test func `a new file gets the permissions of the umask`() throws {
     // Given what the system gives a new file here
-    let probe = unsafe creat(directory.path("probe"), 0o666)
+    let probe = unsafe creat(directory["probe"], 0o666)
     close(probe)
     // When one is published
     try write([1], to: "body")
@@ -27,8 +28,8 @@ struct FileWriterTests {
     #expect(try directory.permissions("body") == directory.permissions("probe"))
   }
 
-  @Test func theWorkingFileIsTheOwnersOnly() throws {
-    let writer = try FileWriter(try FileTarget(directory.path("body")))
+  @Test func `the working file is the owner's only`() throws {
+    let writer = try FileWriter(try FileTarget(directory["body"]))
     let name = try #require(directory.names.first)
     #expect(name.hasPrefix(".body.netspool-") && name.utf8.count == ".body.netspool-".utf8.count + 16)
     #expect(try directory.permissions(name) == 0o600)
@@ -36,16 +37,16 @@ struct FileWriterTests {
     #expect(directory.names == [])
   }
 
-  @Test func aReplacedFileKeepsItsPermissions() throws {
-    directory.put("body", [9], permissions: 0o640)
+  @Test func `a replaced file keeps its permissions`() throws {
+    try directory.write("body", [9], permissions: 0o640)
     try write([1, 2], to: "body")
     #expect(directory.bytes("body") == [1, 2])
     #expect(try directory.permissions("body") == 0o640)
   }
 
-  @Test func aSymlinkIsReplacedAndNeverFollowed() throws {
-    directory.put("secret", [9])
-    try directory.link("body", to: directory.path("secret"))
+  @Test func `a symlink is replaced and never followed`() throws {
+    try directory.write("secret", [9])
+    try directory.link("body", to: directory["secret"])
     try write([1, 2], to: "body")
     #expect(directory.bytes("secret") == [9])
     #expect(directory.bytes("body") == [1, 2])
@@ -53,26 +54,26 @@ struct FileWriterTests {
   }
 
   @Test(arguments: [FileWriter.Placement.createNew, .append])
-  func aSymlinkIsRefusedWhereItCannotBeReplaced(placement: FileWriter.Placement) throws {
-    directory.put("secret", [9])
-    try directory.link("body", to: directory.path("secret"))
+  func `a symlink is refused where it cannot be replaced`(placement: FileWriter.Placement) throws {
+    try directory.write("secret", [9])
+    try directory.link("body", to: directory["secret"])
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
     #expect(failure?.errno == (placement == .append ? ELOOP : EEXIST))
     #expect(directory.bytes("secret") == [9])
   }
 
-  @Test func aTakenNameIsRefusedWhenNewIsAsked() throws {
-    directory.put("body", [9])
+  @Test func `a taken name is refused when new is asked`() throws {
+    try directory.write("body", [9])
     #expect(throws: SinkFailure.self) { try write([1], to: "body", .createNew) }
     #expect(directory.bytes("body") == [9])
     try write([1], to: "other", .createNew)
     #expect(directory.names == ["body", "other"])
   }
 
-  @Test func aNameTakenMeanwhileIsRefusedAtTheEnd() throws {
-    var writer = try FileWriter(try FileTarget(directory.path("body")), placement: .createNew)
+  @Test func `a name taken meanwhile is refused at the end`() throws {
+    var writer = try FileWriter(try FileTarget(directory["body"]), placement: .createNew)
     try unsafe writer.write([1].span.bytes)
-    directory.put("body", [9])
+    try directory.write("body", [9])
     var failure: SinkFailure?
     do throws(SinkFailure) { try writer.publish() } catch { failure = error }
     #expect(failure?.errno == EEXIST)
@@ -81,8 +82,8 @@ struct FileWriterTests {
   }
 
   @Test(arguments: [FileWriter.Placement.replace, .createNew, .append])
-  func aDirectoryIsNeverReplaced(placement: FileWriter.Placement) throws {
-    try #require(unsafe mkdir(directory.path("body"), 0o755) == 0)
+  func `a directory is never replaced`(placement: FileWriter.Placement) throws {
+    try #require(unsafe mkdir(directory["body"], 0o755) == 0)
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
     #expect(failure?.errno == EISDIR)
     #expect(failure?.reason.hasSuffix("a directory has this name") == true)
@@ -90,8 +91,8 @@ struct FileWriterTests {
   }
 
   @Test(arguments: [FileWriter.Placement.replace, .append])
-  func aPipeIsNeverReplacedNorWaitedFor(placement: FileWriter.Placement) throws {
-    try #require(unsafe mkfifo(directory.path("body"), 0o600) == 0)
+  func `a pipe is never replaced nor waited for`(placement: FileWriter.Placement) throws {
+    try #require(unsafe mkfifo(directory["body"], 0o600) == 0)
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
     #expect(failure?.errno == ENOTSUP)
   }
@@ -99,24 +100,24 @@ struct FileWriterTests {
   @Test(arguments: [
     ("missing/body", ENOENT), ("file/body", ENOTDIR), (String(repeating: "x", count: 300), ENAMETOOLONG),
   ])
-  func pathsThatCannotBe(name: String, number: CInt) throws {
-    directory.put("file", [9])
+  func `paths that cannot be`(name: String, number: CInt) throws {
+    try directory.write("file", [9])
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: name) }
     #expect(failure?.errno == number)
     #expect(directory.names == ["file"])
   }
 
   @Test(arguments: ["x", "ä", "🧵"])
-  func theLongestNameHasRoomForAWorkingFile(letter: String) throws {
+  func `the longest name has room for a working file`(letter: String) throws {
     let name = String(repeating: letter, count: 255 / letter.utf8.count)
     try write([1, 2], to: name)
     #expect(directory.bytes(name) == [1, 2])
   }
 
-  @Test func memoryThatIsNotAlignedIsWrittenTheOrdinaryWay() throws {
+  @Test func `memory that is not aligned is written the ordinary way`() throws {
     // Given a body long enough for direct writes, in memory at an odd address
     let bytes = SinkFixture.pattern(9 << 20)
-    var writer = try FileWriter(try FileTarget(directory.path("body")), bytesExpected: 9 << 20)
+    var writer = try FileWriter(try FileTarget(directory["body"]), bytesExpected: 9 << 20)
     // When it is written
     try unsafe writer.write(bytes.span.bytes.extracting(..<1))
     try unsafe writer.write(bytes.span.bytes.extracting(1...))
@@ -125,10 +126,10 @@ struct FileWriterTests {
     #expect(directory.bytes("body") == bytes)
   }
 
-  @Test func blocksSetAsideForMoreThanCameAreGivenBack() throws {
+  @Test func `blocks set aside for more than came are given back`() throws {
     try write([1, 2, 3], to: "body", expected: 64 << 20)
     var status = stat()
-    try #require(unsafe stat(directory.path("body"), &status) == 0)
+    try #require(unsafe stat(directory["body"], &status) == 0)
     #expect(status.st_size == 3)
     #expect(status.st_blocks * 512 <= 1 << 20)
   }

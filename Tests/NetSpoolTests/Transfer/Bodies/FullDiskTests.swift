@@ -2,15 +2,16 @@ import Glibc
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Disks that are full: a tiny file system where the tests may mount one, a file size limit where not.
 struct FullDiskTests {
   /// A file system of 1 MiB; nil without the right to mount.
   final class TinyDisk {
-    let directory: SinkDirectory
+    let directory: TestFolder
 
     init?() {
-      guard let directory = try? SinkDirectory() else { return nil }
+      guard let directory = try? TestFolder() else { return nil }
       self.directory = directory
       guard unsafe mount("tmpfs", directory.path, "tmpfs", 0, "size=1m") == 0 else { return nil }
     }
@@ -19,13 +20,13 @@ struct FullDiskTests {
   }
 
   @Test(.enabled(if: TinyDisk() != nil), arguments: [nil, Int64(2 << 20), Int64(16 << 20)])
-  func aFullDiskLeavesTheOldFile(expected: Int64?) throws {
+  func `a full disk leaves the old file`(expected: Int64?) throws {
     // Given a disk of 1 MiB with an old file
     let disk = try #require(TinyDisk())
-    disk.directory.put("body", [1, 2, 3])
+    try disk.directory.write("body", [1, 2, 3])
     let loop = try SinkLoop()
     let worker = loop.makeWorker()
-    let sink = try FileSink(path: disk.directory.path("body"), worker: worker, pool: AlignedBufferPool())
+    let sink = try FileSink(path: disk.directory["body"], worker: worker, pool: AlignedBufferPool())
     // When more is written to it
     let failure = #expect(throws: SinkFailure.self) {
       try loop.deliver(SinkFixture.pattern(2 << 20), to: sink, expected: expected)
@@ -39,27 +40,27 @@ struct FullDiskTests {
   }
 
   @Test(.enabled(if: TinyDisk() != nil))
-  func anAppendThatDoesNotFitIsCutBack() throws {
+  func `an append that does not fit is cut back`() throws {
     let disk = try #require(TinyDisk())
-    disk.directory.put("body", [1, 2, 3])
+    try disk.directory.write("body", [1, 2, 3])
     let loop = try SinkLoop()
     let worker = loop.makeWorker()
     let sink = try FileSink(
-      path: disk.directory.path("body"), placement: .append, worker: worker, pool: AlignedBufferPool())
+      path: disk.directory["body"], placement: .append, worker: worker, pool: AlignedBufferPool())
     #expect(throws: SinkFailure.self) { try loop.deliver(SinkFixture.pattern(2 << 20), to: sink) }
     #expect(disk.directory.bytes("body") == [1, 2, 3])
     worker.stop()
   }
 
-  @Test func aFileSizeLimitIsAFailureAndNoSignal() async {
+  @Test func `a file size limit is a failure and no signal`() async {
     // In a process of its own: the limit is the whole process's, and SIGXFSZ would end it
     await #expect(processExitsWith: .success) {
-      let directory = try SinkDirectory()
+      let directory = try TestFolder()
       var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
       try #require(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
       let loop = try SinkLoop()
       let worker = loop.makeWorker()
-      let sink = try FileSink(path: directory.path("body"), worker: worker, pool: AlignedBufferPool())
+      let sink = try FileSink(path: directory["body"], worker: worker, pool: AlignedBufferPool())
       let failure = #expect(throws: SinkFailure.self) {
         try loop.deliver(SinkFixture.pattern(200_000), to: sink)
       }

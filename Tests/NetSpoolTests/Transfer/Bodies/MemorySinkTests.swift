@@ -5,7 +5,7 @@ import Testing
 
 struct MemorySinkTests {
   @Test(arguments: [0, 1, 100_000])
-  func keepsTheBody(count: Int) throws {
+  func `keeps the body`(count: Int) throws {
     let bytes = SinkFixture.pattern(count)
     let sink = MemorySink()
     try SinkLoop().deliver(bytes, to: sink, expected: Int64(count), pieces: 999)
@@ -14,7 +14,7 @@ struct MemorySinkTests {
     #expect(sink.report.digest == SinkFixture.sha256(bytes))
   }
 
-  @Test func takesItsLimitAndNotAByteMore() throws {
+  @Test func `takes its limit and not a byte more`() throws {
     let sink = MemorySink(bytesMax: 100)
     try sink.open(SinkFixture.head, bytesExpected: nil) {}
     let bytes = SinkFixture.pattern(101)
@@ -26,7 +26,7 @@ struct MemorySinkTests {
     #expect(sink.bytes.count == 100)
   }
 
-  @Test func anAnnouncedLengthAboveTheLimitIsRefusedAtOnce() {
+  @Test func `an announced length above the limit is refused at once`() {
     let sink = MemorySink(bytesMax: 100)
     let failure = #expect(throws: SinkFailure.self) {
       try sink.open(SinkFixture.head, bytesExpected: 101) {}
@@ -34,7 +34,7 @@ struct MemorySinkTests {
     #expect(failure?.errno == EFBIG)
   }
 
-  @Test func aFailedBodyHasNoDigest() throws {
+  @Test func `a failed body has no digest`() throws {
     let sink = MemorySink()
     try sink.open(SinkFixture.head, bytesExpected: nil) {}
     #expect(try sink.finish(SinkFixture.broken) == .done)

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// A loop on the test's own thread: completions from a worker, and descriptors that become writable.
 final class SinkLoop {
@@ -119,11 +120,10 @@ final class RawPipe: Sendable {
   var writeEnd: CInt { write.withLock { $0 } }
 
   init() throws {
-    var ends: [CInt] = [-1, -1]
-    try #require(unsafe pipe(&ends) == 0)
-    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-    readEnd = ends[0]
-    write = Mutex(ends[1])
+    let ends = try makePipe()
+    _ = fcntl(ends.read, F_SETFL, O_NONBLOCK)
+    readEnd = ends.read
+    write = Mutex(ends.write)
   }
 
   deinit {

@@ -1,0 +1,80 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite(.timeLimit(.minutes(10))) struct ActivityTests {
+  @Test func `counts what waits and what runs, and ends at nothing`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(4) }) { engine, origin in
+      let queue = engine.configuration.queue
+      let changes = Journal<NetworkQueue.Activity>()
+      let over = Latch()
+      queue.onActivityChange { activity in
+        changes.add(activity)
+        if !activity.isBusy { over.open() }
+      }
+      origin.on("/held", .text("12345"))
+      origin.hold("/held")
+      let tally = Tally()
+      for number in 0..<20 {
+        let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      #expect(await origin.waitForWaiting("/held", 4))
+      #expect(queue.activity.running == 4)
+      #expect(queue.activity.queued == 16)
+      origin.release("/held")
+      await tally.wait(for: 20)
+      await over.opened()
+      #expect(queue.activity.bytesIn == 100)
+      #expect(!queue.activity.isBusy)
+      #expect(changes.entries.allSatisfy { $0.running <= 4 && $0.queued <= 20 })
+      #expect(changes.entries.contains { $0.running == 4 })
+    }
+  }
+
+  @Test func `idle is told once for each time it was busy, after the last closure`() async throws {
+    try await withEngine { engine, origin in
+      let queue = engine.configuration.queue
+      let events = Journal<String>()
+      let heard = Journal<Latch>()
+      queue.onIdle {
+        events.add("idle")
+        heard.entries.last?.open()
+      }
+      origin.on("/a", .text("ok"))
+      for _ in 0..<3 {
+        let latch = Latch()
+        heard.add(latch)
+        engine.enqueue(engine.operation(path: "/a").onCompletion { _ in events.add("ended") })
+        await latch.opened()
+      }
+      #expect(events.entries == ["ended", "idle", "ended", "idle", "ended", "idle"])
+    }
+  }
+
+  @Test func `draining waits for the last ending, no longer than it may`() async throws {
+    try await withEngine { engine, origin in
+      let queue = engine.configuration.queue
+      #expect(queue.drainAndWait(deadline: .seconds(0.01)))
+      origin.on("/held", .text("ok"))
+      origin.hold("/held")
+      let operation = engine.get("/held")
+      #expect(!queue.drainAndWait(deadline: .seconds(0.01)))
+      origin.release("/held")
+      #expect(queue.drainAndWait(deadline: .seconds(10)))
+      #expect(operation.state == .finished)
+    }
+  }
+
+  @Test func `operations that were refused are not counted`() async throws {
+    try await withEngine { engine, _ in
+      let queue = engine.configuration.queue
+      _ = await engine.end(of: engine.operation(url: "nonsense"))
+      #expect(!queue.activity.isBusy)
+      #expect(queue.drainAndWait(deadline: .seconds(5)))
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// What closures may do: everything.
+@Suite(.timeLimit(.minutes(10))) struct CallbackTests {
+  /// Where user code runs.
+  enum Place: CaseIterable, Sendable {
+    case queued, executing, finished, upload, download, completion, error, late, streamOpen, streamWrite
+    case streamClose, prepare, validate
+  }
+
+  enum Delivery: CaseIterable, Sendable { case serial, loop }
+
+  @Test(arguments: Place.allCases, Delivery.allCases)
+  func `cancelling itself inside any closure leaves one ending`(place: Place, delivery: Delivery) async throws
+  {
+    try await runs(place, delivery) { operation, _ in operation.cancel() }
+  }
+
+  @Test(arguments: Place.allCases, Delivery.allCases)
+  func `cancelling everything inside any closure leaves one ending each`(place: Place, delivery: Delivery)
+    async throws
+  {
+    try await runs(place, delivery) { _, engine in engine.cancelAll() }
+  }
+
+  @Test(arguments: Place.allCases, Delivery.allCases)
+  func `enqueueing inside any closure is accepted and runs`(place: Place, delivery: Delivery) async throws {
+    let more = Tally()
+    try await runs(place, delivery) { _, engine in
+      let operation = engine.operation(path: "/more")
+      more.watch(operation)
+      engine.enqueue(operation)
+    }
+    #expect(more.ended >= 1)
+    #expect(more.count("completed") == more.ended)
+  }
+
+  @Test(arguments: Place.allCases, Delivery.allCases)
+  func `pausing and resuming inside any closure leaves one ending`(place: Place, delivery: Delivery)
+    async throws
+  {
+    try await runs(place, delivery) { operation, _ in
+      operation.pause()
+      operation.resume()
+    }
+  }
+
+  @Test(arguments: Place.allCases, Delivery.allCases)
+  func `shutting the engine down inside any closure leaves one ending each`(place: Place, delivery: Delivery)
+    async throws
+  {
+    try await runs(place, delivery) { _, engine in engine.shutDownAndWait(deadline: .seconds(0)) }
+  }
+
+  /// One operation that goes through all the places, three others under way, and an action at one place.
+  private func runs(
+    _ place: Place, _ delivery: Delivery,
+    _ action: @escaping @Sendable (NetworkOperation, NetworkEngine) -> Void
+  ) async throws {
+    let subject = Subject(place, action)
+    try await withEngine(
+      { configuration in
+        if delivery == .loop { configuration.delivery = .loopThread }
+        configuration.prepare = { _ in subject.passes(.prepare) }
+        configuration.validate = { response in
+          subject.passes(.validate)
+          if response.status >= 400 { throw NetworkError(code: .status) }
+        }
+      }, queue: { $0.sizing = .fixed(2) }
+    ) { engine, origin in
+      script(origin, place)
+      let tally = Tally()
+      let operation = engine.operation(path: "/subject", method: .post)
+        .setBody(.bytes(BodyPattern.bytes(100_000)))
+      let others = (0..<3).map { engine.operation(path: "/other\($0)") }
+      subject.adopt(operation, engine)
+      subject.follow(operation)
+      for one in [operation] + others {
+        tally.watch(one)
+        engine.enqueue(one)
+      }
+      await tally.wait(for: 4)
+      if place == .late { operation.onCompletion { _ in subject.passes(.late) } }
+      _ = await operation.end()  // behind the late one
+      #expect(tally.isOneEach && tally.ended == 4)
+      if delivery == .serial { engine.shutDownAndWait(deadline: .seconds(5)) }
+      _ = engine.configuration.queue.drainAndWait(deadline: .seconds(5))
+      subject.forget()
+    }
+  }
+
+  private func script(_ origin: ScriptedOrigin, _ place: Place) {
+    origin.on("/subject", place == .error ? .status(500) : .pattern(100_000))
+    origin.on(prefix: "/other", .text("other").delay(.milliseconds(5)))
+    origin.on("/more", .text("more"))
+  }
+}
+
+/// The operation that the closures act on, and the action, done once.
+private final class Subject: Sendable {
+  private let place: CallbackTests.Place
+  private let action: @Sendable (NetworkOperation, NetworkEngine) -> Void
+  private let parties = Journal<(NetworkOperation, NetworkEngine)>()
+  private let done = Journal<Void>()
+
+  init(
+    _ place: CallbackTests.Place, _ action: @escaping @Sendable (NetworkOperation, NetworkEngine) -> Void
+  ) {
+    self.place = place
+    self.action = action
+  }
+
+  func adopt(_ operation: NetworkOperation, _ engine: NetworkEngine) { parties.add((operation, engine)) }
+  func forget() { parties.removeAll() }
+
+  func passes(_ here: CallbackTests.Place) {
+    guard here == place, done.count == 0, let (operation, engine) = parties.entries.first else { return }
+    done.add(())
+    action(operation, engine)
+  }
+
+  func follow(_ operation: NetworkOperation) {
+    operation.onStateChange { [self] state in
+      switch state {
+      case .queued: passes(.queued)
+      case .executing: passes(.executing)
+      case .finished, .cancelled: passes(.finished)
+      default: break
+      }
+    }
+    operation.onUploadProgress { [self] _ in passes(.upload) }
+    operation.onDownloadProgress { [self] _ in passes(.download) }
+    operation.onCompletion { [self] _ in passes(.completion) }
+    operation.onError { [self] _ in passes(.error) }
+    operation.addDownloadStream(PassingStream(self))
+  }
+}
+
+private final class PassingStream: DownloadStream {
+  private let subject: Subject
+  init(_ subject: Subject) { self.subject = subject }
+  func open(_ head: ResponseHead, bytesExpected: Int64?) { subject.passes(.streamOpen) }
+  func write(_ bytes: RawSpan) -> WriteResult {
+    subject.passes(.streamWrite)
+    return .accepted
+  }
+  func close(_ outcome: Result<Void, NetworkError>) { subject.passes(.streamClose) }
+}

@@ -1,0 +1,93 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite(.timeLimit(.minutes(10))) struct PrefetchTests {
+  @Test func `every URL has its outcome, and no more are pulled than fit`() async throws {
+    let count = LongRun.isOn ? 100_000 : 2_000
+    try await withEngine(queue: { $0.sizing = .fixed(64) }) { engine, origin in
+      // Given a sequence that counts how far it was pulled
+      origin.on(prefix: "/", .text("1234"))
+      let pulled = Counter()
+      let done = Counter()
+      let most = Counter()
+      let base = origin.url("/")
+      let urls = (0..<count).lazy.map { number in
+        most.raise(to: pulled.add() - done.value)
+        return number % 50 == 0 ? "nonsense" : base + "\(number)"
+      }
+      // When
+      let result = Outcome()
+      engine.prefetch(urls, each: { _ in done.add() }, completion: result.set)
+      let summary = await result.summary
+      // Then
+      #expect(summary.succeeded == count - count / 50)
+      #expect(summary.failed == count / 50)
+      #expect(summary.bytes == Int64(4 * summary.succeeded))
+      #expect(!summary.wasCancelled)
+      #expect(done.value == count)
+      #expect(most.value <= 513)
+    }
+  }
+
+  @Test func `an endless one ends when it is cancelled, even by its own sequence`() async throws {
+    try await withEngine { engine, origin in
+      origin.on(prefix: "/", .text("1234"))
+      let base = origin.url("/")
+      let batch = Journal<NetworkBatch>()
+      let urls = (0...).lazy.map { number in
+        if number >= 3000 { batch.entries.first?.cancel() }
+        return base + "\(number)"
+      }
+      let result = Outcome()
+      let made = engine.prefetch(urls, completion: result.set)
+      batch.add(made)
+      let summary = await result.summary
+      #expect(summary.wasCancelled)
+      #expect(summary.succeeded + summary.failed >= 3000)
+      #expect(summary.succeeded + summary.failed <= 3002)
+    }
+  }
+
+  @Test func `nothing to fetch is complete at once`() async throws {
+    try await withEngine { engine, _ in
+      let summary = await withCheckedContinuation { continuation in
+        engine.prefetch([String](), completion: { continuation.resume(returning: $0) })
+      }
+      #expect(summary.succeeded == 0 && summary.failed == 0 && !summary.wasCancelled)
+    }
+  }
+
+  @Test func `it goes on without the engine and the batch`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.on(prefix: "/", .text("1234"))
+      let base = origin.url("/")
+      let summary = await withCheckedContinuation { continuation in
+        guard let engine = try? NetworkEngine(to: origin, on: queue) else { return }
+        engine.prefetch((0..<2000).map { base + "\($0)" }, completion: { continuation.resume(returning: $0) })
+      }
+      #expect(summary.succeeded == 2000)
+    }
+  }
+
+  /// The summary, once it has come.
+  private final class Outcome: Sendable {
+    private let summaries = Journal<PrefetchSummary>()
+    private let latch = Latch()
+
+    func set(_ summary: PrefetchSummary) {
+      summaries.add(summary)
+      latch.open()
+    }
+
+    var summary: PrefetchSummary {
+      get async {
+        await latch.opened()
+        return summaries.entries[0]
+      }
+    }
+  }
+}

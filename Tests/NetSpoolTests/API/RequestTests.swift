@@ -1,0 +1,188 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// What arrives at the origin.
+@Suite(.timeLimit(.minutes(10))) struct RequestTests {
+  @Test func `the engine's headers go with every request, and the request's own win`() async throws {
+    try await withEngine({ $0.headers = ["X-Engine": "engine", "X-Both": "engine"] }) { engine, origin in
+      origin.on("/a", .text("ok"))
+      _ = await engine.end(of: engine.operation(path: "/a").setHeader("x-both", "own"))
+      _ = await engine.end(of: engine.operation(url: origin.url("/a?absolute")))
+      let requests = origin.requests
+      #expect(requests[0].header("X-Engine") == "engine")
+      #expect(requests[0].headers.all("X-Both") == ["own"])
+      #expect(requests[1].header("X-Engine") == "engine")
+      #expect(requests[1].headers.all("X-Both") == ["engine"])
+    }
+  }
+
+  @Test func `User-Agent names the process and its version unless somebody knows better`() async throws {
+    try await withEngine({ $0.applicationVersion = "2.5" }) { engine, origin in
+      origin.on("/a", .text("ok"))
+      _ = await engine.end(of: engine.operation(path: "/a"))
+      _ = await engine.end(of: engine.operation(path: "/a").setHeader("User-Agent", "me"))
+      #expect(origin.requests[0].header("User-Agent")?.hasSuffix("/2.5") == true)
+      #expect(origin.requests[0].header("User-Agent")?.lowercased().contains("curl") == false)
+      #expect(origin.requests[1].headers.all("User-Agent") == ["me"])
+    }
+  }
+
+  struct Placement: Sendable, CustomTestStringConvertible {
+    var method: NetworkRequest.Method
+    var path: String
+    var target: String
+    var body: String
+    var testDescription: String { "\(method) \(path)" }
+  }
+
+  @Test(arguments: [
+    Placement(method: .get, path: "/a", target: "/a?x=1&y=a%20b", body: ""),
+    Placement(method: .get, path: "/a?z=0", target: "/a?z=0&x=1&y=a%20b", body: ""),
+    Placement(method: .head, path: "/a", target: "/a?x=1&y=a%20b", body: ""),
+    Placement(method: .delete, path: "/a", target: "/a?x=1&y=a%20b", body: ""),
+    Placement(method: .options, path: "/a", target: "/a?x=1&y=a%20b", body: ""),
+    Placement(method: .post, path: "/a", target: "/a", body: "x=1&y=a+b"),
+    Placement(method: .put, path: "/a", target: "/a", body: "x=1&y=a+b"),
+    Placement(method: .patch, path: "/a?z=0", target: "/a?z=0", body: "x=1&y=a+b"),
+  ]) func `parameters go to the query or to the body, by the method`(placement: Placement) async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("ok"))
+      let operation = engine.operation(path: placement.path, method: placement.method, parameters: ["x": "1"])
+        .addParameter("y", "a b")
+      #expect(await engine.end(of: operation).response?.status == 200)
+      let request = try #require(origin.requests.first)
+      #expect(request.method == placement.method.description)
+      #expect(request.target == placement.target)
+      #expect(request.text == placement.body)
+      let isForm = request.header("Content-Type") == "application/x-www-form-urlencoded"
+      #expect(isForm == !placement.body.isEmpty)
+    }
+  }
+
+  @Test(arguments: [
+    ("", nil, "/"), ("", "/", "/"), ("", "a", "/a"), ("", "/a", "/a"), ("api", nil, "/api"),
+    ("/api", "a/b", "/api/a/b"), ("/api/", "/a", "/api/a"), ("api/v1/", "a?x=1", "/api/v1/a?x=1"),
+    ("", "a b", "/a%20b"), ("", "ä", "/%C3%A4"), ("", "a/../b", "/b"),
+  ]) func `paths are joined with single slashes`(base: String, path: String?, target: String) async throws {
+    try await withEngine({ $0.basePath = base }) { engine, origin in
+      origin.fallback(.text("ok"))
+      #expect(await engine.end(of: engine.operation(path: path)).text == "ok")
+      #expect(origin.requests.first?.target == target)
+    }
+  }
+
+  @Test(arguments: [("?back=/home", "/?back=/home"), ("/#part/a", "/"), ("#part/a", "/"), ("//a", "//a")])
+  func `a query or a fragment with slashes is told from a path`(rest: String, target: String) async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("ok"))
+      let operation = engine.operation(url: "http://127.0.0.1:\(origin.port)\(rest)")
+      #expect(await engine.end(of: operation).text == "ok")
+      #expect(origin.requests.first?.target == target)
+    }
+  }
+
+  @Test(arguments: [
+    "", "example.org", "ftp://example.org/", "file:///etc/passwd", "http://", "http://?a", "http://a b/",
+    "http://exa\nmple.org/", "http://example.org:99999/", "//example.org/",
+    "http://example.org/" + String(repeating: "a", count: 8192),
+  ]) func `an unusable URL fails when it is enqueued, and does not trap`(url: String) async throws {
+    try await withEngine { engine, _ in
+      let operation = engine.operation(url: url)
+      #expect(operation.state == .ready)
+      #expect(await engine.end(of: operation).code == .invalidURL)
+    }
+  }
+
+  @Test func `a path needs a host`() async throws {
+    try await withQueue { queue in
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      let engine = try NetworkEngine(configuration: configuration)
+      #expect(await engine.end(of: engine.operation(path: "/a")).code == .invalidURL)
+    }
+  }
+
+  @Test(arguments: [
+    ("X-A", "b\r\nX-Evil: 1"), ("X-A", "b\nX-Evil: 1"), ("X-A", "b\0c"), ("X-A\r\nX-Evil", "b"),
+    ("X A", "b"), ("", "b"), ("X:A", "b"), ("Content-Length", "5"), ("Transfer-Encoding", "chunked"),
+  ]) func `a header that would change the message is refused, and no byte is sent`(
+    name: String, value: String
+  ) async throws {
+    try await withEngine { engine, origin in
+      let ending = await engine.end(of: engine.operation(path: "/a").addHeader(name, value))
+      #expect(ending.code == .invalidRequest)
+      #expect(origin.connectionCount == 0)
+    }
+  }
+
+  @Test(arguments: ["GET /evil HTTP/1.1\r\n\r\n", "G T", "", "CONNECT", "GE\u{7F}T", "GÄT"])
+  func `a method that is no token is refused, and no byte is sent`(method: String) async throws {
+    try await withEngine { engine, origin in
+      let ending = await engine.end(of: engine.operation(path: "/a", method: NetworkRequest.Method(method)))
+      #expect(ending.code == .invalidRequest)
+      #expect(origin.connectionCount == 0)
+    }
+  }
+
+  @Test(arguments: ["PROPFIND", "get", "M-SEARCH", "Report"])
+  func `any other method goes out as it is written`(method: String) async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("ok"))
+      #expect(
+        await engine.end(of: engine.operation(path: "/a", method: NetworkRequest.Method(method))).text == "ok"
+      )
+      #expect(origin.requests.first?.method == method)
+    }
+  }
+
+  @Test func `user and password of a URL become a credential and are told to nobody`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .status(500))
+      let url = "http://user:secret@127.0.0.1:\(origin.port)/a"
+      let operation = engine.operation(url: url)
+      let ending = await engine.end(of: operation)
+      #expect(origin.requests.first?.header("Authorization") == "Basic dXNlcjpzZWNyZXQ=")
+      #expect(origin.requests.first?.target == "/a")
+      #expect(ending.error?.description.contains("secret") == false)
+      #expect(ending.error?.response?.finalURL.contains("secret") == false)
+      #expect(operation.description.contains("secret") == false)
+    }
+  }
+
+  @Test func `a setting out of its range is refused when the engine is made`() throws {
+    let changes: [(inout NetworkEngine.Configuration) -> Void] = [
+      { $0.port = 0 }, { $0.port = 65_536 }, { $0.timeouts.connect = .seconds(0) },
+      { $0.timeouts.total = .seconds(-1) },
+      { $0.timeouts.headers = .zero }, { $0.timeouts.queueDeadline = .zero },
+      { $0.headers = ["X A": "b"] }, { $0.receiveBufferBytes = 1 },
+    ]
+    for (index, change) in changes.enumerated() {
+      var configuration = NetworkEngine.Configuration()
+      change(&configuration)
+      let error = #expect(throws: NetworkError.self, "change \(index)") {
+        try NetworkEngine(host: "example.org", configuration: configuration)
+      }
+      #expect(error?.code == .invalidConfiguration)
+    }
+  }
+
+  @Test(arguments: ["", "a b", "a/b", "user@a", "exam\nple", "a?b", "ä.example"])
+  func `an unusable host is refused when the engine is made`(host: String) throws {
+    let error = #expect(throws: NetworkError.self) { try NetworkEngine(host: host) }
+    #expect(error?.code == .invalidConfiguration)
+  }
+
+  @Test func `a limit of a request out of its range ends it`() async throws {
+    try await withEngine { engine, origin in
+      let operation = engine.operation(path: "/a")
+      var timeouts = NetworkRequest.Timeouts()
+      timeouts.total = .seconds(0)
+      operation.timeouts = timeouts
+      #expect(await engine.end(of: operation).code == .invalidConfiguration)
+      #expect(origin.connectionCount == 0)
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite("An answer as its user sees it")
+struct ResponseTests {
+  struct Text: Sendable, CustomTestStringConvertible {
+    let type: String?
+    let bytes: [UInt8]
+    let text: String
+    var testDescription: String { "\(type ?? "untyped"): \(text)" }
+  }
+
+  static let texts = [
+    Text(type: "text/plain; charset=utf-8", bytes: Array("grün".utf8), text: "grün"),
+    Text(type: "text/plain", bytes: Array("grün".utf8), text: "grün"),
+    Text(type: nil, bytes: Array("grün".utf8), text: "grün"),
+    Text(type: "text/plain; charset=ISO-8859-1", bytes: [0x67, 0x72, 0xFC, 0x6E], text: "grün"),
+    Text(type: "text/plain; charset=\"latin1\"", bytes: [0xFC], text: "ü"),
+    Text(type: "text/plain; charset=utf-16", bytes: [0xFE, 0xFF, 0x00, 0xFC], text: "ü"),
+    Text(type: "text/plain; charset=utf-16le", bytes: [0xFC, 0x00], text: "ü"),
+    Text(type: "text/plain; charset=iso-8859-1", bytes: [0xEF, 0xBB, 0xBF] + Array("ü".utf8), text: "ü"),
+    Text(type: "text/plain; charset=utf-8", bytes: [0x61, 0xFF, 0x62], text: "a\u{FFFD}b"),
+    Text(type: "text/plain; charset=nobody-knows", bytes: Array("ü".utf8), text: "ü"),
+  ]
+
+  @Test(arguments: texts) func `is read in its charset`(_ text: Text) async throws {
+    try await withWire { wire in
+      var answer = Answer(body: .bytes(text.bytes))
+      if let type = text.type { answer = answer.header("Content-Type", type) }
+      wire.origin.on("/a", answer)
+      let response = try await wire.answer(wire.operation("/a"))
+      #expect(response.text == text.text && [UInt8](response.body) == text.bytes)
+    }
+  }
+
+  @Test func `has no text without a body`() async throws {
+    try await withWire { wire in
+      wire.origin.on("/a", .status(204))
+      let response = try await wire.answer(wire.operation("/a"))
+      #expect(response.text == nil && response.body.isEmpty)
+    }
+  }
+
+  @Test func `keeps repeated fields in order`() async throws {
+    try await withWire { wire in
+      wire.origin.on(
+        "/a", Answer.text("a").header("Set-Cookie", "a=1").header("X-A", "x").header("set-cookie", "b=2, c=3")
+      )
+      let response = try await wire.answer(wire.operation("/a"))
+      #expect(response.headers.values(for: "SET-COOKIE") == ["a=1", "b=2, c=3"])
+      #expect(response.headers["x-a"] == "x" && response.headers["X-None"] == nil)
+      #expect(
+        response.headers.map(\.name).filter { $0.lowercased() == "set-cookie" } == [
+          "Set-Cookie", "set-cookie",
+        ])
+    }
+  }
+
+  @Test func `keeps trailers`() async throws {
+    try await withWire { wire in
+      let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+      wire.origin.on(
+        "/a", .raw([.text(head + "5\r\nhello\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n")]))
+      let response = try await wire.answer(wire.operation("/a"))
+      #expect(response.text == "hello" && response.trailers.values(for: "x-sum") == ["1", "2"])
+      #expect(response.headers["X-Sum"] == nil)
+    }
+  }
+
+  @Test func `is known by its source and metrics`() async throws {
+    try await withWire { wire in
+      wire.origin.on("/a", .text("hello"))
+      _ = try await wire.answer(wire.operation("/a"))
+      let response = try await wire.answer(wire.operation("/a"))
+      #expect(response.source == .network && !response.isCachedResponse && response.isFinal)
+      #expect(response.httpVersion == "HTTP/1.1" && response.finalURL == wire.origin.url("/a"))
+      let metrics = response.metrics
+      #expect(metrics.connectionReused && metrics.bytesReceived == 5 && metrics.attempts == 1)
+      #expect(metrics.total >= metrics.firstByte && metrics.firstByte > .zero)
+    }
+  }
+
+  @Test(arguments: ["200 OK\r\nContent-Length: 44", "204 No Content", "304 Not Modified"])
+  func `bytes behind an answer without a body reach nobody`(_ head: String) async throws {
+    try await withWire { wire in
+      let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+      wire.origin.on(
+        "/a", .raw([.text("HTTP/1.1 \(head)\r\n\r\n"), .gate("more"), .text(evil), .stall]))
+      _ = try await wire.answer(wire.operation("/a", .head).setHeader("If-None-Match", "\"a\""))
+      wire.origin.release("more")
+      #expect(await wire.origin.waitForOpenConnections(0))
+      let next = try await wire.answer(wire.operation("/hostile/ok"))
+      #expect(next.text == "ok" && wire.origin.connectionCount == 2)
+    }
+  }
+
+  @Test func `bytes for a paused transfer are its own`() async throws {
+    try await withWire { wire in
+      wire.origin.on("/a", Answer.pattern(4 << 20))
+      let isOpen = Flag()
+      let stream = RecordingStream(onWrite: { _ in isOpen.isSet ? nil : 0 })
+      let operation = wire.operation("/a").addDownloadStream(stream)
+      async let result = wire.result(of: operation)
+      // While it is paused, other exchanges come and go.
+      for _ in 0..<20 { _ = try await wire.answer(wire.operation("/hostile/ok")) }
+      isOpen.set()
+      let report = try await result.get().streams[0]
+      #expect(report.bytes == 4 << 20)
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Cancelling: whenever it comes, there is one ending.
+@Suite(.timeLimit(.minutes(10))) struct CancelTests {
+  @Test func `before it is enqueued`() async throws {
+    try await withEngine { engine, origin in
+      let states = Journal<NetworkOperation.State>()
+      let operation = engine.operation(path: "/a").onStateChange { states.add($0) }
+      operation.cancel()
+      let ending = await engine.end(of: operation)
+      #expect(ending.code == .cancelled)
+      #expect(operation.state == .cancelled)
+      #expect(states.entries == [.cancelled])
+      #expect(origin.requestCount == 0)
+    }
+  }
+
+  @Test func `while it waits`() async throws {
+    try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
+      let operation = engine.get("/a")
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+      engine.configuration.queue.isSuspended = false
+      #expect(origin.requestCount == 0)
+    }
+  }
+
+  @Test func `while the origin keeps it waiting, and the slot is free at once`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(1) }, alone: true) { engine, origin in
+      // Given one that holds the only slot
+      origin.hold("/held")
+      origin.on("/next", .text("next"))
+      let operation = engine.get("/held")
+      #expect(await origin.waitForWaiting("/held", 1))
+      let next = engine.get("/next")
+      // When
+      let start = ContinuousClock.now
+      operation.cancel()
+      // Then
+      #expect(await operation.end().code == .cancelled)
+      #expect(await next.end().text == "next")
+      #expect(ContinuousClock.now - start < .seconds(2))
+    }
+  }
+
+  @Test func `in the middle of the body`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .pattern(100_000).stallAfter(50_000))
+      let arrived = Latch()
+      let operation = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
+      engine.enqueue(operation)
+      await arrived.opened()
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+    }
+  }
+
+  @Test func `after the end it changes nothing`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      let operation = engine.operation(path: "/a")
+      _ = await engine.end(of: operation)
+      operation.cancel()
+      #expect(operation.state == .finished)
+      #expect(await operation.end().text == "hello")
+    }
+  }
+
+  @Test func `while prepare runs on another thread, whether prepare succeeds or throws`() async throws {
+    for throwsAfterwards in [false, true] {
+      let begun = Latch()
+      let go = Latch()
+      try await withEngine({ configuration in
+        configuration.prepare = { _ in
+          begun.open()
+          go.block()
+          if throwsAfterwards { throw NetworkError(code: .invalidRequest, reason: "no") }
+        }
+      }) { engine, origin in
+        let operation = engine.operation(path: "/a")
+        let task = Task.detached { engine.enqueue(operation) }
+        await begun.opened()
+        operation.cancel()
+        go.open()
+        await task.value
+        let expected: NetworkError.Code = throwsAfterwards ? .invalidRequest : .cancelled
+        #expect(await operation.end().code == expected)
+        // The queue has counted right: it can become idle.
+        #expect(await engine.configuration.queue.drain(deadline: .seconds(5)))
+        #expect(engine.configuration.queue.activity.queued == 0)
+      }
+    }
+  }
+
+  @Test func `while it waits for another attempt`() async throws {
+    try await withEngine({ $0.retry = .standard }) { engine, origin in
+      origin.on("/a", .status(503).header("Retry-After", "600"))
+      let waits = Latch()
+      let operation = engine.operation(path: "/a").onStateChange { state in
+        if state == .queued, origin.hits("/a") > 0 { waits.open() }
+      }
+      engine.enqueue(operation)
+      await waits.opened()
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+    }
+  }
+
+  @Test func `all of one engine, while the other goes on`() async throws {
+    try await withEngine { engine, origin in
+      // Given operations of two engines: running, waiting, waiting for another attempt, paused, blocked
+      let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
+      origin.hold("/held")
+      origin.on("/again", .status(503).header("Retry-After", "600"))
+      let tally = Tally()
+      let survivors = (0..<40).map { other.operation(path: "/held", parameters: ["n": "\($0)"]) }
+      for operation in survivors { other.enqueue(operation) }
+      let mine = (0..<40).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
+      let again = engine.operation(path: "/again").configure { $0.retry = .standard }
+      let blocked = engine.operation(path: "/blocked").addDependency(mine[0])
+      for operation in mine + [again, blocked] {
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      mine[39].pause()
+      // When
+      engine.cancelAll()
+      await tally.wait(for: 42)
+      // Then
+      #expect(tally.count("cancelled") == 42)
+      #expect(tally.isOneEach)
+      origin.on("/held", .text("survived"))
+      origin.releaseAll()
+      for operation in survivors { #expect(await operation.end().text == "survived") }
+    }
+  }
+
+  @Test func `by tag and by predicate, exactly those`() async throws {
+    try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
+      origin.on(prefix: "/", .text("survived"))
+      let operations = (0..<100).map { number in
+        let operation = engine.operation(path: "/\(number)")
+        operation.tag = number % 2 == 0 ? "even" : nil
+        return operation
+      }
+      for operation in operations { engine.enqueue(operation) }
+      engine.cancel(tag: "even")
+      engine.cancel { $0.request.url.hasSuffix("5") }
+      engine.configuration.queue.isSuspended = false
+      for (number, operation) in operations.enumerated() {
+        let isCancelled = number % 2 == 0 || number % 10 == 5
+        #expect(await operation.end().code == (isCancelled ? .cancelled : nil))
+      }
+      #expect(origin.requestCount == 40)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@Suite("Cookies")
+struct CookieTests {
+  static func bake(_ origin: ScriptedOrigin) {
+    origin.on("/set", Answer.text("set").header("Set-Cookie", "id=1; Path=/"))
+    origin.on("/step", Answer.redirect(to: "/see").header("Set-Cookie", "step=2; Path=/"))
+    origin.fallback { .text($0.header("Cookie") ?? "none") }
+  }
+
+  @Test func `are not kept unless asked for`() async throws {
+    try await withEngine { engine, origin in
+      Self.bake(origin)
+      _ = await engine.get("/set").end()
+      let ending = await engine.get("/see").end()
+      #expect(ending.text == "none")
+    }
+  }
+
+  @Test func `go back where they came from`() async throws {
+    try await withEngine {
+      $0.cookies = .inMemory
+    } _: { engine, origin in
+      Self.bake(origin)
+      _ = await engine.get("/set").end()
+      let same = await engine.get("/see").end()
+      let step = await engine.get("/step").end()
+      let other = await engine.end(of: engine.operation(url: origin.url("/see", host: "localhost")))
+      #expect(same.text == "id=1" && other.text == "none")
+      #expect(step.text?.contains("step=2") == true && step.text?.contains("id=1") == true)
+    }
+  }
+
+  @Test func `belong to one engine`() async throws {
+    try await withEngine {
+      $0.cookies = .inMemory
+    } _: { engine, origin in
+      Self.bake(origin)
+      _ = await engine.get("/set").end()
+      for cookies in [NetworkEngine.Cookies.inMemory, .none] {
+        let other = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.cookies = cookies }
+        let ending = await other.get("/see").end()
+        #expect(ending.text == "none")
+      }
+    }
+  }
+
+  @Test func `are forgotten when told so`() async throws {
+    try await withEngine {
+      $0.cookies = .inMemory
+    } _: { engine, origin in
+      Self.bake(origin)
+      _ = await engine.get("/set").end()
+      engine.removeCookies()
+      let ending = await engine.get("/see").end()
+      #expect(ending.text == "none")
+    }
+  }
+
+  @Test func `a trailing dot is refused`() async throws {
+    try await withEngine {
+      $0.cookies = .inMemory
+    } _: { engine, origin in
+      let ending = await engine.end(of: engine.operation(url: origin.url("/set", host: "localhost.")))
+      #expect(ending.code == .invalidURL && ending.reason == "trailing dot" && origin.requestCount == 0)
+    }
+  }
+}

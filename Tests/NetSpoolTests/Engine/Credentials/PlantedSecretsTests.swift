@@ -1,0 +1,154 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// Fifty secrets, each in a place of its own, and everything that is written down afterwards.
+@Suite("Planted secrets are found nowhere")
+struct PlantedSecretsTests {
+  static let count = 50
+
+  static func secret(_ number: Int) -> String { "pl4nted-\(number)-s3cret" }
+
+  static let fields = [
+    "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "X-Access-Token",
+    "X-CSRF-Token", "X-Auth-User", "Api-Key", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Own-Key",
+  ]
+
+  static let queryKeys = [
+    "token", "key", "sig", "signature", "secret", "password", "code", "X-Amz-Signature", "X-Amz-Credential",
+    "access_token", "client_secret", "api_key", "accessToken", "user[password]", "id_token",
+  ]
+
+  static func credentials(_ number: Int) -> NetworkCredentials {
+    let secret = secret(number)
+    return switch number % 6 {
+    case 0: .basic(user: "anna", password: secret)
+    case 1: .password(user: "anna", password: secret)
+    case 2: .digest(user: "anna", password: secret)
+    case 3: .bearer(secret)
+    case 4: .fields(["X-Whatever": secret])
+    default: NetworkCredentials.bearer(secret).with(.clientCertificate(path: "/none.pem", password: secret))
+    }
+  }
+
+  /// Puts a secret somewhere: into a field, the query, the userinfo, or credentials.
+  static func operation(_ number: Int, _ engine: NetworkEngine, _ url: String) -> NetworkOperation {
+    let secret = secret(number)
+    switch number {
+    case 0..<12: return engine.operation(url: url).setHeader(fields[number], "Basic \(secret)")
+    case 12..<27: return engine.operation(url: "\(url)?\(queryKeys[number - 12])=\(secret)")
+    case 27..<32: return engine.operation(url: url.replacing("://", with: "://anna:\(secret)@"))
+    default: return engine.operation(url: url).setCredentials(credentials(number))
+    }
+  }
+
+  enum End: String, CaseIterable, Sendable {
+    case answer, cached, unauthorized, status, reset, garbage, redirect, refused, cancelled
+  }
+
+  @Test(arguments: End.allCases) func `in what is said of an operation`(_ end: End) async throws {
+    let nobody = try ScriptedOrigin(starts: false)
+    let folder = try TestFolder()
+    let said = Journal<String>()
+    try await withEngine {
+      $0.onUnhandledFailure = { said.add("\($0) \(String(reflecting: $0))") }
+      $0.allowsCredentialsInClear = true
+    } _: { engine, origin in
+      var cache = CacheConfiguration()
+      cache.directory = folder.path
+      try engine.useCache(cache)
+      Self.script(origin, end)
+      for number in 0..<Self.count {
+        let url = end == .refused ? nobody.url("/a\(number)") : origin.url("/a\(number)")
+        let operation = Self.operation(number, engine, url)
+        said.add("\(operation) \(operation.curlCommand) \(String(reflecting: operation))")
+        said.add("\(operation.request) \(String(reflecting: operation.request))")
+        if end == .cancelled { operation.cancel() }
+        switch await engine.end(of: operation) {
+        case .success(let response): said.add("\(response.metrics) \(response.status)")
+        case .failure(let error): said.add(Self.everything(of: error))
+        }
+      }
+    }
+    // What the engine has written is on the disk now.
+    let files = try Self.bytes(of: folder.path)
+    #expect(end != .cached || files.firstRange(of: Array("/a0".utf8)) != nil)
+    for number in 0..<Self.count {
+      let secret = Self.secret(number)
+      #expect(!said.entries.contains { $0.contains(secret) }, "secret \(number)")
+      // A URL is kept as it is: that is documented, and what a server is given there is no secret of ours.
+      let isInURL = (12..<27).contains(number)
+      #expect(isInURL || files.firstRange(of: Array(secret.utf8)) == nil, "secret \(number) is in a file")
+    }
+  }
+
+  private static func script(_ origin: ScriptedOrigin, _ end: End) {
+    switch end {
+    case .answer, .cancelled, .refused: origin.fallback(.text("in"))
+    case .cached: origin.fallback(Answer.text("in").header("Cache-Control", "max-age=100"))
+    case .unauthorized:
+      origin.fallback(Answer.text("out", status: 401).header("WWW-Authenticate", "Digest realm=a, nonce=b"))
+    case .status: origin.fallback(.text("busy", status: 500))
+    case .reset: origin.fallback(.pattern(100).resetAfter(50))
+    case .garbage: origin.fallback(.raw("nonsense\r\n\r\n"))
+    case .redirect: origin.fallback { .redirect(to: "ftp://example.org\($0.target)") }
+    }
+  }
+
+  private static func everything(of error: NetworkError) -> String {
+    var text = "\(error) \(String(reflecting: error)) \(error.reason ?? "") \(error.url ?? "")"
+    dump(error.code, to: &text)
+    dump(error.underlying, to: &text)
+    return text
+  }
+
+  private static func bytes(of folder: String) throws -> [UInt8] {
+    try ChildProcess.run(["sh", "-c", "find \"$0\" -type f -exec cat {} +", folder]).output
+  }
+
+  /// The requests wait for a server that is down, and lie on the disk meanwhile.
+  @Test func `in what waits to be sent`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      for number in 0..<Self.count where !(12..<27).contains(number) {
+        let url = fixture.origin.url("/a\(number)")
+        let operation = Self.operation(number, engine, url)
+        operation.configure { request in
+          (request.method, request.isFreezable) = (.post, true)
+          request.body = .bytes(Array("body \(number)".utf8))
+        }
+        // Those that cannot be sent later as they are end with an error.
+        let isSettled = Latch()
+        operation.onFrozen { _ in isSettled.open() }.onError { _ in isSettled.open() }
+        engine.enqueue(operation)
+        await isSettled.opened()
+      }
+      let files = try Self.bytes(of: fixture.folder.path)
+      #expect(files.firstRange(of: Array("body 49".utf8)) != nil, "nothing is there")
+      for number in 0..<Self.count {
+        #expect(files.firstRange(of: Array(Self.secret(number).utf8)) == nil, "secret \(number)")
+      }
+    }
+  }
+
+  @Test func `in what is said of an engine`() throws {
+    for number in 0..<Self.count {
+      let secret = Self.secret(number)
+      var configuration = NetworkEngine.Configuration()
+      configuration.credentials = Self.credentials(number)
+      configuration.headers = [Self.fields[number % Self.fields.count]: secret]
+      configuration.proxy = NetworkEngine.Proxy("http://anna:\(secret)@localhost:1").authenticated(
+        user: "anna", password: secret)
+      let engine = try NetworkEngine(host: "example.org", configuration: configuration)
+      let operation = engine.operation(path: "/")
+      var text = "\(configuration) \(String(reflecting: configuration)) \(operation) \(operation.curlCommand)"
+      dump(configuration, to: &text)
+      dump(operation.request, to: &text)
+      #expect(!text.contains(secret), "secret \(number)")
+      #expect(operation.curlCommand(revealingSecrets: true).contains(secret), "secret \(number)")
+    }
+  }
+}

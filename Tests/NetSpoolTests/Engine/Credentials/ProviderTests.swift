@@ -1,0 +1,157 @@
+import NetSpool
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import TestSupport
+
+@Suite("Providers of credentials")
+struct ProviderTests {
+  /// Counts how often it was asked, and gives the next token each time.
+  final class Tokens: Sendable {
+    let asked = Mutex(0)
+    var count: Int { asked.withLock { $0 } }
+    func next() -> String {
+      asked.withLock { asked in
+        asked += 1
+        return "t\(asked)"
+      }
+    }
+  }
+
+  static func demand(_ token: @escaping @Sendable () -> String, of origin: ScriptedOrigin) {
+    origin.fallback { request in
+      request.header("Authorization") == "Bearer \(token())" ? .text("in") : .text("out", status: 401)
+    }
+  }
+
+  @Test func `is asked once for many`() async throws {
+    let tokens = Tokens()
+    try await withEngine {
+      $0.credentials = .provider { _ in .bearer(tokens.next()) }
+    } _: { engine, origin in
+      Self.demand({ "t1" }, of: origin)
+      let operations = (0..<100).map { engine.operation(path: "/\($0)") }
+      engine.enqueue(operations)
+      for operation in operations {
+        let ending = await operation.end()
+        #expect(ending.text == "in", "\(ending)")
+      }
+      #expect(tokens.count == 1)
+    }
+  }
+
+  @Test func `is asked again when the token has expired`() async throws {
+    let tokens = Tokens()
+    let valid = Variable("t1")
+    try await withEngine {
+      $0.credentials = .provider { _ in .bearer(tokens.next()) }
+    } _: { engine, origin in
+      Self.demand({ valid.value }, of: origin)
+      let first = await engine.get("/a").end()
+      let second = await engine.get("/b").end()
+      valid.value = "t2"
+      let third = await engine.get("/c").end()
+      #expect(first.text == "in" && second.text == "in" && third.text == "in")
+      #expect(tokens.count == 2 && origin.requestCount == 5)
+    }
+  }
+
+  @Test func `sees the refusal`() async throws {
+    let seen = Variable<[String]>([])
+    try await withEngine {
+      $0.credentials = .provider { request in
+        let words = [request.method.description, "\(request.response.status)", request.response.text ?? ""]
+        seen.value = words + [request.response.headers["WWW-Authenticate"] ?? ""]
+        return .fields(["X-Session": "s"])
+      }
+    } _: { engine, origin in
+      origin.fallback { request in
+        request.header("X-Session") == "s"
+          ? .text("in") : .text("log in", status: 401).header("WWW-Authenticate", "Form")
+      }
+      let operation = engine.operation(path: "/a", method: .put).setBody(.bytes(Array("body".utf8)))
+      let ending = await engine.end(of: operation)
+      #expect(ending.text == "in" && origin.requests.map(\.text) == ["body", "body"])
+      #expect(seen.value == ["PUT", "401", "log in", "Form"])
+    }
+  }
+
+  @Test func `may give what waits for a challenge`() async throws {
+    try await withEngine {
+      $0.credentials = .provider { _ in .digest(user: "user", password: "secret") }
+    } _: { engine, origin in
+      origin.fallback { request in
+        DigestFlowTests.accepts(request, password: "secret") ? .text("in") : DigestFlowTests.refusal()
+      }
+      let ending = await engine.get("/a").end()
+      #expect(ending.text == "in" && origin.requestCount == 3)
+    }
+  }
+
+  struct Stranger: Error { let secret = "S3CR3T" }
+
+  @Test(arguments: ["nothing", "error", "own", "useless"])
+  func `without a token the 401 is the end`(_ kind: String) async throws {
+    let tokens = Tokens()
+    try await withEngine {
+      $0.credentials = .provider { _ in
+        switch kind {
+        case "error": throw Stranger()
+        case "own": throw NetworkError(code: .offline)
+        case "useless": return .bearer("useless\(tokens.next())")
+        default: return nil
+        }
+      }
+    } _: { engine, origin in
+      Self.demand({ "t1" }, of: origin)
+      let ending = await engine.get("/a").end()
+      #expect(ending.code == (kind == "own" ? .offline : .authenticationFailed), "\(ending)")
+      #expect(ending.error?.response?.text == "out")
+      #expect(!"\(ending)".contains("S3CR3T"))
+      #expect(origin.requestCount == (kind == "useless" ? 2 : 1))
+    }
+  }
+
+  @Test func `who is cancelled meanwhile is gone`() async throws {
+    let asked = AsyncStream<Void>.makeStream()
+    let go = AsyncStream<Void>.makeStream()
+    try await withEngine {
+      $0.credentials = .provider { _ in
+        asked.continuation.yield()
+        for await _ in go.stream { break }
+        return .bearer("t1")
+      }
+    } _: { engine, origin in
+      Self.demand({ "t1" }, of: origin)
+      let (gone, stays) = (engine.get("/a"), engine.get("/b"))
+      for await _ in asked.stream { break }
+      gone.cancel()
+      let ending = await gone.end()
+      #expect(ending.code == .cancelled)
+      go.continuation.yield()
+      let other = await stays.end()
+      #expect(other.text == "in")
+    }
+  }
+
+  @Test func `ends with its engine`() async throws {
+    let asked = AsyncStream<Void>.makeStream()
+    let go = AsyncStream<Void>.makeStream()
+    var last: NetworkOperation?
+    try await withEngine {
+      $0.credentials = .provider { _ in
+        asked.continuation.yield()
+        for await _ in go.stream { break }
+        return .bearer("t1")
+      }
+    } _: { engine, origin in
+      Self.demand({ "t1" }, of: origin)
+      last = engine.get("/a")
+      for await _ in asked.stream { break }
+    }
+    let ending = await last?.end()
+    #expect(ending?.code == .engineClosed)
+    go.continuation.yield()
+  }
+}

@@ -1,0 +1,146 @@
+import Dispatch
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Where closures run.
+@Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
+  @Test func `the engine's own queue runs one closure at a time, in order`() async throws {
+    try await withEngine { engine, origin in
+      origin.on(prefix: "/", .text("ok"))
+      let inside = Journal<Int>()
+      let most = Journal<Int>()
+      let tally = Tally()
+      for number in 0..<200 {
+        let operation = engine.operation(path: "/\(number)").onCompletion { _ in
+          inside.add(1)
+          most.add(inside.count)
+          inside.removeAll()
+        }
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      await tally.wait(for: 200)
+      #expect(most.entries == Array(repeating: 1, count: 200))
+    }
+  }
+
+  @Test func `your queue is used, for late handlers and refusals too`() async throws {
+    let queue = DispatchQueue(label: "mine")
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    try await withEngine({ $0.delivery = .queue(queue) }) { engine, origin in
+      origin.on("/a", .text("ok"))
+      let calls = Journal<String>()
+      let place: @Sendable () -> String = {
+        DispatchQueue.getSpecific(key: key) == true ? "here" : "elsewhere"
+      }
+      func note(_ operation: NetworkOperation) -> NetworkOperation {
+        operation.onCompletion { _ in calls.add("completed \(place())") }
+          .onError { calls.add("\($0.code) \(place())") }
+          .onStateChange { calls.add("\($0) \(place())") }
+      }
+      let operation = note(engine.operation(path: "/a"))
+      _ = await engine.end(of: operation)
+      operation.onCompletion { _ in calls.add("late \(place())") }
+      _ = await operation.end()
+      _ = await engine.end(of: note(engine.operation(url: "nonsense")))
+      #expect(
+        calls.entries == [
+          "queued here", "executing here", "finished here", "completed here", "late here", "queued here",
+          "finished here", "invalidURL here",
+        ])
+    }
+  }
+
+  @Test func `the loop thread is used when asked for`() async throws {
+    try await withEngine({ $0.delivery = .loopThread }) { engine, origin in
+      origin.on("/a", .text("ok"))
+      let threads = Journal<UInt>()
+      let operation = engine.operation(path: "/a")
+        .addDownloadStream(
+          ClosureDownloadStream { _ in
+            threads.add(CurrentThread.id)
+            return .accepted
+          }
+        )
+        .onCompletion { _ in threads.add(CurrentThread.id) }
+      _ = await engine.end(of: operation)
+      #expect(threads.count == 2)
+      #expect(Set(threads.entries).count == 1)
+    }
+  }
+
+  @Test func `a slow closure slows nobody else`() async throws {
+    try await withEngine { engine, origin in
+      origin.on(prefix: "/", .text("ok"))
+      let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
+      let go = Latch()
+      let begun = Latch()
+      let slow = engine.operation(path: "/slow").onCompletion { _ in
+        begun.open()
+        go.block()
+      }
+      engine.enqueue(slow)
+      await begun.opened()
+      #expect(await other.end(of: other.operation(path: "/other")).text == "ok")
+      go.open()
+    }
+  }
+
+  @Test func `an operation on a queue that has closed ends all the same`() async throws {
+    for delivery in [NetworkEngine.Delivery.serialQueue, .loopThread] {
+      try await withEngine({ $0.delivery = delivery }) { engine, origin in
+        origin.on("/a", .text("ok"))
+        #expect(await engine.end(of: engine.operation(path: "/a")).text == "ok")
+        #expect(engine.configuration.queue.driver.close() == 0)
+        #expect(await engine.end(of: engine.operation(path: "/a")).code == .engineClosed)
+        engine.shutDownAndWait()  // returns
+      }
+    }
+  }
+
+  @Test(arguments: Trap.allCases) func `waiting for oneself traps with a sentence`(trap: Trap) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [trap = trap.rawValue as String] in
+      try await DeliveryTests.waitInside(Trap(rawValue: trap)!)
+    }
+    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(said.contains("would wait for itself"))
+  }
+
+  enum Trap: String, CaseIterable, Codable, Sendable {
+    case waitInDelivery, waitOnLoop, waitInStream, drainInDelivery
+  }
+
+  private static func waitInside(_ trap: Trap) async throws {
+    try await withEngine({ if trap == .waitOnLoop { $0.delivery = .loopThread } }) { engine, origin in
+      origin.on("/a", .text("ok"))
+      let operation = engine.operation(path: "/a")
+      switch trap {
+      case .waitInDelivery, .waitOnLoop:
+        operation.onCompletion { _ in _ = try? engine.wait(for: engine.operation(path: "/a")) }
+      case .waitInStream:
+        operation.addDownloadStream(
+          ClosureDownloadStream { _ in
+            _ = try? engine.wait(for: engine.operation(path: "/a"))
+            return .accepted
+          })
+      case .drainInDelivery: operation.onCompletion { _ in engine.configuration.queue.drainAndWait() }
+      }
+      _ = await engine.end(of: operation)
+    }
+  }
+
+  @Test func `a script may wait`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("ok"))
+      let response = try engine.wait(for: engine.operation(path: "/a"))
+      #expect(response.text == "ok")
+      let error = #expect(throws: NetworkError.self) { try engine.wait(for: NetworkRequest(url: "nonsense")) }
+      #expect(error?.code == .invalidURL)
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// An operation ends exactly once, and everybody who asked hears of it.
+@Suite(.timeLimit(.minutes(10))) struct EndingTests {
+  @Test func `states come in order and end with the operation`() async throws {
+    try await withEngine { engine, origin in
+      // Given
+      origin.on("/a", .text("hello"))
+      let states = Journal<NetworkOperation.State>()
+      let operation = engine.operation(path: "/a").onStateChange { states.add($0) }
+      #expect(operation.state == .ready)
+      // When
+      let ending = await engine.end(of: operation)
+      // Then
+      #expect(ending.text == "hello")
+      #expect(states.entries == [.queued, .executing, .finished])
+      #expect(operation.state == .finished)
+    }
+  }
+
+  @Test func `a redirect is no change of state`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/from", .redirect(to: "/to"))
+      origin.on("/to", .text("there"))
+      let states = Journal<NetworkOperation.State>()
+      let operation = engine.operation(path: "/from").onStateChange { states.add($0) }
+      let ending = await engine.end(of: operation)
+      #expect(ending.text == "there")
+      #expect(ending.response?.metrics.redirects == 1)
+      #expect(states.entries == [.queued, .executing, .finished])
+    }
+  }
+
+  @Test func `every handler of several is called once, in the order they were added`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      let calls = Journal<Int>()
+      let operation = engine.operation(path: "/a")
+      for number in 0..<5 { operation.onCompletion { _ in calls.add(number) } }
+      operation.onError { _ in calls.add(-1) }
+      _ = await engine.end(of: operation)
+      #expect(calls.entries == [0, 1, 2, 3, 4])
+    }
+  }
+
+  @Test func `a handler that comes after the end gets the final event`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      let operation = engine.operation(path: "/a")
+      _ = await engine.end(of: operation)
+      #expect(await operation.end().text == "hello")
+      #expect(await operation.end().text == "hello")
+    }
+  }
+
+  @Test func `enqueueing twice sends once and ends once`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      let tally = Tally()
+      let operation = engine.operation(path: "/a")
+      tally.watch(operation)
+      engine.enqueue(operation)
+      engine.enqueue(operation)
+      await tally.wait(for: 1)
+      engine.enqueue(operation)
+      _ = await engine.end(of: engine.operation(path: "/a"))
+      #expect(tally.ended == 1)
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test(arguments: [400, 404, 429, 500, 599]) func `a status of 400 to 599 is an error with the answer`(
+    status: Int
+  ) async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("why", status: status))
+      let ending = await engine.end(of: engine.operation(path: "/a"))
+      #expect(ending.code == .status)
+      #expect(ending.error?.response?.status == status)
+      #expect(ending.error?.response?.text == "why")
+      #expect(ending.error?.underlying == .http(status))
+    }
+  }
+
+  @Test func `progress ends with the whole, and the last word comes before the completion`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .pattern(300_000))
+      let events = Journal<String>()
+      let operation = engine.operation(path: "/a")
+        .onDownloadProgress { events.add($0.fraction == 1 ? "whole" : "part") }
+        .onCompletion { _ in events.add("completed") }
+      _ = await engine.end(of: operation)
+      #expect(events.entries.suffix(2) == ["whole", "completed"])
+    }
+  }
+
+  @Test func `uploading is reported to the last byte`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("thanks"))
+      let done = Journal<Int64>()
+      let operation = engine.operation(path: "/a", method: .post)
+        .setBody(.bytes(BodyPattern.bytes(500_000))).onUploadProgress { done.add($0.done) }
+      let ending = await engine.end(of: operation)
+      #expect(ending.text == "thanks")
+      #expect(done.entries.last == 500_000)
+      #expect(origin.requests.first?.bodyCount == 500_000)
+      #expect(origin.requests.first?.bodyHash == FNV1a.hash(BodyPattern.bytes(500_000)))
+    }
+  }
+
+  @Test func `a 304 tells first that nothing has changed`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .status(304))
+      let events = Journal<String>()
+      let operation = engine.operation(path: "/a").setHeader("If-None-Match", "\"1\"")
+        .onNotModified { events.add("not modified") }.onCompletion { _ in events.add("completed") }
+      _ = await engine.end(of: operation)
+      #expect(events.entries == ["not modified", "completed"])
+    }
+  }
+
+  @Test func `awaiting has the same endings, and cancelling the task cancels the operation`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      origin.hold("/held")
+      let response = try await engine.response(for: NetworkRequest(url: origin.url("/a")))
+      #expect(response.text == "hello")
+      let task = Task { try await engine.response(for: NetworkRequest(url: origin.url("/held"))) }
+      #expect(await origin.waitForWaiting("/held", 1))
+      task.cancel()
+      let result = await task.result
+      #expect(throws: CancellationError.self) { try result.get() }
+    }
+  }
+
+  @Test func `the events of a request end with its ending`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      var seen: [String] = []
+      for await event in engine.events(for: NetworkRequest(url: origin.url("/a"))) {
+        switch event {
+        case .state(let state): seen.append(state.rawValue)
+        case .finished(let ending): seen.append(ending.text ?? "error")
+        default: break
+        }
+      }
+      #expect(seen == ["queued", "executing", "finished", "hello"])
+    }
+  }
+}

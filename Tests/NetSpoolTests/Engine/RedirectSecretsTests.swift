@@ -1,0 +1,104 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite("Redirects to another origin")
+struct RedirectSecretsTests {
+  static let secret = "S3CR3T"
+
+  /// Twelve ways to carry one.
+  static let kinds: [(name: String, value: String)] = [
+    ("Authorization", "Basic \(secret)"), ("Authorization", "Bearer \(secret)"),
+    ("Authorization", "Digest username=\"\(secret)\""), ("Authorization", "NTLM \(secret)"),
+    ("Proxy-Authorization", "Basic \(secret)"), ("Cookie", "session=\(secret)"), ("X-Api-Key", secret),
+    ("X-Auth-Token", secret), ("Idempotency-Key", "\"\(secret)\""), ("Origin", "https://\(secret).example"),
+    ("Referer", "https://example.org/\(secret)"), ("X-Whatever", secret),
+  ]
+
+  @Test(arguments: [301, 302, 303, 307, 308]) func `see no secret`(_ status: Int) async throws {
+    let other = try ScriptedOrigin()
+    other.fallback(.text("there"))
+    try await withWire { wire in
+      wire.origin.on("/a", .redirect(to: other.url("/b"), status: status))
+      for kind in Self.kinds {
+        let operation = wire.operation("/a").setHeader(kind.name, kind.value)
+          .setHeader("Accept-Language", "de").setHeader("User-Agent", "test/1")
+        let got = try await wire.answer(operation)
+        #expect(got.text == "there")
+        #expect(wire.origin.requests.last?.header(kind.name) == kind.value)
+      }
+    }
+    #expect(other.requestCount == Self.kinds.count)
+    for request in other.requests {
+      #expect(!String(decoding: request.headBytes, as: UTF8.self).contains(Self.secret))
+      #expect(request.header("Accept-Language") == "de" && request.header("User-Agent") == "test/1")
+    }
+  }
+
+  @Test func `see nothing of the engine and of the URL`() async throws {
+    let other = try ScriptedOrigin()
+    other.fallback(.text("there"))
+    try await withWire {
+      $0.headers = ["X-Api-Key": Self.secret]
+    } _: { wire in
+      wire.origin.on("/a", .redirect(to: other.url("/b")))
+      let url = "http://user:\(Self.secret)@127.0.0.1:\(wire.origin.port)/a"
+      let answer = try await wire.answer(wire.engine.operation(url: url))
+      #expect(answer.finalURL == other.url("/b"))
+      #expect(wire.origin.requests.last?.header("Authorization")?.hasPrefix("Basic ") == true)
+    }
+    let request = try #require(other.requests.last)
+    #expect(request.header("Authorization") == nil && request.header("X-Api-Key") == nil)
+  }
+
+  @Test func `do not give the secrets back on the way home`() async throws {
+    let other = try ScriptedOrigin()
+    try await withWire { wire in
+      wire.origin.on("/a", .redirect(to: other.url("/b")))
+      other.on("/b", .redirect(to: wire.origin.url("/c")))
+      wire.origin.on("/c", .text("home"))
+      _ = try await wire.answer(wire.operation("/a").setHeader("X-Api-Key", Self.secret))
+      #expect(wire.origin.requests.last?.path == "/c")
+      #expect(wire.origin.requests.last?.header("X-Api-Key") == nil)
+    }
+  }
+
+  @Test func `another name is another origin`() async throws {
+    try await withWire { wire in
+      wire.origin.on("/a", .redirect(to: wire.origin.url("/b", host: "localhost")))
+      wire.origin.on("/b", .text("there"))
+      _ = try await wire.answer(wire.operation("/a").setHeader("X-Api-Key", Self.secret))
+      #expect(wire.origin.requests.last?.header("X-Api-Key") == nil)
+    }
+  }
+
+  @Test(arguments: ["POST", "PUT"]) func `do not get the body`(_ method: String) async throws {
+    let other = try ScriptedOrigin()
+    try await withWire { wire in
+      wire.origin.on("/a", .redirect(to: other.url("/b"), status: 307))
+      let operation = wire.operation("/a", NetworkRequest.Method(method)).setBody(
+        .bytes(Array(Self.secret.utf8)))
+      let error = try await wire.failure(operation)
+      #expect(error.code == .redirectRefused && error.reason == "body")
+    }
+    #expect(other.requestCount == 0)
+  }
+
+  @Test func `userinfo in a location is ignored`() async throws {
+    try await withWire { wire in
+      let answer = try await wire.answer(wire.operation("/hostile/redir_userinfo"))
+      #expect(answer.finalURL == wire.origin.url("/hostile/ok"))
+      #expect(wire.origin.requests.last?.header("Authorization") == nil)
+    }
+  }
+
+  @Test(arguments: ["redir_crlf", "redir_8k", "redir_two", "redir_nonutf8", "redir_empty"])
+  func `a bad location is not asked for`(_ name: String) async throws {
+    try await withWire { wire in
+      _ = try await wire.failure(wire.operation("/hostile/\(name)"))
+      #expect(wire.origin.requestCount == 1)
+    }
+  }
+}

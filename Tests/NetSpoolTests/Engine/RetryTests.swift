@@ -1,0 +1,160 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite(.timeLimit(.minutes(10))) struct RetryTests {
+  /// Lets the engine have an idle connection that the origin has just closed, as far as it can be known.
+  private func withDeadConnection(
+    _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
+    _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
+  ) async throws {
+    try await withEngine(configure, queue: { $0.sizing = .fixed(1) }) { engine, origin in
+      origin.on("/warm", .text("warm"))
+      #expect(await engine.end(of: engine.operation(path: "/warm")).text == "warm")
+      // The next request on this connection is read and answered with a FIN.
+      origin.enqueue(.hangUp)
+      try await body(engine, origin)
+    }
+  }
+
+  @Test func `a GET on a connection that turns out dead is silently sent again`() async throws {
+    try await withDeadConnection { engine, origin in
+      origin.enqueue(.text("second"))
+      let ending = await engine.end(of: engine.operation(path: "/a"))
+      #expect(ending.text == "second")
+      #expect(origin.hits("/a") == 2)
+      #expect(origin.connectionCount == 2)
+    }
+  }
+
+  @Test func `a GET is not sent again when that is switched off`() async throws {
+    try await withDeadConnection({ $0.retry = .none }) { engine, origin in
+      let ending = await engine.end(of: engine.operation(path: "/a"))
+      #expect(ending.code == .connectionLost)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test(arguments: [NetworkRequest.Retry.deadConnection, .standard, .attempts(5)])
+  func `a POST is never sent again`(retry: NetworkRequest.Retry) async throws {
+    try await withDeadConnection({ $0.retry = retry }) { engine, origin in
+      let operation = engine.operation(path: "/a", method: .post).setBody(.bytes(Array("money".utf8)))
+      let ending = await engine.end(of: operation)
+      #expect(ending.code == .connectionLost)
+      #expect(ending.error?.isRetrySafe == false)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `an idempotency key makes a POST repeatable, with the same key`() async throws {
+    try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
+      origin.enqueue(.status(503).header("Retry-After", "0"), .text("done"))
+      let operation = engine.operation(path: "/a", method: .post).setBody(.bytes(Array("money".utf8)))
+        .configure { $0.idempotencyKey = "k-1" }
+      let ending = await engine.end(of: operation)
+      #expect(ending.text == "done")
+      #expect(ending.response?.metrics.attempts == 2)
+      #expect(origin.requests.map { $0.header("Idempotency-Key") } == ["\"k-1\"", "\"k-1\""])
+      #expect(origin.requests.map(\.text) == ["money", "money"])
+    }
+  }
+
+  @Test func `Retry-After is the least wait`() async throws {
+    try await withEngine({ $0.retry = .standard }) { engine, origin in
+      origin.enqueue(.status(503).header("Retry-After", "1"), .text("done"))
+      let start = ContinuousClock.now
+      let states = Journal<NetworkOperation.State>()
+      let operation = engine.operation(path: "/a").onStateChange { states.add($0) }
+      let ending = await engine.end(of: operation)
+      #expect(ending.text == "done")
+      #expect(ContinuousClock.now - start >= .milliseconds(990))
+      #expect(ending.response?.metrics.attempts == 2)
+      #expect(states.entries == [.queued, .executing, .queued, .executing, .finished])
+    }
+  }
+
+  @Test func `after the last attempt the answer is the error`() async throws {
+    try await withEngine({ $0.retry = .attempts(2) }) { engine, origin in
+      origin.on("/a", .text("busy", status: 503).header("Retry-After", "0"))
+      let ending = await engine.end(of: engine.operation(path: "/a"))
+      #expect(ending.code == .status)
+      #expect(ending.error?.response?.text == "busy")
+      #expect(ending.error?.response?.metrics.attempts == 2)
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test(arguments: [400, 401, 404, 410, 501]) func `an answer that will not change is not asked for again`(
+    status: Int
+  ) async throws {
+    try await withEngine({ $0.retry = .standard }) { engine, origin in
+      origin.on("/a", .status(status))
+      #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `a body that a stream has seen the beginning of is not fetched again`() async throws {
+    try await withEngine({ $0.retry = .standard }) { engine, origin in
+      origin.on("/a", .pattern(100_000).closeAfter(50_000))
+      let stream = MemoryDownloadStream()
+      let operation = engine.operation(path: "/a").addDownloadStream(stream)
+      #expect(await engine.end(of: operation).code == .bodyTruncated)
+      #expect(origin.hits("/a") == 1)
+      #expect(!stream.isWhole)
+    }
+  }
+
+  @Test func `the streams of one that is repeated get the last answer only`() async throws {
+    try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
+      origin.enqueue(.text("busy", status: 503).header("Retry-After", "0"), .text("done"))
+      let stream = MemoryDownloadStream()
+      let operation = engine.operation(path: "/a").addDownloadStream(stream)
+      #expect(await engine.end(of: operation).response?.status == 200)
+      #expect(stream.isWhole)
+      #expect(stream.bytes == Array("done".utf8))
+    }
+  }
+
+  @Test func `all who share an exchange share its attempts`() async throws {
+    try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
+      origin.on("/a", .status(503).header("Retry-After", "0"))
+      origin.hold("/a")
+      let operations = (0..<10).map { _ in engine.get("/a") }
+      await engine.settle()
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.enqueue(.status(503).header("Retry-After", "0"), .text("done"), for: "/a")
+      origin.release("/a")
+      for operation in operations {
+        let end = await operation.end()
+        #expect(end.text == "done", "\(end)")
+      }
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test(arguments: [false, true]) func `one who comes while an attempt is given up shares the next`(
+    streams: Bool
+  ) async throws {
+    try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
+      let busy = Answer.text("busy", status: 503).header("Retry-After", "0")
+      origin.enqueue(busy.fault(.gate("middle"), at: .body(2)), .text("done"), for: "/a")
+      let first = engine.get("/a")
+      #expect(await origin.waitForWaiting("middle", 1))
+      // The head is there: by the last of these the loop has looked at its sockets.
+      for _ in 0..<20 { await engine.settle() }
+      let stream = MemoryDownloadStream()
+      let late = engine.operation(path: "/a")
+      if streams { late.addDownloadStream(stream) }
+      engine.enqueue(late)
+      await engine.settle()
+      origin.release("middle")
+      #expect(await first.end().text == "done")
+      let end = await late.end()
+      #expect((streams ? String(decoding: stream.bytes, as: UTF8.self) : end.text) == "done")
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+}

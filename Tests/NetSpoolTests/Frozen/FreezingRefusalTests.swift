@@ -1,0 +1,190 @@
+import Glibc
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// What cannot be kept is refused before anything is stored or sent; what must not be written is not.
+@Suite(.timeLimit(.minutes(10))) struct FreezingRefusalTests {
+  @Test func `a request that changes nothing is sent like any other`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/page", .text("here"))
+    try await fixture.live { engine in
+      let operation = engine.operation(path: "/page")
+      operation.isFreezable = true
+      operation.onFrozen { _ in Issue.record("a GET was frozen") }
+      #expect(await engine.end(of: operation).text == "here")
+    }
+  }
+
+  @Test func `bodies that can be read once only are refused`() async throws {
+    let fixture = try FreezingFixture()
+    try await fixture.live { engine in
+      let operation = engine.operation(path: "/letters", method: .post)
+      operation.setUploadStream(ScriptedUpload([.bytes([1])]))
+      operation.isFreezable = true
+      let error = await engine.end(of: operation).error
+      #expect(error?.code == .invalidRequest && error?.reason == "stream")
+      #expect(engine.frozenOperations.isEmpty && fixture.origin.requestCount == 0)
+    }
+  }
+
+  @Test func `answers cannot go to streams`() async throws {
+    let fixture = try FreezingFixture()
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters").addDownloadStream(MemoryDownloadStream())
+      let error = await engine.end(of: operation).error
+      #expect(error?.code == .invalidRequest && error?.reason == "streams")
+    }
+  }
+
+  @Test func `a large body is refused`() async throws {
+    let fixture = try FreezingFixture { $0.bodyBytesMax = 4 }
+    try await fixture.live { engine in
+      #expect(await engine.end(of: engine.letter("/letters", "hello")).code == .bodyTooLarge)
+      #expect(engine.frozenOperations.isEmpty && fixture.origin.requestCount == 0)
+    }
+  }
+
+  @Test func `no more than so many are kept`() async throws {
+    let fixture = try FreezingFixture { $0.requestsMax = 2 }
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      _ = await engine.freeze(engine.letter("/1"))
+      _ = await engine.freeze(engine.letter("/2"))
+      let error = await engine.end(of: engine.letter("/3")).error
+      #expect(error?.code == .queueFull)
+      #expect(engine.frozenOperations.count == 2)
+    }
+  }
+
+  @Test func `files are taken in when it is frozen`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    let folder = try TestFolder(in: TestFiles.fast)
+    let path = folder.path + "/letter"
+    try TestFiles.write("as it was".utf8, to: path)
+    try await fixture.live { engine in
+      let operation = engine.operation(path: "/letters", method: .put)
+      operation.setBody(.file(path, contentType: "text/plain"))
+      operation.isFreezable = true
+      _ = await engine.freeze(operation)
+      try TestFiles.write("something else".utf8, to: path)
+      try fixture.origin.start()
+      #expect(await operation.end().text == "taken")
+      #expect(fixture.origin.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["as it was"])
+    }
+  }
+
+  @Test func `a file that is not there is said at once`() async throws {
+    let fixture = try FreezingFixture()
+    try await fixture.live { engine in
+      let operation = engine.operation(path: "/letters", method: .put)
+      operation.setBody(.file("/nowhere/at/all"))
+      operation.isFreezable = true
+      #expect(await engine.end(of: operation).code == .uploadSourceFailed)
+    }
+  }
+
+  @Test func `secrets are asked for and never written`() async throws {
+    let fixture = try FreezingFixture { configuration in
+      configuration.secrets = { operation in
+        operation.secretFields.contains("X-Api-Key") ? ["X-Api-Key": "later-s3cret"] : [:]
+      }
+    }
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters").setHeader("X-Api-Key", "first-s3cret")
+      operation.setHeader("X-Colour", "blue")
+      _ = await engine.freeze(operation)
+      #expect(engine.frozenOperations.first?.secretFields == ["X-Api-Key"])
+    }
+    let store = fixture.folder.path + "/frozen/data.mdb"
+    #expect(try TestFiles.file(store, holds: "blue") && !TestFiles.file(store, holds: "s3cret"))
+    try fixture.origin.start()
+    try await fixture.live { engine in
+      _ = await withCheckedContinuation { continuation in
+        try? engine.onThawed { continuation.resume(returning: $0.id) }
+      }
+      let sent = try #require(fixture.origin.requests.first)
+      #expect(sent.header("X-Api-Key") == "later-s3cret" && sent.header("X-Colour") == "blue")
+    }
+  }
+
+  @Test func `the operation's own secrets are used while it lives`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters").setHeader("X-Api-Key", "own")
+      #expect(await engine.end(of: operation).text == "taken")
+      #expect(fixture.origin.requests.first?.header("X-Api-Key") == "own")
+    }
+  }
+
+  @Test func `nobody is asked for what the operation knows`() async throws {
+    let asked = Counter()
+    let fixture = try FreezingFixture { configuration in
+      configuration.secrets = { _ in
+        asked.add()
+        return ["Authorization": "Basic somebody-else"]
+      }
+    }
+    fixture.origin.on("/letters", .text("taken"))
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters").setCredentials(
+        user: "anna", password: "pass", preemptive: true)
+      #expect(await engine.end(of: operation).text == "taken")
+      #expect(asked.value == 0)
+      #expect(fixture.origin.requests.first?.header("Authorization") == "Basic YW5uYTpwYXNz")
+    }
+  }
+
+  @Test func `another process is told who has the store`() async throws {
+    let fixture = try FreezingFixture()
+    try await fixture.live { engine in
+      let link = fixture.folder.path + "/link"
+      let isLinked = unsafe symlink(fixture.folder.path + "/frozen", link) == 0
+      #expect(isLinked)
+      try await withEngine { other, _ in
+        var configuration = fixture.configuration
+        configuration.directory = link
+        #expect(throws: NetworkError.self) { try other.useFreezing(configuration) }
+      }
+    }
+  }
+
+  @Test func `engines of one process share a store`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    try await fixture.live { first in
+      // On the same queue, and on another one
+      for queue in [first.configuration.queue, try NetworkQueue(configuration: .init())] {
+        let other = try NetworkEngine(to: fixture.origin, on: queue)
+        try other.useFreezing(fixture.configuration)
+        #expect(await other.end(of: other.letter("/letters")).text == "taken")
+        await blocking { other.shutDownAndWait(deadline: .seconds(5)) }
+      }
+      #expect(await first.end(of: first.letter("/letters")).text == "taken")
+    }
+  }
+
+  @Test(arguments: ["bytesMax", "requestsMax", "lifetime", "attemptsMax", "idempotencyKeyField"])
+  func `options out of range are named`(_ option: String) async throws {
+    let fixture = try FreezingFixture { configuration in
+      switch option {
+      case "bytesMax": configuration.bytesMax = 1
+      case "requestsMax": configuration.requestsMax = 0
+      case "lifetime": configuration.lifetime = .zero
+      case "attemptsMax": configuration.attemptsMax = 0
+      default: configuration.idempotencyKeyField = "not a token"
+      }
+    }
+    try await withEngine { engine, _ in
+      let error = #expect(throws: NetworkError.self) { try engine.useFreezing(fixture.configuration) }
+      #expect(error?.code == .invalidConfiguration && error?.reason == option)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Glibc
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// What programs need that show a store to people: looking without sending, and without changing.
+@Suite(.timeLimit(.minutes(10))) struct FreezingStoreTests {
+  @Test func `only what may be sent is sent`() async throws {
+    let permitted = Variable<Set<String>>([])
+    let fixture = try FreezingFixture {
+      $0.maySend = { request in permitted.value.contains(request.lane) }
+    }
+    fixture.origin.on(prefix: "/", .text("taken"))
+    try await fixture.live { engine in
+      var operations: [NetworkOperation] = []
+      for lane in ["a", "b"] {
+        let operation = engine.letter("/\(lane)")
+        operation.configure { $0.freezing.lane = lane }
+        _ = await engine.freeze(operation)
+        operations.append(operation)
+      }
+      #expect(await blocking { engine.settleFrozen(deadline: 30) })
+      #expect(engine.frozenOperations.map(\.lane) == ["a", "b"])
+      #expect(engine.frozenOperations.allSatisfy { !$0.isBeingSent && $0.attempts == 0 })
+      #expect(fixture.origin.requestCount == 0)
+      // One of them
+      permitted.value = ["b"]
+      engine.thaw()
+      #expect(await operations[1].end().text == "taken")
+      #expect(engine.frozenOperations.map(\.lane) == ["a"])
+      // And the other
+      permitted.value = ["a"]
+      engine.thaw()
+      #expect(await operations[0].end().text == "taken")
+      #expect(fixture.origin.requests.map(\.path) == ["/b", "/a"])
+    }
+  }
+
+  @Test func `the origin is the lane of what names none`() async throws {
+    let fixture = try FreezingFixture { $0.maySend = { _ in false } }
+    try await fixture.live { engine in
+      _ = await engine.freeze(engine.letter("/letters"))
+      #expect(engine.frozenOperations.map(\.lane) == ["http://127.0.0.1:\(fixture.origin.port)"])
+    }
+  }
+
+  @Test func `a store that is closed holds nothing`() async throws {
+    let fixture = try FreezingFixture { $0.maySend = { _ in false } }
+    try await fixture.live { engine in
+      let ticket = await engine.freeze(engine.letter("/letters"))
+      await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
+      #expect(engine.frozenOperations.isEmpty && engine.deadLetters.isEmpty)
+      #expect(!engine.cancelFrozen(id: ticket.id))
+      #expect(throws: NetworkError.self) { try engine.revive(id: ticket.id) }
+    }
+    try await fixture.live { engine in #expect(engine.frozenOperations.count == 1) }
+  }
+
+  @Test func `looking at a store changes nothing`() async throws {
+    let fixture = try FreezingFixture { $0.maySend = { _ in false } }
+    let directory = fixture.folder.path + "/frozen"
+    try await fixture.live { engine in
+      #expect(engine.frozenStoreFinding == .nothing)
+      _ = await engine.freeze(engine.letter("/letters"))
+    }
+    #expect(try FrozenStoreFinding.inspect(directory) == .whole)
+    // Garbage is named and stays where it is
+    try TestFiles.write(String(repeating: "garbage ", count: 2_000).utf8, to: directory + "/data.mdb")
+    for _ in 0..<2 {
+      guard case .damaged(_, nil) = try FrozenStoreFinding.inspect(directory) else {
+        Issue.record("garbage was taken for a store")
+        return
+      }
+    }
+    try await fixture.live { engine in
+      guard case .damaged(_, let name?) = engine.frozenStoreFinding else {
+        Issue.record("garbage was opened")
+        return
+      }
+      #expect(unsafe access("\(directory)/\(name)", F_OK) == 0)
+    }
+  }
+}

@@ -1,0 +1,282 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// One flag, and a request is kept until it has been answered.
+@Suite(.timeLimit(.minutes(10))) struct FreezingTests {
+  @Test func `is sent at once when it can be`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    try await fixture.live { engine in
+      let events = Journal<String>()
+      let operation = engine.letter("/letters").onFrozen { _ in events.add("frozen") }
+      let ticket = await engine.freeze(operation)
+      let ending = await operation.end()
+      events.add("ended")
+      #expect(ending.text == "taken")
+      #expect(events.entries == ["frozen", "ended"])
+      #expect(engine.frozenOperations.isEmpty && engine.deadLetters.isEmpty)
+      let sent = try #require(fixture.origin.requests.first)
+      #expect(sent.header("Idempotency-Key") == "\"\(ticket.idempotencyKey)\"")
+      #expect(sent.header("Content-Type") == "text/plain")
+      #expect(String(decoding: sent.body, as: UTF8.self) == "hello")
+      #expect(fixture.origin.requestCount == 1)
+    }
+  }
+
+  @Test func `waits for a dead server`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters")
+      let ticket = await engine.freeze(operation)
+      #expect(engine.frozenOperations.map(\.id) == [ticket.id])
+      try fixture.origin.start()
+      #expect(await operation.end().text == "taken")
+      #expect(engine.frozenOperations.isEmpty)
+    }
+  }
+
+  @Test func `survives a restart`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    let journal = Journal<String>()
+    var ticket: FrozenTicket?
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters")
+      operation.tag = "mail"
+      operation.configure { $0.freezing.userInfo = [1, 2, 3] }
+      operation.onCompletion { _ in journal.add("completed") }.onError { journal.add("\($0)") }
+      ticket = await engine.freeze(operation)
+    }
+    // The engine was shut down, so its operation ended as frozen: neither completed nor failed
+    #expect(journal.entries.isEmpty)
+    try fixture.origin.start()
+    try await fixture.live { engine in
+      let thawed = Journal<ThawedOutcome>()
+      let isThere = Latch()
+      try engine.onThawed(tag: "mail") {
+        thawed.add($0)
+        isThere.open()
+      }
+      await isThere.opened()
+      let outcome = try #require(thawed.entries.first)
+      #expect(outcome.id == ticket?.id && outcome.idempotencyKey == ticket?.idempotencyKey)
+      #expect(outcome.tag == "mail" && outcome.userInfo == [1, 2, 3])
+      #expect((try? outcome.result.get())?.text == "taken")
+      #expect(!outcome.mayBeRepeated)
+    }
+    let sent = try #require(fixture.origin.requests.first)
+    #expect(fixture.origin.requestCount == 1)
+    #expect(sent.header("Idempotency-Key") == ticket.map { "\"\($0.idempotencyKey)\"" })
+    #expect(String(decoding: sent.body, as: UTF8.self) == "hello")
+    // Taken, so it does not come again
+    try await fixture.live { engine in
+      try engine.onThawed { _ in journal.add("again") }
+      await engine.settle()
+    }
+    #expect(journal.entries.isEmpty)
+  }
+
+  @Test func `an outcome is kept until somebody takes it`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    try await fixture.live { engine in _ = await engine.freeze(engine.letter("/letters")) }
+    try fixture.origin.start()
+    try await fixture.live { engine in
+      #expect(await fixture.origin.waitForRequests(1))
+      await engine.waitUntilNothingIsFrozen()
+    }
+    try await fixture.live { engine in
+      let taken = await withCheckedContinuation { continuation in
+        try? engine.onThawed { continuation.resume(returning: $0) }
+      }
+      #expect(taken.mayBeRepeated)
+      #expect((try? taken.result.get())?.text == "taken")
+    }
+    #expect(fixture.origin.requestCount == 1)
+  }
+
+  @Test func `is sent again after an answer that may pass`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.enqueue(.status(503), .status(500), .status(429), .text("taken"), for: "/letters")
+    try await fixture.live { engine in
+      let ending = await engine.end(of: engine.letter("/letters"))
+      #expect(ending.text == "taken")
+      #expect(fixture.origin.requestCount == 4)
+      #expect(Set(fixture.origin.requests.map { $0.header("Idempotency-Key") }).count == 1)
+      #expect(Set(fixture.origin.requests.map(\.body)).count == 1)
+    }
+  }
+
+  @Test func `a refusal makes a dead letter`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("no such thing", status: 422))
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters")
+      let ticket = await engine.freeze(operation)
+      let error = try #require(await operation.end().error)
+      #expect(error.code == .frozenRejected)
+      #expect(error.response?.text == "no such thing")
+      let letter = try #require(engine.deadLetters.first)
+      #expect(letter.id == ticket.id && letter.error.code == .frozenRejected)
+      #expect(letter.operation?.lastStatus == 422)
+      // The origin was mended
+      fixture.origin.on("/letters", .text("taken"))
+      let outcome = try await withCheckedThrowingContinuation { continuation in
+        do {
+          try engine.onThawed { continuation.resume(returning: $0) }
+          try engine.revive(id: ticket.id)
+        } catch { continuation.resume(throwing: error) }
+      }
+      #expect((try? outcome.result.get())?.text == "taken")
+      #expect(outcome.idempotencyKey == ticket.idempotencyKey)
+      #expect(engine.deadLetters.isEmpty)
+    }
+  }
+
+  @Test func `a delete of what is gone has succeeded`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters/1", .status(404))
+    try await fixture.live { engine in
+      let operation = engine.operation(path: "/letters/1", method: .delete)
+      operation.isFreezable = true
+      #expect(await engine.end(of: operation).response?.status == 404)
+      #expect(engine.deadLetters.isEmpty)
+    }
+  }
+
+  @Test func `goes in order`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on(prefix: "/", .text("taken"))
+    fixture.origin.enqueue(.status(503), .status(503), for: "/1")
+    try await fixture.live { engine in
+      let operations = (1...20).map { engine.letter("/\($0)") }
+      for operation in operations { engine.enqueue(operation) }
+      for operation in operations { #expect(await operation.end().text == "taken") }
+      #expect(fixture.origin.requests.map(\.path) == ["/1", "/1"] + (1...20).map { "/\($0)" })
+    }
+  }
+
+  @Test func `what is to be done once is done once`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.hold("/letters")
+    try await fixture.live { engine in
+      let operations = (1...10).map { _ in engine.letter("/letters") }
+      for operation in operations { operation.configure { $0.freezing.dedupeKey = "one" } }
+      let first = await engine.freeze(operations[0])
+      for operation in operations.dropFirst() {
+        let ticket = await engine.freeze(operation)
+        #expect(ticket.id == first.id && ticket.isDuplicate)
+        #expect(ticket.idempotencyKey == first.idempotencyKey)
+      }
+      fixture.origin.release("/letters")
+      for operation in operations { #expect(await operation.end().text == "taken") }
+      #expect(fixture.origin.requestCount == 1)
+    }
+  }
+
+  @Test func `is given up when it is cancelled`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      let first = engine.letter("/letters")
+      let second = engine.letter("/letters")
+      _ = await engine.freeze(first)
+      let ticket = await engine.freeze(second)
+      first.cancel()
+      #expect(await first.end().code == .cancelled)
+      #expect(engine.cancelFrozen(id: ticket.id))
+      #expect(await second.end().code == .cancelled)
+      #expect(engine.frozenOperations.isEmpty)
+      #expect(!engine.cancelFrozen(id: ticket.id))
+      #expect(engine.deadLetters.map(\.error.code) == [.cancelled, .cancelled])
+      #expect(throws: NetworkError.self) { try engine.revive(id: ticket.id) }
+      engine.discardDeadLetter(id: ticket.id)
+    }
+  }
+
+  @Test func `cancelling all leaves what is frozen`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.hold("/letters")
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters")
+      _ = await engine.freeze(operation)
+      #expect(await fixture.origin.waitForHits("/letters", 1))
+      engine.cancelAll()
+      fixture.origin.release("/letters")
+      #expect(await operation.end().text == "taken")
+    }
+  }
+
+  @Test func `the queue is idle while it waits`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      let queue = engine.configuration.queue
+      let operation = engine.letter("/letters")
+      _ = await engine.freeze(operation)
+      #expect(await blocking { queue.drainAndWait(deadline: .seconds(30)) })
+      #expect(queue.activity.frozen == 1 && !queue.activity.isBusy)
+      #expect(operation.state == .frozen)
+      try fixture.origin.start()
+      #expect(await operation.end().text == "taken")
+      #expect(await blocking { queue.drainAndWait(deadline: .seconds(30)) })
+      #expect(queue.activity.frozen == 0)
+    }
+  }
+
+  @Test func `a queue that stands still sends nothing`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    try await fixture.live { engine in
+      let queue = engine.configuration.queue
+      queue.isSuspended = true
+      let operation = engine.letter("/letters")
+      _ = await engine.freeze(operation)
+      await engine.settle()
+      #expect(engine.frozenOperations.map(\.attempts) == [0] && fixture.origin.requestCount == 0)
+      queue.isSuspended = false
+      #expect(await operation.end().text == "taken")
+    }
+  }
+
+  @Test func `a task that awaits it hears of the shutdown`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.stop()
+    try await withQueue { queue in
+      let engine = try NetworkEngine(to: fixture.origin, on: queue)
+      try engine.useFreezing(fixture.configuration)
+      let operation = engine.letter("/letters")
+      let isFrozen = Latch()
+      operation.onFrozen { _ in isFrozen.open() }
+      async let result: Ending = { () async -> Ending in
+        do { return .success(try await engine.response(for: operation)) } catch let error as NetworkError {
+          return .failure(error)
+        } catch {
+          return .failure(NetworkError(code: .cancelled, reason: "\(error)"))
+        }
+      }()
+      await isFrozen.opened()
+      await blocking { engine.shutDownAndWait(deadline: .seconds(1)) }
+      let error = await result.error
+      #expect(error?.code == .engineClosed && error?.reason == "frozen")
+      #expect(operation.state == .frozen)
+    }
+  }
+}
+
+extension NetworkEngine {
+  /// Until the store has recorded the outcome of all.
+  fileprivate func waitUntilNothingIsFrozen() async {
+    while !frozenOperations.isEmpty { await settle() }
+  }
+}

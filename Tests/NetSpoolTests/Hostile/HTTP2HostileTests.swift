@@ -1,0 +1,115 @@
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+// One after the other: they count what reaches the one server.
+@Suite("A hostile HTTP/2 server", .needsPython, .serialized)
+struct HTTP2HostileTests {
+  @Test func `has an expectation for every behaviour`() throws {
+    let server = try HostileHTTP2Server.shared()
+    let names = HTTP2Expectation.all.map(\.name) + ["cut_off_together"]
+    #expect(names.sorted() == server.behaviours)
+  }
+
+  @Test(.timeLimit(.minutes(10)), arguments: HTTP2Expectation.all)
+  func `ends every operation once and harms no other`(_ expected: HTTP2Expectation) async throws {
+    let server = try HostileHTTP2Server.shared()
+    let before = server.requestCount(expected.name)
+    try await withWire {
+      $0.tls.caFile = server.authority
+      $0.limits.bodyBytesInMemoryMax = 1 << 20
+    } _: { wire in
+      // Given an operation that meets the behaviour
+      let operation = wire.engine.operation(
+        url: server.url(expected.name), method: expected.hasBody ? .put : .get)
+      if expected.hasBody { operation.setBody(.bytes([UInt8](repeating: 7, count: 100_000))) }
+      if expected.isLate {
+        var timeouts = NetworkRequest.Timeouts()
+        (timeouts.headers, timeouts.stall) = (.seconds(0.3), .seconds(0.3))
+        operation.timeouts = timeouts
+      }
+      let endings = Endings(operation)
+      // When it has run
+      check(await wire.result(of: operation), expected)
+      // Then it was not sent again and again, and the engine serves the next
+      #expect(server.requestCount(expected.name) - before == expected.requests)
+      let next = try await wire.answer(wire.engine.operation(url: server.url("ok")))
+      #expect(next.text == "ok" && next.httpVersion == "HTTP/2")
+      #expect(endings.count == 1)
+    }
+  }
+
+  private func check(_ result: Result<NetworkResponse, NetworkError>, _ expected: HTTP2Expectation) {
+    switch (result, expected.ending) {
+    case (.success(let response), .completes(let bytes)):
+      #expect(response.status == 200 && response.body.count == bytes)
+    case (.failure(let error), .fails(let code, let reason)):
+      #expect(error.code == code && (error.reason ?? "").hasPrefix(reason), "\(error)")
+    case (.success(let response), .fails(let code, _)):
+      Issue.record("\(response.status), \(response.body.count) bytes, instead of \(code)")
+    case (.failure(let error), .completes):
+      Issue.record("\(error) instead of an answer")
+    }
+  }
+
+  /// A connection that ended in the middle tells nothing of the end of the answer on it.
+  @Test(arguments: ["cacheable", "cacheable_cut_off"])
+  func `keeps no answer that may be cut off`(_ name: String) async throws {
+    let server = try HostileHTTP2Server.shared()
+    try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
+      let ending = await engine.end(of: engine.operation(url: server.url(name)))
+      if name == "cacheable_cut_off", LibraryDifferences.tellsOfBrokenHTTP2 {
+        #expect(ending.code == .http2Failed, "\(ending)")
+      } else {
+        #expect(ending.text == (name == "cacheable" ? "ok" : "half "), "\(ending)")
+      }
+      let again = engine.operation(url: server.url(name))
+      again.cachePolicy = .onlyIfCached
+      let kept = await engine.end(of: again)
+      #expect(kept.code == (name == "cacheable" ? nil : .notCached), "\(kept)")
+    }
+  }
+
+  @Test func `keeps answers that share a connection`() async throws {
+    let server = try HostileHTTP2Server.shared()
+    try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
+      let urls = (0..<40).map { "\(server.url("cacheable"))\($0)" }
+      for policy in [nil, NetSpool.CachePolicy.onlyIfCached] {
+        let operations = urls.map { url in
+          let operation = engine.operation(url: url)
+          operation.cachePolicy = policy
+          return operation
+        }
+        engine.enqueue(operations)
+        for operation in operations {
+          let ending = await operation.end()
+          #expect(ending.text == "ok" && ending.response?.isCachedResponse == (policy != nil), "\(ending)")
+        }
+      }
+    }
+  }
+
+  @Test func `leaves a connection that was given up`() async throws {
+    let server = try HostileHTTP2Server()
+    defer { server.stop() }
+    try await withWire {
+      $0.tls.caFile = server.authority
+      $0.timeouts.stall = .seconds(0.3)
+    } _: { wire in
+      // Given three answers that one bad frame has ended
+      let url = server.url("cut_off_together")
+      let operations = ["a", "b", "c"].map { wire.engine.operation(url: url + $0) }
+      wire.engine.enqueue(operations)
+      for operation in operations {
+        let ending = await operation.end()
+        // Where the server closes the connection before libcurl 7.88 has told the others, it takes what had come for all.
+        let isCutOff = ending.code == .timedOut || ending.code == .http2Failed
+        #expect(isCutOff || ending.text == "half ", "\(ending)")
+      }
+      // Then the next comes on another connection
+      let next = try await wire.answer(wire.engine.operation(url: url + "d"))
+      #expect(next.text == "ok" && server.requestCount("cut_off_together") == 4)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import NetSpool
+import Testing
+
+@testable import TestSupport
+
+@Suite("Memory under a hostile HTTP/2 server", .needsPython)
+struct HTTP2MemoryTests {
+  private static let names = [
+    "settings_flood", "ping_flood", "priority_flood", "window_update_flood", "empty_data_flood",
+    "unknown_flood", "rst_flood", "push_flood", "continuation_flood", "hpack_bomb", "fields_many",
+    "informational_endless", "trailers_long", "one_byte_frames", "body_endless",
+  ]
+
+  /// In a process of its own, one after the other, so that nothing else counts.
+  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  func `stays within eight mebibytes`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      let server = try HostileHTTP2Server.shared()
+      try await withWire { configuration in
+        configuration.tls.caFile = server.authority
+        configuration.limits.bodyBytesInMemoryMax = 4 << 20
+        configuration.queue.sizing = .fixed(1)
+      } _: { wire in
+        func meet(_ name: String) async {
+          _ = await wire.result(of: wire.engine.operation(url: server.url(name)))
+        }
+        // What the first TLS handshake loads is nobody's attack.
+        for name in ["ok", "body_endless", "ok"] { await meet(name) }
+        for name in HTTP2MemoryTests.names {
+          // The body that may be kept is no surprise; the rest must be.
+          let allowed = (name == "body_endless" ? 12 : 8) << 20
+          MemoryUse.forgetPeak()
+          let before = MemoryUse.resident
+          await meet(name)
+          #expect(MemoryUse.peak - before <= allowed, "\(name): \((MemoryUse.peak - before) >> 10) KiB")
+        }
+      }
+      server.stop()
+    }
+  }
+}

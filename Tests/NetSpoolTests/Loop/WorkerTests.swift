@@ -1,0 +1,170 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+struct WorkerTests {
+  /// What ran, in order.
+  final class Log: Sendable {
+    private let lines = Mutex<[Int]>([])
+    func add(_ line: Int) { lines.withLock { $0.append(line) } }
+    var all: [Int] { lines.withLock { $0 } }
+  }
+
+  @Test(arguments: [1, 2, 3], [UInt64(1), 2, 3])
+  func `jobs of a lane run in their order`(threads: Int, seed: UInt64) throws {
+    // Given five lanes and jobs thrown at them at random
+    var random = SplitMix64(seed: seed)
+    let loop = try SinkLoop()
+    let worker = loop.makeWorker(threads: threads)
+    let lanes = (0..<5).map { _ in Worker.Lane() }
+    let ran = (0..<5).map { _ in Log() }
+    let completed = (0..<5).map { _ in Log() }
+    // When 500 are submitted
+    for job in 0..<500 {
+      let lane = Int.random(in: 0..<5, using: &random)
+      worker.run(on: lanes[lane]) {
+        ran[lane].add(job)
+        return job
+      } completion: {
+        completed[lane].add($0)
+      }
+    }
+    try loop.run { completed.map(\.all.count).reduce(0, +) == 500 }
+    worker.stop()
+    // Then each lane has kept its order, in the jobs and in the completions
+    for lane in 0..<5 {
+      #expect(ran[lane].all == ran[lane].all.sorted(), "seed \(seed)")
+      #expect(ran[lane].all == completed[lane].all, "seed \(seed)")
+    }
+  }
+
+  @Test func `a lane runs one job at a time`() throws {
+    let loop = try SinkLoop()
+    let worker = loop.makeWorker(threads: 2)
+    let lane = Worker.Lane()
+    let inside = Atomic(0)
+    let overlaps = Atomic(0)
+    let box = Counters(inside: inside, overlaps: overlaps)
+    var done = 0
+    let counted = Log()
+    for job in 0..<200 {
+      worker.run(on: lane) {
+        box.visit()
+      } completion: {
+        counted.add(job)
+      }
+    }
+    try loop.run {
+      done = counted.all.count
+      return done == 200
+    }
+    worker.stop()
+    #expect(box.overlapCount == 0)
+  }
+
+  final class Counters: Sendable {
+    private let inside: Atomic<Int>
+    private let overlaps: Atomic<Int>
+    init(inside: consuming Atomic<Int>, overlaps: consuming Atomic<Int>) {
+      self.inside = inside
+      self.overlaps = overlaps
+    }
+    func visit() {
+      if inside.add(1, ordering: .sequentiallyConsistent).newValue > 1 {
+        overlaps.add(1, ordering: .relaxed)
+      }
+      sched_yield()
+      inside.subtract(1, ordering: .sequentiallyConsistent)
+    }
+    var overlapCount: Int { overlaps.load(ordering: .sequentiallyConsistent) }
+  }
+
+  @Test func `two lanes run at once`() throws {
+    // Given two jobs of which each waits for the other
+    let loop = try SinkLoop()
+    let worker = loop.makeWorker(threads: 2)
+    let (first, second) = (try Gate(), try Gate())
+    let met = Log()
+    // When both are submitted, then both can end
+    worker.run(on: Worker.Lane()) {
+      first.open()
+      return second.wait()
+    } completion: {
+      met.add($0 ? 1 : 0)
+    }
+    worker.run(on: Worker.Lane()) {
+      second.open()
+      return first.wait()
+    } completion: {
+      met.add($0 ? 1 : 0)
+    }
+    try loop.run { met.all.count == 2 }
+    worker.stop()
+    #expect(met.all == [1, 1])
+  }
+
+  @Test func `stop runs every job that was submitted`() throws {
+    // Given a worker kept busy, with jobs behind
+    let loop = try SinkLoop()
+    let worker = loop.makeWorker(threads: 1)
+    let gate = try Gate()
+    let ran = Log()
+    worker.run(on: Worker.Lane()) {
+      _ = gate.wait()
+    } completion: {
+    }
+    for job in 0..<50 {
+      worker.run(on: Worker.Lane()) {
+        ran.add(job)
+      } completion: {
+      }
+    }
+    // When it is stopped
+    gate.open()
+    worker.stop()
+    // Then they have run, and one that comes later runs at once
+    #expect(ran.all == Array(0..<50))
+    let caller = pthread_self()
+    worker.run(on: Worker.Lane()) {
+      ran.add(pthread_equal(pthread_self(), caller) != 0 ? 1000 : 0)
+    } completion: {
+    }
+    #expect(ran.all.last == 1000)
+    worker.stop()
+  }
+
+  @Test func `every signal is blocked in its threads`() throws {
+    let loop = try SinkLoop()
+    let worker = loop.makeWorker()
+    let found = Log()
+    worker.run(on: Worker.Lane()) { () -> Bool in
+      var mask = sigset_t()
+      unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+      return [SIGPIPE, SIGTERM, SIGINT, SIGXFSZ].allSatisfy { unsafe sigismember(&mask, $0) == 1 }
+    } completion: {
+      found.add($0 ? 1 : 0)
+    }
+    try loop.run { !found.all.isEmpty }
+    worker.stop()
+    #expect(found.all == [1])
+  }
+
+  @Test func `a worker that is let go ends its jobs`() throws {
+    let loop = try SinkLoop()
+    let ran = Log()
+    do {
+      let worker = loop.makeWorker()
+      for job in 0..<20 {
+        worker.run(on: Worker.Lane()) {
+          job
+        } completion: {
+          ran.add($0)
+        }
+      }
+    }
+    try loop.run { ran.all.count == 20 }
+  }
+}

@@ -1,0 +1,147 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite("Names that are hard to look up", .needsNamespaces, InNamespace())
+struct NameLookupTests {
+  @Test func `fails at once when there is no such name`() async throws {
+    try await withNames { names, wire in
+      names.set("nobody.test", .notFound)
+      let error = try await wire.failure(wire.operation(at: "nobody.test"))
+      #expect(error.code == .resolveFailed && error.isRetrySafe && error.reason == "notFound", "\(error)")
+    }
+  }
+
+  @Test func `fails when the server fails`() async throws {
+    try await withNames { names, wire in
+      names.set("broken.test", .serverFailure)
+      let error = try await wire.failure(wire.operation(at: "broken.test"))
+      #expect(error.code == .resolveFailed && error.isRetrySafe, "\(error)")
+    }
+  }
+
+  @Test func `gives up on a silent server at the connect limit`() async throws {
+    try await withNames { names, wire in
+      names.set("silent.test", .silence)
+      let operation = wire.operation(at: "silent.test")
+      var timeouts = NetworkRequest.Timeouts()
+      timeouts.connect = .seconds(0.3)
+      operation.timeouts = timeouts
+      let start = ContinuousClock.now
+      let error = try await wire.failure(operation)
+      #expect(error.code == .timedOut && error.reason == "connect", "\(error)")
+      #expect(start.duration(to: .now) < .milliseconds(800))
+    }
+  }
+
+  @Test func `finds the one of two hundred addresses that answers`() async throws {
+    try await withNames { names, wire in
+      names.set("many.test", .addresses((1...200).map { NameServer.loopback & 0xFFFF_FF00 + $0 }))
+      wire.origin.on("/", .text("hello"))
+      let answer = try await wire.answer(wire.operation(at: "many.test"))
+      #expect(answer.text == "hello")
+    }
+  }
+
+  @Test func `loses little time to an IPv6 address where nobody answers`() async throws {
+    try await withNames { names, wire in
+      names.set("half.test", .withBrokenIPv6(NameServer.loopback))
+      wire.origin.on("/", .text("hello"))
+      let start = ContinuousClock.now
+      let answer = try await wire.answer(wire.operation(at: "half.test"))
+      #expect(answer.text == "hello")
+      #expect(start.duration(to: .now) < .seconds(2))
+    }
+  }
+
+  @Test func `cancels at once while the server is silent`() async throws {
+    try await withNames { names, wire in
+      names.setFallback(.silence)
+      wire.origin.on("/", .text("hello"))
+      _ = try await wire.answer(wire.operation("/"))
+      // The best of three: other programs make a round longer, a lookup that is waited for makes all of them so.
+      var rounds: [(time: Duration, lag: Duration)] = []
+      for number in 0..<3 { rounds.append(try await Self.cancelsLookups(number, names, wire)) }
+      let (time, lag) = (rounds.map(\.time).min()!, rounds.map(\.lag).min()!)
+      #expect(time < .milliseconds(500) && lag < .milliseconds(500), "\(rounds)")
+    }
+  }
+
+  /// Five hundred lookups without an answer; how long it takes to cancel all, and others to be served meanwhile.
+  private static func cancelsLookups(_ round: Int, _ names: NameServer, _ wire: Wire) async throws -> (
+    time: Duration, lag: Duration
+  ) {
+    // Given as many lookups as there may be, and more that wait
+    let tally = Tally()
+    for number in 0..<500 {
+      let operation = wire.operation(at: "host\(number).round\(round).test")
+      operation.tag = "lookup"
+      tally.watch(operation)
+      wire.engine.enqueue(operation)
+    }
+    #expect(await names.waitForNames(16 * (round + 1)))
+    // When all are cancelled while others use the loop
+    async let worst = worstAnswer(wire, count: 200)
+    let time = await ContinuousClock().measure {
+      wire.engine.cancel(tag: "lookup")
+      await tally.wait(for: 500)
+    }
+    // Then each ends, and no other name is asked for
+    #expect(tally.count("cancelled") == 500 && tally.isOneEach)
+    #expect(names.namesAsked.count == 16 * (round + 1))
+    return (time, try await worst)
+  }
+
+  @Test func `looks sixteen names up at once`() async throws {
+    try await withNames { names, wire in
+      names.setFallback(.silence)
+      wire.origin.on("/", .text("hello"))
+      let operations = (0..<40).map { wire.operation(at: "host\($0).test") }
+      let tally = Tally()
+      for operation in operations {
+        tally.watch(operation)
+        wire.engine.enqueue(operation)
+      }
+      #expect(await names.waitForNames(16))
+      // The loop has gone round many times since: nothing more has started.
+      for _ in 0..<50 { _ = try await wire.answer(wire.operation("/")) }
+      #expect(names.namesAsked.count == 16)
+      // Those that are let go make room for others.
+      let asked = names.namesAsked
+      for (index, operation) in operations.enumerated() where asked.contains("host\(index).test") {
+        operation.cancel()
+      }
+      #expect(await names.waitForNames(32))
+      for operation in operations { operation.cancel() }
+      await tally.wait(for: operations.count)
+      #expect(tally.isOneEach)
+    }
+  }
+
+  /// The slowest of so many answers, one after the other.
+  private static func worstAnswer(_ wire: Wire, count: Int) async throws -> Duration {
+    var worst = Duration.zero
+    for _ in 0..<count {
+      let start = ContinuousClock.now
+      _ = try await wire.answer(wire.operation("/"))
+      worst = max(worst, start.duration(to: .now))
+    }
+    return worst
+  }
+}
+
+/// A name server, and a wire beside it.
+private func withNames(_ body: (NameServer, Wire) async throws -> Void) async throws {
+  let names = try NameServer()
+  defer { names.stop() }
+  try await withWire({ $0.retry = .none }, alone: true) { try await body(names, $0) }
+}
+
+extension Wire {
+  /// Asks this origin by a name.
+  fileprivate func operation(at host: String) -> NetworkOperation {
+    engine.operation(url: origin.url("/", host: host))
+  }
+}

@@ -1,0 +1,110 @@
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// How a part of the engine that holds something back asks whether it may go, and is woken.
+@Suite(.timeLimit(.minutes(10))) struct SendingWaitTests {
+  private static let refused = NetworkError(.connectFailed, reason: "refused")
+
+  /// Runs on the loop thread.
+  @discardableResult
+  private func onLoop<Result: Sendable>(
+    _ engine: NetworkEngine, _ body: @escaping @Sendable (Scheduler) -> Result
+  ) async -> Result {
+    await withCheckedContinuation { continuation in
+      engine.context.driver.perform { core in continuation.resume(returning: body(core)) }
+    }
+  }
+
+  private func wait(
+    _ engine: NetworkEngine, for url: String, after failure: NetworkError? = nil, _ latch: Latch
+  ) async {
+    let context = engine.context
+    await onLoop(engine) { core in
+      _ = core.awaitSending(to: url, for: context, after: failure) { latch.open() }
+    }
+  }
+
+  private func maySend(_ engine: NetworkEngine, _ url: String) async -> Bool {
+    let context = engine.context
+    return await onLoop(engine) { $0.maySend(to: url, for: context) }
+  }
+
+  @Test func `who may send is woken at once`() async throws {
+    try await withEngine { engine, origin in
+      let isWoken = Latch()
+      #expect(await maySend(engine, origin.url("/a")))
+      await wait(engine, for: origin.url("/a"), isWoken)
+      await isWoken.opened()
+    }
+  }
+
+  @Test func `after a failure he is woken when the origin is back`() async throws {
+    try await withEngine { engine, origin in
+      origin.stop()
+      let (first, second) = (Latch(), Latch())
+      await wait(engine, for: origin.url("/a"), after: Self.refused, first)
+      #expect(await maySend(engine, origin.url("/b")) == false)
+      await wait(engine, for: origin.url("/b"), second)
+      #expect(!first.isOpen && !second.isOpen)
+      try origin.start()
+      await first.opened()
+      await second.opened()
+      #expect(await maySend(engine, origin.url("/a")))
+      #expect(origin.requests.isEmpty)
+    }
+  }
+
+  @Test func `another origin is another matter`() async throws {
+    try await withEngine { engine, origin in
+      let other = try ScriptedOrigin()
+      let (isWoken, never) = (Latch(), Latch())
+      origin.stop()
+      await wait(engine, for: origin.url("/"), after: Self.refused, never)
+      await wait(engine, for: other.url("/"), isWoken)
+      await isWoken.opened()
+      #expect(!never.isOpen)
+    }
+  }
+
+  @Test func `who called off is not woken`() async throws {
+    try await withEngine { engine, origin in
+      origin.stop()
+      let (calledOff, goesOn, lastMinute) = (Latch(), Latch(), Latch())
+      let context = engine.context
+      await onLoop(engine) { core in
+        let wait = core.awaitSending(to: origin.url("/"), for: context, after: Self.refused) {
+          calledOff.open()
+        }
+        wait?.callOff()
+      }
+      await wait(engine, for: origin.url("/"), after: Self.refused, goesOn)
+      try origin.start()
+      await goesOn.opened()
+      // Nor who did so in the turn in which he would have been
+      await onLoop(engine) { core in
+        core.awaitSending(to: origin.url("/"), for: context) { lastMinute.open() }?.callOff()
+      }
+      _ = await onLoop(engine) { _ in true }
+      #expect(!calledOff.isOpen && !lastMinute.isOpen)
+    }
+  }
+
+  @Test func `a queue that closes forgets who waits`() async throws {
+    try await withEngine { engine, origin in
+      origin.stop()
+      let never = Latch()
+      await wait(engine, for: origin.url("/"), after: Self.refused, never)
+      await wait(engine, for: "http://192.0.2.1:9/", after: Self.refused, never)
+      let context = engine.context
+      #expect(
+        await onLoop(engine) { core in
+          core.awaitSending(to: "no URL", for: context) {} == nil
+        })
+      #expect(!never.isOpen)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite(.timeLimit(.minutes(10))) struct DependencyTests {
+  @Test func `a chain runs in its order, whatever order it was enqueued in`() async throws {
+    try await withEngine { engine, origin in
+      origin.on(prefix: "/", .text("ok"))
+      let operations = (0..<200).map { engine.operation(path: "/\($0)") }
+      for index in 1..<200 { operations[index].addDependency(operations[index - 1]) }
+      var random = SplitMix64(seed: 7)
+      for operation in operations.shuffled(using: &random) { engine.enqueue(operation) }
+      #expect(await operations[199].end().text == "ok")
+      #expect(origin.requests.map(\.path) == (0..<200).map { "/\($0)" })
+    }
+  }
+
+  @Test func `one starts after the last of many, however they end`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/good", .text("ok"))
+      origin.on("/bad", .status(500))
+      origin.hold("/held")
+      origin.on("/last", .text("last"))
+      let last = engine.operation(path: "/last")
+      let held = engine.operation(path: "/held")
+      let unused = engine.operation(path: "/unused")
+      let invalid = engine.operation(url: "ftp://example.org/")
+      let others = [engine.operation(path: "/good"), engine.operation(path: "/bad"), held, unused, invalid]
+      for other in others { last.addDependency(other) }
+      for operation in [last] + others.filter({ $0 !== unused }) { engine.enqueue(operation) }
+      #expect(await origin.waitForWaiting("/held", 1))
+      // When the two that are left end without an answer
+      held.cancel()
+      unused.cancel()
+      // Then
+      #expect(await last.end().text == "last")
+      #expect(origin.hits("/unused") == 0)
+    }
+  }
+
+  @Test func `a cycle is refused, and the others of it go on`() async throws {
+    try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
+      origin.on(prefix: "/", .text("ok"))
+      let operations = (0..<3).map { engine.operation(path: "/\($0)") }
+      for index in 0..<3 { operations[index].addDependency(operations[(index + 1) % 3]) }
+      for operation in operations { engine.enqueue(operation) }
+      engine.configuration.queue.isSuspended = false
+      #expect(await operations[2].end().code == .invalidRequest)
+      #expect(await operations[1].end().text == "ok")
+      #expect(await operations[0].end().text == "ok")
+    }
+  }
+
+  @Test func `one may wait for an operation of another queue`() async throws {
+    try await withEngine { engine, origin in
+      try await withQueue { queue in
+        let other = try NetworkEngine(to: origin, on: queue)
+        origin.hold("/first")
+        origin.on("/first", .text("first"))
+        origin.on("/second", .text("second"))
+        let first = other.operation(path: "/first")
+        let second = engine.operation(path: "/second").addDependency(first)
+        engine.enqueue(second)
+        other.enqueue(first)
+        #expect(await origin.waitForWaiting("/first", 1))
+        #expect(origin.hits("/second") == 0)
+        origin.release("/first")
+        #expect(await second.end().text == "second")
+      }
+    }
+  }
+
+  @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0]])
+  func `a cycle over two queues is refused, and the others of it go on`(order: [Int]) async throws {
+    try await withEngine { engine, origin in
+      try await withQueue { queue in
+        // Given two that wait for one another over one of another queue
+        let other = try NetworkEngine(to: origin, on: queue)
+        origin.on(prefix: "/", .text("ok"))
+        let operations = [
+          engine.operation(path: "/0"), engine.operation(path: "/1"), other.operation(path: "/2"),
+        ]
+        // When each gets its dependency only as it is enqueued
+        for index in order {
+          operations[index].addDependency(operations[(index + 1) % 3])
+          (index == 2 ? other : engine).enqueue(operations[index])
+        }
+        // Then at least one is told so, and nobody waits for ever
+        var codes: [NetworkError.Code?] = []
+        for operation in operations { codes.append(await operation.end().code) }
+        #expect(codes.contains(.invalidRequest))
+        #expect(codes.allSatisfy { $0 == nil || $0 == .invalidRequest })
+      }
+    }
+  }
+
+  @Test func `cancelling one that waits for others ends it at once`() async throws {
+    try await withEngine { engine, origin in
+      let never = engine.operation(path: "/never")
+      let operation = engine.operation(path: "/a").addDependency(never)
+      engine.enqueue(operation)
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+      #expect(origin.requestCount == 0)
+    }
+  }
+
+  @Test func `a long chain of ended operations is let go without deep recursion`() async throws {
+    try await withEngine { engine, _ in
+      var last = engine.operation(path: "/0")
+      for number in 1..<20_000 {
+        let next = engine.operation(path: "/\(number)").addDependency(last)
+        last.cancel()
+        engine.enqueue(next)
+        last = next
+      }
+      last.cancel()
+      #expect(await last.end().code == .cancelled)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// The adaptive width against the limits that people configure in nginx. Refusals are counted, not seconds.
+@Suite("Against an nginx with limits", .needsNginx, .timeLimit(.minutes(10)))
+struct NginxSizingTests {
+  private struct Outcome {
+    var completed = 0
+    /// Answered with 429.
+    var refused = 0
+  }
+
+  /// Asks for so many and counts what nginx says.
+  private func fetch(_ count: Int, _ path: String, from server: NginxServer, on wire: Wire) async throws
+    -> Outcome
+  {
+    let operations = (0..<count).map { wire.engine.operation(url: server.url("\(path)?\($0)")) }
+    let results = await withCheckedContinuation { continuation in
+      wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
+    }
+    let logged = try server.requests().filter { $0.target.hasPrefix(path) }
+    return Outcome(
+      completed: results.count { (try? $0.get()) != nil }, refused: logged.count { $0.status == 429 })
+  }
+
+  @Test func `a limit of requests at once is found`() async throws {
+    let server = try NginxServer()
+    try await withWire { wire in
+      wire.origin.on(prefix: "/slow", .text("ok").delay(.milliseconds(15)))
+      let outcome = try await fetch(400, "/few/\(wire.origin.port)/slow", from: server, on: wire)
+      #expect(outcome.completed + outcome.refused == 400, "\(outcome)")
+      #expect(outcome.refused <= 40, "\(outcome)")
+    }
+  }
+
+  @Test func `a limit of requests in a time is found`() async throws {
+    let (adaptiveServer, fixedServer) = (try NginxServer(), try NginxServer())
+    try await withWire { wire in
+      let adaptive = try await fetch(300, "/paced/hello.txt", from: adaptiveServer, on: wire)
+      wire.queue.sizing = .fixed(16)
+      let fixed = try await fetch(300, "/paced/hello.txt", from: fixedServer, on: wire)
+      #expect(adaptive.completed + adaptive.refused == 300, "\(adaptive)")
+      #expect(adaptive.refused * 2 <= fixed.refused, "\(adaptive), fixed: \(fixed)")
+    }
+  }
+
+  @Test func `a slow upstream without limits is given more`() async throws {
+    // Given an origin that answers when it is told to.
+    try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
+      origin.on(prefix: "/held", .text("ok"))
+      origin.hold("/held")
+      let operations = (0..<40).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
+      for operation in operations { engine.enqueue(operation) }
+      // When the first round, six at once, has been answered.
+      #expect(await origin.waitForWaiting("/held", 6))
+      #expect(engine.configuration.queue.activity.running == 6)
+      origin.release("/held", count: 6)
+      // Then more are under way.
+      #expect(await origin.waitForWaiting("/held", 7))
+      origin.release("/held")
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+
+  @Test func `asking for quiet is obeyed`() async throws {
+    // Given an origin that refuses the first six and asks for half a minute of quiet.
+    try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
+      origin.on("/a", .status(429).header("Retry-After", "30"))
+      let operations = (0..<30).map { engine.operation(path: "/a", parameters: ["n": "\($0)"]) }
+      for operation in operations { engine.enqueue(operation) }
+      for operation in operations.prefix(6) { #expect(await operation.end().code == .status) }
+      // Then the others wait, and it is still so when a request to another origin has been answered.
+      let other = try ScriptedOrigin()
+      other.on("/b", .text("b"))
+      let toOther = try NetworkEngine(to: other, on: engine.configuration.queue)
+      #expect(await toOther.end(of: toOther.operation(path: "/b")).text == "b")
+      #expect(origin.hits("/a") == 6)
+      for operation in operations { operation.cancel() }
+    }
+  }
+}

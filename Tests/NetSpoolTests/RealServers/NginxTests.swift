@@ -1,0 +1,120 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite("Against nginx", .needsNginx)
+struct NginxTests {
+  @Test func `gets files over plain HTTP`() async throws {
+    let server = try NginxServer.shared()
+    try await withWire { wire in
+      let answer = try await wire.answer(wire.engine.operation(url: server.url("/8k.bin")))
+      #expect([UInt8](answer.body) == TestFiles.noise(8_192) && answer.httpVersion == "HTTP/1.1")
+      let missing = try await wire.failure(wire.engine.operation(url: server.url("/none")))
+      #expect(missing.code == .status && missing.response?.status == 404)
+    }
+  }
+
+  @Test func `unpacks gzip`() async throws {
+    let server = try NginxServer.shared()
+    try await withWire { wire in
+      let answer = try await wire.answer(wire.engine.operation(url: server.url("/text.txt")))
+      #expect(answer.headers["Content-Encoding"] == "gzip")
+      #expect(
+        answer.text == String(repeating: "NetSpool sends them well and keeps what came back.\n", count: 1_000)
+      )
+      #expect(answer.metrics.bytesReceived < 5_000)
+    }
+  }
+
+  @Test func `leaves a range to the caller`() async throws {
+    let server = try NginxServer.shared()
+    try await withWire { wire in
+      let operation = wire.engine.operation(url: server.url("/text.txt")).setHeader("Range", "bytes=9-13")
+      let answer = try await wire.answer(operation)
+      #expect(answer.status == 206 && answer.text == "sends")
+    }
+  }
+
+  @Test func `uses its connection again`() async throws {
+    let server = try NginxServer.shared()
+    try await withWire { wire in
+      for index in 0..<20 {
+        let answer = try await wire.answer(wire.engine.operation(url: server.url("/hello.txt?again")))
+        #expect(answer.text == "hello\n" && answer.metrics.connectionReused == (index > 0))
+      }
+      let logged = try server.requests().filter { $0.target.hasSuffix("?again") }
+      #expect(Set(logged.map(\.connection)).count == 1 && logged.map(\.numberOnConnection) == Array(1...20))
+    }
+  }
+
+  @Test func `repeats once when the connection was closed meanwhile`() async throws {
+    // Given an origin that closes idle connections without a word
+    try await withWire { wire in
+      wire.origin.on("/a", .text("hello"))
+      for _ in 0..<3 {
+        _ = try await wire.answer(wire.operation("/a"))
+        try wire.origin.restart()
+      }
+      let got = try await wire.answer(wire.operation("/a"))
+      #expect(got.text == "hello")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `fetches a thousand small files at once`() async throws {
+    let server = try NginxServer.shared()
+    for index in 0..<1_000 {
+      try server.addFile("small\(index)", Self.content(index))
+    }
+    try await withWire { wire in
+      let operations = (0..<1_000).map { wire.engine.operation(url: server.url("/small\($0)")) }
+      let results = await withCheckedContinuation { continuation in
+        wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
+      }
+      for (index, result) in results.enumerated() {
+        let body = try result.get().body
+        #expect([UInt8](body) == Self.content(index))
+      }
+      #expect(results.count == 1_000)
+    }
+    let logged = try server.requests().filter { $0.target.hasPrefix("/small") }
+    #expect(logged.count == 1_000 && Set(logged.map(\.connection)).count <= 64)
+  }
+
+  /// Another one, and another length, for each number.
+  private static func content(_ number: Int) -> [UInt8] {
+    [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 700 + number) + Array("\(number)".utf8)
+  }
+
+  @Test func `keeps what was put`() async throws {
+    let server = try NginxServer.shared()
+    let folder = try TestFolder()
+    // 64 MiB: the same again and again, so that making it takes no time.
+    var bytes = TestFiles.noise(65_521)
+    while bytes.count < 64 << 20 { bytes += bytes }
+    let path = try folder.write("a", bytes)
+    try await withWire { wire in
+      let put = wire.engine.operation(url: server.url("/upload/large"), method: .put).setBody(.file(path))
+      #expect([201, 204].contains(try await wire.answer(put).status))
+      let back = FileDownloadStream(path: folder["b"])
+      _ = try await wire.answer(
+        wire.engine.operation(url: server.url("/upload/large")).addDownloadStream(back))
+    }
+    let compared = try ChildProcess.run(["cmp", path, folder["b"]])
+    #expect(compared.exit == .status(0))
+  }
+
+  @Test func `tells of an answer that still holds`() async throws {
+    let server = try NginxServer.shared()
+    try await withWire { wire in
+      let first = try await wire.answer(wire.engine.operation(url: server.url("/hello.txt")))
+      let tag = try #require(first.headers["ETag"])
+      let wasTold = Flag()
+      let again = wire.engine.operation(url: server.url("/hello.txt")).setHeader("If-None-Match", tag)
+        .onNotModified { wasTold.set() }
+      let got = try await wire.answer(again)
+      #expect(got.status == 304 && wasTold.isSet)
+    }
+  }
+}

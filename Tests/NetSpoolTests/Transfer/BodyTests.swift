@@ -1,0 +1,135 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite("Bodies as they arrive")
+struct BodyTests {
+  private func sent(_ make: (Wire) -> NetworkOperation) async throws -> RecordedRequest {
+    var recorded: RecordedRequest?
+    try await withWire { wire in
+      wire.origin.fallback(.text("ok"))
+      _ = try await wire.answer(make(wire))
+      #expect(wire.origin.rejectedCount == 0 && wire.origin.requestCount == 1)
+      recorded = wire.origin.requests.first
+    }
+    return try #require(recorded)
+  }
+
+  @Test(arguments: ["POST", "PUT", "PATCH"]) func `forms are encoded`(_ method: String) async throws {
+    let request = try await sent { wire in
+      wire.engine.operation(
+        url: wire.origin.url("/a"), method: NetworkRequest.Method(method),
+        parameters: ["a b": "ü&=+", "c": "", "a b": "2"])
+    }
+    #expect(
+      request.text == "a+b=%C3%BC%26%3D%2B&c=&a+b=2" || request.text == "a%20b=%C3%BC%26%3D%2B&c=&a%20b=2")
+    #expect(request.header("Content-Type")?.hasPrefix("application/x-www-form-urlencoded") == true)
+    #expect(request.header("Content-Length") == "\(request.bodyCount)" && request.method == method)
+  }
+
+  @Test(arguments: ["GET", "HEAD", "DELETE"]) func `parameters go to the query`(_ method: String) async throws
+  {
+    let request = try await sent { wire in
+      wire.engine.operation(
+        url: wire.origin.url("/a?x=1"), method: NetworkRequest.Method(method), parameters: ["q": "ü&"])
+    }
+    #expect(request.target == "/a?x=1&q=%C3%BC%26" && request.bodyCount == 0)
+    #expect(request.header("Content-Length") == nil && request.header("Content-Type") == nil)
+  }
+
+  @Test func `flat JSON is made of parameters`() async throws {
+    let request = try await sent { wire in
+      wire.engine.operation(url: wire.origin.url("/a"), method: .post, parameters: ["a": "1\"", "b": "ü"])
+        .configure { $0.parameterEncoding = .json }
+    }
+    #expect(request.text == #"{"a":"1\"","b":"ü"}"#)
+    #expect(request.header("Content-Type")?.hasPrefix("application/json") == true)
+  }
+
+  @Test func `bytes arrive as they are`() async throws {
+    let bytes = (0...255).map { UInt8($0) } + BodyPattern.bytes(100_000)
+    let request = try await sent { $0.operation("/a", .post).setBody(.bytes(bytes, contentType: "text/xml")) }
+    #expect(request.body == bytes && request.header("Content-Type") == "text/xml")
+    let json = try await sent { $0.operation("/a").setBody(.json(Array("[1]".utf8))) }
+    #expect(json.method == "POST" && json.text == "[1]")
+    #expect(json.header("Content-Type")?.hasPrefix("application/json") == true)
+    let untyped = try await sent { $0.operation("/a", .put).setBody(.bytes([1, 2])) }
+    #expect(untyped.header("Content-Type") == nil && untyped.body == [1, 2])
+  }
+
+  @Test func `encoders of the user's own run once`() async throws {
+    let calls = Journal<Int>()
+    let request = try await sent { wire in
+      wire.engine.operation(url: wire.origin.url("/a"), method: .post, parameters: ["a": "1"])
+        .configure { request in
+          request.body = .custom(contentType: "application/x-own") { parameters in
+            calls.add(parameters.count)
+            return Array("own:\(parameters["a"] ?? "")".utf8)
+          }
+        }
+    }
+    #expect(request.text == "own:1" && request.header("Content-Type") == "application/x-own")
+    #expect(calls.entries == [1])
+  }
+
+  @Test func `files are streamed`() async throws {
+    let folder = try TestFolder()
+    let path = try folder.write("a", BodyPattern.bytes(700_000))
+    let request = try await sent { $0.operation("/a", .put).setBody(.file(path, contentType: "image/x-own")) }
+    #expect(request.body == BodyPattern.bytes(700_000) && request.header("Content-Type") == "image/x-own")
+    #expect(request.header("Content-Length") == "700000")
+  }
+
+  @Test func `an empty file has a body of no bytes`() async throws {
+    let folder = try TestFolder()
+    let path = try folder.write("a", [])
+    let request = try await sent { $0.operation("/a", .put).setBody(.file(path)) }
+    #expect(request.header("Content-Length") == "0" && request.bodyCount == 0)
+  }
+
+  @Test(arguments: ["POST", "PUT", "PATCH"]) func `a missing body has a length`(_ method: String) async throws
+  {
+    let request = try await sent { $0.operation("/a", NetworkRequest.Method(method)) }
+    #expect(request.method == method && request.header("Content-Length") == "0")
+    #expect(request.header("Content-Type") == nil)
+  }
+
+  @Test(arguments: ["HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE", "M-SEARCH", "propfind", "X!#$"])
+  func `any token is a method`(_ method: String) async throws {
+    let request = try await sent { $0.operation("/a", NetworkRequest.Method(method)) }
+    #expect(request.method == method)
+    guard method != "HEAD" else { return }
+    let withBody = try await sent {
+      $0.operation("/a", NetworkRequest.Method(method)).setBody(.bytes([1, 2]))
+    }
+    #expect(withBody.method == method && withBody.body == [1, 2])
+  }
+
+  @Test(arguments: ["", "GE T", "GET\r\nX: y", "CONNECT", "G\u{e4}T"])
+  func `what is no token is refused`(_ method: String) async throws {
+    try await withWire { wire in
+      let error = try await wire.failure(wire.operation("/a", NetworkRequest.Method(method)))
+      #expect(error.code == .invalidRequest && wire.origin.connectionCount == 0)
+    }
+  }
+
+  @Test func `methods do not leak into the next request of a handle`() async throws {
+    try await withWire {
+      $0.queue.sizing = .fixed(1)
+    } _: { wire in
+      wire.origin.fallback(.text("ok"))
+      for method in ["PUT", "GET", "HEAD", "POST", "GET", "DELETE", "HEAD", "PATCH", "GET"] {
+        let operation = wire.operation("/a", NetworkRequest.Method(method))
+        if ["PUT", "POST"].contains(method) { operation.setBody(.bytes(Array(method.utf8))) }
+        _ = try await wire.answer(operation)
+        let request = try #require(wire.origin.requests.last)
+        #expect(request.method == method)
+        #expect(request.text == (["PUT", "POST"].contains(method) ? method : ""))
+        if ["GET", "HEAD", "DELETE"].contains(method) { #expect(request.header("Content-Length") == nil) }
+      }
+      #expect(wire.origin.connectionCount == 1)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Glibc
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+@Suite("One download into several streams")
+struct FanOutTests {
+  /// 8 MiB, or 1 GiB when there is time.
+  static let bytes = LongRun.isOn ? 1 << 30 : 8 << 20
+
+  @Test(.timeLimit(.minutes(10))) func `gives each the same bytes from one read`() async throws {
+    let folder = try TestFolder()
+    let reader = try ReaderPipe()
+    let wasVisible = Flag()
+    let digest = Mutex(SHA256())
+    let received = Mutex(0)
+    let expected = patternDigest(Self.bytes)
+    // Given two files, a pipe whose reader is late, and a closure
+    let closure = ClosureDownloadStream { bytes in
+      digest.withLock { $0.update(bytes) }
+      let before = received.withLock { count in
+        defer { count += bytes.byteCount }
+        return count
+      }
+      if before < 400 << 10, before + bytes.byteCount >= 400 << 10 { reader.letGo() }
+      if unsafe access(folder["a"], F_OK) == 0 || access(folder["b"], F_OK) == 0 {
+        wasVisible.set()
+      }
+      return .accepted
+    }
+    try await withWire {
+      $0.receiveBufferBytes = 256 << 10
+    } _: { wire in
+      wire.origin.on("/a", .pattern(Self.bytes))
+      let operation = wire.operation("/a")
+        .addDownloadStream(FileDownloadStream(path: folder["a"]))
+        .addDownloadStream(FileDownloadStream(path: folder["b"]))
+        .addDownloadStream(DescriptorDownloadStream(reader.writerNumber))
+        .addDownloadStream(closure)
+      // When it is downloaded
+      let answer = try await wire.answer(operation)
+      // Then one request gave all of them the same bytes
+      #expect(wire.origin.requestCount == 1 && answer.body.isEmpty)
+      #expect(answer.streams.count == 4)
+      for report in answer.streams {
+        #expect(report.bytes == Int64(Self.bytes) && report.sha256 == expected)
+      }
+      #expect(answer.streams.map(\.path) == [folder["a"], folder["b"], nil, nil])
+      #expect(Hexadecimal.text(digest.withLock { $0.finish() }) == expected)
+      #expect(!wasVisible.isSet)
+      #expect(try Self.digest(of: folder["a"]) == expected)
+      #expect(try Self.digest(of: folder["b"]) == expected)
+    }
+    #expect(folder.names == ["a", "b"])
+    reader.closeWriter()
+    #expect(Hexadecimal.text(reader.digest()) == expected)
+  }
+
+  private static func digest(of path: String) throws -> String {
+    let result = try ChildProcess.run(["sha256sum", path])
+    return String(decoding: result.output.prefix(64), as: UTF8.self)
+  }
+
+  @Test func `keeps the others when one may be dropped`() async throws {
+    let good = RecordingStream()
+    let bad = RecordingStream(onWrite: { _ in throw RecordingStream.Refusal() })
+    try await withWire { wire in
+      wire.origin.on("/a", .pattern(300_000))
+      let operation = wire.operation("/a").addDownloadStream(bad, onFailure: .dropStream).addDownloadStream(
+        good)
+      let answer = try await wire.answer(operation)
+      #expect(answer.streams.map(\.bytes) == [0, 300_000])
+      #expect(answer.streams[1].sha256 == patternDigest(300_000))
+    }
+    #expect(good.log.closes.count == 1 && bad.log.closes.count == 1)
+    guard case .failure = bad.log.closes.first else { throw PartFailure("the dropped stream closed well") }
+  }
+
+  @Test func `fails when one fails unless it may be dropped`() async throws {
+    let folder = try TestFolder()
+    let good = RecordingStream()
+    let bad = RecordingStream(onWrite: { _ in throw RecordingStream.Refusal() })
+    try await withWire { wire in
+      wire.origin.on("/a", .pattern(3_000_000))
+      let operation = wire.operation("/a").addDownloadStream(good)
+        .addDownloadStream(FileDownloadStream(path: folder["a"])).addDownloadStream(bad)
+      let error = try await wire.failure(operation)
+      #expect(error.code == .sinkFailed && error.reason?.hasPrefix("stream 2: ") == true, "\(error)")
+    }
+    #expect(good.log.closes.count == 1 && bad.log.closes.count == 1)
+    #expect(folder.names == [])
+  }
+
+  @Test func `counts as done when all streams were dropped`() async throws {
+    let bad = RecordingStream(onWrite: { _ in throw RecordingStream.Refusal() })
+    try await withWire { wire in
+      wire.origin.on("/a", .text("hello"))
+      let operation = wire.operation("/a").addDownloadStream(bad, onFailure: .dropStream)
+      let answer = try await wire.answer(operation)
+      #expect(answer.status == 200 && answer.streams.map(\.bytes) == [0])
+    }
+  }
+
+  @Test(arguments: [1, 7, 4_096]) func `offers the rest again to a stream that takes little`(_ count: Int)
+    async throws
+  {
+    let size = count == 1 ? 300 : 20_000
+    // Most offers are taken in part at once; one in between is refused whole.
+    let calls = Mutex(0)
+    let stream = RecordingStream(onWrite: { offered in
+      let call = calls.withLock { calls in
+        calls += 1
+        return calls
+      }
+      return call == 2 ? 0 : min(offered, count * call)
+    })
+    try await withWire { wire in
+      wire.origin.on("/a", .pattern(size))
+      let answer = try await wire.answer(wire.operation("/a").addDownloadStream(stream))
+      #expect(answer.streams[0].sha256 == patternDigest(size))
+    }
+    #expect(BodyPattern.matches(stream.log.bytes) && stream.log.bytes.count == size)
+  }
+
+  @Test func `slows its own transfer only`() async throws {
+    let isOpen = Flag()
+    let slow = RecordingStream(onWrite: { _ in isOpen.isSet ? nil : 0 })
+    try await withWire { wire in
+      wire.origin.on("/slow", .pattern(8 << 20))
+      wire.origin.on("/fast", .pattern(8 << 20))
+      // Given a download whose stream takes nothing
+      let paused = wire.operation("/slow").addDownloadStream(slow)
+      async let slowResult = wire.result(of: paused)
+      #expect(await wire.origin.waitForHits("/slow", 1))
+      // When another runs, then it finishes
+      let fast = try await wire.answer(wire.operation("/fast"))
+      #expect(fast.body.count == 8 << 20 && slow.log.bytes.isEmpty)
+      #expect(paused.state == .executing)
+      // And the slow one goes on where it stood
+      isOpen.set()
+      #expect(try await slowResult.get().streams[0].sha256 == patternDigest(8 << 20))
+    }
+  }
+}

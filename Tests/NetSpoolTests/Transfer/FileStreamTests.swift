@@ -1,0 +1,134 @@
+import Glibc
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+@Suite("Streams into files and descriptors")
+struct FileStreamTests {
+  @Test func `replaces an old file at the end`() async throws {
+    let folder = try TestFolder()
+    let path = try folder.write("a", Array("old".utf8))
+    try await withWire { wire in
+      wire.origin.on("/a", .text("hello"))
+      let answer = try await wire.answer(
+        wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
+      #expect(answer.streams[0].path == path && answer.streams[0].bytes == 5)
+      #expect(
+        answer.streams[0].sha256 == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+    }
+    #expect(try folder.read("a") == Array("hello".utf8))
+    #expect(folder.names == ["a"])
+  }
+
+  @Test(arguments: [
+    Answer.text("sorry", status: 500), .pattern(2_000_000).closeAfter(1_500_000),
+    .pattern(2_000).resetAfter(500),
+    .noAnswer,
+  ])
+  func `leaves the old file when the body fails`(_ answer: Answer) async throws {
+    let folder = try TestFolder()
+    let path = try folder.write("a", Array("old".utf8))
+    try await withWire {
+      $0.timeouts.headers = .seconds(0.3)
+    } _: { wire in
+      wire.origin.on("/a", answer)
+      _ = try await wire.failure(wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
+    }
+    #expect(try folder.read("a") == Array("old".utf8))
+    #expect(folder.names == ["a"])
+  }
+
+  @Test func `appends`() async throws {
+    let folder = try TestFolder()
+    let path = try folder.write("a", Array("old and ".utf8))
+    try await withWire { wire in
+      wire.origin.on("/a", .text("new"))
+      let stream = FileDownloadStream(path: path, append: true)
+      _ = try await wire.answer(wire.operation("/a").addDownloadStream(stream))
+      #expect(try folder.read("a") == Array("old and new".utf8))
+      wire.origin.on("/a", .pattern(2_000_000).closeAfter(1_500_000))
+      let again = FileDownloadStream(path: path, append: true)
+      _ = try await wire.failure(wire.operation("/a").addDownloadStream(again))
+    }
+    #expect(try folder.read("a") == Array("old and new".utf8))
+  }
+
+  @Test(arguments: [("none/a", ENOENT), ("folder", EISDIR), ("file/a", ENOTDIR)])
+  func `says why a target cannot be written`(_ target: String, _ number: Int32) async throws {
+    let folder = try TestFolder()
+    try TestFiles.makeDirectory(folder["folder"])
+    try folder.write("file", [])
+    try await withWire { wire in
+      wire.origin.on("/a", .text("hello"))
+      let stream = FileDownloadStream(path: folder[target])
+      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
+      #expect(error.code == .sinkFailed && error.underlying == .errno(number), "\(error)")
+    }
+    #expect(folder.names == ["file", "folder"])
+  }
+
+  @Test func `says that the disk is full`() async throws {
+    try await withWire { wire in
+      wire.origin.on("/a", .pattern(100_000))
+      let full = try unsafe TestDescriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC), from: "open")
+      let stream = DescriptorDownloadStream(full.number)
+      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
+      #expect(error.code == .sinkFailed && error.underlying == .errno(ENOSPC), "\(error)")
+    }
+  }
+
+  @Test func `says that a file became too long`() async throws {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
+      _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+      signal(SIGXFSZ, SIG_IGN)
+      let folder = try TestFolder()
+      let path = try folder.write("a", Array("old".utf8))
+      try await withWire { wire in
+        wire.origin.on("/a", .pattern(3 << 20))
+        let stream = FileDownloadStream(path: path)
+        let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
+        #expect(error.code == .sinkFailed && error.underlying == .errno(EFBIG), "\(error)")
+      }
+      #expect(try folder.read("a") == Array("old".utf8))
+      #expect(folder.names == ["a"])
+    }
+  }
+
+  @Test func `ends without a signal when nobody reads the pipe`() async throws {
+    let pipe = try ReaderPipe(reads: false)
+    pipe.closeReader()
+    try await withWire { wire in
+      wire.origin.on("/a", .pattern(1_000_000))
+      let stream = DescriptorDownloadStream(pipe.writerNumber)
+      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
+      #expect(error.code == .sinkFailed && error.underlying == .errno(EPIPE), "\(error)")
+    }
+  }
+
+  @Test func `decodes before streaming`() async throws {
+    let folder = try TestFolder()
+    try await withWire { wire in
+      let text = Array(String(repeating: "the same words again. ", count: 1_000).utf8)
+      wire.origin.on("/a", .gzip(Gzip.stored(text)))
+      let stream = MemoryDownloadStream()
+      let file = FileDownloadStream(path: folder["a"])
+      let answer = try await wire.answer(
+        wire.operation("/a").addDownloadStream(stream).addDownloadStream(file))
+      #expect(stream.bytes == text && stream.isWhole)
+      #expect(answer.streams.map(\.bytes) == [Int64(text.count), Int64(text.count)])
+      #expect(try folder.read("a") == text)
+    }
+  }
+
+  @Test func `fails a memory stream that is full`() async throws {
+    try await withWire { wire in
+      wire.origin.on("/a", .pattern(1_001))
+      let stream = MemoryDownloadStream(bytesMax: 1_000)
+      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
+      #expect(error.code == .sinkFailed && !stream.isWhole)
+    }
+  }
+}

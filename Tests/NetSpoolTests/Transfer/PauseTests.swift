@@ -1,0 +1,131 @@
+import NetSpool
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import TestSupport
+
+@Suite(.timeLimit(.minutes(10))) struct PauseTests {
+  @Test func `a hundred pauses leave every byte in its place`() async throws {
+    try await withEngine { engine, origin in
+      // Given a body that comes in slices, and a pause after every 10 KiB of it
+      let count = 1 << 20
+      origin.on("/a", .pattern(count).slice(8 << 10, every: .microseconds(100)))
+      let pauses = Atomic(0)
+      let received = MemoryDownloadStream()
+      let operation = engine.operation(path: "/a")
+      operation.onStateChange { state in
+        if state == .paused {
+          pauses.add(1, ordering: .relaxed)
+          operation.resume()
+        }
+      }
+      operation.addDownloadStream(received)
+      let seen = Mutex(0)
+      operation.addDownloadStream(
+        ClosureDownloadStream { bytes in
+          let isTime = seen.withLock { seen in
+            let before = seen / (10 << 10)
+            seen += bytes.byteCount
+            return seen / (10 << 10) != before
+          }
+          if isTime { operation.pause() }
+          return .accepted
+        })
+      // When
+      let ending = await engine.end(of: operation)
+      // Then
+      #expect(ending.response?.status == 200)
+      #expect(received.bytes.count == count)
+      #expect(BodyPattern.matches(received.bytes))
+      #expect(pauses.load(ordering: .relaxed) >= 20)
+    }
+  }
+
+  @Test func `a pause frees the slot, and the paused one ends after it is resumed`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
+      origin.on("/long", .pattern(100_000).fault(.gate("middle"), at: .body(50_000)))
+      origin.on("/next", .text("next"))
+      let arrived = Latch()
+      let paused = Latch()
+      let long = engine.operation(path: "/long").onDownloadProgress { _ in arrived.open() }
+        .onStateChange { if $0 == .paused { paused.open() } }
+      engine.enqueue(long)
+      await arrived.opened()
+      // When
+      long.pause()
+      await paused.opened()
+      // Then
+      #expect(await engine.end(of: engine.operation(path: "/next")).text == "next")
+      #expect(engine.configuration.queue.activity.running == 0)
+      origin.release("middle")
+      long.resume()
+      #expect(await long.end().response?.body.count == 100_000)
+    }
+  }
+
+  @Test func `one that waits is passed over until it is resumed`() async throws {
+    try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
+      origin.on(prefix: "/", .text("hello"))
+      let paused = Latch()
+      let waiting = engine.operation(path: "/waiting").onStateChange { if $0 == .paused { paused.open() } }
+      engine.enqueue(waiting)
+      waiting.pause()
+      await paused.opened()
+      engine.configuration.queue.isSuspended = false
+      #expect(await engine.end(of: engine.operation(path: "/other")).text == "hello")
+      #expect(origin.hits("/waiting") == 0)
+      waiting.resume()
+      #expect(await waiting.end().text == "hello")
+    }
+  }
+
+  @Test func `a paused one can be cancelled`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .pattern(100_000).stallAfter(50_000))
+      let arrived = Latch()
+      let paused = Latch()
+      let operation = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
+        .onStateChange { if $0 == .paused { paused.open() } }
+      engine.enqueue(operation)
+      await arrived.opened()
+      operation.pause()
+      await paused.opened()
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+    }
+  }
+
+  @Test func `the time of a pause is not the origin's`() async throws {
+    try await withEngine({ $0.timeouts.total = .seconds(3) }) { engine, origin in
+      origin.on("/a", .pattern(100_000).fault(.gate("middle"), at: .body(50_000)))
+      let arrived = Latch()
+      let operation = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
+      engine.enqueue(operation)
+      await arrived.opened()
+      operation.pause()
+      // A timed-out operation of the same length is the clock.
+      origin.on("/clock", .noAnswer)
+      #expect(await engine.end(of: engine.operation(path: "/clock")).code == .timedOut)
+      origin.release("middle")
+      operation.resume()
+      #expect(await operation.end().response?.body.count == 100_000)
+    }
+  }
+
+  @Test func `pausing one that shares its exchange disturbs nobody`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("shared"))
+      origin.hold("/a")
+      let first = engine.get("/a")
+      let second = engine.get("/a")
+      #expect(await origin.waitForWaiting("/a", 1))
+      first.pause()
+      second.pause()
+      origin.release("/a")
+      #expect(await first.end().text == "shared")
+      #expect(await second.end().text == "shared")
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+}

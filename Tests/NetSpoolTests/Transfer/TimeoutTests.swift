@@ -1,0 +1,135 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// Limits of time, each in its phase. A limit is 300 ms; the loop looks twenty times a second. Serialized: a
+/// machine that is busy with other tests measures itself.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TimeoutTests {
+  private static let limit = Duration.seconds(0.3)
+
+  private func expectTimeout(
+    _ reason: String, within bounds: ClosedRange<Double> = 0.28...3,
+    _ operation: NetworkOperation, _ engine: NetworkEngine
+  ) async {
+    let start = ContinuousClock.now
+    let ending = await engine.end(of: operation)
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    #expect(ending.code == .timedOut)
+    #expect(ending.reason == reason)
+    #expect(seconds >= bounds.lowerBound, "\(reason) came after \(seconds) s")
+    #expect(seconds <= bounds.upperBound, "\(reason) came after \(seconds) s")
+  }
+
+  @Test func `connecting`() async throws {
+    let hole = try BlackHole()
+    try await withEngine({ $0.timeouts.connect = Self.limit }, alone: true) { engine, _ in
+      let operation = engine.operation(url: "http://127.0.0.1:\(hole.port)/", method: .post)
+      await expectTimeout("connect", operation, engine)
+      let error = await operation.end().error
+      #expect(error?.isOffline == true)
+      #expect(error?.isRetrySafe == true)
+    }
+  }
+
+  @Test func `waiting for the head`() async throws {
+    try await withEngine({ $0.timeouts.headers = Self.limit }, alone: true) { engine, origin in
+      origin.hold("/a")
+      let operation = engine.operation(path: "/a", method: .post)
+      await expectTimeout("headers", operation, engine)
+      // The origin has it and may have acted on it.
+      #expect(await operation.end().error?.isRetrySafe == false)
+    }
+  }
+
+  @Test func `a head that drips gains no time`() async throws {
+    try await withEngine({ $0.timeouts.headers = Self.limit }, alone: true) { engine, origin in
+      origin.on("/a", .text("never whole").slice(1, every: .milliseconds(40)))
+      await expectTimeout("headers", engine.operation(path: "/a"), engine)
+    }
+  }
+
+  @Test func `a body that stops`() async throws {
+    try await withEngine({ $0.timeouts.stall = Self.limit }, alone: true) { engine, origin in
+      origin.on("/a", .pattern(10_000).stallAfter(5_000))
+      await expectTimeout("stall", engine.operation(path: "/a"), engine)
+    }
+  }
+
+  @Test func `the whole of it`() async throws {
+    try await withEngine({ $0.timeouts.total = Self.limit }, alone: true) { engine, origin in
+      origin.on("/a", .pattern(1 << 20).throttle(100_000))
+      await expectTimeout("total", engine.operation(path: "/a"), engine)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `waiting for a slot, by the engine's limit or its own`(isOwn: Bool)
+    async throws
+  {
+    try await withEngine(
+      { if !isOwn { $0.timeouts.queueDeadline = Self.limit } },
+      queue: { $0.isSuspended = true }
+    ) { engine, origin in
+      let operation = engine.operation(path: "/a")
+      if isOwn {
+        var timeouts = NetworkRequest.Timeouts()
+        timeouts.queueDeadline = Self.limit
+        operation.timeouts = timeouts
+      }
+      await expectTimeout("queueDeadline", operation, engine)
+      #expect(origin.connectionCount == 0)
+    }
+  }
+
+  @Test func `one that shares an exchange waits no longer than it said, unless that runs`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
+      origin.hold("/held")
+      origin.on("/a", .text("ok"))
+      let blocker = engine.get("/held")
+      #expect(await origin.waitForWaiting("/held", 1))
+      let patient = engine.get("/a")
+      let hasty = engine.operation(path: "/a")
+      var timeouts = NetworkRequest.Timeouts()
+      timeouts.queueDeadline = Self.limit
+      hasty.timeouts = timeouts
+      await expectTimeout("queueDeadline", hasty, engine)
+      blocker.cancel()
+      #expect(await patient.end().text == "ok")
+    }
+  }
+
+  @Test func `a slot in time ends the deadline, for whoever shares it`() async throws {
+    try await withEngine({ $0.timeouts.queueDeadline = Self.limit }, alone: true) { engine, origin in
+      origin.on("/a", .text("ok").delay(.milliseconds(600)))
+      let first = engine.get("/a")
+      let second = engine.get("/a")
+      #expect(await first.end().text == "ok")
+      #expect(await second.end().text == "ok")
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `a deadline outlives nobody: operations that end first take it along`() async throws {
+    try await withEngine(
+      { $0.timeouts.queueDeadline = .seconds(0.05) }, queue: { $0.isSuspended = true }, alone: true
+    ) {
+      engine, origin in
+      // Given one blocked, one refused for its cycle, one cancelled, all with a deadline
+      let never = engine.operation(path: "/never")
+      for _ in 0..<50 {
+        let blocked = engine.operation(path: "/a").addDependency(never)
+        let other = engine.operation(path: "/a")
+        engine.enqueue(blocked)
+        engine.enqueue(other)
+        blocked.cancel()
+        other.cancel()
+      }
+      // When the deadline of a last one has passed
+      let last = engine.operation(path: "/last")
+      // Then nothing has trapped
+      #expect(await engine.end(of: last).reason == "queueDeadline")
+      #expect(origin.connectionCount == 0)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Glibc
+
+/// What this process has in RAM, in bytes, as proc(5) tells it.
+enum MemoryUse {
+  static var resident: Int { status("VmRSS:") }
+
+  /// The part that belongs to files.
+  static var ofFiles: Int { status("RssFile:") }
+
+  /// The most it ever was since `forgetPeak`.
+  static var peak: Int { status("VmHWM:") }
+
+  /// Sets the peak to what is resident now (clear_refs).
+  static func forgetPeak() { try? TestFiles.write(Array("5".utf8), to: "/proc/self/clear_refs") }
+
+  /// What is in RAM of one mapped file (smaps).
+  static func ofMapping(_ path: String) -> Int {
+    guard let text = try? TestFiles.text("/proc/self/smaps") else { return .max }
+    var (isOurs, kibibytes) = (false, 0)
+    for line in text.split(separator: "\n") {
+      let words = line.split(whereSeparator: \.isWhitespace)
+      if words.first?.contains("-") == true { isOurs = words.last.map(String.init) == path }
+      if isOurs, words.first == "Rss:", words.count > 1 { kibibytes += Int(words[1]) ?? 0 }
+    }
+    return kibibytes << 10
+  }
+
+  private static func status(_ name: String) -> Int {
+    let text = (try? TestFiles.text("/proc/self/status")) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+    let words = line?.split(whereSeparator: \.isWhitespace) ?? []
+    return words.count > 1 ? (Int(words[1]) ?? 0) << 10 : 0
+  }
+}
+
+/// The process's time on the CPU, in seconds.
+func cpuSeconds() -> Double { Double(clock()) / Double(CLOCKS_PER_SEC) }

@@ -1,0 +1,68 @@
+import Glibc
+
+/// Starts a program with these descriptors and no others, default signals, and its own process group.
+func spawn(
+  _ arguments: [String], environment: [String], descriptors: [Int32: TestDescriptor]
+) throws -> pid_t {
+  var actions = unsafe posix_spawn_file_actions_t()
+  unsafe posix_spawn_file_actions_init(&actions)
+  defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+  var attributes = posix_spawnattr_t()
+  unsafe posix_spawnattr_init(&attributes)
+  defer { unsafe posix_spawnattr_destroy(&attributes) }
+  setGroupAndSignals(&attributes)
+
+  // Copied above every number the child will use first, or one dup2 would overwrite the next one's source.
+  let sources = try descriptors.mapValues {
+    try TestDescriptor(owning: fcntl($0.number, F_DUPFD_CLOEXEC, 64), from: "fcntl")
+  }
+  for (number, source) in sources {
+    unsafe posix_spawn_file_actions_adddup2(&actions, source.number, number)
+  }
+
+  guard let program = findProgram(arguments[0]) else { throw PartFailure("no program \(arguments[0])") }
+  var child: pid_t = 0
+  let failure = unsafe withCStrings([program] + arguments.dropFirst()) { argv in
+    unsafe withCStrings(ownEnvironment() + environment) { envp in
+      unsafe posix_spawn(&child, program, &actions, &attributes, argv, envp)
+    }
+  }
+  guard failure == 0 else { throw PartFailure("\(program): errno \(failure)") }
+  return child
+}
+
+/// The path of a program: PATH, then the folders of servers, which not every user's PATH has.
+func findProgram(_ name: String) -> String? {
+  if name.contains("/") { return name }
+  let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
+  let folders = path.split(separator: ":").map(String.init) + ["/usr/local/sbin", "/usr/sbin", "/sbin"]
+  return folders.map { "\($0)/\(name)" }.first { unsafe access($0, X_OK) == 0 }
+}
+
+private func setGroupAndSignals(_ attributes: inout posix_spawnattr_t) {
+  var none = sigset_t()
+  var all = sigset_t()
+  unsafe sigemptyset(&none)
+  unsafe sigfillset(&all)
+  unsafe posix_spawnattr_setpgroup(&attributes, 0)
+  unsafe posix_spawnattr_setsigmask(&attributes, &none)
+  unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+  let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+  unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+}
+
+private func ownEnvironment() -> [String] {
+  var entries: [String] = []
+  while let entry = unsafe environ[entries.count] {
+    unsafe entries.append(String(cString: entry))
+  }
+  return entries
+}
+
+private func withCStrings<R>(
+  _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
+) -> R {
+  var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
+  defer { unsafe pointers.forEach { unsafe free($0) } }
+  return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
+}
