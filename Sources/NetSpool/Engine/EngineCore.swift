@@ -30,7 +30,7 @@ final class EngineCore {
   /// Operations whose streams are fed from the cache, by id.
   var playing: [UInt64: NetworkOperation] = [:]
   /// Answers from the cache whose streams wait for their turn.
-  var toPlay = Line<WaitingPlayback>()
+  var toPlay = FIFO<WaitingPlayback>()
   /// Too much waits to be written to the cache.
   var isStoreBusy = false
   /// Operations that wait for their next attempt, by id.

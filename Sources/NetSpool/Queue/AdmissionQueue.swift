@@ -39,9 +39,6 @@ struct AdmissionQueue<Element> {
     self.maximumUnresolved = maximumUnresolved
   }
 
-  /// What one waiting element costs: 24 bytes for a class reference, 32 for an `Int`.
-  static var bytesPerWaiting: Int { MemoryLayout<WaitingNode<Element>>.stride }
-
   /// Waiting elements for which memory is held; follows `count` down, in steps of 4,096.
   var capacity: Int { nodes.capacity }
 }

@@ -74,7 +74,7 @@ final class ScratchDirectory {
   func read(_ name: String) throws -> [UInt8] {
     names.append(name)
     let path = "\(path)/\(name)"
-    let source = FileSource(path: path, promised: try FileIdentity(path: path))
+    let source = FileSource(path: path, promised: FileVersion(try FileStatus(path: path)))
     defer { source.close() }
     try source.open()
     return try drain(source)

@@ -69,13 +69,6 @@ struct MediaTypeTests {
   func noTypeAndSubtypeIsNoMediaType(_ text: String) {
     #expect(MediaType(text) == nil)
   }
-
-  @Test func suffixesTellTheSyntax() throws {
-    #expect(try #require(MediaType("application/problem+JSON")).isJSON)
-    #expect(try #require(MediaType("application/json")).isJSON)
-    #expect(try !#require(MediaType("application/jsonp")).isJSON)
-    #expect(try #require(MediaType("image/svg+xml")).isXML)
-  }
 }
 
 /// What would be a second request on the wire is refused here.

@@ -1,36 +1,49 @@
 /// Finds the few request fields that concern the cache in one pass over the block: nearly every request
-/// has none of them and is done with after that.
+/// has none of them and is done with after that. Of the three questions no is certain, and yes is not.
 enum RequestFieldScan {
-  /// Some field may matter: a first letter and a length fit. No is certain, yes is not.
+  /// Whether some field may matter to the cache: a first letter and a beginning fit.
   static func mayConcernCache(_ headers: Headers) -> Bool {
-    let bytes = headers.block.span
-    var position = 0
-    while let end = bytes.firstIndex(of: 0x0A, from: position) {
-      if concernsCache(bytes, position..<end) { return true }
-      position = end + 1
+    headers.containsLine { bytes, line in
+      guard let first = line.first else { return false }
+      return switch bytes[first] | 0x20 {
+      case UInt8(ascii: "c"): bytes.begins(with: "cache-control:", in: line)
+      case UInt8(ascii: "p"): bytes.begins(with: "pragma:", in: line)
+      case UInt8(ascii: "r"): bytes.begins(with: "range:", in: line)
+      case UInt8(ascii: "i"): bytes.begins(with: "if-", in: line)
+      case UInt8(ascii: "x"):
+        bytes.begins(with: "x-http-method", in: line) || bytes.begins(with: "x-method", in: line)
+      default: false
+      }
     }
-    return false
   }
 
-  private static func concernsCache(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Bool {
-    guard let first = line.first else { return false }
-    return switch bytes[first] | 0x20 {
-    case UInt8(ascii: "c"): begins(bytes, line, with: "cache-control:")
-    case UInt8(ascii: "p"): begins(bytes, line, with: "pragma:")
-    case UInt8(ascii: "r"): begins(bytes, line, with: "range:")
-    case UInt8(ascii: "i"): begins(bytes, line, with: "if-")
-    case UInt8(ascii: "x"):
-      begins(bytes, line, with: "x-http-method") || begins(bytes, line, with: "x-method")
+  /// Whether some field may route the request: Host, Forwarded and the `X-` fields in their place.
+  static func mayRoute(_ headers: Headers) -> Bool {
+    headers.containsLine { bytes, line in
+      let letter = bytes[line.lowerBound] | 0x20
+      return letter == UInt8(ascii: "x") || letter == UInt8(ascii: "h") || letter == UInt8(ascii: "f")
+    }
+  }
+
+  /// Whether some field is not one of those that are known to hold no secret.
+  static func mayHoldSecret(_ headers: Headers) -> Bool {
+    headers.containsLine { bytes, line in !isCommon(bytes, line) }
+  }
+
+  private static func isCommon(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Bool {
+    switch bytes[line.lowerBound] | 0x20 {
+    case UInt8(ascii: "a"):
+      bytes.begins(with: "accept:", in: line) || bytes.begins(with: "accept-encoding:", in: line)
+        || bytes.begins(with: "accept-language:", in: line) || bytes.begins(with: "accept-charset:", in: line)
+    case UInt8(ascii: "u"): bytes.begins(with: "user-agent:", in: line)
+    case UInt8(ascii: "c"):
+      bytes.begins(with: "content-type:", in: line) || bytes.begins(with: "cache-control:", in: line)
     default: false
     }
   }
 
-  private static func begins(_ bytes: Span<UInt8>, _ line: Range<Int>, with text: StaticString) -> Bool {
-    let end = line.lowerBound + text.utf8CodeUnitCount
-    return end <= line.upperBound && bytes.equals(text, in: line.lowerBound..<end)
-  }
-
-  /// Range, conditions of the caller's own, and fields in which frameworks look for another method.
+  /// Whether there is a range, a condition of the caller's own, or a field in which frameworks look for another
+  /// method.
   static func standsAlone(_ headers: Headers) -> Bool {
     aloneNames.contains { headers.contains($0) }
   }
@@ -39,20 +52,4 @@ enum RequestFieldScan {
     "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
     "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
   ]
-}
-
-extension RequestFieldScan {
-  /// Some field may route the request: Host, Forwarded and the `X-` fields in their place. No is certain.
-  static func mayRoute(_ headers: Headers) -> Bool {
-    let bytes = headers.block.span
-    var position = 0
-    while let end = bytes.firstIndex(of: 0x0A, from: position) {
-      let letter = bytes[position] | 0x20
-      if letter == UInt8(ascii: "x") || letter == UInt8(ascii: "h") || letter == UInt8(ascii: "f") {
-        return true
-      }
-      position = end + 1
-    }
-    return false
-  }
 }

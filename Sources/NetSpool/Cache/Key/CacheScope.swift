@@ -38,7 +38,7 @@ struct CacheScope: Sendable, Hashable {
     redaction: Redaction? = nil
   ) -> CacheScope {
     var parts: [[UInt8]] = []
-    if redaction != nil || CommonFieldScan.mayHoldSecret(headers) {
+    if redaction != nil || RequestFieldScan.mayHoldSecret(headers) {
       appendSecrets(headers, redaction ?? .standard, to: &parts)
     }
     if let clientCertificate { parts += [Array("\u{0}certificate".utf8), Array(clientCertificate.utf8)] }

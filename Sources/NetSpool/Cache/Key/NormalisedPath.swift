@@ -46,7 +46,7 @@ enum NormalisedPath {
       index += 1
       if byte == UInt8(ascii: "%"), let value = escape(bytes, at: index) {
         if !value.isUnreserved {
-          appendEscape(value, to: &output)
+          PercentCoding.appendEscape(value, to: &output)
           index += 2
           continue
         }
@@ -61,21 +61,7 @@ enum NormalisedPath {
   }
 
   private static func escape(_ bytes: Span<UInt8>, at index: Int) -> UInt8? {
-    guard index + 1 < bytes.count, let high = digit(bytes[index]), let low = digit(bytes[index + 1]) else {
-      return nil
-    }
-    return high << 4 | low
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    if byte.isASCIIDigit { return byte - 0x30 }
-    let letter = byte | 0x20
-    return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : nil
-  }
-
-  private static func appendEscape(_ value: UInt8, to output: inout [UInt8]) {
-    output.append(UInt8(ascii: "%"))
-    for half in [value >> 4, value & 15] { output.append(half < 10 ? 0x30 + half : 0x37 + half) }
+    index + 1 < bytes.count ? Hexadecimal.byte(bytes[index], bytes[index + 1]) : nil
   }
 
   /// RFC 3986 section 5.2.4, on the path that begins at `start`.

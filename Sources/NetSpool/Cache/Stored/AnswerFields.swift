@@ -31,11 +31,9 @@ struct AnswerFields {
 
   init(_ headers: Headers) {
     self.headers = headers
-    let bytes = headers.block.span
-    var start = 0
-    while let end = bytes.firstIndex(of: 0x0A, from: start) {
-      if let (name, value) = Self.known(bytes, start..<end) { note(name, value..<(end - 1)) }
-      start = end + 1
+    _ = headers.containsLine { bytes, line in
+      if let (name, value) = Self.known(bytes, line) { note(name, value..<(line.upperBound - 1)) }
+      return false
     }
   }
 

@@ -13,7 +13,7 @@ struct LaneScheduler: Sendable {
   private var lanes: [LaneKey: FrozenLane] = [:]
   private var laneOf = FrozenTable<LaneKey>()
   /// Lanes that may have something to send.
-  private var ring = Line<LaneKey>()
+  private var ring = FIFO<LaneKey>()
   private var sleeping = DueHeap<LaneKey>()
   private var expiring = DueHeap<FrozenID>()
   /// Up to this one they are from before; none when it is 0.

@@ -51,13 +51,12 @@ struct DigestAnswer {
   }
 
   private static func encoded(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
     var output: [UInt8] = []
     for byte in text.utf8 {
       if byte.isUnreserved {
         output.append(byte)
       } else {
-        output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        PercentCoding.appendEscape(byte, to: &output)
       }
     }
     return String(decoding: output, as: UTF8.self)
@@ -83,10 +82,7 @@ struct DigestAnswer {
       ? hash("\(method):\(target):\(hash(body))") : hash("\(method):\(target)")
   }
 
-  private var countText: String {
-    let text = String(count, radix: 16)
-    return String(repeating: "0", count: 8 - text.count) + text
-  }
+  private var countText: String { Hexadecimal.text(count) }
 
   private func hash(_ text: String) -> String { hash(Array(text.utf8)) }
 

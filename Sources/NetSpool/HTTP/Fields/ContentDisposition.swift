@@ -17,7 +17,7 @@ enum ContentDisposition {
   private static func extended(_ value: ArraySlice<UInt8>) -> String? {
     let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }
-    let bytes = PercentDecoding.decode(parts[2])[...]
+    let bytes = PercentCoding.decode(parts[2])[...]
     switch String(decoding: parts[0].map(\.asciiLowercased), as: UTF8.self) {
     case "utf-8": return String(validating: bytes, as: UTF8.self)
     case "iso-8859-1": return TextDecoding.windows1252.decode(bytes).text

@@ -22,7 +22,7 @@ enum FileName {
   static func fromURLPath(_ path: String) -> String {
     let path = Array(path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     let last = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last ?? []
-    return sanitised(String(decoding: PercentDecoding.decode(last), as: UTF8.self))
+    return sanitised(String(decoding: PercentCoding.decode(last), as: UTF8.self))
   }
 }
 

@@ -24,6 +24,18 @@ extension Headers {
     return values
   }
 
+  /// Whether `test` says yes to one line, asked in order up to that one; a line's range ends with its CR.
+  @inline(__always)
+  func containsLine(where test: (_ bytes: Span<UInt8>, _ line: Range<Int>) -> Bool) -> Bool {
+    let bytes = block.span
+    var position = 0
+    while let end = bytes.firstIndex(of: 0x0A, from: position) {
+      if test(bytes, position..<end) { return true }
+      position = end + 1
+    }
+    return false
+  }
+
   /// Where the next value of this name lies, at or after the line that begins at `position`.
   func nextValue(_ name: String, from position: inout Int) -> Range<Int>? {
     let name = name.utf8Span.span

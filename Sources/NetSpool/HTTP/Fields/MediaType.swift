@@ -29,11 +29,6 @@ struct MediaType: Sendable, Hashable {
   /// The `charset` parameter in lower case.
   var charset: String? { parameters["charset"].map { Self.lowercased($0[...]) } }
 
-  /// `application/json`, and every type that is written in it (RFC 6839 section 3.1).
-  var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
-
-  var isXML: Bool { subtype == "xml" || subtype.hasSuffix("+xml") }
-
   private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
     String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)
   }

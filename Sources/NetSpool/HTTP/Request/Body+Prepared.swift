@@ -21,7 +21,7 @@ extension NetworkRequest.Body {
     case .bytes(let bytes, _), .json(let bytes): .bytes(bytes)
     case .form(let parameters): .bytes(FormBody.encode(parameters.pairs))
     case .multipart(let multipart): .multipart(try multipart.layout())
-    case .file(let path, _): .file(path: path, promised: try FileIdentity.promised(by: path))
+    case .file(let path, _): .file(path: path, promised: try FileVersion.promised(by: path))
     case .stream(let source, _): .stream(source)
     case .custom(_, let encode): .bytes(try Self.run(encode, parameters))
     }

@@ -2,7 +2,7 @@
 enum PreparedBody: Sendable {
   case none
   case bytes([UInt8])
-  case file(path: String, promised: FileIdentity)
+  case file(path: String, promised: FileVersion)
   case multipart(Multipart.Layout)
   case stream(any UploadStream)
 

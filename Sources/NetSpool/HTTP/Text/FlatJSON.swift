@@ -31,7 +31,7 @@ enum FlatJSON {
     case 0x0A: output += "\\n".utf8
     case 0x0C: output += "\\f".utf8
     case 0x0D: output += "\\r".utf8
-    case 0..<0x20: output += "\(byte < 0x10 ? "\\u000" : "\\u00")\(String(byte, radix: 16))".utf8
+    case 0..<0x20: output += "\\u00\(Hexadecimal.text(byte))".utf8
     default: output.append(byte)
     }
   }

@@ -38,7 +38,7 @@ final class FrozenStore: Sendable {
 // MARK: Opening and closing
 
 extension FrozenStore {
-  private static let owned = Mutex<Set<EnvironmentIdentity>>([])
+  private static let owned = Mutex<Set<FileIdentity>>([])
 
   /// Opens a directory. What was in flight when the last process went away is as it was: see `scan`.
   ///

@@ -8,7 +8,7 @@ final class EnvironmentRegistry: Sendable {
   static let shared = EnvironmentRegistry()
 
   private struct Key: Hashable {
-    let identity: EnvironmentIdentity
+    let identity: FileIdentity
     /// An environment of the parent process is none of ours.
     let generation: Int
   }

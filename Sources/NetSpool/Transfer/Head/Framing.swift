@@ -9,9 +9,6 @@ struct Framing: Sendable, Hashable {
   /// There is a content coding other than `identity`.
   package private(set) var hasContentEncoding = false
   package private(set) var hasLocation = false
-  /// The connection ends with this answer, or must be ended because its framing is doubtful.
-  package private(set) var closesConnection = false
-  private var keepsAlive = false
 
   init() {}
 
@@ -23,7 +20,7 @@ struct Framing: Sendable, Hashable {
     // Most fields are told apart by length and first letter alone.
     switch (name.count, line[name.lowerBound] | 0x20) {
     case (14, UInt8(ascii: "c")), (17, UInt8(ascii: "t")), (16, UInt8(ascii: "c")),
-      (8, UInt8(ascii: "l")), (10, UInt8(ascii: "c")):
+      (8, UInt8(ascii: "l")):
       try noteCandidate(line, name: name, value: value)
     default: false
     }
@@ -44,8 +41,6 @@ struct Framing: Sendable, Hashable {
       hasContentEncoding = hasContentEncoding || !(value.isEmpty || line.equals("identity", in: value))
     } else if line.equals("location", in: name) {
       hasLocation = true
-    } else if line.equals("connection", in: name) {
-      noteConnection(line, value)
     }
     return false
   }
@@ -84,25 +79,11 @@ struct Framing: Sendable, Hashable {
     }
   }
 
-  private mutating func noteConnection(_ line: Span<UInt8>, _ value: Range<Int>) {
-    var list = ListElements(value)
-    while let element = list.next(line) {
-      if line.equals("close", in: element) { closesConnection = true }
-      if line.equals("keep-alive", in: element) { keepsAlive = true }
-    }
-  }
-
   /// Draws the conclusions at the end of the head.
-  mutating func complete(version: ResponseHead.Version, accepting lenient: Bool) throws(NetworkError) {
-    if version == .http10 {
-      // HTTP/1.0 knows no transfer codings: one that comes is processed, on a connection that is
-      // then ended (RFC 9112 section 6.1).
-      if !keepsAlive || hasTransferEncoding { closesConnection = true }
-    }
+  mutating func complete(accepting lenient: Bool) throws(NetworkError) {
     guard hasTransferEncoding, contentLength != nil else { return }
     guard lenient else { throw Self.ambiguous("lengthWithTransferEncoding") }
     contentLength = nil
-    closesConnection = true
   }
 
   static func ambiguous(_ reason: String) -> NetworkError {

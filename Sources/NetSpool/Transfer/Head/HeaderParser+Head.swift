@@ -86,7 +86,7 @@ extension HeaderParser {
   }
 
   private mutating func endHead() throws(NetworkError) -> Event {
-    try framing.complete(version: version, accepting: acceptsLengthWithTransferEncoding)
+    try framing.complete(accepting: acceptsLengthWithTransferEncoding)
     let head = ResponseHead(version: version, status: status, headers: fields)
     fields = Headers()
     phase = .trailers

@@ -14,10 +14,10 @@ struct FileTarget: Sendable, Equatable {
     self.directory = directory
     self.name = name
     if path.isEmpty || path.utf8.contains(0) {
-      throw SinkFailure("could not open", self, SystemFile.CallFailure(number: EINVAL))
+      throw SinkFailure("could not open", self, SystemError(number: EINVAL, call: "open"))
     }
     if name.isEmpty || name == "." || name == ".." {
-      throw SinkFailure("could not open", self, SystemFile.CallFailure(number: EISDIR))
+      throw SinkFailure("could not open", self, SystemError(number: EISDIR, call: "open"))
     }
   }
 
@@ -32,7 +32,6 @@ struct FileTarget: Sendable, Equatable {
     var stem = name
     // A name may have 255 bytes; the rest of ours takes 27.
     while stem.utf8.count > 200 { stem.removeLast() }
-    let random = String(UInt64.random(in: .min ... .max), radix: 16)
-    return ".\(stem).netspool-\(String(repeating: "0", count: 16 - random.count))\(random)"
+    return ".\(stem).netspool-\(Hexadecimal.text(UInt64.random(in: .min ... .max)))"
   }
 }

@@ -23,20 +23,20 @@ struct DirectWriting: Sendable {
   }
 
   /// Sets the file's flag for the next write, and answers how many of `count` bytes that write should have.
-  mutating func prepare(_ file: borrowing SystemFile, offset: Int64, start: Int, count: Int) -> Int {
+  mutating func prepare(_ file: borrowing FileDescriptor, offset: Int64, start: Int, count: Int) -> Int {
     let pages = wholePages(offset: offset, start: start, count: count)
     if isOn != (pages > 0) { turn(on: !isOn, file) }
     return isOn ? pages : count
   }
 
   /// The file system has none: never asked again for this file.
-  mutating func refuse(_ file: borrowing SystemFile) {
+  mutating func refuse(_ file: borrowing FileDescriptor) {
     turn(on: false, file)
     isOn = false
     threshold = nil
   }
 
-  private mutating func turn(on: Bool, _ file: borrowing SystemFile) {
+  private mutating func turn(on: Bool, _ file: borrowing FileDescriptor) {
     do {
       try file.setDirect(on)
       isOn = on

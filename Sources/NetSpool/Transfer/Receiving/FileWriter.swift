@@ -59,12 +59,12 @@ struct FileWriter: ~Copyable, Sendable {
   /// Writes what one call takes; none when the file system has just refused direct writes.
   private mutating func writeSome(
     _ bytes: RawSpan, from start: Int
-  ) throws(SystemFile.CallFailure) -> Int {
+  ) throws(SystemError) -> Int {
     let rest = bytes.byteCount - start
     let count = direct.prepare(working.file, offset: offset, start: start, count: rest)
-    do throws(SystemFile.CallFailure) {
+    do throws(SystemError) {
       let written = try working.file.write(bytes, from: start, count: count, at: offset)
-      guard written > 0 else { throw SystemFile.CallFailure(number: EIO) }
+      guard written > 0 else { throw SystemError(number: EIO, call: "pwrite") }
       offset += Int64(written)
       return written
     } catch {

@@ -2,11 +2,11 @@ internal import Glibc
 
 extension SinkFailure {
   /// What was being done to which file, and why it could not be: one sentence and the number behind it.
-  init(_ doing: String, _ target: FileTarget, _ failure: SystemFile.CallFailure) {
+  init(_ doing: String, _ target: FileTarget, _ failure: SystemError) {
     self.init(doing, target.path, failure)
   }
 
-  init(_ doing: String, _ what: String, _ failure: SystemFile.CallFailure) {
+  init(_ doing: String, _ what: String, _ failure: SystemError) {
     self.init(errno: failure.number, reason: "\(doing) \(what): \(Self.cause(failure.number))")
   }
 

@@ -1,5 +1,5 @@
-/// A line: what came first goes first, at constant cost.
-struct Line<Element> {
+/// A queue from which elements leave in the order in which they came, at constant cost.
+struct FIFO<Element> {
   private var elements: [Element?] = []
   private var head = 0
 
@@ -25,4 +25,4 @@ struct Line<Element> {
   }
 }
 
-extension Line: Sendable where Element: Sendable {}
+extension FIFO: Sendable where Element: Sendable {}

@@ -1,12 +1,12 @@
 internal import Glibc
 
-extension FileIdentity {
+extension FileVersion {
   /// The fingerprint of a file that is to be sent. Throws `.uploadSourceFailed`.
-  static func promised(by path: String) throws(NetworkError) -> FileIdentity {
+  static func promised(by path: String) throws(NetworkError) -> FileVersion {
     do throws(SystemError) {
-      let identity = try FileIdentity(path: path)
-      guard identity.isRegular else { throw SystemError(number: EINVAL, call: "stat") }
-      return identity
+      let status = try FileStatus(path: path)
+      guard status.isRegular else { throw SystemError(number: EINVAL, call: "stat") }
+      return FileVersion(status)
     } catch {
       throw failure(error)
     }
