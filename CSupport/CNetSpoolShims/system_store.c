@@ -1,9 +1,7 @@
 #define _GNU_SOURCE
 #include "system_store.h"
 
-#include <fcntl.h>
 #include <semaphore.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 
@@ -15,12 +13,4 @@ int64_t cnetspool_file_system_type(int descriptor) {
 int cnetspool_semaphore_wait_until(void *semaphore, int64_t microseconds) {
   struct timespec time = {.tv_sec = microseconds / 1000000, .tv_nsec = microseconds % 1000000 * 1000};
   return sem_clockwait(semaphore, CLOCK_MONOTONIC, &time);
-}
-
-int cnetspool_file_facts(int descriptor, const char *name, struct cnetspool_file_facts *facts) {
-  struct stat status;
-  int result = name ? fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) : fstat(descriptor, &status);
-  if (result != 0) return result;
-  *facts = (struct cnetspool_file_facts){status.st_dev, status.st_ino, status.st_size, status.st_uid, status.st_mode};
-  return 0;
 }

@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// The scripts of `examples/` on this machine: shards of a list, and their results joined.
 @Suite(.ownThreads) struct ExampleScriptTests {

@@ -24,7 +24,7 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
 
   /// For streams that wrap this one: blocks until all bytes are written.
   public func write(_ bytes: RawSpan) throws -> WriteResult {
-    if let errno = SystemWrite.all(bytes, to: descriptor) {
+    if let errno = FileDescriptor.writeAll(bytes, to: descriptor) {
       throw SinkFailure(errno: errno, reason: "could not write to descriptor \(descriptor)").networkError
     }
     return .accepted

@@ -22,7 +22,7 @@ final class Origin {
   init(_ pieces: URLPieces.Origin, id: OriginID, sizing: OriginSizing, limit: Int) {
     text = pieces.text
     isSecure = pieces.scheme == "https"
-    isLoopback = pieces.hostIsLoopback
+    isLoopback = pieces.isLoopback
     hasTrailingDot = pieces.host.hasSuffix(".")
     self.id = id
     self.sizing = sizing

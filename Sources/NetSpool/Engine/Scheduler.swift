@@ -28,7 +28,7 @@ final class Scheduler {
   /// Operations whose streams are fed from the cache or finish.
   var publishing = 0
   /// Answers from the cache whose streams wait for their turn.
-  var toPlay = Line<WaitingPlayback>()
+  var toPlay = FIFO<WaitingPlayback>()
   /// Too much waits to be written to the cache.
   var isStoreBusy = false
   var settings: NetworkQueue.Configuration

@@ -35,3 +35,38 @@ final class LoopTimer {
 
   deinit { precondition(!isOpen, "NetSpool: a loop timer must be closed before it is dropped") }
 }
+
+/// The contract of every libuv handle: once its init succeeded it must be closed, and its memory belongs to
+/// libuv until the close callback.
+@safe
+struct UVHandle<Kind> {
+  let pointer: UnsafeMutablePointer<Kind>
+
+  init() { unsafe pointer = .allocate(capacity: 1) }
+
+  /// The same memory as the base type, which libuv's generic calls take.
+  var base: UnsafeMutablePointer<uv_handle_t> {
+    unsafe UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: uv_handle_t.self)
+  }
+
+  /// What the C callback finds its way back by; not retained.
+  func setContext(_ object: AnyObject?) {
+    let context = unsafe object.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+    unsafe uv_handle_set_data(base, context)
+  }
+
+  static func context<Object: AnyObject>(_ handle: UnsafePointer<Kind>, as: Object.Type) -> Object? {
+    let base = unsafe UnsafeRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
+    guard let context = unsafe uv_handle_get_data(base) else { return nil }
+    return unsafe Unmanaged<Object>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  /// Ends the handle; its memory goes in the close callback.
+  func close() {
+    setContext(nil)
+    unsafe uv_close(base) { handle in unsafe handle?.deallocate() }
+  }
+
+  /// Only for a handle whose init failed.
+  func discard() { unsafe pointer.deallocate() }
+}

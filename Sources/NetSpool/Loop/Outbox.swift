@@ -55,3 +55,9 @@ enum Delivery {
   /// This thread is inside a delivery, so waiting on it for another would never end.
   static var isRunning: Bool { cnetspool_delivery_depth() > 0 }
 }
+
+/// Where user closures run.
+enum DeliveryTarget: Sendable {
+  case queue(DispatchQueue)
+  case loopThread
+}

@@ -100,6 +100,15 @@ extension Span where Element == UInt8 {
   }
 }
 
+extension Span where Element == UInt8 {
+  /// `range` begins with `lowercased`, whatever its case.
+  @inline(__always)
+  func begins(with lowercased: StaticString, in range: Range<Int>) -> Bool {
+    let end = range.lowerBound + lowercased.utf8CodeUnitCount
+    return end <= range.upperBound && equals(lowercased, in: range.lowerBound..<end)
+  }
+}
+
 extension UInt8 {
   /// SP or HTAB.
   @inline(__always)

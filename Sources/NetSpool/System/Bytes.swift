@@ -19,3 +19,68 @@ extension Array where Element == UInt8 {
     get { unsafe span.bytes }
   }
 }
+
+/// Integers of records on a disk: little-endian, at any address, bounds-checked.
+extension RawSpan {
+  /// Traps when the integer would reach past the end: check the length of what is hostile first.
+  @inline(__always)
+  func integer<Number: FixedWidthInteger & BitwiseCopyable>(
+    at offset: Int, as type: Number.Type = Number.self
+  ) -> Number {
+    precondition(
+      offset >= 0 && offset <= byteCount - MemoryLayout<Number>.size,
+      "NetSpool: a record was read past its end")
+    return Number(littleEndian: unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: type))
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// Appends an integer, little-endian.
+  mutating func append(integer number: some FixedWidthInteger & BitwiseCopyable) {
+    unsafe Swift.withUnsafeBytes(of: number.littleEndian) { bytes in unsafe append(contentsOf: bytes) }
+  }
+
+  /// Puts another integer in place of one, little-endian. Traps outside.
+  mutating func replace(integerAt offset: Int, with number: UInt64) {
+    for index in 0..<8 { self[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+  }
+}
+
+extension RawSpan {
+  /// Traps outside.
+  @inline(__always)
+  func byte(at offset: Int) -> UInt8 { integer(at: offset) }
+}
+
+extension RawSpan {
+  /// The same bytes as elements.
+  var octets: Span<UInt8> {
+    @_lifetime(copy self)
+    get { Span(_bytes: self) }
+  }
+}
+
+/// Byte classes of RFC 9110 and RFC 3986.
+extension UInt8 {
+  @inline(__always)
+  var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+
+  var isASCIIDigit: Bool { self &- 0x30 < 10 }
+  var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
+
+  /// `tchar` (RFC 9110 section 5.6.2): digits, letters and ``!#$%&'*+-.^_`|~``, as a map of 128 bits, because
+  /// every byte of every field name is asked.
+  @inline(__always)
+  var isTokenByte: Bool {
+    let map: UInt64 = self < 64 ? 0x03FF_6CFA_0000_0000 : self < 128 ? 0x57FF_FFFF_C7FF_FFFE : 0
+    return (map >> UInt64(self & 63)) & 1 != 0
+  }
+
+  /// `unreserved` (RFC 3986 section 2.3): never percent-encoded.
+  var isUnreserved: Bool {
+    isASCIIDigit || isASCIILetter || self == 0x2D || self == 0x2E || self == 0x5F || self == 0x7E
+  }
+
+  /// A control byte: 0x00-0x1F and 0x7F.
+  var isControl: Bool { self < 0x20 || self == 0x7F }
+}

@@ -1,18 +1,15 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
+internal import CNetSpoolShims
+internal import Glibc
 
 /// The one owner of an open file descriptor: it cannot be copied, and closes when it goes.
 ///
 /// Every descriptor opened here is close-on-exec. Interrupted calls are repeated, so no caller sees `EINTR`.
 /// Any thread, one at a time; a call on a slow disk blocks its thread.
-struct FileDescriptor: ~Copyable {
-  /// The number, for calls this type does not wrap. It stays owned here: never close it.
-  let rawValue: Int32
+struct FileDescriptor: ~Copyable, Sendable {
+  /// The number, for calls this type does not wrap; -1 once closed. It stays owned here: never close it.
+  private(set) var rawValue: Int32
 
-  /// Takes over an open descriptor.
+  /// Takes over an open descriptor; -1 stands for none.
   init(owning rawValue: Int32) { self.rawValue = rawValue }
 
   /// `open(2)`; `flags` are its `O_` flags, to which `O_CLOEXEC` and `O_NOCTTY` are added.
@@ -30,23 +27,24 @@ struct FileDescriptor: ~Copyable {
     }
   }
 
-  deinit { _ = close(rawValue) }
+  deinit { if rawValue >= 0 { _ = Glibc.close(rawValue) } }
 
-  /// Closes now and says whether the system reported a late write error. Linux frees the number even
-  /// then, so a close is never repeated.
-  consuming func closing() throws(SystemError) {
-    let number = rawValue
-    discard self
-    guard close(number) != 0, errno != EINTR else { return }
-    throw SystemError(number: errno, call: "close")
+  /// Closes now and tells what the file system only says then: over NFS a full disk shows here.
+  mutating func close() throws(SystemError) {
+    let closing = rawValue
+    rawValue = -1
+    // Not repeated after EINTR: Linux has given the descriptor up by then.
+    if Glibc.close(closing) < 0 && errno != EINTR { throw SystemError(number: errno, call: "close") }
   }
 }
+
+// MARK: Reading and writing
 
 extension FileDescriptor {
   /// `read(2)`: how many bytes came; 0 is the end of the file.
   borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     let number = rawValue
-    return try SystemError.check("read") { unsafe Self.systemRead(number, buffer) }
+    return try SystemError.check("read") { unsafe Glibc.read(number, buffer.baseAddress, buffer.count) }
   }
 
   /// `pread(2)`: as `read`, at `offset`, without moving the file position.
@@ -64,19 +62,83 @@ extension FileDescriptor {
     let number = rawValue
     guard !bytes.isEmpty else { return 0 }
     return try unsafe bytes.withUnsafeBytes { buffer throws(SystemError) in
-      try SystemError.check("write") { unsafe Self.systemWrite(number, buffer) }
+      try SystemError.check("write") { unsafe Glibc.write(number, buffer.baseAddress, buffer.count) }
     }
   }
 
-  /// `pwrite(2)`: as `write`, at `offset`, without moving the file position.
-  borrowing func write(_ bytes: RawSpan, at offset: Int64) throws(SystemError) -> Int {
+  /// `pwrite(2)`: writes `count` bytes, those from `start` on, at `offset`, without moving the file position.
+  borrowing func write(
+    _ bytes: RawSpan, from start: Int, count: Int, at offset: Int64
+  ) throws(SystemError) -> Int {
     let number = rawValue
-    guard !bytes.isEmpty else { return 0 }
+    guard count > 0 else { return 0 }
     return try unsafe bytes.withUnsafeBytes { buffer throws(SystemError) in
       try SystemError.check("pwrite") {
-        unsafe pwrite(number, buffer.baseAddress!, buffer.count, off_t(offset))
+        unsafe pwrite(number, buffer.baseAddress! + start, count, off_t(offset))
       }
     }
+  }
+
+  /// Writes all bytes at `offset`, or as many as one call takes.
+  borrowing func write(_ bytes: RawSpan, at offset: Int64) throws(SystemError) -> Int {
+    try write(bytes, from: 0, count: bytes.byteCount, at: offset)
+  }
+
+  /// Sends on a socket without waiting and without SIGPIPE, whatever the flags of its description say.
+  borrowing func send(_ bytes: RawSpan) throws(SystemError) -> Int {
+    let number = rawValue
+    let flags = CInt(MSG_NOSIGNAL | MSG_DONTWAIT)
+    return try unsafe bytes.withUnsafeBytes { buffer throws(SystemError) in
+      try SystemError.check("send") { unsafe Glibc.send(number, buffer.baseAddress, buffer.count, flags) }
+    }
+  }
+
+  /// Writes all of the bytes to somebody else's descriptor, blocking or not. Returns nil when all is written, else
+  /// the errno.
+  static func writeAll(_ bytes: RawSpan, to descriptor: Int32) -> Int32? {
+    unsafe bytes.withUnsafeBytes { buffer in
+      var done = 0
+      while done < buffer.count {
+        let count = unsafe Glibc.write(descriptor, buffer.baseAddress! + done, buffer.count - done)
+        if count >= 0 {
+          done += count
+        } else if errno == EAGAIN {
+          var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          unsafe poll(&wait, 1, -1)
+        } else if errno != EINTR {
+          return errno
+        }
+      }
+      return nil
+    }
+  }
+}
+
+// MARK: What else is asked of a file
+
+extension FileDescriptor {
+  borrowing func truncate(to bytes: Int64) throws(SystemError) {
+    let number = rawValue
+    _ = try SystemError.check("ftruncate") { ftruncate(number, off_t(bytes)) }
+  }
+
+  borrowing func setPermissions(_ mode: UInt32) throws(SystemError) {
+    let number = rawValue
+    _ = try SystemError.check("fchmod") { fchmod(number, mode_t(mode)) }
+  }
+
+  /// Sets aside blocks for `bytes` bytes from `offset` on without changing the file's length.
+  borrowing func reserve(from offset: Int64, _ bytes: Int64) throws(SystemError) {
+    let number = rawValue
+    _ = try SystemError.check("fallocate") { cnetspool_reserve(number, offset, bytes) }
+  }
+
+  /// Turns direct writes (`O_DIRECT`) on or off. Where the file system has none, turning on throws EINVAL.
+  borrowing func setDirect(_ direct: Bool) throws(SystemError) {
+    let number = rawValue
+    let flags = try SystemError.check("fcntl") { fcntl(number, F_GETFL) }
+    let wanted = direct ? flags | cnetspool_o_direct : flags & ~cnetspool_o_direct
+    _ = try SystemError.check("fcntl") { fcntl(number, F_SETFL, wanted) }
   }
 
   /// Tells the kernel that the whole file will be read from front to back: it then reads ahead twice as
@@ -84,26 +146,9 @@ extension FileDescriptor {
   borrowing func adviseSequential() {
     _ = posix_fadvise(rawValue, 0, 0, POSIX_FADV_SEQUENTIAL)
   }
-
-  // The methods above hide the C functions of the same name from each other's bodies.
-  private static func systemRead(_ number: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    #if canImport(Glibc)
-    unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
-    #else
-    unsafe Musl.read(number, buffer.baseAddress, buffer.count)
-    #endif
-  }
-
-  private static func systemWrite(_ number: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Glibc)
-    unsafe Glibc.write(number, buffer.baseAddress, buffer.count)
-    #else
-    unsafe Musl.write(number, buffer.baseAddress, buffer.count)
-    #endif
-  }
 }
 
-/// The error number of a failed system call, taken before anything else could change `errno`.
+/// The error number of a failed system call, never remapped, taken before anything else could change `errno`.
 struct SystemError: Error, Hashable, Sendable {
   let number: Int32
   /// The call that failed: `open`, `read`, `fstat`.

@@ -50,16 +50,16 @@ struct FramingTests {
 
   @Test func `other fields of the same length mean nothing`() throws {
     let framing = try framing(
-      "Content-Lengtx: x\r\nTransfer-Encodinx: chunked\r\nContent-Encodinx: gzip\r\nLocatiox: /\r\nConnectiox: close"
+      "Content-Lengtx: x\r\nTransfer-Encodinx: chunked\r\nContent-Encodinx: gzip\r\nLocatiox: /"
     )
     #expect(framing == Framing())
   }
 
   @Test func `notes are taken on the way`() throws {
     let framing = try framing(
-      "Transfer-Encoding: gzip, Chunked\r\nContent-Encoding: br\r\nLOCATION: /x\r\nConnection: x, Close")
+      "Transfer-Encoding: gzip, Chunked\r\nContent-Encoding: br\r\nLOCATION: /x")
     #expect(framing.hasTransferEncoding && framing.isChunked && framing.hasContentEncoding)
-    #expect(framing.hasLocation && framing.closesConnection && framing.contentLength == nil)
+    #expect(framing.hasLocation && framing.contentLength == nil)
   }
 
   @Test(arguments: ["Content-Encoding: identity", "Content-Encoding:", "X: gzip"])
@@ -67,22 +67,11 @@ struct FramingTests {
     #expect(try !framing(fields).hasContentEncoding)
   }
 
-  @Test(arguments: [
-    ("HTTP/1.0 200 OK", "A: b", true), ("HTTP/1.0 200 OK", "Connection: keep-alive", false),
-    ("HTTP/1.0 200 OK", "Connection: keep-alive\r\nTransfer-Encoding: chunked", true),
-    ("HTTP/1.1 200 OK", "A: b", false), ("HTTP/1.1 200 OK", "Connection: close", true),
-    ("HTTP/2 200 ", "a: b", false),
-  ])
-  func `the connection ends when it must`(_ start: String, _ fields: String, closes: Bool) throws {
-    #expect(try framing(fields, start: start).closesConnection == closes)
-  }
-
-  @Test func `leniently the transfer encoding counts and the connection ends`() throws {
+  @Test func `leniently the transfer encoding counts`() throws {
     var parser = HeaderParser()
     parser.acceptsLengthWithTransferEncoding = true
     _ = try feed(&parser, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")
     #expect(parser.framing.contentLength == nil && parser.framing.isChunked)
-    #expect(parser.framing.closesConnection)
   }
 
   /// RFC 9112 section 6.3, item by item.

@@ -69,13 +69,6 @@ struct MediaTypeTests {
   func `no type and subtype is no media type`(_ text: String) {
     #expect(MediaType(text) == nil)
   }
-
-  @Test func `suffixes tell the syntax`() throws {
-    #expect(try #require(MediaType("application/problem+JSON")).isJSON)
-    #expect(try #require(MediaType("application/json")).isJSON)
-    #expect(try !#require(MediaType("application/jsonp")).isJSON)
-    #expect(try #require(MediaType("image/svg+xml")).isXML)
-  }
 }
 
 /// What would be a second request on the wire is refused here.

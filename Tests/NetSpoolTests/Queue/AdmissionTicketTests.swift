@@ -97,8 +97,8 @@ import Testing
   }
 
   @Test func `a waiting element costs little`() {
-    #expect(AdmissionQueue<AnyObject>.bytesPerWaiting == 24)
-    #expect(AdmissionQueue<Int>.bytesPerWaiting == 32)
+    #expect(MemoryLayout<WaitingNode<AnyObject>>.stride == 24)
+    #expect(MemoryLayout<WaitingNode<Int>>.stride == 32)
   }
 
   @Test func `the queue keeps no element that has left`() {

@@ -286,9 +286,12 @@ struct FrozenStoreTests {
     let path = directory.path + "/deep/frozen"
     let store = try FrozenStore.open(FrozenStoreSettings(directory: path))
     _ = try store.accept("x")
-    #expect(try SystemFile.directory(directory.path + "/deep").status(of: "frozen")?.permissions == 0o700)
+    #expect(
+      try FileStatus(named: "frozen", in: FileDescriptor.directory(directory.path + "/deep"))?.permissions
+        == 0o700)
     for name in ["data.mdb", "lock.mdb", "stamp"] {
-      #expect(try SystemFile.directory(path).status(of: name)?.permissions == 0o600, "\(name)")
+      #expect(
+        try FileStatus(named: name, in: FileDescriptor.directory(path))?.permissions == 0o600, "\(name)")
     }
   }
 }

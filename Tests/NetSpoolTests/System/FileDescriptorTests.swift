@@ -25,7 +25,7 @@ struct FileDescriptorTests {
     try directory.write("f", [7])
     let parent = try FileDescriptor(opening: directory.path, flags: O_RDONLY | O_DIRECTORY)
     let file = try FileDescriptor(opening: "f", in: parent, flags: O_RDONLY)
-    #expect(try FileIdentity(of: file) == FileIdentity(path: "\(directory.path)/f"))
+    #expect(try FileStatus(of: file) == FileStatus(path: "\(directory.path)/f"))
     for number in [parent.rawValue, file.rawValue] {
       let flags = fcntl(number, F_GETFD)
       #expect(flags & FD_CLOEXEC != 0)
@@ -38,7 +38,7 @@ struct FileDescriptorTests {
     #expect(throws: SystemError(number: ENOENT, call: "open")) {
       _ = try FileDescriptor(opening: "\(directory.path)/absent", flags: O_RDONLY)
     }
-    #expect(throws: SystemError(number: ENOTDIR, call: "stat")) { _ = try FileIdentity(path: "\(path)/x") }
+    #expect(throws: SystemError(number: ENOTDIR, call: "stat")) { _ = try FileStatus(path: "\(path)/x") }
     let file = try FileDescriptor(opening: path, flags: O_RDONLY)
     #expect(throws: SystemError(number: EBADF, call: "write")) { _ = try put([1], file) }
   }
@@ -54,7 +54,8 @@ struct FileDescriptorTests {
 
   @Test func `closing reports a descriptor that was already gone`() throws {
     #expect(throws: SystemError(number: EBADF, call: "close")) {
-      try FileDescriptor(owning: 1_000_000).closing()
+      var file = FileDescriptor(owning: 1_000_000)
+      try file.close()
     }
   }
 

@@ -67,7 +67,7 @@ struct URLParserTests {
     "http://[::1]80/", "http://[1.2.3.4]/", "http://[]/", "http://::1/", "http://u%0a@a/", "http://a/\u{7F}",
     "http://a/" + String(repeating: "b", count: 8184),
   ]) func `what is no URL says why`(text: String) {
-    let failure = #expect(throws: Failure.self) { try URLParser.parse(text) }
+    let failure = #expect(throws: NetworkError.self) { try URLParser.parse(text) }
     #expect(failure?.code == .invalidURL && failure?.reason?.isEmpty == false)
   }
 }

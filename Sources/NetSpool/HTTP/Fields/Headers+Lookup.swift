@@ -24,6 +24,18 @@ extension Headers {
     return values
   }
 
+  /// Whether `test` says yes to one line, asked in order up to that one; a line's range ends with its CR.
+  @inline(__always)
+  func containsLine(where test: (_ bytes: Span<UInt8>, _ line: Range<Int>) -> Bool) -> Bool {
+    let bytes = block.span
+    var position = 0
+    while let end = bytes.firstIndex(of: 0x0A, from: position) {
+      if test(bytes, position..<end) { return true }
+      position = end + 1
+    }
+    return false
+  }
+
   /// Where the next value of this name lies, at or after the line that begins at `position`.
   func nextValue(_ name: String, from position: inout Int) -> Range<Int>? {
     let name = name.utf8Span.span
@@ -37,5 +49,78 @@ extension Headers {
       }
     }
     return nil
+  }
+}
+
+/// Filtering by name, on the lines as they lie in the block.
+extension Headers {
+  /// Without the lines whose name `isDropped` recognises: the same block if there are none.
+  func dropping(where isDropped: (_ bytes: Span<UInt8>, _ name: Range<Int>) -> Bool) -> Headers {
+    let bytes = block.span
+    var kept = Headers()
+    var copied = 0  // what lies before is in `kept`, or dropped
+    var (start, lines) = (0, 0)
+    while let end = bytes.firstIndex(of: 0x0A, from: start) {
+      let colon = bytes.firstIndex(of: 0x3A, from: start) ?? end
+      // A line without colon is no field, see `Iterator`.
+      if colon + 2 < end, !isDropped(bytes, start..<colon) {
+        lines += 1
+      } else {
+        if copied == 0 { kept.reserveCapacity(bytes.count) }
+        kept.append(lines: bytes.extracting(copied..<start), count: 0)
+        copied = end + 1
+      }
+      start = end + 1
+    }
+    guard copied > 0 else { return self }
+    kept.append(lines: bytes.extracting(copied..<start), count: lines)
+    return kept
+  }
+
+  /// Where the names of all fields lie in the block.
+  var nameRanges: [Range<Int>] {
+    let bytes = block.span
+    var names: [Range<Int>] = []
+    names.reserveCapacity(count)
+    var start = 0
+    while let end = bytes.firstIndex(of: 0x0A, from: start) {
+      if let colon = bytes.firstIndex(of: 0x3A, from: start), colon + 2 < end { names.append(start..<colon) }
+      start = end + 1
+    }
+    return names
+  }
+}
+
+extension Headers {
+  /// The fields in a stored block of lines; nil if it does not end with a line's end.
+  ///
+  /// That its lines are what was stored is what the store's checksums are for; a line of another form would be
+  /// a field that nobody finds. There is room for an Age line, which serving adds.
+  init?(storedBlock bytes: RawSpan, _ range: Range<Int>) {
+    self.init()
+    guard !range.isEmpty else { return }
+    let block = bytes.extracting(range).octets
+    guard block[block.count - 1] == 0x0A else { return nil }
+    self.init(block: block, count: block.count(of: 0x0A), spare: 24)
+  }
+}
+
+extension Headers {
+  /// Appends the age, not less than 0, in one piece: every hit has one.
+  mutating func append(age seconds: Int64) {
+    var line = InlineArray<32, UInt8>(repeating: 0)
+    (line[31], line[30]) = (0x0A, 0x0D)
+    var start = 30
+    var rest = UInt64(seconds.magnitude)
+    repeat {
+      start -= 1
+      line[start] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
+      rest /= 10
+    } while rest > 0
+    for byte in " :egA".utf8 {
+      start -= 1
+      line[start] = byte
+    }
+    append(lines: line.span.extracting(start..<32), count: 1)
   }
 }

@@ -3,7 +3,7 @@ extension Multipart {
   struct Layout: Hashable, Sendable {
     enum Segment: Hashable, Sendable {
       case bytes([UInt8])
-      case file(path: String, promised: FileIdentity)
+      case file(path: String, promised: FileVersion)
     }
 
     var segments: [Segment] = []
@@ -27,7 +27,7 @@ extension Multipart {
       layout.append(.bytes(try head(of: part)))
       switch part.content {
       case .bytes(let bytes): layout.append(.bytes(bytes))
-      case .file(let path): layout.append(.file(path: path, promised: try FileIdentity.promised(by: path)))
+      case .file(let path): layout.append(.file(path: path, promised: try FileVersion.promised(by: path)))
       }
       layout.append(.bytes([0x0D, 0x0A]))
     }

@@ -31,20 +31,36 @@ struct URLPieces: Sendable, Hashable {
 }
 
 extension URLPieces.Origin {
-  /// `localhost` (RFC 6761 section 6.3), 127.0.0.0/8 or ::1.
-  var hostIsLoopback: Bool {
-    host == "localhost" || host == "[::1]" || (hostIsAddress && host.hasPrefix("127."))
-  }
-
   /// An IPv4 or IPv6 address: there is no name to resolve.
   var hostIsAddress: Bool {
     host.hasPrefix("[") || host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
   }
 
-  /// On this machine, whatever the network does (RFC 5735 section 3, RFC 4291 section 2.5.3, RFC 6761 section 6.3).
+  /// The host is this machine, whatever the network does: `localhost` and the names below it (RFC 6761 section 6.3),
+  /// 127.0.0.0/8 and ::1 (RFC 6890 section 2.2), and 127.0.0.0/8 mapped into IPv6 (RFC 4291 section 2.5.5.2).
+  ///
+  /// libcurl answers these names itself. `localhost.` with a dot at its end is the same name by the RFC, but
+  /// libcurl 7.88 asks the system's resolver for it, which may ask the network: so it does not count.
   var isLoopback: Bool {
-    host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
-      || (hostIsAddress && host.hasPrefix("127."))
+    if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
+    return isLoopback4 || isMappedLoopback
+  }
+
+  /// 127 and three more numbers. `127.0.0.1.` is a name, for which a server may be asked.
+  private var isLoopback4: Bool {
+    host.hasPrefix("127.") && hostIsAddress && host.utf8.split(separator: UInt8(ascii: ".")).count == 4
+      && host.utf8.last != UInt8(ascii: ".")
+  }
+
+  /// `[::ffff:127.0.0.1]`, or the same in groups: `[::ffff:7f00:1]`. libcurl leaves it as the user wrote it.
+  private var isMappedLoopback: Bool {
+    guard host.hasPrefix("[::ffff:") else { return false }
+    let inner = host.utf8.dropFirst(8).dropLast().split(separator: UInt8(ascii: ":"))
+    switch inner.count {
+    case 1: return inner[0].starts(with: "127.".utf8)
+    case 2: return inner[0].count == 4 && inner[0].starts(with: "7f".utf8)
+    default: return false
+    }
   }
 
   var text: String {

@@ -29,7 +29,7 @@ enum PercentCoding {
   static func appendPath(_ text: some StringProtocol, to output: inout [UInt8]) {
     let bytes = Array(text.utf8)
     for (index, byte) in bytes.enumerated() {
-      if isPathByte(byte) || isEscape(bytes, at: index) {
+      if isPathByte(byte) || escape(bytes, at: index) != nil {
         output.append(byte)
       } else {
         appendEscape(byte, to: &output)
@@ -37,15 +37,15 @@ enum PercentCoding {
     }
   }
 
-  /// Undoes escapes; with `plusIsSpace` also `+`. A `%` that starts no escape stays.
-  static func decode(_ text: some Sequence<UInt8>, plusIsSpace: Bool) -> [UInt8] {
+  /// Undoes escapes once; with `plusIsSpace` also `+`. A `%` that starts no escape stays.
+  static func decode(_ text: some Sequence<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
     let bytes = Array(text)
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count)
     var index = 0
     while index < bytes.count {
-      if isEscape(bytes, at: index) {
-        output.append(hexValue(bytes[index + 1])! << 4 | hexValue(bytes[index + 2])!)
+      if let byte = escape(bytes, at: index) {
+        output.append(byte)
         index += 3
       } else {
         output.append(plusIsSpace && bytes[index] == UInt8(ascii: "+") ? 0x20 : bytes[index])
@@ -58,13 +58,14 @@ enum PercentCoding {
   /// `%` and two upper-case hexadecimal digits.
   static func appendEscape(_ byte: UInt8, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "%"))
-    output.append(hexDigit(byte >> 4))
-    output.append(hexDigit(byte & 0x0F))
+    output.append(Hexadecimal.digit(byte >> 4))
+    output.append(Hexadecimal.digit(byte & 0x0F))
   }
 
-  private static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
-    bytes[index] == UInt8(ascii: "%") && index + 2 < bytes.count
-      && hexValue(bytes[index + 1]) != nil && hexValue(bytes[index + 2]) != nil
+  /// The byte that the escape at `index` stands for; nil if none begins there.
+  private static func escape(_ bytes: [UInt8], at index: Int) -> UInt8? {
+    guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return nil }
+    return Hexadecimal.byte(bytes[index + 1], bytes[index + 2])
   }
 
   private static func isFormPunctuation(_ byte: UInt8) -> Bool {
@@ -80,17 +81,6 @@ enum PercentCoding {
       UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="):
       true
     default: byte.isUnreserved
-    }
-  }
-
-  private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
-
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - 0x30
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - 0x37
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - 0x57
-    default: nil
     }
   }
 }

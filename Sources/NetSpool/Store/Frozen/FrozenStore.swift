@@ -38,7 +38,7 @@ final class FrozenStore: Sendable {
 // MARK: Opening and closing
 
 extension FrozenStore {
-  private static let owned = Mutex<Set<EnvironmentIdentity>>([])
+  private static let owned = Mutex<Set<FileIdentity>>([])
 
   /// Opens a directory. What was in flight when the last process went away is as it was: see `scan`.
   ///
@@ -122,4 +122,78 @@ extension FrozenStore {
     if core.submit(FrozenStoreCore.Work(change: change, callback: callback)) { return }
     callback?(.failure(NetworkError(.engineClosed)))
   }
+}
+
+/// Numbers of a frozen store.
+struct FrozenStoreSettings: Sendable, Equatable {
+  /// A directory of its own; made with permissions 0700 when it is missing.
+  var directory: String
+  /// Bytes of the file in use at most; from 85 % of them on nothing more is accepted. 1 GiB.
+  var bytesMax = 1 << 30
+  /// Requests that wait at most. 100,000.
+  var recordsMax = 100_000
+  /// Outcomes and dead letters go after so long. 7 days.
+  var keptMax: Microseconds = 7 * 24 * 3_600_000_000
+  /// The oldest outcomes go when there are more, and so do dead letters. 10,000 of each.
+  var keptRowsMax = 10_000
+  /// How often is looked for what may go. 1 h.
+  var sweepPeriod: Microseconds = 3_600_000_000
+  /// What a full disk kept from being written is tried again after so long. 1 s.
+  var retryPeriod: Microseconds = 1_000_000
+
+  init(directory: String) { self.directory = directory }
+
+  var environment: EnvironmentSettings {
+    var settings = EnvironmentSettings(
+      directory: directory, layout: FrozenTables.layout, isDisposable: false, isExclusive: true,
+      mapBytes: max(bytesMax, 1 << 20))
+    settings.mapBytesMin = settings.mapBytes
+    settings.databasesMax = 9
+    settings.readersMax = 126
+    return settings
+  }
+}
+
+/// What a frozen store holds and has done.
+struct FrozenStatistics: Sendable, Equatable {
+  /// Requests that wait or are in flight, at the last commit.
+  var records = 0
+  /// Bytes of the file in use, at the last commit.
+  var bytes = 0
+  /// Outcomes and dead letters that went because nobody came for them, ever.
+  var dropped = 0
+  /// Commits since it was opened, and the changes in them.
+  var commits = 0
+  var changes = 0
+  /// Changes that a full disk keeps waiting.
+  var held = 0
+  /// Times that the map had to grow.
+  var growths = 0
+}
+
+/// What is to be done about a transaction that failed. Nothing of it was written.
+enum FrozenTrouble: Sendable, Equatable {
+  /// The file's limit is reached: a larger map, or nothing more is accepted.
+  case mapFull
+  /// The disk is full: later, when somebody made room.
+  case diskFull
+  /// The disk does not do what it is told, or a page is not what it must be. Never again: after a failed
+  /// fsync(2) the kernel believes the pages are written, and the next one would succeed without them.
+  case broken
+
+  /// Beyond this a disk that says it cannot write is not full but ill. LMDB says EIO for both.
+  private static let roomMin = 16 << 20
+
+  /// `freeBytes`: what the file system has left; nil when it does not say.
+  init(_ error: StoreError, freeBytes: Int?) {
+    switch error.number {
+    case Self.mapFullNumber: self = .mapFull
+    case ENOSPC, EDQUOT, EFBIG: self = .diskFull
+    case EIO where (freeBytes ?? .max) < Self.roomMin: self = .diskFull
+    default: self = .broken
+    }
+  }
+
+  /// MDB_MAP_FULL.
+  static let mapFullNumber: Int32 = -30_792
 }

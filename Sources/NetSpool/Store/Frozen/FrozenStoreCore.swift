@@ -19,7 +19,7 @@ final class FrozenStoreCore: Sendable {
 
   /// Always under one lock.
   struct Shared: ~Copyable {
-    var waiting = Line<Work>()
+    var waiting = FIFO<Work>()
     /// The store thread waits for a signal.
     var isAsleep = false
     var isClosing = false

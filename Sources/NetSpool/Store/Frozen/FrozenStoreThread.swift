@@ -49,7 +49,7 @@ struct FrozenStoreThread: ~Copyable {
     }
   }
 
-  private static func takeBatch(_ waiting: inout Line<FrozenStoreCore.Work>) -> [FrozenStoreCore.Work] {
+  private static func takeBatch(_ waiting: inout FIFO<FrozenStoreCore.Work>) -> [FrozenStoreCore.Work] {
     var batch: [FrozenStoreCore.Work] = []
     var bytes = 0
     while batch.count < batchMax, bytes < batchBytesMax, let work = waiting.popFirst() {

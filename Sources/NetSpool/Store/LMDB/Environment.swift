@@ -13,7 +13,7 @@ internal import Synchronization
   private struct Handle: @unchecked Sendable { let pointer: OpaquePointer }
 
   private let handle: Handle
-  let identity: EnvironmentIdentity
+  let identity: FileIdentity
   let settings: EnvironmentSettings
   let place: EnvironmentPlace
   /// What the directory held before, when it had to be moved aside.
@@ -28,7 +28,7 @@ internal import Synchronization
 
   init(
     handle: OpaquePointer, settings: EnvironmentSettings, place: EnvironmentPlace,
-    identity: EnvironmentIdentity, opening: EnvironmentOpening
+    identity: FileIdentity, opening: EnvironmentOpening
   ) throws(StoreError) {
     self.handle = unsafe Handle(pointer: handle)
     self.settings = settings

@@ -26,17 +26,17 @@ struct EnvironmentInspection {
 
   /// Throws for what is not ours to touch.
   func run() throws(NetworkError) -> Verdict {
-    guard let status = place.dataStatus(), status.bytes > 0 || !status.isRegular else {
+    guard let found = place.dataStatus(), found.bytes > 0 || !found.isRegular else {
       return Verdict(finding: .nothing, layout: settings.layout)
     }
-    if status.isSymlink { throw EnvironmentPlace.refusal("symlink") }
-    guard status.isRegular else { throw EnvironmentPlace.refusal("notAFile") }
+    if found.kind == .symlink { throw EnvironmentPlace.refusal("symlink") }
+    guard found.isRegular else { throw EnvironmentPlace.refusal("notAFile") }
     let data = try place.openData()
-    let identity = try? FileIdentity(of: data)
+    let status = try? FileStatus(of: data)
     let check = TreeCheck(data)
     guard let stamp = place.readStamp() else { return try inspectUnstamped(check) }
     if stamp.layout > settings.layout { throw EnvironmentPlace.refusal("newerSchema") }
-    return try inspect(check, identity, stamp)
+    return try inspect(check, status, stamp)
   }
 
   /// Somebody else's file, or the stamp is gone: what was left undone cannot be told.
@@ -49,7 +49,7 @@ struct EnvironmentInspection {
   }
 
   private func inspect(
-    _ check: borrowing TreeCheck, _ identity: FileIdentity?, _ stamp: EnvironmentStamp
+    _ check: borrowing TreeCheck, _ status: FileStatus?, _ stamp: EnvironmentStamp
   ) throws(NetworkError) -> Verdict {
     let broken = stamp.state == .opening ? stamp.brokenOpenings : 0
     var verdict = Verdict(finding: .whole, layout: stamp.layout, brokenOpenings: broken + 1)
@@ -58,7 +58,7 @@ struct EnvironmentInspection {
       return verdict
     }
     try refuseOtherVersions(check)
-    if let why = distrust(stamp, broken: broken) ?? damage(check, identity, stamp) {
+    if let why = distrust(stamp, broken: broken) ?? damage(check, status, stamp) {
       verdict.finding = .damaged(why)
     }
     return verdict
@@ -82,10 +82,10 @@ struct EnvironmentInspection {
 
   /// A file that nobody touched since it was left in order needs no walk through its pages.
   private func damage(
-    _ check: borrowing TreeCheck, _ identity: FileIdentity?, _ stamp: EnvironmentStamp
+    _ check: borrowing TreeCheck, _ status: FileStatus?, _ stamp: EnvironmentStamp
   ) -> String? {
     let isUntouched =
-      stamp.state == .orderly && identity?.size == stamp.dataBytes && identity?.modified == stamp.dataModified
+      stamp.state == .orderly && status?.bytes == stamp.dataBytes && status?.modified == stamp.dataModified
     return isUntouched ? check.damageOfMetaPages() : check.damage()
   }
 

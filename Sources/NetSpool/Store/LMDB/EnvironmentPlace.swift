@@ -38,9 +38,9 @@ extension EnvironmentPlace {
     try makeDirectories(path)
     do {
       let directory = try FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
-      let status = try FileStatus(of: directory.rawValue)
+      let status = try FileStatus(of: directory)
       guard status.owner == geteuid() else { throw refusal("owner") }
-      guard status.mode & 0o022 == 0 else { throw refusal("permissions") }
+      guard status.permissions & 0o022 == 0 else { throw refusal("permissions") }
       try refuseRemoteFileSystem(directory.rawValue)
       return directory
     } catch let error as SystemError {
@@ -102,10 +102,10 @@ extension EnvironmentPlace {
     do {
       let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (creating ? O_CREAT : 0)
       let file = try FileDescriptor(opening: name, in: directory, flags: flags)
-      let status = try FileStatus(of: file.rawValue)
+      let status = try FileStatus(of: file)
       guard status.isRegular else { throw refusal("notAFile") }
       guard status.owner == geteuid() else { throw refusal("owner") }
-      if status.mode & 0o777 != 0o600 { _ = fchmod(file.rawValue, 0o600) }
+      if status.permissions != 0o600 { _ = fchmod(file.rawValue, 0o600) }
       return file
     } catch let error as SystemError {
       throw failure(error)
@@ -121,22 +121,22 @@ extension EnvironmentPlace {
   }
 
   /// What stands at the data file's name, a symlink not followed.
-  func dataStatus() -> FileStatus? { FileStatus(named: Self.dataName, in: directory.rawValue) }
+  func dataStatus() -> FileStatus? { FileStatus(named: Self.dataName, in: directory) }
 
   /// LMDB leaves its descriptors open to programs this process starts; there are two of the data file.
   func adopt(data descriptor: Int32) {
     dataDescriptor.store(descriptor, ordering: .releasing)
-    guard let status = try? FileStatus(of: descriptor) else { return }
+    guard let status = try? FileStatus(ofDescriptor: descriptor) else { return }
     _ = fchmod(descriptor, 0o600)
     for other in SystemText.openDescriptors()
-    where (try? FileStatus(of: other))?.identity == status.identity {
+    where (try? FileStatus(ofDescriptor: other))?.identity == status.identity {
       _ = fcntl(other, F_SETFD, FD_CLOEXEC)
     }
   }
 
   /// The length of the open data file.
   var dataBytes: Int? {
-    (try? FileStatus(of: dataDescriptor.load(ordering: .acquiring))).map { Int($0.bytes) }
+    (try? FileStatus(ofDescriptor: dataDescriptor.load(ordering: .acquiring))).map { Int($0.bytes) }
   }
 
   func removeData() {
@@ -159,7 +159,7 @@ extension EnvironmentPlace {
 
   private func freeBadName() -> String {
     var moment = WallClock.microseconds
-    while FileStatus(named: Self.badPrefix + String(moment), in: directory.rawValue) != nil { moment += 1 }
+    while FileStatus(named: Self.badPrefix + String(moment), in: directory) != nil { moment += 1 }
     return Self.badPrefix + String(moment)
   }
 
@@ -174,7 +174,7 @@ extension EnvironmentPlace {
       let slash = above.lastIndex(of: "/")
       above = slash.map { $0 == above.startIndex ? "/" : above[..<$0] } ?? "."
       guard let parent = try? FileDescriptor(opening: String(above), flags: O_RDONLY | O_DIRECTORY),
-        let status = try? FileStatus(of: parent.rawValue), status.owner == geteuid()
+        let status = try? FileStatus(of: parent), status.owner == geteuid()
       else { return }
       _ = fsync(parent.rawValue)
     }
@@ -257,14 +257,14 @@ extension EnvironmentPlace {
     unsafe clock_gettime(CLOCK_REALTIME, &times[1])
     times[1].tv_nsec = Int.random(in: 0..<1_000_000_000)
     times[0] = times[1]
-    guard unsafe futimens(data.rawValue, times) == 0, let identity = try? FileIdentity(of: data) else {
+    guard unsafe futimens(data.rawValue, times) == 0, let status = try? FileStatus(of: data) else {
       return
     }
     stamp.state = .orderly
     stamp.brokenOpenings = 0
     stamp.boot = .current
-    stamp.dataBytes = identity.size
-    stamp.dataModified = identity.modified
+    stamp.dataBytes = status.bytes
+    stamp.dataModified = status.modified
     try? write(stamp, onDisk: true)
   }
 }

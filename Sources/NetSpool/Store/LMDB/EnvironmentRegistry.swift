@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// All open environments of the process, by file.
@@ -8,7 +9,7 @@ final class EnvironmentRegistry: Sendable {
   static let shared = EnvironmentRegistry()
 
   private struct Key: Hashable {
-    let identity: EnvironmentIdentity
+    let identity: FileIdentity
     /// An environment of the parent process is none of ours.
     let generation: Int
   }
@@ -54,4 +55,55 @@ extension Environment {
   fileprivate func checkJoining(_ settings: EnvironmentSettings) throws(NetworkError) {
     if settings.layout != self.settings.layout { throw NetworkError(.storeInUse, reason: "layout") }
   }
+}
+
+/// How an environment is opened. Nothing here knows what is kept in it.
+struct EnvironmentSettings: Sendable, Equatable {
+  /// A directory of its own. Made when missing, with permissions 0700.
+  var directory: String
+  /// What the records look like. A directory with a newer layout is refused and left as it is, one with an
+  /// older layout begins afresh when it is disposable.
+  var layout: UInt32
+  /// True: written without waiting for the disk, and thrown away when the machine went down in between.
+  /// False: every commit is on the disk when it returns.
+  var isDisposable: Bool
+  /// No other process beside this one.
+  var isExclusive: Bool
+  /// Address space for the file: an upper limit of its size that costs nothing until it is used. Halved
+  /// until the system grants it, but not below `mapBytesMin`.
+  var mapBytes: Int
+  var mapBytesMin: Int = 64 << 20
+  var databasesMax: UInt32 = 8
+  /// Read transactions at once, all processes together.
+  var readersMax: UInt32 = 1_022
+  /// How long another process that is just opening or closing is waited for.
+  var patience: Microseconds = 5_000_000
+
+  init(
+    directory: String, layout: UInt32, isDisposable: Bool, isExclusive: Bool = false, mapBytes: Int = 16 << 30
+  ) {
+    self.directory = directory
+    self.layout = layout
+    self.isDisposable = isDisposable
+    self.isExclusive = isExclusive
+    self.mapBytes = mapBytes
+  }
+}
+
+/// Notices that this process is the child of one that opened a store.
+///
+/// In a child of fork(2) the locks, the reader table and the map still belong to the parent: whatever we did
+/// there we would do to it. So everything opened before the fork is dead in the child.
+enum ForkGuard {
+  private static let forks = Atomic<Int>(0)
+  private static let isArmed: Bool = pthread_atfork(nil, nil, { ForkGuard.noticeFork() }) == 0
+
+  /// How many forks lie between this process and the first one; kept beside what was opened. From the
+  /// first call on they are counted.
+  static var generation: Int {
+    _ = isArmed
+    return forks.load(ordering: .relaxed)
+  }
+
+  private static func noticeFork() { forks.add(1, ordering: .relaxed) }
 }

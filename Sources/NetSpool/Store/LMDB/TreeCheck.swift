@@ -153,7 +153,7 @@ final class PageFile {
     let newest = first.commit >= second.commit ? first : second
     let older = first.commit >= second.commit ? second : first
     guard newest.commit - older.commit <= 1, newest.lastPage >= 1 else { throw TreeDamage("meta page") }
-    guard newest.lastPage < 1 << 47, let bytes = (try? FileIdentity(of: data))?.size,
+    guard newest.lastPage < 1 << 47, let bytes = (try? FileStatus(of: data))?.bytes,
       bytes >= Int64(newest.lastPage + 1) * Int64(newest.pageBytes)
     else { throw TreeDamage("file too short") }
     return newest

@@ -1,5 +1,6 @@
 internal import CNetSpoolCurl
 internal import CNetSpoolShims
+internal import Glibc
 
 /// What a handle is given once, for its whole life.
 struct HandleSettings: Sendable {
@@ -117,5 +118,52 @@ struct TLSSettings: Sendable, Hashable {
     if requiresAlternativeName { unsafe cnetspool_easy_set_long(easy, CURLOPT_CERTINFO, 1) }
     if let authorities { unsafe cnetspool_easy_set_string(easy, CURLOPT_CAINFO, authorities) }
     if let pin = pinnedPublicKey { unsafe cnetspool_easy_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }
+  }
+}
+
+extension ClientCertificate {
+  /// Files are read by the TLS library when it connects; one that it cannot use ends with
+  /// CURLE_SSL_CERTPROBLEM.
+  func apply(to easy: UnsafeMutableRawPointer) {
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_SSLCERT, path)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_SSLCERTTYPE, isPKCS12 ? "P12" : "PEM")
+    if let key { unsafe cnetspool_easy_set_string(easy, CURLOPT_SSLKEY, key) }
+    // An empty one, too: without it OpenSSL would ask on the terminal.
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_KEYPASSWD, password?.revealed ?? "")
+  }
+
+  /// By its first byte: DER begins with a SEQUENCE, PEM with a dash or a comment.
+  private var isPKCS12: Bool {
+    var byte: UInt8 = 0
+    let file = try? FileDescriptor(opening: path, flags: O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard let file else { return false }
+    return unsafe withUnsafeMutableBytes(of: &byte) { unsafe (try? file.read(into: $0)) == 1 } && byte == 0x30
+  }
+}
+
+extension ProxySettings {
+  func apply(to easy: UnsafeMutableRawPointer, _ tls: TLSSettings) {
+    // Our fields are for the origin; what goes to the proxy with CONNECT is libcurl's alone.
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY_SSL_CIPHER_LIST, TLSSettings.ciphers)
+    if let authorities = tls.authorities {
+      unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY_CAINFO, authorities)
+    }
+    guard let account else { return }
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_PROXYAUTH, account.scheme.curl)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXYUSERNAME, account.user)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXYPASSWORD, account.password.revealed)
+  }
+}
+
+extension NetworkEngine.Proxy.Authentication {
+  /// One, never CURLAUTH_ANY.
+  fileprivate var curl: Int {
+    switch self {
+    case .basic: Int(cnetspool_auth_basic)
+    case .digest: Int(cnetspool_auth_digest)
+    case .ntlm: Int(cnetspool_auth_ntlm)
+    }
   }
 }

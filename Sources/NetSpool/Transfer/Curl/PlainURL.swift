@@ -86,7 +86,7 @@ enum PlainURL {
     let isHexadecimal = label.count > 1 && label[0] == 0x30 && label[1] | 0x20 == UInt8(ascii: "x")
     for index in (isHexadecimal ? 2 : 0)..<label.count {
       let byte = label[index]
-      guard byte.isASCIIDigit || (isHexadecimal && (byte | 0x20) &- 0x61 < 6) else { return false }
+      guard byte.isASCIIDigit || (isHexadecimal && Hexadecimal.value(byte) != nil) else { return false }
     }
     return true
   }

@@ -23,11 +23,11 @@ struct URLAuthority {
   private static func account(_ text: ArraySlice<UInt8>) throws(NetworkError) -> (String?, String?) {
     let user = text.prefix { $0 != UInt8(ascii: ":") }
     let password = user.endIndex < text.endIndex ? text[(user.endIndex + 1)...] : nil
-    for part in [user, password ?? []] where PercentDecoding.decode(part).contains(where: \.isControl) {
+    for part in [user, password ?? []] where PercentCoding.decode(part).contains(where: \.isControl) {
       throw URLParser.refused("a control byte in the user name or password")
     }
     func plain(_ part: ArraySlice<UInt8>) -> String {
-      String(decoding: PercentDecoding.decode(part), as: UTF8.self)
+      String(decoding: PercentCoding.decode(part), as: UTF8.self)
     }
     return (plain(user), password.map(plain))
   }
@@ -63,7 +63,7 @@ struct URLAuthority {
   private static func host(_ text: ArraySlice<UInt8>) throws(NetworkError) -> String {
     if text.first == UInt8(ascii: "[") { return try address6(text.dropFirst().dropLast()) }
     if let address = address4(text) { return address }
-    let bytes = PercentDecoding.decode(text).map(\.asciiLowercased)
+    let bytes = PercentCoding.decode(text).map(\.asciiLowercased)
     // An escape that is left would be undone when the URL is parsed once more, by whoever sends it; the rest of what is
     // refused means something else to some parser.
     guard !bytes.isEmpty, bytes.allSatisfy(\.isUnreserved) else {

@@ -9,9 +9,6 @@ struct Framing: Sendable, Hashable {
   /// There is a content coding other than `identity`.
   private(set) var hasContentEncoding = false
   private(set) var hasLocation = false
-  /// The connection ends with this answer, or must be ended because its framing is doubtful.
-  private(set) var closesConnection = false
-  private var keepsAlive = false
 
   init() {}
 
@@ -23,7 +20,7 @@ struct Framing: Sendable, Hashable {
     // Most fields are told apart by length and first letter alone.
     switch (name.count, line[name.lowerBound] | 0x20) {
     case (14, UInt8(ascii: "c")), (17, UInt8(ascii: "t")), (16, UInt8(ascii: "c")),
-      (8, UInt8(ascii: "l")), (10, UInt8(ascii: "c")):
+      (8, UInt8(ascii: "l")):
       try noteCandidate(line, name: name, value: value)
     default: false
     }
@@ -44,8 +41,6 @@ struct Framing: Sendable, Hashable {
       hasContentEncoding = hasContentEncoding || !(value.isEmpty || line.equals("identity", in: value))
     } else if line.equals("location", in: name) {
       hasLocation = true
-    } else if line.equals("connection", in: name) {
-      noteConnection(line, value)
     }
     return false
   }
@@ -84,25 +79,11 @@ struct Framing: Sendable, Hashable {
     }
   }
 
-  private mutating func noteConnection(_ line: Span<UInt8>, _ value: Range<Int>) {
-    var list = ListElements(value)
-    while let element = list.next(line) {
-      if line.equals("close", in: element) { closesConnection = true }
-      if line.equals("keep-alive", in: element) { keepsAlive = true }
-    }
-  }
-
   /// Draws the conclusions at the end of the head.
-  mutating func complete(version: ResponseHead.Version, accepting lenient: Bool) throws(NetworkError) {
-    if version == .http10 {
-      // HTTP/1.0 knows no transfer codings: one that comes is processed, on a connection that is
-      // then ended (RFC 9112 section 6.1).
-      if !keepsAlive || hasTransferEncoding { closesConnection = true }
-    }
+  mutating func complete(accepting lenient: Bool) throws(NetworkError) {
     guard hasTransferEncoding, contentLength != nil else { return }
     guard lenient else { throw Self.ambiguous("lengthWithTransferEncoding") }
     contentLength = nil
-    closesConnection = true
   }
 
   static func ambiguous(_ reason: String) -> NetworkError {
@@ -130,5 +111,38 @@ private struct ListElements {
       position = stop + 1
     }
     return line.trimmed(position..<stop)
+  }
+}
+
+/// How the end of a body is known.
+enum BodyFraming: Sendable, Hashable {
+  /// There is no body, whatever the fields say.
+  case none
+  /// This many bytes.
+  case length(Int64)
+  /// Ended by the last chunk.
+  case chunked
+  /// Ended by the stream's own end mark (HTTP/2 and later).
+  case stream
+  /// Ended by the connection: a cut-off body looks like a whole one, so it is never cached nor resumed.
+  case untilClose
+}
+
+extension Framing {
+  /// Only the stream's end tells that of the body.
+  func endsWithStream(_ head: ResponseHead?) -> Bool {
+    guard let version = head?.version else { return false }
+    return contentLength == nil && (version == .http2 || version == .http3)
+  }
+
+  /// The rules of RFC 9112 section 6.3, in their order.
+  func body(status: Int, version: ResponseHead.Version, method: Method) -> BodyFraming {
+    if method == .head || status < 200 || status == 204 || status == 304 { return .none }
+    if isChunked { return .chunked }
+    if version == .http2 || version == .http3 {
+      return contentLength.map(BodyFraming.length) ?? .stream
+    }
+    if hasTransferEncoding { return .untilClose }
+    return contentLength.map(BodyFraming.length) ?? .untilClose
   }
 }

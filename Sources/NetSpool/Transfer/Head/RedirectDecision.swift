@@ -92,3 +92,108 @@ enum RedirectDecision {
     NetworkError(code, reason: reason, underlying: .http(status), sendState: .answered)
   }
 }
+
+/// What one operation has asked for so far. Two equal questions in one chain are a cycle.
+///
+/// The method counts: a POST answered by 303 to its own URL is a common way to end a form, and asking
+/// that URL once by GET is not a cycle.
+struct RedirectHistory: Sendable {
+  private var visits: [Visit]
+
+  private struct Visit: Sendable, Equatable {
+    let method: Method
+    let url: URLPieces
+  }
+
+  /// Begins with the request as the user made it.
+  init(method: Method, url: URLPieces) { visits = [Visit(method: method, url: url)] }
+
+  /// Redirects followed so far.
+  var hops: Int { visits.count - 1 }
+
+  /// A list, not a set: it holds at most a dozen elements.
+  func holds(method: Method, url: URLPieces) -> Bool {
+    visits.contains(Visit(method: method, url: url))
+  }
+
+  mutating func append(method: Method, url: URLPieces) {
+    visits.append(Visit(method: method, url: url))
+  }
+}
+
+/// The next request of a redirected operation.
+struct RedirectHop: Sendable, Hashable {
+  let method: Method
+  let url: URLPieces
+  /// The body is sent again.
+  let keepsBody: Bool
+  /// The target shares scheme, host and port with the request that was redirected.
+  let isSameOrigin: Bool
+  /// The method became GET, so nothing that described a body is left.
+  let dropsContentFields: Bool
+
+  /// Whether a request field goes along. Across origins only an allow-list does, because no list of
+  /// secrets is ever complete: `X-Api-Key` is as secret as `Authorization`.
+  func keeps(_ name: some Collection<UInt8>) -> Bool {
+    let name = name.map(\.asciiLowercased)
+    let isContent = name.starts(with: "content-".utf8)
+    if isSameOrigin { return !(isContent && dropsContentFields) }
+    if isContent { return keepsBody }
+    return name.elementsEqual("accept".utf8) || name.starts(with: "accept-".utf8)
+      || name.elementsEqual("user-agent".utf8)
+  }
+
+  /// The fields that go along, in their order.
+  func keptFields(of fields: Headers) -> Headers {
+    var kept = Headers()
+    for field in fields where keeps(field.nameBytes) {
+      kept.append(name: field.nameBytes, value: field.valueBytes)
+    }
+    return kept
+  }
+}
+
+/// Checks on the Location field before any URL parser sees it.
+enum LocationText {
+  /// The text to resolve. Throws `badLocation` (empty, tooLong, control, encoding) and, since libcurl's
+  /// parser cannot name the scheme of `javascript:x` and `data:,x`, already `redirectRefused(scheme)`.
+  static func checked(_ value: ArraySlice<UInt8>, status: Int) throws(NetworkError) -> String {
+    guard !value.isEmpty else { throw RedirectDecision.bad("empty", status) }
+    guard value.count <= RedirectDecision.locationBytesMax else {
+      throw RedirectDecision.bad("tooLong", status)
+    }
+    guard !value.contains(where: \.isControl), !holdsEncodedLineEnd(value) else {
+      throw RedirectDecision.bad("control", status)
+    }
+    guard let text = String(validating: value, as: UTF8.self) else {
+      throw RedirectDecision.bad("encoding", status)
+    }
+    if let scheme = scheme(of: value), scheme != "http", scheme != "https" {
+      throw RedirectDecision.failure(.redirectRefused, "scheme", status)
+    }
+    return text
+  }
+
+  /// The scheme in lower case, if the reference names one (RFC 3986 section 4.1).
+  static func scheme(of value: ArraySlice<UInt8>) -> String? {
+    guard let colon = value.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+    let scheme = value[..<colon]
+    guard let first = scheme.first, first.isASCIILetter, scheme.allSatisfy(isSchemeByte) else { return nil }
+    return String(decoding: scheme.map(\.asciiLowercased), as: UTF8.self)
+  }
+
+  private static func isSchemeByte(_ byte: UInt8) -> Bool {
+    byte.isASCIILetter || byte.isASCIIDigit || byte == 0x2B || byte == 0x2D || byte == 0x2E
+  }
+
+  /// `%00`, `%0a` or `%0d` before the query: an attempt to split lines in whoever decodes it. In a query
+  /// they are ordinary, forms encode line ends so.
+  private static func holdsEncodedLineEnd(_ value: ArraySlice<UInt8>) -> Bool {
+    let path = value.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    for index in path.indices.dropLast(2) where path[index] == 0x25 && path[index + 1] == 0x30 {
+      let low = path[index + 2].asciiLowercased
+      if low == 0x30 || low == UInt8(ascii: "a") || low == UInt8(ascii: "d") { return true }
+    }
+    return false
+  }
+}

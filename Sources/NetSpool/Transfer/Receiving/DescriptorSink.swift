@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Pipes and sockets push back: `write` takes what fits now, and `ready` follows when there is room. A file is
 /// written at once on the loop thread, into the page cache; for long bodies to disk use `FileSink`.
-/// Nothing is changed for others who share the descriptor (see `SystemFile.privateWriter`). Threads that call
+/// Nothing is changed for others who share the descriptor (see `FileDescriptor.privateWriter`). Threads that call
 /// this must have SIGPIPE blocked or ignored: only sockets can be asked not to raise it.
 final class DescriptorSink: Sink {
   enum Ownership: Sendable {
@@ -22,8 +22,8 @@ final class DescriptorSink: Sink {
 
   private let descriptor: CInt
   private let waitUntilWritable: WaitUntilWritable
-  private var given: SystemFile
-  private var own = SystemFile(owning: -1)
+  private var given: FileDescriptor
+  private var own = FileDescriptor(owning: -1)
   private var isSocket = false
   private var cancelWait: (() -> Void)?
   private var ready: (() -> Void)?
@@ -36,7 +36,7 @@ final class DescriptorSink: Sink {
   ) {
     self.descriptor = descriptor
     self.waitUntilWritable = waitUntilWritable
-    given = SystemFile(owning: ownership == .owned ? descriptor : -1)
+    given = FileDescriptor(owning: ownership == .owned ? descriptor : -1)
     digest = digests ? SHA256() : nil
   }
 
@@ -46,20 +46,20 @@ final class DescriptorSink: Sink {
     _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
   ) throws(SinkFailure) {
     self.ready = ready
-    do throws(SystemFile.CallFailure) {
-      let kind = try SystemFile.status(ofDescriptor: descriptor).kind
-      own = try SystemFile.privateWriter(for: descriptor, kind: kind)
+    do throws(SystemError) {
+      let kind = try FileStatus(ofDescriptor: descriptor).kind
+      own = try FileDescriptor.privateWriter(for: descriptor, kind: kind)
       isSocket = kind == .socket
     } catch {
       throw problem(error)
     }
     // A second end kept open would keep the reader from seeing the last one close.
-    given = SystemFile(owning: -1)
+    given = FileDescriptor(owning: -1)
   }
 
   func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
     var taken = 0
-    do throws(SystemFile.CallFailure) {
+    do throws(SystemError) {
       while taken < bytes.byteCount { taken += try writeOnce(bytes.extracting(taken...)) }
     } catch {
       guard error.number == EAGAIN else { throw problem(error) }
@@ -68,7 +68,7 @@ final class DescriptorSink: Sink {
     return taken
   }
 
-  private func writeOnce(_ bytes: RawSpan) throws(SystemFile.CallFailure) -> Int {
+  private func writeOnce(_ bytes: RawSpan) throws(SystemError) -> Int {
     let count = isSocket ? try own.send(bytes) : try own.write(bytes)
     digest?.update(bytes.extracting(..<count))
     report.bytes += Int64(count)
@@ -77,7 +77,7 @@ final class DescriptorSink: Sink {
 
   private func waitForRoom() {
     guard cancelWait == nil else { return }
-    cancelWait = waitUntilWritable(own.descriptor) { [weak self] in
+    cancelWait = waitUntilWritable(own.rawValue) { [weak self] in
       self?.cancelWait = nil
       self?.ready?()
     }
@@ -88,7 +88,7 @@ final class DescriptorSink: Sink {
     cancelWait = nil
     ready = nil
     do {
-      if own.descriptor >= 0 { try own.close() }
+      if own.rawValue >= 0 { try own.close() }
     } catch {
       throw problem(error)
     }
@@ -96,7 +96,7 @@ final class DescriptorSink: Sink {
     return .done
   }
 
-  private func problem(_ failure: SystemFile.CallFailure) -> SinkFailure {
+  private func problem(_ failure: SystemError) -> SinkFailure {
     SinkFailure("could not write to", "descriptor \(descriptor)", failure)
   }
 }

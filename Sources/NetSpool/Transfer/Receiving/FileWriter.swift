@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 
 /// Writes one file: beside its final place, and there only once it is whole. Blocks; for worker threads.
 ///
@@ -59,12 +60,12 @@ struct FileWriter: ~Copyable, Sendable {
   /// Writes what one call takes; none when the file system has just refused direct writes.
   private mutating func writeSome(
     _ bytes: RawSpan, from start: Int
-  ) throws(SystemFile.CallFailure) -> Int {
+  ) throws(SystemError) -> Int {
     let rest = bytes.byteCount - start
     let count = direct.prepare(working.file, offset: offset, start: start, count: rest)
-    do throws(SystemFile.CallFailure) {
+    do throws(SystemError) {
       let written = try working.file.write(bytes, from: start, count: count, at: offset)
-      guard written > 0 else { throw SystemFile.CallFailure(number: EIO) }
+      guard written > 0 else { throw SystemError(number: EIO, call: "pwrite") }
       offset += Int64(written)
       return written
     } catch {
@@ -87,4 +88,69 @@ struct FileWriter: ~Copyable, Sendable {
 
   /// The body failed: removes what was written, or cuts it off. So does letting the writer go.
   consuming func abandon() {}
+}
+
+/// Where a file is to stand: a directory and a name in it.
+struct FileTarget: Sendable, Equatable {
+  /// As the caller wrote it.
+  let path: String
+  let directory: String
+  let name: String
+
+  /// Throws EINVAL for an empty path or one with a NUL byte in it, and EISDIR for one that can only be a directory's.
+  init(_ path: String) throws(SinkFailure) {
+    let (directory, name) = Self.split(path)
+    self.path = path
+    self.directory = directory
+    self.name = name
+    if path.isEmpty || path.utf8.contains(0) {
+      throw SinkFailure("could not open", self, SystemError(number: EINVAL, call: "open"))
+    }
+    if name.isEmpty || name == "." || name == ".." {
+      throw SinkFailure("could not open", self, SystemError(number: EISDIR, call: "open"))
+    }
+  }
+
+  private static func split(_ path: String) -> (directory: String, name: String) {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
+    let name = String(path[path.utf8.index(after: slash)...])
+    return (slash == path.startIndex ? "/" : String(path[..<slash]), name)
+  }
+
+  /// A hidden name beside the target that nobody can guess or is likely to have taken.
+  func makeWorkingName() -> String {
+    var stem = name
+    // A name may have 255 bytes; the rest of ours takes 27.
+    while stem.utf8.count > 200 { stem.removeLast() }
+    return ".\(stem).netspool-\(Hexadecimal.text(UInt64.random(in: .min ... .max)))"
+  }
+}
+
+/// A file writer that a stream object can hold: for who calls a `FileDownloadStream` by hand, on any thread,
+/// and wants the same atomic publishing.
+final class SharedFileWriter: Sendable {
+  private let path: String
+  private let placement: FileWriter.Placement
+  private let writer = Mutex<FileWriter?>(nil)
+
+  init(path: String, placement: FileWriter.Placement) {
+    self.path = path
+    self.placement = placement
+  }
+
+  func open(bytesExpected: Int64?) throws(SinkFailure) {
+    var fresh: FileWriter? = try FileWriter(
+      try FileTarget(path), placement: placement, bytesExpected: bytesExpected)
+    writer.withLock { $0 = fresh.take() }
+  }
+
+  func write(_ bytes: RawSpan) throws(SinkFailure) {
+    try writer.withLock { writer throws(SinkFailure) in try writer?.write(bytes) }
+  }
+
+  func close(publishing: Bool) throws(SinkFailure) {
+    let last = writer.withLock { $0.take() }
+    guard let last else { return }
+    if publishing { try last.publish() } else { last.abandon() }
+  }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// One destination of a response body. Lives on the loop thread; must not block it.
 ///
 /// Calls come in this order: `open` once, `write` any number of times, then `finish` once, whatever
@@ -33,4 +35,51 @@ struct SinkFailure: Error, Sendable {
     self.reason = reason
     self.thrown = thrown
   }
+}
+
+extension SinkFailure {
+  /// What was being done to which file, and why it could not be: one sentence and the number behind it.
+  init(_ doing: String, _ target: FileTarget, _ failure: SystemError) {
+    self.init(doing, target.path, failure)
+  }
+
+  init(_ doing: String, _ what: String, _ failure: SystemError) {
+    self.init(errno: failure.number, reason: "\(doing) \(what): \(Self.cause(failure.number))")
+  }
+
+  private static func cause(_ number: CInt) -> String {
+    switch number {
+    case ENOENT: "there is no such directory"
+    case ENOTDIR: "a part of the path is not a directory"
+    case EISDIR: "a directory has this name"
+    case EEXIST: "the name is taken"
+    case ELOOP: "a symbolic link has this name"
+    case ENOTSUP: "what has this name is not a file"
+    case EACCES, EPERM: "permission denied"
+    case EROFS: "the file system is read-only"
+    case ENOSPC: "no space left on the disk"
+    case EDQUOT: "the disk quota is used up"
+    case EFBIG: "the file would be too long"
+    case ENAMETOOLONG: "the name is too long"
+    case EMFILE, ENFILE: "too many open files"
+    case EPIPE, ECONNRESET: "nobody reads it any more"
+    case EBADF: "it is not open for writing"
+    default: "error \(number)"
+    }
+  }
+}
+
+/// Stands in for a sink that could not be made: it fails when it is opened, as any other would.
+final class FailedSink: Sink {
+  private let failure: SinkFailure
+  let report = NetworkResponse.StreamReport()
+
+  init(_ failure: SinkFailure) { self.failure = failure }
+
+  func open(
+    _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
+  ) throws(SinkFailure) { throw failure }
+
+  func write(_ bytes: RawSpan) throws(SinkFailure) -> Int { throw failure }
+  func finish(_ failure: NetworkError?) -> SinkProgress { .done }
 }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
+internal import Glibc
 
 /// A body from a file, opened when it is sent and held to the fingerprint taken when it was enqueued.
 ///
@@ -11,11 +7,11 @@ import Musl
 /// the last bytes held back, so that no origin takes a torn file for a whole one.
 final class FileSource: BodySource {
   private let path: String
-  private let promised: FileIdentity
+  private let promised: FileVersion
   private var descriptor: FileDescriptor?
   private var position: Int64 = 0
 
-  init(path: String, promised: FileIdentity) {
+  init(path: String, promised: FileVersion) {
     self.path = path
     self.promised = promised
   }
@@ -30,10 +26,10 @@ final class FileSource: BodySource {
       opened.adviseSequential()
       descriptor = consume opened
     } catch {
-      throw FileIdentity.failure(error)
+      throw FileVersion.failure(error)
     }
     position = 0
-    guard try identity() == promised else { throw NetworkError(.uploadSourceFailed, reason: "changed") }
+    guard try version() == promised else { throw NetworkError(.uploadSourceFailed, reason: "changed") }
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
@@ -57,22 +53,22 @@ final class FileSource: BodySource {
       guard descriptor != nil else { throw SystemError(number: EBADF, call: "pread") }
       return unsafe try descriptor!.read(into: part, at: position)
     } catch {
-      throw FileIdentity.failure(error)
+      throw FileVersion.failure(error)
     }
   }
 
   private func checkUnchanged() throws(NetworkError) {
-    let now = try identity()
+    let now = try version()
     guard now.size == promised.size else { throw mismatch(got: now.size) }
     guard now == promised else { throw NetworkError(.uploadSourceFailed, reason: "changed") }
   }
 
-  private func identity() throws(NetworkError) -> FileIdentity {
+  private func version() throws(NetworkError) -> FileVersion {
     do throws(SystemError) {
       guard descriptor != nil else { throw SystemError(number: EBADF, call: "fstat") }
-      return try FileIdentity(of: descriptor!)
+      return try FileVersion(FileStatus(of: descriptor!))
     } catch {
-      throw FileIdentity.failure(error)
+      throw FileVersion.failure(error)
     }
   }
 

@@ -12,7 +12,7 @@ final class MultipartSource: BodySource {
   /// Looks at every file, so that a missing or edited one fails the request before its first byte.
   func open() throws(NetworkError) {
     for case .file(let path, let promised) in layout.segments {
-      guard try FileIdentity.promised(by: path) == promised else {
+      guard try FileVersion.promised(by: path) == promised else {
         throw NetworkError(.uploadSourceFailed, reason: "changed")
       }
     }

@@ -1,0 +1,129 @@
+/// The full keys of entries: bytes that name a resource, or one of its variants, and nothing else.
+///
+/// Primary: `1` scope NUL `GET` NUL URL, and for each request field that may change where a request ends up
+/// NUL name `:` value. With a key of the caller's own, `KEY` and that text stand in place of `GET` and URL.
+/// Variant: the primary key, NUL NUL, generation (8 bytes), then per name: name NUL, 0x01 and value or 0x00
+/// if it was absent, NUL.
+enum CacheKey {
+  /// The key at which a resource's answer or variant index stands. `headers`: what is sent.
+  static func primary(scope: CacheScope, url: URLPieces, headers: Headers) -> [UInt8] {
+    let (origin, target) = (url.origin.text, url.pathAndQuery)
+    return primary(
+      prefix: prefix(scope: scope), origin: origin.utf8.span, target: target.utf8.span, headers: headers)
+  }
+
+  /// The same from the scope's prefix, and the bytes of a canonical origin, and of path and query.
+  static func primary(
+    prefix: [UInt8], origin: Span<UInt8>, target: Span<UInt8>, headers: Headers
+  ) -> [UInt8] {
+    var key: [UInt8] = []
+    key.reserveCapacity(prefix.count + origin.count + target.count)
+    key += prefix
+    key.append(origin)
+    NormalisedPath.append(target, to: &key)
+    appendRouting(headers, to: &key)
+    return key
+  }
+
+  /// The key for text of the caller's own.
+  static func primary(scope: CacheScope, custom: String) -> [UInt8] {
+    Array("1\(scope.text)\u{0}KEY\u{0}\(KeyText.escaped(custom))".utf8)
+  }
+
+  /// What every primary key by URL in this scope begins with.
+  static func prefix(scope: CacheScope) -> [UInt8] {
+    Array("1\(scope.text)\u{0}GET\u{0}".utf8)
+  }
+
+  /// The key of one variant. `headers`: what is sent.
+  static func variant(_ index: VariantIndex, of primary: [UInt8], headers: Headers) -> [UInt8] {
+    var key = primary
+    key += [0, 0]
+    key.append(integer: index.generation)
+    for name in index.fields.names {
+      key += name.utf8
+      key.append(0)
+      let value = SelectingValue.normalised(name, in: headers)
+      key.append(value == nil ? 0 : 1)
+      key += value ?? []
+      key.append(0)
+    }
+    return key
+  }
+
+  /// The URL in a key made by `primary(scope:url:headers:)` or derived from one, for removal by URL in all
+  /// scopes; nil for a key of the caller's own.
+  static func url(in key: [UInt8]) -> ArraySlice<UInt8>? {
+    let parts = key.split(separator: 0, maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count >= 3, parts[1].elementsEqual("GET".utf8) else { return nil }
+    return parts[2]
+  }
+
+  /// Fields that a front end may route by: with one of them the same URL may be another resource, and
+  /// leaving it out of the key lets one request poison another's answer.
+  private static func appendRouting(_ headers: Headers, to key: inout [UInt8]) {
+    guard RequestFieldScan.mayRoute(headers) else { return }
+    for name in routingNames {
+      for value in headers.allBytes(name) {
+        key.append(0)
+        key += name.utf8
+        key.append(UInt8(ascii: ":"))
+        key += value
+      }
+    }
+  }
+
+  private static let routingNames = [
+    "forwarded", "host", "x-forwarded-host", "x-forwarded-port", "x-forwarded-prefix", "x-forwarded-proto",
+    "x-forwarded-scheme", "x-forwarded-server", "x-host", "x-original-host", "x-original-url",
+    "x-rewrite-url",
+  ]
+}
+
+/// Finding keys by the URL in them, whatever scope and fields they are for.
+extension CacheKey {
+  /// Whether a key made by `primary(scope:url:headers:)`, or derived from one, is about a URL: one that is
+  /// this, or that begins so. Never true for a key of the caller's own.
+  static func concerns(_ url: [UInt8], isPrefix: Bool, in key: RawSpan) -> Bool {
+    guard let scopeEnd = firstNUL(key, from: 0) else { return false }
+    let start = scopeEnd + methodMark.count
+    guard holds(methodMark, key, at: scopeEnd), holds(url, key, at: start) else { return false }
+    let end = start + url.count
+    return isPrefix || end == key.byteCount || key.byte(at: end) == 0
+  }
+
+  /// What ends the scope, the method, and its end.
+  private static let methodMark: [UInt8] = [0] + Array("GET".utf8) + [0]
+
+  private static func firstNUL(_ key: RawSpan, from start: Int) -> Int? {
+    var index = start
+    while index < key.byteCount {
+      if key.byte(at: index) == 0 { return index }
+      index += 1
+    }
+    return nil
+  }
+
+  private static func holds(_ part: [UInt8], _ key: RawSpan, at start: Int) -> Bool {
+    guard start + part.count <= key.byteCount else { return false }
+    for index in part.indices where key.byte(at: start + index) != part[index] { return false }
+    return true
+  }
+}
+
+/// Text inside a key, where NUL separates.
+enum KeyText {
+  /// `%` and NUL are percent-encoded, so two texts never come out the same.
+  static func escaped(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "%") }) else { return text }
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case 0: bytes += "%00".utf8
+      case UInt8(ascii: "%"): bytes += "%25".utf8
+      default: bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

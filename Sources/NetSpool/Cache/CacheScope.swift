@@ -1,0 +1,58 @@
+/// Whose answers are kept together: what is stored in one scope is never served in another.
+struct CacheScope: Sendable, Hashable {
+  /// Names the partition in keys; holds no NUL and no secret.
+  let text: String
+  /// Entries are found again by a later process.
+  let isLasting: Bool
+
+  private init(text: String, isLasting: Bool) {
+    self.text = text
+    self.isLasting = isLasting
+  }
+
+  /// Requests without credentials.
+  static let anonymous = CacheScope(text: "a", isLasting: true)
+
+  /// One partition for all users, under the rules of a shared cache.
+  static let shared = CacheScope(text: "s", isLasting: true)
+
+  /// A scope that the caller names, such as one end user.
+  static func named(_ name: String) -> CacheScope {
+    CacheScope(text: "n" + KeyText.escaped(name), isLasting: true)
+  }
+
+  /// The same in a part of a store of its own: two namespaces share nothing. `name` has no `/` and no NUL.
+  func inNamespace(_ name: String) -> CacheScope {
+    CacheScope(text: "\(name)/\(text)", isLasting: isLasting)
+  }
+
+  /// From what identifies the sender: Authorization, Cookie, every other field whose name marks it as
+  /// secret, and what is not a field. Anonymous if there is none of it.
+  ///
+  /// The text is a keyed hash under this process's key: such entries end with the process.
+  /// `clientCertificate`: what tells certificates apart, such as path and key. `credentials`: those that
+  /// the engine adds later, such as a user name and password for Basic. `redaction`: knows further names
+  /// that are secret for this caller.
+  static func derived(
+    from headers: Headers, clientCertificate: String? = nil, credentials: String? = nil,
+    redaction: Redaction? = nil
+  ) -> CacheScope {
+    var parts: [[UInt8]] = []
+    if redaction != nil || RequestFieldScan.mayHoldSecret(headers) {
+      appendSecrets(headers, redaction ?? .standard, to: &parts)
+    }
+    if let clientCertificate { parts += [Array("\u{0}certificate".utf8), Array(clientCertificate.utf8)] }
+    if let credentials { parts += [Array("\u{0}credentials".utf8), Array(credentials.utf8)] }
+    guard !parts.isEmpty else { return .anonymous }
+    return CacheScope(text: "d" + Hexadecimal.text(ProcessSecret.hash(parts)), isLasting: false)
+  }
+
+  private static func appendSecrets(
+    _ headers: Headers, _ redaction: Redaction, to parts: inout [[UInt8]]
+  ) {
+    for field in headers where redaction.isSecret(header: field.name) {
+      parts.append(field.nameBytes.map(\.asciiLowercased))
+      parts.append(Array(field.valueBytes))
+    }
+  }
+}

@@ -1,0 +1,165 @@
+/// What a 304 means for the stored answer that the request was made conditional with (RFC 9111 sections
+/// 4.3.3 and 4.3.4).
+enum NotModified: Sendable, Equatable {
+  /// Serve this and store it in the old one's place; the body is the same.
+  case updated(StoredResponse)
+  /// Serve what is stored and leave it as it is: the 304 has no validator that would tell what it is about
+  /// (section 4.3.4), but it answered our condition.
+  case kept
+  /// Serve what is stored and remove it: after the 304 it may not be stored, or not found by what it was
+  /// stored under.
+  case dropped
+  /// Not about what is stored: ask again without conditions.
+  case mismatched
+}
+
+extension StoredResponse {
+  /// Takes a 304 in. `requestedAt`, `receivedAt`: of the conditional exchange, milliseconds since 1970.
+  func notModified(
+    _ head: ResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
+  ) -> NotModified {
+    switch matches(head.headers) {
+    case false: return .mismatched
+    case nil where facts.flags.contains(.hasValidator): return .kept
+    default: break
+    }
+    return renewed(by: head.headers, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
+      .map(NotModified.updated) ?? .dropped
+  }
+
+  /// Whether the validators of a newer head are those of the stored answer; nil if it has none (RFC 9111
+  /// section 4.3.4).
+  ///
+  /// An ETag decides alone. It is compared weakly, as the origin compares If-None-Match (RFC 9110 section
+  /// 13.1.2): a server that weakens its tags while compressing sends the strong one in a 304, which has
+  /// nothing to compress.
+  func matches(_ new: Headers) -> Bool? {
+    if let tag = Validators.entityTag(new) {
+      let held = Validators.entityTag(headers)
+      if held == nil, Validators.isWeak(tag) { return matchesDate(new) }
+      return held.map(Validators.opaqueTag) == Validators.opaqueTag(tag)
+    }
+    return matchesDate(new)
+  }
+
+  private func matchesDate(_ new: Headers) -> Bool? {
+    guard let modified = Validators.lastModified(new) else { return nil }
+    return modified == Validators.lastModified(headers)
+  }
+
+  /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3). Nil if the renewed
+  /// fields forbid storing, or Vary no longer names what `variant` was made of.
+  func renewed(
+    by new: Headers, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
+  ) -> StoredResponse? {
+    let new = AnswerFields(new)
+    let isDated = ResponseFacts.saidDate(new, receivedAt: receivedAt) != nil
+    let kept = StoredFields.make(
+      new, ResponseDirectives(new), isDated: isDated, receivedAt: receivedAt, rules: rules)
+    var result = self
+    result.headers = StoredFields.updated(headers, with: kept)
+    let fields = AnswerFields(result.headers.appendingAge(of: new))
+    let directives = ResponseDirectives(fields)
+    guard Self.mayStay(directives, rules), hasSameVary(fields) else { return nil }
+    result.requestedAt = requestedAt
+    result.receivedAt = receivedAt
+    result.facts = ResponseFacts(
+      status: status, fields: fields, directives: directives,
+      date: ResponseFacts.date(fields, receivedAt: receivedAt), requestedAt: requestedAt,
+      receivedAt: receivedAt, rules: rules)
+    return result
+  }
+
+  private static func mayStay(_ directives: ResponseDirectives, _ rules: CacheRules) -> Bool {
+    let flags = directives.flags
+    if flags.contains(.noStore), !flags.contains(.mustUnderstand) { return false }
+    return !(rules.isShared && flags.contains(.isPrivate))
+  }
+
+  private func hasSameVary(_ new: AnswerFields) -> Bool {
+    if !facts.flags.contains(.varies), !new.contains(.vary) { return true }
+    return VaryFields(new).map { $0 == VaryFields(headers) } ?? false
+  }
+}
+
+extension Headers {
+  /// With the Age line of `other`, which is not stored but counts once.
+  fileprivate func appendingAge(of other: AnswerFields) -> Headers {
+    guard let age = other[.age] else { return self }
+    var fields = self
+    fields.append(name: "Age".utf8, value: age)
+    return fields
+  }
+}
+
+/// What the answer to a HEAD means for the stored answer to GET (RFC 9111 section 4.3.5).
+enum HeadUpdate: Sendable, Equatable {
+  /// Store this in the old one's place; the body is the same.
+  case updated(StoredResponse)
+  /// The resource has changed: remove what is stored.
+  case outdated
+  /// It tells nothing about what is stored: it is no 200.
+  case unrelated
+}
+
+extension StoredResponse {
+  /// Takes the head of an answer to HEAD in.
+  ///
+  /// The update counts if every validator and the Content-Length it brings are those of the stored answer.
+  func updated(
+    byHead head: ResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
+  ) -> HeadUpdate {
+    guard head.status == 200, status == 200 else { return .unrelated }
+    let new = head.headers
+    guard agrees(new, "etag"), agrees(new, "last-modified"), agreesInLength(new) else { return .outdated }
+    return renewed(by: new, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
+      .map(HeadUpdate.updated) ?? .outdated
+  }
+
+  private func agrees(_ new: Headers, _ name: String) -> Bool {
+    guard let value = new.firstBytes(name) else { return true }
+    return headers.firstBytes(name) == value
+  }
+
+  /// An answer that was stored without Content-Length came in chunks; then the validators alone count.
+  private func agreesInLength(_ new: Headers) -> Bool {
+    guard let length = new.firstBytes("content-length") else { return true }
+    return headers.firstBytes("content-length").map { $0 == length } ?? (matches(new) == true)
+  }
+}
+
+extension StoredFields {
+  /// The stored fields with those of a newer head put in their place (RFC 9111 section 3.2).
+  ///
+  /// Every name that `new` has replaces all stored lines of that name, except what describes the stored
+  /// bytes as they lie there: Content-Length, Content-Encoding, Content-Range. A weak ETag is not made
+  /// strong: the bytes were not compared. `new` has been through `make`.
+  static func updated(_ stored: Headers, with new: Headers) -> Headers {
+    let newNames = new.nameRanges
+    let keepsTag = keepsTag(stored, new)
+    let newBytes = new.block.span
+    var result = stored.dropping { bytes, name in
+      if isOfTheBytes(bytes, name) || keepsTag && bytes.equals("etag", in: name) { return false }
+      for other in newNames where other.count == name.count {
+        if newBytes.equals(bytes.extracting(name), at: other.lowerBound) { return true }
+      }
+      return false
+    }
+    result.append(
+      new.dropping { isOfTheBytes($0, $1) || keepsTag && $0.equals("etag", in: $1) })
+    return result
+  }
+
+  /// The stored tag is weak and the new one no other.
+  private static func keepsTag(_ stored: Headers, _ new: Headers) -> Bool {
+    guard let held = Validators.entityTag(stored), Validators.isWeak(held) else { return false }
+    return Validators.entityTag(new).map { Validators.opaqueTag($0) == Validators.opaqueTag(held) } ?? true
+  }
+
+  /// Content-Length, Content-Encoding, Content-Range.
+  private static func isOfTheBytes(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Bool {
+    guard name.count >= 13, bytes[name.lowerBound] | 0x20 == UInt8(ascii: "c") else { return false }
+    return bytes.equals("content-length", in: name) || bytes.equals("content-encoding", in: name)
+      || bytes.equals("content-range", in: name)
+  }
+}

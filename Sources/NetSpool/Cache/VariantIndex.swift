@@ -1,0 +1,162 @@
+/// Stands at a resource's primary key when its answers vary: which fields choose, and under which
+/// generation the variants are found. Without it, or with another generation, none of them is reachable.
+///
+/// Bytes: 0x81, generation (8, little-endian), then the names, each ended by a NUL.
+struct VariantIndex: Sendable, Hashable {
+  let fields: VaryFields
+  /// Random, so that a new index finds nothing of an old one.
+  let generation: UInt64
+
+  init(fields: VaryFields, generation: UInt64) {
+    self.fields = fields
+    self.generation = generation
+  }
+
+  /// For the first answer that varies so.
+  init(fields: VaryFields) {
+    self.init(fields: fields, generation: UInt64.random(in: 0...UInt64.max))
+  }
+
+  static let mark: UInt8 = 0x81
+
+  func encode() -> [UInt8] {
+    var bytes = [Self.mark]
+    bytes.append(integer: generation)
+    for name in fields.names {
+      bytes += name.utf8
+      bytes.append(0)
+    }
+    return bytes
+  }
+
+  /// Nil for bytes that `encode` did not write.
+  init?(decoding bytes: RawSpan) {
+    guard bytes.byteCount > 9, bytes.byteCount <= 65_536 else { return nil }
+    let all = [UInt8](bytes)
+    guard all[0] == Self.mark, all.last == 0 else { return nil }
+    let names = all[9...].dropLast().split(separator: 0, omittingEmptySubsequences: false)
+    guard names.allSatisfy({ !$0.isEmpty && $0.allSatisfy(\.isTokenByte) }) else { return nil }
+    let texts = names.map { String(decoding: $0, as: UTF8.self) }
+    let fields = VaryFields(names: texts)
+    guard fields.names == texts else { return nil }
+    self.init(fields: fields, generation: all.rawBytes.integer(at: 1))
+  }
+}
+
+/// The request fields that chose an answer (RFC 9110 section 12.5.5), and their values in one request.
+struct VaryFields: Sendable, Hashable {
+  /// Lower case, sorted, each once; empty: the answer is the same for every request.
+  let names: [String]
+
+  init(names: [String]) {
+    self.names = names.count < 2 ? names : Array(Set(names)).sorted()
+  }
+
+  /// Nil for `*`, anywhere in the list, and for what is no list of names: no later request can be known to
+  /// match (RFC 9111 section 4.1).
+  init?(_ headers: Headers) { self.init(lines: headers.allBytes("vary")) }
+
+  init?(_ fields: AnswerFields) { self.init(lines: fields.all(.vary)) }
+
+  private init?(lines: [ArraySlice<UInt8>]) {
+    var names: [String] = []
+    for line in lines {
+      guard let parsed = FieldNames.parse(line), !parsed.contains("*") else { return nil }
+      names += parsed
+    }
+    self.init(names: names)
+  }
+
+  var isEmpty: Bool { names.isEmpty }
+
+  /// The fields of these names, normalised, one line each; an absent field stays absent, an empty one is
+  /// there. Secrets come out as a keyed hash, so that none is written down.
+  func selected(from request: Headers) -> Headers {
+    var selected = Headers()
+    for name in names {
+      guard let value = SelectingValue.normalised(name, in: request) else { continue }
+      selected.append(name: name.utf8, value: value)
+    }
+    return selected
+  }
+
+  /// The request would have chosen the answer that `variant` chose (RFC 9111 section 4.1).
+  func matches(_ request: Headers, variant: Headers) -> Bool {
+    names.isEmpty || selected(from: request) == variant
+  }
+}
+
+/// The value of a request field in the form in which two are compared (RFC 9111 section 4.1): lines of one
+/// name combined, blanks around commas dropped, case dropped where the field does not know it.
+///
+/// No order is changed: `en, de` and `de, en` are equal by the letter of RFC 9110 section 12.5.4, but the
+/// same section knows that servers prefer the first.
+enum SelectingValue {
+  /// Nil if the field is absent.
+  static func normalised(_ name: String, in request: Headers) -> [UInt8]? {
+    let lines = request.allBytes(name)
+    guard let first = lines.first else { return nil }
+    if Redaction.standard.isSecret(header: name) { return secret(lines) }
+    if singletons.contains(name), lines.count == 1 { return Array(first) }
+    var value: [UInt8] = []
+    for (index, line) in lines.enumerated() {
+      if index > 0 { value.append(UInt8(ascii: ",")) }
+      appendList(line, to: &value)
+    }
+    return caseless.contains(name) ? value.map(\.asciiLowercased) : value
+  }
+
+  private static func secret(_ lines: [ArraySlice<UInt8>]) -> [UInt8] {
+    Array(Hexadecimal.text(ProcessSecret.hash(lines.map { Array($0) })).utf8)
+  }
+
+  /// Appends `line` without blanks at its ends and around commas, except inside quoted strings.
+  private static func appendList(_ line: ArraySlice<UInt8>, to value: inout [UInt8]) {
+    var isQuoted = false
+    var isEscaped = false
+    var start = value.count
+    for byte in line {
+      if !isQuoted, byte.isBlank, value.count == start { continue }
+      if !isQuoted, byte == UInt8(ascii: ",") {
+        dropBlanks(&value, downTo: start)
+        value.append(byte)
+        start = value.count
+        continue
+      }
+      if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+      isEscaped = isQuoted && byte == UInt8(ascii: "\\") && !isEscaped
+      value.append(byte)
+    }
+    if !isQuoted { dropBlanks(&value, downTo: start) }
+  }
+
+  private static func dropBlanks(_ value: inout [UInt8], downTo start: Int) {
+    while value.count > start, value[value.count - 1].isBlank { value.removeLast() }
+  }
+
+  /// A comma in these is text.
+  private static let singletons: Set<String> = [
+    "user-agent", "referer", "origin", "host", "from", "date", "if-modified-since", "if-unmodified-since",
+    "content-type", "x-forwarded-host",
+  ]
+
+  /// RFC 9110 sections 8.4.1, 8.5.1 and 12.5.2.
+  private static let caseless: Set<String> = ["accept-encoding", "accept-language", "accept-charset"]
+}
+
+/// What stands at a resource's primary key: its only answer, or where its variants are.
+enum PrimaryEntry: Sendable, Hashable {
+  case response(StoredResponse)
+  case variants(VariantIndex)
+
+  /// Nil for anything else; the entry is then damaged or of another version.
+  init?(decoding bytes: RawSpan, rules: CacheRules) {
+    if bytes.byteCount > 0, bytes.byte(at: 0) == VariantIndex.mark {
+      guard let index = VariantIndex(decoding: bytes) else { return nil }
+      self = .variants(index)
+    } else {
+      guard let response = StoredResponse(decoding: bytes, rules: rules) else { return nil }
+      self = .response(response)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+/// What changes in the life of a frozen request, and what its lane must know of it.
+struct FrozenFacts: Sendable, Hashable {
+  enum State: UInt8, Sendable, Hashable {
+    /// Waits to be sent, perhaps for a moment that is still to come.
+    case ready = 0
+    /// An attempt was recorded; its bytes may be on their way.
+    case inFlight = 1
+    /// Nothing more will be sent, unless it is revived.
+    case dead = 2
+    /// It has its outcome.
+    case done = 3
+  }
+
+  struct Flags: OptionSet, Sendable, Hashable {
+    let rawValue: UInt8
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Its lane may send others at the same time.
+    static let isUnordered = Flags(rawValue: 1)
+    /// The caller wants it sent again even when that has its effect twice.
+    static let atLeastOnce = Flags(rawValue: 2)
+    /// `firstSend` was set by the attempt that is in flight.
+    static let isFirstSendOpen = Flags(rawValue: 4)
+    /// The origin said how long to wait, so the wait may be as long as `FrozenPolicy.retryAfterMax`.
+    static let isWaitStated = Flags(rawValue: 8)
+    /// A caller asked for one more attempt, whatever is known of earlier ones.
+    static let isRevived = Flags(rawValue: 16)
+    static let all: Flags = [.isUnordered, .atLeastOnce, .isFirstSendOpen, .isWaitStated, .isRevived]
+  }
+
+  /// A moment of which both clocks are remembered.
+  struct Mark: Sendable, Hashable {
+    var wall: Microseconds
+    /// The record's own age then.
+    var age: Microseconds
+
+    init(wall: Microseconds, age: Microseconds) {
+      self.wall = wall
+      self.age = age
+    }
+  }
+
+  var state: State = .ready
+  var flags: Flags = []
+  /// Times that bytes may have left.
+  var attempts: UInt32 = 0
+  /// Times that the process went away meanwhile.
+  var crashAttempts: UInt32 = 0
+  /// Times in a row that nothing could be sent.
+  var offlineFailures: UInt32 = 0
+  /// Which opening of the store the attempt in flight belongs to.
+  var epoch: UInt32 = 0
+  var createdWall: Microseconds
+  /// It expires this long after `createdWall`.
+  var lifetime: Microseconds
+  /// When bytes may have left for the first time.
+  var firstSend: Mark?
+  /// Not before this moment of the wall clock; 0: any time.
+  var notBeforeWall: Microseconds = 0
+  /// The status of the last answer; 0 without one.
+  var lastStatus: UInt16 = 0
+
+  /// Time of the monotonic clocks of all processes that had it open, up to `agedAt`.
+  var storedAge: Microseconds = 0
+  /// On this process's monotonic clock; not stored.
+  var agedAt: Microseconds
+
+  init(at now: FrozenMoment, lifetime: Microseconds) {
+    createdWall = now.wall
+    agedAt = now.monotonic
+    self.lifetime = lifetime
+  }
+}
+
+extension FrozenFacts {
+  /// A clock that was set back by less says nothing about its worth: time services do so all day.
+  private static let clockTolerance: Microseconds = 5 * .second
+
+  /// How old it is by clocks that do not go back.
+  func monotonicAge(at now: FrozenMoment) -> Microseconds {
+    storedAge + max(0, now.monotonic - agedAt)
+  }
+
+  /// How old it is: by the wall clock, which also runs while nobody has the store open, but never less than the
+  /// other clocks have counted. So a wall clock set back makes no record immortal.
+  func age(at now: FrozenMoment) -> Microseconds {
+    max(monotonicAge(at: now), now.wall - createdWall)
+  }
+
+  func isExpired(at now: FrozenMoment) -> Bool { age(at: now) > lifetime }
+
+  /// How long until it expires, by this process's monotonic clock.
+  func timeLeft(at now: FrozenMoment) -> Microseconds { max(0, lifetime - age(at: now)) }
+
+  /// Since bytes may have left for the first time; nil when the wall clock was set back since, or none have.
+  func timeSinceFirstSend(at now: FrozenMoment) -> Microseconds? {
+    guard let firstSend else { return nil }
+    let byWall = now.wall - firstSend.wall
+    return byWall < -Self.clockTolerance ? nil : max(byWall, monotonicAge(at: now) - firstSend.age)
+  }
+
+  /// How long it still has to wait. A moment further ahead than any wait can be comes from a clock that was set
+  /// since, and is pulled back.
+  func wait(at now: FrozenMoment, policy: FrozenPolicy) -> Microseconds {
+    let longest = flags.contains(.isWaitStated) ? policy.retryAfterMax : policy.backoffMax
+    return min(max(0, notBeforeWall - now.wall), longest)
+  }
+
+  /// Notes how old it is: done with every change, so that the store always knows.
+  mutating func noteAge(at now: FrozenMoment) {
+    storedAge = monotonicAge(at: now)
+    agedAt = now.monotonic
+  }
+}
+
+/// One moment on both clocks: what a record says about time must outlive the process, so it is wall time, and
+/// the wall clock is set by people, so every decision looks at the other one too.
+struct FrozenMoment: Hashable, Sendable {
+  /// Microseconds since 1970.
+  var wall: Microseconds
+  /// Microseconds of a clock that does not go back, worth nothing in another process.
+  var monotonic: Microseconds
+
+  init(wall: Microseconds, monotonic: Microseconds) {
+    self.wall = wall
+    self.monotonic = monotonic
+  }
+}
+
+extension Microseconds {
+  static let second: Microseconds = 1_000_000
+  static let hour: Microseconds = 3_600 * second
+  static let day: Microseconds = 24 * hour
+}

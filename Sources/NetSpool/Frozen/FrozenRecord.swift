@@ -1,0 +1,77 @@
+/// A frozen request: what is to be sent, and how far it has come. `handle` is its state machine.
+struct FrozenRecord: Sendable, Hashable {
+  var facts: FrozenFacts
+  let request: FrozenRequest
+  /// Why the last attempt failed.
+  var lastError: NetworkError.Code?
+
+  init(_ request: FrozenRequest, facts: FrozenFacts, lastError: NetworkError.Code? = nil) {
+    self.request = request
+    self.facts = facts
+    self.lastError = lastError
+  }
+
+  var state: FrozenFacts.State { facts.state }
+
+  /// Whether sending it again is safe, when an earlier attempt may have reached the origin: the method itself
+  /// says so (RFC 9110 section 9.2.2), the caller does, or it carries a key that the origin still remembers.
+  func isReplaySafe(at now: FrozenMoment, policy: FrozenPolicy) -> Bool {
+    if request.method.isIdempotent || facts.flags.contains(.atLeastOnce) { return true }
+    guard request.sendsKey else { return false }
+    guard facts.firstSend != nil else { return true }
+    guard let elapsed = facts.timeSinceFirstSend(at: now) else { return false }
+    return elapsed < policy.idempotencyWindow
+  }
+}
+
+/// The number of a frozen request: strictly increasing in the order of acceptance, never given twice.
+struct FrozenID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  let number: UInt64
+
+  init(_ number: UInt64) { self.number = number }
+
+  static func < (left: FrozenID, right: FrozenID) -> Bool { left.number < right.number }
+
+  var description: String { "#\(number)" }
+}
+
+/// What is to be sent, byte for byte the same at every attempt. The body is kept apart.
+struct FrozenRequest: Sendable, Hashable {
+  var method: Method
+  var url: String
+  /// Without the fields in `secretFields`.
+  var headers = Headers()
+  /// Names of fields whose values are never written to a disk: asked for again before each attempt.
+  var secretFields: [String] = []
+  var key: IdempotencyKey
+  /// The name of the field that carries the key; empty: no key is sent.
+  var keyField = IdempotencyKey.fieldName
+  /// Requests of one lane are sent in order.
+  var lane: String
+  /// Whose outcome handler is meant after a restart.
+  var tag: String?
+  /// The caller's own, `FrozenLimits.userInfoBytesMax` at most.
+  var userInfo: [UInt8] = []
+  /// The engine it belongs to.
+  var scope = ""
+  /// A second request with the same one is the first one.
+  var dedupeKey: String?
+  var bodyBytes = 0
+
+  init(method: Method, url: String, key: IdempotencyKey, lane: String) {
+    self.method = method
+    self.url = url
+    self.key = key
+    self.lane = lane
+  }
+
+  /// Takes fields over, the values of secret ones left out.
+  mutating func setHeaders(_ fields: Headers, isSecret: (String) -> Bool) {
+    let secret = Set(fields.map(\.name).filter(isSecret))
+    headers = fields
+    for name in secret { headers.remove(name: name) }
+    secretFields = secret.sorted()
+  }
+
+  var sendsKey: Bool { !keyField.isEmpty }
+}

@@ -1,0 +1,172 @@
+/// A Digest challenge that can be answered (RFC 7616 section 3.3).
+struct DigestChallenge: Sendable, Hashable {
+  enum Algorithm: String, Sendable, Hashable {
+    case md5 = "MD5"
+    case md5Session = "MD5-sess"
+    case sha256 = "SHA-256"
+    case sha256Session = "SHA-256-sess"
+
+    var isSession: Bool { self == .md5Session || self == .sha256Session }
+  }
+
+  enum Protection: String, Sendable, Hashable {
+    case authentication = "auth"
+    /// The body counts as well.
+    case integrity = "auth-int"
+  }
+
+  var realm: String
+  var nonce: String
+  var opaque: String?
+  var algorithm: Algorithm
+  /// Nil: the challenge is of RFC 2069, without a counter.
+  var protection: Protection?
+  /// The nonce was right once: the password is not in doubt.
+  var isStale: Bool
+  var hashesUser: Bool
+
+  /// Nil for another scheme, and for an algorithm or protection that is not known.
+  init?(_ challenge: AuthenticationChallenge) {
+    let values = challenge.parameters
+    guard challenge.scheme == "digest", let realm = values["realm"], let nonce = values["nonce"],
+      let algorithm = Self.algorithm(values["algorithm"]), let protection = Self.protection(values["qop"])
+    else { return nil }
+    self.realm = realm
+    self.nonce = nonce
+    self.algorithm = algorithm
+    self.protection = protection
+    opaque = values["opaque"]
+    isStale = values["stale"]?.lowercased() == "true"
+    hashesUser = values["userhash"]?.lowercased() == "true"
+  }
+
+  /// The first that can be answered: servers list what they prefer first (RFC 7616 section 3.7).
+  static func first(in challenges: [AuthenticationChallenge]) -> DigestChallenge? {
+    for challenge in challenges {
+      if let digest = DigestChallenge(challenge) { return digest }
+    }
+    return nil
+  }
+
+  private static func algorithm(_ name: String?) -> Algorithm? {
+    guard let name = name?.lowercased() else { return .md5 }
+    return [.md5, .md5Session, .sha256, .sha256Session].first { $0.rawValue.lowercased() == name }
+  }
+
+  /// Nil: neither of those offered is known.
+  private static func protection(_ list: String?) -> Protection?? {
+    guard let list else { return .some(nil) }
+    let offered = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+    if offered.contains("auth") { return .authentication }
+    return offered.contains("auth-int") ? .integrity : nil
+  }
+}
+
+/// The `Authorization` value that answers a Digest challenge (RFC 7616 section 3.4): pure, all it needs is given.
+struct DigestAnswer {
+  var challenge: DigestChallenge
+  var user: String
+  var password: String
+  var method: String
+  /// The request target, as it is sent.
+  var target: String
+  /// How many requests this nonce has served, this one included.
+  var count: UInt32
+  var clientNonce: String
+  /// For `auth-int`.
+  var body: [UInt8] = []
+
+  init(
+    _ challenge: DigestChallenge, user: String, password: String, method: String, target: String,
+    count: UInt32 = 1, clientNonce: String
+  ) {
+    self.challenge = challenge
+    self.user = user
+    self.password = password
+    self.method = method
+    self.target = target
+    self.count = count
+    self.clientNonce = clientNonce
+  }
+
+  /// `Digest username="…", realm="…", …`
+  var value: String {
+    var parts = [userPart, quoted("realm", challenge.realm), quoted("nonce", challenge.nonce)]
+    parts.append(quoted("uri", target))
+    parts.append(quoted("response", response))
+    parts.append("algorithm=\(challenge.algorithm.rawValue)")
+    if let protection = challenge.protection {
+      parts.append("qop=\(protection.rawValue)")
+      parts.append("nc=\(countText)")
+    }
+    if challenge.protection != nil || challenge.algorithm.isSession {
+      parts.append(quoted("cnonce", clientNonce))
+    }
+    if let opaque = challenge.opaque { parts.append(quoted("opaque", opaque)) }
+    if challenge.hashesUser { parts.append("userhash=true") }
+    return "Digest " + parts.joined(separator: ", ")
+  }
+
+  private var userPart: String {
+    if challenge.hashesUser { return quoted("username", hash("\(user):\(challenge.realm)")) }
+    // A quoted string holds ASCII; anything else goes by RFC 8187.
+    guard user.utf8.allSatisfy({ $0 < 0x80 }) else { return "username*=UTF-8''" + Self.encoded(user) }
+    return quoted("username", user)
+  }
+
+  private static func encoded(_ text: String) -> String {
+    var output: [UInt8] = []
+    for byte in text.utf8 {
+      if byte.isUnreserved {
+        output.append(byte)
+      } else {
+        PercentCoding.appendEscape(byte, to: &output)
+      }
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  private var response: String {
+    guard let protection = challenge.protection else {
+      return hash("\(secretHash):\(challenge.nonce):\(requestHash)")
+    }
+    return hash(
+      "\(secretHash):\(challenge.nonce):\(countText):\(clientNonce):\(protection.rawValue):\(requestHash)")
+  }
+
+  /// A1.
+  private var secretHash: String {
+    let plain = hash("\(user):\(challenge.realm):\(password)")
+    return challenge.algorithm.isSession ? hash("\(plain):\(challenge.nonce):\(clientNonce)") : plain
+  }
+
+  /// A2.
+  private var requestHash: String {
+    challenge.protection == .integrity
+      ? hash("\(method):\(target):\(hash(body))") : hash("\(method):\(target)")
+  }
+
+  private var countText: String { Hexadecimal.text(count) }
+
+  private func hash(_ text: String) -> String { hash(Array(text.utf8)) }
+
+  private func hash(_ bytes: [UInt8]) -> String {
+    switch challenge.algorithm {
+    case .md5, .md5Session: return Hexadecimal.text(MD5.hash(bytes))
+    case .sha256, .sha256Session:
+      var digest = SHA256()
+      digest.update(bytes.rawBytes)
+      return Hexadecimal.text(digest.finish())
+    }
+  }
+
+  private func quoted(_ name: String, _ value: String) -> String {
+    var output = Array("\(name)=\"".utf8)
+    for byte in value.utf8 {
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
+      output.append(byte)
+    }
+    output.append(UInt8(ascii: "\""))
+    return String(decoding: output, as: UTF8.self)
+  }
+}

@@ -1,0 +1,190 @@
+/// How an origin is, judged by what attempts told: evidence goes in, a state comes out.
+///
+/// - **Down**: the first attempt that brings about no connection, or the third in a row within 10 seconds of an
+///   answer; or three connections in a row that bring no answer. It stays down until one is brought about.
+/// - **Degraded**: a quarter of the last 16 attempts went wrong, until no more than an eighth did or an answer came
+///   five seconds after the last that went wrong; also after it was silent, until it answers.
+///
+/// Times are microseconds of a clock that does not go back.
+struct OriginHealth: Sendable {
+  enum State: Hashable, Sendable { case reachable, degraded, down }
+
+  static let failuresToDown = 3
+  static let recent: Int64 = 10_000_000
+  static let quiet: Int64 = 5_000_000
+  private static let remembered = 16
+
+  private var isDown = false
+  private var isDegraded = false
+  /// It was connected in vain, so that a connection says little: only an answer makes it whole.
+  private var needsAnswer = false
+  /// Failures in a row, and whether any of them had a connection.
+  private var streak = 0
+  private var hadConnection = false
+  /// The last outcomes, newest in the lowest bit; 1 went wrong.
+  private var outcomes: UInt16 = 0
+  private var outcomesKnown = 0
+  private var lastAnswer: Int64?
+  private var lastFailure: Int64?
+
+  init() {}
+
+  var state: State { isDown ? .down : isDegraded || needsAnswer ? .degraded : .reachable }
+
+  /// Without traffic nobody would find out how it is.
+  var wantsProbe: Bool { isDown || streak > 0 }
+
+  mutating func note(_ evidence: OriginEvidence, now: Int64) {
+    switch evidence {
+    case .answered: answered(now)
+    case .connected: connected()
+    case .unavailable: unavailable(now)
+    default: failed(evidence, now)
+    }
+  }
+
+  private mutating func answered(_ now: Int64) {
+    if isDown || needsAnswer { self = OriginHealth() }
+    (lastAnswer, streak, hadConnection) = (now, 0, false)
+    push(failed: false)
+    let isQuiet = lastFailure.map { now - $0 >= Self.quiet } ?? true
+    if isDegraded, isQuiet || failures * 8 <= outcomesKnown { isDegraded = false }
+  }
+
+  /// A probe's: it counts only against what a connection disproves.
+  private mutating func connected() {
+    guard isDown || streak > 0 else { return }
+    let (wasDown, wasSilent) = (isDown, hadConnection)
+    (streak, hadConnection, isDown) = (0, false, false)
+    if wasSilent {
+      needsAnswer = needsAnswer || wasDown
+    } else if wasDown {
+      self = OriginHealth()
+    }
+  }
+
+  /// Whoever answered works, so it is not down; what is behind it does not.
+  private mutating func unavailable(_ now: Int64) {
+    if isDown { needsAnswer = true }
+    (isDown, streak, hadConnection) = (false, 0, false)
+    (lastAnswer, lastFailure) = (now, now)
+    push(failed: true)
+  }
+
+  private mutating func failed(_ evidence: OriginEvidence, _ now: Int64) {
+    streak += 1
+    lastFailure = now
+    if !evidence.isBeforeConnection { hadConnection = true }
+    push(failed: true)
+    let hasAnswered = lastAnswer.map { now - $0 < Self.recent } ?? false
+    let enough = evidence.isBeforeConnection && !hasAnswered ? 1 : Self.failuresToDown
+    if streak >= enough { isDown = true }
+  }
+
+  private mutating func push(failed: Bool) {
+    outcomes = outcomes << 1 | (failed ? 1 : 0)
+    outcomesKnown = min(outcomesKnown + 1, Self.remembered)
+    if failed, failures * 4 >= outcomesKnown { isDegraded = true }
+  }
+
+  private var failures: Int { outcomes.nonzeroBitCount }
+}
+
+/// What an attempt tells about an origin.
+enum OriginEvidence: Hashable, Sendable, CaseIterable {
+  /// It gave an answer that a working origin gives.
+  case answered
+  /// A connection came about; nothing was asked.
+  case connected
+  /// Something answered in its place: 502, 503, 504.
+  case unavailable
+  /// Nobody listens.
+  case refused
+  /// Its name leads nowhere.
+  case unresolved
+  /// No connection came about in time, or the way to it is closed.
+  case unreached
+  /// It is not who it should be, or speaks no TLS that we do.
+  case rejected
+  /// It was connected, and no answer came in time.
+  case silent
+  /// It was connected, and the connection ended before an answer.
+  case lost
+
+  /// Nothing was connected, so a connection is proof enough that it is back.
+  var isBeforeConnection: Bool {
+    switch self {
+    case .refused, .unresolved, .unreached, .rejected: true
+    default: false
+    }
+  }
+
+  /// - Parameters:
+  ///   - status: of the answer, if there was one.
+  ///   - failure: why the attempt failed, if it did.
+  /// Nil when it says nothing about the origin: we ended it, or our disk did, or there was no network.
+  init?(status: Int?, failure: NetworkError?) {
+    if let status {
+      self = (502...504).contains(status) ? .unavailable : .answered
+      return
+    }
+    guard let failure, let evidence = Self.of(failure) else { return nil }
+    self = evidence
+  }
+
+  private static func of(_ failure: NetworkError) -> OriginEvidence? {
+    switch failure.code {
+    case .resolveFailed: .unresolved
+    case .connectFailed: failure.reason == "unreachable" ? .unreached : .refused
+    case .proxyFailed: .unreached
+    case .timedOut:
+      failure.reason == "connect" ? .unreached : failure.reason == "queueDeadline" ? nil : .silent
+    case .tlsRejected: .rejected
+    case .connectionLost, .transportFailed, .http2Failed: .lost
+    case _ where failure.sendState == .answered: .answered
+    default: nil
+    }
+  }
+}
+
+/// When an origin is looked at again: after half a second to one, then twice as long each time, up to half a
+/// minute. The half that is left to chance keeps clients that lost an origin together from coming back together.
+struct ProbeBackoff: Sendable, Equatable {
+  static let spanMin = 1.0
+  static let spanMax = 30.0
+
+  private var failed = 0
+
+  init() {}
+
+  /// Seconds until the next look.
+  /// - Parameter random: evenly distributed in 0..<1.
+  func delay(random: Double) -> Double {
+    let span = min(Self.spanMax, Self.spanMin * Double(1 << min(failed, 16)))
+    return span / 2 + random * span / 2
+  }
+
+  mutating func didFail() { failed = min(failed + 1, 16) }
+  mutating func reset() { failed = 0 }
+}
+
+extension NetworkEngine.Reachability {
+  /// - Parameters:
+  ///   - needsRoute: false for an origin on this machine.
+  ///   - health: nil when there is no one origin to ask about.
+  init(_ link: LinkState, needsRoute: Bool, health: OriginHealth.State?) {
+    if needsRoute, !link.isRouted {
+      self = .noRoute
+      return
+    }
+    self =
+      switch health {
+      case .down: .originDown
+      case .degraded: .degraded
+      case .reachable, nil: .reachable
+      }
+  }
+
+  /// An attempt may well succeed.
+  var maySend: Bool { self == .reachable || self == .degraded }
+}

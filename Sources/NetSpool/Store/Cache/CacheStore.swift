@@ -1,0 +1,168 @@
+internal import Synchronization
+
+/// Bodies with metadata under keys, in one memory-mapped file of bounded size: what is put may be gone when
+/// it is looked for, but what is found is what was put.
+///
+/// Any thread. Changes are seen by all lookups of this process when the call returns, and are written
+/// by a thread of the store, many per commit; other processes with the same directory see them then. Nothing
+/// here fails for a full disk: the put is dropped and counted.
+final class CacheStore: Sendable {
+  let core: CacheStoreCore
+  private let isOpen = Atomic(true)
+
+  private init(_ core: CacheStoreCore) { self.core = core }
+
+  deinit { close() }
+
+  /// Opens a directory, or joins the store of this process that has it open.
+  ///
+  /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull`, `tooManyOpenFiles` or
+  /// `engineStartFailed`. A damaged file is no error: it is moved aside (see `opening`).
+  static func open(_ settings: CacheStoreSettings) throws(NetworkError) -> CacheStore {
+    CacheStore(try CacheStoreRegistry.shared.core(settings))
+  }
+
+  /// What the directory held when this process opened it.
+  var opening: EnvironmentOpening { core.environment.opening }
+
+  var settings: CacheStoreSettings { core.settings }
+
+  /// Ends the use by this caller. The last one in the process writes what waits, and closes; bodies that are
+  /// still lent stay readable. Idempotent.
+  func close() {
+    if isOpen.exchange(false, ordering: .acquiringAndReleasing) { CacheStoreRegistry.shared.release(core) }
+  }
+
+  /// False once closed, and in a child of fork(2): then lookups miss and changes do nothing.
+  private var isUsable: Bool { isOpen.load(ordering: .relaxed) && core.environment.isOurs }
+}
+
+// MARK: Reading
+
+extension CacheStore {
+  /// What is stored under a key. Never waits for the writer.
+  func lookup(_ key: StoreKey) -> StoreHit? {
+    isUsable ? core.lookup(key) : nil
+  }
+
+  var statistics: CacheStatistics { isUsable ? core.statistics : CacheStatistics() }
+}
+
+// MARK: Changing
+
+extension CacheStore {
+  /// Stores a body with its metadata, in place of what is there. Never waits. False when it was dropped: too
+  /// large, or too much waits already. What was there is gone then too: it is older than what was dropped.
+  @discardableResult
+  func put(_ key: StoreKey, namespace: String, metadata: [UInt8], body: [UInt8]) -> Bool {
+    isUsable && core.put(key, namespace: namespace, metadata: metadata, body: body)
+  }
+
+  /// Changes the metadata and leaves the body alone, if it still is the body of `StoreHit.bodyID`.
+  func replaceMetadata(_ key: StoreKey, metadata: [UInt8], ifBodyIs id: UInt64) {
+    if isUsable { core.replaceMetadata(key, metadata: metadata, ifBodyIs: id) }
+  }
+
+  /// When this returns, no lookup of this process finds what was there.
+  func remove(_ key: StoreKey) {
+    if isUsable { core.remove(key) }
+  }
+
+  /// Removes what was put into a namespace before the call, whose full keys begin with `keyPrefix`. Waits
+  /// until that is committed, and for other processes that write; so not on the loop thread.
+  func removeAll(namespace: String, keyPrefix: [UInt8] = []) {
+    let matches: KeyMatch = { $0.begins(with: keyPrefix) }
+    removeAll(namespace: namespace, where: keyPrefix.isEmpty ? nil : matches)
+  }
+
+  /// The same for full keys that match; nil: all. Looks at every entry of the store.
+  func removeAll(namespace: String, where matches: KeyMatch?) {
+    if isUsable { core.removeAll(namespace: namespace, matches: matches) }
+  }
+
+  /// Waits until all changes made before the call are committed, or dropped; not on the loop thread.
+  func flush() {
+    if isUsable { core.flush() }
+  }
+}
+
+// MARK: Back-pressure
+
+extension CacheStore {
+  /// Bytes that wait to be written.
+  var pendingBytes: Int { isUsable ? core.pendingBytes : 0 }
+
+  /// Calls back once, when no more than `pendingBytesMuch` waits: at once, or on the store thread, which must
+  /// not be made to wait.
+  func onRoom(_ callback: @escaping @Sendable () -> Void) {
+    if isUsable { core.onRoom(callback) } else { callback() }
+  }
+}
+
+/// Numbers of a cache store. Whoever opens a directory first in a process sets them for all.
+struct CacheStoreSettings: Sendable, Equatable {
+  /// A directory of its own; made with permissions 0700 when it is missing.
+  var directory: String
+  /// Bytes of the file in use at most; beyond, the least recently used entries go. 1 GiB.
+  var bytesMax = 1 << 30
+  /// The file's length at most: what is in use, and what leases and other processes keep from being used
+  /// again. A put that would pass it is dropped. 1.5 times `bytesMax` and 16 MiB unless set.
+  var fileBytesMax: Int?
+  /// A longer body is not stored. 16 MiB.
+  var bodyBytesMax = 16 << 20
+  /// What waits to be written at most; beyond, puts are dropped. 32 MiB.
+  var pendingBytesMax = 32 << 20
+  /// What waits is much: whoever can, holds back (see `CacheStore.onRoom`). 16 MiB.
+  var pendingBytesMuch = 16 << 20
+  /// Bytes of entries per namespace at most; none for those that are not named.
+  var quotas: [String: Int] = [:]
+  /// How long a lease may keep old pages from being used again before its bytes are copied. 2 s.
+  var leaseMax: Microseconds = 2_000_000
+  /// Snapshots at most that are kept for bodies whose place is pinned. 4.
+  var pinnedMax = 4
+  /// Snapshots at most that leases keep; beyond, hits are copied. 64.
+  var snapshotsMax = 64
+  /// A use is recorded when the last recorded one is longer ago. 60 s.
+  var recencyStep: Microseconds = 60_000_000
+  /// Recorded uses are written after so long, or when there are 1,000. 5 s.
+  var recencyDelay: Microseconds = 5_000_000
+  /// When given, the file's pages are dropped from this process's resident memory each time so many bytes
+  /// were read or written; they stay in the system's page cache.
+  var residentBytesMax: Int?
+
+  init(directory: String) { self.directory = directory }
+
+  var fileLimit: Int { fileBytesMax ?? bytesMax + bytesMax / 2 + 16 << 20 }
+
+  var environment: EnvironmentSettings {
+    EnvironmentSettings(
+      directory: directory, layout: CacheDatabases.layout, isDisposable: true,
+      mapBytes: max(16 << 30, 4 * bytesMax))
+  }
+}
+
+/// What a lookup found.
+struct StoreHit: Sendable {
+  let body: LeasedBytes
+  /// Which body it is; no other ever has the same. For `CacheStore.replaceMetadata(_:_:ifBodyIs:)`.
+  let bodyID: UInt64
+  /// Metadata newer than what the lease covers, not yet written.
+  private let newMetadata: [UInt8]?
+
+  init(body: LeasedBytes, bodyID: UInt64, newMetadata: [UInt8]? = nil) {
+    self.body = body
+    self.bodyID = bodyID
+    self.newMetadata = newMetadata
+  }
+
+  /// A copy of what was stored beside the body.
+  var metadata: [UInt8] { withMetadata { [UInt8]($0) } }
+
+  /// Lends what was stored beside the body, without a copy.
+  func withMetadata<Result, Problem: Error>(
+    _ body: (RawSpan) throws(Problem) -> Result
+  ) throws(Problem) -> Result {
+    if let newMetadata { return try body(newMetadata.rawBytes) }
+    return try self.body.withMetadata(body)
+  }
+}

@@ -1,0 +1,121 @@
+/// Whether a full key is meant; on the store thread.
+typealias KeyMatch = @Sendable (_ fullKey: RawSpan) -> Bool
+
+/// What callers of any thread share with the store thread; always under one lock.
+struct Shelf: ~Copyable {
+  /// In the order it is to be written.
+  enum Work: Sendable {
+    case change(KeyDigest, sequence: UInt64)
+    /// Of a namespace: those whose full key matches, or all.
+    case removeAll(namespace: String, matches: KeyMatch?, Waiter)
+    case flush(Waiter)
+  }
+
+  static let touchedMax = 1_000
+
+  var pending = PendingTable()
+  var waiting: [Work] = []
+  var current: Snapshot?
+  /// Not current any more, but leases keep them.
+  var retired: [Snapshot] = []
+  var verified = VerifiedBodies()
+  /// Entries used whose recorded use is old.
+  var touched: [KeyDigest] = []
+  /// Uses recorded before this moment (wall clock) are old.
+  var touchBefore: UInt64 = 0
+  var statistics = CacheStatistics()
+  var nextBodyID = UInt64(WallClock.microseconds)
+  var onRoom: [@Sendable () -> Void] = []
+  /// The store thread waits for a signal.
+  var isAsleep = false
+  /// It does so to have more changes in its next commit: they need not wake it.
+  var isGathering = false
+  /// Something waits that somebody waits for.
+  var isUrgent = false
+  var isClosing = false
+  /// The current snapshot was used since the store thread looked last.
+  var isCurrentUsed = false
+
+  mutating func takeBodyID() -> UInt64 {
+    nextBodyID += 1
+    return nextBodyID
+  }
+
+  /// True when the store thread must be woken.
+  mutating func enqueue(_ work: Work) -> Bool {
+    waiting.append(work)
+    guard case .change = work else {
+      isUrgent = true
+      return wake()
+    }
+    return isGathering && !hasGathered ? false : wake()
+  }
+
+  /// Enough waits for a commit to be worth it.
+  var hasGathered: Bool { isUrgent || isClosing || pending.bytes >= Self.gatheredBytes }
+
+  private static let gatheredBytes = 1 << 20
+
+  mutating func wake() -> Bool {
+    defer { isAsleep = false }
+    return isAsleep
+  }
+
+  /// All that waits, in order.
+  mutating func takeWaiting() -> [Work] {
+    isUrgent = false
+    defer { waiting = [] }
+    return waiting
+  }
+
+  /// From now on lookups begin with another snapshot.
+  mutating func retireCurrent() {
+    guard let snapshot = current else { return }
+    current = nil
+    if !snapshot.retire() { retired.append(snapshot) }
+  }
+
+  mutating func forgetEnded() { retired.removeAll { $0.hasEnded } }
+}
+
+/// Which bodies this process has compared with their checksums: a bit per body id.
+///
+/// Ids of one process follow each other, so the bits stand in blocks of 32,768. There are at most 256 blocks
+/// (1 MiB); a newer one takes the place of an older one, whose bodies are then compared once more.
+struct VerifiedBodies {
+  private static let blockBits = 15
+  private static let blockWords = 1 << (blockBits - 6)
+  private static let blocksMax = 256
+  /// Which block stands at a place.
+  private var numbers: [UInt64] = []
+  /// The blocks, one behind the other.
+  private var words: [UInt64] = []
+
+  func contains(_ id: UInt64) -> Bool {
+    let (number, place) = Self.block(of: id)
+    guard place < numbers.count, numbers[place] == number else { return false }
+    return words[Self.word(of: id, in: place)] & (1 << (id % 64)) != 0
+  }
+
+  mutating func insert(_ id: UInt64) {
+    let (number, place) = Self.block(of: id)
+    while numbers.count <= place {
+      numbers.append(.max)
+      words.append(contentsOf: repeatElement(0, count: Self.blockWords))
+    }
+    if numbers[place] != number {
+      numbers[place] = number
+      for index in 0..<Self.blockWords { words[place * Self.blockWords + index] = 0 }
+    }
+    words[Self.word(of: id, in: place)] |= 1 << (id % 64)
+  }
+
+  private static func block(of id: UInt64) -> (number: UInt64, place: Int) {
+    let number = id >> blockBits
+    return (number, Int(number % UInt64(blocksMax)))
+  }
+
+  private static func word(of id: UInt64, in place: Int) -> Int {
+    place * blockWords + Int(id >> 6) & (blockWords - 1)
+  }
+}

@@ -1,0 +1,119 @@
+/// What a record is found by: a key of any length, and its digest under which it is filed. The full key is
+/// compared on every read, so a collision is a miss and never a wrong answer.
+struct StoreKey: Sendable, Hashable {
+  /// Longer ones cannot be stored.
+  static let bytesMax = Int(UInt16.max)
+
+  let fullKey: [UInt8]
+  let digest: KeyDigest
+
+  /// The same in every process, and in no other use of the hash: "NetSpool", "entries\0".
+  private static let hashKey: (UInt64, UInt64) = (0x6C6F_6F70_5374_654E, 0x0073_6569_7274_6E65)
+
+  init(_ fullKey: [UInt8]) {
+    self.fullKey = fullKey
+    digest = KeyDigest(SipHash.hash(fullKey.rawBytes, key: Self.hashKey))
+  }
+
+  static func == (left: StoreKey, right: StoreKey) -> Bool {
+    left.digest == right.digest && left.fullKey == right.fullKey
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}
+
+/// 16 bytes, evenly spread, that stand for a longer key.
+struct KeyDigest: Sendable, Hashable {
+  let first: UInt64
+  let second: UInt64
+
+  init(_ words: (UInt64, UInt64)) { (first, second) = words }
+
+  /// From a key of the database.
+  init?(_ bytes: RawSpan) {
+    guard bytes.byteCount == 16 else { return nil }
+    first = bytes.integer(at: 0)
+    second = bytes.integer(at: 8)
+  }
+
+  var recordKey: RecordKey { RecordKey(digest: first.littleEndian, second.littleEndian) }
+  var checksumSeed: UInt64 { first ^ second }
+
+  /// It is evenly spread already.
+  func hash(into hasher: inout Hasher) { hasher.combine(first) }
+}
+
+// The value of a record in the database `namespaces`; its key is the namespace's number, an integer.
+// Integers little-endian:
+//
+//    0  8  checksum of everything behind it
+//    8  8  bytes that its entries take (`EntryFacts.weight`)
+//   16  8  entries
+//   24     name, UTF-8
+
+/// A part of the store with a name, a share of its own and a list of its own of what was used when.
+struct NamespaceRecord: Sendable, Equatable {
+  var number: UInt16
+  var name: String
+  var bytes = 0
+  var entries = 0
+
+  init(number: UInt16, name: String) {
+    self.number = number
+    self.name = name
+  }
+
+  /// Nil when a byte is not what was written.
+  init?(number: UInt64, decoding value: RawSpan) {
+    guard value.byteCount >= 24, let number = UInt16(exactly: number),
+      value.integer(at: 0, as: UInt64.self)
+        == Checksum.of(value.extracting(8..<value.byteCount), seed: UInt64(number))
+    else { return nil }
+    self.number = number
+    bytes = Int(value.integer(at: 8, as: Int64.self))
+    entries = Int(value.integer(at: 16, as: Int64.self))
+    name = String(decoding: [UInt8](value.extracting(24..<value.byteCount)), as: UTF8.self)
+  }
+
+  func encode() -> [UInt8] {
+    var body: [UInt8] = []
+    body.append(integer: Int64(bytes))
+    body.append(integer: Int64(entries))
+    body.append(contentsOf: name.utf8)
+    var out: [UInt8] = []
+    out.append(integer: Checksum.of(body.rawBytes, seed: UInt64(number)))
+    return out + body
+  }
+}
+
+/// The databases of a cache store:
+///
+///   entries     16 bytes of digest -> `EntryRecord`
+///   bodies      body id -> the body's bytes, each on pages of its own
+///   recency     namespace, recency -> 16 bytes of digest: who was used least recently
+///   namespaces  number -> `NamespaceRecord`
+struct CacheDatabases: Sendable {
+  /// Counts up with every change of a record's layout or of the digest.
+  static let layout: UInt32 = 2
+
+  let entries: Database
+  let bodies: Database
+  let recency: Database
+  let namespaces: Database
+
+  init(_ transaction: inout WriteTransaction) throws(StoreError) {
+    entries = try transaction.database("entries")
+    bodies = try transaction.database("bodies", keys: .integers)
+    recency = try transaction.database("recency")
+    namespaces = try transaction.database("namespaces", keys: .integers)
+  }
+
+  var all: [Database] { [entries, bodies, recency, namespaces] }
+
+  /// The number of entries, and the pages of all databases.
+  func size(_ transaction: borrowing WriteTransaction) throws(StoreError) -> DatabaseSize {
+    var pages = 0
+    for database in all { pages += try transaction.size(of: database).pages }
+    return DatabaseSize(records: try transaction.size(of: entries).records, pages: pages)
+  }
+}

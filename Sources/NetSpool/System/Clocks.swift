@@ -1,0 +1,49 @@
+internal import CNetSpoolShims
+internal import Glibc
+
+/// Microseconds that only grow, whatever happens to the wall clock (clock_gettime(2), CLOCK_MONOTONIC).
+typealias Microseconds = Int64
+
+enum MonotonicClock {
+  static var now: Microseconds {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+  }
+}
+
+/// The time since 1970: only for what the origin says in dates, never for waiting.
+enum WallClock {
+  static var seconds: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec)
+  }
+
+  static var milliseconds: Int64 { microseconds / 1000 }
+
+  static var microseconds: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+  }
+}
+
+/// Spans of time as the numbers that timers and C libraries take.
+extension Duration {
+  /// The longest that any clock here is asked for: a billion seconds, which is 31 years.
+  static let longest = Duration.seconds(1_000_000_000)
+
+  private var clamped: Duration { min(max(.zero, self), .longest) }
+
+  /// Whole microseconds: none for a span below zero, never more than in `longest`.
+  var microseconds: Microseconds {
+    let (seconds, attoseconds) = clamped.components
+    return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+  }
+
+  /// Whole milliseconds, rounded up, so that a timer never comes early.
+  var milliseconds: UInt64 { UInt64((microseconds + 999) / 1_000) }
+
+  var seconds: Double { Double(microseconds) / 1e6 }
+}

@@ -1,0 +1,28 @@
+/// A queue from which elements leave in the order in which they came, at constant cost.
+struct FIFO<Element> {
+  private var elements: [Element?] = []
+  private var head = 0
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  mutating func popFirst() -> Element? {
+    guard head < elements.count else { return nil }
+    defer { compact() }
+    let first = elements[head]
+    elements[head] = nil
+    head += 1
+    return first
+  }
+
+  private mutating func compact() {
+    guard head * 2 >= elements.count else { return }
+    elements.removeFirst(head)
+    head = 0
+  }
+
+  func forEach(_ body: (Element) -> Void) {
+    for case let element? in elements[head...] { body(element) }
+  }
+}
+
+extension FIFO: Sendable where Element: Sendable {}

@@ -1,0 +1,116 @@
+internal import CNetSpoolShims
+internal import Glibc
+internal import Synchronization
+
+/// A thread of our own, with every signal blocked: signals are the host program's, and SIGPIPE must never reach
+/// it from our writes (pthread_sigmask(3)).
+struct SystemThread: Sendable {
+  private let id: pthread_t
+
+  /// The system has no thread left to give.
+  struct StartFailure: Error { let errno: CInt }
+
+  /// Starts a thread; of its name at most 15 bytes are kept.
+  static func start(
+    name: String, _ body: @escaping @Sendable () -> Void
+  ) throws(StartFailure) -> SystemThread {
+    let box = unsafe Unmanaged.passRetained(ThreadBody(name: name, body))
+    var id = pthread_t()
+    let status = withSignalsBlocked {
+      unsafe pthread_create(&id, nil, runThreadBody, box.toOpaque())
+    }
+    guard status == 0 else {
+      unsafe box.release()
+      throw StartFailure(errno: status)
+    }
+    return SystemThread(id: id)
+  }
+
+  /// Waits for its end; once. Traps on the thread itself, which would wait for ever.
+  func join() {
+    precondition(
+      pthread_equal(id, pthread_self()) == 0, "NetSpool: a thread must not wait for its own end")
+    pthread_join(id, nil)
+  }
+
+  /// Instead of `join`: nobody will wait for its end.
+  func detach() { pthread_detach(id) }
+
+  /// A new thread inherits the mask of the one that makes it; so there is no moment at which it has another.
+  private static func withSignalsBlocked(_ body: () -> CInt) -> CInt {
+    var all = sigset_t()
+    var before = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+    return body()
+  }
+}
+
+private final class ThreadBody: Sendable {
+  let name: String
+  let run: @Sendable () -> Void
+
+  init(name: String, _ run: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.run = run
+  }
+}
+
+private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  let body = unsafe Unmanaged<ThreadBody>.fromOpaque(context!).takeRetainedValue()
+  unsafe cnetspool_thread_name(body.name)
+  body.run()
+  return nil
+}
+
+/// A counting semaphore: no descriptor, and no system call unless somebody sleeps.
+@safe struct SystemSemaphore: ~Copyable, @unchecked Sendable {
+  // Safe because the memory never moves and sem_post and sem_wait are made for many threads.
+  private let semaphore: UnsafeMutablePointer<sem_t>
+
+  init() {
+    unsafe semaphore = .allocate(capacity: 1)
+    unsafe sem_init(semaphore, 0, 0)
+  }
+
+  deinit {
+    unsafe sem_destroy(semaphore)
+    unsafe semaphore.deallocate()
+  }
+
+  func signal() { unsafe sem_post(semaphore) }
+
+  func wait() { while unsafe sem_wait(semaphore) != 0 && errno == EINTR {} }
+
+  /// The same, but no longer than until `MonotonicClock` shows so much. False when nobody signalled.
+  func wait(until deadline: Microseconds) -> Bool {
+    while true {
+      if unsafe cnetspool_semaphore_wait_until(semaphore, deadline) == 0 { return true }
+      if errno != EINTR { return false }
+    }
+  }
+}
+
+/// Calls back when it has been signalled so many times.
+final class Countdown: Sendable {
+  private let left: Atomic<Int>
+  private let onZero: @Sendable () -> Void
+
+  init(_ count: Int, _ onZero: @escaping @Sendable () -> Void) {
+    left = Atomic(count)
+    self.onZero = onZero
+  }
+
+  func signal() {
+    if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { onZero() }
+  }
+}
+
+/// A flag that one caller of many finds unset. Any thread.
+final class Once: Sendable {
+  private let isPassed = Atomic(false)
+
+  /// True for the first caller alone.
+  func first() -> Bool { !isPassed.exchange(true, ordering: .acquiringAndReleasing) }
+}
