@@ -33,7 +33,7 @@ enum Namespace {
     let words =
       try #require(prefix) + [
         try program(), "--testing-library", "swift-testing", "--filter",
-        "\(suite)/\(name.prefix { $0 != "(" })",
+        "\(suite)/`\(name.prefix { $0 != "(" })`",
       ]
     let result = try await TestSlots.run(alone: true) {
       try ChildProcess.run(words, environment: ["\(mark)=1"], before: Deadline(after: .seconds(seconds)))
