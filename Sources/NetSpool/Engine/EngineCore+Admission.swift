@@ -92,7 +92,7 @@ extension EngineCore {
     plan.needsFreshConnection = journey?.needsFreshConnection ?? false
     journey?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
-    plan.hasLegs = credential?.isNTLM ?? false
+    plan.hasRounds = credential?.isNTLM ?? false
     do throws(NetworkError) {
       try setHeaders(&plan, operation, request, transfer, credential)
     } catch {

@@ -20,6 +20,6 @@ struct ProxySettings: Sendable, Hashable {
 
   init(url: String) { self.url = url }
 
-  /// It asks for an answer to its challenge, which libcurl gives by itself.
-  var hasLegs: Bool { account.map { $0.scheme != .basic } ?? false }
+  /// Whether the proxy asks for an answer to its challenge, which libcurl gives by itself.
+  var hasRounds: Bool { account.map { $0.scheme != .basic } ?? false }
 }
