@@ -53,6 +53,10 @@ let package = Package(
         "CNetSpoolShims", "CNetSpoolUV", "CNetSpoolCurl", "CNetSpoolLMDB", "CNetSpoolZlib",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
       ],
+      // Each folder says what lives in it.
+      exclude: [
+        "Cache", "Frozen", "HTTP", "Images", "Loop", "Network", "Queue", "Store", "System", "Transfer",
+      ].map { "\($0)/README.md" },
       swiftSettings: strict),
     .target(name: "NetSpoolFoundation", dependencies: ["NetSpool"], swiftSettings: strict),
     .target(name: "NetSpoolTesting", dependencies: ["CNetSpoolShims"], swiftSettings: strict),

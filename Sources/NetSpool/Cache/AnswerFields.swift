@@ -24,7 +24,7 @@ struct AnswerFields {
   }
 
   let headers: Headers
-  /// Where the first value of each name lies; empty and at 0 if there is none.
+  /// The range of the first value of each name; empty and at 0 if there is none.
   private var values = InlineArray<11, Range<Int>>(repeating: 0..<0)
   /// A bit for each name that has more than one line.
   private var repeated: UInt16 = 0
@@ -61,7 +61,7 @@ struct AnswerFields {
 }
 
 extension AnswerFields {
-  /// Which field the line is and where its value begins; nil for all others.
+  /// Finds which field the line is and where its value begins; nil for all others.
   private static func known(_ bytes: Span<UInt8>, _ line: Range<Int>) -> (Name, value: Int)? {
     guard let first = line.first else { return nil }
     return switch bytes[first] | 0x20 {

@@ -20,9 +20,9 @@
 /// Fresh means also: within the request's `max-age` and `min-fresh`. Without a validator `fetch` takes the
 /// place of `revalidate`; so it does for HEAD, whose answer then updates what is stored.
 enum CacheDecision: Sendable, Equatable {
-  /// What is stored is the answer; no network.
+  /// The stored response is the answer; the network is not used.
   case serve
-  /// What is stored is an answer; ask with these conditions, or with none, meanwhile.
+  /// The stored response is an answer; ask with these conditions, or with none, meanwhile.
   case serveAndRevalidate(conditions: Headers)
   /// Ask with these conditions; after a 304 what is stored is the answer.
   case revalidate(conditions: Headers)
@@ -70,9 +70,9 @@ enum CacheDecision: Sendable, Equatable {
 /// What may be done with a stored answer.
 private enum Use {
   case fresh
-  /// It is stale, and the request takes it so.
+  /// The stored response is stale, and the request accepts that.
   case stale
-  /// It is stale, and the origin lets it serve while it is renewed.
+  /// The stored response is stale, and the origin lets it serve while it is renewed.
   case renew
   case validate
 

@@ -5,7 +5,7 @@ struct CacheHeuristics: Sendable, Hashable {
   var validatedImageSeconds: Int64 = 86_400
   /// An image without either; 604,800, seven days.
   var imageSeconds: Int64 = 604_800
-  /// Anything with an ETag; 0: it is asked again each time.
+  /// The lifetime of anything with an ETag; 0: it is asked again each time.
   var entityTagSeconds: Int64 = 0
   /// Anything with Last-Modified: so much of the time since then, in percent; 10.
   var lastModifiedPercent: Int64 = 10

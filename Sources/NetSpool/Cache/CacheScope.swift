@@ -1,4 +1,4 @@
-/// Whose answers are kept together: what is stored in one scope is never served in another.
+/// The users whose answers are kept together: what is stored in one scope is never served in another.
 struct CacheScope: Sendable, Hashable {
   /// Names the partition in keys; holds no NUL and no secret.
   let text: String
@@ -26,7 +26,7 @@ struct CacheScope: Sendable, Hashable {
     CacheScope(text: "\(name)/\(text)", isLasting: isLasting)
   }
 
-  /// From what identifies the sender: Authorization, Cookie, every other field whose name marks it as
+  /// Makes a scope from what identifies the sender: Authorization, Cookie, every other field whose name marks it as
   /// secret, and what is not a field. Anonymous if there is none of it.
   ///
   /// The text is a keyed hash under this process's key: such entries end with the process.

@@ -121,7 +121,7 @@ enum DeltaSeconds: Equatable {
 
 /// Lists of field names, as in Vary, Connection and `no-cache="…"` (RFC 9110 section 5.6.1).
 enum FieldNames {
-  /// In lower case, empty elements left out; nil if an element is no token.
+  /// Returns the names in lower case, empty elements left out; nil if an element is no token.
   static func parse(_ list: some Collection<UInt8>) -> [String]? {
     var names: [String] = []
     for element in list.split(separator: UInt8(ascii: ",")) {

@@ -35,7 +35,7 @@ struct FreshnessLifetime: Equatable {
     self.isExplicit = isExplicit
   }
 
-  /// From `s-maxage` (shared caches only) or `max-age`; nil if there is neither.
+  /// The lifetime from `s-maxage` (shared caches only) or `max-age`; nil if there is neither.
   private static func controlled(_ directives: ResponseDirectives, _ rules: CacheRules) -> Self? {
     if directives.flags.contains(.hasOpenQuote) { return .stale }
     for age in [rules.isShared ? directives.sMaxAge : .absent, directives.maxAge] {
@@ -105,7 +105,7 @@ extension Int64 {
 struct InitialAge: Equatable {
   /// `corrected_initial_age`.
   private(set) var milliseconds: Int64
-  /// Date lies far ahead of the local clock or Age is negative: somebody on the way has no idea of time,
+  /// Date lies far ahead of the local clock or Age is negative: a clock on the way is wrong,
   /// so nothing that is built on it can be called fresh.
   private(set) var isUnknown: Bool
 

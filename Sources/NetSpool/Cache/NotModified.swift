@@ -83,7 +83,7 @@ extension StoredResponse {
 }
 
 extension Headers {
-  /// With the Age line of `other`, which is not stored but counts once.
+  /// Adds the Age line of `other`, which is not stored but counts once.
   fileprivate func appendingAge(of other: AnswerFields) -> Headers {
     guard let age = other[.age] else { return self }
     var fields = self
@@ -98,7 +98,7 @@ enum HeadUpdate: Sendable, Equatable {
   case updated(StoredResponse)
   /// The resource has changed: remove what is stored.
   case outdated
-  /// It tells nothing about what is stored: it is no 200.
+  /// The answer tells nothing about what is stored: it is no 200.
   case unrelated
 }
 

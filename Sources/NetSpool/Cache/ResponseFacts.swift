@@ -9,11 +9,11 @@ struct ResponseFacts: Sendable, Hashable {
     static let forbidsStale = Flags(rawValue: 1)
     /// Not asked for again while fresh, even on a reload (RFC 8246).
     static let immutable = Flags(rawValue: 2)
-    /// It has an ETag or Last-Modified that can be asked with.
+    /// The response has an ETag or Last-Modified that can be asked with.
     static let hasValidator = Flags(rawValue: 4)
     /// The lifetime is the origin's, not a heuristic one.
     static let isExplicit = Flags(rawValue: 8)
-    /// Its age cannot be told: Date far ahead of the local clock, or a negative Age.
+    /// The response's age is unknown: Date far ahead of the local clock, or a negative Age.
     static let ageIsUnknown = Flags(rawValue: 16)
     /// The answer names request fields in Vary.
     static let varies = Flags(rawValue: 32)
@@ -30,7 +30,7 @@ struct ResponseFacts: Sendable, Hashable {
   var staleWhileRevalidate: Int64 = 0
   /// Seconds past the lifetime in which it may stand in for an error (RFC 5861 section 4).
   var staleIfError: Int64 = 0
-  /// Of the rules that gave these numbers.
+  /// The fingerprint of the rules that gave these numbers.
   var rules: UInt64 = 0
 
   init() {}

@@ -1,7 +1,7 @@
 /// The response fields that are stored: all but those that belong to one connection or one exchange (RFC
 /// 9111 section 3.1).
 enum StoredFields {
-  /// What is left of `headers` to serve later, with a Date that can be read (RFC 9110 section 6.6.1).
+  /// The fields of `headers` that are kept to serve later, with a Date that can be read (RFC 9110 section 6.6.1).
   ///
   /// Age is left out: it is said anew whenever the answer is served.
   static func make(

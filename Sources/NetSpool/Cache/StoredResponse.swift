@@ -1,4 +1,4 @@
-/// What is remembered of an answer besides its body. Only answers to GET are stored.
+/// Everything that is remembered of an answer besides its body. Only answers to GET are stored.
 ///
 /// Made by ``StoreDecision``; changed only by a 304 or a HEAD answer.
 struct StoredResponse: Sendable, Hashable {
@@ -67,7 +67,7 @@ extension StoredResponse {
   func isFresh(at now: Int64) -> Bool { freshFor(at: now) > 0 }
 
   /// `current_age` in milliseconds.
-  func currentAge(at now: Int64) -> Int64 { facts.initialAge.addingSaturated(residence(at: now)) }
+  func currentAge(at now: Int64) -> Int64 { facts.initialAge.addingSaturated(residentTime(at: now)) }
 
   /// Milliseconds for which it stays fresh; 0 or less: it is stale for as long as that says.
   ///
@@ -81,7 +81,7 @@ extension StoredResponse {
   ///
   /// The section takes a local clock that only moves forward. A small step back (NTP) is no residence; after
   /// a large one nobody knows how long it was, which `clockWasSetBack` answers with staleness.
-  func residence(at now: Int64) -> Int64 { max(0, now.subtractingSaturated(receivedAt)) }
+  func residentTime(at now: Int64) -> Int64 { max(0, now.subtractingSaturated(receivedAt)) }
 
   /// The local clock has been set back behind the receipt by more than a usual correction.
   func clockWasSetBack(at now: Int64) -> Bool {
@@ -102,7 +102,7 @@ enum StaleCause: Sendable, Hashable {
 }
 
 extension StoredResponse {
-  /// It may stand in for an answer that could not be had (RFC 9111 section 4.2.4, RFC 5861 section 4).
+  /// Whether it may replace an answer that could not be had (RFC 9111 section 4.2.4, RFC 5861 section 4).
   ///
   /// - No answer at all: whatever is held serves, being disconnected is permission enough.
   /// - 500, 502, 503, 504: only within `stale-if-error` of the answer or of the request.
@@ -128,7 +128,7 @@ extension StoredResponse {
     guard let lifetime else { return freshFor(at: now) }
     if clockWasSetBack(at: now) { return Self.staleBeyondBounds }
     let seconds = lifetime > 0 ? min(lifetime, Double(DeltaSeconds.secondsMax)) : 0
-    return Int64(seconds * 1000).subtractingSaturated(residence(at: now))
+    return Int64(seconds * 1000).subtractingSaturated(residentTime(at: now))
   }
 
   /// `freshFor` as above; `seconds` past the lifetime.

@@ -90,7 +90,7 @@ extension Scheduler {
     plan.needsFreshConnection = exchangeState?.needsFreshConnection ?? false
     exchangeState?.needsFreshConnection = false
     plan.source = try makeSource(operation, request, transfer)
-    plan.hasLegs = credential?.isNTLM ?? false
+    plan.hasRounds = credential?.isNTLM ?? false
     do throws(NetworkError) {
       try setHeaders(&plan, operation, request, transfer, credential)
     } catch {

@@ -5,7 +5,7 @@
 /// A frozen request that will not be sent any more, with the reason.
 struct DeadLetter: Sendable, Hashable {
   var death: FrozenDeath
-  /// Its lane waits until it is revived or discarded.
+  /// Whether its lane waits until the dead letter is revived or discarded.
   var haltsLane: Bool
   var diedWall: Microseconds
   /// Nil when its bytes were not what was written.
@@ -45,7 +45,7 @@ struct FrozenDeath: Sendable, Hashable {
   enum Reason: UInt8, Sendable, Hashable, CaseIterable {
     case expired = 1
     case cancelled = 2
-    /// Its bytes are not what was written.
+    /// The record's bytes are not what was written.
     case corrupt = 3
     /// The origin said no, or it can never be sent.
     case rejected = 4

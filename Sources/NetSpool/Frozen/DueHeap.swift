@@ -1,4 +1,4 @@
-/// What is due first, comes first. Entries that mean nothing any more are the owner's to recognise.
+/// A heap of moments, the earliest first. Entries that mean nothing any more are the owner's to recognise.
 struct DueHeap<Element: Sendable>: Sendable {
   private var entries: [(due: Microseconds, element: Element)] = []
 

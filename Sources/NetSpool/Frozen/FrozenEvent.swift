@@ -1,6 +1,6 @@
 /// What happens to a frozen request.
 enum FrozenEvent: Sendable, Hashable {
-  /// It is its turn: an attempt is recorded. `epoch`: of this opening of the store.
+  /// The request's turn has come: an attempt is recorded. `epoch`: of this opening of the store.
   case launched(epoch: UInt32)
   /// An answer came, whole. `retryAfter` in seconds. `mayAskAgain`: there is somebody to ask for other
   /// credentials, and this attempt did not have his answer yet.
@@ -13,12 +13,12 @@ enum FrozenEvent: Sendable, Hashable {
   case parked(NetworkError.SendState)
   case expired
   case cancelled
-  /// Its body is not what was written.
+  /// The request's body is not what was written.
   case damaged
   /// A caller wants a dead one sent after all.
   case revived
 
-  /// Its name for a sentence.
+  /// The event's name for a sentence.
   var name: String {
     switch self {
     case .launched: "launched"
@@ -34,7 +34,7 @@ enum FrozenEvent: Sendable, Hashable {
   }
 }
 
-/// What is to be recorded, and then done.
+/// The change to be recorded, and then carried out.
 enum FrozenAction: Sendable, Hashable {
   /// Send it, once the attempt is recorded.
   case send

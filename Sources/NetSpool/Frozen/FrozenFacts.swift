@@ -7,14 +7,14 @@ struct FrozenFacts: Sendable, Hashable {
     case inFlight = 1
     /// Nothing more will be sent, unless it is revived.
     case dead = 2
-    /// It has its outcome.
+    /// The request has its outcome.
     case done = 3
   }
 
   struct Flags: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
     init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// Its lane may send others at the same time.
+    /// The request's lane may send others at the same time.
     static let isUnordered = Flags(rawValue: 1)
     /// The caller wants it sent again even when that has its effect twice.
     static let atLeastOnce = Flags(rawValue: 2)
@@ -47,10 +47,10 @@ struct FrozenFacts: Sendable, Hashable {
   var crashAttempts: UInt32 = 0
   /// Times in a row that nothing could be sent.
   var offlineFailures: UInt32 = 0
-  /// Which opening of the store the attempt in flight belongs to.
+  /// The opening of the store to which the attempt in flight belongs.
   var epoch: UInt32 = 0
   var createdWall: Microseconds
-  /// It expires this long after `createdWall`.
+  /// The time after `createdWall` at which the request expires.
   var lifetime: Microseconds
   /// When bytes may have left for the first time.
   var firstSend: Mark?

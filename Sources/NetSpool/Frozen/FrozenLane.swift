@@ -25,9 +25,9 @@ struct FrozenLane: Sendable {
   private(set) var inFlight = 0
   private var haltedBy: Set<FrozenID> = []
   var breaker = LaneBreaker()
-  /// After the network came back the lanes begin one after the other.
+  /// The moment before which this lane does not begin: after the network came back they begin one after the other.
   private var opensAt: Microseconds = .min
-  /// It stands in the scheduler's ring.
+  /// Whether the lane stands in the scheduler's ring.
   var isListed = false
   /// When the scheduler's heap wakes it next.
   var wakesAt: Microseconds = .max
@@ -124,7 +124,7 @@ struct LaneKey: Hashable, Sendable {
     (first, second) = digest.firstWords
   }
 
-  /// It is evenly spread already.
+  /// Takes the bytes as they are: they are evenly spread already.
   func hash(into hasher: inout Hasher) { hasher.combine(first) }
 }
 

@@ -53,7 +53,7 @@ struct FrozenLimits: Sendable, Hashable {
 
   init() {}
 
-  /// What is wrong with a request; nil when it may be frozen.
+  /// Says what is wrong with a request; nil when it may be frozen.
   func refusal(of request: FrozenRequest) -> NetworkError? {
     if request.method.isSafe { return NetworkError(.invalidRequest, reason: "method") }
     if request.bodyBytes > bodyBytesMax { return NetworkError(.bodyTooLarge, reason: "\(bodyBytesMax)") }

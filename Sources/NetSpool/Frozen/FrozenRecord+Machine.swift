@@ -37,7 +37,7 @@ extension FrozenRecord {
 // MARK: Attempts
 
 extension FrozenRecord {
-  /// Its turn may come long after its last attempt: what was safe then is looked at again.
+  /// Checks again, when a turn comes long after the last attempt, whether sending is still safe.
   private mutating func launch(
     _ epoch: UInt32, _ now: FrozenMoment, _ policy: FrozenPolicy
   ) -> FrozenAction {
@@ -104,7 +104,7 @@ extension FrozenRecord {
       situation.policy.backoff(afterFailures: failures, random: situation.random), .network, situation.now)
   }
 
-  /// It may have reached the origin, which may do better next time.
+  /// Handles an attempt that may have reached the origin, which may do better next time.
   private mutating func repeatLater(_ retryAfter: Double?, _ situation: Situation) -> FrozenAction {
     let policy = situation.policy
     guard isReplaySafe(at: situation.now, policy: policy) else { return die(FrozenDeath(.outcomeUnknown)) }

@@ -35,7 +35,7 @@ struct FrozenID: Hashable, Comparable, Sendable, CustomStringConvertible {
   var description: String { "#\(number)" }
 }
 
-/// What is to be sent, byte for byte the same at every attempt. The body is kept apart.
+/// The request to be sent, byte for byte the same at every attempt. The body is kept apart.
 struct FrozenRequest: Sendable, Hashable {
   var method: Method
   var url: String
@@ -48,7 +48,7 @@ struct FrozenRequest: Sendable, Hashable {
   var keyField = IdempotencyKey.fieldName
   /// Requests of one lane are sent in order.
   var lane: String
-  /// Whose outcome handler is meant after a restart.
+  /// The tag of the handler that gets the outcome after a restart.
   var tag: String?
   /// The caller's own, `FrozenLimits.userInfoBytesMax` at most.
   var userInfo: [UInt8] = []

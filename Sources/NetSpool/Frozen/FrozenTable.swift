@@ -3,7 +3,7 @@
 /// Ids come rising, but for what is revived: so the entries stand in an array, where a new one goes to the end and
 /// one that is looked for is found by halving. With a million requests that is a fraction of what hashing costs.
 struct FrozenTable<Value: Sendable>: Sendable {
-  /// Those without a value have left; so have all before `head`.
+  /// The entries in the order of their ids. Those without a value have left; so have all before `head`.
   private var entries: [(id: FrozenID, value: Value?)] = []
   private var head = 0
   private(set) var count = 0
@@ -68,7 +68,7 @@ struct FrozenTable<Value: Sendable>: Sendable {
     return place < entries.count && entries[place].id == id ? place : nil
   }
 
-  /// Where the first one stands that is not before `id`.
+  /// Finds the first entry that is not before `id`.
   private func lowerBound(_ id: FrozenID) -> Int {
     var (low, high) = (head, entries.count)
     while low < high {

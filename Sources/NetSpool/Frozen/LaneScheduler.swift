@@ -1,11 +1,11 @@
-/// Which frozen request is sent next.
+/// Decides which frozen request is sent next.
 ///
 /// Lanes take turns. In a lane the oldest goes first, one at a time, and one that waits holds up its own lane
 /// only. Times are microseconds of a clock that does not go back.
 struct LaneScheduler: Sendable {
-  /// In flight at once while there are requests from before the network came back, or from an earlier process. 8.
+  /// The limit in flight while there are requests from before the network came back, or from an earlier process. 8.
   var thawingMax = 8
-  /// In flight at once otherwise. 64.
+  /// The limit in flight otherwise. 64.
   var inFlightMax = 64
   /// When the network comes back, each lane waits for a part of this. 2 s.
   var openingJitter: Microseconds = 2 * .second
@@ -35,10 +35,10 @@ struct LaneScheduler: Sendable {
 // MARK: Coming and going
 
 extension LaneScheduler {
-  /// So many are about to come.
+  /// Makes room for as many requests as are about to come.
   mutating func reserveCapacity(_ count: Int) { laneOf.reserveCapacity(count) }
 
-  /// One that waits. `due`: not before; `expires`: when `nextExpired` names it.
+  /// Adds a request that waits. `due`: not before; `expires`: when `nextExpired` names it.
   mutating func add(
     _ id: FrozenID, lane key: LaneKey, isUnordered: Bool, due: Microseconds, expires: Microseconds
   ) {
@@ -51,7 +51,7 @@ extension LaneScheduler {
     list(key)
   }
 
-  /// It has its outcome, or is dead.
+  /// Removes a request that has its outcome or is a dead letter.
   mutating func remove(_ id: FrozenID) {
     guard let key = laneOf.removeValue(forKey: id) else { return }
     if id <= thawsTo { thawing -= 1 }
@@ -62,7 +62,7 @@ extension LaneScheduler {
     }
   }
 
-  /// It goes back to its place in its lane.
+  /// Puts a request back to where it stood in its lane.
   mutating func wait(_ id: FrozenID, until due: Microseconds, forNetwork: Bool = false) {
     guard let key = laneOf[id] else { return }
     change(key) { $0.wait(id, until: due, forNetwork: forNetwork) }
@@ -127,7 +127,7 @@ extension LaneScheduler {
     change(key) { $0.open(at: moment) }
   }
 
-  /// What is here now goes gently.
+  /// Lets the requests that are here now go gently.
   private mutating func beginThawing() {
     thawsTo = newest
     thawing = laneOf.count
@@ -164,7 +164,7 @@ extension LaneScheduler {
     return [wake, expiring.first?.due].compactMap(\.self).min()
   }
 
-  /// One that waits and whose time is over; it stays until it is removed, and is named once.
+  /// Returns a request that waits and has expired; it stays until it is removed, and is named once.
   mutating func nextExpired(at now: Microseconds) -> FrozenID? {
     while let first = expiring.first, first.due <= now {
       expiring.popFirst()

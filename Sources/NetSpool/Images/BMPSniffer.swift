@@ -42,7 +42,7 @@ struct BMPSniffer {
     self.compression = compression
   }
 
-  /// Both the stated size and the pixels count: encoders that leave the former 0 are common.
+  /// Takes the stated size or counts the pixels: encoders that leave the former 0 are common.
   private func reachesEnd(_ bytes: ImageBytes) -> Bool {
     guard let stated = bytes.little(2, width: 4), let start = bytes.little(10, width: 4),
       let header = bytes.little(14, width: 4), start >= 14 + header, let length = pixelBytes(bytes),

@@ -1,4 +1,4 @@
-/// Where the items of a HEIF file are: the box `iloc` (ISO/IEC 14496-12 section 8.11.3).
+/// The positions of the items in a HEIF file: the box `iloc` (ISO/IEC 14496-12 section 8.11.3).
 ///
 /// Full box; widths in bytes of offsets, lengths, base offsets and (version 1 and 2) extent indices, 4 bits
 /// each; number of items (2 bytes, in version 2 4); each: id (likewise), in version 1 and 2 the construction

@@ -59,7 +59,7 @@ extension HEIFSniffer {
     return generic
   }
 
-  /// Major brand, minor version (no brand), compatible brands; more than 64 of them nobody has.
+  /// Reads the major brand, the minor version (no brand) and the compatible brands, at most 64 of them.
   private static func brandOffsets(_ box: ISOBox) -> some Sequence<Int> {
     let start = box.content.lowerBound
     let end = min(box.content.upperBound - 3, start + 4 * 66)

@@ -39,7 +39,7 @@ struct ImageBytes: ~Escapable {
     big(offset, width: 4).map { FourCC(rawValue: UInt32(truncatingIfNeeded: $0)) }
   }
 
-  /// Where the byte stands next, at `start` or behind it.
+  /// Finds the byte at `start` or behind it.
   func firstIndex(of byte: UInt8, from start: Int) -> Int? {
     var index = start
     while index < bytes.count {

@@ -101,7 +101,7 @@ final class EventLoop {
     unsafe check.close()
   }
 
-  /// After `run`: frees the loop and answers how many handles were left open, which must be none.
+  /// Frees the loop after `run` and returns how many handles were left open, which must be none.
   func finish() -> Int {
     unsafe uv_run(loop, UV_RUN_NOWAIT)
     var left = 0
@@ -127,7 +127,7 @@ struct LoopReference<Object: AnyObject>: @unchecked Sendable {
   private weak var reference: Object?
   private let owner: pthread_t
 
-  /// To be made on the thread that owns the object.
+  /// Makes a reference; to be called on the thread that owns the object.
   init(_ object: Object) {
     reference = object
     owner = pthread_self()

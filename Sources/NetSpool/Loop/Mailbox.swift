@@ -13,7 +13,7 @@ final class Mailbox<Message: Sendable>: Sendable {
   private struct State: @unchecked Sendable {
     var messages: [Message] = []
     var wakeUp: UnsafeMutablePointer<uv_async_t>?
-    /// Somebody has woken the loop, or it is at work, and it has not fallen asleep since.
+    /// Whether the loop was woken, or is at work, and has not fallen asleep since.
     var isAwake = false
     var isClosed = false
   }

@@ -56,7 +56,7 @@ enum Delivery {
   static var isRunning: Bool { cnetspool_delivery_depth() > 0 }
 }
 
-/// Where user closures run.
+/// The thread or queue on which user closures run.
 enum DeliveryTarget: Sendable {
   case queue(DispatchQueue)
   case loopThread

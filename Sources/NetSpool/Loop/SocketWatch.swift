@@ -17,9 +17,9 @@ final class SocketWatch {
   private let handle = unsafe UVHandle<uv_poll_t>()
   private let onEvents: (Events) -> Void
   private let onIdleEvent: () -> Void
-  /// Somebody wanted to read from it.
+  /// Whether somebody wanted to read from the socket.
   private(set) var hasBeenRead = false
-  /// It is worth keeping while nobody wants anything: its owner says when the descriptor closes.
+  /// Whether the watch is worth keeping while nobody wants anything: its owner says when the descriptor closes.
   let outlivesUse: Bool
   private var wanted: Events = []
   private var armed: Events = []

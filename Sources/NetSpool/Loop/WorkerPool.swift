@@ -6,7 +6,7 @@ internal import Synchronization
 /// costs no wake-up calls.
 final class WorkerPool: Sendable {
   private struct State {
-    var lanes = FirstInFirstOut<Worker.Lane>()
+    var lanes = FIFO<Worker.Lane>()
     /// Started and not yet joined.
     var threads: [SystemThread] = []
     /// Threads that will look at `lanes` once more.
@@ -163,27 +163,9 @@ extension Worker {
     init() {}
 
     struct State {
-      var waiting = FirstInFirstOut<Job>()
-      /// It stands in the pool's list or a thread has it.
+      var waiting = FIFO<Job>()
+      /// Whether the worker stands in the pool's list or a thread has it.
       var isScheduled = false
     }
-  }
-}
-
-/// A queue as two stacks: appending and taking cost the same however long it is.
-struct FirstInFirstOut<Element> {
-  private var front: [Element] = []
-  private var back: [Element] = []
-
-  var isEmpty: Bool { front.isEmpty && back.isEmpty }
-
-  mutating func append(_ element: Element) { back.append(element) }
-
-  mutating func popFirst() -> Element? {
-    if front.isEmpty {
-      front = back.reversed()
-      back.removeAll()
-    }
-    return front.popLast()
   }
 }

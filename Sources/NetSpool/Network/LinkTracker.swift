@@ -59,7 +59,7 @@ struct LinkTracker: Sendable {
 
   init() {}
 
-  /// What is known; nil until the first reading has ended. Where the kernel does not tell, `assumed`.
+  /// The state that is known; nil until the first reading has ended. Where the kernel does not tell, `assumed`.
   var state: LinkState? { isBlind ? .assumed : known?.state }
 
   var isReading: Bool { question != nil }

@@ -10,7 +10,7 @@ struct NetlinkMessage: Equatable, Sendable {
     case routeGone([NetlinkRoute])
     /// The end of what was asked for.
     case done
-    /// What was asked for is not to be had (errno).
+    /// The kernel refuses what was asked for (errno).
     case refused(Int32)
     /// The kernel dropped messages.
     case overrun
@@ -41,7 +41,7 @@ struct NetlinkLink: Hashable, Sendable {
   var isLoopback = false
   /// Switched on (IFF_UP).
   var isUp = true
-  /// It can carry something: there is a carrier, an association, a peer (IFF_RUNNING).
+  /// Whether the link can carry something: there is a signal, an association, a peer (IFF_RUNNING).
   var isRunning = true
 
   init(_ index: Int32, _ name: String) {

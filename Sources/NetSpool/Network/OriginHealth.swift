@@ -1,4 +1,4 @@
-/// How an origin is, judged by what attempts told: evidence goes in, a state comes out.
+/// The health of an origin, judged by its attempts: evidence goes in, a state comes out.
 ///
 /// - **Down**: the first attempt that brings about no connection, or the third in a row within 10 seconds of an
 ///   answer; or three connections in a row that bring no answer. It stays down until one is brought about.
@@ -16,7 +16,7 @@ struct OriginHealth: Sendable {
 
   private var isDown = false
   private var isDegraded = false
-  /// It was connected in vain, so that a connection says little: only an answer makes it whole.
+  /// Whether a connection succeeded without an answer: then only an answer shows that the origin works.
   private var needsAnswer = false
   /// Failures in a row, and whether any of them had a connection.
   private var streak = 0
@@ -31,7 +31,7 @@ struct OriginHealth: Sendable {
 
   var state: State { isDown ? .down : isDegraded || needsAnswer ? .degraded : .reachable }
 
-  /// Without traffic nobody would find out how it is.
+  /// Without traffic the engine would not find out how the origin is.
   var wantsProbe: Bool { isDown || streak > 0 }
 
   mutating func note(_ evidence: OriginEvidence, now: Int64) {
@@ -63,7 +63,7 @@ struct OriginHealth: Sendable {
     }
   }
 
-  /// Whoever answered works, so it is not down; what is behind it does not.
+  /// The server answered, so it is not down; what is behind it does not work.
   private mutating func unavailable(_ now: Int64) {
     if isDown { needsAnswer = true }
     (isDown, streak, hadConnection) = (false, 0, false)
@@ -92,23 +92,23 @@ struct OriginHealth: Sendable {
 
 /// What an attempt tells about an origin.
 enum OriginEvidence: Hashable, Sendable, CaseIterable {
-  /// It gave an answer that a working origin gives.
+  /// The origin gave an answer that a working origin gives.
   case answered
   /// A connection came about; nothing was asked.
   case connected
   /// Something answered in its place: 502, 503, 504.
   case unavailable
-  /// Nobody listens.
+  /// No server listens.
   case refused
-  /// Its name leads nowhere.
+  /// The origin's name leads nowhere.
   case unresolved
   /// No connection came about in time, or the way to it is closed.
   case unreached
-  /// It is not who it should be, or speaks no TLS that we do.
+  /// The origin is not who it should be, or speaks no TLS that we do.
   case rejected
-  /// It was connected, and no answer came in time.
+  /// A connection was made, and no answer came in time.
   case silent
-  /// It was connected, and the connection ended before an answer.
+  /// A connection was made, and it ended before an answer.
   case lost
 
   /// Nothing was connected, so a connection is proof enough that it is back.

@@ -108,7 +108,7 @@ struct IPPrefix: Hashable, Sendable {
   /// Everything.
   static func everything(_ family: IPFamily) -> IPPrefix { IPPrefix(family, length: 0) }
 
-  /// From an attribute's bytes, the most significant first; missing ones are zero, more than 16 are not looked at.
+  /// Takes an attribute's bytes, the most significant first; missing ones are zero, more than 16 are ignored.
   init(_ family: IPFamily, _ bytes: RawSpan, length: UInt8) {
     var (high, low): (UInt64, UInt64) = (0, 0)
     for index in 0..<min(bytes.byteCount, 16) {

@@ -42,7 +42,7 @@ extension AdmissionQueue {
   /// Changes how many may run at once; 0 holds the origin. Stops nothing that runs.
   mutating func setLimit(_ limit: Int, for origin: OriginID) {
     origins[checked(origin)].limit = limit
-    settle(origin)
+    refresh(origin)
   }
 
   /// The origin's name is known: from now on only its limit counts.
@@ -52,7 +52,7 @@ extension AdmissionQueue {
     leaveRings(origin)
     origins[slot].isResolved = true
     if origins[slot].running > 0 { unresolvedRunning -= 1 }
-    settle(origin)
+    refresh(origin)
   }
 
   func limit(of origin: OriginID) -> Int { origins[checked(origin)].limit }

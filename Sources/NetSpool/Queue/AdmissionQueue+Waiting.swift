@@ -89,12 +89,12 @@ extension AdmissionQueue {
     if next == noIndex { ends.tail = previous } else { nodes[next].previous = previous }
     rings[lane] = ends
     waitingByClass[Int(lane & 3)] -= 1
-    if ends.isEmpty { settle(lane: lane) }
+    if ends.isEmpty { refresh(lane: lane) }
   }
 
   private mutating func didLink(_ lane: UInt32) {
     if waitingByClass[Int(lane & 3)] == 0 { turns.didArrive(ReadyRings.priority(of: lane)) }
     waitingByClass[Int(lane & 3)] += 1
-    settle(lane: lane)
+    refresh(lane: lane)
   }
 }

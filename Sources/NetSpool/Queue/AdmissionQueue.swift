@@ -65,7 +65,7 @@ extension AdmissionQueue {
     origins[slot].running -= 1
     running -= 1
     if !origins[slot].isResolved { unresolvedRunning -= 1 }
-    settle(origin)
+    refresh(origin)
   }
 
   private mutating func didStart(_ origin: OriginID, _ lane: UInt32) {
@@ -75,7 +75,7 @@ extension AdmissionQueue {
     if !origins[slot].isResolved { unresolvedRunning += 1 }
     // Out and, if it may start another, in again: at the end of the ring, so the others come first.
     if rings[lane].isReady { rings.leave(lane, isResolved: origins[slot].isResolved) }
-    settle(origin)
+    refresh(origin)
   }
 
   private var unresolvedMayStart: Bool { unresolvedRunning < maximumUnresolved }
@@ -92,14 +92,14 @@ extension AdmissionQueue {
 
 extension AdmissionQueue {
   /// Brings the ring membership of all the origin's lanes in line with its slots.
-  mutating func settle(_ origin: OriginID) {
+  mutating func refresh(_ origin: OriginID) {
     for priority in NetworkRequest.Priority.allCases {
-      settle(lane: ReadyRings.lane(origin.rawValue, priority))
+      refresh(lane: ReadyRings.lane(origin.rawValue, priority))
     }
   }
 
   /// A lane is in its ring exactly when it holds work and its origin has a free slot.
-  mutating func settle(lane: UInt32) {
+  mutating func refresh(lane: UInt32) {
     let origin = origins[Int(lane >> 2)]
     let mayStart = !rings[lane].isEmpty && origin.hasFreeSlot
     guard mayStart != rings[lane].isReady else { return }

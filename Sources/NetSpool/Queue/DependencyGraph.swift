@@ -1,4 +1,4 @@
-/// Which operations wait for which others to end. Holds only what has not ended: an identifier enters with its
+/// Knows which operations wait for which others to end. Holds only what has not ended: an identifier enters with its
 /// first edge and leaves with `finish`, and must not come back.
 struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
   /// What became of a new edge.
@@ -14,8 +14,8 @@ struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
   private struct Node: Sendable {
     /// What it still waits for.
     var prerequisites: Set<ID> = []
-    /// Who waits for it, oldest edge first. Those that ended early stay until `stale` outweighs the rest:
-    /// searching for each would make a million cancels quadratic.
+    /// The operations that wait for it, oldest edge first. Those that ended early stay until `stale` outweighs the
+    /// rest: searching for each would make a million cancels quadratic.
     var dependents: [ID] = []
     var stale = 0
   }
@@ -52,7 +52,7 @@ struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
 }
 
 extension DependencyGraph {
-  /// A cycle needs somebody who waits for the dependent, and the prerequisite to wait for somebody.
+  /// A cycle needs an operation that waits for the dependent, and a prerequisite that waits itself.
   private func mayClose(_ dependent: ID, _ prerequisite: ID) -> Bool {
     if dependent == prerequisite { return true }
     return nodes[dependent]?.dependents.isEmpty == false && isBlocked(prerequisite)

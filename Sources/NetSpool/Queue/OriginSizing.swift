@@ -23,9 +23,9 @@ struct OriginSizing: Sendable {
 
   /// How an answer travelled.
   struct Transport: Sendable {
-    /// Of the body.
+    /// The bytes of the body.
     var bytes: Int64
-    /// From the head to the body's last byte.
+    /// The time from the head to the body's last byte.
     var seconds: Double
     /// A connection had to be opened for it.
     var isConnectionNew: Bool

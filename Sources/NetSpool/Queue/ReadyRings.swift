@@ -85,7 +85,7 @@ struct ReadyRings: Sendable {
   }
 }
 
-/// Which class starts next: each gets slots by its weight, and an urgent arrival goes first.
+/// Says which class starts next: each gets slots by its weight, and an urgent arrival goes first.
 ///
 /// Start-time fair queueing: a turn costs a class virtual time in inverse proportion to its weight, and the
 /// class that is due earliest goes, the more urgent one on a tie. Weights: urgent 20, high 10, normal 5, low 2;

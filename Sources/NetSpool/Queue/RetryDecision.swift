@@ -1,4 +1,4 @@
-/// What is known about an attempt that failed.
+/// The facts about an attempt that failed.
 struct FailedAttempt: Sendable {
   enum Cause: Hashable, Sendable {
     case status(Int)
@@ -10,9 +10,9 @@ struct FailedAttempt: Sendable {
   var number: Int
   /// The method's own promise (RFC 9110 section 9.2.2).
   var isIdempotent: Bool
-  /// It carries an Idempotency-Key.
+  /// Whether the request carries an Idempotency-Key.
   var isKeyed: Bool
-  /// Its body and its sinks can start over: false for a consumed upload stream, and once a sink that cannot
+  /// Whether body and sinks can start over: false for a consumed upload stream, and once a sink that cannot
   /// rewind has taken bytes.
   var isReplayable: Bool
   var sendState: NetworkError.SendState

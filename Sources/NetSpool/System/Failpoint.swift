@@ -12,7 +12,7 @@ enum Failpoint: String, Sendable, CaseIterable {
   /// The request's head has left, or its body; its answer's head came, or all of it.
   case afterFirstByte, afterLastByte, afterResponseHead, afterResponseBody
   case beforeOutcomeCommit, afterOutcomeCommit
-  /// The caller's handler has returned, and nobody knows it yet.
+  /// The caller's handler has returned, and that is not recorded yet.
   case insideHandler
   case beforeAckCommit, afterAckCommit
   case duringRecovery, duringCompaction

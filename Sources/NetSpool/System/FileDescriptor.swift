@@ -93,7 +93,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes all of the bytes to somebody else's descriptor, blocking or not. Returns nil when all is written, else
+  /// Writes all of the bytes to a descriptor that others own, blocking or not. Returns nil when all is written, else
   /// the errno.
   static func writeAll(_ bytes: RawSpan, to descriptor: Int32) -> Int32? {
     unsafe bytes.withUnsafeBytes { buffer in

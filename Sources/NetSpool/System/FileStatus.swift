@@ -69,13 +69,13 @@ extension FileStatus.Kind {
   }
 }
 
-/// Which file it is, whatever names lead to it.
+/// A file's identity, whatever names lead to it.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
 }
 
-/// Which file it was and in what state: enough to notice, without reading it, that a file was edited,
+/// A file and the state it was in: enough to notice, without reading it, that a file was edited,
 /// replaced or removed between two looks.
 ///
 /// An edit that keeps the size and falls into the same tick of the file system's clock (up to 4 ms on

@@ -23,7 +23,7 @@ extension LibraryVersions {
 
 /// What the libcurl that is loaded can do, which need not be the one that the program was built with.
 enum LoadedCurl {
-  /// It can answer NTLM; newer distributions build it without.
+  /// Whether it can answer NTLM; newer distributions build it without.
   static var hasNTLM: Bool { unsafe (info?.features ?? 0) & CURL_VERSION_NTLM != 0 }
 
   /// An easy handle that is used again still points to the last field of the exchange before.

@@ -6,7 +6,7 @@ internal import Glibc
 struct NetlinkSocket: ~Copyable {
   /// What one look at the socket gave.
   enum Receipt: Equatable, Sendable {
-    /// So many bytes of whole messages.
+    /// The number of bytes of whole messages that came.
     case bytes(Int)
     /// Nothing is there.
     case nothing

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where a user's files belong (XDG Base Directory Specification).
+/// The directories for a user's files (XDG Base Directory Specification).
 enum UserDirectories {
   /// For what can be made again: `$XDG_CACHE_HOME`, else `~/.cache`; nil without either.
   static var cache: String? { place("XDG_CACHE_HOME", "/.cache") }

@@ -33,7 +33,7 @@ struct SystemThread: Sendable {
     pthread_join(id, nil)
   }
 
-  /// Instead of `join`: nobody will wait for its end.
+  /// Says that nobody will wait for the thread's end: to be called instead of `join`.
   func detach() { pthread_detach(id) }
 
   /// A new thread inherits the mask of the one that makes it; so there is no moment at which it has another.

@@ -5,7 +5,7 @@
 struct Deadlines: Sendable {
   enum Expiry: String, Sendable { case connect, headers = "headers", stall, total }
 
-  /// What is known at a tick.
+  /// The facts that are known at a tick.
   struct Progress: Sendable {
     var isConnected: Bool
     var hasHead: Bool

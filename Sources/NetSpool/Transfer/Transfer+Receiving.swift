@@ -6,7 +6,7 @@ extension Transfer {
   func received(header line: RawSpan) -> Bool {
     do throws(NetworkError) {
       if case .head(let head) = try parser.line(line) {
-        if plan.hasLegs, isLeg(head) { leg = head } else { try received(head: head) }
+        if plan.hasRounds, isAuthenticationRound(head) { roundHead = head } else { try received(head: head) }
       }
       return true
     } catch {
@@ -81,9 +81,9 @@ extension Transfer {
     return decode(bytes)
   }
 
-  /// A body of a leg, which nobody wants; or a piece of a head, which libcurl and the parser are given next.
+  /// A body of an authentication round, which nobody wants; or a piece of a head, which libcurl and the parser are given next.
   private func glance(_ bytes: RawSpan) -> Intake {
-    guard LoadedCurl.keepsFreedField, !plan.hasLegs else { return .taken }
+    guard LoadedCurl.keepsFreedField, !plan.hasRounds else { return .taken }
     let bytes = Span<UInt8>(_bytes: bytes)
     let beginsLine = !isInsideHeadLine
     isInsideHeadLine = bytes[bytes.count - 1] != 0x0A
@@ -189,7 +189,7 @@ extension Transfer {
   }
 }
 
-/// What becomes of a body, decided once its head is known.
+/// Says what becomes of a body, decided once its head is known.
 struct BodyUse: Sendable, Equatable {
   /// Kept in memory for the response.
   var collects: Bool

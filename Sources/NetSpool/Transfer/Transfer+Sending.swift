@@ -16,7 +16,7 @@ extension Transfer {
       machine.handle(.fail(NetworkError(.tlsRejected, reason: "hostMismatch")))
       return false
     }
-    if plan.refusesResend, !plan.hasLegs { return sends == 1 }
+    if plan.refusesResend, !plan.hasRounds { return sends == 1 }
     guard sends > Self.sendsMax else { return true }
     // An origin that refuses every stream would be asked for ever (RFC 9113 section 7, ENHANCE_YOUR_CALM).
     machine.handle(.fail(NetworkError(.http2Failed, reason: "refused \(Self.sendsMax) times")))
@@ -80,10 +80,10 @@ extension Transfer {
 extension Transfer {
   /// Whether libcurl will answer this head instead of ending with it. NTLM has one such round: its challenge is
   /// the 401 that carries a token ([MS-NTHT] section 2.1). And a body is held back from the first request.
-  func isLeg(_ head: ResponseHead) -> Bool {
-    guard leg == nil else { return false }
+  func isAuthenticationRound(_ head: ResponseHead) -> Bool {
+    guard roundHead == nil else { return false }
     if head.status < 300, plan.source != nil, bytesSent == 0, bytesToSend != 0 { return true }
-    if head.status == 407 { return proxyHasLegs }
+    if head.status == 407 { return proxyHasRounds }
     guard head.status == 401 else { return false }
     return AuthenticationChallenge.all(in: head.headers).contains { $0.scheme == "ntlm" && $0.token != nil }
   }
@@ -97,8 +97,8 @@ extension Transfer {
   }
 
   /// libcurl left it at that after all: then this was the answer, without its body.
-  func takeLastLeg() {
-    guard head == nil, let leg else { return }
-    do throws(NetworkError) { try received(head: leg) } catch { machine.handle(.fail(error)) }
+  func takeLastRound() {
+    guard head == nil, let round = roundHead else { return }
+    do throws(NetworkError) { try received(head: round) } catch { machine.handle(.fail(error)) }
   }
 }

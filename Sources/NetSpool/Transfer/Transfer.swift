@@ -20,7 +20,7 @@ final class Transfer {
     var refusesResend = false
     var needsFreshConnection = false
     /// libcurl authenticates in several rounds of its own.
-    var hasLegs = false
+    var hasRounds = false
     var decodes = true
     var timeouts = NetworkRequest.Timeouts.standard
     var limits = NetworkEngine.Limits.standard
@@ -34,7 +34,7 @@ final class Transfer {
   let multi: MultiHandle
   let egress: NetworkEngine.Egress
   /// libcurl answers a proxy's challenge.
-  let proxyHasLegs: Bool
+  let proxyHasRounds: Bool
   let usesProxy: Bool
   let scope: HandleScope
   var handle: EasyHandle!
@@ -53,7 +53,7 @@ final class Transfer {
   /// A head line came in pieces, and its end is still to come.
   var isInsideHeadLine = false
   /// A refusal that libcurl is about to answer by itself.
-  var leg: ResponseHead?
+  var roundHead: ResponseHead?
 
   var head: ResponseHead?
   var bytesSent: Int64 = 0
@@ -74,7 +74,7 @@ final class Transfer {
   var owner: AnyObject?
   /// What the cache alone wants kept of the body, in bytes.
   var keptBytesMax = 0
-  /// What was kept for it; nil when the body was collected for a response, or not at all.
+  /// The bytes kept for the cache; nil when the body was collected for a response, or not at all.
   var keptBody: [UInt8]? {
     keptBytesMax > 0 && machine.bodyBytes <= keptBytesMax ? collected : nil
   }
@@ -96,7 +96,7 @@ final class Transfer {
     self.multi = multi
     egress = settings.egress
     let proxy = settings.proxy(isSecure: origin.hasPrefix("https:"))
-    proxyHasLegs = proxy?.hasLegs ?? false
+    proxyHasRounds = proxy?.hasRounds ?? false
     usesProxy = proxy != nil
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     handle = unsafe try EasyHandle(
@@ -104,17 +104,17 @@ final class Transfer {
       shared: multi.shared)
   }
 
-  /// Where an exchange has legs, a head cannot be told from a body before libcurl has read it.
-  var mayServeAgain: Bool { !LoadedCurl.keepsFreedField || !plan.hasLegs }
+  /// Where an exchange has authentication rounds, a head cannot be told from a body before libcurl has read it.
+  var mayServeAgain: Bool { !LoadedCurl.keepsFreedField || !plan.hasRounds }
 
   /// Starts an exchange. The source must be open.
   func begin(_ plan: Plan, now: Microseconds) {
     self.plan = plan
-    if proxyHasLegs { self.plan.hasLegs = true }
+    if proxyHasRounds { self.plan.hasRounds = true }
     machine.handle(.begin(bytesMax: .max))
     parser.reset()
-    parser.allowsAnotherHead = self.plan.hasLegs
-    leg = nil
+    parser.allowsAnotherHead = self.plan.hasRounds
+    roundHead = nil
     isInsideHeadLine = false
     deadlines = Deadlines(plan.timeouts, now: now)
     sends = 0
@@ -132,9 +132,9 @@ final class Transfer {
       EasyHandle.Shape(
         method: plan.method,
         bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
-        refusesResend: plan.refusesResend && !self.plan.hasLegs,
+        refusesResend: plan.refusesResend && !self.plan.hasRounds,
         needsFreshConnection: plan.needsFreshConnection,
-        showsHead: LoadedCurl.keepsFreedField && !self.plan.hasLegs))
+        showsHead: LoadedCurl.keepsFreedField && !self.plan.hasRounds))
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
@@ -146,7 +146,7 @@ final class Transfer {
     tookConnectionAlong =
       code == 0 && parser.framing.endsWithStream(head) && multi.hasJustClosed(localPort: handle.localPort)
     multi.remove(handle)
-    if code == 0 { takeLastLeg() }
+    if code == 0 { takeLastRound() }
     if code == 0, head != nil { Failpoint.pass(.afterResponseBody) }
     plan.source?.close()
     plan.source = nil

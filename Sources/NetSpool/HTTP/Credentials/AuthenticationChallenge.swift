@@ -4,7 +4,7 @@ struct AuthenticationChallenge: Sendable, Hashable {
   var scheme: String
   /// `NTLM <token>`.
   var token: String?
-  /// By name in lower case; the first of a name counts.
+  /// The parameters by name in lower case; the first of a name counts.
   var parameters: [String: String] = [:]
 
   /// Challenges read of one answer; more are dropped.

@@ -7,21 +7,21 @@ final class CredentialProvider: Sendable {
   typealias Ask = @Sendable (NetworkCredentials.Refusal) async throws -> NetworkCredentials?
   typealias Answer = @Sendable (Result<Held, NetworkError>) -> Void
 
-  /// What was given last, and how many times it was asked for.
+  /// The credential given last, and how many times one was asked for.
   struct Held: Sendable {
     var credential: NetworkCredentials?
     var generation: UInt64 = 0
   }
 
-  private struct Place {
+  private struct Lookup {
     var held = Held()
-    /// Who waits for the answer to come; nil: nobody has asked.
+    /// Those who wait for the answer; nil when nobody has asked.
     var waiting: [Answer]?
   }
 
   let id: UInt64
   private let ask: Ask
-  private let places = Mutex<[String: Place]>([:])
+  private let lookups = Mutex<[String: Lookup]>([:])
   private static let lastID = Atomic<UInt64>(0)
 
   init(_ ask: @escaping Ask) {
@@ -29,7 +29,7 @@ final class CredentialProvider: Sendable {
     self.ask = ask
   }
 
-  func held(for origin: String) -> Held { places.withLock { $0[origin]?.held ?? Held() } }
+  func held(for origin: String) -> Held { lookups.withLock { $0[origin]?.held ?? Held() } }
 
   /// Any thread. Answers, perhaps at once and perhaps from another thread, with something newer than the
   /// generation that was refused, or with why there is none.
@@ -38,12 +38,12 @@ final class CredentialProvider: Sendable {
     then answer: @escaping Answer
   ) {
     enum Step { case newer(Held), ask, wait }
-    let step: Step = places.withLock { places in
-      var place = places[origin] ?? Place()
-      defer { places[origin] = place }
-      if place.held.generation > refused { return .newer(place.held) }
-      let isFirst = place.waiting == nil
-      place.waiting = (place.waiting ?? []) + [answer]
+    let step: Step = lookups.withLock { lookups in
+      var lookup = lookups[origin] ?? Lookup()
+      defer { lookups[origin] = lookup }
+      if lookup.held.generation > refused { return .newer(lookup.held) }
+      let isFirst = lookup.waiting == nil
+      lookup.waiting = (lookup.waiting ?? []) + [answer]
       return isFirst ? .ask : .wait
     }
     switch step {
@@ -62,16 +62,16 @@ final class CredentialProvider: Sendable {
     } catch {
       result = .failure(Self.failure(error))
     }
-    let (waiting, answer) = places.withLock { places in
-      var place = places[origin] ?? Place()
-      defer { places[origin] = place }
+    let (waiting, answer) = lookups.withLock { lookups in
+      var lookup = lookups[origin] ?? Lookup()
+      defer { lookups[origin] = lookup }
       // A refusal to give any is remembered by nobody: the next 401 asks again.
       if case .success(let credential) = result, credential != nil {
-        place.held = Held(credential: credential, generation: place.held.generation + 1)
+        lookup.held = Held(credential: credential, generation: lookup.held.generation + 1)
       }
-      let waiting = place.waiting ?? []
-      place.waiting = nil
-      return (waiting, result.map { _ in place.held })
+      let waiting = lookup.waiting ?? []
+      lookup.waiting = nil
+      return (waiting, result.map { _ in lookup.held })
     }
     let given = result.map { credential in
       Held(credential: credential, generation: (try? answer.get().generation) ?? 0)

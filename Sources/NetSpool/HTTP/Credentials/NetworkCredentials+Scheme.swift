@@ -22,7 +22,7 @@ extension NetworkCredentials {
     return NetworkCredentials(scheme: scheme ?? other.scheme, certificate: certificate ?? other.certificate)
   }
 
-  /// What a connection is bound to: it may serve nobody else. 0: nothing.
+  /// The credential that a connection is bound to: it may serve no other. 0: none.
   var connectionIdentity: UInt64 {
     if case .ntlm = scheme { return id }
     return certificate.map { Self.identity($0.parts) } ?? 0

@@ -121,7 +121,7 @@ extension HTTPDate {
       || text.equals("saturday", in: range)
   }
 
-  /// Which of the three-letter names stands at `start`.
+  /// Finds which of the three-letter names stands at `start`.
   private static func position(_ text: Span<UInt8>, _ start: Int, in names: String) -> Int? {
     let names = names.utf8Span.span
     var index = 0

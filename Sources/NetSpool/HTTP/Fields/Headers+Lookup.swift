@@ -36,7 +36,7 @@ extension Headers {
     return false
   }
 
-  /// Where the next value of this name lies, at or after the line that begins at `position`.
+  /// Finds the next value of this name, at or after the line that begins at `position`.
   func nextValue(_ name: String, from position: inout Int) -> Range<Int>? {
     let name = name.utf8Span.span
     let bytes = block.span
@@ -54,7 +54,7 @@ extension Headers {
 
 /// Filtering by name, on the lines as they lie in the block.
 extension Headers {
-  /// Without the lines whose name `isDropped` recognises: the same block if there are none.
+  /// Returns the fields without the lines whose name `isDropped` recognises: the same block if there are none.
   func dropping(where isDropped: (_ bytes: Span<UInt8>, _ name: Range<Int>) -> Bool) -> Headers {
     let bytes = block.span
     var kept = Headers()
@@ -77,7 +77,7 @@ extension Headers {
     return kept
   }
 
-  /// Where the names of all fields lie in the block.
+  /// The ranges in the block at which the names of all fields lie.
   var nameRanges: [Range<Int>] {
     let bytes = block.span
     var names: [Range<Int>] = []

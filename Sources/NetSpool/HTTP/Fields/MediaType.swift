@@ -1,8 +1,8 @@
 /// The value of a Content-Type field (RFC 9110 section 8.3.1).
 struct MediaType: Sendable, Hashable {
-  /// In lower case: `text`.
+  /// The first half in lower case: `text`.
   let type: String
-  /// In lower case: `html`.
+  /// The second half in lower case: `html`.
   let subtype: String
   private let parameters: HeaderParameters
 

@@ -1,4 +1,4 @@
-/// Where the bytes of a request body come from while it is sent. Lives on the loop thread, for one
+/// Gives the bytes of a request body while it is sent. Lives on the loop thread, for one
 /// attempt at a time.
 ///
 /// Calls come in this order: `open` once, then any number of `read` and `rewind`, then `close` once,
@@ -26,7 +26,7 @@ protocol BodySource: AnyObject {
 
 /// What a read gave.
 enum BodyRead: Hashable, Sendable {
-  /// So many bytes, at least one.
+  /// The number of bytes read, at least one.
   case bytes(Int)
   /// Nothing at present; the source's `ready` is called when a read is worth while again.
   case pause

@@ -20,9 +20,9 @@ struct ProxySettings: Sendable, Hashable {
 
   init(url: String) { self.url = url }
 
-  /// It is told the whole URL of a request over plain HTTP; a SOCKS proxy only where to connect to.
+  /// Whether the proxy is told the whole URL of a request over plain HTTP; a SOCKS proxy learns only where to connect to.
   var isHTTP: Bool { url.hasPrefix("http") }
 
-  /// It asks for an answer to its challenge, which libcurl gives by itself.
-  var hasLegs: Bool { account.map { $0.scheme != .basic } ?? false }
+  /// Whether the proxy asks for an answer to its challenge, which libcurl gives by itself.
+  var hasRounds: Bool { account.map { $0.scheme != .basic } ?? false }
 }

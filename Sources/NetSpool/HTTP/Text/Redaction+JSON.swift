@@ -55,7 +55,7 @@ private struct JSONMasker {
     position = end
   }
 
-  /// Where the value begins, if a colon follows.
+  /// The position at which the value begins, if a colon follows.
   private func valueStart() -> Int? {
     let colon = skipSpace(position)
     guard colon < text.count, text[colon] == UInt8(ascii: ":") else { return nil }
@@ -73,7 +73,7 @@ private struct JSONMasker {
     return min(index, text.count)
   }
 
-  /// Behind a string, a whole object or array, or up to what ends a number or word.
+  /// The position behind a string, a whole object or array, or at what ends a number or word.
   private func endOfValue(_ start: Int) -> Int {
     var index = start
     var depth = 0

@@ -40,7 +40,7 @@ extension Redaction {
     return output + url[position...]
   }
 
-  /// Behind the scheme and its slashes, of which libcurl takes any number; at the start without a scheme.
+  /// The position behind the scheme and its slashes, of which libcurl takes any number; the start without a scheme.
   private static func firstAuthority(_ url: [UInt8]) -> Int {
     let colon = url.firstIndex { !($0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0)) }
     if let colon, url[colon] == UInt8(ascii: ":"), let next = url[(colon + 1)...].first, isSlash(next) {

@@ -2,11 +2,11 @@
 typealias KeyMatch = @Sendable (_ fullKey: RawSpan) -> Bool
 
 /// What callers of any thread share with the store thread; always under one lock.
-struct Shelf: ~Copyable {
-  /// In the order it is to be written.
+struct CacheSharedState: ~Copyable {
+  /// A piece of work for the store thread, in the order in which it is to be written.
   enum Work: Sendable {
     case change(KeyDigest, sequence: UInt64)
-    /// Of a namespace: those whose full key matches, or all.
+    /// Removes the entries of a namespace whose full key matches, or all.
     case removeAll(namespace: String, matches: KeyMatch?, Waiter)
     case flush(Waiter)
   }
@@ -19,7 +19,7 @@ struct Shelf: ~Copyable {
   /// Not current any more, but leases keep them.
   var retired: [Snapshot] = []
   var verified = VerifiedBodies()
-  /// Entries used whose recorded use is old.
+  /// Entries that were used, and whose recorded use is old.
   var touched: [KeyDigest] = []
   /// Uses recorded before this moment (wall clock) are old.
   var touchBefore: UInt64 = 0
@@ -28,9 +28,9 @@ struct Shelf: ~Copyable {
   var onRoom: [@Sendable () -> Void] = []
   /// The store thread waits for a signal.
   var isAsleep = false
-  /// It does so to have more changes in its next commit: they need not wake it.
+  /// Whether it waits to have more changes in its next commit: they need not wake it.
   var isGathering = false
-  /// Something waits that somebody waits for.
+  /// Whether a caller waits for work that is in the queue.
   var isUrgent = false
   var isClosing = false
   /// The current snapshot was used since the store thread looked last.
@@ -68,7 +68,7 @@ struct Shelf: ~Copyable {
     return waiting
   }
 
-  /// From now on lookups begin with another snapshot.
+  /// Makes lookups begin with another snapshot from now on.
   mutating func retireCurrent() {
     guard let snapshot = current else { return }
     current = nil
@@ -78,7 +78,7 @@ struct Shelf: ~Copyable {
   mutating func forgetEnded() { retired.removeAll { $0.hasEnded } }
 }
 
-/// Which bodies this process has compared with their checksums: a bit per body id.
+/// Remembers which bodies this process has compared with their checksums: a bit per body id.
 ///
 /// Ids of one process follow each other, so the bits stand in blocks of 32,768. There are at most 256 blocks
 /// (1 MiB); a newer one takes the place of an older one, whose bodies are then compared once more.
@@ -86,7 +86,7 @@ struct VerifiedBodies {
   private static let blockBits = 15
   private static let blockWords = 1 << (blockBits - 6)
   private static let blocksMax = 256
-  /// Which block stands at a place.
+  /// The number of the block at each index.
   private var numbers: [UInt64] = []
   /// The blocks, one behind the other.
   private var words: [UInt64] = []

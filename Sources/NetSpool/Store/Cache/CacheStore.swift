@@ -99,7 +99,7 @@ extension CacheStore {
   }
 }
 
-/// Numbers of a cache store. Whoever opens a directory first in a process sets them for all.
+/// The limits of a cache store. The first to open a directory in a process sets them for all.
 struct CacheStoreSettings: Sendable, Equatable {
   /// A directory of its own; made with permissions 0700 when it is missing.
   var directory: String
@@ -112,7 +112,7 @@ struct CacheStoreSettings: Sendable, Equatable {
   var bodyBytesMax = 16 << 20
   /// What waits to be written at most; beyond, puts are dropped. 32 MiB.
   var pendingBytesMax = 32 << 20
-  /// What waits is much: whoever can, holds back (see `CacheStore.onRoom`). 16 MiB.
+  /// The bytes waiting from which callers that can wait hold back (see `CacheStore.onRoom`). 16 MiB.
   var pendingBytesMuch = 16 << 20
   /// Bytes of entries per namespace at most; none for those that are not named.
   var quotas: [String: Int] = [:]
@@ -144,7 +144,7 @@ struct CacheStoreSettings: Sendable, Equatable {
 /// What a lookup found.
 struct StoreHit: Sendable {
   let body: LeasedBytes
-  /// Which body it is; no other ever has the same. For `CacheStore.replaceMetadata(_:_:ifBodyIs:)`.
+  /// The number of the body; no other ever has the same. For `CacheStore.replaceMetadata(_:_:ifBodyIs:)`.
   let bodyID: UInt64
   /// Metadata newer than what the lease covers, not yet written.
   private let newMetadata: [UInt8]?

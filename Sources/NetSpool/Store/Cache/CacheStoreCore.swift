@@ -6,16 +6,16 @@ final class CacheStoreCore: Sendable {
   let settings: CacheStoreSettings
   let databases: CacheDatabases
   let book: LeaseBook
-  let shelf = Mutex(Shelf())
+  let shared = Mutex(CacheSharedState())
   let wakeUp = SystemSemaphore()
-  let residence: Residence
+  let mappedPages: MappedPages
   private let thread = Mutex<SystemThread?>(nil)
 
   init(_ environment: Environment, _ settings: CacheStoreSettings) throws(NetworkError) {
     self.environment = environment
     self.settings = settings
     book = LeaseBook(pinnedMax: settings.pinnedMax)
-    residence = Residence(of: environment, limit: settings.residentBytesMax)
+    mappedPages = MappedPages(of: environment, limit: settings.residentBytesMax)
     let size: DatabaseSize
     do {
       (databases, size) = try environment.write { transaction throws(StoreError) in
@@ -25,9 +25,9 @@ final class CacheStoreCore: Sendable {
     } catch {
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
     }
-    shelf.withLock { shelf in
-      shelf.statistics.entries = size.records
-      shelf.statistics.bytes = size.pages * environment.pageBytes
+    shared.withLock { shared in
+      shared.statistics.entries = size.records
+      shared.statistics.bytes = size.pages * environment.pageBytes
     }
   }
 
@@ -42,9 +42,9 @@ final class CacheStoreCore: Sendable {
 
   /// Writes what waits, copies out what is lent, and ends the thread.
   func stop() {
-    if shelf.withLock({ shelf in
-      shelf.isClosing = true
-      return shelf.wake()
+    if shared.withLock({ shared in
+      shared.isClosing = true
+      return shared.wake()
     }) {
       wakeUp.signal()
     }
@@ -67,9 +67,9 @@ extension CacheStoreCore {
 
   func lookup(_ key: StoreKey) -> StoreHit? {
     // Only what needs the lock is done under it.
-    switch shelf.withLock({ find(key, &$0) }) {
+    switch shared.withLock({ find(key, &$0) }) {
     case .miss:
-      residence.count(faults: 1)
+      mappedPages.count(faults: 1)
       return nil
     case .damaged:
       drop(damaged: key)
@@ -83,84 +83,86 @@ extension CacheStoreCore {
         return nil
       }
       // The leaf of the entry. The body counts when it is read.
-      residence.count(faults: 1)
+      mappedPages.count(faults: 1)
       return StoreHit(body: lease, bodyID: entry.facts.bodyID, newMetadata: newMetadata)
     }
   }
 
   private func verify(_ entry: FoundEntry) -> Bool {
     guard entry.lease.snapshot.verify(entry) else { return false }
-    shelf.withLock { $0.verified.insert(entry.facts.bodyID) }
+    shared.withLock { $0.verified.insert(entry.facts.bodyID) }
     return true
   }
 
-  private func find(_ key: StoreKey, _ shelf: inout Shelf) -> Outcome {
-    guard let change = shelf.pending[key], change.key.fullKey == key.fullKey else {
-      return findStored(key, nil, &shelf)
+  private func find(_ key: StoreKey, _ shared: inout CacheSharedState) -> Outcome {
+    guard let change = shared.pending[key], change.key.fullKey == key.fullKey else {
+      return findStored(key, nil, &shared)
     }
     switch change.content {
     case .removed:
-      shelf.statistics.misses += 1
+      shared.statistics.misses += 1
       return .miss
     case .put(let put):
-      shelf.statistics.hits += 1
+      shared.statistics.hits += 1
       return .pending(put)
-    case .metadata(let bytes, let bodyID): return findStored(key, (bytes, bodyID), &shelf)
+    case .metadata(let bytes, let bodyID): return findStored(key, (bytes, bodyID), &shared)
     }
   }
 
   private func findStored(
-    _ key: StoreKey, _ newMetadata: (bytes: [UInt8], bodyID: UInt64)?, _ shelf: inout Shelf
+    _ key: StoreKey, _ newMetadata: (bytes: [UInt8], bodyID: UInt64)?, _ shared: inout CacheSharedState
   ) -> Outcome {
-    while let snapshot = freshSnapshot(&shelf) {
-      let copying = shelf.retired.count >= settings.snapshotsMax
-      switch snapshot.find(key, databases, verified: shelf.verified, copying: copying) {
-      case .ended: shelf.current = nil
+    while let snapshot = freshSnapshot(&shared) {
+      let copying = shared.retired.count >= settings.snapshotsMax
+      switch snapshot.find(key, databases, verified: shared.verified, copying: copying) {
+      case .ended: shared.current = nil
       case .nothing:
-        shelf.statistics.misses += 1
+        shared.statistics.misses += 1
         return .miss
       case .damaged: return .damaged
       case .entry(let entry):
-        shelf.statistics.hits += 1
-        touch(entry, &shelf)
+        shared.statistics.hits += 1
+        touch(entry, &shared)
         let isSame = newMetadata?.bodyID == entry.facts.bodyID
         return .stored(entry, newMetadata: isSame ? newMetadata?.bytes : nil)
       }
     }
-    shelf.statistics.misses += 1
+    shared.statistics.misses += 1
     return .miss
   }
 
   /// The current snapshot if no commit came after it, else a new one. Nil when none can be had.
-  private func freshSnapshot(_ shelf: inout Shelf) -> Snapshot? {
-    shelf.isCurrentUsed = true
-    if let current = shelf.current {
+  private func freshSnapshot(_ shared: inout CacheSharedState) -> Snapshot? {
+    shared.isCurrentUsed = true
+    if let current = shared.current {
       if current.commit == environment.newestCommit { return current }
-      shelf.retireCurrent()
+      shared.retireCurrent()
     }
-    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, residence, book) else {
+    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, mappedPages, book) else {
       return nil
     }
     let wall = WallClock.microseconds
-    shelf.touchBefore = UInt64(max(wall - settings.recencyStep, 0))
-    shelf.current = snapshot
+    shared.touchBefore = UInt64(max(wall - settings.recencyStep, 0))
+    shared.current = snapshot
     // The store thread watches over its age.
-    if shelf.wake() { wakeUp.signal() }
+    if shared.wake() { wakeUp.signal() }
     return snapshot
   }
 
-  private func touch(_ entry: FoundEntry, _ shelf: inout Shelf) {
-    guard entry.facts.recency < shelf.touchBefore, shelf.touched.count < Shelf.touchedMax else { return }
-    shelf.touched.append(entry.digest)
-    if shelf.touched.count == Shelf.touchedMax && shelf.wake() { wakeUp.signal() }
+  private func touch(_ entry: FoundEntry, _ shared: inout CacheSharedState) {
+    guard entry.facts.recency < shared.touchBefore, shared.touched.count < CacheSharedState.touchedMax else {
+      return
+    }
+    shared.touched.append(entry.digest)
+    if shared.touched.count == CacheSharedState.touchedMax && shared.wake() { wakeUp.signal() }
   }
 
   /// `hits`: how often it has been counted as one.
   private func drop(damaged key: StoreKey, hits: Int = 0) {
-    shelf.withLock { shelf in
-      shelf.statistics.damaged += 1
-      shelf.statistics.hits -= hits
-      shelf.statistics.misses += 1
+    shared.withLock { shared in
+      shared.statistics.damaged += 1
+      shared.statistics.hits -= hits
+      shared.statistics.misses += 1
     }
     remove(key)
   }
@@ -173,20 +175,20 @@ extension CacheStoreCore {
     let isTooLarge =
       body.count > settings.bodyBytesMax || key.fullKey.count > StoreKey.bytesMax
       || metadata.count > settings.bodyBytesMax || namespace.utf8.count > 256
-    return change { shelf in
-      if isTooLarge || shelf.pending.bytes + body.count > settings.pendingBytesMax {
-        shelf.statistics.dropped += 1
+    return change { shared in
+      if isTooLarge || shared.pending.bytes + body.count > settings.pendingBytesMax {
+        shared.statistics.dropped += 1
         return (key, .removed, false)
       }
-      let put = PendingPut(namespace: namespace, metadata: metadata, body: body, bodyID: shelf.takeBodyID())
+      let put = PendingPut(namespace: namespace, metadata: metadata, body: body, bodyID: shared.takeBodyID())
       return (key, .put(put), true)
     }
   }
 
   func replaceMetadata(_ key: StoreKey, metadata: [UInt8], ifBodyIs id: UInt64) {
     guard metadata.count <= settings.bodyBytesMax else { return }
-    _ = change { shelf in
-      guard let before = shelf.pending[key] else { return (key, .metadata(metadata, bodyID: id), true) }
+    _ = change { shared in
+      guard let before = shared.pending[key] else { return (key, .metadata(metadata, bodyID: id), true) }
       switch before.content {
       case .put(var put) where put.bodyID == id:
         put.metadata = metadata
@@ -203,12 +205,12 @@ extension CacheStoreCore {
   }
 
   private func change(
-    _ decide: (inout Shelf) -> (key: StoreKey, content: PendingTable.Content, isAccepted: Bool)?
+    _ decide: (inout CacheSharedState) -> (key: StoreKey, content: PendingTable.Content, isAccepted: Bool)?
   ) -> Bool {
-    let (isAccepted, mustWake) = shelf.withLock { shelf in
-      guard let (key, content, isAccepted) = decide(&shelf) else { return (false, false) }
-      let sequence = shelf.pending.add(key, content)
-      return (isAccepted, shelf.enqueue(.change(key.digest, sequence: sequence)))
+    let (isAccepted, mustWake) = shared.withLock { shared in
+      guard let (key, content, isAccepted) = decide(&shared) else { return (false, false) }
+      let sequence = shared.pending.add(key, content)
+      return (isAccepted, shared.enqueue(.change(key.digest, sequence: sequence)))
     }
     if mustWake { wakeUp.signal() }
     return isAccepted
@@ -220,9 +222,9 @@ extension CacheStoreCore {
 
   func flush() { enqueueAndWait { .flush($0) } }
 
-  private func enqueueAndWait(_ work: (Waiter) -> Shelf.Work) {
+  private func enqueueAndWait(_ work: (Waiter) -> CacheSharedState.Work) {
     let waiter = Waiter()
-    let mustWake = shelf.withLock { $0.enqueue(work(waiter)) }
+    let mustWake = shared.withLock { $0.enqueue(work(waiter)) }
     if mustWake { wakeUp.signal() }
     waiter.wait()
   }
@@ -232,25 +234,25 @@ extension CacheStoreCore {
 
 extension CacheStoreCore {
   var statistics: CacheStatistics {
-    shelf.withLock { shelf in
-      var statistics = shelf.statistics
+    shared.withLock { shared in
+      var statistics = shared.statistics
       statistics.bytesMax = settings.bytesMax
       statistics.fileBytes = environment.fileBytes
-      statistics.pendingBytes = shelf.pending.bytes
-      shelf.forgetEnded()
-      let snapshots = shelf.retired + (shelf.current.map { [$0] } ?? [])
+      statistics.pendingBytes = shared.pending.bytes
+      shared.forgetEnded()
+      let snapshots = shared.retired + (shared.current.map { [$0] } ?? [])
       statistics.snapshots = snapshots.count
       statistics.leases = snapshots.reduce(0) { $0 + $1.leases }
       return statistics
     }
   }
 
-  var pendingBytes: Int { shelf.withLock { $0.pending.bytes } }
+  var pendingBytes: Int { shared.withLock { $0.pending.bytes } }
 
   func onRoom(_ callback: @escaping @Sendable () -> Void) {
-    let hasRoom = shelf.withLock { shelf in
-      if shelf.pending.bytes <= settings.pendingBytesMuch { return true }
-      shelf.onRoom.append(callback)
+    let hasRoom = shared.withLock { shared in
+      if shared.pending.bytes <= settings.pendingBytesMuch { return true }
+      shared.onRoom.append(callback)
       return false
     }
     if hasRoom { callback() }

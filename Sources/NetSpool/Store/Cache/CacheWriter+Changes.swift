@@ -103,6 +103,6 @@ extension CacheWriter {
   /// What cannot be taken out properly stays behind as dead weight, so the next start begins afresh.
   private mutating func foundDamage() {
     report.damaged += 1
-    environment.place.markSuspect()
+    environment.directory.markSuspect()
   }
 }

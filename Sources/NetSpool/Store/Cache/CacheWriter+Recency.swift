@@ -109,7 +109,7 @@ extension CacheWriter {
 }
 
 extension CacheWriter {
-  /// Where a removal of many entries goes on.
+  /// The key at which a removal of many entries goes on.
   enum Progress {
     case from(KeyDigest)
     case done

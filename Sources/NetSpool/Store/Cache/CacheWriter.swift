@@ -7,16 +7,16 @@ struct CacheWriter: ~Copyable {
   let databases: CacheDatabases
   let settings: CacheStoreSettings
   var namespaces: [NamespaceRecord] = []
-  /// Those whose counts have changed in this transaction.
+  /// The namespaces whose counts have changed in this transaction.
   var changedNamespaces: Set<UInt16> = []
   var lastRecency: UInt64 = 0
   var scratch: [UInt8] = []
   var report = BatchReport()
-  private let residence: Residence
+  private let mappedPages: MappedPages
 
   init(_ core: CacheStoreCore) {
     (environment, databases, settings) = (core.environment, core.databases, core.settings)
-    residence = core.residence
+    mappedPages = core.mappedPages
   }
 
   /// Writes changes and recorded uses in one transaction, and evicts. Whatever it throws, nothing was changed.
@@ -36,7 +36,7 @@ struct CacheWriter: ~Copyable {
   /// Every change goes down the trees of entries, bodies, recency and free pages, mostly to leaves that nobody has
   /// touched: a batch of a thousand would bring in half of a small store. What was written is in memory of LMDB's
   /// own, so nothing is lost.
-  func countResident() { residence.count(faults: 4) }
+  func countResident() { mappedPages.count(faults: 4) }
 
   mutating func inTransaction(
     _ body: (inout CacheWriter, inout WriteTransaction) throws(StoreError) -> Void
@@ -98,7 +98,7 @@ extension CacheWriter {
     }
   }
 
-  /// Its place in `namespaces`; made when missing. Nil when there are too many.
+  /// Returns the index in `namespaces`; made when missing. Nil when there are too many.
   mutating func place(ofNamespace name: String) -> Int? {
     if let place = namespaces.firstIndex(where: { $0.name == name }) { return place }
     guard namespaces.count < Self.namespacesMax else { return nil }

@@ -1,4 +1,4 @@
-/// What was put, changed or removed and is not yet committed, by key: what lookups must see first.
+/// The changes that are not yet committed, by key: lookups must see them first.
 struct PendingTable {
   enum Content: Sendable {
     case put(PendingPut)
@@ -46,13 +46,13 @@ struct PendingTable {
     return lastSequence
   }
 
-  /// It is committed.
-  mutating func settle(_ key: KeyDigest, sequence: UInt64) {
+  /// Forgets a change that is committed.
+  mutating func didCommit(_ key: KeyDigest, sequence: UInt64) {
     guard let place = changes.index(forKey: key), changes.values[place].sequence == sequence else { return }
     bytes -= changes.remove(at: place).value.bytes
   }
 
-  /// It could not be written: whatever stands under the key must not be found either.
+  /// Turns a put that could not be written into a removal: what stands under the key must not be found either.
   mutating func turnIntoRemoval(_ key: KeyDigest, sequence: UInt64) {
     guard let change = change(key, sequence: sequence) else { return }
     let removal = Change(sequence: sequence, key: change.key, content: .removed)

@@ -29,7 +29,7 @@ struct KeyDigest: Sendable, Hashable {
 
   init(_ words: (UInt64, UInt64)) { (first, second) = words }
 
-  /// From a key of the database.
+  /// Reads a key of the database.
   init?(_ bytes: RawSpan) {
     guard bytes.byteCount == 16 else { return nil }
     first = bytes.integer(at: 0)
@@ -39,7 +39,7 @@ struct KeyDigest: Sendable, Hashable {
   var recordKey: RecordKey { RecordKey(digest: first.littleEndian, second.littleEndian) }
   var checksumSeed: UInt64 { first ^ second }
 
-  /// It is evenly spread already.
+  /// Takes the bytes as they are: they are evenly spread already.
   func hash(into hasher: inout Hasher) { hasher.combine(first) }
 }
 

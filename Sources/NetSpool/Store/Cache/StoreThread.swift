@@ -9,7 +9,7 @@ struct StoreThread: ~Copyable {
   private let core: CacheStoreCore
   private var writer: CacheWriter
   /// What could not be written; tried again with the next batch, or after a second.
-  private var unwritten: [Shelf.Work] = []
+  private var unwritten: [CacheSharedState.Work] = []
   private var lastTouch = MonotonicClock.now
   private var lastCommit: Microseconds = 0
   private var lastReaderCheck = MonotonicClock.now
@@ -20,7 +20,7 @@ struct StoreThread: ~Copyable {
   /// Where memory is short: LMDB holds all that a transaction writes, leaves of four trees for each change included.
   private static let smallBatchMax = 32
   private static let smallBatchBytesMax = 1 << 20
-  /// Between two commits, unless much waits or somebody waits for one.
+  /// The time between two commits, unless much waits or a caller waits for one.
   private static let gatheringPeriod: Microseconds = 5_000
   private static let tick: Microseconds = 1_000_000
   private static let readerCheckPeriod: Microseconds = 60_000_000
@@ -41,16 +41,16 @@ struct StoreThread: ~Copyable {
   // MARK: Waiting
 
   /// What waits now, which may be nothing when something else is due; nil at the end.
-  private mutating func next() -> [Shelf.Work]? {
+  private mutating func next() -> [CacheSharedState.Work]? {
     while true {
       let deadline: Microseconds?
       let core = core
-      switch core.shelf.withLock({ take(&$0) }) {
+      switch core.shared.withLock({ take(&$0) }) {
       case .work(let work): return work
       case .end: return nil
       case .gather(let until):
         _ = core.wakeUp.wait(until: until)
-        core.shelf.withLock { ($0.isGathering, $0.isAsleep) = (false, false) }
+        core.shared.withLock { ($0.isGathering, $0.isAsleep) = (false, false) }
         continue
       case .sleep(let until): deadline = until
       }
@@ -59,52 +59,52 @@ struct StoreThread: ~Copyable {
         continue
       }
       if core.wakeUp.wait(until: deadline) { continue }
-      core.shelf.withLock { $0.isAsleep = false }
+      core.shared.withLock { $0.isAsleep = false }
       return []
     }
   }
 
   private enum Next {
-    case work([Shelf.Work])
+    case work([CacheSharedState.Work])
     case gather(until: Microseconds)
     case sleep(until: Microseconds?)
     case end
   }
 
-  private mutating func take(_ shelf: inout Shelf) -> Next {
-    if !shelf.waiting.isEmpty {
+  private mutating func take(_ shared: inout CacheSharedState) -> Next {
+    if !shared.waiting.isEmpty {
       let due = lastCommit + Self.gatheringPeriod
-      if !shelf.hasGathered, MonotonicClock.now < due {
-        shelf.isGathering = true
-        shelf.isAsleep = true
+      if !shared.hasGathered, MonotonicClock.now < due {
+        shared.isGathering = true
+        shared.isAsleep = true
         return .gather(until: due)
       }
-      let waiting = shelf.takeWaiting()
+      let waiting = shared.takeWaiting()
       guard !unwritten.isEmpty else { return .work(waiting) }
       defer { unwritten = [] }
       return .work(unwritten + waiting)
     }
-    if shelf.isClosing { return .end }
-    if isOverBudget || shelf.touched.count >= Shelf.touchedMax { return .work([]) }
-    shelf.isAsleep = true
-    return .sleep(until: deadline(shelf))
+    if shared.isClosing { return .end }
+    if isOverBudget || shared.touched.count >= CacheSharedState.touchedMax { return .work([]) }
+    shared.isAsleep = true
+    return .sleep(until: deadline(shared))
   }
 
-  /// When something is due that nobody signals.
-  private func deadline(_ shelf: borrowing Shelf) -> Microseconds? {
+  /// The moment at which something is due that no signal announces.
+  private func deadline(_ shared: borrowing CacheSharedState) -> Microseconds? {
     let now = MonotonicClock.now
     var due: [Microseconds] = []
-    if let oldest = shelf.retired.first {
+    if let oldest = shared.retired.first {
       due.append(max(oldest.began + core.settings.leaseMax, now + 10_000))
     }
-    if shelf.current != nil || !unwritten.isEmpty { due.append(now + Self.tick) }
-    if !shelf.touched.isEmpty { due.append(lastTouch + core.settings.recencyDelay) }
+    if shared.current != nil || !unwritten.isEmpty { due.append(now + Self.tick) }
+    if !shared.touched.isEmpty { due.append(lastTouch + core.settings.recencyDelay) }
     return due.min()
   }
 
   // MARK: Writing
 
-  private mutating func perform(_ work: [Shelf.Work]) {
+  private mutating func perform(_ work: [CacheSharedState.Work]) {
     var index = 0
     repeat {
       let batch = nextBatch(of: work, from: &index)
@@ -115,17 +115,17 @@ struct StoreThread: ~Copyable {
   }
 
   /// Changes from `index` on, up to the limits of a batch or to something that is no change.
-  private func nextBatch(of work: [Shelf.Work], from index: inout Int) -> [PendingTable.Change] {
+  private func nextBatch(of work: [CacheSharedState.Work], from index: inout Int) -> [PendingTable.Change] {
     let isSmall = core.settings.residentBytesMax != nil
     let countMax = isSmall ? Self.smallBatchMax : Self.batchMax
     let bytesMax = isSmall ? Self.smallBatchBytesMax : Self.batchBytesMax
-    return core.shelf.withLock { shelf in
+    return core.shared.withLock { shared in
       var batch: [PendingTable.Change] = []
       var bytes = 0
       while index < work.count, batch.count < countMax, bytes < bytesMax {
         guard case .change(let key, let sequence) = work[index] else { break }
         index += 1
-        guard let change = shelf.pending.change(key, sequence: sequence) else { continue }
+        guard let change = shared.pending.change(key, sequence: sequence) else { continue }
         bytes += change.bytes
         batch.append(change)
       }
@@ -133,7 +133,7 @@ struct StoreThread: ~Copyable {
     }
   }
 
-  private mutating func performSpecial(_ work: Shelf.Work, _ index: inout Int) {
+  private mutating func performSpecial(_ work: CacheSharedState.Work, _ index: inout Int) {
     switch work {
     case .change: return
     case .flush(let waiter): waiter.signal()
@@ -163,7 +163,7 @@ struct StoreThread: ~Copyable {
       didCommit(batch, try writer.write(batch, touched: touched))
     } catch {
       // Damage that the checks at the start could not see: the next start sees the mark.
-      if error.isDamage { core.environment.place.markSuspect() }
+      if error.isDamage { core.environment.directory.markSuspect() }
       dropPuts(batch)
     }
   }
@@ -171,7 +171,7 @@ struct StoreThread: ~Copyable {
   /// Whether the file would pass its limit. Before that is so, leases give up their places, however young.
   private func isFileFull(for batch: [PendingTable.Change]) -> Bool {
     if fits(batch) { return false }
-    for snapshot in core.shelf.withLock({ $0.retired }) { _ = snapshot.copyOut() }
+    for snapshot in core.shared.withLock({ $0.retired }) { _ = snapshot.copyOut() }
     return !fits(batch)
   }
 
@@ -182,9 +182,9 @@ struct StoreThread: ~Copyable {
     let limit = core.settings.fileLimit
     let needed = batch.reduce(0) { $0 + $1.bytes + 2 * environment.pageBytes }
     if environment.fileBytes + needed <= limit - limit / 16 { return true }
-    let oldest = core.shelf.withLock { shelf in
-      shelf.forgetEnded()
-      return shelf.retired.map(\.commit).min() ?? .max
+    let oldest = core.shared.withLock { shared in
+      shared.forgetEnded()
+      return shared.retired.map(\.commit).min() ?? .max
     }
     guard let pages = try? environment.freePages(before: oldest) else { return false }
     return pages * environment.pageBytes >= 2 * needed
@@ -193,10 +193,10 @@ struct StoreThread: ~Copyable {
   /// The disk or the file is full, or the store is broken: the puts are given up, and what stood under their
   /// keys goes too.
   private mutating func dropPuts(_ batch: [PendingTable.Change]) {
-    core.shelf.withLock { shelf in
+    core.shared.withLock { shared in
       for change in batch {
-        if case .put = change.content { shelf.statistics.dropped += 1 }
-        shelf.pending.turnIntoRemoval(change.key.digest, sequence: change.sequence)
+        if case .put = change.content { shared.statistics.dropped += 1 }
+        shared.pending.turnIntoRemoval(change.key.digest, sequence: change.sequence)
       }
     }
     let removals = batch.map { PendingTable.Change(sequence: $0.sequence, key: $0.key, content: .removed) }
@@ -211,14 +211,14 @@ struct StoreThread: ~Copyable {
   private mutating func didCommit(_ batch: [PendingTable.Change], _ report: BatchReport) {
     isOverBudget = report.isOverBudget
     lastCommit = MonotonicClock.now
-    let callbacks = core.shelf.withLock { shelf -> [@Sendable () -> Void] in
-      for change in batch { shelf.pending.settle(change.key.digest, sequence: change.sequence) }
-      shelf.statistics.add(report)
+    let callbacks = core.shared.withLock { shared -> [@Sendable () -> Void] in
+      for change in batch { shared.pending.didCommit(change.key.digest, sequence: change.sequence) }
+      shared.statistics.add(report)
       // Old pages are free to be used again only when no snapshot sees them.
-      shelf.retireCurrent()
-      guard shelf.pending.bytes <= core.settings.pendingBytesMuch else { return [] }
-      defer { shelf.onRoom = [] }
-      return shelf.onRoom
+      shared.retireCurrent()
+      guard shared.pending.bytes <= core.settings.pendingBytesMuch else { return [] }
+      defer { shared.onRoom = [] }
+      return shared.onRoom
     }
     for callback in callbacks { callback() }
   }
@@ -228,10 +228,10 @@ struct StoreThread: ~Copyable {
   private mutating func dueTouches() -> [KeyDigest] {
     let now = MonotonicClock.now
     let isDue = now - lastTouch >= core.settings.recencyDelay
-    let touched = core.shelf.withLock { shelf -> [KeyDigest] in
-      guard isDue || shelf.touched.count >= Shelf.touchedMax else { return [] }
-      defer { shelf.touched.removeAll(keepingCapacity: true) }
-      return shelf.touched
+    let touched = core.shared.withLock { shared -> [KeyDigest] in
+      guard isDue || shared.touched.count >= CacheSharedState.touchedMax else { return [] }
+      defer { shared.touched.removeAll(keepingCapacity: true) }
+      return shared.touched
     }
     if isDue { lastTouch = now }
     return touched
@@ -239,14 +239,15 @@ struct StoreThread: ~Copyable {
 
   private mutating func lookAfter() {
     let now = MonotonicClock.now
-    let old = core.shelf.withLock { shelf -> [Snapshot] in
-      if let current = shelf.current, !shelf.isCurrentUsed || current.commit != core.environment.newestCommit
+    let old = core.shared.withLock { shared -> [Snapshot] in
+      if let current = shared.current,
+        !shared.isCurrentUsed || current.commit != core.environment.newestCommit
       {
-        shelf.retireCurrent()
+        shared.retireCurrent()
       }
-      shelf.isCurrentUsed = false
-      shelf.forgetEnded()
-      return shelf.retired.filter { now - $0.began >= core.settings.leaseMax }
+      shared.isCurrentUsed = false
+      shared.forgetEnded()
+      return shared.retired.filter { now - $0.began >= core.settings.leaseMax }
     }
     for snapshot in old { _ = snapshot.copyOut() }
     if now - lastReaderCheck >= Self.readerCheckPeriod {
@@ -257,11 +258,11 @@ struct StoreThread: ~Copyable {
 
   private mutating func finish() {
     if !unwritten.isEmpty { perform(unwritten) }
-    let touched = core.shelf.withLock { $0.touched }
+    let touched = core.shared.withLock { $0.touched }
     if !touched.isEmpty { write([], touched) }
-    let lent = core.shelf.withLock { shelf in
-      shelf.retireCurrent()
-      return shelf.retired
+    let lent = core.shared.withLock { shared in
+      shared.retireCurrent()
+      return shared.retired
     }
     for snapshot in lent { _ = snapshot.copyOut() }
   }

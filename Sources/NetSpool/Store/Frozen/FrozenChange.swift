@@ -4,11 +4,11 @@ enum FrozenChange: Sendable {
   case accept(FrozenRow, body: [UInt8])
   /// An attempt is about to be made; its body is read.
   case attempt(UInt64, payload: [UInt8])
-  /// It waits again.
+  /// The request waits again.
   case postpone(UInt64, payload: [UInt8])
-  /// It has its outcome, which is kept until it is acknowledged.
+  /// The request has its outcome, which is kept until it is acknowledged.
   case finish(UInt64, FrozenEnding)
-  /// It will not be sent any more. `keepsBody`: it may be revived.
+  /// The request will not be sent any more. `keepsBody`: it may be revived.
   case bury(UInt64, FrozenEnding, keepsBody: Bool)
   /// The outcome was taken.
   case acknowledge(UInt64)
@@ -16,7 +16,7 @@ enum FrozenChange: Sendable {
   case revive(UInt64, FrozenRow)
   /// A dead one is forgotten.
   case discard(UInt64)
-  /// What is too old or too much among outcomes and dead letters goes.
+  /// Removes outcomes and dead letters that are too old or too many.
   case sweep(nowWall: Int64)
 
   /// Needs more room than it gives back; what ends a request never does for long.
@@ -64,18 +64,18 @@ extension FrozenChange {
   }
 }
 
-/// What a change that is on the disk answers.
+/// The answer to a change that is on the disk.
 struct FrozenReceipt: Sendable, Equatable {
   var number: UInt64
   /// Nothing was accepted: this is the number of the request with the same dedupe key.
   var isDuplicate = false
-  /// Of an attempt.
+  /// The body of the request, when an attempt was recorded.
   var body: [UInt8] = []
 
   init(_ number: UInt64) { self.number = number }
 }
 
-/// On the store thread, which must not be made to wait.
+/// Called on the store thread, which must not be made to wait.
 typealias FrozenCallback = @Sendable (Result<FrozenReceipt, NetworkError>) -> Void
 
 // The value of a record in the databases `outbox` and `dead`. Integers little-endian:
@@ -90,7 +90,7 @@ typealias FrozenCallback = @Sendable (Result<FrozenReceipt, NetworkError>) -> Vo
 /// What came of a request.
 struct FrozenEnding: Sendable, Equatable {
   var endedWall: Int64
-  /// The payload is damaged bytes, kept for whoever wants to know what happened.
+  /// The payload is damaged bytes, kept for diagnosis.
   var isDamaged = false
   var payload: [UInt8]
 

@@ -1,4 +1,4 @@
-/// What is done to the tables before anybody uses them, in one transaction: a new epoch, damaged rows set aside
+/// Repairs the tables before anybody uses them, in one transaction: a new epoch, damaged rows set aside
 /// one by one, and the tables that follow from `rec` made again when they do not.
 ///
 /// There may be a million rows, and whoever opens waits: `rec` is walked through once.
@@ -83,7 +83,7 @@ extension FrozenRecovery {
     return isLater ? nil : (highest, damaged)
   }
 
-  /// The bytes become a dead letter's, for whoever wants to know what happened.
+  /// Keeps the bytes as a dead letter, for diagnosis.
   private func setAside(
     _ number: UInt64, _ nowWall: Int64, _ transaction: inout WriteTransaction
   ) throws(StoreError) {

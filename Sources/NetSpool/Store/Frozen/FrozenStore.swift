@@ -12,7 +12,7 @@ final class FrozenStore: Sendable {
   let core: FrozenStoreCore
   /// Counts the openings of this store.
   let epoch: UInt32
-  /// Requests whose bytes were not what was written when it was opened: dead letters now.
+  /// Requests that were damaged when the store was opened: dead letters now.
   let damaged: [UInt64]
   private let isOpen = Atomic(true)
 
@@ -66,8 +66,10 @@ extension FrozenStore {
   static func inspect(
     _ settings: FrozenStoreSettings
   ) throws(NetworkError) -> EnvironmentOpening.Found {
-    try EnvironmentOpener(place: EnvironmentPlace(settings.environment), settings: settings.environment)
-      .inspect()
+    try EnvironmentOpener(
+      directory: EnvironmentDirectory(settings.environment), settings: settings.environment
+    )
+    .inspect()
   }
 
   private static func recover(
@@ -160,7 +162,7 @@ struct FrozenStatistics: Sendable, Equatable {
   var records = 0
   /// Bytes of the file in use, at the last commit.
   var bytes = 0
-  /// Outcomes and dead letters that went because nobody came for them, ever.
+  /// Outcomes and dead letters that were removed, since the store began, because nobody took them.
   var dropped = 0
   /// Commits since it was opened, and the changes in them.
   var commits = 0
@@ -171,11 +173,11 @@ struct FrozenStatistics: Sendable, Equatable {
   var growths = 0
 }
 
-/// What is to be done about a transaction that failed. Nothing of it was written.
+/// Says what is to be done about a transaction that failed. Nothing of it was written.
 enum FrozenTrouble: Sendable, Equatable {
   /// The file's limit is reached: a larger map, or nothing more is accepted.
   case mapFull
-  /// The disk is full: later, when somebody made room.
+  /// The disk is full: to be tried again later, when there may be room.
   case diskFull
   /// The disk does not do what it is told, or a page is not what it must be. Never again: after a failed
   /// fsync(2) the kernel believes the pages are written, and the next one would succeed without them.

@@ -8,7 +8,7 @@ final class FrozenStoreCore: Sendable {
   let settings: FrozenStoreSettings
   let wakeUp = SystemSemaphore()
   private let shared: Mutex<Shared>
-  /// Held by whoever reads, and by the store thread while the map moves. Whether there is a map.
+  /// Whether there is a map. Locked by readers, and by the store thread while the map moves.
   private let mapUse = Mutex(true)
   private let thread = Mutex<SystemThread?>(nil)
 
@@ -105,7 +105,7 @@ extension FrozenStoreCore {
     }
   }
 
-  /// Nobody reads any more; before the environment is let go.
+  /// Waits until nobody reads any more; to be called before the environment is released.
   func endReading() { mapUse.withLock { $0 = false } }
 
   /// A sixteenth more than there was. On the store thread, outside transactions.

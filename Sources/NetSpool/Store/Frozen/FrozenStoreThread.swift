@@ -129,7 +129,7 @@ struct FrozenStoreThread: ~Copyable {
   // MARK: Trouble
 
   private mutating func fail(_ batch: [FrozenStoreCore.Work], _ error: StoreError) {
-    if error.isDamage { core.environment.place.markSuspect() }
+    if error.isDamage { core.environment.directory.markSuspect() }
     let failure = error.failure(.storeFailed, reason: "commit")
     core.withShared { $0.failure = failure }
     Self.refuse(held + batch, failure)

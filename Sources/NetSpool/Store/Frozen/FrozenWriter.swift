@@ -21,7 +21,8 @@ struct FrozenWriter: ~Copyable {
     nextMeta = meta
   }
 
-  /// From here on nothing is accepted; what is left is for outcomes, which need room before they give it back.
+  /// The number of bytes from which nothing is accepted; the rest is for outcomes, which need room before they give
+  /// it back.
   var acceptedBytesMax: Int { settings.bytesMax / 100 * 85 }
 
   /// Writes all changes in one transaction. What it throws has changed nothing; a change that is refused alone
@@ -141,7 +142,7 @@ extension FrozenWriter {
 // MARK: What nobody came for
 
 extension FrozenWriter {
-  /// So many rows of a table at a time.
+  /// The number of rows of a table that go at a time.
   private static let sweepMax = 2_000
 
   /// Takes out what is too old or too much, the oldest first, and counts it.

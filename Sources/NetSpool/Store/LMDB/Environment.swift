@@ -15,7 +15,7 @@ internal import Synchronization
   private let handle: Handle
   let identity: FileIdentity
   let settings: EnvironmentSettings
-  let place: EnvironmentPlace
+  let directory: EnvironmentDirectory
   /// What the directory held before, when it had to be moved aside.
   let opening: EnvironmentOpening
   let pageBytes: Int
@@ -27,12 +27,12 @@ internal import Synchronization
   private let readers = Mutex<[UInt]>([])
 
   init(
-    handle: OpaquePointer, settings: EnvironmentSettings, place: EnvironmentPlace,
+    handle: OpaquePointer, settings: EnvironmentSettings, directory: EnvironmentDirectory,
     identity: FileIdentity, opening: EnvironmentOpening
   ) throws(StoreError) {
     self.handle = unsafe Handle(pointer: handle)
     self.settings = settings
-    self.place = place
+    self.directory = directory
     self.identity = identity
     self.opening = opening
     var information = unsafe MDB_envinfo()
@@ -75,7 +75,7 @@ extension Environment {
 
   /// Whether the file is as long as its newest commit says: reading behind the end would be SIGBUS.
   var isFileWhole: Bool {
-    guard let bytes = place.dataBytes, bytes >= 2 * pageBytes else { return false }
+    guard let bytes = directory.dataBytes, bytes >= 2 * pageBytes else { return false }
     return bytes >= fileBytes
   }
 
@@ -129,7 +129,7 @@ extension Environment {
   /// Bytes that the file system under it has left for this user; nil when it does not say.
   var freeDiskBytes: Int? {
     var facts = statvfs()
-    guard unsafe statvfs(place.path, &facts) == 0 else { return nil }
+    guard unsafe statvfs(directory.path, &facts) == 0 else { return nil }
     return Int(clamping: UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize)).0)
   }
 }
@@ -158,7 +158,7 @@ extension Environment {
     return unsafe transaction!
   }
 
-  /// A reader is kept after use: renewing one takes no lock and no place in the table of readers.
+  /// A reader is kept after use: renewing one takes no lock and no slot in the table of readers.
   func takeReader() throws(StoreError) -> OpaquePointer {
     let number = readers.withLock { $0.popLast() }
     guard let number, let kept = unsafe OpaquePointer(bitPattern: number) else {
@@ -215,7 +215,7 @@ extension Environment {
 // MARK: Holders
 
 extension Environment {
-  /// One more holder. Only for whoever is certain that there is another.
+  /// Counts one more holder. Only for a caller that is certain that there is another.
   func hold() { holders.add(1, ordering: .relaxed) }
 
   /// One holder less; the last one closes. Not from inside a transaction.
@@ -244,6 +244,6 @@ extension Environment {
     for reader in kept { unsafe mdb_txn_abort(OpaquePointer(bitPattern: reader)) }
     let isSynced = settings.isDisposable ? (try? sync()) != nil : true
     unsafe mdb_env_close(pointer)
-    place.leave(isSynced: isSynced)
+    directory.leave(isSynced: isSynced)
   }
 }

@@ -10,7 +10,7 @@ internal import Synchronization
 ///   data.mdb.bad-<time>  (microseconds since 1970) a file that was damaged or not ours, moved aside; the newest three are kept
 ///
 /// The directory itself is locked with flock(2) while a process opens or leaves.
-final class EnvironmentPlace: Sendable {
+final class EnvironmentDirectory: Sendable {
   static let dataName = "data.mdb"
   static let lockName = "lock.mdb"
   static let badPrefix = "data.mdb.bad-"
@@ -33,7 +33,7 @@ final class EnvironmentPlace: Sendable {
 
 // MARK: The directory
 
-extension EnvironmentPlace {
+extension EnvironmentDirectory {
   private static func openDirectory(_ path: String) throws(NetworkError) -> FileDescriptor {
     try makeDirectories(path)
     do {
@@ -94,8 +94,8 @@ extension EnvironmentPlace {
 
 // MARK: Files in it
 
-extension EnvironmentPlace {
-  /// Opens a file of ours: never through a symlink, never a pipe, never somebody else's; 0600 afterwards.
+extension EnvironmentDirectory {
+  /// Opens a file of this store: never through a symlink, never a pipe, never another user's; 0600 afterwards.
   private static func openOwnFile(
     _ name: String, in directory: borrowing FileDescriptor, creating: Bool
   ) throws(NetworkError) -> FileDescriptor {
@@ -166,8 +166,8 @@ extension EnvironmentPlace {
   /// A new file is only there after a power loss when its directory was written too.
   func syncDirectory() { _ = fsync(directory.rawValue) }
 
-  /// And a new directory only when the one above it was. Which of them an earlier process made and did not live to
-  /// sync cannot be told, so all are that are this user's.
+  /// Syncs the directories above: a new directory lasts only when the one above it was written. Which of them an
+  /// earlier process made and did not live to sync cannot be told, so all are that are this user's.
   func syncDirectoriesAbove() {
     var above = path[...]
     while above != "/", above != "." {
@@ -183,7 +183,7 @@ extension EnvironmentPlace {
 
 // MARK: Locks
 
-extension EnvironmentPlace {
+extension EnvironmentDirectory {
   /// Keeps other processes from opening or leaving meanwhile.
   func lockDirectory(patience: Microseconds) throws(NetworkError) {
     let deadline = MonotonicClock.now + patience
@@ -201,13 +201,13 @@ extension EnvironmentPlace {
   /// True when no other process has the environment open; then none can open it before `shareUse`.
   func lockUseAlone() -> Bool { flock(stampFile.rawValue, LOCK_EX | LOCK_NB) == 0 }
 
-  /// False when another process wants it for itself.
+  /// Returns false when another process wants it for itself.
   func lockUseShared() -> Bool { flock(stampFile.rawValue, LOCK_SH | LOCK_NB) == 0 }
 }
 
 // MARK: The stamp
 
-extension EnvironmentPlace {
+extension EnvironmentDirectory {
   func readStamp() -> EnvironmentStamp? {
     var bytes = [UInt8](repeating: 0, count: EnvironmentStamp.bytes + 1)
     let count = unsafe bytes.withUnsafeMutableBytes { buffer in

@@ -21,25 +21,25 @@ struct EnvironmentInspection {
     var brokenOpenings: UInt16 = 1
   }
 
-  let place: EnvironmentPlace
+  let directory: EnvironmentDirectory
   let settings: EnvironmentSettings
 
   /// Throws for what is not ours to touch.
   func run() throws(NetworkError) -> Verdict {
-    guard let found = place.dataStatus(), found.bytes > 0 || !found.isRegular else {
+    guard let found = directory.dataStatus(), found.bytes > 0 || !found.isRegular else {
       return Verdict(finding: .nothing, layout: settings.layout)
     }
-    if found.kind == .symlink { throw EnvironmentPlace.refusal("symlink") }
-    guard found.isRegular else { throw EnvironmentPlace.refusal("notAFile") }
-    let data = try place.openData()
+    if found.kind == .symlink { throw EnvironmentDirectory.refusal("symlink") }
+    guard found.isRegular else { throw EnvironmentDirectory.refusal("notAFile") }
+    let data = try directory.openData()
     let status = try? FileStatus(of: data)
     let check = TreeCheck(data)
-    guard let stamp = place.readStamp() else { return try inspectUnstamped(check) }
-    if stamp.layout > settings.layout { throw EnvironmentPlace.refusal("newerSchema") }
+    guard let stamp = directory.readStamp() else { return try inspectUnstamped(check) }
+    if stamp.layout > settings.layout { throw EnvironmentDirectory.refusal("newerSchema") }
     return try inspect(check, status, stamp)
   }
 
-  /// Somebody else's file, or the stamp is gone: what was left undone cannot be told.
+  /// Judges a file of somebody else's, or one whose stamp is gone: what was left undone is unknown.
   private func inspectUnstamped(_ check: borrowing TreeCheck) throws(NetworkError) -> Verdict {
     try refuseOtherVersions(check)
     guard let why = settings.isDisposable ? "no stamp" : check.damage() else {
@@ -90,6 +90,6 @@ struct EnvironmentInspection {
   }
 
   private func refuseOtherVersions(_ check: borrowing TreeCheck) throws(NetworkError) {
-    if let reason = check.otherVersion() { throw EnvironmentPlace.refusal(reason) }
+    if let reason = check.otherVersion() { throw EnvironmentDirectory.refusal(reason) }
   }
 }

@@ -8,9 +8,9 @@ struct EnvironmentOpening: Sendable, Equatable {
     case nothing
     /// An environment in order.
     case whole
-    /// One that another process has open.
+    /// An environment that another process has open.
     case inUse
-    /// One that the machine's going down, or an older layout, made worthless.
+    /// An environment that the machine's going down, or an older layout, made worthless.
     case outdated
     /// Damage, or no environment of ours: moved aside under this name.
     case damaged(movedTo: String, why: String)
@@ -24,32 +24,34 @@ struct EnvironmentOpening: Sendable, Equatable {
 /// Opens an environment: everything is checked before LMDB reads the first page, because LMDB itself believes
 /// what it reads and would take the process down with it.
 struct EnvironmentOpener {
-  let place: EnvironmentPlace
+  let directory: EnvironmentDirectory
   let settings: EnvironmentSettings
 
   func open() throws(NetworkError) -> Environment {
-    try place.lockDirectory(patience: settings.patience)
-    defer { place.unlockDirectory() }
-    guard place.lockUseAlone() else { return try join() }
-    let inspection = try EnvironmentInspection(place: place, settings: settings).run()
+    try directory.lockDirectory(patience: settings.patience)
+    defer { directory.unlockDirectory() }
+    guard directory.lockUseAlone() else { return try join() }
+    let inspection = try EnvironmentInspection(directory: directory, settings: settings).run()
     return try begin(inspection)
   }
 
   /// What `open` would find, unless another process has it.
   func inspect() throws(NetworkError) -> EnvironmentOpening.Found {
-    try place.lockDirectory(patience: settings.patience)
-    defer { place.unlockDirectory() }
-    guard place.lockUseAlone() else {
-      throw NetworkError(.storeInUse, reason: place.readStamp().map { String($0.process) })
+    try directory.lockDirectory(patience: settings.patience)
+    defer { directory.unlockDirectory() }
+    guard directory.lockUseAlone() else {
+      throw NetworkError(.storeInUse, reason: directory.readStamp().map { String($0.process) })
     }
-    return try EnvironmentInspection(place: place, settings: settings).run().finding.found
+    return try EnvironmentInspection(directory: directory, settings: settings).run().finding.found
   }
 
-  /// Beside other processes, which have checked it.
+  /// Opens it beside other processes, which have checked it.
   private func join() throws(NetworkError) -> Environment {
-    let stamp = place.readStamp()
+    let stamp = directory.readStamp()
     let owner = stamp.map { String($0.process) }
-    guard !settings.isExclusive, place.lockUseShared() else { throw NetworkError(.storeInUse, reason: owner) }
+    guard !settings.isExclusive, directory.lockUseShared() else {
+      throw NetworkError(.storeInUse, reason: owner)
+    }
     guard stamp?.layout == settings.layout else { throw NetworkError(.storeInUse, reason: "layout") }
     do {
       return try makeEnvironment(EnvironmentOpening(found: .inUse, layout: settings.layout))
@@ -64,25 +66,25 @@ struct EnvironmentOpener {
     var stamp = EnvironmentStamp(layout: settings.layout, state: .opening)
     stamp.brokenOpenings = inspection.brokenOpenings
     stamp.process = UInt32(getpid())
-    try place.write(stamp, onDisk: true)
-    place.removeLockFile()
+    try directory.write(stamp, onDisk: true)
+    directory.removeLockFile()
     let environment = try makeFirst(opening)
     Failpoint.pass(.duringRecovery)
     stamp.state = .inUse
     stamp.brokenOpenings = 0
-    try place.write(stamp, onDisk: false)
-    place.syncDirectory()
-    if !settings.isDisposable { place.syncDirectoriesAbove() }
-    if !settings.isExclusive { _ = place.lockUseShared() }
+    try directory.write(stamp, onDisk: false)
+    directory.syncDirectory()
+    if !settings.isDisposable { directory.syncDirectoriesAbove() }
+    if !settings.isExclusive { _ = directory.lockUseShared() }
     return environment
   }
 
   private func apply(_ verdict: EnvironmentInspection.Verdict) -> EnvironmentOpening {
     switch verdict.finding {
     case .nothing, .whole: break
-    case .outdated: place.removeData()
+    case .outdated: directory.removeData()
     case .damaged(let why):
-      let name = place.quarantineData()
+      let name = directory.quarantineData()
       return EnvironmentOpening(found: .damaged(movedTo: name, why: why), layout: settings.layout)
     }
     return EnvironmentOpening(found: verdict.finding.found, layout: verdict.layout)
@@ -93,7 +95,7 @@ struct EnvironmentOpener {
     do {
       return try makeEnvironment(opening)
     } catch  where error.isDamage {
-      let name = place.quarantineData()
+      let name = directory.quarantineData()
       let found = EnvironmentOpening.Found.damaged(movedTo: name, why: "lmdb \(error.number)")
       do {
         return try makeEnvironment(EnvironmentOpening(found: found, layout: settings.layout))
@@ -107,7 +109,7 @@ struct EnvironmentOpener {
 
   private static func failure(_ error: StoreError) -> NetworkError {
     if [EACCES, EROFS, EMFILE, ENFILE].contains(error.number) {
-      return EnvironmentPlace.failure(SystemError(number: error.number, call: "mdb_env_open"))
+      return EnvironmentDirectory.failure(SystemError(number: error.number, call: "mdb_env_open"))
     }
     return error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "environment")
   }
@@ -121,14 +123,14 @@ extension EnvironmentOpener {
     do throws(StoreError) {
       var descriptor: Int32 = -1
       try StoreError.check(unsafe mdb_env_get_fd(handle, &descriptor))
-      place.adopt(data: descriptor)
-      guard let identity = place.dataStatus()?.identity else { throw StoreError(number: ENOENT) }
+      directory.adopt(data: descriptor)
+      guard let identity = directory.dataStatus()?.identity else { throw StoreError(number: ENOENT) }
       var dead: Int32 = 0
       unsafe mdb_reader_check(handle, &dead)
       // Another process that has it open has done so.
       if opening.found != .inUse { try unsafe writeAbout(handle) }
       return try unsafe Environment(
-        handle: handle, settings: settings, place: place, identity: identity, opening: opening)
+        handle: handle, settings: settings, directory: directory, identity: identity, opening: opening)
     } catch {
       unsafe mdb_env_close(handle)
       throw error
@@ -159,7 +161,7 @@ extension EnvironmentOpener {
       // No read-ahead: bodies are read whole or not at all.
       let sync = settings.isDisposable ? UInt32(MDB_NOSYNC) : 0
       let flags = UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD) | sync
-      try StoreError.check(unsafe mdb_env_open(handle, place.path, flags, 0o600))
+      try StoreError.check(unsafe mdb_env_open(handle, directory.path, flags, 0o600))
       return unsafe handle
     } catch {
       unsafe mdb_env_close(handle)

@@ -19,16 +19,16 @@ final class EnvironmentRegistry: Sendable {
   /// The environment of a directory, opened now or before; held once more.
   func environment(_ settings: EnvironmentSettings) throws(NetworkError) -> Environment {
     try open.withLock { open throws(NetworkError) in
-      let place = try EnvironmentPlace(settings)
+      let directory = try EnvironmentDirectory(settings)
       let generation = ForkGuard.generation
-      if let identity = place.dataStatus()?.identity,
+      if let identity = directory.dataStatus()?.identity,
         let environment = open[Key(identity: identity, generation: generation)]
       {
         try environment.checkJoining(settings)
         environment.hold()
         return environment
       }
-      let environment = try EnvironmentOpener(place: place, settings: settings).open()
+      let environment = try EnvironmentOpener(directory: directory, settings: settings).open()
       open[Key(identity: environment.identity, generation: generation)] = environment
       return environment
     }

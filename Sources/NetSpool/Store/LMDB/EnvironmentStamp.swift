@@ -71,7 +71,7 @@ struct EnvironmentStamp: Equatable {
   }
 }
 
-/// Which run of the kernel this is: what was written without waiting for the disk is whole in the page cache
+/// The run of the kernel: what was written without waiting for the disk is whole in the page cache
 /// as long as the machine has not gone down since.
 struct BootIdentifier: Equatable, Sendable {
   var first: UInt64

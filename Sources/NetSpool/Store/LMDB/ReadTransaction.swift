@@ -126,7 +126,7 @@ struct Record: ~Escapable {
 /// given back, and what is needed again comes from the system's page cache.
 ///
 /// Any thread. Counts what was read, not what is resident, which only the kernel knows.
-final class Residence: Sendable {
+final class MappedPages: Sendable {
   private let environment: Environment
   private let limit: Int?
   private let bytes = Atomic<Int>(0)

@@ -35,7 +35,7 @@ struct TreeCheck: ~Copyable {
     return first.pageBytes == getpagesize() ? nil : "pageSize"
   }
 
-  /// What is wrong with the two meta pages or the length of the file; nil when nothing is.
+  /// Says what is wrong with the two meta pages or the length of the file; nil when nothing is.
   func damageOfMetaPages() -> String? {
     do {
       _ = try file.newestMeta()
@@ -45,7 +45,7 @@ struct TreeCheck: ~Copyable {
     }
   }
 
-  /// What is wrong anywhere in the trees; nil when nothing is. Bodies are not read.
+  /// Says what is wrong anywhere in the trees; nil when nothing is. Bodies are not read.
   func damage() -> String? {
     do {
       try TreeWalk(file, file.newestMeta()).checkAll()
@@ -92,7 +92,7 @@ struct MetaPage {
   }
 }
 
-/// Where a tree begins and how large it is (mdb.c, `struct MDB_db`, 48 bytes).
+/// The root of a tree and its size (mdb.c, `struct MDB_db`, 48 bytes).
 struct TreeRoot: Equatable {
   static let bytes = 48
   static let integerKeys: UInt16 = 0x08

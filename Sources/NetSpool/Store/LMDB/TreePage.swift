@@ -128,7 +128,7 @@ struct TreeNode {
   }
 }
 
-/// Which nodes begin where in a page: they must fill it without gap or overlap.
+/// Checks which nodes begin where in a page: they must fill it without gap or overlap.
 struct NodeTable {
   private var bytesAt: [UInt16]
   private var count = 0

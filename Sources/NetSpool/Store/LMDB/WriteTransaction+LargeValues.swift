@@ -4,11 +4,11 @@ internal import CNetSpoolLMDB
 // lives, so their number is a second, shorter way to the bytes: no descent through a tree.
 // Page header (mdb.c, `struct MDB_page`), 16 bytes: page number u64, padding u16, flags u16, page count u32.
 
-/// Where a value stands that has pages of its own.
+/// The position of a value that has pages of its own.
 struct LargeValue: Sendable, Equatable {
   /// The first page; the bytes begin `headerBytes` behind its start.
   var page: UInt32
-  /// Of all parts together, without what fills it up.
+  /// The checksum of all parts together, without what fills the last page.
   var checksum: UInt64
 
   static let headerBytes = 16

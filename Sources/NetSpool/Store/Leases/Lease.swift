@@ -8,14 +8,14 @@ internal import Synchronization
   var isCopy = false
 }
 
-/// Where the bytes of one lease stand, and who is reading them. Used for one lease after another.
+/// The position of the bytes of one lease, and its readers. Used for one lease after another.
 ///
 /// The thread that looks up, the one that reads and the store thread meet here. What each does is one step on
 /// one word: a lock that all leases of a snapshot shared was what hits mostly waited for.
 final class Lease: Sendable {
   /// Kept alive by all its leases; it lets go of them when it ends.
   let snapshot: Snapshot
-  /// Its place among the leases of the snapshot.
+  /// The index among the leases of the snapshot.
   let number: Int
   private let state = Atomic<UInt32>(0)
   // Written before the state says that they count, left alone until it says that nobody needs them.
@@ -59,13 +59,13 @@ final class Lease: Sendable {
 
   var isUsed: Bool { state.load(ordering: .relaxed) & Self.isUsed != 0 }
 
-  /// Its pages of the map are needed.
+  /// The pages of the map are needed.
   var holdsMap: Bool {
     let now = state.load(ordering: .sequentiallyConsistent)
     return now & Self.isUsed != 0 && (now & Self.isCopied == 0 || now >= Self.reader)
   }
 
-  /// Its bytes stay where they are for as long as it lives.
+  /// The bytes stay where they are for as long as the lease lives.
   var isSettled: Bool { state.load(ordering: .acquiring) & (Self.isCopied | Self.isPinned) != 0 }
 
   var isPinned: Bool { state.load(ordering: .acquiring) & Self.isPinned != 0 }
@@ -127,7 +127,7 @@ extension Lease {
 // MARK: Reading
 
 extension Lease {
-  /// Where the bytes are. Those in the map stay there until `leave`, those in a copy until the end.
+  /// The address of the bytes. Those in the map stay there until `leave`, those in a copy until the end.
   func enter() -> LeaseRanges {
     var now = state.load(ordering: .acquiring)
     while now & Self.isCopied == 0 {
@@ -142,7 +142,7 @@ extension Lease {
   /// Only after `enter` gave bytes in the map.
   func leave() { state.subtract(Self.reader, ordering: .sequentiallyConsistent) }
 
-  /// Where they are now.
+  /// The present address of the bytes.
   var ranges: LeaseRanges {
     unsafe state.load(ordering: .acquiring) & Self.isCopied == 0 ? mapped : copied
   }

@@ -51,7 +51,7 @@
     }
   }
 
-  /// What was stored beside the body, lent like the body.
+  /// The metadata stored beside the body, lent like the body.
   func withMetadata<Result, Problem: Error>(
     _ use: (RawSpan) throws(Problem) -> Result
   ) throws(Problem) -> Result {
@@ -70,7 +70,7 @@ struct LeaseSlots: ~Copyable {
   private var all: [Lease] = []
   /// The first of those to be used again; `Lease.nextFree` is the one behind it.
   private var firstFree = Lease.none
-  /// Those whose bytes cannot be moved.
+  /// The number of leases whose bytes cannot be moved.
   private(set) var pins = 0
   /// All before it need the map no more; only once no lease is begun any more.
   private var checked = 0

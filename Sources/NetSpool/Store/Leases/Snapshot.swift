@@ -14,11 +14,11 @@ internal import Synchronization
   private let book: LeaseBook
   private let fileBytes: Int
   private let environment: Environment
-  private let residence: Residence
+  private let mappedPages: MappedPages
   private let state: Mutex<State>
   /// The first of a list of leases that have ended. Taken as a whole, so nobody who joins it needs a lock.
   private let ended = Atomic<Int>(Lease.none)
-  /// It is not current any more: the last lease ends it.
+  /// Whether it is not current any more: then the last lease ends it.
   private let isRetired = Atomic(false)
 
   private struct State: ~Copyable {
@@ -27,9 +27,9 @@ internal import Synchronization
     var slots = LeaseSlots()
   }
 
-  init(_ environment: Environment, _ residence: Residence, _ book: LeaseBook) throws(StoreError) {
+  init(_ environment: Environment, _ mappedPages: MappedPages, _ book: LeaseBook) throws(StoreError) {
     self.environment = environment
-    self.residence = residence
+    self.mappedPages = mappedPages
     self.book = book
     let transaction = try environment.read()
     commit = transaction.identifier
@@ -49,7 +49,7 @@ internal import Synchronization
 extension Snapshot {
   enum Found {
     case nothing
-    /// What is stored under the key cannot be believed.
+    /// The entry stored under the key is damaged.
     case damaged
     case entry(FoundEntry)
     /// The snapshot is over: take another.
@@ -147,7 +147,7 @@ extension Snapshot {
   }
 
   private func leave(_ lease: Lease, bytesRead: Int) {
-    residence.count(bytesRead, faults: 1)
+    mappedPages.count(bytesRead, faults: 1)
     lease.leave()
     endIfUnused()
   }
@@ -158,7 +158,7 @@ extension Snapshot {
       if !lease.isSettled {
         if state.slots.pins > 0 || book.pin() { state.slots.pin(lease) } else { _ = lease.copyOut() }
         endIfUnused(&state)
-        unsafe residence.count(lease.ranges.body.count, faults: 1)
+        unsafe mappedPages.count(lease.ranges.body.count, faults: 1)
       }
       return unsafe lease.ranges
     }
@@ -179,7 +179,7 @@ extension Snapshot {
 
   // MARK: Ending
 
-  /// From now on no lookup uses it. True when it has ended at once.
+  /// Retires the snapshot: no lookup uses it from now on. True when it has ended at once.
   func retire() -> Bool {
     state.withLock { state in
       isRetired.store(true, ordering: .sequentiallyConsistent)
@@ -218,7 +218,7 @@ struct FoundEntry {
   let digest: KeyDigest
   let facts: EntryFacts
   let lease: Lease
-  /// Its large value has been compared with its checksum.
+  /// Whether its large value has been compared with its checksum.
   let isVerified: Bool
 }
 

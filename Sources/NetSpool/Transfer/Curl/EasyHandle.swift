@@ -158,7 +158,7 @@ final class EasyHandle {
     set(CURLOPT_FORBID_REUSE, isOn ? 1 : 0)
   }
 
-  /// From now on it opens connections, TLS included, and sends nothing on them (CURLOPT_CONNECT_ONLY).
+  /// Makes the handle open connections, TLS included, and send nothing on them (CURLOPT_CONNECT_ONLY).
   func setConnectsOnly() { set(CURLOPT_CONNECT_ONLY, 1) }
 
   /// A new connection's certificate names the host where it must; an old one's was looked at when it was new.
@@ -167,7 +167,7 @@ final class EasyHandle {
     return unsafe cnetspool_easy_has_alternative_name(easy) != 0
   }
 
-  /// Of the connection of the transfer that has just ended.
+  /// The port at our end of the connection of the transfer that has just ended.
   var localPort: Int { unsafe cnetspool_easy_local_port(easy) }
 
   /// What the TLS library said about the certificate (X509_V_ERR_…); 0: nothing.

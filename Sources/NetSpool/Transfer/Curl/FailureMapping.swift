@@ -159,7 +159,7 @@ enum FailureMapping {
     }
   }
 
-  /// By the number of OpenSSL's verdict, else by libcurl's sentence: host names are compared by libcurl.
+  /// Reads the number of OpenSSL's verdict, else libcurl's sentence: host names are compared by libcurl.
   private static func certificate(_ seen: Evidence) -> String {
     switch seen.verifyResult {
     case 9: return "notYetValid"

@@ -10,7 +10,7 @@ struct HandleSettings: Sendable {
   /// For http and for https; nil is none, whatever the environment says.
   var plainProxy: ProxySettings?
   var secureProxy: ProxySettings?
-  /// Where connections may lead.
+  /// The addresses to which connections may lead.
   var egress = NetworkEngine.Egress.any
   /// Cookies are kept in memory and sent back, for this engine alone.
   var keepsCookies = false
@@ -85,12 +85,12 @@ extension HandleSettings {
   }
 }
 
-/// Who may use a handle again, apart from its origin: it never moves to another engine, whose credentials and
-/// trust may differ, and its buffer is only ever as large as it was made.
+/// The scope in which a handle may be used again, apart from its origin: it never moves to another engine, whose
+/// credentials and trust may differ, and its buffer is only ever as large as it was made.
 struct HandleScope: Sendable, Hashable {
   let engine: UInt64
   let streams: Bool
-  /// Of the credential; 0: none.
+  /// The number of the credential; 0: none.
   var identity: UInt64 = 0
 }
 
@@ -132,7 +132,7 @@ extension ClientCertificate {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_KEYPASSWD, password?.revealed ?? "")
   }
 
-  /// By its first byte: DER begins with a SEQUENCE, PEM with a dash or a comment.
+  /// Judges by the first byte: DER begins with a SEQUENCE, PEM with a dash or a comment.
   private var isPKCS12: Bool {
     var byte: UInt8 = 0
     let file = try? FileDescriptor(opening: path, flags: O_RDONLY | O_CLOEXEC | O_NONBLOCK)

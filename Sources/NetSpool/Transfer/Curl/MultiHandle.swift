@@ -11,7 +11,7 @@ final class MultiHandle {
 
   private let loop: EventLoop
   private let multi: UnsafeMutableRawPointer
-  /// By descriptor; a watch lives as long as its connection.
+  /// The watches by descriptor; a watch lives as long as its connection.
   private var watches: [SocketWatch?] = []
   private var timer: LoopTimer?
   /// libcurl said "timeout 0": it wants to be called now, which is this iteration and not in a millisecond.
@@ -125,7 +125,7 @@ final class MultiHandle {
   private func watch(_ descriptor: Int32, _ what: Int32) {
     let index = Int(descriptor)
     while watches.count <= index { watches.append(nil) }
-    if what == CURL_POLL_REMOVE { return letGo(index) }
+    if what == CURL_POLL_REMOVE { return release(index) }
     var events: SocketWatch.Events = []
     if what & CURL_POLL_IN != 0 { events.insert(.readable) }
     if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
@@ -143,7 +143,7 @@ final class MultiHandle {
   /// libcurl wants nothing of a socket for now, or is about to close it. Only those of a working connection are
   /// closed through CURLOPT_CLOSESOCKETFUNCTION. One that was never read from is still connecting, and others are
   /// those by which a thread tells that it has found a name: they go without a word, so their watch ends here.
-  private func letGo(_ index: Int) {
+  private func release(_ index: Int) {
     guard let watch = watches[index] else { return }
     watch.want([])
     guard !(watch.hasBeenRead && watch.outlivesUse) else { return }

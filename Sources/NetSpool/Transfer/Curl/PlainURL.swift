@@ -71,7 +71,7 @@ enum PlainURL {
     return dots == 3 && digits > 0
   }
 
-  /// It ends in a number (WHATWG URL, section 3.5, "ends in a number"), and is not an address of four plain ones.
+  /// Whether the host ends in a number (WHATWG URL, section 3.5) and is not an address of four plain ones.
   static func isUnwrittenAddress(_ host: String) -> Bool {
     let bytes = host.utf8.span
     var start = bytes.count
@@ -104,7 +104,7 @@ enum PlainURL {
     return value <= max ? value : nil
   }
 
-  /// Where the path of a canonical URL begins.
+  /// The position at which the path of a canonical URL begins.
   static func targetOffset(_ url: String) -> Int {
     let bytes = url.utf8.span
     guard let start = authorityStart(bytes) else { return bytes.count }

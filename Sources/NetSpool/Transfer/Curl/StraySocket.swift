@@ -2,7 +2,7 @@ internal import CNetSpoolCurl
 internal import CNetSpoolShims
 internal import Glibc
 
-/// What is done with a socket behind libcurl's back.
+/// Calls on a socket that libcurl does not know of.
 enum StraySocket {
   /// The next byte, left where it is; nil when there is none.
   static func firstByte(of descriptor: Int32) -> UInt8? {

@@ -98,7 +98,7 @@ final class FileSink: Sink {
   }
 }
 
-/// What is sent to the worker, and what comes back.
+/// The messages to the worker and from it.
 extension FileSink {
   private func send(_ buffer: AlignedBuffer) {
     guard let background else { return }

@@ -7,11 +7,11 @@ internal import Synchronization
 /// its name and permissions in `publish()`. A value that ends unpublished removes what it wrote.
 /// There is no fsync: a body can be fetched again, and 10,000 thumbnails would take 10,000 disk flushes.
 struct FileWriter: ~Copyable, Sendable {
-  /// What becomes of a file that has the name already.
+  /// Says what becomes of a file that has the name already.
   enum Placement: Sendable {
-    /// It is replaced in one step, its permissions kept; a symlink itself is replaced, never followed.
+    /// The file is replaced in one step, its permissions kept; a symlink itself is replaced, never followed.
     case replace
-    /// It stays, and the writer fails with EEXIST.
+    /// The file stays, and the writer fails with EEXIST.
     case createNew
     /// The body is written behind it, in place; it is cut back to its old length if the body fails.
     /// Others that append to it meanwhile are cut off too. A missing file is made.
@@ -21,7 +21,7 @@ struct FileWriter: ~Copyable, Sendable {
   private let target: FileTarget
   private var working: WorkingFile
   private var direct: DirectWriting
-  /// Where in the file the next byte goes.
+  /// The offset in the file at which the next byte goes.
   private(set) var offset: Int64
   /// Blocks are set aside up to here.
   private let reservedEnd: Int64
@@ -90,7 +90,7 @@ struct FileWriter: ~Copyable, Sendable {
   consuming func abandon() {}
 }
 
-/// Where a file is to stand: a directory and a name in it.
+/// The place of a file: a directory and a name in it.
 struct FileTarget: Sendable, Equatable {
   /// As the caller wrote it.
   let path: String

@@ -15,7 +15,7 @@ internal import CNetSpoolZlib
   }
 
   enum Problem: Error {
-    /// It does not begin as such a stream does.
+    /// The bytes do not begin as such a stream does.
     case notEncoded
     /// The data contradicts itself or its checksum.
     case damaged

@@ -38,7 +38,7 @@ struct SinkFailure: Error, Sendable {
 }
 
 extension SinkFailure {
-  /// What was being done to which file, and why it could not be: one sentence and the number behind it.
+  /// Says what could not be done to which file, and why: one sentence and the number behind it.
   init(_ doing: String, _ target: FileTarget, _ failure: SystemError) {
     self.init(doing, target.path, failure)
   }

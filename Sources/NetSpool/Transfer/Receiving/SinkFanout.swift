@@ -128,7 +128,7 @@ final class SinkBranch {
     if taken < bytes.byteCount { keep(bytes, from: taken) }
   }
 
-  /// What was taken is cut off once it is the greater part, so the array stays within twice the backlog.
+  /// Cuts off what was taken once it is the greater part, so the array stays within twice the backlog.
   private func keep(_ bytes: RawSpan, from start: Int) {
     if taken * 2 >= backlog.count {
       backlog.removeFirst(taken)

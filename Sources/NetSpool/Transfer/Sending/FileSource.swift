@@ -47,7 +47,7 @@ final class FileSource: BodySource {
 
   func close() { descriptor = nil }
 
-  /// By offset: a rewind is then an assignment.
+  /// Reads by offset: a rewind is then an assignment.
   private func fill(_ part: UnsafeMutableRawBufferPointer) throws(NetworkError) -> Int {
     do throws(SystemError) {
       guard descriptor != nil else { throw SystemError(number: EBADF, call: "pread") }
