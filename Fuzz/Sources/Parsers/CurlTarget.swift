@@ -38,9 +38,9 @@ enum CurlTarget {
     case 0: break
     case 1: request.extra.body = .bytes(body, contentType: choices & 4 == 0 ? nil : "text/plain")
     case 2: request.extra.body = .json(body)
-    default: request.extra.body = .form([Parameter(String(decoding: body, as: UTF8.self), "1")])
+    default: request.extra.body = .form(Parameters([(String(decoding: body, as: UTF8.self), "1")]))
     }
-    if choices & 8 != 0 { request.extra.credential = secret }
+    if choices & 8 != 0 { request.extra.credentials = secret }
   }
 
   private static func checkMasked(_ request: NetworkRequest, _ secrets: Int) {

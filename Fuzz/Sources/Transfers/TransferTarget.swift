@@ -22,7 +22,7 @@ enum TransferTarget {
   private static func check(_ response: NetworkResponse, isWhole: Bool, _ wire: WireReader?) {
     guard isWhole else { return }
     guard let wire else { broken("what the engine takes for an answer has a whole head") }
-    let head = response.core.head
+    let head = response.head
     require(head.status == wire.head.status, "its status is the one that was sent")
     require(head.headers == wire.head.headers, "so are its fields")
     guard let sent = wire.body else { broken("its body had an end") }
