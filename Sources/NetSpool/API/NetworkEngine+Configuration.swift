@@ -38,7 +38,7 @@ extension NetworkEngine {
     public var credentials: NetworkCredentials?
     /// Whether Basic, Bearer and fields of `NetworkCredentials` may go over plain HTTP, where anybody on the way can
     /// read them; false by default. Without it such a request ends with `.invalidConfiguration`, before a
-    /// byte is sent. `localhost`, 127.0.0.0/8 and ::1 are always allowed.
+    /// byte is sent. This machine is always allowed: `localhost` and names below it, 127.0.0.0/8, ::1 and ::ffff:127.0.0.0/104.
     public var allowsCredentialsInClear = false
     /// How the origin proves who it is; verified by default.
     public var tls = TLS()
