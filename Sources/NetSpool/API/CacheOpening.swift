@@ -1,9 +1,9 @@
 /// From the settings to an open cache.
 enum CacheOpening {
   static func open(
-    _ configuration: CacheConfiguration, name: String, context: EngineContext,
-    now: @escaping @Sendable () -> Int64
+    _ configuration: CacheConfiguration, engine: NetworkEngine, now: @escaping @Sendable () -> Int64
   ) throws(NetworkError) -> EngineCache {
+    let name = engine.configuration.storageName
     try check(configuration, name)
     var settings = CacheStoreSettings(directory: try directory(configuration, name))
     settings.bytesMax = configuration.bytesMax
@@ -17,7 +17,7 @@ enum CacheOpening {
     let store = try CacheStore.open(settings)
     var core = configuration.core
     core.now = now
-    return EngineCache(store: store, settings: core, headers: context.askedFields)
+    return EngineCache(store: store, settings: core, headers: engine.askedFields)
   }
 
   private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {

@@ -114,10 +114,9 @@ extension NetworkEngine {
   ///   - failFast: the first error cancels the others; false by default.
   @discardableResult
   public func enqueue(_ operations: [NetworkOperation], failFast: Bool = false) -> NetworkBatch {
-    let context = context
     let batch = NetworkBatch(
       operations, cancel: { for operation in operations { operation.cancel() } },
-      deliver: { context.deliverLate($0) })
+      deliver: { [self] in deliverLate($0) })
     for (index, operation) in operations.enumerated() {
       operation.onFinal { result in
         if failFast, case .failure = result { batch.cancelOnce() }
@@ -125,7 +124,7 @@ extension NetworkEngine {
       }
     }
     for operation in operations { enqueue(operation) }
-    if operations.isEmpty { context.deliverLate { batch.endIfOver() } }
+    if operations.isEmpty { deliverLate { batch.endIfOver() } }
     return batch
   }
 }

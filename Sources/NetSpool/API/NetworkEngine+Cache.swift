@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Caching: one call turns it on.
 extension NetworkEngine {
   /// Stores what may be stored and answers from it what may be answered (RFC 9111), for every GET and HEAD of
@@ -11,18 +13,18 @@ extension NetworkEngine {
 
   /// Removes everything that this engine's namespace holds. What is removed is not served again once this
   /// returns. Without a cache it does nothing. Blocks for as long as the store takes.
-  public func emptyCache() { context.cache?.removeAll() }
+  public func emptyCache() { cache?.removeAll() }
 
   /// Removes what is stored for a URL, in all its variants and credential scopes. What is removed is not served
   /// again once this returns. Blocks: it looks at every entry of the namespace.
-  public func removeCached(url: String) { context.cache?.remove(url: url) }
+  public func removeCached(url: String) { cache?.remove(url: url) }
 
   /// Removes what is stored for all URLs that begin so, in their normal form: lower-case scheme and host, no
   /// default port, `%7E` as `~` (RFC 3986 section 6.2.2). Blocks: it looks at every entry of the namespace.
-  public func removeCached(prefix: String) { context.cache?.remove(prefix: prefix) }
+  public func removeCached(prefix: String) { cache?.remove(prefix: prefix) }
 
   /// What the store holds and did; nil without a cache. Cheap.
-  public var cacheStatistics: CacheStatistics? { context.cache?.store.statistics }
+  public var cacheStatistics: CacheStatistics? { cache?.store.statistics }
 }
 
 extension NetworkEngine {
@@ -30,9 +32,14 @@ extension NetworkEngine {
   package func useCache(
     _ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64
   ) throws(NetworkError) {
-    try context.useCache { () throws(NetworkError) in
-      try CacheOpening.open(
-        configuration, name: self.configuration.storageName, context: context, now: now)
+    try caching.withLock { cache throws(NetworkError) in
+      if cache == nil { cache = try CacheOpening.open(configuration, engine: self, now: now) }
     }
+    hasCache.store(true, ordering: .releasing)
+  }
+
+  /// Nil until `useCache`.
+  var cache: EngineCache? {
+    hasCache.load(ordering: .acquiring) ? caching.withLock { $0 } : nil
   }
 }

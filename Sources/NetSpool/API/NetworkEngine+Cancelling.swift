@@ -9,10 +9,7 @@ extension NetworkEngine {
 
   /// Ends every operation of this engine that matches. The closure runs on the loop thread.
   public func cancel(where matches: @escaping @Sendable (NetworkOperation) -> Bool) {
-    let context = context
-    context.driver.perform { core in
-      core.cancelAll { $0.context === context && matches($0) }
-    }
+    driver.perform { [self] core in core.cancelAll { $0.engine === self && matches($0) } }
   }
 
   /// Stops accepting, lets what runs end until the deadline, ends the rest with `.engineClosed`; freezable requests stay
@@ -22,14 +19,14 @@ extension NetworkEngine {
   /// - Parameter deadline: 10 seconds unless told otherwise.
   public func shutDown(deadline: Duration = .seconds(10)) async {
     await withCheckedContinuation { continuation in
-      context.shutDown(deadline: deadline) { continuation.resume() }
+      shutDown(deadline: deadline) { continuation.resume() }
     }
   }
 
   /// The same for scripts: blocks, unless it is called from a closure of NetSpool, where it only begins.
   public func shutDownAndWait(deadline: Duration = .seconds(10)) {
     let done = DispatchSemaphore(value: 0)
-    context.shutDown(deadline: deadline) { done.signal() }
+    shutDown(deadline: deadline) { done.signal() }
     if !NetSpool.Delivery.isRunning { done.wait() }
   }
 }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Freezing: a request that was accepted is sent, whatever becomes of the network, the server and this process.
 extension NetworkEngine {
   /// Opens the store of frozen requests and sends what an earlier process left for this engine. Called with defaults when
@@ -21,13 +23,13 @@ extension NetworkEngine {
   public func onThawed(
     tag: String? = nil, _ handler: @escaping @Sendable (ThawedOutcome) -> Void
   ) throws(NetworkError) {
-    try context.onThawed(tag: tag) { handler(ThawedOutcome($0)) }
+    try onThawed(tag: tag) { handler(ThawedOutcome($0)) }
   }
 
   /// This engine's requests that wait or are being sent, in the order in which they were accepted. Any thread; reads
   /// the store. Empty without one.
   public var frozenOperations: [FrozenOperation] {
-    (context.freezing?.records ?? []).map { FrozenOperation($0.id, $0.record) }
+    (freezing?.records ?? []).map { FrozenOperation($0.id, $0.record) }
   }
 
   /// Gives a frozen request up: it becomes a dead letter without its body, and its operation, if there is one, ends with
@@ -35,27 +37,27 @@ extension NetworkEngine {
   ///
   /// - Returns: false when no such request of this engine waits.
   @discardableResult
-  public func cancelFrozen(id: UInt64) -> Bool { context.freezing?.cancel(FrozenID(id)) ?? false }
+  public func cancelFrozen(id: UInt64) -> Bool { freezing?.cancel(FrozenID(id)) ?? false }
 
   /// Sends what waits for the network or for its time, gently: lane by lane within two seconds, eight at once. There is
   /// no need for it: a network that comes back is noticed.
-  public func thaw() { context.freezing?.thaw() }
+  public func thaw() { freezing?.thaw() }
 
   /// This engine's requests that will not be sent any more, the oldest first. Any thread; reads the store.
   public var deadLetters: [FrozenDeadLetter] {
-    (context.freezing?.deadLetters ?? []).map { FrozenDeadLetter($0.id, $0.letter) }
+    (freezing?.deadLetters ?? []).map { FrozenDeadLetter($0.id, $0.letter) }
   }
 
   /// Has a dead letter sent after all, with its old key and a new lifetime. Its outcome goes to `onThawed`.
   ///
   /// Throws `.invalidRequest` when there is none of this number, or its body is gone.
   public func revive(id: UInt64) throws(NetworkError) {
-    guard let freezing = context.freezing else { throw NetworkError(.invalidRequest, reason: "letter") }
+    guard let freezing else { throw NetworkError(.invalidRequest, reason: "letter") }
     try freezing.revive(FrozenID(id))
   }
 
   /// Forgets a dead letter, and lets its lane go on if it was halted.
-  public func discardDeadLetter(id: UInt64) { context.freezing?.discard(FrozenID(id)) }
+  public func discardDeadLetter(id: UInt64) { freezing?.discard(FrozenID(id)) }
 }
 
 extension NetworkEngine {
@@ -63,10 +65,22 @@ extension NetworkEngine {
   func useFreezing(
     _ configuration: FreezeConfiguration, now: (@Sendable () -> FrozenMoment)?
   ) throws(NetworkError) {
-    try context.useFreezing { () throws(NetworkError) in
-      try FreezeOpening.open(
-        configuration, name: self.configuration.storageName, host: context.home?.text ?? "",
-        driver: context.driver, now: now)
+    let opened = try freezes.withLock { freezing throws(NetworkError) -> EngineFreezing? in
+      if freezing != nil { return nil }
+      freezing = try FreezeOpening.open(
+        configuration, name: self.configuration.storageName, host: home?.text ?? "", driver: driver, now: now)
+      return freezing
     }
+    opened?.freezer.dispatch { [self] in $0.add(self) }
+  }
+
+  /// Nil until `useFreezing`, or until the first operation is frozen.
+  var freezing: EngineFreezing? { freezes.withLock { $0 } }
+
+  func freezingOrDefault() throws(NetworkError) -> EngineFreezing {
+    if let freezing { return freezing }
+    try useFreezing()
+    guard let freezing else { throw NetworkError(.engineClosed) }
+    return freezing
   }
 }

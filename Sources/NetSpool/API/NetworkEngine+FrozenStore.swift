@@ -5,7 +5,7 @@ extension NetworkEngine {
   /// Blocks until nothing of the store is being written or sent, or the deadline has passed. Not on a delivery target.
   @discardableResult
   package func settleFrozen(deadline seconds: Double) -> Bool {
-    guard let freezing = context.freezing else { return true }
+    guard let freezing = freezing else { return true }
     let done = DispatchSemaphore(value: 0)
     freezing.whenStill { done.signal() }
     return done.wait(timeout: .now() + seconds) == .success
@@ -13,7 +13,7 @@ extension NetworkEngine {
 
   /// What the directory of the store held when it was opened. Nil without a store.
   package var frozenStoreFinding: FrozenStoreFinding? {
-    context.freezing.map { FrozenStoreFinding($0.freezer.store.opening.found) }
+    freezing.map { FrozenStoreFinding($0.freezer.store.opening.found) }
   }
 }
 

@@ -29,12 +29,12 @@ extension NetworkEngine {
 extension NetworkOperation {
   /// An answer that is no whole picture becomes an error, and leaves the cache.
   func demandImage() {
-    let context = context
+    let engine = engine
     demand { request, response in
       let image = NetworkImage(response.body)
       if let image, image.isComplete { return nil }
       for place in Set([request.url, response.finalURL]) {
-        context.cache?.remove(answerTo: request, at: place)
+        engine.cache?.remove(answerTo: request, at: place)
       }
       return NetworkError(
         .decodeFailed, reason: image == nil ? "notAnImage" : "imageTruncated", sendState: .answered)

@@ -27,12 +27,12 @@ extension NetworkEngine {
 
   /// For a request made elsewhere.
   public func operation(_ request: NetworkRequest) -> NetworkOperation {
-    NetworkOperation(request, context: context)
+    NetworkOperation(request, engine: self)
   }
 
   private func make(_ request: NetworkRequest, _ parameters: Parameters) -> NetworkOperation {
     var request = request
     if parameters.count > 0 { request.extra.parameters = parameters }
-    return NetworkOperation(request, context: context)
+    return NetworkOperation(request, engine: self)
   }
 }

@@ -34,8 +34,7 @@ extension NetworkEngine {
     completion: @escaping @Sendable (PrefetchSummary) -> Void = { _ in }
   ) -> NetworkBatch {
     let prefetch = Prefetch(engine: self, urls: urls, each: each, completion: completion)
-    let context = context
-    let batch = NetworkBatch([], cancel: { prefetch.cancel() }, deliver: { context.deliverLate($0) })
+    let batch = NetworkBatch([], cancel: { prefetch.cancel() }, deliver: { [self] in deliverLate($0) })
     prefetch.fill()
     return batch
   }
@@ -140,6 +139,6 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
     }
     guard let summary else { return }
     urls.withLock { $0 = nil }  // it may hold on to the batch
-    engine.context.deliverLate { [completion] in completion(summary) }
+    engine.deliverLate { [completion] in completion(summary) }
   }
 }

@@ -22,10 +22,17 @@ extension NetworkEngine {
   /// now and then (after one second, later every half a minute) and nothing is sent on it. An engine without a host
   /// watches the link alone. Where netlink is not permitted everything counts as routed. Any thread; takes a lock,
   /// and the first call some 100 microseconds.
-  public var reachability: Reachability { context.reachability }
+  public var reachability: Reachability {
+    watchReachability()
+    if let current = reachabilityBoard.current { return current }
+    // The loop has yet to look: what the kernel says.
+    let needsRoute =
+      home.map { OriginWatch.needsRoute($0.text, isSecure: $0.scheme == "https", handleSettings) } ?? true
+    return Reachability(LinkReading.now() ?? .assumed, needsRoute: needsRoute, health: nil)
+  }
 
   /// There is use in sending: `.reachable` or `.degraded`. See ``reachability``.
-  public var isReachable: Bool { context.reachability.maySend }
+  public var isReachable: Bool { reachability.maySend }
 
   /// Calls back when ``reachability`` has changed, on the delivery target, with what it is now; begins to watch as
   /// that does. Several may be added.
@@ -34,6 +41,7 @@ extension NetworkEngine {
   /// it is lost, up to 32 seconds: a flapping link is one change. Changes that come faster than handlers run
   /// are told as one. Handlers live as long as the engine: capture it weakly.
   public func onReachabilityChange(_ handler: @escaping @Sendable (Reachability) -> Void) {
-    context.onReachabilityChange(handler)
+    reachabilityBoard.add(handler)
+    watchReachability()
   }
 }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 /// What you send requests with: one per server you talk to, or one for all.
 ///
@@ -10,17 +11,52 @@ public final class NetworkEngine: Sendable {
   public let configuration: Configuration
   /// The server that paths belong to; nil when every operation has an absolute URL.
   public let host: String?
-  let context: EngineContext
+
+  let id: UInt64
+  /// The queue's thread-safe end.
+  let driver: QueueDriver
+  /// Where its closures run.
+  let target: DeliveryTarget
+  /// The configuration's and those that every request carries.
+  let headers: Headers
+  let handleSettings: HandleSettings
+  /// The lines of a request without fields of its own.
+  let plainLines: [String]
+  /// Bodies are decoded, unless the engine names the codings itself.
+  let decodes: Bool
+  /// Whose requests these are, at which origin.
+  let credential: EngineCredential?
+  /// Where its paths lead; nil when every operation has an absolute URL.
+  let home: URLPieces.Origin?
+  let isClosed = Atomic(false)
+  let reachabilityBoard = ReachabilityBoard()
+  /// Ended without the loop and not yet delivered.
+  let ended = EndedOperations()
+  let caching = Mutex<EngineCache?>(nil)
+  let hasCache = Atomic(false)
+  let freezes = Mutex<EngineFreezing?>(nil)
+
+  private static let lastID = Atomic<UInt64>(0)
 
   /// - Parameters:
   ///   - host: a name or an address, without scheme and port; nil for absolute URLs only.
   ///   - configuration: all defaults unless given.
   /// Throws `.invalidConfiguration` for an unusable host, port, header, time limit or proxy.
   public init(host: String? = nil, configuration: Configuration = .init()) throws(NetworkError) {
+    try Self.check(host, configuration)
     self.host = host
     self.configuration = configuration
-    try Self.check(host, configuration)
-    context = Self.makeContext(host, configuration)
+    id = Self.lastID.add(1, ordering: .relaxed).newValue
+    driver = configuration.queue.driver
+    target = configuration.delivery.target
+    headers = configuration.sentHeaders
+    handleSettings = configuration.handleSettings
+    plainLines = HeaderLines.plain(headers)
+    decodes = !headers.contains("Accept-Encoding")
+    home = host.flatMap { configuration.home($0) }
+    credential = home.flatMap { home in
+      configuration.credentials.map { EngineCredential($0, origin: home.text) }
+    }
   }
 
   private static func check(_ host: String?, _ configuration: Configuration) throws(NetworkError) {
@@ -56,52 +92,37 @@ public final class NetworkEngine: Sendable {
     if isUsed, configuration.egress.isRestricted { throw invalid("egress behind a proxy") }
   }
 
-  private static func engineCredential(_ host: String?, _ configuration: Configuration) -> EngineCredential? {
-    guard let host, let credentials = configuration.credentials,
-      let url = try? URLText.make(
-        scheme: configuration.scheme.rawValue, host: host, port: configuration.port, basePath: "", path: nil),
-      let parsed = try? URLParser.parse(url)
-    else { return nil }
-    return EngineCredential(credentials, origin: parsed.pieces.origin.text)
-  }
-
   private static func invalid(_ option: String) -> NetworkError {
     NetworkError(.invalidConfiguration, reason: option)
   }
+}
 
-  private static func makeContext(_ host: String?, _ configuration: Configuration) -> EngineContext {
-    var headers = configuration.headers
+extension NetworkEngine.Configuration {
+  fileprivate var sentHeaders: Headers {
+    var headers = headers
     if !headers.contains("User-Agent") {
-      headers.append(name: "User-Agent", value: "\(ProcessName.token)/\(configuration.applicationVersion)")
+      headers.append(name: "User-Agent", value: "\(ProcessName.token)/\(applicationVersion)")
     }
-    var settings = HandleSettings()
-    settings.receiveBufferBytes = configuration.receiveBufferBytes
-    settings.tls.authorities = configuration.tls.caFile
-    settings.tls.pinnedPublicKey = configuration.tls.pinnedPublicKey
-    settings.allowsHTTP2 = configuration.tls.allowsHTTP2
-    settings.tls.verifies = !configuration.tls.unsafelyTrustsAnyCertificate
-    settings.tls.requiresAlternativeName = configuration.tls.requiresSubjectAlternativeName
-    settings.plainProxy = configuration.proxy?.settings(isSecure: false)
-    settings.secureProxy = configuration.proxy?.settings(isSecure: true)
-    settings.egress = configuration.egress
-    settings.keepsCookies = configuration.cookies == .inMemory
-    let origin = host.flatMap { home($0, configuration) }
-    let name = configuration.storageName
-    return EngineContext(
-      driver: configuration.queue.driver, target: configuration.delivery.target, headers: headers,
-      handleSettings: settings, credential: engineCredential(host, configuration),
-      allowsCredentialsInClear: configuration.allowsCredentialsInClear, timeouts: configuration.timeouts,
-      retry: configuration.retry,
-      redirects: configuration.redirects, limits: configuration.limits, hooks: configuration.hooks,
-      home: origin, owner: configuration.queue,
-      openFreezing: { driver throws(NetworkError) in
-        try FreezeOpening.open(.init(), name: name, host: origin?.text ?? "", driver: driver)
-      })
+    return headers
   }
 
-  private static func home(_ host: String, _ configuration: Configuration) -> URLPieces.Origin? {
-    let url = try? URLText.make(
-      scheme: configuration.scheme.rawValue, host: host, port: configuration.port, basePath: "", path: nil)
+  fileprivate var handleSettings: HandleSettings {
+    var settings = HandleSettings()
+    settings.receiveBufferBytes = receiveBufferBytes
+    settings.tls.authorities = tls.caFile
+    settings.tls.pinnedPublicKey = tls.pinnedPublicKey
+    settings.allowsHTTP2 = tls.allowsHTTP2
+    settings.tls.verifies = !tls.unsafelyTrustsAnyCertificate
+    settings.tls.requiresAlternativeName = tls.requiresSubjectAlternativeName
+    settings.plainProxy = proxy?.settings(isSecure: false)
+    settings.secureProxy = proxy?.settings(isSecure: true)
+    settings.egress = egress
+    settings.keepsCookies = cookies == .inMemory
+    return settings
+  }
+
+  fileprivate func home(_ host: String) -> URLPieces.Origin? {
+    let url = try? URLText.make(scheme: scheme.rawValue, host: host, port: port, basePath: "", path: nil)
     return url.flatMap { try? URLParser.parse($0).pieces.origin }
   }
 }

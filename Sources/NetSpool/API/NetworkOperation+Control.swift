@@ -5,8 +5,8 @@ extension NetworkOperation {
 
   /// Stops reading and frees the slot. An exchange shared with others goes on. The origin may give up on a
   /// long pause.
-  public func pause() { context.driver.perform { [self] in $0.pause(self) } }
+  public func pause() { engine.driver.perform { [self] in $0.pause(self) } }
 
   /// Goes on where `pause` stopped, as soon as there is a slot.
-  public func resume() { context.driver.perform { [self] in $0.resume(self) } }
+  public func resume() { engine.driver.perform { [self] in $0.resume(self) } }
 }

@@ -14,15 +14,15 @@ public final class NetworkOperation: @unchecked Sendable {
 
   /// Unique in the process.
   public let id: UInt64
-  let context: EngineContext
+  let engine: NetworkEngine
   let shared: Mutex<Shared>
   var loop = LoopState()
 
   private static let lastID = Atomic<UInt64>(0)
 
-  init(_ request: NetworkRequest, context: EngineContext) {
+  init(_ request: NetworkRequest, engine: NetworkEngine) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
-    self.context = context
+    self.engine = engine
     shared = Mutex(Shared(request: request))
   }
 
@@ -64,7 +64,7 @@ extension NetworkOperation: CustomStringConvertible {
   /// as they are.
   public func curlCommand(revealingSecrets: Bool) -> String {
     request.curlCommand(
-      revealingSecrets: revealingSecrets, defaults: context.headers, engine: engineCredential)
+      revealingSecrets: revealingSecrets, defaults: engine.headers, engine: engineCredential)
   }
 }
 

@@ -14,8 +14,8 @@ struct Coalescer {
     return false
   }
 
-  static func key(of request: NetworkRequest, _ context: EngineContext) -> UInt64 {
-    var hash = KeyHash(seed: context.id)
+  static func key(of request: NetworkRequest, _ engine: NetworkEngine) -> UInt64 {
+    var hash = KeyHash(seed: engine.id)
     hash.add(request.url.utf8.span)
     hash.add(request.method.name.utf8.span)
     hash.add(request.headers.block.rawBytes)
@@ -38,7 +38,7 @@ struct Coalescer {
     _ leader: NetworkOperation, _ operation: NetworkOperation, _ request: NetworkRequest
   ) -> Bool {
     let other = leader.request
-    return leader.context === operation.context && other.url == request.url && other.method == request.method
+    return leader.engine === operation.engine && other.url == request.url && other.method == request.method
       && other.headers == request.headers && other.cachePolicy == request.cachePolicy
       && cacheSettings(of: other) == cacheSettings(of: request)
       && redirects(of: other) == redirects(of: request) && other.credentials?.id == request.credentials?.id

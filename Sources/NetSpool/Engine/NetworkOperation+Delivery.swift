@@ -23,7 +23,7 @@ extension NetworkOperation {
       return nil
     }
     guard let outcome else { return }
-    context.deliverLate { Self.call(handler, outcome) }
+    engine.deliverLate { Self.call(handler, outcome) }
   }
 
   /// Hears of either ending.
@@ -69,18 +69,18 @@ extension NetworkOperation {
     if case .failure(let failure) = outcome, failure.code != .cancelled, !failure.isHandOver,
       !handlers.catchesFailures
     {
-      context.hooks.onUnhandledFailure?(failure)
+      engine.configuration.onUnhandledFailure?(failure)
     }
     handlers.forEach { handler in
       if isRepetition, case .completion = handler { return }
       Self.call(handler, outcome)
     }
-    context.hooks.log?("\(self.summary(of: outcome))")
+    engine.log("\(self.summary(of: outcome))")
   }
 
   /// The engine's rule first, then what this one demands.
   private func judge(_ raw: Outcome, _ demand: Demand?, isSuccess: Bool = false) -> Outcome {
-    let outcome = context.judge(raw, isSuccess: isSuccess)
+    let outcome = engine.judge(raw, isSuccess: isSuccess)
     guard let demand, case .success(let response) = outcome,
       var failure = demand(request, response)?.about(request.url)
     else { return outcome }

@@ -35,10 +35,10 @@ extension NetworkOperation {
     guard let ending else { return false }
     releaseDependencies()
     // What waits for it waits on the loop, and so do its streams for their end.
-    if context.driver.isStarted || ending.hasStreams {
-      context.driver.perform { [self] scheduler in scheduler.refused(self, failure) }
+    if engine.driver.isStarted || ending.hasStreams {
+      engine.driver.perform { [self] scheduler in scheduler.refused(self, failure) }
     }
-    context.deliverLate { [self] in
+    engine.deliverLate { [self] in
       deliver(.state(failure.code == .cancelled ? .cancelled : .finished))
       deliver(.final)
     }
@@ -48,16 +48,16 @@ extension NetworkOperation {
   /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
   /// others to wait for, or has been cancelled.
   func finish(_ request: NetworkRequest, _ outcome: Outcome) -> Bool {
-    guard !context.isClosed.load(ordering: .acquiring) else { return false }
+    guard !engine.isClosed.load(ordering: .acquiring) else { return false }
     let ending = end(with: outcome) { shared in
       guard shared.streams.isEmpty, shared.dependencies.isEmpty else { return false }
       // As it is sent, when that is not what it was.
-      if request.hasExtras || context.hooks.prepare != nil { shared.request = request }
+      if request.hasExtras || engine.configuration.prepare != nil { shared.request = request }
       return true
     }
     guard let ending else { return false }
-    if ending.hasDependents { context.driver.perform { [self] scheduler in scheduler.release(self) } }
-    context.deliverSoon(self)
+    if ending.hasDependents { engine.driver.perform { [self] scheduler in scheduler.release(self) } }
+    engine.deliverSoon(self)
     return true
   }
 

@@ -148,22 +148,22 @@ extension NetworkOperation {
     let url = ready.url
     do throws(NetworkError) {
       if let failure = shared.withLock({ $0.failure }) { throw failure }
-      try context.prepare(&ready)
+      try engine.prepare(&ready)
       try ready.makeReady()
       if ready.isFreezable {
-        try context.prepareToFreeze(&ready, hasStreams: shared.withLock { !$0.streams.isEmpty })
+        try engine.prepareToFreeze(&ready, hasStreams: shared.withLock { !$0.streams.isEmpty })
       }
     } catch {
       refuse(error.about(url))
       return
     }
-    let look = context.cache?.look(for: ready)
+    let look = engine.cache?.look(for: ready)
     if let outcome = look?.answer, finish(ready, outcome) { return }
     shared.withLock { [ready] shared in
       shared.request = ready
       shared.question = look?.question ?? []
     }
-    if let failure = context.submit(self) { refuse(failure.about(url)) }
+    if let failure = engine.submit(self) { refuse(failure.about(url)) }
   }
 
   private func beginEnqueue() -> NetworkRequest? {
@@ -176,7 +176,7 @@ extension NetworkOperation {
 
   /// Any thread.
   func requestCancel() {
-    if !refuse(NetworkError(.cancelled), onlyIfReady: true) { context.driver.cancel(self) }
+    if !refuse(NetworkError(.cancelled), onlyIfReady: true) { engine.driver.cancel(self) }
   }
 
   /// Any thread: counts while it waits as well.
@@ -185,7 +185,7 @@ extension NetworkOperation {
       shared.request.priority = priority
       return shared.state == .queued
     }
-    if isQueued { context.driver.perform { [self] in $0.reprioritise(self) } }
+    if isQueued { engine.driver.perform { [self] in $0.reprioritise(self) } }
   }
 }
 

@@ -48,9 +48,9 @@ extension Scheduler {
     at origin: Origin, for operation: NetworkOperation, _ credential: NetworkCredentials?
   ) throws(NetworkError) -> Transfer {
     let scope = HandleScope(
-      engine: operation.context.id, streams: hasStreams(operation), identity: credential?.id ?? 0)
+      engine: operation.engine.id, streams: hasStreams(operation), identity: credential?.id ?? 0)
     if let transfer = origin.idle.take(scope) { return transfer }
-    var settings = operation.context.handleSettings
+    var settings = operation.engine.handleSettings
     // Such a name escapes the list of public suffixes, and with it a cookie for a whole country.
     if settings.keepsCookies, origin.hasTrailingDot {
       throw NetworkError(.invalidURL, reason: "trailing dot")
@@ -78,9 +78,9 @@ extension Scheduler {
     let exchangeState = operation.loop.exchangeState
     var plan = Transfer.Plan(url: exchangeState?.url ?? request.url)
     plan.method = exchangeState?.method ?? request.method
-    plan.limits = operation.context.limits
+    plan.limits = operation.engine.configuration.limits
     plan.timeouts =
-      request.timeouts ?? operation.context.timeouts
+      request.timeouts ?? operation.engine.configuration.timeouts
     if hasStreams(operation), request.timeouts == nil {
       plan.timeouts.total = nil
     }
@@ -125,14 +125,14 @@ extension Scheduler {
     let isBare = own.count == 0 && !isForeign && !hasBody
     let isPlain = isBare && conditions.count == 0 && credential?.isConstant ?? true
     plan.decodes =
-      operation.context.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
+      operation.engine.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
-    let defaults = isForeign ? Headers() : operation.context.headers
+    let defaults = isForeign ? Headers() : operation.engine.headers
     let added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
     plan.headerLines =
       isBare
-      ? operation.context.plainLines + HeaderLines.each(conditions + added)
+      ? operation.engine.plainLines + HeaderLines.each(conditions + added)
       : HeaderLines.make(
         defaults: defaults, own: own + conditions + added, decodes: plan.decodes, hasBody: hasBody,
         expects: !(operation.loop.exchangeState?.refusesExpect ?? false))
@@ -144,8 +144,8 @@ extension Scheduler {
     own: Headers, defaults: Headers
   ) throws(NetworkError) -> Headers {
     if let origin = operation.loop.origin {
-      try refuseInClear(own, at: origin, operation.context)
-      try refuseInClear(defaults, at: origin, operation.context)
+      try refuseInClear(own, at: origin, operation.engine)
+      try refuseInClear(defaults, at: origin, operation.engine)
     }
     guard let credential else { return Headers() }
     return try authorization(credential, operation, request, plan, own: own + defaults)

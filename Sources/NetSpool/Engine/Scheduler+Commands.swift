@@ -130,25 +130,25 @@ extension Scheduler {
 
   /// Ends an engine's operations with `engineClosed` when the deadline has passed, and calls back, on the
   /// engine's delivery target, once all its final events are delivered.
-  func shutDown(_ context: EngineContext, deadline: Duration, done: @escaping @Sendable () -> Void) {
-    let mine = operations.all { $0.context === context && !$0.isAttempt && isOpen($0) }
-    let countdown = Countdown(mine.count + 2) { context.deliverLate(done) }
-    leaveFrozen(context, deadline: deadline) { countdown.signal() }
+  func shutDown(_ engine: NetworkEngine, deadline: Duration, done: @escaping @Sendable () -> Void) {
+    let mine = operations.all { $0.engine === engine && !$0.isAttempt && isOpen($0) }
+    let countdown = Countdown(mine.count + 2) { engine.deliverLate(done) }
+    leaveFrozen(engine, deadline: deadline) { countdown.signal() }
     // Behind those that have ended and whose closures have not run yet.
-    tell(NetworkOperation(NetworkRequest(url: ""), context: context), .mark { countdown.signal() })
+    tell(NetworkOperation(NetworkRequest(url: ""), engine: engine), .mark { countdown.signal() })
     for operation in mine { operation.add(.ended { countdown.signal() }) }
-    guard !mine.isEmpty || context.freezing != nil else { return }
+    guard !mine.isEmpty || engine.freezing != nil else { return }
     timers.after(milliseconds: deadline.milliseconds) { [unowned self] in
-      cancelAll(NetworkError(.engineClosed)) { $0.context === context }
+      cancelAll(NetworkError(.engineClosed)) { $0.engine === engine }
     }
   }
 
   /// `done` comes when nothing frozen of this engine is on its way any more.
   private func leaveFrozen(
-    _ context: EngineContext, deadline: Duration, _ done: @escaping @Sendable () -> Void
+    _ engine: NetworkEngine, deadline: Duration, _ done: @escaping @Sendable () -> Void
   ) {
-    guard let freezer = context.freezing?.freezer else { return done() }
-    if freezer.leave(context, deadline: deadline, done) { return }
+    guard let freezer = engine.freezing?.freezer else { return done() }
+    if freezer.leave(engine, deadline: deadline, done) { return }
     done()
   }
 

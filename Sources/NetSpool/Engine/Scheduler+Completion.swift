@@ -52,7 +52,7 @@ extension Scheduler {
     case 206: names = ["Range"]
     default: return nil
     }
-    if names.contains(where: { fields.contains($0) || operation.context.headers.contains($0) }) { return nil }
+    if names.contains(where: { fields.contains($0) || operation.engine.headers.contains($0) }) { return nil }
     return NetworkError(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
   }
 
@@ -64,7 +64,7 @@ extension Scheduler {
 
   private func redirect(_ operation: NetworkOperation, _ head: ResponseHead) -> ExchangeState.Next? {
     let request = operation.request
-    let policy = request.redirects ?? operation.context.redirects
+    let policy = request.redirects ?? operation.engine.configuration.redirects
     do throws(NetworkError) {
       guard
         let location = try RedirectDecision.location(
@@ -186,7 +186,7 @@ extension Scheduler {
   /// The engine's fields and the request's own, which win.
   private func merged(_ operation: NetworkOperation, _ exchangeState: ExchangeState) -> Headers {
     var fields = Headers()
-    for field in operation.context.headers where !exchangeState.headers.contains(field.name) {
+    for field in operation.engine.headers where !exchangeState.headers.contains(field.name) {
       fields.append(name: field.nameBytes, value: field.valueBytes)
     }
     for field in exchangeState.headers { fields.append(name: field.nameBytes, value: field.valueBytes) }

@@ -13,7 +13,7 @@ extension Scheduler {
       if operation.loop.isCancelledEarly { throw NetworkError(.cancelled) }
       operation.loop.origin = try locate(operation, request)
       let own = request.timeouts?.queueDeadline
-      if let deadline = own ?? operation.context.timeouts.queueDeadline {
+      if let deadline = own ?? operation.engine.configuration.timeouts.queueDeadline {
         startQueueDeadline(operation, deadline)
       }
       if !dependencies.isEmpty, try hold(operation, behind: dependencies) { return }
@@ -60,7 +60,7 @@ extension Scheduler {
       if case .cycle = dependencies.add(operation, after: other) {
         throw NetworkError(.invalidRequest, reason: "a cycle of dependencies")
       }
-      let isForeign = other.context.driver !== driver
+      let isForeign = other.engine.driver !== driver
       hasForeignDependencies = hasForeignDependencies || isForeign
       // The graph ends at this queue's border; what a cycle over others looks like, the operations know.
       if hasForeignDependencies, other.waits(for: operation) {
@@ -84,7 +84,7 @@ extension Scheduler {
   func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
     if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
-      let key = Coalescer.key(of: request, operation.context)
+      let key = Coalescer.key(of: request, operation.engine)
       if let leader = coalescer.leader(for: operation, request, key) {
         // Nobody waits for a renewal who may be answered without.
         if leader.loop.isRefresh, !operation.loop.isRefresh, consult(operation, request) { return }

@@ -26,7 +26,7 @@ extension Scheduler {
   }
 
   func retryPolicy(_ operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
-    request.retry ?? operation.context.retry
+    request.retry ?? operation.engine.configuration.retry
   }
 
   static func retryAfter(_ head: ResponseHead) -> Double? {

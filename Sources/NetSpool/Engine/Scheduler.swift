@@ -156,7 +156,7 @@ final class Scheduler {
 
   func tell(_ operation: NetworkOperation, _ event: NetworkOperation.Notice) {
     outbox.put(
-      Delivery(operation: operation, event: event), to: operation.context.target, key: operation.context.id)
+      Delivery(operation: operation, event: event), to: operation.engine.target, key: operation.engine.id)
   }
 
   /// Those that waited for it may go.

@@ -67,7 +67,7 @@ import Testing
       origin.hold("/a")
       let gate = Latch()
       // All that follows is found by the loop in one go: what was asked, and the end.
-      engine.context.driver.perform { _ in gate.block() }
+      engine.driver.perform { _ in gate.block() }
       let operation = engine.get("/a")
       let began = Latch()
       async let closing = blocking {

@@ -191,17 +191,17 @@ import Testing
 
   @Test func `an engine that watches is let go`() async throws {
     try await withQueue { queue in
-      weak var context: EngineContext?
+      weak var watcher: NetworkEngine?
       do {
         var configuration = NetworkEngine.Configuration()
         configuration.queue = queue
         let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
         engine.onReachabilityChange { _ in }
         _ = await engine.settledReachability()
-        context = engine.context
-        #expect(context != nil)
+        watcher = engine
+        #expect(watcher != nil)
       }
-      #expect(context == nil)
+      #expect(watcher == nil)
     }
   }
 }
@@ -211,7 +211,7 @@ extension NetworkEngine {
   var isWatching: Bool {
     get async {
       await withCheckedContinuation { continuation in
-        context.driver.perform { core in continuation.resume(returning: core.connectivity != nil) }
+        driver.perform { core in continuation.resume(returning: core.connectivity != nil) }
       }
     }
   }

@@ -46,7 +46,7 @@ extension NetworkEngine {
     _ = reachability
     // Behind the command that began to watch.
     await withCheckedContinuation { continuation in
-      context.driver.perform { _ in continuation.resume() }
+      driver.perform { _ in continuation.resume() }
     }
     return reachability
   }

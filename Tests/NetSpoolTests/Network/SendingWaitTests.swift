@@ -15,22 +15,20 @@ import Testing
     _ engine: NetworkEngine, _ body: @escaping @Sendable (Scheduler) -> Result
   ) async -> Result {
     await withCheckedContinuation { continuation in
-      engine.context.driver.perform { core in continuation.resume(returning: body(core)) }
+      engine.driver.perform { core in continuation.resume(returning: body(core)) }
     }
   }
 
   private func wait(
     _ engine: NetworkEngine, for url: String, after failure: NetworkError? = nil, _ latch: Latch
   ) async {
-    let context = engine.context
     await onLoop(engine) { core in
-      _ = core.awaitSending(to: url, for: context, after: failure) { latch.open() }
+      _ = core.awaitSending(to: url, for: engine, after: failure) { latch.open() }
     }
   }
 
   private func maySend(_ engine: NetworkEngine, _ url: String) async -> Bool {
-    let context = engine.context
-    return await onLoop(engine) { $0.maySend(to: url, for: context) }
+    return await onLoop(engine) { $0.maySend(to: url, for: engine) }
   }
 
   @Test func `who may send is woken at once`() async throws {
@@ -74,9 +72,8 @@ import Testing
     try await withEngine { engine, origin in
       origin.stop()
       let (calledOff, goesOn, lastMinute) = (Latch(), Latch(), Latch())
-      let context = engine.context
       await onLoop(engine) { core in
-        let wait = core.awaitSending(to: origin.url("/"), for: context, after: Self.refused) {
+        let wait = core.awaitSending(to: origin.url("/"), for: engine, after: Self.refused) {
           calledOff.open()
         }
         wait?.callOff()
@@ -86,7 +83,7 @@ import Testing
       await goesOn.opened()
       // Nor who did so in the turn in which he would have been
       await onLoop(engine) { core in
-        core.awaitSending(to: origin.url("/"), for: context) { lastMinute.open() }?.callOff()
+        core.awaitSending(to: origin.url("/"), for: engine) { lastMinute.open() }?.callOff()
       }
       _ = await onLoop(engine) { _ in true }
       #expect(!calledOff.isOpen && !lastMinute.isOpen)
@@ -99,10 +96,9 @@ import Testing
       let never = Latch()
       await wait(engine, for: origin.url("/"), after: Self.refused, never)
       await wait(engine, for: "http://192.0.2.1:9/", after: Self.refused, never)
-      let context = engine.context
       #expect(
         await onLoop(engine) { core in
-          core.awaitSending(to: "no URL", for: context) {} == nil
+          core.awaitSending(to: "no URL", for: engine) {} == nil
         })
       #expect(!never.isOpen)
     }

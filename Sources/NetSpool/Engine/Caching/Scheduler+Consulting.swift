@@ -5,7 +5,7 @@ extension Scheduler {
   /// True when what is held was the answer, or nothing may be asked.
   func consult(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
     operation.loop.cacheUse = nil
-    guard let cache = operation.context.cache else { return refuseOffline(operation, request.cachePolicy) }
+    guard let cache = operation.engine.cache else { return refuseOffline(operation, request.cachePolicy) }
     guard let question = question(operation, request, cache) else {
       return refuseOffline(operation, request.cachePolicy ?? cache.settings.defaultPolicy)
     }
@@ -34,7 +34,7 @@ extension Scheduler {
   private func leadsElsewhere(_ held: HeldAnswer, _ operation: NetworkOperation) -> Bool {
     guard (300..<400).contains(held.stored.status) else { return false }
     let request = operation.request
-    let policy = request.redirects ?? operation.context.redirects
+    let policy = request.redirects ?? operation.engine.configuration.redirects
     let location = try? RedirectDecision.location(
       status: held.stored.status, fields: held.stored.headers, policy: policy)
     return location != nil
@@ -71,7 +71,7 @@ extension Scheduler {
     let credential = exchangeState?.credential ?? request.credentials
     if own.count == 0, !isForeign, credential == nil { return nil }
     return SentFields.make(
-      defaults: isForeign ? Headers() : operation.context.askedFields,
+      defaults: isForeign ? Headers() : operation.engine.askedFields,
       own: isForeign ? own : SentFields.add(credential, to: own), decodes: !own.contains("Range"))
   }
 
@@ -101,7 +101,7 @@ extension Scheduler {
     guard use.question.request.policy == .cachedThenFresh else {
       let request = operation.request
       serve(operation, held, use.cache)
-      refresh(request, operation.context)
+      refresh(request, operation.engine)
       return true
     }
     var early = response(operation, held, .cache, use.cache)
@@ -119,9 +119,9 @@ extension Scheduler {
   }
 
   /// Brings a stored answer up to date, for nobody in particular.
-  private func refresh(_ request: NetworkRequest, _ context: EngineContext) {
-    guard !isClosing, !context.isClosed.load(ordering: .acquiring) else { return }
-    let refresh = NetworkOperation(request, context: context)
+  private func refresh(_ request: NetworkRequest, _ engine: NetworkEngine) {
+    guard !isClosing, !engine.isClosed.load(ordering: .acquiring) else { return }
+    let refresh = NetworkOperation(request, engine: engine)
     refresh.loop.isRefresh = true
     refresh.onError { _ in }  // nobody asked, so nobody hears of it
     driver.pending.add(1, ordering: .relaxed)

@@ -118,14 +118,14 @@ extension Scheduler {
 
   /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect.
   func invalidate(_ operation: NetworkOperation, _ head: ResponseHead) {
-    guard let cache = operation.context.cache else { return }
+    guard let cache = operation.engine.cache else { return }
     let exchangeState = operation.loop.exchangeState
     let method = exchangeState?.method ?? operation.shared.withLock { $0.request.method }
     guard Invalidation.applies(method: method, status: head.status) else { return }
     let request = operation.request
     let isForeign = exchangeState?.isForeign ?? false
     let fields = SentFields.make(
-      defaults: isForeign ? Headers() : operation.context.headers,
+      defaults: isForeign ? Headers() : operation.engine.headers,
       own: exchangeState?.headers ?? request.headers,
       decodes: true)
     cache.invalidate(

@@ -13,14 +13,14 @@ struct EngineCredential: Sendable {
 extension NetworkOperation {
   /// The engine's credential, if the request goes where it belongs.
   var engineCredential: NetworkCredentials? {
-    guard let engine = context.credential, let parsed = try? URLParser.parse(request.url),
-      parsed.pieces.origin.text == engine.origin
+    guard let own = engine.credential, let parsed = try? URLParser.parse(request.url),
+      parsed.pieces.origin.text == own.origin
     else { return nil }
-    return engine.credential
+    return own.credential
   }
 }
 
-extension EngineContext {
+extension NetworkEngine {
   /// The engine's fields as the cache sees them.
   var askedFields: Headers {
     var fields = SentFields.add(credential?.credential, to: headers)

@@ -20,7 +20,7 @@ extension Scheduler {
 
   private func hasOwnAuthorization(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
     (operation.loop.exchangeState?.headers ?? request.headers).contains("Authorization")
-      || operation.context.headers.contains("Authorization")
+      || operation.engine.headers.contains("Authorization")
   }
 
   private func next(
@@ -71,7 +71,7 @@ extension Scheduler {
   /// The error that a refused credential ends with.
   func authenticationRefusal(_ operation: NetworkOperation, _ answer: NetworkResponse) -> NetworkError? {
     guard answer.source == .network else { return nil }
-    if answer.head.status == 407, operation.context.usesProxy {
+    if answer.head.status == 407, operation.engine.usesProxy {
       var failure = NetworkError(
         .proxyFailed, reason: "authentication", underlying: .http(407), sendState: .answered)
       failure.response = answer

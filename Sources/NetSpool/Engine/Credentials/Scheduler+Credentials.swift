@@ -6,7 +6,7 @@ extension Scheduler {
     let exchangeState = operation.loop.exchangeState
     if exchangeState?.isForeign == true { return nil }
     let own = request.credentials ?? exchangeState?.credential
-    guard let engine = operation.context.credential, engine.origin == operation.loop.origin?.text else {
+    guard let engine = operation.engine.credential, engine.origin == operation.loop.origin?.text else {
       return own
     }
     return own?.over(engine.credential) ?? engine.credential
@@ -30,7 +30,7 @@ extension Scheduler {
     } else {
       fields = self.fields(scheme, credential.id, at: origin, request, plan)
     }
-    try refuseInClear(fields, at: origin, operation.context, isCredential: true)
+    try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
     return own.count == 0 ? fields : fields.without(namesOf: own)
   }
 
@@ -70,11 +70,11 @@ extension Scheduler {
   /// What anybody on the way can read and use again goes over plain HTTP only to this machine, or when it is
   /// allowed (RFC 7617 section 4, RFC 6750 section 5.3).
   func refuseInClear(
-    _ fields: Headers, at origin: Origin, _ context: EngineContext, isCredential: Bool = false
+    _ fields: Headers, at origin: Origin, _ engine: NetworkEngine, isCredential: Bool = false
   ) throws(NetworkError) {
-    guard !origin.isSecure, !context.allowsCredentialsInClear, fields.count > 0 else { return }
+    guard !origin.isSecure, !engine.configuration.allowsCredentialsInClear, fields.count > 0 else { return }
     // A proxy's `localhost` is not ours.
-    if origin.isLoopback, context.handleSettings.plainProxy == nil { return }
+    if origin.isLoopback, engine.handleSettings.plainProxy == nil { return }
     let isReusable: Bool
     if let value = fields.first("Authorization")?.lowercased() {
       isReusable = value.hasPrefix("basic ") || value.hasPrefix("bearer ")

@@ -60,15 +60,15 @@ final class Freezer: Sendable {
   private func accept(_ submission: FrozenDispatcher.Submission, in core: Scheduler) {
     if let dispatcher = core.dispatchers[ObjectIdentifier(self)] { return dispatcher.accept(submission) }
     let (operation, failure) = (submission.operation, trouble.withLock { $0 } ?? NetworkError(.engineClosed))
-    if operation.context.driver === core.driver { return core.endFrozen(operation, .failure(failure)) }
-    operation.context.driver.perform { $0.endFrozen(operation, .failure(failure)) }
+    if operation.engine.driver === core.driver { return core.endFrozen(operation, .failure(failure)) }
+    operation.engine.driver.perform { $0.endFrozen(operation, .failure(failure)) }
   }
 
   /// False when it is closed, so that there is nothing to leave.
-  func leave(_ context: EngineContext, deadline: Duration, _ done: @escaping @Sendable () -> Void) -> Bool {
+  func leave(_ engine: NetworkEngine, deadline: Duration, _ done: @escaping @Sendable () -> Void) -> Bool {
     driver.perform { [self] core in
       guard let dispatcher = core.dispatchers[ObjectIdentifier(self)] else { return done() }
-      dispatcher.leave(context, deadline: deadline, done)
+      dispatcher.leave(engine, deadline: deadline, done)
     }
   }
 

@@ -67,8 +67,8 @@ extension FrozenDispatcher {
 
   /// On the loop of the operation's own queue.
   func on(_ operation: NetworkOperation, _ body: @escaping @Sendable (Scheduler, NetworkOperation) -> Void) {
-    if operation.context.driver === core.driver { return body(core, operation) }
-    operation.context.driver.perform { core in body(core, operation) }
+    if operation.engine.driver === core.driver { return body(core, operation) }
+    operation.engine.driver.perform { core in body(core, operation) }
   }
 
   func end(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {

@@ -4,7 +4,7 @@ extension FrozenDispatcher {
     guard let entry = leave(id) else {
       return offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: false))
     }
-    untold[id] = entry.operations.first?.context
+    untold[id] = entry.operations.first?.engine
     let freezer = freezer
     let countdown = Countdown(entry.operations.count) { freezer.dispatch { $0.didTell(id) } }
     for operation in entry.operations {
@@ -27,19 +27,19 @@ extension FrozenDispatcher {
   }
 
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {
-    let context = attempts.removeValue(forKey: id)?.context
+    let engine = attempts.removeValue(forKey: id)?.engine
     for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.frozen, $1) } }
-    guard let failure = lastFailures.removeValue(forKey: id), failure.sendState == .notSent, let context,
-      context.driver === core.driver, !context.isClosedToNew
+    guard let failure = lastFailures.removeValue(forKey: id), failure.sendState == .notSent, let engine,
+      engine.driver === core.driver, !engine.isClosedToNew
     else { return }
-    awaitNetwork(id, record, context, after: failure)
+    awaitNetwork(id, record, engine, after: failure)
   }
 
   /// Those that wait are not lost: they are on the disk, and the next process decides what became of the ones under way.
   func didFail(_ failure: NetworkError) {
     for id in Array(waiting.keys) { handOver(id) { _ in true } }
-    for case let context? in engines.map(\.context) {
-      context.deliverLate { context.hooks.onUnhandledFailure?(failure) }
+    for case let engine? in engines.map(\.engine) {
+      engine.deliverLate { engine.configuration.onUnhandledFailure?(failure) }
     }
   }
 
@@ -74,19 +74,19 @@ extension FrozenDispatcher {
   // MARK: Without an operation
 
   /// Those that nobody has taken, in the order in which they were accepted.
-  func offerOutcomes(to context: EngineContext) {
-    guard context.freezing?.hasHandlers == true, let outcomes = try? spool.outcomes() else { return }
-    for (id, outcome) in outcomes where outcome.scope == context.freezing?.settings.scope {
+  func offerOutcomes(to engine: NetworkEngine) {
+    guard engine.freezing?.hasHandlers == true, let outcomes = try? spool.outcomes() else { return }
+    for (id, outcome) in outcomes where outcome.scope == engine.freezing?.settings.scope {
       offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: true))
     }
   }
 
   private func offer(_ thawed: ThawedRequest) {
     let id = thawed.id
-    guard untold[id] == nil, let (context, handlers) = listener(to: thawed) else { return }
-    untold[id] = context
+    guard untold[id] == nil, let (engine, handlers) = listener(to: thawed) else { return }
+    untold[id] = engine
     let freezer = freezer
-    context.deliverLate {
+    engine.deliverLate {
       for handler in handlers { handler(thawed) }
       Failpoint.pass(.insideHandler)
       freezer.dispatch { $0.didTell(id) }
@@ -96,11 +96,11 @@ extension FrozenDispatcher {
   /// The newest engine of its scope that has handlers for its tag.
   private func listener(
     to thawed: ThawedRequest
-  ) -> (context: EngineContext, handlers: [EngineFreezing.ThawHandler])? {
-    for case let context? in engines.reversed().map(\.context) {
-      guard let freezing = context.freezing, freezing.settings.scope == thawed.scope else { continue }
+  ) -> (engine: NetworkEngine, handlers: [EngineFreezing.ThawHandler])? {
+    for case let engine? in engines.reversed().map(\.engine) {
+      guard let freezing = engine.freezing, freezing.settings.scope == thawed.scope else { continue }
       let handlers = freezing.handlers(for: thawed.tag)
-      if !handlers.isEmpty { return (context, handlers) }
+      if !handlers.isEmpty { return (engine, handlers) }
     }
     return nil
   }
@@ -109,14 +109,14 @@ extension FrozenDispatcher {
 
   /// An engine that shuts down, until nothing of it is on its way.
   struct Leaving {
-    let context: EngineContext
+    let engine: NetworkEngine
     let done: () -> Void
   }
 
   /// The engine takes part no longer. What waits is handed over now, what is being sent when its attempt has ended,
   /// which the engine sees to; `done` follows, at the latest some seconds after the deadline.
-  func leave(_ context: EngineContext, deadline: Duration, _ done: @escaping () -> Void) {
-    leaving.append(Leaving(context: context, done: done))
+  func leave(_ engine: NetworkEngine, deadline: Duration, _ done: @escaping () -> Void) {
+    leaving.append(Leaving(engine: engine, done: done))
     core.timers.after(milliseconds: deadline.milliseconds + 2_000) { [weak self] in
       self?.finishLeaving(isLate: true)
     }
@@ -125,18 +125,18 @@ extension FrozenDispatcher {
 
   func finishLeaving(isLate: Bool = false) {
     for place in leaving.indices.reversed() {
-      let context = leaving[place].context
+      let engine = leaving[place].engine
       for id in Array(waiting.keys) where isLate || !spool.isMoving(id) {
-        handOver(id) { $0.context === context }
+        handOver(id) { $0.engine === engine }
       }
       let isOnItsWay =
-        attempts.values.contains { $0.context === context }
-        || waiting.values.contains { $0.operations.contains { $0.context === context } }
-        || accepting.values.contains { $0.context === context } || untold.values.contains { $0 === context }
+        attempts.values.contains { $0.engine === engine }
+        || waiting.values.contains { $0.operations.contains { $0.engine === engine } }
+        || accepting.values.contains { $0.engine === engine } || untold.values.contains { $0 === engine }
       if isOnItsWay && !isLate { continue }
-      engines.removeAll { $0.context === context }
+      engines.removeAll { $0.engine === engine }
       let done = leaving.remove(at: place).done
-      if engines.allSatisfy({ $0.context == nil }), leaving.isEmpty { core.end(self) }
+      if engines.allSatisfy({ $0.engine == nil }), leaving.isEmpty { core.end(self) }
       done()
     }
   }

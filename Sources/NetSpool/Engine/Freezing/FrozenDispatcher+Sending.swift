@@ -2,41 +2,41 @@
 extension FrozenDispatcher: FrozenSpoolOwner {
   func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool {
     // What waits in a queue that stands still would count as sent if the process ended meanwhile.
-    guard !core.queue.isSuspended, let context = engine(for: id, record.request),
-      context.freezing?.settings.maySend?(id, record) ?? true
+    guard !core.queue.isSuspended, let engine = self.engine(for: id, record.request),
+      engine.freezing?.settings.maySend?(id, record) ?? true
     else { return false }
     // The network is looked at by the queue whose loop this is.
-    guard context.driver === core.driver, !core.maySend(to: record.request.url, for: context) else {
+    guard engine.driver === core.driver, !core.maySend(to: record.request.url, for: engine) else {
       return true
     }
-    awaitNetwork(id, record, context, after: nil)
+    awaitNetwork(id, record, engine, after: nil)
     return false
   }
 
   func awaitNetwork(
-    _ id: FrozenID, _ record: FrozenRecord, _ context: EngineContext, after failure: NetworkError?
+    _ id: FrozenID, _ record: FrozenRecord, _ engine: NetworkEngine, after failure: NetworkError?
   ) {
     guard waits[id] == nil else { return }
     let url = record.request.url
-    let wait = core.awaitSending(to: url, for: context, after: failure) { [weak self] in
+    let wait = core.awaitSending(to: url, for: engine, after: failure) { [weak self] in
       self?.waits[id] = nil
       self?.perform { $0.spool.wake(id) }
     }
     // A single failure may say little about the origin: then the wait that was drawn holds.
-    if core.maySend(to: url, for: context) { wait?.callOff() } else { waits[id] = wait }
+    if core.maySend(to: url, for: engine) { wait?.callOff() } else { waits[id] = wait }
   }
 
   func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8]) {
-    guard let context = engine(for: id, record.request) else { return didEnd(id, .parked(.notSent)) }
-    attempts[id] = Attempt(context: context)
+    guard let engine = self.engine(for: id, record.request) else { return didEnd(id, .parked(.notSent)) }
+    attempts[id] = Attempt(engine: engine)
     for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.executing, $1) } }
     guard waiting[id]?.secrets == nil, !record.request.secretFields.isEmpty,
-      let secrets = context.freezing?.settings.secrets
+      let secrets = engine.freezing?.settings.secrets
     else {
       return begin(id, record, body, ownSecrets(id, record))
     }
     let freezer = freezer
-    context.deliverLate {
+    engine.deliverLate {
       let fields = secrets(id, record)
       freezer.dispatch { $0.begin(id, record, body, fields) }
     }
@@ -53,10 +53,10 @@ extension FrozenDispatcher: FrozenSpoolOwner {
   }
 
   private func begin(_ id: FrozenID, _ record: FrozenRecord, _ body: [UInt8], _ secrets: Headers) {
-    guard let context = attempts[id]?.context, spool.isMoving(id) else { return }
-    if context.isClosedToNew { return didEnd(id, .parked(.notSent)) }
+    guard let engine = attempts[id]?.engine, spool.isMoving(id) else { return }
+    if engine.isClosedToNew { return didEnd(id, .parked(.notSent)) }
     let request = record.request.attempt(body: body, secrets: secrets, waiting[id]?.secrets ?? Secrets())
-    let attempt = NetworkOperation(request, context: context)
+    let attempt = NetworkOperation(request, engine: engine)
     forwardProgress(of: attempt, to: waiting[id]?.operations ?? [])
     let freezer = freezer
     let number = attempt.id
@@ -64,7 +64,7 @@ extension FrozenDispatcher: FrozenSpoolOwner {
       freezer.dispatch { $0.attemptEnded(id, number, outcome) }
     }
     attempts[id]?.operation = attempt
-    if let failure = context.submitAttempt(attempt) { didEnd(id, Self.event(failure)) }
+    if let failure = engine.submitAttempt(attempt) { didEnd(id, Self.event(failure)) }
   }
 
   private func forwardProgress(of attempt: NetworkOperation, to operations: [NetworkOperation]) {
@@ -94,7 +94,7 @@ extension FrozenDispatcher: FrozenSpoolOwner {
     waiting[id]?.answer = response
     let status = response.head.status
     let asks =
-      status == 401 && waiting[id]?.secrets == nil && attempts[id]?.context.freezing?.settings.secrets != nil
+      status == 401 && waiting[id]?.secrets == nil && attempts[id]?.engine.freezing?.settings.secrets != nil
     let event = FrozenEvent.answered(
       status: status, retryAfter: Scheduler.retryAfter(response.head),
       mayAskAgain: asks && askedAgain.insert(id).inserted)

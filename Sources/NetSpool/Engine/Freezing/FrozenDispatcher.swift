@@ -19,7 +19,7 @@ final class FrozenDispatcher {
 
   /// An exchange under way, or about to begin.
   struct Attempt {
-    let context: EngineContext
+    let engine: NetworkEngine
     /// Nil while the values of secret fields are asked for.
     var operation: NetworkOperation?
   }
@@ -42,7 +42,7 @@ final class FrozenDispatcher {
   /// Why the last attempt of each failed, until that is written.
   var lastFailures: [FrozenID: NetworkError] = [:]
   /// Outcomes on their way to their handlers, by the engine whose they are.
-  var untold: [FrozenID: EngineContext] = [:]
+  var untold: [FrozenID: NetworkEngine] = [:]
   /// Engines, the newest last.
   var engines: [WeakEngine] = []
   var leaving: [Leaving] = []
@@ -55,7 +55,7 @@ final class FrozenDispatcher {
   var isClosed = false
 
   struct WeakEngine {
-    weak var context: EngineContext?
+    weak var engine: NetworkEngine?
   }
 
   init(_ freezer: Freezer, _ core: Scheduler) throws(NetworkError) {
@@ -135,12 +135,12 @@ final class FrozenDispatcher {
 
   // MARK: Engines
 
-  func add(_ context: EngineContext) {
-    engines.removeAll { $0.context == nil || $0.context === context }
-    engines.append(WeakEngine(context: context))
+  func add(_ engine: NetworkEngine) {
+    engines.removeAll { $0.engine == nil || $0.engine === engine }
+    engines.append(WeakEngine(engine: engine))
     perform { dispatcher in
       dispatcher.spool.thaw()
-      dispatcher.offerOutcomes(to: context)
+      dispatcher.offerOutcomes(to: engine)
     }
   }
 
@@ -151,11 +151,11 @@ final class FrozenDispatcher {
   }
 
   /// Who sends a request: the engine of the operation that waits for it, else the newest of the same scope.
-  func engine(for id: FrozenID, _ request: FrozenRequest) -> EngineContext? {
-    let own = waiting[id]?.operations.lazy.map(\.context).first { !$0.isClosedToNew }
+  func engine(for id: FrozenID, _ request: FrozenRequest) -> NetworkEngine? {
+    let own = waiting[id]?.operations.lazy.map(\.engine).first { !$0.isClosedToNew }
     return own
-      ?? engines.lazy.compactMap(\.context).last { context in
-        !context.isClosedToNew && context.freezing?.settings.scope == request.scope
+      ?? engines.lazy.compactMap(\.engine).last { engine in
+        !engine.isClosedToNew && engine.freezing?.settings.scope == request.scope
       }
   }
 
@@ -179,7 +179,7 @@ final class FrozenDispatcher {
   /// How far an attempt has come; of one on another loop nothing is known.
   private func sendState(_ attempt: Attempt) -> NetworkError.SendState {
     guard let operation = attempt.operation else { return .notSent }
-    guard attempt.context.driver === core.driver else { return .maybeProcessed }
+    guard attempt.engine.driver === core.driver else { return .maybeProcessed }
     return operation.loop.transfer?.sendState ?? .notSent
   }
 

@@ -41,7 +41,7 @@ extension Scheduler {
 
   /// From now on the request is the store's, and the operation waits for what becomes of it.
   func freeze(_ operation: NetworkOperation, _ request: NetworkRequest) {
-    guard let freezing = operation.context.freezing, let origin = operation.loop.origin else {
+    guard let freezing = operation.engine.freezing, let origin = operation.loop.origin else {
       move(operation, to: .ended)
       return conclude(operation, NetworkError(.engineClosed))
     }

@@ -3,7 +3,7 @@
 final class Connectivity {
   /// An engine that wants to know. Weak, because its queue lives as long as it does and this lives in the queue.
   private struct Listener {
-    weak var context: EngineContext?
+    weak var engine: NetworkEngine?
     let watch: OriginWatch?
     let needsRoute: Bool
   }
@@ -37,7 +37,7 @@ final class Connectivity {
       stopWaitingToProbe(watch)
       update(watch)
     }
-    listeners = listeners.filter { $0.value.context != nil }
+    listeners = listeners.filter { $0.value.engine != nil }
     for listener in listeners.values { tell(listener) }
   }
 
@@ -46,7 +46,7 @@ final class Connectivity {
   /// What an exchange that has ended says about its origin.
   func note(_ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?) {
     guard !watches.isEmpty, let origin = operation.loop.origin,
-      let watch = watches[OriginWatch.Key(origin, operation.context.handleSettings)]
+      let watch = watches[OriginWatch.Key(origin, operation.engine.handleSettings)]
     else { return }
     note(OriginEvidence(status: transfer.head?.status, failure: failure), watch)
   }
@@ -79,14 +79,14 @@ final class Connectivity {
 
   // MARK: Who wants to know
 
-  func add(_ context: EngineContext) {
-    guard listeners[context.id] == nil else { return }
-    let origin = context.home.flatMap { try? core.origins.place($0.text + "/", make: core.makeOrigin).origin }
-    let watch = origin.map { self.watch($0, context.handleSettings) }
-    watch?.engines.insert(context.id)
+  func add(_ engine: NetworkEngine) {
+    guard listeners[engine.id] == nil else { return }
+    let origin = engine.home.flatMap { try? core.origins.place($0.text + "/", make: core.makeOrigin).origin }
+    let watch = origin.map { self.watch($0, engine.handleSettings) }
+    watch?.engines.insert(engine.id)
     let needsRoute = watch?.needsRoute ?? true
-    let listener = Listener(context: context, watch: watch, needsRoute: needsRoute)
-    listeners[context.id] = listener
+    let listener = Listener(engine: engine, watch: watch, needsRoute: needsRoute)
+    listeners[engine.id] = listener
     tell(listener)
   }
 
@@ -107,7 +107,7 @@ final class Connectivity {
 
   /// Somebody would still hear of it.
   func isWanted(_ watch: OriginWatch) -> Bool {
-    for id in watch.engines where listeners[id]?.context == nil {
+    for id in watch.engines where listeners[id]?.engine == nil {
       watch.engines.remove(id)
       listeners[id] = nil
     }
@@ -132,7 +132,7 @@ final class Connectivity {
   }
 
   private func tell(_ listener: Listener) {
-    listener.context?.note(
+    listener.engine?.note(
       NetworkEngine.Reachability(link, needsRoute: listener.needsRoute, health: listener.watch?.health.state))
   }
 

@@ -62,24 +62,9 @@ final class ReachabilityBoard: Sendable {
   }
 }
 
-extension EngineContext {
-  /// Any thread: how this engine's origin is, as far as it is known. The first call begins to watch, and is
-  /// answered with what the kernel says about the link.
-  var reachability: NetworkEngine.Reachability {
-    watchReachability()
-    if let current = reachabilityBoard.current { return current }
-    let needsRoute =
-      home.map { OriginWatch.needsRoute($0.text, isSecure: $0.scheme == "https", handleSettings) } ?? true
-    return NetworkEngine.Reachability(LinkReading.now() ?? .assumed, needsRoute: needsRoute, health: nil)
-  }
-
-  /// Any thread.
-  func onReachabilityChange(_ handler: @escaping @Sendable (NetworkEngine.Reachability) -> Void) {
-    reachabilityBoard.add(handler)
-    watchReachability()
-  }
-
-  private func watchReachability() {
+extension NetworkEngine {
+  /// The first call has the loop watch.
+  func watchReachability() {
     guard reachabilityBoard.beginWatching() else { return }
     // Weak: asking must not keep the engine, and with it the queue, alive on the queue's own thread.
     driver.perform { [weak self] core in

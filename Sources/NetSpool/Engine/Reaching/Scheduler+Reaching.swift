@@ -8,7 +8,7 @@ extension Scheduler {
   }
 
   /// An engine wants to know how its origin is, and to hear of changes.
-  func watchReachability(for context: EngineContext) { useConnectivity()?.add(context) }
+  func watchReachability(for engine: NetworkEngine) { useConnectivity()?.add(engine) }
 
   // MARK: Sizing
 
@@ -30,12 +30,12 @@ extension Scheduler {
 
   /// Whether there is use in sending something of this engine there now: a route that has held for a while, and
   /// an origin that is not known to be down. From now on the link is watched.
-  func maySend(to url: String, for context: EngineContext) -> Bool {
+  func maySend(to url: String, for engine: NetworkEngine) -> Bool {
     guard let connectivity = useConnectivity(), let origin = try? origins.place(url, make: makeOrigin).origin
     else { return true }
-    if let watch = connectivity.known(origin, context.handleSettings) { return connectivity.maySend(watch) }
+    if let watch = connectivity.known(origin, engine.handleSettings) { return connectivity.maySend(watch) }
     return connectivity.link.isRouted
-      || !OriginWatch.needsRoute(origin, context.handleSettings)
+      || !OriginWatch.needsRoute(origin, engine.handleSettings)
   }
 
   /// Calls back once there is use in sending there: at the end of this turn when there is now. Meanwhile the
@@ -44,13 +44,13 @@ extension Scheduler {
   /// - Parameter failure: why it could not be sent, if that was tried.
   /// - Returns: what calls it off; nil when the URL leads nowhere or the queue closes.
   func awaitSending(
-    to url: String, for context: EngineContext, after failure: NetworkError? = nil,
+    to url: String, for engine: NetworkEngine, after failure: NetworkError? = nil,
     _ wake: @escaping () -> Void
   ) -> SendingWait? {
     guard let connectivity = useConnectivity(), let origin = try? origins.place(url, make: makeOrigin).origin
     else { return nil }
-    let isNew = connectivity.known(origin, context.handleSettings) == nil
-    let watch = connectivity.watch(origin, context.handleSettings)
+    let isNew = connectivity.known(origin, engine.handleSettings) == nil
+    let watch = connectivity.watch(origin, engine.handleSettings)
     // One that was watched when it failed has been told already.
     if isNew, let failure { connectivity.note(OriginEvidence(status: nil, failure: failure), watch) }
     return connectivity.addWaiter(watch, wake)
@@ -61,7 +61,7 @@ extension Scheduler {
   /// A connection that failed for want of a route is the network's failure and not the origin's.
   func blamingNetwork(_ failure: NetworkError, _ operation: NetworkOperation) -> NetworkError {
     guard failure.mayBeOffline, !linkNow.isRouted, let origin = operation.loop.origin,
-      OriginWatch.needsRoute(origin, operation.context.handleSettings)
+      OriginWatch.needsRoute(origin, operation.engine.handleSettings)
     else { return failure }
     var offline = failure
     offline.code = .offline

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-extension EngineContext {
+extension NetworkEngine {
   /// Makes sure that the request can be kept, and takes its body into memory: files may change. On the thread that
   /// enqueues. Opens the store with default settings if the engine has none yet.
   ///
@@ -8,7 +8,7 @@ extension EngineContext {
   func prepareToFreeze(_ request: inout NetworkRequest, hasStreams: Bool) throws(NetworkError) {
     let method = request.method
     guard !method.isSafe else {
-      hooks.log?("\(method.name) is not frozen: it changes nothing, and can be asked again")
+      log("\(method.name) is not frozen: it changes nothing, and can be asked again")
       request.isFreezable = false
       return
     }
