@@ -36,7 +36,7 @@ public struct FreezeConfiguration: Sendable {
   /// The field that carries the key; `Idempotency-Key`. Nil: none does, and a POST or PATCH that may have reached the origin
   /// is not sent again, but becomes a dead letter (`.outcomeUnknown`).
   public var idempotencyKeyField: String? = "Idempotency-Key"
-  /// Asked on the loop thread before each attempt; nil, the default: all may be sent. What may not waits, its lane with it, for
+  /// Asked on a thread of the store's own before each attempt; nil, the default: all may be sent. What may not waits, its lane with it, for
   /// `thaw()`. For programs that look at a store, and for those that do not have the secrets of all its requests.
   package var maySend: (@Sendable (FrozenOperation) -> Bool)?
 

@@ -2,7 +2,7 @@
 enum FreezeOpening {
   /// - Parameter host: the engine's origin; empty without one.
   static func open(
-    _ configuration: FreezeConfiguration, name: String, host: String, driver: QueueDriver,
+    _ configuration: FreezeConfiguration, name: String, host: String,
     now: (@Sendable () -> FrozenMoment)? = nil
   ) throws(NetworkError) -> EngineFreezing {
     try check(configuration)
@@ -13,7 +13,7 @@ enum FreezeOpening {
     settings.limits.bodyBytesMax = configuration.bodyBytesMax
     settings.policy = configuration.policy
     if let now { settings.now = now }
-    let freezer = try Freezer.shared(settings, driver: driver)
+    let freezer = try Freezer.shared(settings)
     return EngineFreezing(freezer, configuration.core(host: host))
   }
 

@@ -67,8 +67,9 @@ extension NetworkEngine {
   ) throws(NetworkError) {
     let opened = try freezes.withLock { freezing throws(NetworkError) -> EngineFreezing? in
       if freezing != nil { return nil }
+      if isClosedToNew { throw NetworkError(.engineClosed) }
       freezing = try FreezeOpening.open(
-        configuration, name: self.configuration.storageName, host: home?.text ?? "", driver: driver, now: now)
+        configuration, name: self.configuration.storageName, host: home?.text ?? "", now: now)
       return freezing
     }
     opened?.freezer.dispatch { [self] in $0.add(self) }

@@ -29,8 +29,12 @@ final class QueueDriver: Sendable {
   private let isWaitingForRoom = Atomic(false)
   /// Exchanges under way, and body bytes moved; written by the loop.
   let running = Atomic(0)
-  /// Requests in stores that this queue takes care of.
+  /// Requests in the stores of its engines.
   let frozen = Atomic(0)
+  /// Its loop is about to end: nothing new is sent by it.
+  let isEnding = Atomic(false)
+  /// Stores of frozen requests that its engines use.
+  private let stores = Mutex<[Freezer]>([])
   /// Stores of frozen requests that are at work: each counts as one that is pending.
   let held = Atomic(0)
   let bytesIn = Atomic<Int64>(0)
@@ -138,6 +142,10 @@ final class QueueDriver: Sendable {
   }
 
   // MARK: Frozen requests
+
+  var freezers: [Freezer] { stores.withLock { $0 } }
+  func remember(_ freezer: Freezer) { stores.withLock { $0.append(freezer) } }
+  func forget(_ freezer: Freezer) { stores.withLock { $0.removeAll { $0 === freezer } } }
 
   /// A store of frozen requests has something to do.
   func hold() {

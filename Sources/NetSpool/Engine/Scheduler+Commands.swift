@@ -148,8 +148,7 @@ extension Scheduler {
     _ engine: NetworkEngine, deadline: Duration, _ done: @escaping @Sendable () -> Void
   ) {
     guard let freezer = engine.freezing?.freezer else { return done() }
-    if freezer.leave(engine, deadline: deadline, done) { return }
-    done()
+    if !freezer.dispatch({ $0.leave({ $0 === engine }, deadline: deadline, done) }) { done() }
   }
 
   // MARK: Settings
@@ -159,7 +158,7 @@ extension Scheduler {
     queue.maximumConcurrent = new.maximumConcurrent
     let goesOn = queue.isSuspended && !new.isSuspended
     queue.isSuspended = new.isSuspended
-    if goesOn { for dispatcher in dispatchers.values { dispatcher.perform { $0.thaw() } } }
+    if goesOn { for freezer in driver.freezers { freezer.dispatch { $0.thaw() } } }
     watchLinkIfNeeded()
     for origin in origins.all {
       origin.sizing.sizing = new.sizing

@@ -40,8 +40,8 @@ final class Scheduler {
   var ticks = 0
   /// Nil until somebody asks how the network is.
   var connectivity: Connectivity?
-  /// Stores of frozen requests that this loop takes care of.
-  var dispatchers: [ObjectIdentifier: FrozenDispatcher] = [:]
+  /// Looks at the network for stores of frozen requests, by their numbers, that are not over.
+  var frozenLooks: [UInt64: SendingWait] = [:]
   /// Without anybody who asks: the last look, for failures that the network may be to blame for.
   var lastLook: (link: LinkState, at: Microseconds)?
   private var lastActivity: NetworkQueue.Activity?
@@ -175,16 +175,17 @@ final class Scheduler {
   /// Ends everything that still runs and closes the loop.
   private func end() {
     runDeferred()  // operations of the core's own may wait there for their start
-    for dispatcher in dispatchers.values { dispatcher.park() }
+    driver.isEnding.store(true, ordering: .releasing)
     endAll(NetworkError(.engineClosed))
+    leaveStores()
     outbox.flush()
     worker.stop()
     connectivity?.close()
     pools.close()
     // Those that came too late, and what the worker had still to say.
     for command in driver.mailbox.close() { perform(command) }
-    for dispatcher in dispatchers.values { dispatcher.close() }
-    dispatchers = [:]
+    endFrozenOperations()
+    frozenLooks = [:]
     timers.close()
     waits.close()
     tick?.close()

@@ -1,5 +1,5 @@
-// The bytes of a dead letter: reason u8, 1 when the outcome is unknown u8, 1 when it halts its lane u8, 0 u8,
-// time of death in microseconds since 1970 i64, little-endian; then those of the record, which are missing when
+// The bytes of a dead letter: reason u8, 1 when the outcome is unknown u8, 1 when it halts its lane u8, 1 when its handlers
+// have not returned yet u8, time of death in microseconds since 1970 i64, little-endian; then those of the record, which are missing when
 // they were damaged.
 
 /// A frozen request that will not be sent any more, with the reason.
@@ -7,6 +7,8 @@ struct DeadLetter: Sendable, Hashable {
   var death: FrozenDeath
   /// Whether its lane waits until the dead letter is revived or discarded.
   var haltsLane: Bool
+  /// Whether its handlers have returned.
+  var isTold = false
   var diedWall: Microseconds
   /// Nil when its bytes were not what was written.
   var record: FrozenRecord?
@@ -21,7 +23,7 @@ struct DeadLetter: Sendable, Hashable {
   private static let prefixBytes = 12
 
   func encode(at now: FrozenMoment) -> [UInt8] {
-    var bytes: [UInt8] = [death.reason.rawValue, death.isOutcomeUnknown ? 1 : 0, haltsLane ? 1 : 0, 0]
+    var bytes: [UInt8] = [death.reason.rawValue, death.isOutcomeUnknown ? 1 : 0, haltsLane ? 1 : 0, isTold ? 0 : 1]
     bytes.append(integer: diedWall)
     if let record { bytes += record.encode(at: now) }
     return bytes
@@ -35,6 +37,8 @@ struct DeadLetter: Sendable, Hashable {
     let record = rest.isEmpty ? nil : FrozenRecord(decoding: rest, at: now)
     if !rest.isEmpty && record == nil { return nil }
     self.init(death, haltsLane: bytes.byte(at: 2) != 0, diedWall: bytes.integer(at: 4), record: record)
+    // Those of releases that did not tell are 0.
+    isTold = bytes.byte(at: 3) == 0
   }
 
   var failure: NetworkError { death.failure(record) }

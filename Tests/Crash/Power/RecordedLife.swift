@@ -47,7 +47,7 @@ final class RecordedLife: FrozenSpoolOwner {
         if notices.left.subtract(1, ordering: .relaxed).newValue == 0 { kill(getpid(), SIGKILL) }
         notices.box.withLock { $0.append(notice) }
       })
-    spool = try FrozenSpool(store, policy: policy, world: world, owner: self)
+    spool = FrozenSpool(store, policy: policy, world: world, owner: self)
     finished = try spool.outcomes().map(\.id)
     dead = try spool.deadLetters().map(\.id)
   }

@@ -62,7 +62,7 @@ final class SpoolBench: FrozenSpoolOwner {
     let world = FrozenSpool.World(
       now: { [unowned self] in now }, random: { [unowned self] in random.unit() },
       post: { notice in notices.box.withLock { $0.append(notice) } })
-    spool = try FrozenSpool(store, policy: policy, world: world, owner: self)
+    spool = FrozenSpool(store, policy: policy, world: world, owner: self)
     if !isOnline { spool.setOffline() }
   }
 

@@ -24,8 +24,10 @@ extension EngineFreezing {
     return freezer.dispatch { _ = $0.spool.cancel(id) }
   }
 
-  /// Calls back, on the loop thread, as soon as nothing of the store is being written or sent; at once when it is closed.
-  func whenStill(_ done: @escaping @Sendable () -> Void) { freezer.whenStill(done) }
+  /// Calls back, on the freezer's thread, as soon as nothing of the store is being written or sent; at once when it is closed.
+  func whenStill(_ done: @escaping @Sendable () -> Void) {
+    if !freezer.dispatch({ $0.whenStill.append(done) }) { done() }
+  }
 
   func thaw() { freezer.dispatch { $0.thaw() } }
 

@@ -9,8 +9,8 @@ final class EngineFreezing: Sendable {
     var lifetime = Duration.seconds(7 * 86_400)
     /// The field that carries the key; empty: none does.
     var keyField = IdempotencyKey.fieldName
-    /// Whether one of this engine's requests may be sent now; nil: all may. On the loop thread, before anything is written. What may
-    /// not waits, its lane with it, for `thaw`.
+    /// Whether one of this engine's requests may be sent now; nil: all may. On the freezer's thread, before anything is
+    /// written. What may not waits, its lane with it, for `thaw`.
     var maySend: (@Sendable (FrozenID, FrozenRecord) -> Bool)?
     /// The values of fields that are never written down, asked for before each attempt, on the delivery target.
     var secrets: (@Sendable (FrozenID, FrozenRecord) -> Headers)?
@@ -23,11 +23,18 @@ final class EngineFreezing: Sendable {
   let freezer: Freezer
   let settings: Settings
   private let handlers = Mutex<[(tag: String?, body: ThawHandler)]>([])
+  private let isEnded = Once()
 
+  /// - Parameter freezer: fresh from `Freezer.shared`; left when the engine has ended or is gone.
   init(_ freezer: Freezer, _ settings: Settings) {
     self.freezer = freezer
     self.settings = settings
   }
+
+  deinit { end() }
+
+  /// The engine has no use for the store any more. Idempotent.
+  func end() { if isEnded.first() { freezer.leave() } }
 
   var hasHandlers: Bool { handlers.withLock { !$0.isEmpty } }
 

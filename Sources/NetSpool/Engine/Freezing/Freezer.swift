@@ -1,7 +1,8 @@
 internal import Synchronization
 
-/// A store of frozen requests, open in this process, and the queue whose loop takes care of it. All engines that name
-/// the same directory share it. Any thread.
+/// A store of frozen requests that is open in this process, and the thread that takes care of it: the `FrozenSender` lives
+/// there. It belongs to the process and to no queue: all engines that name the same directory share it, each with its own
+/// queue, and it closes when the last of them has left. Any thread.
 final class Freezer: Sendable {
   struct Settings: Sendable {
     var store: FrozenStoreSettings
@@ -14,89 +15,150 @@ final class Freezer: Sendable {
     init(store: FrozenStoreSettings) { self.store = store }
   }
 
+  typealias Command = @Sendable (FrozenSender) -> Void
+
+  private struct Inbox {
+    var commands: [Command] = []
+    /// The thread waits for a signal.
+    var isAsleep = false
+    var isClosed = false
+  }
+
   let store: FrozenStore
   let settings: Settings
-  let driver: QueueDriver
-  private let trouble = Mutex<NetworkError?>(nil)
+  private let directory: Directory
+  /// Engines that may use it. Changed under the directory's lock only.
+  private let users = Atomic(1)
+  private let inbox = Mutex(Inbox())
+  private let wakeUp = SystemSemaphore()
 
-  private struct Entry: Sendable {
-    weak var freezer: Freezer?
-  }
-
-  private static let open = Mutex<[String: Entry]>([:])
-
-  private init(_ store: FrozenStore, _ settings: Settings, _ driver: QueueDriver) {
+  private init(_ store: FrozenStore, _ settings: Settings, _ directory: Directory) {
     self.store = store
     self.settings = settings
-    self.driver = driver
+    self.directory = directory
   }
 
-  /// The store of a directory, opened if this process has not done so. The first user's settings and queue count. What
-  /// earlier processes left there is sent as soon as the engine it belongs to has come.
+  /// Has something done on the freezer's thread, behind all that was sent before it. False when it is closed.
+  @discardableResult
+  func dispatch(_ command: @escaping Command) -> Bool {
+    let (isTaken, mustWake) = inbox.withLock { inbox in
+      if inbox.isClosed { return (false, false) }
+      inbox.commands.append(command)
+      defer { inbox.isAsleep = false }
+      return (true, inbox.isAsleep)
+    }
+    if mustWake { wakeUp.signal() }
+    return isTaken
+  }
+}
+
+// MARK: Opening and leaving
+
+extension Freezer {
+  /// A directory that was once named. Who opens its store, joins it or closes it has the lock: whoever comes while it
+  /// closes waits, and opens it anew.
+  private final class Directory: Sendable {
+    let freezer = Mutex<Freezer?>(nil)
+  }
+
+  private static let directories = Mutex<[String: Directory]>([:])
+
+  /// The store of a directory, opened if this process has not done so; the first user's settings count. Each call is to
+  /// be followed by one of `leave`. What earlier processes left there is sent as soon as the engine it belongs to has come.
   ///
-  /// Throws what `FrozenStore.open` does, and `engineClosed`.
-  static func shared(_ settings: Settings, driver: QueueDriver) throws(NetworkError) -> Freezer {
-    let result = open.withLock { open in
-      Result { () throws(NetworkError) in
-        if let known = open[settings.store.directory]?.freezer { return known }
-        let freezer = Freezer(try FrozenStore.open(settings.store), settings, driver)
-        guard driver.perform({ $0.begin(freezer) }) else { throw NetworkError(.engineClosed) }
-        open[settings.store.directory] = Entry(freezer: freezer)
+  /// Throws what `FrozenStore.open` does.
+  static func shared(_ settings: Settings) throws(NetworkError) -> Freezer {
+    let directory = directories.withLock { directories in
+      let directory = directories[settings.store.directory] ?? Directory()
+      directories[settings.store.directory] = directory
+      return directory
+    }
+    return try directory.freezer.withLock { freezer throws(NetworkError) in
+      if let freezer {
+        freezer.users.add(1, ordering: .relaxed)
         return freezer
       }
-    }
-    return try result.get()
-  }
-
-  /// Has an operation's request kept, or ends the operation with the reason why not. Loop thread of the operation.
-  func accept(_ submission: FrozenDispatcher.Submission, from core: Scheduler) {
-    let operation = submission.operation
-    if core.driver === driver { return accept(submission, in: core) }
-    if !driver.perform({ [self] in accept(submission, in: $0) }) {
-      core.endFrozen(operation, .failure(NetworkError(.engineClosed)))
+      let opened = Freezer(try FrozenStore.open(settings.store), settings, directory)
+      try opened.start()
+      freezer = opened
+      return opened
     }
   }
 
-  private func accept(_ submission: FrozenDispatcher.Submission, in core: Scheduler) {
-    if let dispatcher = core.dispatchers[ObjectIdentifier(self)] { return dispatcher.accept(submission) }
-    let (operation, failure) = (submission.operation, trouble.withLock { $0 } ?? NetworkError(.engineClosed))
-    if operation.engine.driver === core.driver { return core.endFrozen(operation, .failure(failure)) }
-    operation.engine.driver.perform { $0.endFrozen(operation, .failure(failure)) }
-  }
-
-  /// False when it is closed, so that there is nothing to leave.
-  func leave(_ engine: NetworkEngine, deadline: Duration, _ done: @escaping @Sendable () -> Void) -> Bool {
-    driver.perform { [self] core in
-      guard let dispatcher = core.dispatchers[ObjectIdentifier(self)] else { return done() }
-      dispatcher.leave(engine, deadline: deadline, done)
+  private func start() throws(NetworkError) {
+    do {
+      try SystemThread.start(name: "netspool-freeze") { [self] in run() }.detach()
+    } catch {
+      store.close()
+      throw NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
     }
   }
 
-  func whenStill(_ done: @escaping @Sendable () -> Void) {
-    let isOpen = driver.perform { [self] core in
-      guard let dispatcher = core.dispatchers[ObjectIdentifier(self)] else { return done() }
-      dispatcher.perform { $0.whenStill.append(done) }
+  /// One engine less. With the last one the store closes, once nothing of it is on its way.
+  func leave() {
+    let isLast = directory.freezer.withLock { _ in
+      users.subtract(1, ordering: .relaxed).newValue == 0
     }
-    if !isOpen { done() }
+    if isLast { dispatch { _ in } }
   }
+}
 
-  /// Its requests cannot be read.
-  func fail(_ failure: NetworkError) {
-    trouble.withLock { $0 = failure }
-    close()
-  }
+// MARK: The thread
 
-  /// Writes what was submitted, and lets another process have the store.
-  func close() {
-    Self.open.withLock { open in
-      if open[settings.store.directory]?.freezer === self { open[settings.store.directory] = nil }
+extension Freezer {
+  private func run() {
+    let sender = FrozenSender(self)
+    var commands: [Command] = []
+    while true {
+      take(into: &commands, until: wakeTime(sender))
+      for command in commands { command(sender) }
+      // A burst of a million must not keep its buffer.
+      commands.removeAll(keepingCapacity: commands.count < 65_536)
+      let left = sender.settle()
+      let isClosed = users.load(ordering: .relaxed) == 0 && close(sender)
+      for done in left { done() }
+      if isClosed { return }
     }
-    store.close()
   }
 
-  /// Something is done with it on the loop thread that has it; nothing when it is closed.
-  @discardableResult
-  func dispatch(_ body: @escaping @Sendable (FrozenDispatcher) -> Void) -> Bool {
-    driver.perform { [self] core in core.dispatchers[ObjectIdentifier(self)]?.perform(body) }
+  private func take(into commands: inout [Command], until deadline: Microseconds) {
+    while true {
+      let isEmpty = inbox.withLock { inbox in
+        swap(&inbox.commands, &commands)
+        inbox.isAsleep = commands.isEmpty
+        return commands.isEmpty
+      }
+      if !isEmpty { return }
+      guard wakeUp.wait(until: deadline) else { return inbox.withLock { $0.isAsleep = false } }
+    }
+  }
+
+  /// When there is something to do without a command, by the clock that semaphores know; the store's may be a test's.
+  private func wakeTime(_ sender: FrozenSender) -> Microseconds {
+    let wait = sender.spool.nextDue.map { min(max(0, $0 - settings.now().monotonic), Self.sleepMax) }
+    let due = MonotonicClock.now + (wait ?? Self.sleepMax) + 1_000
+    return min(due, sender.leaving.map(\.lateAt).min() ?? .max)
+  }
+
+  /// A clock that was set shows after that at the latest. 1 h.
+  private static let sleepMax = Microseconds.hour
+
+  /// Writes what was submitted, and lets another process have the store. False when somebody has come meanwhile.
+  private func close(_ sender: FrozenSender) -> Bool {
+    directory.freezer.withLock { freezer in
+      guard users.load(ordering: .relaxed) == 0 else { return false }
+      sender.park()
+      store.close()
+      // Behind the last words of the store.
+      let rest = inbox.withLock { inbox in
+        inbox.isClosed = true
+        defer { inbox.commands = [] }
+        return inbox.commands
+      }
+      for command in rest { command(sender) }
+      sender.close()
+      freezer = nil
+      return true
+    }
   }
 }

@@ -5,6 +5,7 @@ extension FrozenSpool {
   enum LetterStep {
     case revive(FrozenID, FrozenRecord, (Result<FrozenID, NetworkError>) -> Void)
     case discard(FrozenID, LaneKey?, (Bool) -> Void)
+    case acknowledge(() -> Void)
   }
 
   /// Gives a request up; what was sent of it is not called back. False when it is dead or done, or about to be.
@@ -23,8 +24,31 @@ extension FrozenSpool {
     }
   }
 
-  /// The handler took the outcome: it need not be kept any more.
-  func acknowledge(_ id: FrozenID) { store.submit(.acknowledge(id.number)) }
+  /// The handlers took the outcome: it need not be kept any more. `then`: once that is on the disk, or never will be.
+  func acknowledge(_ id: FrozenID, then: @escaping () -> Void = {}) {
+    let token = token()
+    lettersAsked[token] = .acknowledge(then)
+    submit(.acknowledge(id.number), .letter(token: token))
+  }
+
+  /// The handlers were told of the death: the dead letter is kept, and not told again.
+  func acknowledgeLetter(_ id: FrozenID, then: @escaping () -> Void = {}) {
+    guard untold.remove(id) != nil, var letter = letter(id) else { return then() }
+    letter.isTold = true
+    let ending = FrozenEnding(endedWall: letter.diedWall, payload: letter.encode(at: world.now()))
+    let token = token()
+    lettersAsked[token] = .acknowledge(then)
+    submit(.amend(id.number, ending), .letter(token: token))
+  }
+
+  /// Dead letters that nobody was told of, the oldest first.
+  func untoldLetters() -> [(id: FrozenID, letter: DeadLetter)] {
+    untold.sorted().compactMap { id in letter(id).map { (id, $0) } }
+  }
+
+  private func letter(_ id: FrozenID) -> DeadLetter? {
+    (try? store.ending(.deadLetters, id.number)).flatMap { DeadLetter($0, at: world.now()) }
+  }
 
   /// Outcomes that nobody has taken yet, also those of earlier processes, the oldest first.
   func outcomes(atMost count: Int = .max) throws(NetworkError) -> [(id: FrozenID, outcome: FrozenOutcome)] {
@@ -63,9 +87,8 @@ extension FrozenSpool {
 
   /// Forgets a dead one. `then`: whether it could be written.
   func discard(_ id: FrozenID, then: @escaping (Bool) -> Void = { _ in }) {
-    let letter = (try? store.ending(.deadLetters, id.number)).flatMap { DeadLetter($0, at: world.now()) }
     let token = token()
-    lettersAsked[token] = .discard(id, letter?.record.map { LaneKey($0.request.lane) }, then)
+    lettersAsked[token] = .discard(id, letter(id)?.record.map { LaneKey($0.request.lane) }, then)
     submit(.discard(id.number), .letter(token: token))
   }
 
@@ -75,14 +98,17 @@ extension FrozenSpool {
     switch (step, result) {
     case (.revive(let id, let record, let then), .success):
       let lane = LaneKey(record.request.lane)
+      untold.remove(id)
       scheduler.free(lane, from: id)
       add(id, record.facts, lane, world.now())
       then(.success(id))
     case (.revive(_, _, let then), .failure(let failure)): then(.failure(failure))
     case (.discard(let id, let lane, let then), .success):
+      untold.remove(id)
       if let lane { scheduler.free(lane, from: id) }
       then(true)
     case (.discard(_, _, let then), .failure): then(false)
+    case (.acknowledge(let then), _): then()
     }
   }
 }
@@ -96,6 +122,11 @@ extension FrozenSpool {
   /// There is a network again: what waits goes, lane by lane.
   func thaw() {
     scheduler.thaw(at: world.now().monotonic, random: world.random)
+  }
+
+  /// This one need not wait: it was only to be found out whether it may be sent.
+  func release(_ id: FrozenID) {
+    if !isMoving(id) { scheduler.wait(id, until: world.now().monotonic) }
   }
 
   /// There may be use in sending this one now; its lane goes on with it.

@@ -150,6 +150,7 @@ extension FrozenSpool {
   private func didBury(_ id: FrozenID, _ letter: DeadLetter) {
     if letter.death.reason == .rejected { scheduler.didSucceed(id) }
     if let record = letter.record, letter.haltsLane { scheduler.halt(LaneKey(record.request.lane), by: id) }
+    untold.insert(id)
     leave(id)
     owner?.didBury(id, letter)
   }

@@ -47,25 +47,29 @@ final class FrozenSpool {
   var travelling: [FrozenID: Travelling] = [:]
   var accepting: [UInt64: Accepting] = [:]
   var lettersAsked: [UInt64: LetterStep] = [:]
+  /// Dead letters whose handlers have not returned yet.
+  var untold: Set<FrozenID> = []
   var lastToken: UInt64 = 0
   var lastLane: (name: String, key: LaneKey)?
   /// The store failed.
   var failure: NetworkError?
 
   /// Takes over what the store holds: what was in flight when its process went away is decided, and everything is
-  /// released lane by lane at the next `pump`.
-  ///
-  /// Throws `storeOpenFailed(newerSchema)` for requests that a later release wrote.
+  /// released lane by lane at the next `pump`. With requests that a later release wrote it does nothing, and accepts
+  /// nothing (`failure`).
   init(
     _ store: FrozenStore, policy: FrozenPolicy = .standard, limits: FrozenLimits = FrozenLimits(),
     world: World, owner: (any FrozenSpoolOwner)? = nil
-  ) throws(NetworkError) {
+  ) {
     self.store = store
     self.policy = policy
     self.limits = limits
     self.world = world
     self.owner = owner
-    try load()
+    do { try load() } catch {
+      failure = error
+      scheduler.isSuspended = true
+    }
   }
 
   func token() -> UInt64 {
@@ -110,7 +114,7 @@ extension FrozenSpool {
     }
     if isLater { throw NetworkError(.storeOpenFailed, reason: "newerSchema") }
     for id in unreadable { buryUnreadable(id) }
-    try haltLanes()
+    try readLetters()
     for id in abandoned { settle(id, .abandoned) }
     scheduler.thaw(at: now.monotonic, random: world.random)
   }
@@ -122,11 +126,12 @@ extension FrozenSpool {
       expires: now.monotonic + facts.timeLeft(at: now) + 1)
   }
 
-  /// A poisoned one stops its lane over restarts too.
-  private func haltLanes() throws(NetworkError) {
+  /// A poisoned one stops its lane over restarts too, and nobody may have been told of it.
+  private func readLetters() throws(NetworkError) {
     for (number, ending) in try store.endings(.deadLetters) {
-      guard let letter = DeadLetter(ending, at: world.now()), letter.haltsLane, let record = letter.record
-      else { continue }
+      guard let letter = DeadLetter(ending, at: world.now()) else { continue }
+      if !letter.isTold { untold.insert(FrozenID(number)) }
+      guard letter.haltsLane, let record = letter.record else { continue }
       scheduler.halt(LaneKey(record.request.lane), by: FrozenID(number))
     }
   }

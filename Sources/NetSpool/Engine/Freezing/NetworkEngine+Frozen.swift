@@ -25,7 +25,7 @@ extension NetworkEngine {
   ) throws(NetworkError) {
     let freezing = try freezingOrDefault()
     freezing.add(tag, handler)
-    freezing.freezer.dispatch { [self] in $0.offerOutcomes(to: self) }
+    freezing.freezer.dispatch { [self] in $0.offerEndings(to: self) }
   }
 
   var isClosedToNew: Bool { isClosed.load(ordering: .acquiring) }

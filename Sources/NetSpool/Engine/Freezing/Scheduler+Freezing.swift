@@ -1,28 +1,29 @@
+internal import Dispatch
 internal import Synchronization
 
 /// Where operations leave the queue for the store, and come back with their outcome.
 extension Scheduler {
-  // MARK: Stores
+  // MARK: The network
 
-  func begin(_ freezer: Freezer) {
-    do throws(NetworkError) {
-      dispatchers[ObjectIdentifier(freezer)] = try FrozenDispatcher(freezer, self)
-    } catch {
-      freezer.fail(error)
+  /// Looks whether there is use in sending something of this engine there, and says so at once; where there is not, once
+  /// more when there is. `number`: calls it off. `failure`: why it could not be sent, if that was tried.
+  func lookAhead(
+    to url: String, for engine: NetworkEngine, number: UInt64, after failure: NetworkError?,
+    _ tell: @escaping @Sendable (Bool) -> Void
+  ) {
+    let wait = awaitSending(to: url, for: engine, after: failure) { [unowned self] in
+      frozenLooks[number] = nil
+      tell(true)
     }
+    if maySend(to: url, for: engine) {
+      wait?.callOff()
+      return tell(true)
+    }
+    frozenLooks[number] = wait
+    tell(false)
   }
 
-  /// Nobody uses this store any more.
-  func end(_ dispatcher: FrozenDispatcher) {
-    dispatcher.park()
-    let key = ObjectIdentifier(dispatcher.freezer)
-    // Behind the last words of the store.
-    driver.perform { core in core.dispatchers.removeValue(forKey: key)?.close() }
-  }
-
-  func noteFrozen() {
-    driver.frozen.store(dispatchers.values.reduce(0) { $0 + $1.count }, ordering: .relaxed)
-  }
+  func callOffLook(_ number: UInt64) { frozenLooks.removeValue(forKey: number)?.callOff() }
 
   // MARK: Attempts
 
@@ -47,14 +48,16 @@ extension Scheduler {
     }
     timers.cancel(operation.loop.exchangeState?.queueDeadline)
     move(operation, to: .frozen(freezing.freezer))
-    freezing.freezer.accept(
-      submission(of: operation, request, origin: origin.text, freezing.settings), from: self)
+    let submission = submission(of: operation, request, origin: origin.text, freezing.settings)
+    if !freezing.freezer.dispatch({ $0.accept(submission) }) {
+      endFrozen(operation, .failure(NetworkError(.engineClosed)))
+    }
   }
 
   private func submission(
     of operation: NetworkOperation, _ request: NetworkRequest, origin: String,
     _ settings: EngineFreezing.Settings
-  ) -> FrozenDispatcher.Submission {
+  ) -> FrozenSender.Submission {
     let (exchangeState, own) = (operation.loop.exchangeState, request.extra)
     let credential = own.credentials ?? exchangeState?.credential
     var frozen = FrozenRequest(
@@ -74,7 +77,7 @@ extension Scheduler {
     frozen.userInfo = own.freezing.userInfo
     var body: [UInt8] = []
     if case .bytes(let bytes) = own.prepared { body = bytes }
-    return FrozenDispatcher.Submission(
+    return FrozenSender.Submission(
       operation: operation, request: frozen, body: body,
       terms: FrozenSpool.Terms(own.freezing, lifetime: settings.lifetime), headers: headers,
       credential: credential, timeouts: own.timeouts)
@@ -82,12 +85,14 @@ extension Scheduler {
 
   /// Its request is on the disk.
   func didFreeze(_ operation: NetworkOperation, _ ticket: FrozenTicket) {
+    guard case .frozen = operation.loop.phase else { return }
     operation.loop.isFrozen = true
     set(.frozen, operation)
     tell(operation, .frozen(ticket))
   }
 
   func endFrozen(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
+    guard case .frozen = operation.loop.phase else { return }
     move(operation, to: .ended)
     // It did not count while it was frozen.
     if operation.loop.isFrozen { driver.pending.add(1, ordering: .relaxed) }
@@ -97,6 +102,30 @@ extension Scheduler {
       operation.shared.withLock { $0.isSuccess = true }
       conclude(operation, outcome)
     case .failure(let failure): conclude(operation, failure)
+    }
+  }
+
+  // MARK: The end
+
+  /// The queue closes: what its operations wait for is the store's from now on, and other queues' or the next process's to
+  /// send. The store goes on without this queue.
+  func leaveStores() {
+    for freezer in driver.freezers {
+      let done = DispatchSemaphore(value: 0)
+      let isOpen = freezer.dispatch { [driver] in
+        $0.leave({ $0.driver === driver }, deadline: .zero, awaitsHandlers: false) { done.signal() }
+      }
+      // Some seconds at most, whatever the disk does.
+      if isOpen { done.wait() }
+    }
+  }
+
+  /// The stores have said all they had to say to this queue.
+  func endFrozenOperations() {
+    for operation in operations.all() {
+      guard case .frozen = operation.loop.phase else { continue }
+      let failure = operation.loop.isFrozen ? NetworkError.handOver : NetworkError(.engineClosed)
+      endFrozen(operation, .failure(failure))
     }
   }
 }

@@ -10,6 +10,8 @@ enum FrozenChange: Sendable {
   case finish(UInt64, FrozenEnding)
   /// The request will not be sent any more. `keepsBody`: it may be revived.
   case bury(UInt64, FrozenEnding, keepsBody: Bool)
+  /// A dead letter says something else; nothing happens when it is gone.
+  case amend(UInt64, FrozenEnding)
   /// The outcome was taken.
   case acknowledge(UInt64)
   /// A dead one waits again.
@@ -34,7 +36,7 @@ enum FrozenChange: Sendable {
     switch self {
     case .accept(let row, let body): row.payload.count + body.count
     case .attempt(_, let payload), .postpone(_, let payload): payload.count
-    case .finish(_, let ending), .bury(_, let ending, _): ending.payload.count
+    case .finish(_, let ending), .bury(_, let ending, _), .amend(_, let ending): ending.payload.count
     case .revive(_, let row): row.payload.count
     case .acknowledge, .discard, .sweep: 0
     }
@@ -47,7 +49,7 @@ extension FrozenChange {
     case .accept: .beforeAcceptCommit
     case .attempt: .beforeAttemptCommit
     case .postpone, .finish, .bury: .beforeOutcomeCommit
-    case .acknowledge: .beforeAckCommit
+    case .acknowledge, .amend: .beforeAckCommit
     case .sweep: .duringCompaction
     case .revive, .discard: nil
     }
@@ -58,7 +60,7 @@ extension FrozenChange {
     case .accept: .afterAcceptCommit
     case .attempt: .afterAttemptCommit
     case .postpone, .finish, .bury: .afterOutcomeCommit
-    case .acknowledge: .afterAckCommit
+    case .acknowledge, .amend: .afterAckCommit
     case .revive, .discard, .sweep: nil
     }
   }

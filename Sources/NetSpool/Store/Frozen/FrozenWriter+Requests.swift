@@ -88,6 +88,15 @@ extension FrozenWriter {
     try put(ending.encode(number), number, tables.dead, &transaction)
   }
 
+  func amend(
+    _ number: UInt64, _ ending: FrozenEnding, _ transaction: inout WriteTransaction
+  ) throws(Refusal) {
+    let known = try reading { () throws(StoreError) -> [UInt8]? in
+      try transaction.bytes(number, in: tables.dead)
+    }
+    if known != nil { try put(ending.encode(number), number, tables.dead, &transaction) }
+  }
+
   /// Whole bytes go back; those of a cancelled request are gone.
   func revive(
     _ number: UInt64, _ revived: FrozenRow, _ transaction: inout WriteTransaction

@@ -72,6 +72,9 @@ struct FrozenWriter: ~Copyable {
       case .revive(let number, let row):
         try revive(number, row, &transaction)
         return .success(FrozenReceipt(number))
+      case .amend(let number, let ending):
+        try amend(number, ending, &transaction)
+        return .success(FrozenReceipt(number))
       case .acknowledge(let number):
         try remove(number, [tables.outbox], &transaction)
         return .success(FrozenReceipt(number))

@@ -1,5 +1,5 @@
 /// Operations that come to be frozen, and those that are withdrawn.
-extension FrozenDispatcher {
+extension FrozenSender {
   /// An operation's request in the form in which it is kept.
   struct Submission: Sendable {
     let operation: NetworkOperation
@@ -12,23 +12,22 @@ extension FrozenDispatcher {
   }
 
   func accept(_ submission: Submission) {
-    let operation = submission.operation
-    accepting[operation.id] = operation
-    perform { dispatcher in
-      dispatcher.spool.accept(submission.request, body: submission.body, terms: submission.terms) {
-        [unowned dispatcher] result in dispatcher.accepted(submission, result)
-      }
+    accepting[submission.operation.id] = submission.operation
+    spool.accept(submission.request, body: submission.body, terms: submission.terms) { [unowned self] result in
+      accepted(submission, result)
     }
   }
 
   private func accepted(_ submission: Submission, _ result: Result<FrozenSpool.Acceptance, NetworkError>) {
     let operation = submission.operation
-    accepting[operation.id] = nil
+    // Nil when its engine could not wait for it: then it is sent by the next that comes.
+    guard accepting.removeValue(forKey: operation.id) != nil else { return }
     let isUnwanted = unwanted.remove(operation.id) != nil
     switch result {
     case .failure(let failure):
       end(operation, .failure(isUnwanted ? NetworkError(.cancelled) : failure))
     case .success(let acceptance):
+      holdForTurn(operation.engine.driver)
       let id = acceptance.id
       places[operation.id] = id
       if acceptance.isDuplicate {
@@ -57,7 +56,7 @@ extension FrozenDispatcher {
       return
     }
     guard let others = waiting[id]?.operations, others.count > 1 else {
-      perform { dispatcher in _ = dispatcher.spool.cancel(id) }
+      _ = spool.cancel(id)
       return
     }
     waiting[id]?.operations.removeAll { $0 === operation }
@@ -67,7 +66,6 @@ extension FrozenDispatcher {
 
   /// On the loop of the operation's own queue.
   func on(_ operation: NetworkOperation, _ body: @escaping @Sendable (Scheduler, NetworkOperation) -> Void) {
-    if operation.engine.driver === core.driver { return body(core, operation) }
     operation.engine.driver.perform { core in body(core, operation) }
   }
 
@@ -76,8 +74,8 @@ extension FrozenDispatcher {
   }
 }
 
-extension FrozenDispatcher.Secrets {
-  fileprivate init(_ submission: FrozenDispatcher.Submission) {
+extension FrozenSender.Secrets {
+  fileprivate init(_ submission: FrozenSender.Submission) {
     self.init(
       headers: submission.headers, credential: submission.credential, timeouts: submission.timeouts)
   }

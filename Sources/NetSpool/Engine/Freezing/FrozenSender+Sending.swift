@@ -1,33 +1,19 @@
-/// Attempts: an exchange like any other, whose outcome comes here instead of to a user.
-extension FrozenDispatcher: FrozenSpoolOwner {
-  func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool {
-    // What waits in a queue that stands still would count as sent if the process ended meanwhile.
-    guard !core.queue.isSuspended, let engine = self.engine(for: id, record.request),
-      engine.freezing?.settings.maySend?(id, record) ?? true
-    else { return false }
-    // The network is looked at by the queue whose loop this is.
-    guard engine.driver === core.driver, !core.maySend(to: record.request.url, for: engine) else {
-      return true
-    }
-    awaitNetwork(id, record, engine, after: nil)
-    return false
-  }
+internal import Synchronization
 
-  func awaitNetwork(
-    _ id: FrozenID, _ record: FrozenRecord, _ engine: NetworkEngine, after failure: NetworkError?
-  ) {
-    guard waits[id] == nil else { return }
-    let url = record.request.url
-    let wait = core.awaitSending(to: url, for: engine, after: failure) { [weak self] in
-      self?.waits[id] = nil
-      self?.perform { $0.spool.wake(id) }
-    }
-    // A single failure may say little about the origin: then the wait that was drawn holds.
-    if core.maySend(to: url, for: engine) { wait?.callOff() } else { waits[id] = wait }
+/// Attempts: an exchange like any other, whose outcome comes here instead of to a user.
+extension FrozenSender: FrozenSpoolOwner {
+  func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool {
+    guard let engine = engine(for: id, record.request),
+      // What waits in a queue that stands still would count as sent if the process ended meanwhile.
+      !engine.driver.settings.withLock({ $0.isSuspended }),
+      engine.freezing?.settings.maySend?(id, record) ?? true, isOpen(engine, id, record.request.url)
+    else { return false }
+    hold(engine.driver, for: id)
+    return true
   }
 
   func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8]) {
-    guard let engine = self.engine(for: id, record.request) else { return didEnd(id, .parked(.notSent)) }
+    guard let engine = engine(for: id, record.request) else { return didEnd(id, .parked(.notSent)) }
     attempts[id] = Attempt(engine: engine)
     for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.executing, $1) } }
     guard waiting[id]?.secrets == nil, !record.request.secretFields.isEmpty,
@@ -121,7 +107,7 @@ extension FrozenDispatcher: FrozenSpoolOwner {
 extension FrozenRequest {
   /// One exchange, ready to be sent: the spool alone repeats it.
   fileprivate func attempt(
-    body: [UInt8], secrets: Headers, _ own: FrozenDispatcher.Secrets
+    body: [UInt8], secrets: Headers, _ own: FrozenSender.Secrets
   ) -> NetworkRequest {
     var request = NetworkRequest(url: url, method: method)
     request.headers = headers + secrets

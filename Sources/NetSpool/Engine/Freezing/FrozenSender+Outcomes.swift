@@ -1,0 +1,185 @@
+/// What becomes of frozen requests, and who hears of it.
+extension FrozenSender {
+  func didFinish(_ id: FrozenID, _ outcome: FrozenOutcome) {
+    guard let entry = leave(id) else {
+      return offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: false))
+    }
+    tell(Ending(id: id, isDeath: false), entry.operations, .success(entry.answer ?? outcome.response))
+  }
+
+  func didBury(_ id: FrozenID, _ letter: DeadLetter) {
+    guard let entry = leave(id) else {
+      return offer(ThawedRequest(id: id, ending: .dead(letter), mayBeRepeated: false))
+    }
+    var failure = letter.failure
+    failure.response = entry.answer
+    tell(Ending(id: id, isDeath: true), entry.operations, .failure(failure))
+  }
+
+  /// Operations end, and when all their handlers have returned, the ending need not be kept any more.
+  private func tell(
+    _ ending: Ending, _ operations: [NetworkOperation], _ outcome: NetworkOperation.Outcome
+  ) {
+    untold[ending] = operations.first?.engine
+    let freezer = freezer
+    let countdown = Countdown(operations.count) { freezer.dispatch { $0.didTell(ending) } }
+    for operation in operations {
+      operation.add(
+        .ended {
+          Failpoint.pass(.insideHandler)
+          countdown.signal()
+        })
+      end(operation, outcome)
+    }
+  }
+
+  func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {
+    letGo(id)
+    let engine = attempts.removeValue(forKey: id)?.engine
+    for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.frozen, $1) } }
+    guard let failure = lastFailures.removeValue(forKey: id), failure.sendState == .notSent, let engine,
+      !engine.isClosedToNew
+    else { return }
+    didNotGetThrough(id, engine, record.request.url, failure)
+  }
+
+  /// Those that wait are not lost: they are on the disk, and the next process decides what became of the ones under way.
+  func didFail(_ failure: NetworkError) {
+    for id in Array(waiting.keys) { handOver(id) { _ in true } }
+    for case let engine? in engines.map(\.engine) {
+      engine.deliverLate { engine.configuration.onUnhandledFailure?(failure) }
+    }
+  }
+
+  private func leave(_ id: FrozenID) -> Waiting? {
+    letGo(id)
+    forgetWays(of: id)
+    attempts[id] = nil
+    lastFailures[id] = nil
+    askedAgain.remove(id)
+    guard let entry = waiting.removeValue(forKey: id) else { return nil }
+    for operation in entry.operations { places[operation.id] = nil }
+    return entry
+  }
+
+  /// The operations of a request end as frozen: from now on it is nobody's but the store's.
+  func handOver(_ id: FrozenID, where matches: (NetworkOperation) -> Bool) {
+    guard let entry = waiting[id] else { return }
+    let leaving = entry.operations.filter(matches)
+    guard !leaving.isEmpty else { return }
+    waiting[id]?.operations.removeAll(where: matches)
+    if waiting[id]?.operations.isEmpty == true { waiting[id] = nil }
+    for operation in leaving {
+      places[operation.id] = nil
+      end(operation, .failure(NetworkError.handOver))
+    }
+  }
+
+  /// Until the disk knows that it was told, it is not told again.
+  private func didTell(_ ending: Ending) {
+    let then = { [unowned self] in untold[ending] = nil }
+    if ending.isDeath { spool.acknowledgeLetter(ending.id, then: then) } else { spool.acknowledge(ending.id, then: then) }
+  }
+
+  // MARK: Without an operation
+
+  /// Those that nobody has taken, in the order in which they were accepted.
+  func offerEndings(to engine: NetworkEngine) {
+    guard engine.freezing?.hasHandlers == true, let outcomes = try? spool.outcomes() else { return }
+    // Of what the spool still has, the news is on its way.
+    for (id, outcome) in outcomes where !spool.contains(id) {
+      offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: true))
+    }
+    for (id, letter) in spool.untoldLetters() where !spool.contains(id) {
+      offer(ThawedRequest(id: id, ending: .dead(letter), mayBeRepeated: true))
+    }
+  }
+
+  private func offer(_ thawed: ThawedRequest) {
+    let isDeath = if case .dead = thawed.ending { true } else { false }
+    let ending = Ending(id: thawed.id, isDeath: isDeath)
+    guard untold[ending] == nil, let (engine, handlers) = listener(to: thawed) else { return }
+    untold[ending] = engine
+    let freezer = freezer
+    engine.deliverLate {
+      for handler in handlers { handler(thawed) }
+      Failpoint.pass(.insideHandler)
+      freezer.dispatch { $0.didTell(ending) }
+    }
+  }
+
+  /// The newest engine of its scope that has handlers for its tag.
+  private func listener(
+    to thawed: ThawedRequest
+  ) -> (engine: NetworkEngine, handlers: [EngineFreezing.ThawHandler])? {
+    for case let engine? in engines.reversed().map(\.engine) {
+      guard let freezing = engine.freezing, freezing.settings.scope == thawed.scope else { continue }
+      let handlers = freezing.handlers(for: thawed.tag)
+      if !handlers.isEmpty { return (engine, handlers) }
+    }
+    return nil
+  }
+
+  // MARK: Leaving
+
+  /// Engines that shut down, or whose queue ends, until nothing of them is on its way.
+  struct Leaving {
+    let isMeant: (NetworkEngine) -> Bool
+    /// Whether the handlers of endings that were told are waited for.
+    let awaitsHandlers: Bool
+    /// Then it is not waited for any longer, by the clock of the system.
+    let lateAt: Microseconds
+    let done: () -> Void
+  }
+
+  /// The engines take part no longer. What waits is handed over now, what is being sent when its attempt has ended, which
+  /// they see to themselves; `done` follows, at the latest some seconds after the deadline.
+  func leave(
+    _ isMeant: @escaping (NetworkEngine) -> Bool, deadline: Duration, awaitsHandlers: Bool = true,
+    _ done: @escaping () -> Void
+  ) {
+    let lateAt = MonotonicClock.now + deadline.microseconds + Self.patience
+    leaving.append(
+      Leaving(isMeant: isMeant, awaitsHandlers: awaitsHandlers, lateAt: lateAt, done: done))
+  }
+
+  private static let patience = 2 * Microseconds.second
+
+  /// Returns those who have left and want to hear of it.
+  func finishLeaving() -> [() -> Void] {
+    guard !leaving.isEmpty else { return [] }
+    let now = MonotonicClock.now
+    var left: [() -> Void] = []
+    leaving = leaving.filter { leaver in
+      let isLate = leaver.lateAt <= now
+      for id in Array(waiting.keys) where isLate || !spool.isMoving(id) {
+        handOver(id) { leaver.isMeant($0.engine) }
+      }
+      if !isLate && isOnItsWay(leaver) { return true }
+      for operation in accepting.values where leaver.isMeant(operation.engine) {
+        accepting[operation.id] = nil
+        end(operation, .failure(NetworkError(.engineClosed, sendState: .maybeProcessed)))
+      }
+      remove(where: leaver.isMeant)
+      left.append(leaver.done)
+      return false
+    }
+    return left
+  }
+
+  private func isOnItsWay(_ leaver: Leaving) -> Bool {
+    attempts.values.contains { leaver.isMeant($0.engine) }
+      || waiting.values.contains { $0.operations.contains { leaver.isMeant($0.engine) } }
+      || accepting.values.contains { leaver.isMeant($0.engine) }
+      || leaver.awaitsHandlers && untold.values.contains { leaver.isMeant($0) }
+  }
+}
+
+extension FrozenOutcome {
+  /// What is kept of the answer.
+  var response: NetworkResponse {
+    NetworkResponse(
+      head: ResponseHead(version: .http11, status: status, headers: headers), body: ResponseBody(body),
+      source: .network, finalURL: url, metrics: NetworkResponse.Metrics(), streams: [])
+  }
+}

@@ -1,0 +1,199 @@
+internal import Synchronization
+
+/// Has the frozen requests of one store sent, through the engines they belong to, and tells those who wait for them.
+/// The freezer's thread: what concerns an operation is brought to the loop of its own queue.
+final class FrozenSender {
+  /// Operations of this process that wait for one request: several when it was asked for several times.
+  struct Waiting {
+    var operations: [NetworkOperation] = []
+    /// What the operation that brought the request knows of it that is not written down; nil when that was one of an
+    /// earlier process.
+    var secrets: Secrets?
+    /// The last answer of the origin.
+    var answer: NetworkResponse?
+  }
+
+  struct Secrets {
+    var headers = Headers()
+    var credential: NetworkCredentials?
+    var timeouts: NetworkRequest.Timeouts?
+  }
+
+  /// An exchange under way, or about to begin.
+  struct Attempt {
+    let engine: NetworkEngine
+    /// Nil while the values of secret fields are asked for.
+    var operation: NetworkOperation?
+  }
+
+  let freezer: Freezer
+  let spool: FrozenSpool
+  var waiting: [FrozenID: Waiting] = [:]
+  var attempts: [FrozenID: Attempt] = [:]
+  /// Operations whose requests are being written for the first time, by id.
+  var accepting: [UInt64: NetworkOperation] = [:]
+  /// The requests of the others, by the operation's id.
+  var places: [UInt64: FrozenID] = [:]
+  /// Operations whose users left before their requests were accepted.
+  var unwanted: Set<UInt64> = []
+  /// What is known of the ways to the origins.
+  var ways: [Way: Outlook] = [:]
+  /// Refused once by the origin's credentials check: asked again with new values.
+  var askedAgain: Set<FrozenID> = []
+  /// Why the last attempt of each failed, until that is written.
+  var lastFailures: [FrozenID: NetworkError] = [:]
+  /// Endings on their way to their handlers, or whose handlers have returned and that are not yet acknowledged on the
+  /// disk, by the engine whose they are.
+  var untold: [Ending: NetworkEngine] = [:]
+  /// Engines, the newest last.
+  var engines: [WeakEngine] = []
+  var leaving: [Leaving] = []
+  /// Those who wait until nothing is being written or sent.
+  var whenStill: [() -> Void] = []
+  /// Queues that are not idle while one of their requests is being sent.
+  private var working: [FrozenID: QueueDriver] = [:]
+  /// Queues that are not idle until the turn is over.
+  private var heldForTurn: [QueueDriver] = []
+  /// The engines' queues, and how many requests each was told of.
+  private var queues: [ObjectIdentifier: (driver: QueueDriver, told: Int)] = [:]
+
+  /// A request that was revived may have two, one after the other.
+  struct Ending: Hashable {
+    let id: FrozenID
+    let isDeath: Bool
+  }
+
+  struct WeakEngine {
+    weak var engine: NetworkEngine?
+  }
+
+  init(_ freezer: Freezer) {
+    self.freezer = freezer
+    let world = FrozenSpool.World(
+      now: freezer.settings.now, random: { .random(in: 0..<1) },
+      post: { notice in freezer.dispatch { $0.spool.take(notice) } })
+    spool = FrozenSpool(
+      freezer.store, policy: freezer.settings.policy, limits: freezer.settings.limits, world: world)
+    spool.owner = self
+  }
+
+  // MARK: Turns
+
+  /// The end of a turn: does what follows from it. Returns those who have left and want to hear of it.
+  func settle() -> [() -> Void] {
+    spool.pump()
+    let left = finishLeaving()
+    for driver in heldForTurn { driver.letGo() }
+    heldForTurn.removeAll(keepingCapacity: true)
+    tellCounts()
+    if isStill { tellStill() }
+    return left
+  }
+
+  private var isStill: Bool { !spool.isMoving && !ways.values.contains { $0.state == .asked } }
+
+  private func tellStill() {
+    let bodies = whenStill
+    whenStill = []
+    for body in bodies { body() }
+  }
+
+  // MARK: Queues
+
+  /// A queue is not idle while a request of it is being sent; while it only waits on the disk, it is.
+  func hold(_ driver: QueueDriver, for id: FrozenID) {
+    guard working.updateValue(driver, forKey: id) == nil else { return }
+    driver.hold()
+  }
+
+  func letGo(_ id: FrozenID) { working.removeValue(forKey: id)?.letGo() }
+
+  func holdForTurn(_ driver: QueueDriver) {
+    driver.hold()
+    heldForTurn.append(driver)
+  }
+
+  private func tellCounts(_ count: Int? = nil) {
+    let count = count ?? spool.count
+    for (key, queue) in queues where queue.told != count {
+      queue.driver.frozen.add(count - queue.told, ordering: .relaxed)
+      queues[key]?.told = count
+    }
+  }
+
+  /// Forgets engines that are gone, and the queues that nobody has any more.
+  private func noteEngines() {
+    engines.removeAll { $0.engine == nil }
+    let drivers = engines.compactMap { $0.engine?.driver }
+    for (key, queue) in queues where !drivers.contains(where: { $0 === queue.driver }) {
+      queue.driver.frozen.subtract(queue.told, ordering: .relaxed)
+      queue.driver.forget(freezer)
+      queues[key] = nil
+    }
+    for driver in drivers where queues[ObjectIdentifier(driver)] == nil {
+      queues[ObjectIdentifier(driver)] = (driver, 0)
+      driver.remember(freezer)
+    }
+  }
+
+  // MARK: Engines
+
+  func add(_ engine: NetworkEngine) {
+    engines.removeAll { $0.engine === engine }
+    engines.append(WeakEngine(engine: engine))
+    noteEngines()
+    thaw()
+    offerEndings(to: engine)
+  }
+
+  func remove(where matches: (NetworkEngine) -> Bool) {
+    for case let engine? in engines.map(\.engine) where matches(engine) { engine.freezing?.end() }
+    engines.removeAll { $0.engine.map(matches) ?? true }
+    noteEngines()
+    // Others may send what waited for these.
+    if !engines.isEmpty { thaw() }
+  }
+
+  func thaw() {
+    callOffWays()
+    spool.thaw()
+  }
+
+  /// Who sends a request: the engine of the operation that waits for it, else the newest of the same scope.
+  func engine(for id: FrozenID, _ request: FrozenRequest) -> NetworkEngine? {
+    let own = waiting[id]?.operations.lazy.map(\.engine).first { $0.maySendFrozen }
+    return own
+      ?? engines.lazy.compactMap(\.engine).last { engine in
+        engine.maySendFrozen && engine.freezing?.settings.scope == request.scope
+      }
+  }
+
+  // MARK: The end
+
+  /// Nobody uses the store any more. Nothing more is sent, and attempts on their way are given back to their lanes.
+  func park() {
+    callOffWays()
+    // Of those that have not ended by now nothing is known.
+    let unsent = Set(attempts.filter { $0.value.operation == nil }.keys)
+    spool.park { unsent.contains($0) ? .notSent : .maybeProcessed }
+    for id in Array(attempts.keys) { abort(id) }
+  }
+
+  /// Everything that the store had to say was heard: what still waits is the next process's.
+  func close() {
+    for id in Array(waiting.keys) { handOver(id) { _ in true } }
+    for operation in accepting.values { end(operation, .failure(NetworkError(.engineClosed))) }
+    accepting = [:]
+    for id in Array(working.keys) { letGo(id) }
+    engines = []
+    noteEngines()
+    tellStill()
+    for leaving in leaving { leaving.done() }
+    leaving = []
+  }
+}
+
+extension NetworkEngine {
+  /// Neither the engine nor its queue is about to end.
+  fileprivate var maySendFrozen: Bool { !isClosedToNew && !driver.isEnding.load(ordering: .acquiring) }
+}

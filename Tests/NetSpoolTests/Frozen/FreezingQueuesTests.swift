@@ -1,0 +1,229 @@
+import Dispatch
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// A store that engines of several queues share belongs to none of them.
+@Suite(.timeLimit(.minutes(2))) struct FreezingQueuesTests {
+  private func makeEngine(_ fixture: FreezingFixture, on queue: NetworkQueue) throws -> NetworkEngine {
+    let engine = try NetworkEngine(to: fixture.origin, on: queue)
+    try engine.useFreezing(fixture.configuration)
+    return engine
+  }
+
+  @Test func `another queue goes on when the first one ends`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on(prefix: "/", .text("taken"))
+    fixture.origin.stop()
+    let first = try NetworkQueue()
+    let firstEngine = try makeEngine(fixture, on: first)
+    try await withQueue { second in
+      let engine = try makeEngine(fixture, on: second)
+      let before = engine.letter("/before")
+      _ = await engine.freeze(before)
+      let left = firstEngine.letter("/left")
+      _ = await firstEngine.freeze(left)
+      // When the queue that opened the store ends
+      await blocking { #expect(first.close() == 0) }
+      // Then what waited for it has ended as frozen
+      #expect(left.state == .frozen)
+      // And the other queue sends what waits, and what comes
+      try fixture.origin.start()
+      #expect(await before.end().text == "taken")
+      #expect(await engine.end(of: engine.letter("/after")).text == "taken")
+      // What the first one left behind as well
+      let outcome = await withCheckedContinuation { continuation in
+        try? engine.onThawed { continuation.resume(returning: $0) }
+      }
+      #expect(outcome.url.hasSuffix("/left") && (try? outcome.result.get())?.text == "taken")
+      #expect(engine.frozenOperations.isEmpty && engine.deadLetters.isEmpty)
+      await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
+    }
+  }
+
+  @Test func `an engine that is shut down takes no other along`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.hold("/letters")
+    try await withQueue { first in
+      try await withQueue { second in
+        let (leaving, staying) = (try makeEngine(fixture, on: first), try makeEngine(fixture, on: second))
+        let sent = staying.letter("/letters")
+        _ = await staying.freeze(sent)
+        #expect(await fixture.origin.waitForHits("/letters", 1))
+        await blocking { leaving.shutDownAndWait(deadline: .zero) }
+        fixture.origin.release("/letters")
+        #expect(await sent.end().text == "taken")
+        #expect(await staying.end(of: staying.letter("/letters")).text == "taken")
+        await blocking { staying.shutDownAndWait(deadline: .seconds(5)) }
+      }
+    }
+    #expect(fixture.origin.requestCount == 2)
+  }
+
+  @Test func `what is on its way when its queue ends is sent again by the next`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.hold("/letters")
+    let first = try NetworkQueue()
+    let firstEngine = try makeEngine(fixture, on: first)
+    let operation = firstEngine.letter("/letters")
+    let ticket = await firstEngine.freeze(operation)
+    #expect(await fixture.origin.waitForHits("/letters", 1))
+    try await withQueue { second in
+      let engine = try makeEngine(fixture, on: second)
+      await blocking { #expect(first.close() == 0) }
+      #expect(operation.state == .frozen)
+      fixture.origin.release("/letters")
+      let outcome = await withCheckedContinuation { continuation in
+        try? engine.onThawed { continuation.resume(returning: $0) }
+      }
+      #expect(outcome.id == ticket.id && outcome.attempts == 2)
+      await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
+    }
+    let keys = fixture.origin.requests.map { $0.header("Idempotency-Key") }
+    #expect(keys.count == 2 && Set(keys) == ["\"\(ticket.idempotencyKey)\""])
+  }
+
+  @Test func `every operation ends when queues come and go`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    var operations: [NetworkOperation] = []
+    for round in 0..<10 {
+      let queue = try NetworkQueue()
+      let engine = try makeEngine(fixture, on: queue)
+      for _ in 0..<20 {
+        let operation = engine.letter("/letters")
+        engine.enqueue(operation)
+        operations.append(operation)
+      }
+      if round % 2 == 0 { await blocking { engine.shutDownAndWait(deadline: .milliseconds(round)) } }
+      await blocking { #expect(queue.close() == 0) }
+    }
+    for operation in operations { _ = await operation.end() }
+    #expect(operations.allSatisfy { $0.state == .frozen || $0.state == .finished })
+  }
+
+  @Test func `the store closes with the last engine`() async throws {
+    let fixture = try FreezingFixture { $0.maySend = { _ in false } }
+    let queue = try NetworkQueue()
+    func live() async throws {
+      let engine = try makeEngine(fixture, on: queue)
+      _ = await engine.freeze(engine.letter("/letters"))
+      await blocking { engine.shutDownAndWait(deadline: .zero) }
+      // Closed when the shutdown is over: another process may have it
+      let store = try FrozenStore.open(FrozenStoreSettings(directory: fixture.folder.path + "/frozen"))
+      #expect(try store.numbers.count == 1)
+      store.close()
+    }
+    try await live()
+    await blocking { #expect(queue.close() == 0) }
+  }
+
+  @Test func `a store may be used while its last engine leaves`() async throws {
+    let fixture = try FreezingFixture { $0.maySend = { _ in false } }
+    try await withQueue { queue in
+      for _ in 0..<40 {
+        let (leaving, coming) = (
+          try makeEngine(fixture, on: queue), try NetworkEngine(to: fixture.origin, on: queue)
+        )
+        async let left: Void = blocking { leaving.shutDownAndWait(deadline: .zero) }
+        async let came: Void = blocking {
+          #expect(throws: Never.self) { try coming.useFreezing(fixture.configuration) }
+        }
+        _ = await (left, came)
+        let operation = coming.letter("/letters")
+        _ = await coming.freeze(operation)
+        await blocking { coming.shutDownAndWait(deadline: .zero) }
+        #expect(operation.state == .frozen)
+      }
+    }
+    let store = try FrozenStore.open(FrozenStoreSettings(directory: fixture.folder.path + "/frozen"))
+    #expect(try store.numbers.count == 40)
+    store.close()
+  }
+
+  @Test func `a request that was redirected before the shutdown has been sent`() async throws {
+    let fixture = try FreezingFixture { $0.idempotencyKeyField = nil }
+    let second = try ScriptedOrigin()
+    second.on(prefix: "/", .text("there"))
+    second.hold("/held")
+    fixture.origin.on("/letters", .redirect(to: second.url("/letters"), status: 307))
+    var settings = NetworkQueue.Configuration()
+    settings.maximumPerOrigin = 1
+    let queue = try NetworkQueue(configuration: settings)
+    let engine = try makeEngine(fixture, on: queue)
+    // Given a request that waits for its turn at the origin to which it was redirected
+    engine.enqueue(engine.operation(url: second.url("/held")))
+    #expect(await second.waitForWaiting("/held", 1))
+    let operation = engine.letter("/letters")
+    _ = await engine.freeze(operation)
+    #expect(await fixture.origin.waitForHits("/letters", 1))
+    await engine.settle()
+    // When the engine is shut down
+    await blocking { engine.shutDownAndWait(deadline: .zero) }
+    await blocking { #expect(queue.close() == 0) }
+    // Then it is known that it may have been sent, and it is not sent again
+    try await fixture.live { next in
+      #expect(await blocking { next.settleFrozen(deadline: 30) })
+      #expect(next.deadLetters.map(\.error.code) == [.outcomeUnknown])
+    }
+    #expect(fixture.origin.hits("/letters") == 1 && second.hits("/letters") == 0)
+  }
+
+  @Test func `an outcome is told once, however often handlers are added`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      for _ in 0..<50 { _ = await engine.freeze(engine.letter("/letters")) }
+    }
+    try fixture.origin.start()
+    try await fixture.live { engine in
+      let told = Journal<UInt64>()
+      let all = Latch()
+      for number in 0..<30 {
+        try engine.onThawed(tag: number == 0 ? nil : "other \(number)") {
+          told.add($0.id)
+          if told.entries.count >= 50 { all.open() }
+        }
+      }
+      await all.opened()
+      for number in 0..<30 { try engine.onThawed(tag: "late \(number)") { told.add($0.id) } }
+      #expect(await blocking { engine.settleFrozen(deadline: 30) })
+      await engine.settle()
+      #expect(told.entries.count == 50 && Set(told.entries).count == 50)
+    }
+  }
+
+  @Test func `a death that nobody was told of is told after a restart`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .status(422))
+    fixture.origin.stop()
+    var id: UInt64?
+    try await fixture.live { engine in id = await engine.freeze(engine.letter("/letters")).id }
+    // Given a letter that dies while nobody listens
+    try fixture.origin.start()
+    try await fixture.live { engine in
+      while engine.deadLetters.isEmpty { await engine.settle() }
+    }
+    // Then the next process is told, once
+    for isFirst in [true, false] {
+      try await fixture.live { engine in
+        let told = Journal<ThawedOutcome>()
+        let isTold = Latch()
+        try engine.onThawed {
+          told.add($0)
+          isTold.open()
+        }
+        if isFirst { await isTold.opened() }
+        #expect(await blocking { engine.settleFrozen(deadline: 30) })
+        #expect(told.entries.map(\.id) == (isFirst ? [id] : []))
+        #expect(engine.deadLetters.map(\.id) == [id])
+        if case .failure(let error)? = told.entries.first?.result { #expect(error.code == .frozenRejected) }
+      }
+    }
+  }
+}
