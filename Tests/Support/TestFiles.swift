@@ -8,6 +8,9 @@ enum TestFiles {
     return path.joined(separator: "/") + "/Parts"
   }()
 
+  /// A file of `Tests/Fixtures`.
+  static func fixture(_ name: String) -> String { parts.dropLast("Parts".count) + "Fixtures/\(name)" }
+
   /// Where temporary files belong, on a disk as a user's are.
   static let temporary = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
 
