@@ -59,9 +59,9 @@ struct FrozenFacts: Sendable, Hashable {
   /// The status of the last answer; 0 without one.
   var lastStatus: UInt16 = 0
 
-  /// Time of the monotonic clocks of all processes that had it open, up to `agedAt`.
+  /// How old it was at `agedAt`.
   var storedAge: Microseconds = 0
-  /// On this process's monotonic clock; not stored.
+  /// On this boot's clock. What is stored is the moment it was written, with the boot.
   var agedAt: Microseconds
 
   init(at now: FrozenMoment, lifetime: Microseconds) {
@@ -72,18 +72,27 @@ struct FrozenFacts: Sendable, Hashable {
 }
 
 extension FrozenFacts {
-  /// A clock that was set back by less says nothing about its worth: time services do so all day.
-  private static let clockTolerance: Microseconds = 5 * .second
+  /// How old it is, by a clock that does not go back and that nobody sets: a wall clock that is set says nothing.
+  func age(at now: FrozenMoment) -> Microseconds { storedAge + max(0, now.monotonic - agedAt) }
 
-  /// How old it is by clocks that do not go back.
-  func monotonicAge(at now: FrozenMoment) -> Microseconds {
-    storedAge + max(0, now.monotonic - agedAt)
-  }
-
-  /// How old it is: by the wall clock, which also runs while nobody has the store open, but never less than the
-  /// other clocks have counted. So a wall clock set back makes no record immortal.
-  func age(at now: FrozenMoment) -> Microseconds {
-    max(monotonicAge(at: now), now.wall - createdWall)
+  /// Takes over what was read from the disk. `written`: the moment of that, as far as it is known.
+  ///
+  /// Within one boot the clock has gone on, whether or not anybody had the store open. Over a reboot there is only
+  /// the wall clock's difference, which can add to the age and never take from it.
+  mutating func resume(at now: FrozenMoment, written: FrozenMoment?) {
+    if let written, written.isSameBoot(as: now), written.monotonic <= now.monotonic {
+      agedAt = written.monotonic
+      return
+    }
+    agedAt = now.monotonic
+    if let written {
+      storedAge += max(0, now.wall - written.wall)
+    } else {
+      // Earlier releases counted only while the store was open, and left the rest to the wall clock.
+      let sinceFirstSend = firstSend.map { max(storedAge - $0.age, now.wall - $0.wall, 0) }
+      storedAge = max(storedAge, now.wall - createdWall)
+      if let sinceFirstSend { firstSend?.age = storedAge - sinceFirstSend }
+    }
   }
 
   func isExpired(at now: FrozenMoment) -> Bool { age(at: now) > lifetime }
@@ -91,11 +100,9 @@ extension FrozenFacts {
   /// How long until it expires, by this process's monotonic clock.
   func timeLeft(at now: FrozenMoment) -> Microseconds { max(0, lifetime - age(at: now)) }
 
-  /// Since bytes may have left for the first time; nil when the wall clock was set back since, or none have.
+  /// Since bytes may have left for the first time; nil when none have.
   func timeSinceFirstSend(at now: FrozenMoment) -> Microseconds? {
-    guard let firstSend else { return nil }
-    let byWall = now.wall - firstSend.wall
-    return byWall < -Self.clockTolerance ? nil : max(byWall, monotonicAge(at: now) - firstSend.age)
+    firstSend.map { age(at: now) - $0.age }
   }
 
   /// How long it still has to wait. A moment further ahead than any wait can be comes from a clock that was set
@@ -107,23 +114,29 @@ extension FrozenFacts {
 
   /// Notes how old it is: done with every change, so that the store always knows.
   mutating func noteAge(at now: FrozenMoment) {
-    storedAge = monotonicAge(at: now)
+    storedAge = age(at: now)
     agedAt = now.monotonic
   }
 }
 
-/// One moment on both clocks: what a record says about time must outlive the process, so it is wall time, and
-/// the wall clock is set by people, so every decision looks at the other one too.
+/// One moment on both clocks: what a record says about time must outlive the boot, so it is wall time, and the wall
+/// clock is set by people, so within a boot the other one alone counts.
 struct FrozenMoment: Hashable, Sendable {
   /// Microseconds since 1970.
   var wall: Microseconds
-  /// Microseconds of a clock that does not go back, worth nothing in another process.
+  /// Microseconds since the machine was started, sleep included; worth nothing in another boot.
   var monotonic: Microseconds
+  /// Which boot that was; 0 when it is not known.
+  var boot: UInt64
 
-  init(wall: Microseconds, monotonic: Microseconds) {
+  init(wall: Microseconds, monotonic: Microseconds, boot: UInt64 = 0) {
     self.wall = wall
     self.monotonic = monotonic
+    self.boot = boot
   }
+
+  /// Unknown is never the same as anything.
+  func isSameBoot(as other: FrozenMoment) -> Bool { boot != 0 && boot == other.boot }
 }
 
 extension Microseconds {

@@ -12,10 +12,11 @@
 /// | 24     | 6 × 8 | createdWall, lifetime, storedAge, firstSend's wall and age, notBeforeWall |
 /// | 72     | 8     | bodyBytes                                                                |
 /// | 80     |       | texts: method, URL, header block, secret names (by LF), key, key field,   |
-/// |        |       | lane, tag, user info, scope, dedupe key, nothing, last error             |
+/// |        |       | lane, tag, user info, scope, dedupe key, moment, last error              |
 ///
-/// A text that may be missing begins with one byte, 1 when it is there. Where nothing is now, a digest of the body
-/// was once. The store's row carries the checksums, that of the body too.
+/// A text that may be missing begins with one byte, 1 when it is there. The moment is that of writing, in three numbers
+/// of 8 bytes: wall clock, monotonic clock and boot; earlier releases left it empty, or had a digest of the body there.
+/// The store's row carries the checksums, that of the body too.
 extension FrozenRecord {
   static let layout: UInt8 = 0x01
   fileprivate static let prefixBytes = 80
@@ -29,6 +30,7 @@ extension FrozenRecord {
     facts.append(to: &bytes, at: now)
     bytes.append(integer: Int64(request.bodyBytes))
     request.append(to: &bytes)
+    bytes.append(text: now.bytes)
     bytes.append(text: lastError?.description ?? "")
     return bytes
   }
@@ -58,7 +60,7 @@ extension FrozenFacts {
     bytes.append(integer: UInt32(lastStatus))
     bytes.append(integer: createdWall)
     bytes.append(integer: lifetime)
-    bytes.append(integer: monotonicAge(at: now))
+    bytes.append(integer: age(at: now))
     bytes.append(integer: firstSend?.wall ?? 0)
     bytes.append(integer: firstSend?.age ?? 0)
     bytes.append(integer: notBeforeWall)
@@ -90,6 +92,33 @@ extension FrozenFacts {
     // Nor any count, and so that an attempt in flight can be taken back.
     guard max(attempts, crashAttempts, offlineFailures) < 1 << 31, state != .inFlight || attempts > 0
     else { return nil }
+    resume(at: now, written: FrozenMoment(writtenIn: bytes))
+  }
+}
+
+extension FrozenMoment {
+  fileprivate static let storedBytes = 24
+  /// Texts of a record before the moment.
+  private static let textsBefore = 11
+
+  fileprivate var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(integer: wall)
+    bytes.append(integer: monotonic)
+    bytes.append(integer: boot)
+    return bytes
+  }
+
+  /// When a record was written; nil when it does not say so.
+  fileprivate init?(writtenIn record: RawSpan) {
+    var texts = TextReader(record, from: FrozenRecord.prefixBytes)
+    for _ in 0..<Self.textsBefore where texts.skip() == nil { return nil }
+    guard let place = texts.skip(), place.count == Self.storedBytes else { return nil }
+    self.init(
+      wall: record.integer(at: place.lowerBound), monotonic: record.integer(at: place.lowerBound + 8),
+      boot: record.integer(at: place.lowerBound + 16))
+    let sane: Range<Microseconds> = 0..<(1 << 58)
+    guard sane.contains(wall), sane.contains(monotonic) else { return nil }
   }
 }
 
@@ -106,7 +135,6 @@ extension FrozenRequest {
     bytes.append(text: userInfo)
     bytes.append(text: scope)
     bytes.append(optionalText: dedupeKey)
-    bytes.append(text: "")
   }
 
   fileprivate init?(_ texts: inout TextReader, bodyBytes: Int64) {
@@ -169,12 +197,16 @@ struct TextReader: ~Escapable {
   var isAtEnd: Bool { position == bytes.byteCount }
 
   @_lifetime(self: copy self)
-  mutating func next() -> [UInt8]? {
+  mutating func next() -> [UInt8]? { skip().map { [UInt8](bytes.extracting($0)) } }
+
+  /// Says where the text stands, without taking it out.
+  @_lifetime(self: copy self)
+  mutating func skip() -> Range<Int>? {
     guard position + 4 <= bytes.byteCount else { return nil }
     let end = position + 4 + Int(bytes.integer(at: position, as: UInt32.self))
     guard end <= bytes.byteCount else { return nil }
     defer { position = end }
-    return [UInt8](bytes.extracting(position + 4..<end))
+    return position + 4..<end
   }
 
   @_lifetime(self: copy self)

@@ -18,8 +18,7 @@ struct FrozenRecord: Sendable, Hashable {
   func isReplaySafe(at now: FrozenMoment, policy: FrozenPolicy) -> Bool {
     if request.method.isIdempotent || facts.flags.contains(.atLeastOnce) { return true }
     guard request.sendsKey else { return false }
-    guard facts.firstSend != nil else { return true }
-    guard let elapsed = facts.timeSinceFirstSend(at: now) else { return false }
+    guard let elapsed = facts.timeSinceFirstSend(at: now) else { return true }
     return elapsed < policy.idempotencyWindow
   }
 }

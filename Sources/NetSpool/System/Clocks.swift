@@ -12,6 +12,16 @@ enum MonotonicClock {
   }
 }
 
+/// Microseconds since the machine was started, the time that it slept included: the same for all processes of one boot
+/// (clock_gettime(2), CLOCK_BOOTTIME).
+enum BootClock {
+  static var now: Microseconds {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+  }
+}
+
 /// The time since 1970: only for what the origin says in dates, never for waiting.
 enum WallClock {
   static var seconds: Int64 {

@@ -38,7 +38,7 @@ final class RecordedLife: FrozenSpoolOwner {
     policy.attemptsMax = 3
     let world = FrozenSpool.World(
       now: { [unowned self] in
-        FrozenMoment(wall: WallClock.microseconds + skipped, monotonic: MonotonicClock.now + skipped)
+        FrozenMoment(wall: WallClock.microseconds + skipped, monotonic: BootClock.now + skipped)
       },
       random: { [unowned self] in random.unit() },
       post: { notice in

@@ -2,10 +2,10 @@
 
 extension FrozenMoment {
   /// A moment of both clocks, in seconds after one in 2026.
-  static func at(_ seconds: Double, clockSetBy shift: Double = 0) -> FrozenMoment {
+  static func at(_ seconds: Double, clockSetBy shift: Double = 0, boot: UInt64 = 1) -> FrozenMoment {
     FrozenMoment(
       wall: 1_790_000_000_000_000 + Microseconds((seconds + shift) * 1_000_000),
-      monotonic: 5_000_000_000 + Microseconds(seconds * 1_000_000))
+      monotonic: 5_000_000_000 + Microseconds(seconds * 1_000_000), boot: boot)
   }
 }
 

@@ -94,7 +94,7 @@ final class SpoolBench: FrozenSpoolOwner {
 
   private func advanced(by seconds: Double) -> FrozenMoment {
     let time = Microseconds(seconds * 1_000_000)
-    return FrozenMoment(wall: now.wall + time, monotonic: now.monotonic + time)
+    return FrozenMoment(wall: now.wall + time, monotonic: now.monotonic + time, boot: now.boot)
   }
 
   private func setClock() {
@@ -317,7 +317,11 @@ final class SpoolBench: FrozenSpoolOwner {
 
   /// The model and the store must agree, and the model learns what the last process did not hear of.
   private func reopen() throws {
-    now.monotonic = Microseconds(random.next() % 1_000_000_000)
+    // Another process, or another boot.
+    if random.chance(50) {
+      now.monotonic = Microseconds(random.next() % 1_000_000_000)
+      now.boot += 1
+    }
     #expect(store.opening.found == .whole && store.damaged.isEmpty, comment)
     let waiting = Set(try store.numbers)
     let outcomes = Set(try store.endings(.outcomes).map(\.number))

@@ -9,7 +9,8 @@ final class Freezer: Sendable {
     var policy = FrozenPolicy.standard
     var limits = FrozenLimits()
     var now: @Sendable () -> FrozenMoment = {
-      FrozenMoment(wall: WallClock.microseconds, monotonic: MonotonicClock.now)
+      FrozenMoment(
+        wall: WallClock.microseconds, monotonic: BootClock.now, boot: BootIdentifier.current.first)
     }
 
     init(store: FrozenStoreSettings) { self.store = store }
@@ -140,8 +141,9 @@ extension Freezer {
     return min(due, sender.leaving.map(\.lateAt).min() ?? .max)
   }
 
-  /// A clock that was set shows after that at the latest. 1 h.
-  private static let sleepMax = Microseconds.hour
+  /// Semaphores know no clock that goes on while the machine sleeps: what became due meanwhile is noticed after that
+  /// at the latest. 1 min.
+  private static let sleepMax = 60 * Microseconds.second
 
   /// Writes what was submitted, and lets another process have the store. False when somebody has come meanwhile.
   private func close(_ sender: FrozenSender) -> Bool {
