@@ -28,6 +28,7 @@ struct LaneScheduler: Sendable {
   init() {}
 
   var count: Int { laneOf.count }
+  var laneCount: Int { lanes.count }
   var isEmpty: Bool { laneOf.isEmpty }
   func contains(_ id: FrozenID) -> Bool { laneOf[id] != nil }
 }
@@ -80,9 +81,14 @@ extension LaneScheduler {
     inFlight -= lane.inFlight
     body(&lane)
     inFlight += lane.inFlight
-    if lane.isEmpty && !lane.breaker.isOpen { return }
+    guard lane.isEmpty else {
+      lanes[key] = lane
+      return list(key)
+    }
+    // What failed before counts for as long as the lane would have slept.
+    guard lane.breaker.isOpen else { return }
     lanes[key] = lane
-    list(key)
+    sleep(key, lane.breaker.sleepsUntil)
   }
 }
 
@@ -188,6 +194,7 @@ extension LaneScheduler {
       sleeping.popFirst()
       guard lanes[first.element]?.wakesAt == first.due else { continue }
       lanes[first.element]?.wakesAt = .max
+      if lanes[first.element]?.isEmpty == true { lanes[first.element] = nil }
       list(first.element)
     }
   }
