@@ -10,6 +10,12 @@ extension EngineFreezing {
     return letters.filter { isOurs($0.letter) }
   }
 
+  /// Nil when there is no such letter of this engine.
+  private func letter(_ id: FrozenID) -> DeadLetter? {
+    let ending = try? freezer.store.ending(.deadLetters, id.number)
+    return ending.flatMap { DeadLetter($0, at: freezer.settings.now()) }.flatMap { isOurs($0) ? $0 : nil }
+  }
+
   /// What cannot be read is everybody's.
   private func isOurs(_ letter: DeadLetter) -> Bool {
     letter.record.map { $0.request.scope == settings.scope } ?? true
@@ -33,14 +39,14 @@ extension EngineFreezing {
 
   /// Throws `invalidRequest(letter)`.
   func revive(_ id: FrozenID) throws(NetworkError) {
-    guard deadLetters.contains(where: { $0.id == id && $0.letter.record != nil && $0.letter.hasBody }) else {
+    guard let letter = letter(id), letter.record != nil, letter.hasBody else {
       throw NetworkError(.invalidRequest, reason: "letter")
     }
     freezer.dispatch { $0.spool.revive(id) { _ in } }
   }
 
   func discard(_ id: FrozenID) {
-    guard deadLetters.contains(where: { $0.id == id }) else { return }
+    guard letter(id) != nil else { return }
     freezer.dispatch { $0.spool.discard(id) }
   }
 }

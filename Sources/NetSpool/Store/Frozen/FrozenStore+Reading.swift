@@ -7,18 +7,39 @@ extension FrozenStore {
     endings == .outcomes ? core.tables.outbox : core.tables.dead
   }
 
+  /// Rows that are read in one go: meanwhile nobody else reads.
+  private static let rowsAtOnce = 256
+
   /// Goes through all requests in the order of their numbers, for as long as `visit` says so: their lane, and what
-  /// the owner keeps there. Rows that became damaged since it was opened are left out.
+  /// the owner keeps there. Rows that became damaged since it was opened are left out. What comes and goes meanwhile
+  /// may be seen or not.
   func scan(
     from number: UInt64 = 0, _ visit: (_ number: UInt64, _ lane: KeyDigest, _ payload: RawSpan) -> Bool
   ) throws(NetworkError) {
+    var next: UInt64? = number
+    while let first = next { next = try scanSome(from: first, visit) }
+  }
+
+  /// Returns where to go on; nil at the end.
+  private func scanSome(
+    from first: UInt64, _ visit: (_ number: UInt64, _ lane: KeyDigest, _ payload: RawSpan) -> Bool
+  ) throws(NetworkError) -> UInt64? {
     try core.read { transaction throws(StoreError) in
-      try transaction.forEach(from: RecordKey(ordered: number), in: core.tables.rec) { record in
-        guard let number = record.number, FrozenRow.isWhole(record.value, number) else { return true }
+      var next: UInt64?
+      var left = Self.rowsAtOnce
+      try transaction.forEach(from: RecordKey(ordered: first), in: core.tables.rec) { record in
+        guard let number = record.number else { return true }
+        if left == 0 {
+          next = number
+          return false
+        }
+        left -= 1
+        guard FrozenRow.isWhole(record.value, number) else { return true }
         let lane = KeyDigest((record.value.integer(at: 16), record.value.integer(at: 24)))
         let payload = record.value.extracting(FrozenRow.headerBytes..<record.value.byteCount)
         return visit(number, lane, payload)
       }
+      return next
     }
   }
 
@@ -37,16 +58,33 @@ extension FrozenStore {
   func endings(
     _ kind: Endings, from number: UInt64 = 0, atMost count: Int = .max
   ) throws(NetworkError) -> [(number: UInt64, ending: FrozenEnding)] {
-    let table = table(kind)
-    return try core.read { transaction throws(StoreError) in
+    var endings: [(number: UInt64, ending: FrozenEnding)] = []
+    var next: UInt64? = number
+    while let first = next, endings.count < count {
+      let some = try someEndings(table(kind), from: first, atMost: min(count - endings.count, Self.rowsAtOnce))
+      endings += some.endings
+      next = some.next
+    }
+    return endings
+  }
+
+  /// Returns where to go on as well; nil at the end.
+  private func someEndings(
+    _ table: Database, from first: UInt64, atMost count: Int
+  ) throws(NetworkError) -> (endings: [(number: UInt64, ending: FrozenEnding)], next: UInt64?) {
+    try core.read { transaction throws(StoreError) in
       var endings: [(number: UInt64, ending: FrozenEnding)] = []
-      try transaction.forEach(from: RecordKey(ordered: number), in: table) { record in
-        if let number = record.number, let ending = FrozenEnding(number, decoding: record.value) {
-          endings.append((number, ending))
+      var next: UInt64?
+      try transaction.forEach(from: RecordKey(ordered: first), in: table) { record in
+        guard let number = record.number else { return true }
+        if endings.count == count {
+          next = number
+          return false
         }
-        return endings.count < count
+        if let ending = FrozenEnding(number, decoding: record.value) { endings.append((number, ending)) }
+        return true
       }
-      return endings
+      return (endings, next)
     }
   }
 
