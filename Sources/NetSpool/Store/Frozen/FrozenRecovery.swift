@@ -4,6 +4,8 @@
 /// There may be a million rows, and whoever opens waits: `rec` is walked through once.
 struct FrozenRecovery {
   let tables: FrozenTables
+  /// Damaged files that were moved aside: which numbers were given in them is not known for certain.
+  var earlierFiles = 0
 
   struct Report: Equatable {
     var meta = FrozenMeta()
@@ -44,6 +46,8 @@ extension FrozenRecovery {
       highest = max(highest, try highestNumber(in: table, transaction))
     }
     if highest >= meta.nextNumber { meta.nextNumber = highest + 1 << 32 }
+    // Each file has numbers of its own, more than it could ever give.
+    meta.nextNumber = max(meta.nextNumber, UInt64(earlierFiles) << 40 + 1)
     meta.epoch += 1
     return meta
   }

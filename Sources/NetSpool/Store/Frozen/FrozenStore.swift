@@ -14,10 +14,13 @@ final class FrozenStore: Sendable {
   let epoch: UInt32
   /// Requests that were damaged when the store was opened: dead letters now.
   let damaged: [UInt64]
+  /// What was found in a damaged file.
+  let salvaged: FrozenSalvage.Report
   private let isOpen = Atomic(true)
 
-  private init(_ core: FrozenStoreCore, _ report: FrozenRecovery.Report) {
+  private init(_ core: FrozenStoreCore, _ report: FrozenRecovery.Report, _ salvaged: FrozenSalvage.Report) {
     self.core = core
+    self.salvaged = salvaged
     epoch = report.meta.epoch
     damaged = report.damaged
   }
@@ -43,7 +46,8 @@ extension FrozenStore {
   /// Opens a directory. What was in flight when the last process went away is as it was: see `scan`.
   ///
   /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull`, `tooManyOpenFiles` or
-  /// `engineStartFailed`. A damaged file is no error: it is moved aside (see `opening`).
+  /// `engineStartFailed`. A damaged file is no error: it is moved aside (see `opening`), and what is still whole in it
+  /// is taken over (`salvaged`).
   static func open(_ settings: FrozenStoreSettings) throws(NetworkError) -> FrozenStore {
     let environment = try Environment.open(settings.environment)
     guard owned.withLock({ $0.insert(environment.identity).inserted }) else {
@@ -51,11 +55,11 @@ extension FrozenStore {
       throw NetworkError(.storeInUse, reason: String(getpid()))
     }
     do {
-      let (tables, report) = try recover(environment)
+      let (tables, report, salvaged) = try recover(environment)
       let core = FrozenStoreCore(
         environment, tables, settings, records: report.records, dropped: report.meta.dropped)
       try core.start(report.meta)
-      return FrozenStore(core, report)
+      return FrozenStore(core, report, salvaged)
     } catch {
       leave(environment)
       throw error
@@ -74,20 +78,24 @@ extension FrozenStore {
 
   private static func recover(
     _ environment: Environment
-  ) throws(NetworkError) -> (FrozenTables, FrozenRecovery.Report) {
+  ) throws(NetworkError) -> (FrozenTables, FrozenRecovery.Report, FrozenSalvage.Report) {
     let (tables, report): (FrozenTables, FrozenRecovery.Report?)
+    let salvaged: FrozenSalvage.Report
     do {
-      (tables, report) = try environment.write { transaction throws(StoreError) in
-        let tables = try FrozenTables(&transaction)
-        let report = try FrozenRecovery(tables: tables).run(&transaction, nowWall: WallClock.microseconds)
+      tables = try environment.write { transaction throws(StoreError) in try FrozenTables(&transaction) }
+      salvaged = try FrozenSalvage(environment: environment, tables: tables).run()
+      let earlier = environment.directory.badCount
+      report = try environment.write { transaction throws(StoreError) in
+        let report = try FrozenRecovery(tables: tables, earlierFiles: earlier)
+          .run(&transaction, nowWall: WallClock.microseconds)
         if report != nil { try FrozenTables.removeFormer(&transaction) }
-        return (tables, report)
+        return report
       }
     } catch {
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
     }
     guard let report else { throw NetworkError(.storeOpenFailed, reason: "newerSchema") }
-    return (tables, report)
+    return (tables, report, salvaged)
   }
 
   private static func leave(_ environment: Environment) {

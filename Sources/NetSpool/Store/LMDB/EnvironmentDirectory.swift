@@ -7,7 +7,9 @@ internal import Synchronization
 ///   data.mdb             LMDB's pages
 ///   lock.mdb             LMDB's table of readers and lock of the writer; remade by the first process
 ///   stamp                see `EnvironmentStamp`
-///   data.mdb.bad-<time>  (microseconds since 1970) a file that was damaged or not ours, moved aside; the newest three are kept
+///   data.mdb.bad-<time>  (microseconds since 1970) a file that was damaged or not ours, moved aside. Of what can be had
+///                        again the newest three are kept, of what cannot all. `.unread` behind it: nobody has looked yet
+///                        for what is still whole in it
 ///
 /// The directory itself is locked with flock(2) while a process opens or leaves.
 final class EnvironmentDirectory: Sendable {
@@ -15,6 +17,7 @@ final class EnvironmentDirectory: Sendable {
   static let lockName = "lock.mdb"
   static let badPrefix = "data.mdb.bad-"
   static let badMax = 3
+  static let unreadSuffix = ".unread"
 
   let path: String
   private let directory: FileDescriptor
@@ -22,9 +25,11 @@ final class EnvironmentDirectory: Sendable {
   /// LMDB's own descriptor of the data file; -1 until it is open.
   private let dataDescriptor = Atomic<Int32>(-1)
   private let stamp: Mutex<EnvironmentStamp>
+  private let isDisposable: Bool
 
   init(_ settings: EnvironmentSettings) throws(NetworkError) {
     path = settings.directory
+    isDisposable = settings.isDisposable
     directory = try Self.openDirectory(settings.directory)
     stampFile = try Self.openOwnFile(EnvironmentStamp.name, in: directory, creating: true)
     stamp = Mutex(EnvironmentStamp(layout: settings.layout, state: .opening))
@@ -147,11 +152,13 @@ extension EnvironmentDirectory {
   /// Only while no other process has the environment open.
   func removeLockFile() { _ = unsafe unlinkat(directory.rawValue, Self.lockName, 0) }
 
-  /// Moves the data file aside and answers its new name. Of earlier ones the newest two stay.
+  /// Moves the data file aside and answers its new name, which it has once it was looked through.
   func quarantineData() -> String {
     let name = freeBadName()
-    _ = unsafe renameat(directory.rawValue, Self.dataName, directory.rawValue, name)
+    let first = isDisposable ? name : name + Self.unreadSuffix
+    _ = unsafe renameat(directory.rawValue, Self.dataName, directory.rawValue, first)
     removeData()
+    guard isDisposable else { return name }
     let old = SystemText.names(inDirectory: path).filter { $0.hasPrefix(Self.badPrefix) }.sorted()
     for name in old.dropLast(Self.badMax) { _ = unsafe unlinkat(directory.rawValue, name, 0) }
     return name
@@ -159,8 +166,31 @@ extension EnvironmentDirectory {
 
   private func freeBadName() -> String {
     var moment = WallClock.microseconds
-    while FileStatus(named: Self.badPrefix + String(moment), in: directory) != nil { moment += 1 }
+    let isTaken = { name in FileStatus(named: name, in: self.directory) != nil }
+    while isTaken(Self.badPrefix + String(moment)) || isTaken(Self.badPrefix + String(moment) + Self.unreadSuffix) {
+      moment += 1
+    }
     return Self.badPrefix + String(moment)
+  }
+
+  /// Files that were moved aside, and in which nobody has looked yet for what is still whole: the names they will have.
+  var unreadNames: [String] {
+    SystemText.names(inDirectory: path).sorted().compactMap { name in
+      guard name.hasPrefix(Self.badPrefix), name.hasSuffix(Self.unreadSuffix) else { return nil }
+      return String(name.dropLast(Self.unreadSuffix.count))
+    }
+  }
+
+  /// Damaged files that were moved aside and are still there.
+  var badCount: Int { SystemText.names(inDirectory: path).count { $0.hasPrefix(Self.badPrefix) } }
+
+  func openUnread(_ name: String) throws(NetworkError) -> FileDescriptor {
+    try Self.openOwnFile(name + Self.unreadSuffix, in: directory, creating: false)
+  }
+
+  func didRead(_ name: String) {
+    _ = unsafe renameat(directory.rawValue, name + Self.unreadSuffix, directory.rawValue, name)
+    syncDirectory()
   }
 
   /// A new file is only there after a power loss when its directory was written too.

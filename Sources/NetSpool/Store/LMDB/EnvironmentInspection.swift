@@ -26,7 +26,7 @@ struct EnvironmentInspection {
 
   /// Throws for what is not ours to touch.
   func run() throws(NetworkError) -> Verdict {
-    guard let found = directory.dataStatus(), found.bytes > 0 || !found.isRegular else {
+    guard let found = directory.dataStatus(), found.bytes > 0 || !found.isRegular || isCutToNothing else {
       return Verdict(finding: .nothing, layout: settings.layout)
     }
     if found.kind == .symlink { throw EnvironmentDirectory.refusal("symlink") }
@@ -38,6 +38,9 @@ struct EnvironmentInspection {
     if stamp.layout > settings.layout { throw EnvironmentDirectory.refusal("newerSchema") }
     return try inspect(check, status, stamp)
   }
+
+  /// Whether an empty file was once more than that: one that was just being made says nothing.
+  private var isCutToNothing: Bool { !settings.isDisposable && directory.readStamp()?.state != .opening }
 
   /// Judges a file of somebody else's, or one whose stamp is gone: what was left undone is unknown.
   private func inspectUnstamped(_ check: borrowing TreeCheck) throws(NetworkError) -> Verdict {

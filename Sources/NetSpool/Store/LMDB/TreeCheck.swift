@@ -60,6 +60,8 @@ struct TreeCheck: ~Copyable {
 struct MetaPage {
   static let bytes = 152
   static let version: UInt32 = 1
+  /// The only size that is taken.
+  static var pageBytes: Int { Int(getpagesize()) }
   private static let magic: UInt32 = 0xBEEF_C0DE
   private static let flag: UInt16 = 0x08
 

@@ -1,0 +1,73 @@
+/// Reads what is still whole in a file that is damaged somewhere. It begins at the newest meta page that is whole and goes
+/// into every page that it leads to and that is what LMDB would have written: what a newer commit has replaced is not met.
+final class TreeSalvage {
+  private let file: PageFile
+  private var met: Set<UInt64> = []
+  /// Memory to work in.
+  private var nodes: NodeTable
+  private let pageBytes = MetaPage.pageBytes
+
+  init(_ data: consuming FileDescriptor) {
+    file = PageFile(data)
+    nodes = NodeTable(pageBytes: MetaPage.pageBytes)
+  }
+
+  /// Visits the records of the named trees. False when it had to begin at a meta page of which it is not known that it is
+  /// the newest: what it says may be one commit old.
+  func forEach(_ visit: (_ tree: String, _ key: RawSpan, _ value: RawSpan) -> Void) -> Bool {
+    let metas = [file.meta(at: 0), file.meta(at: Int64(pageBytes))].enumerated().compactMap { place, meta in
+      meta.flatMap { $0.isWhole(at: UInt64(place)) ? $0 : nil }
+    }
+    guard let newest = metas.max(by: { $0.commit < $1.commit }) else { return false }
+    walk(newest.main.root, levels: newest.main.depth, tree: nil, visit)
+    return metas.count == 2
+  }
+
+  private func walk(
+    _ number: UInt64, levels: Int, tree: String?, _ visit: (String, RawSpan, RawSpan) -> Void
+  ) {
+    guard levels > 0, levels <= 32, number != TreeRoot.none, met.insert(number).inserted,
+      let page = load(number)
+    else { return }
+    let kind: TreePage.Kind = levels > 1 ? .branch : .leaf
+    guard let checked = try? TreePage(page, number: number, kind: kind, hasIntegerKeys: false, &nodes) else {
+      return
+    }
+    if kind == .branch {
+      for child in checked.children(in: page) { walk(child, levels: levels - 1, tree: tree, visit) }
+    } else {
+      for node in checked.leafNodes(in: page) { take(node, of: page, tree: tree, visit) }
+    }
+  }
+
+  private func take(
+    _ node: TreeNode, of page: [UInt8], tree: String?, _ visit: (String, RawSpan, RawSpan) -> Void
+  ) {
+    let keyOffset = node.offset + TreeNode.headerBytes
+    let bytes = page.rawBytes
+    let key = bytes.extracting(keyOffset..<keyOffset + node.keyBytes)
+    guard let tree else {
+      guard node.isTree, node.valueBytes == TreeRoot.bytes else { return }
+      let root = TreeRoot(bytes, at: node.valueOffset)
+      let name = String(decoding: page[keyOffset..<keyOffset + node.keyBytes], as: UTF8.self)
+      return walk(root.root, levels: root.depth, tree: name, visit)
+    }
+    guard node.isLarge else {
+      return visit(tree, key, bytes.extracting(node.valueOffset..<node.valueOffset + node.valueBytes))
+    }
+    if let value = loadLarge(node) { visit(tree, key, value.rawBytes) }
+  }
+
+  private func load(_ number: UInt64) -> [UInt8]? {
+    guard number < 1 << 40 else { return nil }
+    var page = [UInt8](repeating: 0, count: pageBytes)
+    return file.read(into: &page, at: Int64(number) * Int64(pageBytes)) ? page : nil
+  }
+
+  private func loadLarge(_ node: TreeNode) -> [UInt8]? {
+    guard node.largePage < 1 << 40, node.valueBytes < 1 << 31 else { return nil }
+    var value = [UInt8](repeating: 0, count: node.valueBytes)
+    let offset = Int64(node.largePage) * Int64(pageBytes) + Int64(LargeValue.headerBytes)
+    return file.read(into: &value, at: offset) ? value : nil
+  }
+}
