@@ -40,6 +40,10 @@ public struct FreezeConfiguration: Sendable {
   /// `thaw()`. For programs that look at a store, and for those that do not have the secrets of all its requests.
   package var maySend: (@Sendable (FrozenOperation) -> Bool)?
 
+  /// Hears, once, on the delivery target, that the store was damaged when it was opened, and what became of it. Nil, the
+  /// default: `onUnhandledFailure` gets `.storeCorrupt`.
+  public var onDamage: (@Sendable (FrozenStoreDamage) -> Void)?
+
   /// What becomes of a lane whose first request is poisoned; `.skip`.
   public var onPoison = PoisonPolicy.skip
   /// Gives the values of fields that are never written to the disk (`Authorization`, `Cookie`, `X-…-Key`, `X-…-Token` and their like),

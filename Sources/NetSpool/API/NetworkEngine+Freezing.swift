@@ -7,7 +7,8 @@ extension NetworkEngine {
   /// Once; a second call changes nothing and throws nothing.
   ///
   /// Throws `.invalidConfiguration`; `.storeInUse` when another process has the store, with its number; `.storeOpenFailed`
-  /// for a directory that cannot be used. A damaged store is put aside and a fresh one begins.
+  /// for a directory that cannot be used. Of a damaged store what is whole goes on in a fresh one: see
+  /// `FreezeConfiguration.onDamage`.
   public func useFreezing(_ configuration: FreezeConfiguration = .init()) throws(NetworkError) {
     try useFreezing(configuration, now: nil)
   }
@@ -72,7 +73,13 @@ extension NetworkEngine {
         configuration, name: self.configuration.storageName, host: home?.text ?? "", now: now)
       return freezing
     }
-    opened?.freezer.dispatch { [self] in $0.add(self) }
+    guard let freezer = opened?.freezer else { return }
+    freezer.dispatch { [self] in $0.add(self) }
+    guard freezer.isNew.first(), let damage = FrozenStoreDamage(freezer.store) else { return }
+    deliverLate { [self] in
+      if let tell = configuration.onDamage { return tell(damage) }
+      self.configuration.onUnhandledFailure?(damage.failure)
+    }
   }
 
   /// Nil until `useFreezing`, or until the first operation is frozen.

@@ -14,4 +14,13 @@ extension NetworkOperation {
     add(.frozen(handler))
     return self
   }
+
+  /// An attempt to send the frozen request has failed, and another one will be made: how many may have reached the origin by
+  /// now, and why this one did not succeed. On the delivery target; for display, since what happens while nobody has
+  /// the store open is not told.
+  @discardableResult
+  public func onAttempt(_ handler: @escaping @Sendable (_ attempts: Int, _ error: NetworkError) -> Void) -> Self {
+    add(.attempt(handler))
+    return self
+  }
 }

@@ -10,6 +10,7 @@ struct Handlers: Sendable {
     case uploadProgress(@Sendable (TransferProgress) -> Void)
     case downloadProgress(@Sendable (TransferProgress) -> Void)
     case frozen(@Sendable (FrozenTicket) -> Void)
+    case attempt(@Sendable (Int, NetworkError) -> Void)
     case notModified(@Sendable () -> Void)
     case state(@Sendable (NetworkOperation.State) -> Void)
   }
@@ -41,6 +42,7 @@ struct Handlers: Sendable {
   }
 
   var wantsState: Bool { contains { if case .state = $0 { true } else { false } } }
+  var wantsAttempts: Bool { contains { if case .attempt = $0 { true } else { false } } }
   var wantsUpload: Bool { contains { if case .uploadProgress = $0 { true } else { false } } }
   var wantsDownload: Bool { contains { if case .downloadProgress = $0 { true } else { false } } }
   var catchesFailures: Bool {

@@ -8,6 +8,7 @@ extension NetworkOperation {
     case download(TransferProgress)
     case notModified
     case frozen(FrozenTicket)
+    indirect case attempt(Int, NetworkError)
     /// A first answer from the cache, before the final one.
     indirect case provisional(NetworkResponse)
     case final
@@ -50,6 +51,7 @@ extension NetworkOperation {
       case (.frozen(let body), .frozen(let ticket)):
         Failpoint.pass(.beforeFrozenCallback)
         body(ticket)
+      case (.attempt(let body), .attempt(let count, let failure)): body(count, failure)
       case (.completion(let body), .provisional(let response)): body(response)
       default: break
       }

@@ -9,6 +9,8 @@ enum FrozenEvent: Sendable, Hashable {
   case failed(NetworkError.Code, NetworkError.SendState)
   /// The process that sent it went away.
   case abandoned
+  /// What is known of it may be older than an attempt: it comes out of a damaged file.
+  case doubted
   /// The engine shuts down and has ended the attempt.
   case parked(NetworkError.SendState)
   case expired
@@ -25,6 +27,7 @@ enum FrozenEvent: Sendable, Hashable {
     case .answered: "answered"
     case .failed: "failed"
     case .abandoned: "abandoned"
+    case .doubted: "doubted"
     case .parked: "parked"
     case .expired: "expired"
     case .cancelled: "cancelled"

@@ -8,6 +8,7 @@ extension FrozenRecord {
     switch (facts.state, event) {
     case (.ready, .launched(let epoch)): return launch(epoch, now, policy)
     case (.ready, .expired): return die(FrozenDeath(.expired, isOutcomeUnknown: facts.firstSend != nil))
+    case (.ready, .doubted): return doubt(now, policy)
     case (.ready, .cancelled): return die(FrozenDeath(.cancelled, isOutcomeUnknown: facts.firstSend != nil))
     case (.ready, .damaged): return die(FrozenDeath(.corrupt, isOutcomeUnknown: facts.firstSend != nil))
     case (.inFlight, .answered(let status, let retryAfter, let mayAskAgain)):
@@ -125,6 +126,14 @@ extension FrozenRecord {
       return die(FrozenDeath(.crashed, isOutcomeUnknown: true))
     }
     return wait(0, .ours, situation.now)
+  }
+
+  /// Counts as an attempt that may have been made.
+  private mutating func doubt(_ now: FrozenMoment, _ policy: FrozenPolicy) -> FrozenAction {
+    facts.attempts += 1
+    if facts.firstSend == nil { facts.firstSend = FrozenFacts.Mark(wall: now.wall, age: facts.storedAge) }
+    guard isReplaySafe(at: now, policy: policy) else { return die(FrozenDeath(.outcomeUnknown)) }
+    return .wait(facts.wait(at: now, policy: policy), .ours)
   }
 
   private mutating func park(

@@ -82,4 +82,44 @@ import Testing
       #expect(unsafe access("\(directory)/\(name)", F_OK) == 0)
     }
   }
+
+  @Test(arguments: [true, false]) func `a damaged store is told of, and what is whole in it goes on`(
+    isAsked: Bool
+  ) async throws {
+    let (told, unhandled) = (Journal<FrozenStoreDamage>(), Journal<NetworkError>())
+    let isTold = Latch()
+    let fixture = try FreezingFixture {
+      $0.maySend = { _ in false }
+      guard isAsked else { return }
+      $0.onDamage = {
+        told.add($0)
+        isTold.open()
+      }
+    }
+    let path = fixture.folder.path + "/frozen/data.mdb"
+    var id: UInt64?
+    try await fixture.live { engine in id = await engine.freeze(engine.letter("/letters")).id }
+    #expect(told.entries.isEmpty)
+    var bytes = try TestFiles.read(path)
+    bytes[16] ^= 1
+    try TestFiles.write(bytes, to: path)
+    try await fixture.live {
+      $0.onUnhandledFailure = {
+        unhandled.add($0)
+        isTold.open()
+      }
+    } _: { engine in
+      await isTold.opened()
+      #expect(await blocking { engine.settleFrozen(deadline: 30) })
+      #expect(engine.frozenOperations.map(\.id) == [id])
+      if isAsked {
+        let damage = try #require(told.entries.first)
+        #expect(damage.salvaged == 1 && damage.damaged.isEmpty && damage.reason == "meta page")
+        let isKept = try unsafe access(#require(damage.movedTo), F_OK) == 0
+        #expect(isKept && told.entries.count == 1 && unhandled.entries.isEmpty)
+      } else {
+        #expect(unhandled.entries.map(\.code) == [.storeCorrupt])
+      }
+    }
+  }
 }

@@ -1,7 +1,7 @@
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 
 /// One flag, and a request is kept until it has been answered.
@@ -111,6 +111,36 @@ import Testing
       #expect(fixture.origin.requestCount == 4)
       #expect(Set(fixture.origin.requests.map { $0.header("Idempotency-Key") }).count == 1)
       #expect(Set(fixture.origin.requests.map(\.body)).count == 1)
+    }
+  }
+
+  @Test func `each attempt that failed is told`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.enqueue(.status(503), .status(500), .text("taken"), for: "/letters")
+    try await fixture.live { engine in
+      let told = Journal<String>()
+      let operation = engine.letter("/letters").onAttempt { attempts, error in
+        told.add("\(attempts) \(error.code) \(error.reason ?? "") \(error.attempts)")
+      }
+      #expect(await engine.end(of: operation).text == "taken")
+      #expect(told.entries == ["1 status 503 1", "2 status 500 2"])
+    }
+  }
+
+  @Test func `a clock that is set makes no dead letter`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.enqueue(.status(503), .status(503), .status(503), .text("taken"), for: "/letters")
+    let shift = Variable<Microseconds>(0)
+    try await withQueue { queue in
+      let engine = try NetworkEngine(to: fixture.origin, on: queue)
+      try engine.useFreezing(fixture.configuration) {
+        FrozenMoment(wall: WallClock.microseconds + shift.value, monotonic: BootClock.now, boot: 1)
+      }
+      let shifts = Variable<[Microseconds]>([-600 * .second, 3 * .day, -30 * .day])
+      let operation = engine.letter("/letters").onAttempt { _, _ in shift.value = shifts.value.popLast() ?? 0 }
+      #expect(await engine.end(of: operation).text == "taken")
+      #expect(engine.deadLetters.isEmpty && fixture.origin.requestCount == 4)
+      await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
     }
   }
 

@@ -34,6 +34,17 @@ struct FrozenMachineTests {
     #expect(record.facts.attempts == 0)
   }
 
+  /// What comes out of a damaged file may have been sent since.
+  @Test func `one that is in doubt is sent again only when that is safe`() {
+    var keyed = Record.sample()
+    #expect(keyed.meet(.doubted) == .wait(0, .ours))
+    #expect(keyed.state == .ready && keyed.facts.attempts == 1 && keyed.facts.firstSend != nil)
+    var unkeyed = Record.sample(keyed: false)
+    #expect(unkeyed.meet(.doubted) == .bury(FrozenDeath(.outcomeUnknown)))
+    var repeatable = Record.sample(.put, keyed: false)
+    #expect(repeatable.meet(.doubted) == .wait(0, .ours))
+  }
+
   // MARK: Answers
 
   @Test(arguments: [

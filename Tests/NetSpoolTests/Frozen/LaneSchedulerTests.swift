@@ -55,6 +55,27 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 10) == [3])
   }
 
+  @Test func `a lane that is empty is forgotten, after its failures`() {
+    var fixture = Fixture()
+    fixture.add(1)
+    for round in 0..<5 {
+      #expect(fixture.launched(at: Double(round) * 100) == [1])
+      fixture.fail(1, at: Double(round) * 100, until: Double(round) * 100 + 50)
+    }
+    // Given a lane that sleeps after its failures, and whose only request is cancelled
+    fixture.scheduler.remove(FrozenID(1))
+    #expect(fixture.scheduler.laneCount == 1)
+    // Then it is kept no longer than it would have slept
+    let due = try? #require(fixture.scheduler.nextDue)
+    #expect(fixture.launched(at: Double(due ?? 0) / 1e6) == [])
+    #expect(fixture.scheduler.laneCount == 0 && fixture.scheduler.nextDue == nil)
+    // And one that had no failures not at all
+    fixture.add(2)
+    #expect(fixture.launched(at: 1_000) == [2])
+    fixture.end(2)
+    #expect(fixture.scheduler.laneCount == 0)
+  }
+
   @Test func `lanes take turns and do not wait for each other`() {
     var fixture = Fixture()
     for number: UInt64 in 1...9 { fixture.add(number, lane: ["a", "b", "c"][Int(number) % 3]) }

@@ -36,8 +36,9 @@ extension FrozenSender {
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {
     letGo(id)
     let engine = attempts.removeValue(forKey: id)?.engine
-    for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.frozen, $1) } }
-    guard let failure = lastFailures.removeValue(forKey: id), failure.sendState == .notSent, let engine,
+    let failure = lastFailures.removeValue(forKey: id)
+    for operation in waiting[id]?.operations ?? [] { on(operation) { $0.didAttempt($1, record, failure) } }
+    guard let failure, failure.sendState == .notSent, let engine,
       !engine.isClosedToNew
     else { return }
     didNotGetThrough(id, engine, record.request.url, failure)

@@ -97,7 +97,9 @@ final class FrozenSpool {
 extension FrozenSpool {
   private func load() throws(NetworkError) {
     let now = world.now()
+    let isDoubtful = store.salvaged.isDoubtful
     var abandoned: [FrozenID] = []
+    var doubted: [FrozenID] = []
     var isLater = false
     var unreadable: [FrozenID] = []
     scheduler.reserveCapacity(store.statistics.records)
@@ -109,13 +111,14 @@ extension FrozenSpool {
         return !isLater
       }
       add(id, facts, LaneKey(first: lane.first, second: lane.second), now)
-      if facts.state == .inFlight { abandoned.append(id) }
+      if facts.state == .inFlight { abandoned.append(id) } else if isDoubtful { doubted.append(id) }
       return true
     }
     if isLater { throw NetworkError(.storeOpenFailed, reason: "newerSchema") }
     for id in unreadable { buryUnreadable(id) }
     try readLetters()
     for id in abandoned { settle(id, .abandoned) }
+    for id in doubted { settle(id, .doubted) }
     scheduler.thaw(at: now.monotonic, random: world.random)
   }
 

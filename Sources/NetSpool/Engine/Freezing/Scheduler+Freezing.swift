@@ -91,6 +91,20 @@ extension Scheduler {
     tell(operation, .frozen(ticket))
   }
 
+  /// An attempt has failed, and its request waits for the next.
+  func didAttempt(_ operation: NetworkOperation, _ record: FrozenRecord, _ failure: NetworkError?) {
+    set(.frozen, operation)
+    guard operation.shared.withLock({ $0.handlers.wantsAttempts }) else { return }
+    var error = failure ?? NetworkError(record.lastError ?? .status)
+    if failure == nil, record.facts.lastStatus > 0 {
+      error.underlying = .http(Int(record.facts.lastStatus))
+      error.reason = "\(record.facts.lastStatus)"
+      error.sendState = .answered
+    }
+    error.attempts = Int(record.facts.attempts)
+    tell(operation, .attempt(Int(record.facts.attempts), error.about(operation.request.url)))
+  }
+
   func endFrozen(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     guard case .frozen = operation.loop.phase else { return }
     move(operation, to: .ended)

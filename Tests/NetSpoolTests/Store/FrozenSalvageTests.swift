@@ -1,0 +1,145 @@
+import Glibc
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+@testable import netspool_crash
+
+/// What was accepted is not lost because a page of its file is damaged, and no number is given twice.
+struct FrozenSalvageTests {
+  private static let pageBytes = Int(getpagesize())
+  private static func body(_ number: UInt64) -> [UInt8] {
+    Array("body \(number) ".utf8) + [UInt8](repeating: UInt8(number % 251), count: number % 10 == 0 ? 9_000 : 200)
+  }
+
+  /// A closed store with 100 requests that wait, from 3 on, an outcome and a dead letter.
+  private func filled() throws -> TestFolder {
+    let directory = try TestFolder(in: TestFiles.fast)
+    let store = try directory.openFrozen()
+    for number: UInt64 in 1...102 {
+      let dedupe = number % 7 == 0 ? "key \(number)" : nil
+      #expect(try store.accept("payload \(number) ", dedupe: dedupe, body: Self.body(number)) == number)
+    }
+    try store.write(.attempt(1, payload: []))
+    try store.write(.finish(1, .sample("outcome")))
+    try store.write(.bury(2, .sample("dead letter"), keepsBody: true))
+    store.close()
+    return directory
+  }
+
+  private func change(_ directory: TestFolder, _ change: (inout [UInt8]) throws -> Void) throws {
+    var bytes = try directory.read("data.mdb")
+    try change(&bytes)
+    try directory.write("data.mdb", bytes)
+  }
+
+  private func badFiles(_ directory: TestFolder) -> [String] {
+    directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
+  }
+
+  /// Whatever is there is what was written.
+  private func check(_ store: FrozenStore) throws {
+    for number in try store.numbers {
+      #expect(try store.row(number)?.payload == Array("payload \(number) ".utf8))
+      #expect(try store.write(.attempt(number, payload: Array("payload \(number) ".utf8))).body == Self.body(number))
+    }
+    #expect(try FrozenTablesSeen(store).isConsistent)
+  }
+
+  @Test func `what is whole in a damaged file goes on`() throws {
+    let directory = try filled()
+    // Given a page of requests whose header is not what was written
+    try change(directory) { bytes in
+      let text = Array("payload 50 ".utf8)
+      let place = try #require(bytes.indices.last { bytes[$0...].starts(with: text) })
+      bytes[place / Self.pageBytes * Self.pageBytes + 12] ^= 0xFF
+    }
+    let store = try directory.openFrozen()
+    // Then the file was moved aside, and the rest goes on
+    guard case .damaged(let name, _) = store.opening.found else {
+      Issue.record("opened as \(store.opening.found)")
+      return
+    }
+    #expect(badFiles(directory) == [name])
+    let numbers = try store.numbers
+    #expect(numbers.count >= 60 && numbers.count < 100 && !numbers.contains(50))
+    try check(store)
+    #expect(try store.endings(.outcomes).map(\.ending.payload) == [Array("outcome".utf8)])
+    #expect(try store.endings(.deadLetters).map(\.number).contains(2))
+    #expect(store.salvaged.found >= numbers.count + 2 && !store.salvaged.isDoubtful)
+    // Also what keeps a request from being accepted twice
+    let known = try #require(numbers.first { $0 % 7 == 0 })
+    let again = FrozenChange.accept(.sample("x", dedupe: "key \(known)"), body: [])
+    #expect(try store.write(again).number == known)
+    #expect(try store.accept("new") > 102)
+  }
+
+  @Test(arguments: [0, 1]) func `with one meta page there is doubt, and every request`(page: Int) throws {
+    let directory = try filled()
+    try change(directory) { bytes in bytes[page * Self.pageBytes + 16] ^= 1 }
+    let store = try directory.openFrozen()
+    #expect(store.salvaged.isDoubtful)
+    #expect(Set(try store.numbers).isSuperset(of: Array(3...102)))
+    try check(store)
+  }
+
+  @Test func `an end in mid-salvage loses nothing`() throws {
+    let directory = try filled()
+    try change(directory) { bytes in bytes[16] ^= 1 }
+    var store = try directory.openFrozen()
+    let numbers = try store.numbers
+    store.close()
+    // Given a process that was killed before it had looked through the file, with and without a part of the new one
+    for isNewGone in [false, true] {
+      let name = try #require(badFiles(directory).first)
+      let isRenamed = unsafe rename(directory[name], directory[name + ".unread"]) == 0
+      #expect(isRenamed)
+      if isNewGone { unsafe unlink(directory["data.mdb"]) }
+      store = try directory.openFrozen()
+      #expect(try store.numbers == numbers)
+      #expect(badFiles(directory) == [name])
+      store.close()
+    }
+  }
+
+  @Test func `openings that never ended cost no request`() throws {
+    let directory = try filled()
+    var stamp = EnvironmentStamp(layout: FrozenTables.layout, state: .opening)
+    stamp.brokenOpenings = 16
+    try directory.write("stamp", stamp.encode())
+    let store = try directory.openFrozen()
+    #expect(try store.numbers == Array(3...102))
+    #expect(!store.salvaged.isDoubtful)
+    try check(store)
+  }
+
+  @Test func `numbers are not given twice when nothing is left of a file`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    var given: Set<UInt64> = []
+    for round in 0..<4 {
+      let store = try directory.openFrozen()
+      // A file that was cut to nothing is a damaged store, and not none
+      if case .damaged = store.opening.found { #expect(round > 0) } else { #expect(round == 0) }
+      for _ in 0..<3 { #expect(given.insert(try store.accept("one")).inserted) }
+      store.close()
+      try directory.write("data.mdb", round % 2 == 0 ? [] : [UInt8](repeating: 7, count: 9_000))
+    }
+  }
+
+  @Test func `an empty file that was just being made is no damage`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    try directory.write("stamp", EnvironmentStamp(layout: FrozenTables.layout, state: .opening).encode())
+    try directory.write("data.mdb", [])
+    #expect(try directory.openFrozen().opening.found == .nothing)
+    #expect(badFiles(directory).isEmpty)
+  }
+
+  @Test func `every damaged file is kept`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    for round: UInt8 in 0..<6 {
+      try directory.write("data.mdb", [UInt8](repeating: round, count: 100))
+      try directory.openFrozen().close()
+    }
+    #expect(Set(try badFiles(directory).map { try directory.read($0).first }) == [0, 1, 2, 3, 4, 5])
+  }
+}
