@@ -21,6 +21,7 @@ public struct FrozenOperation: Sendable, Identifiable {
   public let lane: String
   /// Sent with every attempt.
   public let idempotencyKey: String
+  private let keyField: String
   /// Times that it may have reached the origin.
   public let attempts: Int
   /// An attempt is under way.
@@ -48,6 +49,7 @@ public struct FrozenOperation: Sendable, Identifiable {
     userInfo = request.userInfo
     lane = String(request.lane.dropFirst(request.scope.count + 1))
     idempotencyKey = request.key.text
+    keyField = request.keyField
     attempts = Int(facts.attempts)
     isBeingSent = facts.state == .inFlight
     createdAt = Double(facts.createdWall) / 1e6
@@ -61,6 +63,20 @@ public struct FrozenOperation: Sendable, Identifiable {
 extension FrozenOperation {
   /// The URL for people, secrets masked.
   package var urlMasked: String { Redaction.standard.url(url) }
+}
+
+extension FrozenOperation {
+  /// The request as a command for a shell, with its key, secrets masked; fields that are not written down are shown with
+  /// a mask for a value. The body stays in the store: curl reads it from the standard input. See
+  /// ``NetworkRequest/curlCommand``.
+  public var curlCommand: String {
+    var command = CurlCommand(method: method, url: url)
+    command.headers = headers
+    if !keyField.isEmpty { command.headers.append(name: keyField, value: IdempotencyKey(idempotencyKey).wireValue) }
+    for name in secretFields { command.secretHeaders.append(name: name, value: Redaction.mask) }
+    if bodyBytes > 0 { command.options = ["--data-binary", "@-"] }
+    return command.text()
+  }
 }
 
 extension FrozenOperation: CustomStringConvertible {

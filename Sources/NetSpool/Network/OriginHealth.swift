@@ -132,6 +132,16 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
     self = evidence
   }
 
+  /// A look that brought about no connection. It shows no certificate, which belongs to those who send: an origin that
+  /// refuses the handshake for want of one is there, and whether it takes ours only an attempt can tell.
+  init?(lookFailure failure: NetworkError) {
+    if failure.code == .tlsRejected, ["clientCertificate", "protocol"].contains(failure.reason) {
+      self = .connected
+    } else {
+      self.init(status: nil, failure: failure)
+    }
+  }
+
   private static func of(_ failure: NetworkError) -> OriginEvidence? {
     switch failure.code {
     case .resolveFailed: .unresolved

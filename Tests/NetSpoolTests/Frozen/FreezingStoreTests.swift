@@ -46,6 +46,19 @@ import Testing
     }
   }
 
+  @Test func `a frozen request is shown as a command without its secrets`() async throws {
+    let fixture = try FreezingFixture { $0.maySend = { _ in false } }
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters?token=s3cret").setHeader("X-Api-Key", "s3cret")
+      let ticket = await engine.freeze(operation)
+      let command = try #require(engine.frozenOperations.first?.curlCommand)
+      #expect(command.contains("Idempotency-Key: \"\(ticket.idempotencyKey)\""))
+      #expect(command.contains("/letters?token=") && command.contains("X-Api-Key: "))
+      #expect(command.contains("--data-binary @-") && command.contains("-X POST"))
+      #expect(!command.contains("s3cret"))
+    }
+  }
+
   @Test func `a store that is closed holds nothing`() async throws {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     try await fixture.live { engine in

@@ -66,8 +66,8 @@ struct LaneSchedulerTests {
     fixture.scheduler.remove(FrozenID(1))
     #expect(fixture.scheduler.laneCount == 1)
     // Then it is kept no longer than it would have slept
-    let due = try? #require(fixture.scheduler.nextDue)
-    #expect(fixture.launched(at: Double(due ?? 0) / 1e6) == [])
+    let due = fixture.scheduler.nextDue ?? 0
+    #expect(fixture.launched(at: Double(due) / 1e6) == [])
     #expect(fixture.scheduler.laneCount == 0 && fixture.scheduler.nextDue == nil)
     // And one that had no failures not at all
     fixture.add(2)

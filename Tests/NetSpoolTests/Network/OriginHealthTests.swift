@@ -118,6 +118,15 @@ import Testing
     #expect(OriginEvidence(status: nil, failure: NetworkError(code, reason: reason)) == evidence)
   }
 
+  /// A look carries no certificate: an origin that asks for one must not stay down for ever.
+  @Test(arguments: [
+    ("clientCertificate", OriginEvidence.connected), ("protocol", .connected), ("expired", .rejected),
+    ("untrusted", .rejected),
+  ])
+  func `an origin that refuses the handshake of a look is there`(reason: String, evidence: OriginEvidence) {
+    #expect(OriginEvidence(lookFailure: NetworkError(.tlsRejected, reason: reason)) == evidence)
+  }
+
   @Test(arguments: [
     (200, OriginEvidence.answered), (404, .answered), (500, .answered), (501, .answered), (502, .unavailable),
     (503, .unavailable), (504, .unavailable), (505, .answered), (429, .answered),

@@ -52,7 +52,7 @@ extension Connectivity {
   private func end(_ watch: OriginWatch, code: Int32?) {
     let failure = takeProbe(watch, code: code)
     if failure != nil { watch.backoff.didFail() }
-    note(failure.map { OriginEvidence(status: nil, failure: $0) } ?? .connected, watch)
+    note(failure.map { OriginEvidence(lookFailure: $0) } ?? .connected, watch)
     // What was blamed on the network, or says nothing, has not set the next look.
     update(watch)
   }

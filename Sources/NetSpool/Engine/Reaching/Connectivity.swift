@@ -12,6 +12,8 @@ final class Connectivity {
   private var monitor: LinkMonitor!
   private var watches: [OriginWatch.Key: OriginWatch] = [:]
   private var listeners: [UInt64: Listener] = [:]
+  /// With so many, those of engines that are gone are looked for.
+  private var listenersMax = 64
   /// Looks under way.
   var probing = 0
   private(set) var isClosed = false
@@ -81,6 +83,7 @@ final class Connectivity {
 
   func add(_ engine: NetworkEngine) {
     guard listeners[engine.id] == nil else { return }
+    forgetListeners()
     let origin = engine.home.flatMap { try? core.origins.place($0.text + "/", make: core.makeOrigin).origin }
     let watch = origin.map { self.watch($0, engine.handleSettings) }
     watch?.engines.insert(engine.id)
@@ -88,6 +91,21 @@ final class Connectivity {
     let listener = Listener(engine: engine, watch: watch, needsRoute: needsRoute)
     listeners[engine.id] = listener
     tell(listener)
+  }
+
+  /// Engines go without a word: what was kept for them goes once it has doubled.
+  private func forgetListeners() {
+    guard listeners.count >= listenersMax else { return }
+    for (id, listener) in listeners where listener.engine == nil {
+      listeners[id] = nil
+      guard let watch = listener.watch else { continue }
+      watch.engines.remove(id)
+      if watch.engines.isEmpty, watch.waiters.isEmpty, watch.probe == nil {
+        stopWaitingToProbe(watch)
+        watches[watch.key] = nil
+      }
+    }
+    listenersMax = max(64, 2 * listeners.count)
   }
 
   func watch(_ origin: Origin, _ settings: HandleSettings) -> OriginWatch {
