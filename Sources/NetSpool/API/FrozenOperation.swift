@@ -72,7 +72,9 @@ extension FrozenOperation {
   public var curlCommand: String {
     var command = CurlCommand(method: method, url: url)
     command.headers = headers
-    if !keyField.isEmpty { command.headers.append(name: keyField, value: IdempotencyKey(idempotencyKey).wireValue) }
+    if !keyField.isEmpty {
+      command.headers.append(name: keyField, value: IdempotencyKey(idempotencyKey).wireValue)
+    }
     for name in secretFields { command.secretHeaders.append(name: name, value: Redaction.mask) }
     if bodyBytes > 0 { command.options = ["--data-binary", "@-"] }
     return command.text()

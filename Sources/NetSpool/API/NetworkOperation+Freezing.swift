@@ -19,7 +19,9 @@ extension NetworkOperation {
   /// now, and why this one did not succeed. On the delivery target; for display, since what happens while nobody has
   /// the store open is not told.
   @discardableResult
-  public func onAttempt(_ handler: @escaping @Sendable (_ attempts: Int, _ error: NetworkError) -> Void) -> Self {
+  public func onAttempt(_ handler: @escaping @Sendable (_ attempts: Int, _ error: NetworkError) -> Void)
+    -> Self
+  {
     add(.attempt(handler))
     return self
   }

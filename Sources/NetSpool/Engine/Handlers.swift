@@ -4,7 +4,7 @@ struct Handlers: Sendable {
     case completion(@Sendable (NetworkResponse) -> Void)
     case failure(@Sendable (NetworkError) -> Void)
     /// Either ending.
-    case final(@Sendable (NetworkOperation.Outcome) -> Void)
+    case final(@Sendable (Result<NetworkResponse, NetworkError>) -> Void)
     /// Our own bookkeeping: either ending, after the user's closures of that time; catches nothing.
     case ended(@Sendable () -> Void)
     case uploadProgress(@Sendable (TransferProgress) -> Void)

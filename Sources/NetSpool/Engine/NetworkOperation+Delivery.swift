@@ -28,7 +28,9 @@ extension NetworkOperation {
   }
 
   /// Hears of either ending.
-  func onFinal(_ body: @escaping @Sendable (Outcome) -> Void) { add(.final(body)) }
+  func onFinal(_ body: @escaping @Sendable (Result<NetworkResponse, NetworkError>) -> Void) {
+    add(.final(body))
+  }
 
   /// The delivery target.
   func deliver(_ event: Notice) {
@@ -68,7 +70,7 @@ extension NetworkOperation {
       defer { shared.handlers = Handlers() }  // released after the ending: no cycles survive it
       return (shared.handlers, shared.isRepetition)
     }
-    if case .failure(let failure) = outcome, failure.code != .cancelled, !failure.isHandOver,
+    if case .failure(let failure) = outcome, failure.code != .cancelled,
       !handlers.catchesFailures
     {
       engine.configuration.onUnhandledFailure?(failure)
@@ -96,15 +98,15 @@ extension NetworkOperation {
       "\(request.method.name) \(Redaction.standard.url(request.url)) \(response.head.status), "
         + "\(response.body.count) bytes, \(response.metrics.total) us"
     case .failure(let failure): "\(request.method.name) \(failure)"
+    case .handedOver: "\(request.method.name) \(Redaction.standard.url(request.url)) stays frozen"
     }
   }
 
   private static func call(_ handler: Handlers.Handler, _ outcome: Outcome) {
     switch (handler, outcome) {
     case (.completion(let body), .success(let response)): body(response)
-    // One that stays frozen has not failed.
-    case (.failure(let body), .failure(let failure)): if !failure.isHandOver { body(failure) }
-    case (.final(let body), _): body(outcome)
+    case (.failure(let body), .failure(let failure)): body(failure)
+    case (.final(let body), _): body(outcome.result)
     case (.ended(let body), _): body()
     default: break
     }

@@ -85,7 +85,7 @@ extension Scheduler {
     guard let ending = operation.end(with: outcome) else { return }
     if let onConclusion = ending.onConclusion {
       driver.retract()
-      return onConclusion(attempted(operation, outcome))
+      return onConclusion(attempted(operation, outcome.result))
     }
     if ending.isStateHeard { tell(operation, .state(outcome.finalState)) }
     driver.willDeliver()
@@ -106,14 +106,10 @@ extension Scheduler {
 extension NetworkOperation.Outcome {
   /// What users are told: an operation whose request stays on the disk is frozen.
   var finalState: NetworkOperation.State {
-    guard case .failure(let failure) = self else { return .finished }
-    return failure.code == .cancelled ? .cancelled : failure.isHandOver ? .frozen : .finished
+    switch self {
+    case .success: .finished
+    case .failure(let failure): failure.code == .cancelled ? .cancelled : .finished
+    case .handedOver: .frozen
+    }
   }
-}
-
-extension NetworkError {
-  /// What ends an operation whose request stays frozen.
-  static let handOver = NetworkError(.engineClosed, reason: "frozen")
-
-  var isHandOver: Bool { code == .engineClosed && reason == Self.handOver.reason }
 }

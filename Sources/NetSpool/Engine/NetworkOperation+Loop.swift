@@ -2,9 +2,24 @@ internal import Synchronization
 
 // What an operation is made of: what the user holds (any thread, under a lock) and what the loop knows of it.
 extension NetworkOperation {
-  typealias Outcome = Result<NetworkResponse, NetworkError>
+  /// How an operation ends.
+  enum Outcome: Sendable {
+    case success(NetworkResponse)
+    case failure(NetworkError)
+    /// Its request stays on the disk and is the store's from now on: neither a success nor a failure.
+    case handedOver
 
-  typealias Conclusion = @Sendable (Outcome) -> Void
+    /// For those who wait for one of two.
+    var result: Result<NetworkResponse, NetworkError> {
+      switch self {
+      case .success(let response): .success(response)
+      case .failure(let failure): .failure(failure)
+      case .handedOver: .failure(NetworkError(.engineClosed, reason: "frozen"))
+      }
+    }
+  }
+
+  typealias Conclusion = @Sendable (Result<NetworkResponse, NetworkError>) -> Void
   typealias Demand = @Sendable (NetworkRequest, NetworkResponse) -> NetworkError?
 
   /// What any thread may look at, under the lock.

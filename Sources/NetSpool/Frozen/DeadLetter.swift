@@ -23,7 +23,9 @@ struct DeadLetter: Sendable, Hashable {
   private static let prefixBytes = 12
 
   func encode(at now: FrozenMoment) -> [UInt8] {
-    var bytes: [UInt8] = [death.reason.rawValue, death.isOutcomeUnknown ? 1 : 0, haltsLane ? 1 : 0, isTold ? 0 : 1]
+    var bytes: [UInt8] = [
+      death.reason.rawValue, death.isOutcomeUnknown ? 1 : 0, haltsLane ? 1 : 0, isTold ? 0 : 1,
+    ]
     bytes.append(integer: diedWall)
     if let record { bytes += record.encode(at: now) }
     return bytes

@@ -137,7 +137,8 @@ import Testing
         FrozenMoment(wall: WallClock.microseconds + shift.value, monotonic: BootClock.now, boot: 1)
       }
       let shifts = Variable<[Microseconds]>([-600 * .second, 3 * .day, -30 * .day])
-      let operation = engine.letter("/letters").onAttempt { _, _ in shift.value = shifts.value.popLast() ?? 0 }
+      let operation = engine.letter("/letters").onAttempt { _, _ in shift.value = shifts.value.popLast() ?? 0
+      }
       #expect(await engine.end(of: operation).text == "taken")
       #expect(engine.deadLetters.isEmpty && fixture.origin.requestCount == 4)
       await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }

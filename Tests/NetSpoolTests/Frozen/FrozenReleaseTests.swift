@@ -27,18 +27,26 @@ struct FrozenReleaseTests {
     #expect(store.opening.found == .whole && store.damaged.isEmpty)
     let records = try store.records(at: Self.now)
     #expect(records.map(\.id.number) == [6, 7, 8, 9, 10])
-    #expect(records.map { $0.record.request.url.dropFirst(22) } == ["later", "flying", "behind", "unordered", "bob"])
+    #expect(
+      records.map { $0.record.request.url.dropFirst(22) } == [
+        "later", "flying", "behind", "unordered", "bob",
+      ])
     #expect(records.map(\.record.state) == [.ready, .inFlight, .ready, .ready, .ready])
     #expect(records.map(\.record.facts.attempts) == [1, 1, 0, 0, 0])
     #expect(records.allSatisfy { $0.record.request.headers.first("X-Kept") == "yes" })
     #expect(Set(records.map(\.record.request.key.text)).count == 5)
     let scopes = records.map(\.record.request.scope)
     #expect(scopes == Array(repeating: "http://letters.example", count: 4) + ["http://letters.example\nbob"])
-    #expect(records.map(\.record.request.lane) == ["later", "flying", "flying", "loose"].map { "\(scopes[0])\n\($0)" }
-      + ["\(scopes[4])\nhttp://letters.example"])
+    #expect(
+      records.map(\.record.request.lane) == ["later", "flying", "flying", "loose"].map {
+        "\(scopes[0])\n\($0)"
+      }
+        + ["\(scopes[4])\nhttp://letters.example"])
 
     let later = records[0].record
-    #expect(later.facts.lastStatus == 503 && later.lastError == .status && later.facts.flags.contains(.isWaitStated))
+    #expect(
+      later.facts.lastStatus == 503 && later.lastError == .status && later.facts.flags.contains(.isWaitStated)
+    )
     let flying = records[1].record
     #expect(flying.request.tag == "mail" && flying.request.userInfo == Array("mine".utf8))
     #expect(flying.request.secretFields == ["Authorization"] && flying.facts.firstSend != nil)
@@ -60,18 +68,21 @@ struct FrozenReleaseTests {
     #expect(outcomes.map(\.0) == [1, 2])
     let first = try #require(outcomes.first?.1)
     #expect(first.status == 200 && first.tag == "mail" && first.userInfo == [1, 2, 3] && first.attempts == 1)
-    #expect(String(decoding: first.body, as: UTF8.self) == "taken" && first.headers.first("X-Answer") == "yes")
+    #expect(
+      String(decoding: first.body, as: UTF8.self) == "taken" && first.headers.first("X-Answer") == "yes")
     let letters = try store.deadLetters(at: Self.now)
     #expect(letters.map(\.id.number) == [3, 4, 5])
     #expect(letters.map(\.letter.death.reason) == [.rejected, .poisoned, .cancelled])
-    #expect(letters.map { $0.letter.record?.request.url.dropFirst(22) } == ["rejected", "poisoned", "cancelled"])
+    #expect(
+      letters.map { $0.letter.record?.request.url.dropFirst(22) } == ["rejected", "poisoned", "cancelled"])
     #expect(letters.map { $0.letter.record?.facts.lastStatus } == [422, 503, 0])
     // Those who died then were told then
     #expect(letters.allSatisfy { $0.letter.isTold })
     // What was not cancelled can be revived
     let row = FrozenRow.sample("again")
-    #expect(store.write([.revive(3, row), .revive(4, row), .revive(5, row)]).map { $0.failure?.code }
-      == [nil, nil, .invalidRequest])
+    #expect(
+      store.write([.revive(3, row), .revive(4, row), .revive(5, row)]).map { $0.failure?.code }
+        == [nil, nil, .invalidRequest])
   }
 
   /// Everything that waits is sent, with its key, as it was written.

@@ -21,7 +21,8 @@ struct FrozenTimeTests {
   @Test(arguments: [
     (6.9, 0.0, false), (7.1, 0.0, true), (0.0, 3_650.0, false), (6.0, -3_650.0, false), (7.1, -3_650.0, true),
   ])
-  func `expiry counts the time that has passed`(days: Double, clockSetByDays: Double, isExpired: Bool) throws {
+  func `expiry counts the time that has passed`(days: Double, clockSetByDays: Double, isExpired: Bool) throws
+  {
     let record = FrozenRecord.sample()
     let now = FrozenMoment.at(days * Self.day, clockSetBy: clockSetByDays * Self.day)
     #expect(record.facts.isExpired(at: now) == isExpired)
@@ -34,7 +35,8 @@ struct FrozenTimeTests {
     var record = FrozenRecord.sample(at: .at(0, boot: 1))
     for boot: UInt64 in 1...3 {
       let after = FrozenMoment.at(3 * Self.day, clockSetBy: -Double(boot + 3) * Self.day, boot: boot)
-      record = try reopened(record, at: after, in: .at(0, clockSetBy: -Double(boot) * Self.day, boot: boot + 1))
+      record = try reopened(
+        record, at: after, in: .at(0, clockSetBy: -Double(boot) * Self.day, boot: boot + 1))
     }
     // Then it is at least nine days old
     #expect(record.facts.isExpired(at: .at(0, clockSetBy: -10 * Self.day, boot: 4)))

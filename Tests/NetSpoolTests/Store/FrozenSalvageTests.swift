@@ -9,7 +9,8 @@ import Testing
 struct FrozenSalvageTests {
   private static let pageBytes = Int(getpagesize())
   private static func body(_ number: UInt64) -> [UInt8] {
-    Array("body \(number) ".utf8) + [UInt8](repeating: UInt8(number % 251), count: number % 10 == 0 ? 9_000 : 200)
+    Array("body \(number) ".utf8)
+      + [UInt8](repeating: UInt8(number % 251), count: number % 10 == 0 ? 9_000 : 200)
   }
 
   /// A closed store with 100 requests that wait, from 3 on, an outcome and a dead letter.
@@ -41,7 +42,9 @@ struct FrozenSalvageTests {
   private func check(_ store: FrozenStore) throws {
     for number in try store.numbers {
       #expect(try store.row(number)?.payload == Array("payload \(number) ".utf8))
-      #expect(try store.write(.attempt(number, payload: Array("payload \(number) ".utf8))).body == Self.body(number))
+      #expect(
+        try store.write(.attempt(number, payload: Array("payload \(number) ".utf8))).body == Self.body(number)
+      )
     }
     #expect(try FrozenTablesSeen(store).isConsistent)
   }

@@ -13,7 +13,8 @@ extension FrozenSender {
 
   func accept(_ submission: Submission) {
     accepting[submission.operation.id] = submission.operation
-    spool.accept(submission.request, body: submission.body, terms: submission.terms) { [unowned self] result in
+    spool.accept(submission.request, body: submission.body, terms: submission.terms) {
+      [unowned self] result in
       accepted(submission, result)
     }
   }

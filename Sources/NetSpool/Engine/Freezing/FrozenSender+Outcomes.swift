@@ -72,14 +72,18 @@ extension FrozenSender {
     if waiting[id]?.operations.isEmpty == true { waiting[id] = nil }
     for operation in leaving {
       places[operation.id] = nil
-      end(operation, .failure(NetworkError.handOver))
+      end(operation, .handedOver)
     }
   }
 
   /// Until the disk knows that it was told, it is not told again.
   private func didTell(_ ending: Ending) {
     let then = { [unowned self] in untold[ending] = nil }
-    if ending.isDeath { spool.acknowledgeLetter(ending.id, then: then) } else { spool.acknowledge(ending.id, then: then) }
+    if ending.isDeath {
+      spool.acknowledgeLetter(ending.id, then: then)
+    } else {
+      spool.acknowledge(ending.id, then: then)
+    }
   }
 
   // MARK: Without an operation

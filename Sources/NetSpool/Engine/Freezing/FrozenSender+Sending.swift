@@ -46,8 +46,8 @@ extension FrozenSender: FrozenSpoolOwner {
     forwardProgress(of: attempt, to: waiting[id]?.operations ?? [])
     let freezer = freezer
     let number = attempt.id
-    attempt.onConclusion { outcome in
-      freezer.dispatch { $0.attemptEnded(id, number, outcome) }
+    attempt.onConclusion { result in
+      freezer.dispatch { $0.attemptEnded(id, number, result) }
     }
     attempts[id]?.operation = attempt
     if let failure = engine.submitAttempt(attempt) { didEnd(id, Self.event(failure)) }
@@ -63,9 +63,11 @@ extension FrozenSender: FrozenSpoolOwner {
 
   // MARK: What came of it
 
-  func attemptEnded(_ id: FrozenID, _ operation: UInt64, _ outcome: NetworkOperation.Outcome) {
+  private func attemptEnded(
+    _ id: FrozenID, _ operation: UInt64, _ result: Result<NetworkResponse, NetworkError>
+  ) {
     guard attempts[id]?.operation?.id == operation else { return }
-    switch outcome {
+    switch result {
     case .success(let response): answered(id, response)
     case .failure(let failure):
       if failure.code == .authenticationFailed, let response = failure.response {

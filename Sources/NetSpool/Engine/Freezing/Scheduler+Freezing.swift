@@ -28,12 +28,12 @@ extension Scheduler {
   // MARK: Attempts
 
   /// One that was redirected has been sent, whatever became of its last hop.
-  func attempted(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome)
-    -> NetworkOperation.Outcome
-  {
-    guard case .failure(var failure) = outcome, failure.sendState == .notSent,
+  func attempted(
+    _ operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>
+  ) -> Result<NetworkResponse, NetworkError> {
+    guard case .failure(var failure) = result, failure.sendState == .notSent,
       operation.loop.exchangeState?.history?.hops ?? 0 > 0
-    else { return outcome }
+    else { return result }
     failure.sendState = .maybeProcessed
     return .failure(failure)
   }
@@ -116,6 +116,7 @@ extension Scheduler {
       operation.shared.withLock { $0.isSuccess = true }
       conclude(operation, outcome)
     case .failure(let failure): conclude(operation, failure)
+    case .handedOver: conclude(operation, outcome)
     }
   }
 
@@ -138,8 +139,7 @@ extension Scheduler {
   func endFrozenOperations() {
     for operation in operations.all() {
       guard case .frozen = operation.loop.phase else { continue }
-      let failure = operation.loop.isFrozen ? NetworkError.handOver : NetworkError(.engineClosed)
-      endFrozen(operation, .failure(failure))
+      endFrozen(operation, operation.loop.isFrozen ? .handedOver : .failure(NetworkError(.engineClosed)))
     }
   }
 }

@@ -61,7 +61,8 @@ extension FrozenStore {
     var endings: [(number: UInt64, ending: FrozenEnding)] = []
     var next: UInt64? = number
     while let first = next, endings.count < count {
-      let some = try someEndings(table(kind), from: first, atMost: min(count - endings.count, Self.rowsAtOnce))
+      let some = try someEndings(
+        table(kind), from: first, atMost: min(count - endings.count, Self.rowsAtOnce))
       endings += some.endings
       next = some.next
     }

@@ -167,7 +167,9 @@ extension EnvironmentDirectory {
   private func freeBadName() -> String {
     var moment = WallClock.microseconds
     let isTaken = { name in FileStatus(named: name, in: self.directory) != nil }
-    while isTaken(Self.badPrefix + String(moment)) || isTaken(Self.badPrefix + String(moment) + Self.unreadSuffix) {
+    while isTaken(Self.badPrefix + String(moment))
+      || isTaken(Self.badPrefix + String(moment) + Self.unreadSuffix)
+    {
       moment += 1
     }
     return Self.badPrefix + String(moment)
