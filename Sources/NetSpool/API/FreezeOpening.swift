@@ -14,7 +14,7 @@ enum FreezeOpening {
     settings.policy = configuration.policy
     if let now { settings.now = now }
     let freezer = try Freezer.shared(settings)
-    return EngineFreezing(freezer, configuration.core(host: host))
+    return EngineFreezing(freezer, configuration, scope: configuration.fullScope(host: host))
   }
 
   private static func check(_ configuration: FreezeConfiguration) throws(NetworkError) {
@@ -72,13 +72,6 @@ extension FreezeConfiguration {
     return policy
   }
 
-  fileprivate func core(host: String) -> EngineFreezing.Settings {
-    var core = EngineFreezing.Settings()
-    core.scope = scope.isEmpty ? host : "\(host)\n\(scope)"
-    core.lifetime = lifetime
-    core.keyField = idempotencyKeyField ?? ""
-    if let maySend { core.maySend = { id, record in maySend(FrozenOperation(id, record)) } }
-    if let secrets { core.secrets = { id, record in secrets(FrozenOperation(id, record)) } }
-    return core
-  }
+  /// Whose requests these are.
+  fileprivate func fullScope(host: String) -> String { scope.isEmpty ? host : "\(host)\n\(scope)" }
 }

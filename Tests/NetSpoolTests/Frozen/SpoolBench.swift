@@ -117,14 +117,14 @@ final class SpoolBench: FrozenSpoolOwner {
       method: method, url: "https://example.org/\(serial)", key: IdempotencyKey(using: &random), lane: lane)
     if random.chance(20) { request.keyField = "" }
     request.tag = "tag"
-    var terms = FrozenSpool.Terms()
-    terms.isUnordered = lane == "3"
-    terms.lifetime = random.chance(10) ? 60 * .second : 7 * .day
+    var options = FreezeOptions()
+    options.isOrdered = lane != "3"
+    let lifetime = Duration.seconds(random.chance(10) ? 60 : 7 * 86_400)
     let letter = Letter(
-      lane: lane, isUnordered: terms.isUnordered, isRepeatable: method == .put || request.sendsKey,
+      lane: lane, isUnordered: !options.isOrdered, isRepeatable: method == .put || request.sendsKey,
       key: request.key.text, content: Self.content(request, body))
     #expect(keys.insert(letter.key).inserted, comment)
-    spool.accept(request, body: body, terms: terms) { [unowned self] result in
+    spool.accept(request, body: body, options: options, lifetime: lifetime) { [unowned self] result in
       guard let acceptance = try? result.get() else {
         Issue.record("not accepted: \(result)")
         return

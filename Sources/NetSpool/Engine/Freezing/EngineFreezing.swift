@@ -2,33 +2,21 @@ internal import Synchronization
 
 /// What one engine has to do with frozen requests: where they are kept, and which of them are its own. Any thread.
 final class EngineFreezing: Sendable {
-  struct Settings: Sendable {
-    /// Whose requests these are: only an engine of the same scope sends them.
-    var scope = ""
-    /// When one expires. 7 days.
-    var lifetime = Duration.seconds(7 * 86_400)
-    /// The field that carries the key; empty: none does.
-    var keyField = IdempotencyKey.fieldName
-    /// Whether one of this engine's requests may be sent now; nil: all may. On the freezer's thread, before anything is
-    /// written. What may not waits, its lane with it, for `thaw`.
-    var maySend: (@Sendable (FrozenID, FrozenRecord) -> Bool)?
-    /// The values of fields that are never written down, asked for before each attempt, on the delivery target.
-    var secrets: (@Sendable (FrozenID, FrozenRecord) -> Headers)?
-
-    init() {}
-  }
-
   typealias ThawHandler = @Sendable (ThawedRequest) -> Void
 
   let freezer: Freezer
-  let settings: Settings
+  /// What its user asked for; what concerns the whole store, the store's first user decided.
+  let configuration: FreezeConfiguration
+  /// Whose requests these are: only an engine of the same scope sends them.
+  let scope: String
   private let handlers = Mutex<[(tag: String?, body: ThawHandler)]>([])
   private let isEnded = Once()
 
   /// - Parameter freezer: fresh from `Freezer.shared`; left when the engine has ended or is gone.
-  init(_ freezer: Freezer, _ settings: Settings) {
+  init(_ freezer: Freezer, _ configuration: FreezeConfiguration, scope: String) {
     self.freezer = freezer
-    self.settings = settings
+    self.configuration = configuration
+    self.scope = scope
   }
 
   deinit { end() }
@@ -47,6 +35,66 @@ final class EngineFreezing: Sendable {
       return (exact.isEmpty ? handlers.filter { $0.tag == nil } : exact).map(\.body)
     }
   }
+}
+
+// MARK: Managing
+
+/// Looking at an engine's frozen requests, and deciding about them. Any thread.
+extension EngineFreezing {
+  var records: [(id: FrozenID, record: FrozenRecord)] {
+    let now = freezer.settings.now()
+    return ((try? freezer.store.records(at: now)) ?? []).filter { $0.record.request.scope == scope }
+  }
+
+  var deadLetters: [(id: FrozenID, letter: DeadLetter)] {
+    let letters = (try? freezer.store.deadLetters(at: freezer.settings.now())) ?? []
+    return letters.filter { isOurs($0.letter) }
+  }
+
+  /// Nil when there is no such letter of this engine.
+  private func letter(_ id: FrozenID) -> DeadLetter? {
+    let ending = try? freezer.store.ending(.deadLetters, id.number)
+    return ending.flatMap { DeadLetter($0, at: freezer.settings.now()) }.flatMap { isOurs($0) ? $0 : nil }
+  }
+
+  /// What cannot be read is everybody's.
+  private func isOurs(_ letter: DeadLetter) -> Bool {
+    letter.record.map { $0.request.scope == scope } ?? true
+  }
+
+  /// False when no such request of this engine waits.
+  func cancel(_ id: FrozenID) -> Bool {
+    guard let row = try? freezer.store.row(id.number),
+      let record = FrozenRecord(decoding: row.payload.rawBytes, at: freezer.settings.now()),
+      record.request.scope == scope
+    else { return false }
+    return freezer.dispatch { _ = $0.spool.cancel(id) }
+  }
+
+  /// Calls back, on the freezer's thread, as soon as nothing of the store is being written or sent; at once when it is closed.
+  func whenStill(_ done: @escaping @Sendable () -> Void) {
+    if !freezer.dispatch({ $0.whenStill.append(done) }) { done() }
+  }
+
+  func thaw() { freezer.dispatch { $0.thaw() } }
+
+  /// Throws `invalidRequest(letter)`.
+  func revive(_ id: FrozenID) throws(NetworkError) {
+    guard let letter = letter(id), letter.record != nil, letter.hasBody else {
+      throw NetworkError(.invalidRequest, reason: "letter")
+    }
+    freezer.dispatch { $0.spool.revive(id) { _ in } }
+  }
+
+  func discard(_ id: FrozenID) {
+    guard letter(id) != nil else { return }
+    freezer.dispatch { $0.spool.discard(id) }
+  }
+}
+
+extension DeadLetter {
+  /// One that was cancelled was wanted by nobody.
+  fileprivate var hasBody: Bool { death.reason != .cancelled }
 }
 
 /// What became of a request whose operation is no more.

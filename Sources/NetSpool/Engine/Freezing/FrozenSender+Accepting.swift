@@ -5,7 +5,9 @@ extension FrozenSender {
     let operation: NetworkOperation
     var request: FrozenRequest
     var body: [UInt8]
-    var terms: FrozenSpool.Terms
+    let options: FreezeOptions
+    /// It expires after so long.
+    let lifetime: Duration
     let headers: Headers
     let credential: NetworkCredentials?
     let timeouts: NetworkRequest.Timeouts?
@@ -13,8 +15,9 @@ extension FrozenSender {
 
   func accept(_ submission: Submission) {
     accepting[submission.operation.id] = submission.operation
-    spool.accept(submission.request, body: submission.body, terms: submission.terms) {
-      [unowned self] result in
+    spool.accept(
+      submission.request, body: submission.body, options: submission.options, lifetime: submission.lifetime
+    ) { [unowned self] result in
       accepted(submission, result)
     }
   }

@@ -6,7 +6,8 @@ extension FrozenSender: FrozenSpoolOwner {
     guard let engine = engine(for: id, record.request),
       // What waits in a queue that stands still would count as sent if the process ended meanwhile.
       !engine.driver.settings.withLock({ $0.isSuspended }),
-      engine.freezing?.settings.maySend?(id, record) ?? true, isOpen(engine, id, record.request.url)
+      engine.freezing?.configuration.maySend?(FrozenOperation(id, record)) ?? true,
+      isOpen(engine, id, record.request.url)
     else { return false }
     hold(engine.driver, for: id)
     return true
@@ -17,13 +18,13 @@ extension FrozenSender: FrozenSpoolOwner {
     attempts[id] = Attempt(engine: engine)
     for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.executing, $1) } }
     guard waiting[id]?.secrets == nil, !record.request.secretFields.isEmpty,
-      let secrets = engine.freezing?.settings.secrets
+      let secrets = engine.freezing?.configuration.secrets
     else {
       return begin(id, record, body, ownSecrets(id, record))
     }
     let freezer = freezer
     engine.deliverLate {
-      let fields = secrets(id, record)
+      let fields = secrets(FrozenOperation(id, record))
       freezer.dispatch { $0.begin(id, record, body, fields) }
     }
   }
@@ -82,7 +83,8 @@ extension FrozenSender: FrozenSpoolOwner {
     waiting[id]?.answer = response
     let status = response.head.status
     let asks =
-      status == 401 && waiting[id]?.secrets == nil && attempts[id]?.engine.freezing?.settings.secrets != nil
+      status == 401 && waiting[id]?.secrets == nil
+      && attempts[id]?.engine.freezing?.configuration.secrets != nil
     let event = FrozenEvent.answered(
       status: status, retryAfter: Scheduler.retryAfter(response.head),
       mayAskAgain: asks && askedAgain.insert(id).inserted)

@@ -1,17 +1,6 @@
 // Accepting: nothing is promised before it is on the disk.
 
 extension FrozenSpool {
-  /// What a request is accepted with, besides itself.
-  struct Terms: Sendable, Hashable {
-    /// It expires after so long. 7 days.
-    var lifetime: Microseconds = 7 * .day
-    /// Others of its lane may be sent at the same time.
-    var isUnordered = false
-    /// Sent again even when that has its effect twice.
-    var isAtLeastOnce = false
-    init() {}
-  }
-
   struct Acceptance: Sendable, Hashable {
     var id: FrozenID
     /// Nothing new was accepted: a request with the same dedupe key waits already.
@@ -27,16 +16,16 @@ extension FrozenSpool {
   /// Accepts a request. `then` comes once it is on the disk, or with `queueFull`, `bodyTooLarge`, `invalidRequest`,
   /// `invalidURL`, `storageFull` or `storeFailed`, at once for what the limits refuse.
   func accept(
-    _ request: FrozenRequest, body: [UInt8], terms: Terms = Terms(),
+    _ request: FrozenRequest, body: [UInt8], options: FreezeOptions = FreezeOptions(), lifetime: Duration,
     then: @escaping (Result<Acceptance, NetworkError>) -> Void
   ) {
     var request = request
     request.bodyBytes = body.count
     if let failure = failure ?? limits.refusal(of: request) { return then(.failure(failure)) }
     let now = world.now()
-    var facts = FrozenFacts(at: now, lifetime: terms.lifetime)
-    if terms.isUnordered { facts.flags.insert(.isUnordered) }
-    if terms.isAtLeastOnce { facts.flags.insert(.atLeastOnce) }
+    var facts = FrozenFacts(at: now, lifetime: lifetime.microseconds)
+    if !options.isOrdered { facts.flags.insert(.isUnordered) }
+    if options.isAtLeastOnce { facts.flags.insert(.atLeastOnce) }
     let lane = laneKey(request.lane)
     let payload = FrozenRecord(request, facts: facts).encode(at: now)
     let row = FrozenRow(

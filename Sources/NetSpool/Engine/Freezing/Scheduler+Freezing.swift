@@ -48,7 +48,7 @@ extension Scheduler {
     }
     timers.cancel(operation.loop.exchangeState?.queueDeadline)
     move(operation, to: .frozen(freezing.freezer))
-    let submission = submission(of: operation, request, origin: origin.text, freezing.settings)
+    let submission = submission(of: operation, request, origin: origin.text, freezing)
     if !freezing.freezer.dispatch({ $0.accept(submission) }) {
       endFrozen(operation, .failure(NetworkError(.engineClosed)))
     }
@@ -56,30 +56,32 @@ extension Scheduler {
 
   private func submission(
     of operation: NetworkOperation, _ request: NetworkRequest, origin: String,
-    _ settings: EngineFreezing.Settings
+    _ freezing: EngineFreezing
   ) -> FrozenSender.Submission {
     let (exchangeState, own) = (operation.loop.exchangeState, request.extra)
+    let keyField = freezing.configuration.idempotencyKeyField ?? ""
     let credential = own.credentials ?? exchangeState?.credential
     var frozen = FrozenRequest(
       method: request.method, url: exchangeState?.url ?? request.url,
       key: request.givenKey ?? IdempotencyKey(),
-      lane: "\(settings.scope)\n\(own.freezing.lane ?? origin)")
+      lane: "\(freezing.scope)\n\(own.freezing.lane ?? origin)")
     var headers = request.headers
-    for name in [IdempotencyKey.fieldName, settings.keyField] where !name.isEmpty {
+    for name in [IdempotencyKey.fieldName, keyField] where !name.isEmpty {
       headers.remove(name: name)
     }
     frozen.setHeaders(headers) { Redaction.standard.isSecret(header: $0) }
     if credential != nil, !headers.contains("Authorization") { frozen.secretFields.append("Authorization") }
-    frozen.keyField = settings.keyField
+    frozen.keyField = keyField
     frozen.tag = own.tag
-    frozen.scope = settings.scope
-    frozen.dedupeKey = own.freezing.dedupeKey.map { "\(settings.scope)\n\($0)" }
+    frozen.scope = freezing.scope
+    frozen.dedupeKey = own.freezing.dedupeKey.map { "\(freezing.scope)\n\($0)" }
     frozen.userInfo = own.freezing.userInfo
     var body: [UInt8] = []
     if case .bytes(let bytes) = own.prepared { body = bytes }
     return FrozenSender.Submission(
       operation: operation, request: frozen, body: body,
-      terms: FrozenSpool.Terms(own.freezing, lifetime: settings.lifetime), headers: headers,
+      options: own.freezing, lifetime: own.freezing.lifetime ?? freezing.configuration.lifetime,
+      headers: headers,
       credential: credential, timeouts: own.timeouts)
   }
 
@@ -151,14 +153,5 @@ extension NetworkRequest {
     guard let value = headers.first(IdempotencyKey.fieldName) else { return nil }
     let isQuoted = value.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
     return IdempotencyKey(isQuoted ? String(value.dropFirst().dropLast()) : value)
-  }
-}
-
-extension FrozenSpool.Terms {
-  fileprivate init(_ terms: FreezeOptions, lifetime: Duration) {
-    self.init()
-    self.lifetime = (terms.lifetime ?? lifetime).microseconds
-    isUnordered = !terms.isOrdered
-    isAtLeastOnce = terms.isAtLeastOnce
   }
 }
