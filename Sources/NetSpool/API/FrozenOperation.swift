@@ -76,7 +76,7 @@ extension FrozenOperation {
       command.headers.append(name: keyField, value: IdempotencyKey(idempotencyKey).wireValue)
     }
     for name in secretFields { command.secretHeaders.append(name: name, value: Redaction.mask) }
-    if bodyBytes > 0 { command.options = ["--data-binary", "@-"] }
+    if bodyBytes > 0 { command.body = .file("/dev/stdin", contentType: headers.first("Content-Type") ?? "") }
     return command.text()
   }
 }

@@ -74,6 +74,8 @@ extension NetworkEngine {
       return freezing
     }
     guard let freezer = opened?.freezer else { return }
+    // First: a queue that ends now must know whom to tell.
+    driver.remember(freezer)
     freezer.dispatch { [self] in $0.add(self) }
     guard freezer.isNew.first(), let damage = FrozenStoreDamage(freezer.store) else { return }
     deliverLate { [self] in

@@ -144,7 +144,11 @@ final class QueueDriver: Sendable {
   // MARK: Frozen requests
 
   var freezers: [Freezer] { stores.withLock { $0 } }
-  func remember(_ freezer: Freezer) { stores.withLock { $0.append(freezer) } }
+  func remember(_ freezer: Freezer) {
+    stores.withLock { stores in
+      if !stores.contains(where: { $0 === freezer }) { stores.append(freezer) }
+    }
+  }
   func forget(_ freezer: Freezer) { stores.withLock { $0.removeAll { $0 === freezer } } }
 
   /// A store of frozen requests has something to do.
@@ -153,14 +157,14 @@ final class QueueDriver: Sendable {
     pending.add(1, ordering: .relaxed)
   }
 
-  func letGo() {
-    held.subtract(1, ordering: .relaxed)
-    retract()
+  func letGo(_ times: Int = 1) {
+    held.subtract(times, ordering: .relaxed)
+    retract(times)
   }
 
   /// One that was pending is so no longer, and nobody is told of its end.
-  func retract() {
-    if pending.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
+  func retract(_ times: Int = 1) {
+    if pending.subtract(times, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
   }
 
   // MARK: Deliveries

@@ -102,7 +102,11 @@ import Testing
       if round % 2 == 0 { await blocking { engine.shutDownAndWait(deadline: .milliseconds(round)) } }
       await blocking { #expect(queue.close() == 0) }
     }
-    for operation in operations { _ = await operation.end() }
+    for operation in operations {
+      _ = await withCheckedContinuation { continuation in
+        operation.onFinal { continuation.resume(returning: $0) }
+      }
+    }
     #expect(operations.allSatisfy { $0.state == .frozen || $0.state == .finished })
   }
 
@@ -154,7 +158,10 @@ import Testing
     var settings = NetworkQueue.Configuration()
     settings.maximumPerOrigin = 1
     let queue = try NetworkQueue(configuration: settings)
-    let engine = try makeEngine(fixture, on: queue)
+    let engine = try NetworkEngine(to: fixture.origin, on: queue) {
+      $0.redirects.resendsBodyAcrossOrigins = true
+    }
+    try engine.useFreezing(fixture.configuration)
     // Given a request that waits for its turn at the origin to which it was redirected
     engine.enqueue(engine.operation(url: second.url("/held")))
     #expect(await second.waitForWaiting("/held", 1))

@@ -28,7 +28,7 @@ struct FrozenReleaseTests {
     let records = try store.records(at: Self.now)
     #expect(records.map(\.id.number) == [6, 7, 8, 9, 10])
     #expect(
-      records.map { $0.record.request.url.dropFirst(22) } == [
+      records.map { $0.record.request.url.dropFirst(23) } == [
         "later", "flying", "behind", "unordered", "bob",
       ])
     #expect(records.map(\.record.state) == [.ready, .inFlight, .ready, .ready, .ready])
@@ -74,7 +74,7 @@ struct FrozenReleaseTests {
     #expect(letters.map(\.id.number) == [3, 4, 5])
     #expect(letters.map(\.letter.death.reason) == [.rejected, .poisoned, .cancelled])
     #expect(
-      letters.map { $0.letter.record?.request.url.dropFirst(22) } == ["rejected", "poisoned", "cancelled"])
+      letters.map { $0.letter.record?.request.url.dropFirst(23) } == ["rejected", "poisoned", "cancelled"])
     #expect(letters.map { $0.letter.record?.facts.lastStatus } == [422, 503, 0])
     // Those who died then were told then
     #expect(letters.allSatisfy { $0.letter.isTold })

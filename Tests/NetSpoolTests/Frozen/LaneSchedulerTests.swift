@@ -68,7 +68,7 @@ struct LaneSchedulerTests {
     // Then it is kept no longer than it would have slept
     let due = fixture.scheduler.nextDue ?? 0
     #expect(fixture.launched(at: Double(due) / 1e6) == [])
-    #expect(fixture.scheduler.laneCount == 0 && fixture.scheduler.nextDue == nil)
+    #expect(fixture.scheduler.laneCount == 0)
     // And one that had no failures not at all
     fixture.add(2)
     #expect(fixture.launched(at: 1_000) == [2])

@@ -52,8 +52,8 @@ final class FrozenSender {
   var whenStill: [() -> Void] = []
   /// Queues that are not idle while one of their requests is being sent.
   private var working: [FrozenID: QueueDriver] = [:]
-  /// Queues that are not idle until the turn is over.
-  private var heldForTurn: [QueueDriver] = []
+  /// Queues that are not idle until they have heard what this turn has to say, each as often as it is held.
+  private var heldForTurn: [ObjectIdentifier: (driver: QueueDriver, times: Int)] = [:]
   /// The engines' queues, and how many requests each was told of.
   private var queues: [ObjectIdentifier: (driver: QueueDriver, told: Int)] = [:]
 
@@ -83,8 +83,7 @@ final class FrozenSender {
   func settle() -> [() -> Void] {
     spool.pump()
     let left = finishLeaving()
-    for driver in heldForTurn { driver.letGo() }
-    heldForTurn.removeAll(keepingCapacity: true)
+    letGoOfTurn()
     tellCounts()
     if isStill { tellStill() }
     return left
@@ -106,11 +105,26 @@ final class FrozenSender {
     driver.hold()
   }
 
-  func letGo(_ id: FrozenID) { working.removeValue(forKey: id)?.letGo() }
+  func letGo(_ id: FrozenID) {
+    if let driver = working.removeValue(forKey: id) { letGoAfterTurn(driver) }
+  }
 
   func holdForTurn(_ driver: QueueDriver) {
     driver.hold()
-    heldForTurn.append(driver)
+    letGoAfterTurn(driver)
+  }
+
+  private func letGoAfterTurn(_ driver: QueueDriver) {
+    heldForTurn[ObjectIdentifier(driver), default: (driver, 0)].times += 1
+  }
+
+  /// Behind everything that was sent to their loops.
+  private func letGoOfTurn() {
+    for (driver, times) in heldForTurn.values {
+      let isHeard = driver.perform { _ in driver.letGo(times) }
+      if !isHeard { driver.letGo(times) }
+    }
+    heldForTurn.removeAll(keepingCapacity: true)
   }
 
   private func tellCounts(_ count: Int? = nil) {
@@ -139,6 +153,8 @@ final class FrozenSender {
   // MARK: Engines
 
   func add(_ engine: NetworkEngine) {
+    // Its queue has said already that it leaves.
+    if engine.driver.isEnding.load(ordering: .acquiring) { return engine.freezing?.end() ?? () }
     engines.removeAll { $0.engine === engine }
     engines.append(WeakEngine(engine: engine))
     noteEngines()
@@ -185,6 +201,7 @@ final class FrozenSender {
     for operation in accepting.values { end(operation, .failure(NetworkError(.engineClosed))) }
     accepting = [:]
     for id in Array(working.keys) { letGo(id) }
+    letGoOfTurn()
     engines = []
     noteEngines()
     tellStill()

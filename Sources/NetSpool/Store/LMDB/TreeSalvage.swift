@@ -1,5 +1,5 @@
-/// Reads what is still whole in a file that is damaged somewhere. It begins at the newest meta page that is whole and goes
-/// into every page that it leads to and that is what LMDB would have written: what a newer commit has replaced is not met.
+/// Reads what is still whole in a file that is damaged somewhere. It begins at the newest meta page that leads anywhere and
+/// goes into every page from there that is what LMDB would have written: what a newer commit has replaced is not met.
 final class TreeSalvage {
   private let file: PageFile
   private var met: Set<UInt64> = []
@@ -12,15 +12,20 @@ final class TreeSalvage {
     nodes = NodeTable(pageBytes: MetaPage.pageBytes)
   }
 
-  /// Visits the records of the named trees. False when it had to begin at a meta page of which it is not known that it is
-  /// the newest: what it says may be one commit old.
+  /// Visits the records of the named trees. False when a meta page is damaged: then it is not known whether this is the
+  /// newest, and what it says may be one commit old.
   func forEach(_ visit: (_ tree: String, _ key: RawSpan, _ value: RawSpan) -> Void) -> Bool {
-    let metas = [file.meta(at: 0), file.meta(at: Int64(pageBytes))].enumerated().compactMap { place, meta in
-      meta.flatMap { $0.isWhole(at: UInt64(place)) ? $0 : nil }
-    }
-    guard let newest = metas.max(by: { $0.commit < $1.commit }) else { return false }
-    walk(newest.main.root, levels: newest.main.depth, tree: nil, visit)
-    return metas.count == 2
+    let metas = [file.meta(at: 0), file.meta(at: Int64(pageBytes))].compactMap(\.self)
+    let newest = metas.sorted { $0.commit > $1.commit }.first { isRoot($0.main) }
+    if let newest { walk(newest.main.root, levels: newest.main.depth, tree: nil, visit) }
+    return metas.enumerated().filter { $1.isWhole(at: UInt64($0)) }.count == 2
+  }
+
+  /// A page is there, and it is one of a tree of this depth.
+  private func isRoot(_ root: TreeRoot) -> Bool {
+    guard (1...32).contains(root.depth), let page = load(root.root) else { return false }
+    let kind: TreePage.Kind = root.depth > 1 ? .branch : .leaf
+    return (try? TreePage(page, number: root.root, kind: kind, hasIntegerKeys: false, &nodes)) != nil
   }
 
   private func walk(
