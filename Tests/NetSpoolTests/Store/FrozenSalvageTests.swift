@@ -66,6 +66,8 @@ struct FrozenSalvageTests {
     #expect(badFiles(directory) == [name])
     let numbers = try store.numbers
     #expect(numbers.count >= 60 && numbers.count < 100 && !numbers.contains(50))
+    // And what is lost is said by its number
+    #expect(Set(store.damaged).union(numbers) == Set(3...102))
     try check(store)
     #expect(try store.endings(.outcomes).map(\.ending.payload) == [Array("outcome".utf8)])
     #expect(try store.endings(.deadLetters).map(\.number).contains(2))

@@ -106,7 +106,8 @@ extension FrozenRecovery {
     return bodies == records && dedupes <= records
   }
 
-  /// Dedupe keys follow from the rows; a row without a body is damaged, and a body without a row is a dead letter's.
+  /// Dedupe keys follow from the rows; a row without a body is damaged, and a body without a row is a dead letter's: where
+  /// there is none, the row was on a page that is gone, and all that is known is its number.
   private func rebuild(
     _ transaction: inout WriteTransaction, _ nowWall: Int64
   ) throws(StoreError) -> [UInt64] {
@@ -114,10 +115,14 @@ extension FrozenRecovery {
     let bodies = try Set(numbers(in: tables.body, transaction))
     let bodiless = rows.subtracting(bodies).sorted()
     for number in bodiless { try setAside(number, nowWall, &transaction) }
-    for number in bodies.subtracting(rows) { try keepBody(number, &transaction) }
+    let ended = try Set(numbers(in: tables.dead, transaction) + numbers(in: tables.outbox, transaction))
+    let rowless = bodies.subtracting(rows)
+    let lost = rowless.subtracting(ended).sorted()
+    for number in lost { try setAside(number, nowWall, &transaction) }
+    for number in rowless { try keepBody(number, &transaction) }
     let whole = rows.intersection(bodies)
     try removeStrayDedupes(&transaction) { whole.contains($0) }
-    return bodiless
+    return bodiless + lost
   }
 
   private func numbers(
