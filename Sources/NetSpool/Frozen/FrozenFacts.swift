@@ -73,7 +73,12 @@ struct FrozenFacts: Sendable, Hashable {
 
 extension FrozenFacts {
   /// How old it is, by a clock that does not go back and that nobody sets: a wall clock that is set says nothing.
-  func age(at now: FrozenMoment) -> Microseconds { storedAge + max(0, now.monotonic - agedAt) }
+  func age(at now: FrozenMoment) -> Microseconds {
+    min(storedAge + max(0, now.monotonic - agedAt), Self.ageMax)
+  }
+
+  /// So that no sum of times can overflow: 4,500 years.
+  private static let ageMax: Microseconds = 1 << 57
 
   /// Takes over what was read from the disk. `written`: the moment of that, as far as it is known.
   ///
@@ -86,11 +91,11 @@ extension FrozenFacts {
     }
     agedAt = now.monotonic
     if let written {
-      storedAge += max(0, now.wall - written.wall)
+      storedAge = min(storedAge + max(0, now.wall - written.wall), Self.ageMax)
     } else {
       // Earlier releases counted only while the store was open, and left the rest to the wall clock.
-      let sinceFirstSend = firstSend.map { max(storedAge - $0.age, now.wall - $0.wall, 0) }
-      storedAge = max(storedAge, now.wall - createdWall)
+      let sinceFirstSend = firstSend.map { min(max(storedAge - $0.age, now.wall - $0.wall, 0), Self.ageMax) }
+      storedAge = min(max(storedAge, now.wall - createdWall), Self.ageMax)
       if let sinceFirstSend { firstSend?.age = storedAge - sinceFirstSend }
     }
   }
