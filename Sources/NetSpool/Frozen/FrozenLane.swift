@@ -54,6 +54,13 @@ extension FrozenLane {
     members[id]?.waitsForNetwork = forNetwork
   }
 
+  /// One that waits for the network need not any more.
+  mutating func release(_ id: FrozenID, at now: Microseconds) {
+    guard members[id]?.waitsForNetwork == true, members[id]?.isInFlight == false else { return }
+    members[id]?.due = now
+    members[id]?.waitsForNetwork = false
+  }
+
   mutating func remove(_ id: FrozenID) {
     land(id)
     members[id] = nil

@@ -133,6 +133,12 @@ extension LaneScheduler {
     change(key) { $0.open(at: moment) }
   }
 
+  /// One that waits for the network need not any more; its lane and the others go on as they were.
+  mutating func release(_ id: FrozenID, at now: Microseconds) {
+    guard let key = laneOf[id] else { return }
+    change(key) { $0.release(id, at: now) }
+  }
+
   /// Lets the requests that are here now go gently.
   private mutating func beginThawing() {
     thawsTo = newest

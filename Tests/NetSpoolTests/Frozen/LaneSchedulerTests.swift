@@ -55,6 +55,21 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 10) == [3])
   }
 
+  @Test func `one that need not wait for the network holds up nobody`() {
+    var fixture = Fixture()
+    for number: UInt64 in 1...3 { fixture.add(number, lane: "\(number)") }
+    #expect(fixture.launched(at: 0) == [1, 2, 3])
+    fixture.scheduler.wait(FrozenID(1), until: .max, forNetwork: true)
+    fixture.fail(2, at: 0, until: 10)
+    // Given one that waits for the network, and one for its time
+    for number: UInt64 in 1...2 { fixture.scheduler.release(FrozenID(number), at: Fixture.time(1)) }
+    // Then the first goes at once, and the others as they would have
+    #expect(fixture.launched(at: 1) == [1])
+    #expect(fixture.launched(at: 9) == [])
+    #expect(fixture.launched(at: 10) == [2])
+    #expect(fixture.scheduler.inFlight == 3)
+  }
+
   @Test func `a lane that is empty is forgotten, after its failures`() {
     var fixture = Fixture()
     fixture.add(1)

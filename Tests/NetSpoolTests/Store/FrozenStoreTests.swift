@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Testing
 
@@ -7,6 +8,28 @@ import Testing
 
 /// What is written, what is refused, and what is left after a restart.
 struct FrozenStoreTests {
+  /// A program that lists a million requests must not stop those who send them.
+  @Test func `a long look lets others read in between`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    let store = try directory.openFrozen()
+    let rows = (1...1_500).map { FrozenChange.accept(.sample("payload \($0)"), body: []) }
+    _ = store.write(rows)
+    let isRead = DispatchSemaphore(value: 0)
+    var seen: [UInt64] = []
+    var hasWaited = true
+    try store.scan { number, _, _ in
+      if number == 1 {
+        DispatchQueue.global().async {
+          if (try? store.row(1)) != nil { isRead.signal() }
+        }
+      }
+      if number == 1_400 { hasWaited = isRead.wait(timeout: .now() + 10) == .success }
+      seen.append(number)
+      return true
+    }
+    #expect(hasWaited && seen == Array(1...1_500))
+  }
+
   // MARK: The life of a request
 
   @Test func `an accepted request is there after a restart`() throws {

@@ -74,6 +74,8 @@ extension FrozenSender {
       places[operation.id] = nil
       end(operation, .handedOver)
     }
+    // It may have waited for the engine of one of these alone.
+    spool.release(id)
   }
 
   /// Until the disk knows that it was told, it is not told again.

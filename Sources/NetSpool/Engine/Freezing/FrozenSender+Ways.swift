@@ -94,6 +94,15 @@ extension FrozenSender {
     }
   }
 
+  /// The engine goes: others may know another way for what waited for this one.
+  func forgetWays(of engine: NetworkEngine) {
+    for (way, outlook) in ways where way.engine == engine.id {
+      if outlook.state != .open { callOff(outlook) }
+      ways[way] = nil
+      for id in outlook.held { spool.release(id) }
+    }
+  }
+
   private func callOff(_ outlook: Outlook) {
     let number = outlook.number
     outlook.driver.perform { core in core.callOffLook(number) }

@@ -163,11 +163,12 @@ final class FrozenSender {
   }
 
   func remove(where matches: (NetworkEngine) -> Bool) {
-    for case let engine? in engines.map(\.engine) where matches(engine) { engine.freezing?.end() }
+    for case let engine? in engines.map(\.engine) where matches(engine) {
+      engine.freezing?.end()
+      forgetWays(of: engine)
+    }
     engines.removeAll { $0.engine.map(matches) ?? true }
     noteEngines()
-    // Others may send what waited for these.
-    if !engines.isEmpty { thaw() }
   }
 
   func thaw() {

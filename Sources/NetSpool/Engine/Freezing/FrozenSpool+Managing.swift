@@ -125,9 +125,7 @@ extension FrozenSpool {
   }
 
   /// This one need not wait: it was only to be found out whether it may be sent.
-  func release(_ id: FrozenID) {
-    if !isMoving(id) { scheduler.wait(id, until: world.now().monotonic) }
-  }
+  func release(_ id: FrozenID) { scheduler.release(id, at: world.now().monotonic) }
 
   /// There may be use in sending this one now; its lane goes on with it.
   func wake(_ id: FrozenID) {
