@@ -1,13 +1,16 @@
-/// What a width learns from 429 and 503.
+/// What a width learns from 429 and 503: where the origin's limit lies, or that they come by chance.
 extension AdaptiveWidth {
-  /// So many refusals in a row that the ceiling does not explain are about requests in a time.
-  private static var unexplainedMax: Int { 3 }
+  /// So many refusals that the ceiling does not explain are about requests in a time, or come by chance.
+  private static var unexplainedMax: Int { 2 }
   /// Retry-After beyond an hour is cut to it: a wrong date must not close an origin for ever.
   private static var holdSecondsMax: Double { 3600 }
 
   mutating func didRefuse(_ retryAfter: Double?, _ since: Int64, _ now: Int64) {
     didEnd()
-    if since < narrowedAt {
+    if trial.didRefuse(at: width, load(since)) { forgetRefusals(now) }
+    if trial.isByChance {
+      // It comes whatever the width.
+    } else if since < narrowedAt {
       followBurst()
     } else if pace != nil, !round.isSaturated {
       // There was room for more: only the pace was too quick.
@@ -24,6 +27,22 @@ extension AdaptiveWidth {
     let fitting = max(narrowestOfBurst, running)
     ceiling.lower(to: fitting)
     resize(to: min(width, fitting))
+  }
+
+  func load(_ since: Int64) -> RefusalTrial.Load {
+    let isEased = pace?.isEased ?? (width == 1)
+    return RefusalTrial.Load(
+      isEased: isEased && since >= narrowedAt, isPaced: pace != nil, running: running)
+  }
+
+  /// As wide as before they began, and on from there.
+  private mutating func forgetRefusals(_ now: Int64) {
+    dropPace()
+    ceiling = WidthCeiling()
+    refusalsAtOne = 0
+    holdUntil = min(holdUntil, now)
+    isExploring = true
+    resize(to: max(width, trial.widthBefore ?? width))
   }
 
   private mutating func lower(_ since: Int64, _ now: Int64) {
@@ -68,14 +87,14 @@ extension AdaptiveWidth {
   }
 
   /// Waits as long as the origin asks, and then begins gently; or, when it asks for nothing and one at a time is
-  /// too much for it, 50 ms, doubled at each refusal up to 10 s.
+  /// too much for it, 50 ms, doubled at each refusal up to a second.
   private mutating func hold(_ retryAfter: Double?, _ now: Int64) {
     var seconds = max(0, retryAfter ?? 0)
     if seconds > 0 {
       isExploring = true
       resize(to: min(width, 2))
     }
-    if refusalsAtOne > 0 { seconds = max(seconds, min(10, 0.05 * Double(1 << min(refusalsAtOne - 1, 10)))) }
+    if refusalsAtOne > 0 { seconds = max(seconds, min(1, 0.05 * Double(1 << min(refusalsAtOne - 1, 10)))) }
     guard seconds > 0 else { return }
     let hold = Int64(min(seconds, Self.holdSecondsMax) * 1_000_000)
     ceiling.didHold(hold, now)

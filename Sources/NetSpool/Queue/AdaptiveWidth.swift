@@ -8,7 +8,8 @@
 /// - When the wait is longer than the service itself, or bodies take twice their time, it shrinks by an eighth.
 /// - When more of a round fails than fails anyhow, the width is halved.
 /// - A refusal, and a failure at full width, show where the origin's limit lies: see `WidthCeiling`. Refusals
-///   that narrowing does not end show a limit of requests in a time: see `StartPace`.
+///   that narrowing does not end show a limit of requests in a time: see `StartPace`. Those that do not end with that
+///   either come by chance, and change nothing: see `RefusalTrial`.
 ///
 /// What had begun before a narrowing cannot narrow again: one burst of trouble is one lesson.
 struct AdaptiveWidth: Sendable {
@@ -27,6 +28,8 @@ struct AdaptiveWidth: Sendable {
   var isExploring = true
   var ceiling = WidthCeiling()
   var pace: StartPace?
+  /// Whether refusals come by chance.
+  var trial = RefusalTrial()
   /// The pace is there to find out whether starts may be more numerous when they do not come at once.
   var isTryingPace = false
   /// The time of the last narrowing because of failures or refusals, and how far its burst may narrow.
@@ -44,6 +47,8 @@ struct AdaptiveWidth: Sendable {
     width = min(6, self.maximum)
   }
 
+  /// So many refusals in a row at width 1 are no question of width.
+  private static var refusalsOfOutage: Int { 4 }
   /// Fewer answers make a poor minimum.
   private static var roundAnswersMin: Int { 6 }
   /// Waits under 5 ms are as likely our own loop's as the origin's.
@@ -87,10 +92,16 @@ struct AdaptiveWidth: Sendable {
 
 extension AdaptiveWidth {
   private mutating func didAnswer(_ latency: Double, _ since: Int64, _ now: Int64) {
+    if refusalsAtOne >= Self.refusalsOfOutage {
+      // It took nothing at all: how much it takes is found out as at first.
+      ceiling = WidthCeiling()
+      isExploring = true
+    }
     refusalsAtOne = 0
     answersSinceNarrowing += 1
     goodput.didAnswer(now)
     ceiling.didAnswer()
+    trial.didAnswer(load(since))
     if pace?.didAnswer(since: since, now) == false { dropPace() }
     round.take(latency: latency)
     if baseline.take(latency: latency, now), round.isSaturated {

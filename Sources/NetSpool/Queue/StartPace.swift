@@ -6,6 +6,8 @@
 struct StartPace: Sendable {
   /// Microseconds between two starts.
   private(set) var interval: Int64
+  /// As it was when the pace began.
+  private let first: Int64
   /// Nothing starts before.
   private(set) var nextStart: Int64
 
@@ -37,10 +39,14 @@ struct StartPace: Sendable {
   ///   - isNear: that is as many as the origin takes, not only as many as it was asked for.
   init(interval: Int64, isNear: Bool, now: Int64) {
     self.interval = min(max(interval, Self.intervalMin), Self.intervalMax)
+    first = self.interval
     refused = isNear ? self.interval * 7 / 8 : 0
     nextStart = now + self.interval
     changedAt = now
   }
+
+  /// Clearly less is asked than what the origin took when the pace began.
+  var isEased: Bool { interval * 5 >= first * 6 }
 
   mutating func didStart(isFull: Bool, _ now: Int64) {
     // One that came late by itself does not show that the origin takes them this quickly.

@@ -17,6 +17,10 @@ struct SimulatedOrigin: Sendable, CustomStringConvertible {
   var retryAfter: Double?
   /// Percent of the answers that are failures.
   var failurePercent = 0
+  /// Percent of the answers that are refusals, whatever is asked at once.
+  var refusalPercent = 0
+  /// What such a refusal takes; nil: as long as an answer.
+  var refusalSeconds: Double?
   /// More than so many at once all fail.
   var collapsesAbove = Int.max
   /// Percent of the answers that take `slowSeconds` instead.
@@ -30,7 +34,7 @@ struct SimulatedOrigin: Sendable, CustomStringConvertible {
 
 /// What the origin decides about one request.
 struct SimulatedAnswer {
-  enum Kind { case good, failed, refused }
+  enum Kind { case good, failed, refused, refusedByChance }
   var kind: Kind
   /// When its head, or the end of what is not good, comes.
   var time: Int64
@@ -57,6 +61,10 @@ struct SimulatedServer {
       return SimulatedAnswer(kind: .refused, time: now + 1_000)
     }
     accepted += 1
+    if generator.chance(origin.refusalPercent) {
+      return SimulatedAnswer(
+        kind: .refusedByChance, time: now + seconds(origin.refusalSeconds ?? origin.serviceSeconds))
+    }
     if accepted > origin.collapsesAbove || generator.chance(origin.failurePercent) {
       return SimulatedAnswer(kind: .failed, time: now + seconds(origin.serviceSeconds))
     }

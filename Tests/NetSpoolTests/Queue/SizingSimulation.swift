@@ -123,7 +123,7 @@ struct SizingSimulation {
     case .failed:
       failures += 1
       end(transfer, .failed(since: transfer.since))
-    case .refused:
+    case .refused, .refusedByChance:
       refusals.append(now)
       end(transfer, .throttled(retryAfter: server.origin.retryAfter, since: transfer.since))
     case .good:

@@ -1,0 +1,75 @@
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Refusals that come whatever is asked: a balancer with one of its replicas down.
+@Suite struct ChanceRefusalTests {
+  static let seeds: [UInt64] = LongRun.isOn ? Array(1...16) : [1, 2]
+
+  @Test(arguments: [2, 5, 10, 20, 33, 50], seeds)
+  func `refusals that come by chance leave the origin its speed`(_ percent: Int, _ seed: UInt64) {
+    for isQuick in [true, false] {
+      // Given an origin that refuses so many, at once or as late as it answers.
+      let origin = SimulatedOrigin(
+        description: "\(percent) % refused", serviceSeconds: 0.05, refusalPercent: percent,
+        refusalSeconds: isQuick ? 0.001 : nil)
+      var fixed = SizingSimulation(origin, OriginSizing(.fixed(6)), seed: seed)
+      fixed.run(seconds: 20)
+      var simulation = SizingSimulation(origin, seed: seed)
+      simulation.run(seconds: 20)
+      // Then it is asked no less than a fixed width of six asks it, learning included.
+      let said = "\(percent) %, seed \(seed): \(simulation.rate())/s, fixed \(fixed.rate())/s"
+      #expect(simulation.rate() >= 0.7 * fixed.rate(), "\(said)")
+      // When all is well again, so is the speed, within five seconds.
+      simulation.server.origin.refusalPercent = 0
+      simulation.run(seconds: 5)
+      let back = simulation.seconds
+      simulation.run(seconds: 2)
+      #expect(simulation.rate(after: back) >= 0.9 * 6 / 0.05, "\(said)")
+    }
+  }
+
+  @Test func `a job of 300 with one of three replicas down takes no longer than with a fixed width`() {
+    let origin = SimulatedOrigin(description: "a third", serviceSeconds: 0.046, refusalPercent: 33)
+    var fixed = SizingSimulation(origin, OriginSizing(.fixed(6)), seed: 1)
+    fixed.run(seconds: 600, answersMax: 300)
+    var simulation = SizingSimulation(origin, seed: 1)
+    simulation.run(seconds: 600, answersMax: 300)
+    #expect(simulation.seconds <= fixed.seconds / 0.7)
+  }
+
+  @Test(arguments: seeds) func `an origin that refuses all is probed once a second and found again`(
+    _ seed: UInt64
+  ) {
+    var simulation = SizingSimulation(
+      SimulatedOrigin(description: "down", serviceSeconds: 0.05, refusalPercent: 100), seed: seed)
+    simulation.run(seconds: 10)
+    let before = simulation.refusals.count
+    simulation.run(seconds: 20)
+    #expect((18...22).contains(simulation.refusals.count - before))
+    // When it is back, it has its speed within five seconds.
+    simulation.server.origin.refusalPercent = 0
+    simulation.run(seconds: 5)
+    let back = simulation.seconds
+    simulation.run(seconds: 2)
+    #expect(simulation.rate(after: back) >= 6 / 0.05)
+  }
+
+  @Test(arguments: seeds) func `a real limit is not taken for chance`(_ seed: UInt64) {
+    for limit in [2, 6, 12] {
+      var simulation = SizingSimulation(
+        SimulatedOrigin(description: "refuses above", serviceSeconds: 0.05, inFlightMax: limit), seed: seed)
+      simulation.run(seconds: 20)
+      #expect(simulation.refusedPercent(after: 10) <= 1.5, "\(limit) at once, seed \(seed)")
+    }
+    for rate in [5.0, 50, 200] {
+      var simulation = SizingSimulation(
+        SimulatedOrigin(description: "so many a second", serviceSeconds: 0.02, ratePerSecond: rate),
+        seed: seed)
+      simulation.run(seconds: 30)
+      #expect(simulation.refusedPercent(after: 15) <= 5, "\(rate) a second, seed \(seed)")
+      #expect(simulation.rate(after: 15) >= 0.7 * rate, "\(rate) a second, seed \(seed)")
+    }
+  }
+}
