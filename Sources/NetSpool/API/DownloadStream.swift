@@ -41,6 +41,7 @@ public struct WriteResult: Sendable, Hashable {
 public enum StreamFailurePolicy: Sendable, Hashable {
   /// The operation ends with `.sinkFailed`; the default.
   case failOperation
-  /// The stream is dropped and the others go on.
+  /// The stream is dropped and the others go on; the response's `streams` say so. When none is left, the operation ends
+  /// with `.sinkFailed`.
   case dropStream
 }

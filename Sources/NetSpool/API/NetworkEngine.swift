@@ -32,6 +32,10 @@ public final class NetworkEngine: Sendable {
   let reachabilityBoard = ReachabilityBoard()
   /// Ended without the loop and not yet delivered.
   let ended = EndedOperations()
+  /// Final events on their way to its closures.
+  let undelivered = Atomic(0)
+  /// The loop wants to hear when there is room for more of them.
+  let isWaitingForRoom = Atomic(false)
   let caching = Mutex<EngineCache?>(nil)
   let hasCache = Atomic(false)
   let freezes = Mutex<EngineFreezing?>(nil)
@@ -65,6 +69,7 @@ public final class NetworkEngine: Sendable {
     do throws(NetworkError) { try HeaderRules.check(configuration.headers) } catch {
       throw invalid("headers")
     }
+    if configuration.originPauseMax < .zero { throw invalid("originPauseMax") }
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {
       throw invalid("receiveBufferBytes")
     }

@@ -6,6 +6,7 @@ public struct NetworkError: Error, Sendable {
   private struct Details: Sendable {
     var code: Code
     var reason: String?
+    var cause: Cause?
     var underlying: Underlying?
     var sendState: SendState
     var url: String?
@@ -20,6 +21,28 @@ public struct NetworkError: Error, Sendable {
   init(_ code: Code, reason: String? = nil, underlying: Underlying? = nil, sendState: SendState = .notSent) {
     details = [Details(code: code, reason: reason, underlying: underlying, sendState: sendState)]
   }
+
+  /// With a cause that logic goes by; it is the reason as well, unless a sentence says more.
+  init(
+    _ code: Code, cause: Cause, reason: String? = nil, underlying: Underlying? = nil,
+    sendState: SendState = .notSent
+  ) {
+    self.init(code, reason: reason ?? cause.rawValue, underlying: underlying, sendState: sendState)
+    details[0].cause = cause
+  }
+
+  /// What logic has to know of a failure besides its code. The reason is for people, and is never read back.
+  enum Cause: String, Sendable {
+    /// Of `connectFailed`.
+    case refused, reset, unreachable, addressInUse
+    /// Of `timedOut`: the limit that was passed. Also of `proxyFailed`: the proxy could not be reached.
+    case connect, headers, stall, total, queueDeadline
+    /// Of `invalidURL` and `redirectRefused`: neither http nor https, or no longer https.
+    case scheme
+  }
+
+  /// Nil when the code says all that counts.
+  var cause: Cause? { details[0].cause }
 
   /// An error of your own making, for `prepare`, `validate` and tests.
   public init(code: Code, reason: String? = nil) { self.init(code, reason: reason) }
@@ -75,7 +98,7 @@ public struct NetworkError: Error, Sendable {
   public var isOffline: Bool {
     switch code {
     case .offline, .resolveFailed, .connectFailed: true
-    case .timedOut: reason == "connect"
+    case .timedOut: cause == .connect
     default: false
     }
   }

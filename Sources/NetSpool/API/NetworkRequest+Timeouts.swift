@@ -16,12 +16,43 @@ extension NetworkRequest {
     public var stall: Duration? = .seconds(30)
     /// 100 bytes a second.
     public var stallBytesPerSecond = 100
-    /// The whole transfer; 60 s; nil is no limit, and the default when the body goes to streams.
-    public var total: Duration? = .seconds(60)
+    /// The whole operation from its first start on, with its redirects, repetitions and the waits between them; time
+    /// in the queue and under `pause()` does not count. 60 s; nil is no limit. Unless it is set, there is none for a body
+    /// that goes to streams, or comes from a stream or a file.
+    public var total: Duration? {
+      get { ownTotal ?? .seconds(60) }
+      set { ownTotal = .some(newValue) }
+    }
+    /// Nil until it is set.
+    private var ownTotal: Duration??
     /// Waiting for a slot; nil, the default, is no limit.
     public var queueDeadline: Duration?
 
     static let standard = Timeouts()
+
+    /// The same with the total that holds for a body that goes to streams, or comes from them.
+    func forStreams(_ isStreamed: Bool) -> Timeouts {
+      guard isStreamed, ownTotal == nil else { return self }
+      var limits = self
+      limits.ownTotal = .some(nil)
+      return limits
+    }
+
+    /// The longest of each: an exchange that several share serves the most patient.
+    func longest(_ other: Timeouts) -> Timeouts {
+      var limits = self
+      limits.connect = max(connect, other.connect)
+      limits.headers = max(headers, other.headers)
+      limits.stall = Self.longest(stall, other.stall)
+      limits.stallBytesPerSecond = min(stallBytesPerSecond, other.stallBytesPerSecond)
+      limits.total = Self.longest(total, other.total)
+      return limits
+    }
+
+    /// Nil is none, and so the longest.
+    private static func longest(_ a: Duration?, _ b: Duration?) -> Duration? {
+      if let a, let b { max(a, b) } else { nil }
+    }
 
     /// The name of the first limit that is none.
     var firstInvalid: String? {

@@ -10,6 +10,7 @@ extension NetworkResponse {
     var tlsHandshakeTime: Microseconds = 0
     var firstByteTime: Microseconds = 0
     var totalTime: Microseconds = 0
+    var endToEndTime: Microseconds = 0
     /// Body bytes off the wire, before decoding.
     public internal(set) var bytesReceived: Int64 = 0
     /// Body bytes sent.
@@ -37,5 +38,8 @@ extension NetworkResponse {
     public var firstByte: Duration { .microseconds(firstByteTime) }
     /// From the start to the last byte.
     public var total: Duration { .microseconds(totalTime) }
+    /// From `enqueue` to the end, with all that came between: waiting, redirects, repetitions. Zero for an answer from the
+    /// cache that `enqueue` itself found.
+    public var endToEnd: Duration { .microseconds(endToEndTime) }
   }
 }

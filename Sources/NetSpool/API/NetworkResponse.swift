@@ -117,6 +117,8 @@ public struct NetworkResponse: Sendable {
     public internal(set) var path: String?
     /// Bytes it took.
     public internal(set) var bytes: Int64
+    /// Why it was dropped (`onFailure: .dropStream`); nil when it got the whole body.
+    public internal(set) var failure: NetworkError?
     /// The SHA-256 of them, 64 hexadecimal digits; nil when it was switched off.
     public var sha256: String? { digest.map(Hexadecimal.text) }
     /// The same as 32 bytes.

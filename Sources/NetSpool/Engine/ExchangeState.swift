@@ -9,6 +9,12 @@ final class ExchangeState {
   var isForeign = false
   var history: RedirectHistory?
   var attempts = 1
+  /// What the exchanges so far, and the waits between them, have taken of the total.
+  var spent: Microseconds = 0
+  /// Since when it waits for its next slot.
+  var waitingSince: Microseconds = 0
+  /// When the first exchange began; 0: it has not.
+  var firstStart: Microseconds = 0
   /// The next exchange follows one that died with its connection: the other idle ones are likely dead too.
   var needsFreshConnection = false
   /// The origin refused `Expect: 100-continue` with 417.
@@ -23,7 +29,10 @@ final class ExchangeState {
   var isRefused = false
   /// The 401 that the provider was asked about.
   var refusal: NetworkResponse?
+  var askedAt: Microseconds = 0
   var queueDeadline: TimerTable.Key?
+  /// Runs when its own total is shorter than that of the exchange it shares.
+  var ownTotal: TimerTable.Key?
   /// Decided at the head, done at the end of the exchange.
   var next: Next?
 

@@ -65,6 +65,7 @@ extension NetworkError {
     self.init(
       .status, reason: "\(response.head.status)", underlying: .http(response.head.status),
       sendState: .answered)
+    attempts = response.metrics.attempts
     self.response = response
     url = Redaction.standard.url(response.finalURL)
   }

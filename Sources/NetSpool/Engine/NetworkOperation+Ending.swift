@@ -82,15 +82,17 @@ extension NetworkOperation {
 extension Scheduler {
   /// Ends an operation on the loop, and tells its user. What it holds here, it gives back by `move(_:to:)`.
   func conclude(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
+    loop.assertOnLoop()
     guard let ending = operation.end(with: outcome) else { return }
     if let onConclusion = ending.onConclusion {
       driver.retract()
       return onConclusion(attempted(operation, outcome.result))
     }
     if ending.isStateHeard { tell(operation, .state(outcome.finalState)) }
-    driver.willDeliver()
+    operation.engine.willDeliver()
     tell(operation, .final)
     timers.cancel(operation.loop.exchangeState?.queueDeadline)
+    timers.cancel(operation.loop.exchangeState?.ownTotal)
     if ending.hasStreams || ending.waitsForOthers {
       operation.releaseDependencies()
       closeUnusedStreams(operation, outcome)

@@ -49,6 +49,8 @@ extension NetworkOperation {
   /// What the loop knows of it.
   struct LoopState {
     var phase = Phase.ready
+    /// When the queue heard of it.
+    var submittedAt: Microseconds = 0
     /// Its neighbours in the table of all operations.
     var previous: NetworkOperation?
     var next: NetworkOperation?
@@ -68,6 +70,8 @@ extension NetworkOperation {
     var isRefresh = false
     /// It was cancelled before the queue knew it.
     var isCancelledEarly = false
+    /// It was paused before it came into the queue.
+    var isHeld = false
     /// Its user has been told that it is frozen.
     var isFrozen = false
     /// The highest of those that wait for it, when it was queued.

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension NetworkOperation {
   /// Where the loop has an operation. What belongs to a phase stands in it, and goes with it; nothing else says where
   /// an operation is. `Scheduler.move(_:to:)` alone changes it.
@@ -8,6 +10,8 @@ extension NetworkOperation {
     case blocked
     /// For a slot: its place in the queue.
     case waiting(Ticket)
+    /// Its turn has come, and its engine has no room.
+    case parked
     /// An equal request, its leader, has an exchange for both.
     case sharing(NetworkOperation)
     /// Its exchange is on the wire.
@@ -33,6 +37,28 @@ extension NetworkOperation {
   var leader: NetworkOperation {
     if case .sharing(let leader) = loop.phase { leader } else { self }
   }
+
+  /// Those who get this leader's answer: itself and its waiters, without those whose user has left.
+  var recipients: [NetworkOperation] {
+    let waiters = loop.waiters.filter { $0.leader === self }
+    return loop.isDetached ? waiters : [self] + waiters
+  }
+
+  /// The same without a list.
+  func forEachRecipient(_ body: (NetworkOperation) -> Void) {
+    if !loop.isDetached { body(self) }
+    for waiter in loop.waiters where waiter.leader === self { body(waiter) }
+  }
+
+  /// Somebody who gets its answer has it streamed.
+  var streamsAnswer: Bool { recipients.contains { $0.hasStreams } }
+
+  /// Its origin's width learns from how its exchange goes.
+  var isJudged: Bool {
+    if case .running = loop.phase { loop.transfer?.isJudged ?? true } else { false }
+  }
+
+  var hasStreams: Bool { shared.withLock { !$0.streams.isEmpty } }
 }
 
 /// All operations that the queue knows and that have not ended, in the order in which they came: a list whose links
@@ -93,9 +119,9 @@ extension Scheduler {
     case .delayed(let timer), .asking(let timer): timers.cancel(timer)
     case .playing(let playback?):
       playback.stop()
-      publishing -= 1
-    case .publishing: publishing -= 1
-    case .playing(nil), .blocked, .deciding, .paused, .frozen, .ended: break
+      rooms.giveStreams(operation.engine)
+    case .publishing: rooms.giveStreams(operation.engine)
+    case .playing(nil), .blocked, .parked, .deciding, .paused, .frozen, .ended: break
     }
   }
 
@@ -103,17 +129,18 @@ extension Scheduler {
     switch phase {
     case .running: enterWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft += 1
-    case .delayed, .asking: forEachRecipient(of: operation) { set(.queued, $0) }
+    case .delayed, .asking: operation.forEachRecipient { set(.queued, $0) }
     case .paused: set(.paused, operation)
-    case .playing(_?), .publishing: publishing += 1
+    case .playing(_?), .publishing: rooms.takeStreams(operation.engine)
     case .ended: operations.remove(operation)
-    case .ready, .blocked, .waiting, .deciding, .playing(nil), .frozen: break
+    case .ready, .blocked, .waiting, .parked, .deciding, .playing(nil), .frozen: break
     }
   }
 
   private func enterWire(_ operation: NetworkOperation) {
     guard let transfer = operation.loop.transfer else { return }
     transfer.slot = running.count
+    transfer.isJudged = true
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
   }
@@ -128,6 +155,11 @@ extension Scheduler {
       }
       transfer.slot = -1
     }
-    if let origin = operation.loop.origin { queue.finished(origin.id) }
+    if let transfer = operation.loop.transfer, transfer.hasYielded {
+      transfer.hasYielded = false
+      rooms.giveStreams(operation.engine)
+    } else if let origin = operation.loop.origin {
+      queue.finished(origin.id)
+    }
   }
 }

@@ -9,6 +9,8 @@ final class Origin {
   var limit: Int
   /// Runs while the origin has asked for quiet.
   var hold: TimerTable.Key?
+  /// When it had.
+  var held = HeldTime()
   var budget = RetryBudget()
   let isSecure: Bool
   /// On this machine, where nobody reads along.

@@ -26,7 +26,6 @@ final class QueueDriver: Sendable {
   let pending = Atomic(0)
   /// Final events on their way to user closures.
   let undelivered = Atomic(0)
-  private let isWaitingForRoom = Atomic(false)
   /// Exchanges under way, and body bytes moved; written by the loop.
   let running = Atomic(0)
   /// Requests in the stores of its engines.
@@ -172,18 +171,9 @@ final class QueueDriver: Sendable {
   /// Loop thread.
   func willDeliver() { undelivered.add(1, ordering: .relaxed) }
 
-  /// Loop thread: user closures keep up.
-  func hasRoomToDeliver(_ limit: Int) -> Bool {
-    if undelivered.load(ordering: .relaxed) < limit { return true }
-    isWaitingForRoom.store(true, ordering: .sequentiallyConsistent)
-    return undelivered.load(ordering: .sequentiallyConsistent) < limit
-  }
-
   /// The delivery target: a final event has been seen.
   func didDeliver() {
     undelivered.subtract(1, ordering: .sequentiallyConsistent)
     if pending.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
-    guard isWaitingForRoom.load(ordering: .sequentiallyConsistent) else { return }
-    if isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent) { mailbox.send(.perform { _ in }) }
   }
 }

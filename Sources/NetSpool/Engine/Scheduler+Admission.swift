@@ -2,27 +2,51 @@ internal import Synchronization
 
 /// How an operation gets its slot and starts.
 extension Scheduler {
-  /// Answers that user closures have not seen yet; beyond it nothing new starts, so a slow handler costs
-  /// bounded memory.
-  static let undeliveredMax = 4096
-  /// Bodies whose sinks are still publishing; beyond it nothing new starts.
-  static let publishingMax = 64
-
   func admit() {
+    loop.assertOnLoop()
     playNext()
-    while publishing < Self.publishingMax, !isStoreBusy,
-      driver.hasRoomToDeliver(Self.undeliveredMax),
-      let (operation, id) = queue.next()
-    {
+    for operation in rooms.takeReady().reversed() {
+      // One that was cancelled or stopped meanwhile is somewhere else.
+      if case .parked = operation.loop.phase { wait(operation, operation.request.priority, atFront: true) }
+    }
+    var parked = 0
+    while !cacheBridge.isStoreBusy, let (operation, id) = queue.next() {
       guard let origin = origins.byID[id] else { continue }
-      do throws(NetworkError) {
-        try start(operation, at: origin)
-      } catch {
-        queue.finished(origin.id)
-        apply(.abandoned, to: origin, now: MonotonicClock.now)
-        move(operation, to: .deciding)
-        endLeader(operation, error)
+      if park(operation, at: origin) {
+        parked += 1
+        if parked == Self.parkedMax { return loop.markDirty() }
+      } else {
+        begin(operation, at: origin)
       }
+    }
+    if rooms.hasReady { loop.markDirty() }
+  }
+
+  /// Set aside in one turn; others want theirs.
+  private static let parkedMax = 4096
+
+  /// True when its engine has no room for it: others of the same origin may go.
+  private func park(_ operation: NetworkOperation, at origin: Origin) -> Bool {
+    let hasRoom = operation.engine.hasRoomToDeliver()
+    if hasRoom,
+      rooms.hasRoomForStreams(operation.engine) || operation.loop.transfer != nil || !operation.streamsAnswer
+    {
+      return false
+    }
+    move(operation, to: .parked)
+    queue.finished(origin.id)
+    rooms.park(operation, forStreams: hasRoom)
+    return true
+  }
+
+  private func begin(_ operation: NetworkOperation, at origin: Origin) {
+    do throws(NetworkError) {
+      try start(operation, at: origin)
+    } catch {
+      queue.finished(origin.id)
+      apply(.abandoned, to: origin, now: MonotonicClock.now)
+      move(operation, to: .deciding)
+      endLeader(operation, error)
     }
   }
 
@@ -31,7 +55,7 @@ extension Scheduler {
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
-    let credential = credential(of: operation, request)
+    let credential = authenticator.credential(of: operation, request)
     let transfer = try idleTransfer(at: origin, for: operation, credential)
     let plan = try makePlan(operation, request, transfer, credential)
     operation.loop.transfer = transfer
@@ -41,14 +65,15 @@ extension Scheduler {
     operation.loop.cacheUse?.begin()
     move(operation, to: .running)
     transfer.begin(plan, now: now)
-    forEachRecipient(of: operation) { didStart($0) }
+    operation.forEachRecipient { didStart($0) }
+    if operation.loop.waitersLeft > 0 { limitEach(operation, transfer) }
   }
 
   private func idleTransfer(
     at origin: Origin, for operation: NetworkOperation, _ credential: NetworkCredentials?
   ) throws(NetworkError) -> Transfer {
     let scope = HandleScope(
-      engine: operation.engine.id, streams: hasStreams(operation), identity: credential?.id ?? 0)
+      engine: operation.engine.id, streams: operation.hasStreams, identity: credential?.id ?? 0)
     if let transfer = origin.idle.take(scope) { return transfer }
     var settings = operation.engine.handleSettings
     // Such a name escapes the list of public suffixes, and with it a cookie for a whole country.
@@ -79,10 +104,9 @@ extension Scheduler {
     var plan = Transfer.Plan(url: exchangeState?.url ?? request.url)
     plan.method = exchangeState?.method ?? request.method
     plan.limits = operation.engine.configuration.limits
-    plan.timeouts =
-      request.timeouts ?? operation.engine.configuration.timeouts
-    if hasStreams(operation), request.timeouts == nil {
-      plan.timeouts.total = nil
+    plan.timeouts = operation.exchangeLimits(request)
+    if let total = plan.timeouts.total, let spent = exchangeState?.spent, spent > 0 {
+      plan.timeouts.total = .microseconds(max(1, total.microseconds - spent))
     }
     let isKeyed = request.idempotencyKey != nil
     plan.refusesResend =
@@ -144,15 +168,11 @@ extension Scheduler {
     own: Headers, defaults: Headers
   ) throws(NetworkError) -> Headers {
     if let origin = operation.loop.origin {
-      try refuseInClear(own, at: origin, operation.engine)
-      try refuseInClear(defaults, at: origin, operation.engine)
+      try authenticator.refuseInClear(own, at: origin, operation.engine)
+      try authenticator.refuseInClear(defaults, at: origin, operation.engine)
     }
     guard let credential else { return Headers() }
-    return try authorization(credential, operation, request, plan, own: own + defaults)
-  }
-
-  func hasStreams(_ operation: NetworkOperation) -> Bool {
-    operation.shared.withLock { !$0.streams.isEmpty }
+    return try authenticator.authorization(credential, operation, request, plan, own: own + defaults)
   }
 
   /// A paused transfer has its slot again.
@@ -166,18 +186,53 @@ extension Scheduler {
   // MARK: Sinks
 
   private func attachSinks(_ operation: NetworkOperation, _ transfer: Transfer) {
-    forEachRecipient(of: operation) { makeSinks(of: $0, for: operation) }
+    operation.forEachRecipient { makeSinks(of: $0, for: operation) }
+    connect(transfer, of: operation)
+  }
+
+  private func connect(_ transfer: Transfer, of operation: NetworkOperation) {
     transfer.fanout = operation.loop.extras?.fanout
-    transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
+    transfer.fanout?.onRoom = { [unowned self, weak transfer] in
+      guard let transfer else { return }
+      takePlaceAgain(transfer)
+      transfer.resumeByReader()
+    }
+  }
+
+  // MARK: Readers that do not read
+
+  /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
+  func yieldPlace(of transfer: Transfer) {
+    guard !transfer.hasYielded, let operation = transfer.owner as? NetworkOperation,
+      let origin = operation.loop.origin
+    else { return }
+    if operation.isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
+    transfer.hasYielded = true
+    transfer.isJudged = false
+    queue.finished(origin.id)
+    rooms.takeStreams(operation.engine)
+    loop.markDirty()
+  }
+
+  /// Its streams take more: it goes on at once, and those that came meanwhile end first before others begin.
+  private func takePlaceAgain(_ transfer: Transfer) {
+    guard transfer.hasYielded, let operation = transfer.owner as? NetworkOperation,
+      let origin = operation.loop.origin
+    else { return }
+    transfer.hasYielded = false
+    queue.goesOn(origin.id)
+    rooms.giveStreams(operation.engine)
   }
 
   /// A late waiter with streams of its own.
   func addSinks(of waiter: NetworkOperation, to leader: NetworkOperation) {
     makeSinks(of: waiter, for: leader)
     guard let transfer = leader.loop.transfer else { return }
-    transfer.fanout = leader.loop.extras?.fanout
-    transfer.fanout?.onRoom = { [weak transfer] in transfer?.resumeByReader() }
-    if transfer.bodyUse != nil { transfer.widen(streamsOf: waiter.id) }
+    connect(transfer, of: leader)
+    // The page of an error is no body for a stream.
+    if transfer.bodyUse != nil, let head = transfer.head, head.status < 300 {
+      transfer.widen(streamsOf: waiter.id)
+    }
   }
 
   func makeSinks(of operation: NetworkOperation, for leader: NetworkOperation) {
@@ -189,8 +244,10 @@ extension Scheduler {
     for (index, stream) in streams.enumerated() {
       fanout.add(stream.makeSink(sinkServices), id: operation.id) {
         // Weak: a sink may fail while it is cleaned up, long after its operation has ended.
-        [weak self, weak operation] failure in
-        if stream.isEssential, let self, let operation { sinkFailed(operation, index, failure) }
+        [weak self, weak operation, weak fanout] failure in
+        guard let self, let operation else { return }
+        let isLast = fanout?.hasLostAll(of: operation.id) ?? false
+        if stream.isEssential || isLast { sinkFailed(operation, index, failure) }
       }
     }
   }

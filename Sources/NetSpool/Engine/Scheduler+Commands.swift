@@ -10,12 +10,14 @@ extension Scheduler {
 
   /// It ended without ever coming here.
   func refused(_ operation: NetworkOperation, _ failure: NetworkError) {
+    loop.assertOnLoop()
     closeUnusedStreams(operation, .failure(failure))
     release(operation)
   }
 
   /// Ends one operation from our side. Others that share its exchange go on.
   func withdraw(_ operation: NetworkOperation, _ failure: NetworkError) {
+    loop.assertOnLoop()
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
     let failure = operation.isAttempt ? operation.loop.transfer?.sent(failure) ?? failure : failure
     switch operation.loop.phase {
@@ -27,7 +29,7 @@ extension Scheduler {
     case .sharing(let leader):
       move(operation, to: .ended)
       abandon(leader, operation, failure)
-    case .waiting, .running, .deciding, .delayed, .asking, .paused, .playing, .publishing:
+    case .waiting, .parked, .running, .deciding, .delayed, .asking, .paused, .playing, .publishing:
       operation.loop.isDetached = true
       abandon(operation, operation, failure)
     }
@@ -64,9 +66,9 @@ extension Scheduler {
 
   /// Leaves the wire, if it is there, without having learned anything of the origin.
   private func giveUpSlot(_ operation: NetworkOperation, for phase: NetworkOperation.Phase) {
-    let hadSlot = if case .running = operation.loop.phase { true } else { false }
+    let isJudged = operation.isJudged
     move(operation, to: phase)
-    guard hadSlot, let origin = operation.loop.origin else { return }
+    guard isJudged, let origin = operation.loop.origin else { return }
     apply(.abandoned, to: origin, now: MonotonicClock.now)
   }
 
@@ -82,28 +84,54 @@ extension Scheduler {
   // MARK: Priority, pause
 
   func reprioritise(_ operation: NetworkOperation) {
+    loop.assertOnLoop()
     let leader = operation.leader
     raise(leader, to: highestPriority(leader))
   }
 
   /// Stops reading and frees the slot. A shared exchange goes on for the others.
   func pause(_ operation: NetworkOperation) {
+    loop.assertOnLoop()
     guard operation.loop.waitersLeft == 0, operation.shared.withLock({ $0.outcome == nil }) else { return }
     switch operation.loop.phase {
-    case .waiting: break
+    case .ready, .blocked: return hold(operation)
+    case .sharing(let leader): return leave(leader, operation)
+    case .waiting, .parked, .delayed: break
     case .running: operation.loop.transfer?.pauseByUser()
-    default: return
+    case .deciding, .asking, .paused, .playing, .publishing, .frozen, .ended: return
     }
     unregister(operation)
     giveUpSlot(operation, for: .paused)
   }
 
-  func resume(_ operation: NetworkOperation) {
-    guard case .paused = operation.loop.phase, operation.shared.withLock({ $0.outcome == nil }) else {
-      return
+  /// It does not come into the queue when its time has come, but when it is resumed.
+  private func hold(_ operation: NetworkOperation) {
+    operation.loop.isHeld = true
+    if case .blocked = operation.loop.phase { set(.paused, operation) }
+  }
+
+  /// Goes its own way from here on; its streams may have got some of the shared body, and stay.
+  private func leave(_ leader: NetworkOperation, _ operation: NetworkOperation) {
+    guard !operation.loop.hasSinks else { return }
+    move(operation, to: .paused)
+    if leader.loop.isDetached, leader.loop.waitersLeft == 0 {
+      endExchange(leader, NetworkError(.cancelled))
     }
-    set(.queued, operation)
-    wait(operation, operation.request.priority, atFront: true)
+  }
+
+  func resume(_ operation: NetworkOperation) {
+    loop.assertOnLoop()
+    guard operation.shared.withLock({ $0.outcome == nil }) else { return }
+    let wasHeld = operation.loop.isHeld
+    operation.loop.isHeld = false
+    switch operation.loop.phase {
+    case .blocked where wasHeld: set(.queued, operation)
+    case .paused:
+      set(.queued, operation)
+      if wasHeld { return enqueue(operation, operation.request) }
+      wait(operation, operation.request.priority, atFront: true)
+    default: break
+    }
   }
 
   // MARK: Many at once
@@ -131,6 +159,7 @@ extension Scheduler {
   /// Ends an engine's operations with `engineClosed` when the deadline has passed, and calls back, on the
   /// engine's delivery target, once all its final events are delivered.
   func shutDown(_ engine: NetworkEngine, deadline: Duration, done: @escaping @Sendable () -> Void) {
+    loop.assertOnLoop()
     let mine = operations.all { $0.engine === engine && !$0.isAttempt && isOpen($0) }
     let countdown = Countdown(mine.count + 2) { engine.deliverLate(done) }
     leaveFrozen(engine, deadline: deadline) { countdown.signal() }
@@ -154,6 +183,7 @@ extension Scheduler {
   // MARK: Settings
 
   func apply(_ new: NetworkQueue.Configuration) {
+    loop.assertOnLoop()
     settings = new
     queue.maximumConcurrent = new.maximumConcurrent
     let goesOn = queue.isSuspended && !new.isSuspended

@@ -10,16 +10,19 @@ extension Scheduler {
     noteLatency(operation, transfer, head)
     if let next = nextExchange(operation, transfer, head) {
       operation.makeExchangeState().next = next
-      if case .redirect = next { invalidate(operation, head) }
+      if case .redirect = next { cacheBridge.invalidate(operation, head) }
       if case .ask = next { return .collect }  // the provider may look at it
+      if case .retry = next, !impatient(operation, .status(head.status)).isEmpty { return .collect }
       return .discard
     }
     let cacheUse = operation.loop.cacheUse
-    if let cacheUse, cacheUse.notModified == nil { noteHead(cacheUse, transfer, head) }
+    if let cacheUse, cacheUse.notModified == nil { cacheBridge.noteHead(cacheUse, transfer, head) }
     guard operation.loop.extras?.fanout != nil, head.status < 300 else { return .collect }
-    var use = BodyUse(collects: recipients(of: operation).contains { !hasStreams($0) }, streams: true)
+    var use = BodyUse(collects: operation.recipients.contains { !$0.hasStreams }, streams: true)
     cacheUse?.hasOpenedStreams = true
-    if let cacheUse, !use.collects { use.keepsMax = keptBytesMax(cacheUse, transfer) }
+    if let cacheUse, !use.collects {
+      use.keepsMax = cacheBridge.keptBytesMax(cacheUse, transfer, beside: running)
+    }
     return use
   }
 
@@ -27,7 +30,7 @@ extension Scheduler {
     _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead
   ) -> ExchangeState.Next? {
     if head.status == 304, let use = operation.loop.cacheUse, use.isConditional {
-      return noteNotModified(use, head) ? nil : .unconditional
+      return cacheBridge.noteNotModified(use, head) ? nil : .unconditional
     }
     if let unasked = unasked(operation, head) { return .fail(unasked) }
     if head.status >= 300, head.status < 400 { return redirect(operation, head) }
@@ -37,7 +40,7 @@ extension Scheduler {
       return .withoutExpect
     }
     guard head.status >= 400 else { return nil }
-    if head.status == 401, let next = challenged(operation, head) { return next }
+    if head.status == 401, let next = authenticator.challenged(operation, head) { return next }
     let delay = retryDelay(operation, transfer, .status(head.status), head: head)
     return delay.map { .retry(after: $0) }
   }
@@ -93,8 +96,8 @@ extension Scheduler {
     do throws(NetworkError) {
       return try URLParser.parse(location, relativeTo: base).pieces
     } catch {
-      if error.reason?.hasPrefix("scheme") == true {
-        throw NetworkError(.redirectRefused, reason: "scheme", sendState: .answered)
+      if error.cause == .scheme {
+        throw NetworkError(.redirectRefused, cause: .scheme, sendState: .answered)
       }
       throw NetworkError(.badLocation, reason: error.reason, sendState: .answered)
     }
@@ -109,17 +112,18 @@ extension Scheduler {
 
   /// libcurl reported the end, or (without a code) we ended it.
   func completed(_ transfer: Transfer, code: Int32?) {
+    loop.assertOnLoop()
     guard let operation = transfer.owner as? NetworkOperation else {
       connectivity?.probed(transfer, code: code)
       return
     }
-    let hadSlot = if case .running = operation.loop.phase { true } else { false }
+    let isJudged = operation.isJudged
     move(operation, to: .deciding)
     var failure = transfer.end(code: code)
     connectivity?.note(operation, transfer, failure)
     let metrics = transfer.metrics()
-    if hadSlot, let origin = operation.loop.origin {
-      apply(sizingEvent(transfer, failure, metrics), to: origin, now: MonotonicClock.now)
+    if isJudged, let origin = operation.loop.origin {
+      apply(sizingEvent(operation, transfer, failure, metrics), to: origin, now: MonotonicClock.now)
     }
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
@@ -128,10 +132,17 @@ extension Scheduler {
     if let failure, next == nil,
       let delay = retryDelay(operation, transfer, .failure(failure.code), failure: failure)
     {
+      // The silent repetition is nobody's to refuse.
+      if delay > 0 { endImpatient(operation, transfer, failure, .failure(failure.code)) }
       return goOn(operation, transfer, .retry(after: delay))
     }
     if failure == nil || (code != nil && Self.isBeyondAnswer(failure)), let next {
-      guard case .fail(let refusal) = next else { return goOn(operation, transfer, next) }
+      guard case .fail(let refusal) = next else {
+        if case .retry = next, let status = transfer.head?.status {
+          endImpatient(operation, transfer, nil, .status(status))
+        }
+        return goOn(operation, transfer, next)
+      }
       failure = refusal
     }
     finish(operation, transfer, failure, metrics)
@@ -140,9 +151,26 @@ extension Scheduler {
   /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
   private static func isBeyondAnswer(_ failure: NetworkError?) -> Bool { failure?.sendState == .answered }
 
+  /// Who shares the exchange and wants no other attempt gets what there is; the others go on.
+  private func endImpatient(
+    _ leader: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?, _ cause: FailedAttempt.Cause
+  ) {
+    let leaving = impatient(leader, cause)
+    if leaving.isEmpty { return }
+    let answer = makeAnswer(leader, transfer, transfer.metrics())
+    for recipient in leaving {
+      let reason = failure ?? answer.map { NetworkError(status: $0) } ?? NetworkError(.cancelled)
+      leader.loop.extras?.fanout?.abandon(recipient.id, reason)
+      if recipient === leader { leader.loop.isDetached = true } else { move(recipient, to: .ended) }
+      deliver(to: recipient, answer, failure, nil)
+    }
+  }
+
   /// The next exchange of the same operation; its transfer goes back first.
   private func goOn(_ operation: NetworkOperation, _ transfer: Transfer, _ next: ExchangeState.Next) {
     let exchangeState = operation.makeExchangeState()
+    if exchangeState.firstStart == 0 { exchangeState.firstStart = transfer.startedAt }
+    exchangeState.spent += transfer.deadlines?.spent(now: MonotonicClock.now) ?? 0
     if case .ask = next { exchangeState.refusal = makeAnswer(operation, transfer, transfer.metrics()) }
     operation.loop.transfer = nil
     recycle(transfer, operation)
@@ -195,9 +223,10 @@ extension Scheduler {
 
   func delay(_ operation: NetworkOperation, seconds: Double) {
     guard seconds > 0 else {
-      forEachRecipient(of: operation) { set(.queued, $0) }
+      operation.forEachRecipient { set(.queued, $0) }
       return wait(operation, operation.request.priority, atFront: true)
     }
+    operation.loop.exchangeState?.spent += Microseconds(seconds * 1e6)
     let timer = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
       wait(operation, operation.request.priority, atFront: true)
     }
@@ -213,8 +242,8 @@ extension Scheduler {
     var (answer, failure) = (
       makeAnswer(operation, transfer, metrics), failure.map { blamingNetwork($0, operation) }
     )
-    settle(operation, transfer, &answer, &failure)
-    if failure == nil { failure = answer.flatMap { authenticationRefusal(operation, $0) } }
+    cacheBridge.settle(operation, transfer, &answer, &failure)
+    if failure == nil { failure = answer.flatMap { authenticator.refusal(operation, $0) } }
     let fanout = operation.loop.extras?.fanout
     unregister(operation)
     operation.loop.transfer = nil
@@ -248,6 +277,10 @@ extension Scheduler {
     var metrics = metrics
     metrics.attempts = operation.loop.exchangeState?.attempts ?? 1
     metrics.redirects = operation.loop.exchangeState?.history?.hops ?? 0
+    let firstStart = operation.loop.exchangeState.map {
+      $0.firstStart == 0 ? transfer.startedAt : $0.firstStart
+    }
+    metrics.queueWaitTime = max(0, (firstStart ?? transfer.startedAt) - operation.loop.submittedAt)
     let body = transfer.keptBytesMax > 0 ? ResponseBody.empty : ResponseBody(transfer.takeCollected())
     return NetworkResponse(
       head: head, body: body, source: .network, finalURL: transfer.url,
@@ -257,9 +290,9 @@ extension Scheduler {
   func deliver(
     _ operation: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?, _ fanout: SinkFanout?
   ) {
-    let recipients = self.recipients(of: operation)
+    let recipients = operation.recipients
     var failure = failure
-    failure?.attempts = operation.loop.exchangeState?.attempts ?? 1
+    failure?.attempts = answer?.metrics.attempts ?? operation.loop.exchangeState?.attempts ?? 1
     operation.loop.extras?.fanout = nil
     operation.loop.cacheUse = nil  // who keeps the operation does not keep what the cache lent
     for recipient in recipients where recipient !== operation { move(recipient, to: .ended) }
@@ -272,11 +305,13 @@ extension Scheduler {
     to recipient: NetworkOperation, _ answer: NetworkResponse?, _ failure: NetworkError?,
     _ fanout: SinkFanout?
   ) {
+    var answer = answer
+    answer?.metrics.endToEndTime = MonotonicClock.now - recipient.loop.submittedAt
     if var failure = recipient.loop.extras?.sinkFailure ?? failure {
       failure.response = failure.response ?? answer
       conclude(recipient, failure)
     } else if var answer {
-      if repeats(recipient, answer) { recipient.shared.withLock { $0.isRepetition = true } }
+      if cacheBridge.repeats(recipient, answer) { recipient.shared.withLock { $0.isRepetition = true } }
       recipient.loop.extras?.provided = nil
       if let fanout { answer.streams = fanout.reports(of: recipient.id) }
       if answer.head.status == 304 || answer.source == .revalidated { tell(recipient, .notModified) }

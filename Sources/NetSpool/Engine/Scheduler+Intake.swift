@@ -4,6 +4,7 @@ internal import Synchronization
 extension Scheduler {
   func submit(_ operation: NetworkOperation) {
     loop.assertOnLoop()
+    operation.loop.submittedAt = MonotonicClock.now
     let (request, dependencies, isHeard) = operation.shared.withLock { shared in
       (shared.request, shared.dependencies, shared.handlers.wantsState)
     }
@@ -82,6 +83,8 @@ extension Scheduler {
 
   /// Into the queue, or behind an equal request.
   func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
+    loop.assertOnLoop()
+    if operation.loop.isHeld { return move(operation, to: .paused) }
     if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.engine)
@@ -101,6 +104,7 @@ extension Scheduler {
     guard let origin = operation.loop.origin else { return }
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
+    operation.loop.exchangeState?.waitingSince = MonotonicClock.now
     move(
       operation,
       to: .waiting(queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)))
@@ -112,14 +116,35 @@ extension Scheduler {
   ) -> Bool {
     if let transfer = leader.loop.transfer, !hasAnotherExchange(leader) {
       if let use = transfer.bodyUse, !use.collects { return false }
-      if hasStreams(operation) { addSinks(of: operation, to: leader) }
+      if operation.hasStreams { addSinks(of: operation, to: leader) }
     }
     leader.makeExtras().waiters.append(operation)
     move(operation, to: .sharing(leader))
-    if leader.loop.transfer != nil { didStart(operation) }
+    if let transfer = leader.loop.transfer {
+      didStart(operation)
+      transfer.deadlines?.widen(operation.timeLimits(operation.request))
+      limitEach(leader, transfer)
+    }
     if let early = leader.loop.cacheUse?.early { provide(operation, early) }
     if priority > leader.loop.priority { raise(leader, to: priority) }
     return true
+  }
+
+  /// The exchange lives as long as the most patient wants; who wants less has an end of its own.
+  func limitEach(_ leader: NetworkOperation, _ transfer: Transfer) {
+    let longest = transfer.deadlines?.timeouts.total
+    leader.forEachRecipient { recipient in
+      guard let total = recipient.timeLimits(recipient.request).total, longest.map({ $0 > total }) ?? true,
+        recipient.loop.exchangeState?.ownTotal == nil
+      else { return }
+      // Who has just come begins now.
+      let spent = recipient === leader ? leader.spent(on: transfer) : 0
+      let left = max(0, total.microseconds - spent)
+      recipient.makeExchangeState().ownTotal = timers.after(milliseconds: UInt64(left / 1000) + 1) {
+        [unowned self, weak recipient] in
+        if let recipient { withdraw(recipient, NetworkError(.timedOut, cause: .total)) }
+      }
+    }
   }
 
   /// The exchange under way is not the one that answers: its body is dropped, and the next opens the streams.
@@ -132,7 +157,7 @@ extension Scheduler {
 
   /// A shared operation is as urgent as the most urgent of those that wait for it.
   func highestPriority(_ leader: NetworkOperation) -> NetworkRequest.Priority {
-    recipients(of: leader).map(\.request.priority).max() ?? .low
+    leader.recipients.map(\.request.priority).max() ?? .low
   }
 
   func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {
@@ -141,21 +166,10 @@ extension Scheduler {
     _ = queue.reprioritise(ticket, to: priority)
   }
 
-  /// Those who get the answer: the leader and its waiters, without those whose user has left.
-  func recipients(of leader: NetworkOperation) -> [NetworkOperation] {
-    let waiters = leader.loop.waiters.filter { $0.leader === leader }
-    return leader.loop.isDetached ? waiters : [leader] + waiters
-  }
-
-  func forEachRecipient(of leader: NetworkOperation, _ body: (NetworkOperation) -> Void) {
-    if !leader.loop.isDetached { body(leader) }
-    for waiter in leader.loop.waiters where waiter.leader === leader { body(waiter) }
-  }
-
   private func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
     operation.makeExchangeState().queueDeadline = timers.after(milliseconds: deadline.milliseconds) {
       [unowned self, weak operation] in
-      if let operation { withdraw(operation, NetworkError(.timedOut, reason: "queueDeadline")) }
+      if let operation { withdraw(operation, NetworkError(.timedOut, cause: .queueDeadline)) }
     }
   }
 

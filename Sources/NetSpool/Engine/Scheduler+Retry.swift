@@ -14,7 +14,8 @@ extension Scheduler {
       isKeyed: request.idempotencyKey != nil,
       isReplayable: !transfer.hasStreamed && request.prepared.canReplay,
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
-      retryAfter: head.flatMap { Self.retryAfter($0) })
+      retryAfter: head.flatMap { Self.retryAfter($0) },
+      secondsLeft: operation.secondsLeft(request, transfer))
     let policy = retryPolicy(operation, request)
     guard let origin = operation.loop.origin else { return nil }
     let random = Double.random(in: 0..<1, using: &random)
@@ -25,13 +26,63 @@ extension Scheduler {
     return seconds
   }
 
+  /// The most patient's of those who share the exchange.
   func retryPolicy(_ operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
-    request.retry ?? operation.engine.configuration.retry
+    let own = request.retry ?? operation.engine.configuration.retry
+    if operation.loop.waitersLeft == 0 { return own }
+    let policies = operation.recipients.map { $0.request.retry ?? $0.engine.configuration.retry }
+    return policies.max { $0.attemptsMax < $1.attemptsMax } ?? own
+  }
+
+  /// Those who share an exchange and want no other attempt.
+  func impatient(_ leader: NetworkOperation, _ cause: FailedAttempt.Cause) -> [NetworkOperation] {
+    guard leader.loop.waitersLeft > 0 else { return [] }
+    let attempts = leader.loop.exchangeState?.attempts ?? 1
+    return leader.recipients.filter { recipient in
+      let policy = recipient.request.retry ?? recipient.engine.configuration.retry
+      return !policy.repeats(cause, after: attempts)
+    }
   }
 
   static func retryAfter(_ head: ResponseHead) -> Double? {
     head.headers.first("Retry-After").flatMap {
       RetryAfter.parse(Array($0.utf8)[...], now: WallClock.seconds)
+    }
+  }
+}
+
+extension NetworkOperation {
+  /// Loop thread: the time limits that hold for it.
+  func timeLimits(_ request: NetworkRequest) -> NetworkRequest.Timeouts {
+    let limits = request.timeouts ?? engine.configuration.timeouts
+    return limits.forStreams(hasStreams || request.streamsBody)
+  }
+
+  /// Loop thread: those of its exchange, the longest of all who share it.
+  func exchangeLimits(_ request: NetworkRequest) -> NetworkRequest.Timeouts {
+    if loop.waitersLeft == 0 { return timeLimits(request) }
+    let limits = recipients.map { $0.timeLimits($0.request) }
+    return limits.dropFirst().reduce(limits.first ?? timeLimits(request)) { $0.longest($1) }
+  }
+
+  /// Loop thread: what is left of the exchange's total.
+  func secondsLeft(_ request: NetworkRequest, _ transfer: Transfer?) -> Double {
+    guard let total = exchangeLimits(request).total else { return .infinity }
+    return Double(total.microseconds - spent(on: transfer)) / 1e6
+  }
+
+  /// Loop thread: what its exchanges have taken so far, this one included.
+  func spent(on transfer: Transfer?) -> Microseconds {
+    (loop.exchangeState?.spent ?? 0) + (transfer?.deadlines?.spent(now: MonotonicClock.now) ?? 0)
+  }
+}
+
+extension NetworkRequest {
+  /// Its body comes from a stream or a file, and may be as long as it likes.
+  fileprivate var streamsBody: Bool {
+    switch prepared {
+    case .none, .bytes: false
+    case .file, .multipart, .stream: true
     }
   }
 }

@@ -14,7 +14,8 @@ extension Scheduler {
   }
 
   func sizingEvent(
-    _ transfer: Transfer, _ failure: NetworkError?, _ metrics: NetworkResponse.Metrics
+    _ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?,
+    _ metrics: NetworkResponse.Metrics
   ) -> OriginSizing.Event {
     let since = transfer.startedAt
     if let failure {
@@ -22,7 +23,8 @@ extension Scheduler {
     }
     guard let head = transfer.head else { return .failed(since: since) }
     if head.status == 429 || head.status == 503 {
-      return .throttled(retryAfter: Self.retryAfter(head), since: since)
+      let pauseMax = operation.engine.configuration.originPauseMax.seconds
+      return .throttled(retryAfter: Self.retryAfter(head).map { min($0, pauseMax) }, since: since)
     }
     if head.status >= 500 { return .failed(since: since) }
     return .finished(
@@ -50,8 +52,45 @@ extension Scheduler {
     guard limit == 0, origin.hold == nil, let until = origin.sizing.holdUntil else { return }
     origin.hold = timers.after(milliseconds: UInt64(max(0, until - now) / 1000) + 1) {
       [unowned self, unowned origin] in
+      let now = MonotonicClock.now
       origin.hold = nil
-      updateLimit(of: origin, now: MonotonicClock.now)
+      origin.held.end(now)
+      updateLimit(of: origin, now: now)
     }
+    // Less is a pace, or a moment's quiet: waiting for a slot.
+    guard until - now >= Self.holdMin else { return }
+    origin.held.begin(now)
+    watchTotals(at: origin)
+  }
+
+  /// From a second on a wait is the origin's wish, and counts against the total.
+  private static let holdMin: Microseconds = 1_000_000
+  private static let watchMilliseconds: UInt64 = 50
+
+  /// Those that wait while their origin is held have a total as well.
+  private func watchTotals(at origin: Origin) {
+    timers.after(milliseconds: Self.watchMilliseconds) { [weak self, weak origin] in
+      guard let self, let origin, origin.hold != nil else { return }
+      for priority in NetworkRequest.Priority.allCases { endLate(at: origin, priority) }
+      watchTotals(at: origin)
+    }
+  }
+
+  /// The first of the line have waited longest; so it is looked at up to the first whose time is not over.
+  private func endLate(at origin: Origin, _ priority: NetworkRequest.Priority) {
+    let now = MonotonicClock.now
+    while let first = queue.first(at: origin.id, priority) {
+      let late = first.recipients.filter { isLate($0, at: origin, now) }
+      for operation in late { withdraw(operation, NetworkError(.timedOut, cause: .total)) }
+      if late.isEmpty { return }
+      if case .waiting = first.loop.phase { return }
+    }
+  }
+
+  private func isLate(_ operation: NetworkOperation, at origin: Origin, _ now: Microseconds) -> Bool {
+    guard let total = operation.timeLimits(operation.request).total else { return false }
+    let state = operation.loop.exchangeState
+    let since = max(operation.loop.submittedAt, state?.waitingSince ?? 0)
+    return (state?.spent ?? 0) + origin.held.since(since, now: now) >= total.microseconds
   }
 }

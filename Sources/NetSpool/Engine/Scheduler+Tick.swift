@@ -12,8 +12,13 @@ extension Scheduler {
     // Those that end leave `running`, so they are collected first.
     let expired = running.compactMap { transfer in transfer.expired(now: now).map { (transfer, $0) } }
     for (transfer, expiry) in expired {
-      transfer.fail(NetworkError(.timedOut, reason: expiry.rawValue))
+      transfer.fail(NetworkError(.timedOut, cause: expiry))
       completed(transfer, code: nil)
+    }
+    for transfer in running where transfer.isPausedByReader {
+      transfer.ticksPaused += 1
+      // Not at once: a stream that keeps up pauses now and then.
+      if transfer.ticksPaused >= 2 { yieldPlace(of: transfer) }
     }
     if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
     loop.markDirty()
@@ -30,7 +35,7 @@ extension Scheduler {
     transfer.reportedSent = transfer.bytesSent
     let received = progress(transfer.bodyBytes, of: transfer.bytesExpected, transfer)
     let sent = progress(transfer.bytesSent, of: transfer.bytesToSend, transfer)
-    forEachRecipient(of: operation) { recipient in
+    operation.forEachRecipient { recipient in
       let wants = recipient.wantedProgress
       if hasReceived && wants.download { tell(recipient, .download(received)) }
       if hasSent && wants.upload { tell(recipient, .upload(sent)) }
@@ -40,7 +45,7 @@ extension Scheduler {
   /// The last word, whatever the clock says.
   func reportLastProgress(_ operation: NetworkOperation, _ transfer: Transfer) {
     guard transfer.head != nil else { return }
-    forEachRecipient(of: operation) { recipient in
+    operation.forEachRecipient { recipient in
       let wants = recipient.wantedProgress
       // A body of unknown length has its length now.
       if wants.upload, let total = transfer.bytesToSend ?? (transfer.bytesSent > 0 ? transfer.bytesSent : nil)

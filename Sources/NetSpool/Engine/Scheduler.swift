@@ -19,18 +19,16 @@ final class Scheduler {
   /// With so many origins, those that are idle are forgotten.
   var originsMax = Scheduler.originsKept
   var coalescer = Coalescer()
+  var authenticator = Authenticator()
+  var cacheBridge = CacheBridge()
   var dependencies = DependencyGraph<NetworkOperation>()
   /// All that have not ended.
   var operations = OperationTable()
   /// One waited for an operation of another queue.
   var hasForeignDependencies = false
   var running: [Transfer] = []
-  /// Operations whose streams are fed from the cache or finish.
-  var publishing = 0
-  /// Answers from the cache whose streams wait for their turn.
-  var toPlay = FIFO<WaitingPlayback>()
-  /// Too much waits to be written to the cache.
-  var isStoreBusy = false
+  /// What each engine has filled, and what waits for it.
+  var rooms = EngineRooms()
   var settings: NetworkQueue.Configuration
   var tick: LoopTimer?
   var isClosing = false
@@ -64,7 +62,7 @@ final class Scheduler {
     outbox = Outbox { delivery in
       delivery.operation.deliver(delivery.event)
       switch delivery.event {
-      case .final: driver.didDeliver()
+      case .final: delivery.operation.engine.didDeliver()
       case .frozen: driver.retract()  // it waits on the disk, and the queue not for it
       default: break
       }
@@ -161,6 +159,7 @@ final class Scheduler {
 
   /// Those that waited for it may go.
   func release(_ operation: NetworkOperation) {
+    loop.assertOnLoop()
     guard !dependencies.isEmpty else { return }
     for next in dependencies.finish(operation) {
       if case .blocked = next.loop.phase { enqueue(next, next.request) }
@@ -192,7 +191,7 @@ final class Scheduler {
     tick = nil
     driver.running.store(running.count, ordering: .relaxed)
     outbox.flush()
-    assert(publishing == 0 && running.isEmpty, "NetSpool: a slot was taken and never given back")
+    assert(rooms.isEmpty && running.isEmpty, "NetSpool: a slot was taken and never given back")
     loop.stop()
   }
 }

@@ -145,10 +145,10 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
   private static func of(_ failure: NetworkError) -> OriginEvidence? {
     switch failure.code {
     case .resolveFailed: .unresolved
-    case .connectFailed: failure.reason == "unreachable" ? .unreached : .refused
+    case .connectFailed: failure.cause == .unreachable ? .unreached : .refused
     case .proxyFailed: .unreached
     case .timedOut:
-      failure.reason == "connect" ? .unreached : failure.reason == "queueDeadline" ? nil : .silent
+      failure.cause == .connect ? .unreached : failure.cause == .queueDeadline ? nil : .silent
     case .tlsRejected: .rejected
     case .connectionLost, .transportFailed, .http2Failed: .lost
     case _ where failure.sendState == .answered: .answered

@@ -38,6 +38,12 @@ extension AdmissionQueue {
     return nodes[ticket.index].generation == ticket.generation && nodes[ticket.index].element != nil
   }
 
+  /// The element of an origin and class whose turn is next.
+  func first(at origin: OriginID, _ priority: NetworkRequest.Priority) -> Element? {
+    let head = rings[ReadyRings.lane(origin.rawValue, priority)].head
+    return head == noIndex ? nil : nodes[head].element
+  }
+
   /// Visits every waiting element: by origin, the urgent first, in order. Costs the length of the queue.
   /// The body must not change the queue; collect the tickets and remove them afterwards.
   func forEachWaiting<E: Error>(_ body: (Ticket, Element) throws(E) -> Void) throws(E) {

@@ -68,6 +68,15 @@ extension AdmissionQueue {
     refresh(origin)
   }
 
+  /// One that was finished goes on without a turn, whatever the limits: it has been here before.
+  mutating func goesOn(_ origin: OriginID) {
+    let slot = checked(origin)
+    running += 1
+    origins[slot].running += 1
+    if !origins[slot].isResolved { unresolvedRunning += 1 }
+    refresh(origin)
+  }
+
   private mutating func didStart(_ origin: OriginID, _ lane: UInt32) {
     let slot = Int(origin.rawValue)
     running += 1

@@ -57,7 +57,7 @@ func retryDecision(
 ) -> RetryDecision {
   guard attempt.isIdempotent || attempt.isKeyed, attempt.isReplayable else { return .giveUp }
   if policy.repeatsOnDeadConnection, attempt.diedWithConnection { return .retry(after: 0) }
-  guard attempt.number < policy.attemptsMax, policy.covers(attempt.cause) else { return .giveUp }
+  guard policy.repeats(attempt.cause, after: attempt.number) else { return .giveUp }
   let delay = policy.delay(after: attempt, random: random)
   guard delay < attempt.secondsLeft, budget.withdraw() else { return .giveUp }
   return .retry(after: delay)
@@ -72,6 +72,11 @@ extension FailedAttempt {
 }
 
 extension NetworkRequest.Retry {
+  /// Whether it asks for another attempt after so many.
+  func repeats(_ cause: FailedAttempt.Cause, after attempts: Int) -> Bool {
+    attempts < attemptsMax && covers(cause)
+  }
+
   fileprivate func covers(_ cause: FailedAttempt.Cause) -> Bool {
     switch cause {
     case .status(let status): statuses.contains(status)

@@ -3,25 +3,26 @@
 /// libcurl's own timers cost 15 % when set per transfer and have no limit for the head, so one tick of the
 /// loop asks these for every running transfer.
 struct Deadlines: Sendable {
-  enum Expiry: String, Sendable { case connect, headers = "headers", stall, total }
-
   /// The facts that are known at a tick.
   struct Progress: Sendable {
     var isConnected: Bool
     var hasHead: Bool
     var bytes: Int64
-    /// Paused by a slow reader: the origin is not to blame.
+    /// Paused by its user: nothing counts.
     var isPaused: Bool
+    /// Paused by a slow reader: the origin is not to blame, and only a total that was asked for counts.
+    var waitsForReader: Bool
 
-    init(isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool) {
+    init(isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool, waitsForReader: Bool = false) {
       self.isConnected = isConnected
       self.hasHead = hasHead
       self.bytes = bytes
       self.isPaused = isPaused
+      self.waitsForReader = waitsForReader
     }
   }
 
-  private let timeouts: NetworkRequest.Timeouts
+  private(set) var timeouts: NetworkRequest.Timeouts
   private let startedAt: Microseconds
   private var connectedAt: Microseconds?
   private var checkedAt: Microseconds
@@ -36,7 +37,7 @@ struct Deadlines: Sendable {
     lastTick = now
   }
 
-  mutating func check(_ progress: Progress, now: Microseconds) -> Expiry? {
+  mutating func check(_ progress: Progress, now: Microseconds) -> NetworkError.Cause? {
     defer { lastTick = now }
     if progress.isPaused {
       pausedFor += now - lastTick
@@ -44,6 +45,10 @@ struct Deadlines: Sendable {
       return nil
     }
     if let total = timeouts.total, now - startedAt - pausedFor >= total.microseconds { return .total }
+    if progress.waitsForReader {
+      restartStall(progress, now)
+      return nil
+    }
     guard progress.isConnected else {
       return now - startedAt >= timeouts.connect.microseconds ? .connect : nil
     }
@@ -55,7 +60,7 @@ struct Deadlines: Sendable {
   }
 
   /// While the request's body is still going out, the origin owes no head yet: only a stall counts.
-  private mutating func checkHead(_ progress: Progress, _ now: Microseconds) -> Expiry? {
+  private mutating func checkHead(_ progress: Progress, _ now: Microseconds) -> NetworkError.Cause? {
     if progress.bytes > checkedBytes {
       restartStall(progress, now)
       return nil
@@ -63,7 +68,7 @@ struct Deadlines: Sendable {
     return now - max(checkedAt, connectedAt!) >= timeouts.headers.microseconds ? .headers : nil
   }
 
-  private mutating func checkStall(_ progress: Progress, _ now: Microseconds) -> Expiry? {
+  private mutating func checkStall(_ progress: Progress, _ now: Microseconds) -> NetworkError.Cause? {
     guard let stall = timeouts.stall else { return nil }
     let elapsed = now - checkedAt
     let owed = Int64(timeouts.stallBytesPerSecond) * elapsed / 1_000_000
@@ -74,6 +79,12 @@ struct Deadlines: Sendable {
     }
     return elapsed >= stall.microseconds ? .stall : nil
   }
+
+  /// Another shares the exchange, who is more patient.
+  mutating func widen(_ other: NetworkRequest.Timeouts) { timeouts = timeouts.longest(other) }
+
+  /// What counts against the total.
+  func spent(now: Microseconds) -> Microseconds { max(0, now - startedAt - pausedFor) }
 
   private mutating func restartStall(_ progress: Progress, _ now: Microseconds) {
     checkedAt = now

@@ -72,7 +72,7 @@ extension Transfer {
   /// Takes it off libcurl, done or not (no code), and answers why no connection came about; nil when one did.
   func endConnecting(code: Int32?) -> NetworkError? {
     let failure = end(code: code)
-    return code == 0 ? nil : failure ?? NetworkError(.timedOut, reason: "connect")
+    return code == 0 ? nil : failure ?? NetworkError(.timedOut, cause: .connect)
   }
 }
 

@@ -82,6 +82,12 @@ final class Transfer {
   var announcedBytes: Int64? { parser.framing.contentLength }
   /// The engine's place for it among the running ones.
   var slot = -1
+  /// It only waits for its streams: another has its place.
+  var hasYielded = false
+  /// Its origin's width learns from how it goes.
+  var isJudged = true
+  /// Ticks for which its streams have taken nothing.
+  var ticksPaused = 0
   /// The engine's notes for time limits and progress.
   var startedAt: Microseconds = 0
   var reportedBytes: Int64 = 0
@@ -164,6 +170,7 @@ final class Transfer {
     owner = nil
     isPausedByReader = false
     isPausedByUser = false
+    ticksPaused = 0
     head = nil
   }
 
@@ -201,11 +208,11 @@ final class Transfer {
 
   // MARK: Time
 
-  func expired(now: Microseconds) -> Deadlines.Expiry? {
+  func expired(now: Microseconds) -> NetworkError.Cause? {
     deadlines?.check(
       Deadlines.Progress(
         isConnected: head != nil || bytesSent > 0 || handle.isConnected, hasHead: head != nil,
-        bytes: machine.bodyBytes + bytesSent, isPaused: isPausedByReader || isPausedByUser),
+        bytes: machine.bodyBytes + bytesSent, isPaused: isPausedByUser, waitsForReader: isPausedByReader),
       now: now)
   }
 
@@ -232,6 +239,7 @@ final class Transfer {
   func resumeByReader() {
     guard isPausedByReader, !isReading else { return }
     isPausedByReader = false
+    ticksPaused = 0
     if !isPausedByUser { handle.unpause() }
   }
 

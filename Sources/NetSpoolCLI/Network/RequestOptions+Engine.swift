@@ -12,6 +12,7 @@ extension RequestOptions {
     configuration.timeouts.total = timeout
     configuration.timeouts.headers = min(timeout, configuration.timeouts.headers)
     configuration.timeouts.connect = min(timeout, configuration.timeouts.connect)
+    configuration.originPauseMax = .seconds(3600)  // a job has time
     configuration.retry = .attempts(retry + 1)
     configuration.limits.bodyBytesInMemoryMax = Self.errorPageBytesMax
     return configuration

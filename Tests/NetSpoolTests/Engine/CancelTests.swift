@@ -98,7 +98,7 @@ import Testing
 
   @Test func `while it waits for another attempt`() async throws {
     try await withEngine({ $0.retry = .standard }) { engine, origin in
-      origin.on("/a", .status(503).header("Retry-After", "600"))
+      origin.on("/a", .status(503).header("Retry-After", "30"))
       let waits = Latch()
       let operation = engine.operation(path: "/a").onStateChange { state in
         if state == .queued, origin.hits("/a") > 0 { waits.open() }
@@ -115,7 +115,7 @@ import Testing
       // Given operations of two engines: running, waiting, waiting for another attempt, paused, blocked
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
       origin.hold("/held")
-      origin.on("/again", .status(503).header("Retry-After", "600"))
+      origin.on("/again", .status(503).header("Retry-After", "30"))
       let tally = Tally()
       let survivors = (0..<40).map { other.operation(path: "/held", parameters: ["n": "\($0)"]) }
       for operation in survivors { other.enqueue(operation) }

@@ -154,7 +154,7 @@ import Testing
 
   @Test func `those that wait for another attempt, for others, or are paused, end as well`() async throws {
     try await withEngine { engine, origin in
-      origin.on("/again", .status(503).header("Retry-After", "600"))
+      origin.on("/again", .status(503).header("Retry-After", "30"))
       origin.on("/long", .pattern(100_000).stallAfter(50_000))
       let tally = Tally()
       let (waits, paused) = (Latch(), Latch())
@@ -177,7 +177,7 @@ import Testing
 
   @Test func `closing the queue ends everything, wherever it is`() async throws {
     try await withEngine { engine, origin in
-      origin.on("/again", .status(503).header("Retry-After", "600"))
+      origin.on("/again", .status(503).header("Retry-After", "30"))
       origin.hold("/held")
       let tally = Tally()
       let waits = Latch()

@@ -115,7 +115,9 @@ import Testing
   func `failures are evidence or not`(
     _ code: NetworkError.Code, _ reason: String?, _ evidence: OriginEvidence?
   ) {
-    #expect(OriginEvidence(status: nil, failure: NetworkError(code, reason: reason)) == evidence)
+    let cause = reason.flatMap(NetworkError.Cause.init)
+    let failure = cause.map { NetworkError(code, cause: $0) } ?? NetworkError(code, reason: reason)
+    #expect(OriginEvidence(status: nil, failure: failure) == evidence)
   }
 
   /// A look carries no certificate: an origin that asks for one must not stay down for ever.

@@ -74,6 +74,7 @@ struct FanOutTests {
       let answer = try await wire.answer(operation)
       #expect(answer.streams.map(\.bytes) == [0, 300_000])
       #expect(answer.streams[1].sha256 == patternDigest(300_000))
+      #expect(answer.streams.map(\.failure?.code) == [.sinkFailed, nil])
     }
     #expect(good.log.closes.count == 1 && bad.log.closes.count == 1)
     guard case .failure = bad.log.closes.first else { throw PartFailure("the dropped stream closed well") }
@@ -94,13 +95,13 @@ struct FanOutTests {
     #expect(folder.names == [])
   }
 
-  @Test func `counts as done when all streams were dropped`() async throws {
+  @Test func `fails when all streams were dropped`() async throws {
     let bad = RecordingStream(onWrite: { _ in throw RecordingStream.Refusal() })
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
       let operation = wire.operation("/a").addDownloadStream(bad, onFailure: .dropStream)
-      let answer = try await wire.answer(operation)
-      #expect(answer.status == 200 && answer.streams.map(\.bytes) == [0])
+      let error = try await wire.failure(operation)
+      #expect(error.code == .sinkFailed)
     }
   }
 

@@ -3,22 +3,22 @@ extension Scheduler {
   /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
   func answer(_ operation: NetworkOperation, _ response: NetworkResponse) {
     unregister(operation)
-    guard recipients(of: operation).contains(where: { hasStreams($0) }) else {
+    guard operation.recipients.contains(where: { $0.hasStreams }) else {
       return deliver(operation, response, nil, nil)
     }
-    for recipient in recipients(of: operation) { makeSinks(of: recipient, for: operation) }
+    for recipient in operation.recipients { makeSinks(of: recipient, for: operation) }
     guard let fanout = operation.loop.extras?.fanout else { return deliver(operation, response, nil, nil) }
     guard response.head.status < 300 else {
       return publish(operation, response, nil, fanout, refusal: NetworkError(status: response))
     }
     move(operation, to: .playing(nil))
-    toPlay.append(WaitingPlayback(operation: operation, response: response, fanout: fanout))
+    rooms.park(WaitingPlayback(operation: operation, response: response, fanout: fanout))
     playNext()
   }
 
-  /// Streams have buffers, so only so many bodies go out at once as from the network.
+  /// Streams have buffers, so only so many bodies of an engine go out at once.
   func playNext() {
-    while publishing < Self.publishingMax, let next = toPlay.popFirst() {
+    while let next = rooms.nextPlayback() {
       // One that was cancelled meanwhile is somewhere else.
       if case .playing(nil) = next.operation.loop.phase { play(next) }
     }
@@ -27,10 +27,10 @@ extension Scheduler {
   private func play(_ waiting: WaitingPlayback) {
     let (operation, fanout) = (waiting.operation, waiting.fanout)
     var answer = waiting.response
-    forEachRecipient(of: operation) { didStart($0) }
+    operation.forEachRecipient { didStart($0) }
     let playback = CachePlayback(answer.body, into: fanout)
     move(operation, to: .playing(playback))
-    if recipients(of: operation).allSatisfy({ hasStreams($0) }) { answer.body = .empty }
+    if operation.recipients.allSatisfy({ $0.hasStreams }) { answer.body = .empty }
     playback.start(answer.head) { [unowned self, answer] in
       publish(operation, answer, nil, fanout, refusal: nil)
     }

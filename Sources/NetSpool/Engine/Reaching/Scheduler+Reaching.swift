@@ -89,8 +89,8 @@ extension NetworkError {
   fileprivate var mayBeOffline: Bool {
     switch code {
     case .resolveFailed: true
-    case .connectFailed: reason != "refused" && reason != "reset"
-    case .timedOut, .proxyFailed: reason == "connect"
+    case .connectFailed: cause != .refused && cause != .reset
+    case .timedOut, .proxyFailed: cause == .connect
     default: false
     }
   }

@@ -34,9 +34,9 @@ enum FailureMapping {
     return switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_URL_MALFORMAT: NetworkError(.invalidURL)
     case CURLE_COULDNT_RESOLVE_HOST: NetworkError(.resolveFailed, reason: "notFound")
-    case CURLE_COULDNT_RESOLVE_PROXY: NetworkError(.proxyFailed, reason: "connect")
+    case CURLE_COULDNT_RESOLVE_PROXY: NetworkError(.proxyFailed, cause: .connect)
     case CURLE_COULDNT_CONNECT: connect(seen)
-    case CURLE_OPERATION_TIMEDOUT: NetworkError(.timedOut, reason: seen.isConnected ? "total" : "connect")
+    case CURLE_OPERATION_TIMEDOUT: NetworkError(.timedOut, cause: seen.isConnected ? .total : .connect)
     case CURLE_WEIRD_SERVER_REPLY where seen.message.contains("Content-Length"):
       NetworkError(.ambiguousFraming, reason: "lengthDigits")
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
@@ -70,7 +70,7 @@ enum FailureMapping {
       return NetworkError(.proxyFailed, reason: seen.message.contains("407") ? "authentication" : "response")
     }
     if CURLcode(rawValue: UInt32(seen.code)) == CURLE_COULDNT_CONNECT, !seen.socketRefused {
-      return NetworkError(.proxyFailed, reason: "connect")
+      return NetworkError(.proxyFailed, cause: .connect)
     }
     return nil
   }
@@ -79,14 +79,14 @@ enum FailureMapping {
     if seen.socketRefused, seen.errno == EMFILE || seen.errno == ENFILE {
       return NetworkError(.tooManyOpenFiles, underlying: .errno(seen.errno))
     }
-    let reason: String =
+    let cause: NetworkError.Cause =
       switch seen.errno {
-      case ENETUNREACH, EHOSTUNREACH, ENETDOWN: "unreachable"
-      case ECONNRESET: "reset"
-      case EADDRNOTAVAIL, EADDRINUSE: "addressInUse"
-      default: "refused"
+      case ENETUNREACH, EHOSTUNREACH, ENETDOWN: .unreachable
+      case ECONNRESET: .reset
+      case EADDRNOTAVAIL, EADDRINUSE: .addressInUse
+      default: .refused
       }
-    return NetworkError(.connectFailed, reason: reason)
+    return NetworkError(.connectFailed, cause: cause)
   }
 
   /// An empty reply breaks the protocol, unless the connection was an old one that the origin had closed.
@@ -133,7 +133,7 @@ enum FailureMapping {
   private static func tls(_ seen: Evidence) -> NetworkError? {
     switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_SSL_CONNECT_ERROR where [ECONNRESET, EPIPE].contains(seen.errno):
-      NetworkError(.connectFailed, reason: "reset")
+      NetworkError(.connectFailed, cause: .reset)
     case CURLE_SSL_CONNECT_ERROR: NetworkError(.tlsRejected, reason: handshake(seen.message))
     case CURLE_PEER_FAILED_VERIFICATION: NetworkError(.tlsRejected, reason: certificate(seen))
     case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: NetworkError(.tlsRejected, reason: "trustStore")

@@ -10,7 +10,7 @@ enum URLParser {
     if let base { url = url.resolved(against: try URLReference(base)) }
     guard let scheme = url.scheme else { throw refused("no scheme") }
     guard scheme == "http" || scheme == "https" else {
-      throw refused("scheme \(scheme) is not http or https")
+      throw NetworkError(.invalidURL, cause: .scheme, reason: "scheme \(scheme) is not http or https")
     }
     let authority = try URLAuthority(url.authority ?? [], isSecure: scheme == "https")
     let target = URLReference.withoutDots(url.path) + (url.query.map { [UInt8(ascii: "?")] + $0 } ?? [])

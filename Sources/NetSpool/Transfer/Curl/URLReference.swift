@@ -18,7 +18,7 @@ struct URLReference {
     let slashes = rest.prefix { $0 == UInt8(ascii: "/") }.count
     if let scheme {
       guard scheme == "http" || scheme == "https" else {
-        throw URLParser.refused("scheme \(scheme) is not http or https")
+        throw NetworkError(.invalidURL, cause: .scheme, reason: "scheme \(scheme) is not http or https")
       }
       guard (1...3).contains(slashes) else { throw URLParser.refused("\(slashes) slashes behind the scheme") }
     }

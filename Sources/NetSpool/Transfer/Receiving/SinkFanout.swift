@@ -27,6 +27,11 @@ final class SinkFanout {
     branches.filter { $0.id == id }.map(\.report)
   }
 
+  /// None of the owner's sinks is left.
+  func hasLostAll(of id: UInt64) -> Bool {
+    branches.allSatisfy { $0.id != id || $0.failure != nil }
+  }
+
   func open(_ head: ResponseHead, bytesExpected: Int64?, only id: UInt64? = nil) {
     for branch in branches where !branch.isEnded && (id == nil || branch.id == id) {
       guarding(branch) { branch throws(SinkFailure) in
@@ -95,6 +100,7 @@ final class SinkFanout {
     if !branch.isFinishing {
       _ = try? branch.finish(NetworkError(.sinkFailed, reason: failure.reason))
     }
+    branch.failure = failure
     branch.onFailure(failure)
   }
 }
@@ -115,7 +121,17 @@ final class SinkBranch {
     self.onFailure = onFailure
   }
 
-  var report: NetworkResponse.StreamReport { sink.report }
+  /// Why it was given up.
+  var failure: SinkFailure?
+
+  var report: NetworkResponse.StreamReport {
+    var report = sink.report
+    report.failure = failure.map {
+      NetworkError(
+        .sinkFailed, reason: $0.reason, underlying: $0.errno.map { .errno($0) }, sendState: .answered)
+    }
+    return report
+  }
   var backlogBytes: Int { backlog.count - taken }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {

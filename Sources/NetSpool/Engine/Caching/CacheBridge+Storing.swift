@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The cache behind the network: what an exchange's head and end mean for it.
-extension Scheduler {
+extension CacheBridge {
   /// What is kept of streamed bodies at once, for the cache alone; beyond it they are not cached.
   static let keptBytesMax = 32 << 20
 
@@ -25,7 +25,8 @@ extension Scheduler {
   }
 
   /// How much of a streamed body may be kept for the cache; 0: none.
-  func keptBytesMax(_ use: CacheUse, _ transfer: Transfer) -> Int {
+  /// - Parameter running: the transfers that keep some already.
+  func keptBytesMax(_ use: CacheUse, _ transfer: Transfer, beside running: [Transfer]) -> Int {
     guard use.entry != nil else { return 0 }
     let room = Self.keptBytesMax - running.reduce(0) { $0 + $1.keptBytesMax }
     // What is announced is the length of what is sent; decoded it has another.
@@ -39,7 +40,7 @@ extension Scheduler {
 
   /// What the end of an exchange means for the cache, and what the cache makes of it: a 304 becomes the stored
   /// answer, and where no answer came a stale one may stand in.
-  func settle(
+  mutating func settle(
     _ operation: NetworkOperation, _ transfer: Transfer, _ answer: inout NetworkResponse?,
     _ failure: inout NetworkError?
   ) {
@@ -55,7 +56,7 @@ extension Scheduler {
         answer = revalidated(operation, held, result, use.cache)
         answer?.metrics = fresh.metrics
       } else {
-        store(fresh, transfer, use)
+        store(fresh, transfer, use, of: operation)
       }
     }
   }
@@ -63,7 +64,7 @@ extension Scheduler {
   /// Streams have not begun with another body, and somebody has not been given what is held already.
   private func mayStandIn(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
     !transfer.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
-      && recipients(of: operation).contains { $0.loop.extras?.provided == nil }
+      && operation.recipients.contains { $0.loop.extras?.provided == nil }
   }
 
   private func revalidated(
@@ -80,11 +81,13 @@ extension Scheduler {
     return response(operation, held, .revalidated, cache)
   }
 
-  private func store(_ answer: NetworkResponse, _ transfer: Transfer, _ use: CacheUse) {
+  private mutating func store(
+    _ answer: NetworkResponse, _ transfer: Transfer, _ use: CacheUse, of operation: NetworkOperation
+  ) {
     if use.question.request.method == .head { return updateByHead(answer, use) }
     if let entry = use.entry, let body = storedBody(answer, transfer, use) {
       use.cache.put(entry, body, for: use.question)
-      waitForStore(use.cache.store)
+      waitForStore(use.cache.store, operation.engine.driver)
     } else if let held = use.held, answer.head.status < 400 {
       use.cache.remove(held)  // older than this answer, which must not be stored
     }
@@ -135,11 +138,10 @@ extension Scheduler {
   }
 
   /// Too much waits to be written: nothing new starts until it is.
-  private func waitForStore(_ store: CacheStore) {
+  private mutating func waitForStore(_ store: CacheStore, _ driver: QueueDriver) {
     guard !isStoreBusy, store.pendingBytes > store.settings.pendingBytesMuch else { return }
     isStoreBusy = true
-    let driver = driver
-    store.onRoom { driver.perform { $0.isStoreBusy = false } }
+    store.onRoom { driver.perform { $0.cacheBridge.isStoreBusy = false } }
   }
 
   /// The user has been given these very bytes from the cache and asked to hear of changes only.

@@ -1,5 +1,8 @@
-/// Which credential goes with an exchange, and as what fields.
-extension Scheduler {
+/// Which credential goes with an exchange and as what fields, and what a 401 leads to. It owns no operation: what it has
+/// learned of an origin stands in `Origin.answers`, what it has done for one operation in its `ExchangeState`. Loop thread.
+struct Authenticator {
+  private var random = SystemRandomNumberGenerator()
+
   /// Whose exchange the next one is; nil: nobody's. What has been led to another origin stays without, also when
   /// it is led back.
   func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
@@ -15,7 +18,7 @@ extension Scheduler {
   /// The fields that it puts into the next exchange, besides `own`, which win.
   ///
   /// Throws `invalidConfiguration` for what must not go over plain HTTP.
-  func authorization(
+  mutating func authorization(
     _ credential: NetworkCredentials, _ operation: NetworkOperation, _ request: NetworkRequest,
     _ plan: Transfer.Plan,
     own: Headers
@@ -34,7 +37,7 @@ extension Scheduler {
     return own.count == 0 ? fields : fields.without(namesOf: own)
   }
 
-  private func fields(
+  private mutating func fields(
     _ scheme: NetworkCredentials.Scheme, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
     _ plan: Transfer.Plan
   ) -> Headers {
@@ -53,7 +56,7 @@ extension Scheduler {
     return Headers()
   }
 
-  private func digest(
+  private mutating func digest(
     _ user: String, _ password: Secret, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
     _ plan: Transfer.Plan
   ) -> Headers {

@@ -1,5 +1,5 @@
 /// What a 401 leads to: another exchange with an answer to its challenge, a question to the provider, or the end.
-extension Scheduler {
+extension Authenticator {
   /// Decided at the head, in the middle of libcurl's work; nil: the 401 is the answer.
   func challenged(_ operation: NetworkOperation, _ head: ResponseHead) -> ExchangeState.Next? {
     let request = operation.request
@@ -69,7 +69,7 @@ extension Scheduler {
   }
 
   /// The error that a refused credential ends with.
-  func authenticationRefusal(_ operation: NetworkOperation, _ answer: NetworkResponse) -> NetworkError? {
+  func refusal(_ operation: NetworkOperation, _ answer: NetworkResponse) -> NetworkError? {
     guard answer.source == .network else { return nil }
     if answer.head.status == 407, operation.engine.usesProxy {
       var failure = NetworkError(
@@ -80,52 +80,15 @@ extension Scheduler {
     guard answer.head.status == 401, let exchangeState = operation.loop.exchangeState,
       exchangeState.isRefused
     else { return nil }
-    return Self.authenticationFailure(rounds: exchangeState.sent.rounds, answer)
+    return Self.failure(rounds: exchangeState.sent.rounds, answer)
   }
 
-  private static func authenticationFailure(rounds: Int, _ answer: NetworkResponse) -> NetworkError {
+  static func failure(rounds: Int, _ answer: NetworkResponse) -> NetworkError {
     var failure = NetworkError(
       .authenticationFailed,
       reason: rounds > 0 ? "after \(rounds) of \(AuthenticationDecision.roundsMax) rounds" : nil,
       underlying: .http(answer.head.status), sendState: .answered)
     failure.response = answer
     return failure
-  }
-
-  // MARK: Providers
-
-  /// A provider that has not answered after this is not waited for; 60 s.
-  static let providerMillisecondsMax: UInt64 = 60_000
-
-  func ask(_ provider: CredentialProvider, for operation: NetworkOperation, _ exchangeState: ExchangeState) {
-    guard let origin = operation.loop.origin, let refusal = exchangeState.refusal else { return }
-    let driver = driver
-    let timer = timers.after(milliseconds: Self.providerMillisecondsMax) { [unowned self] in
-      answered(
-        operation, .failure(NetworkError(.authenticationFailed, reason: "the provider took over 60 s")))
-    }
-    move(operation, to: .asking(timer))
-    let question = NetworkCredentials.Refusal(
-      url: exchangeState.url, method: exchangeState.method, response: refusal)
-    provider.renew(exchangeState.sentGeneration, for: origin.text, question) { result in
-      driver.perform { $0.answered(operation, result) }
-    }
-  }
-
-  private func answered(
-    _ operation: NetworkOperation, _ result: Result<CredentialProvider.Held, NetworkError>
-  ) {
-    guard case .asking = operation.loop.phase, let exchangeState = operation.loop.exchangeState,
-      let refusal = exchangeState.refusal
-    else { return }
-    move(operation, to: .deciding)
-    exchangeState.refusal = nil
-    switch result {
-    case .success(let held) where held.credential != nil: return delay(operation, seconds: 0)
-    case .success: endLeader(operation, Self.authenticationFailure(rounds: 0, refusal))
-    case .failure(var failure):
-      failure.response = refusal
-      endLeader(operation, failure)
-    }
   }
 }

@@ -1,0 +1,120 @@
+internal import Synchronization
+
+/// What the cache has to say before an exchange and after it. It owns no operation and does nothing to one: whoever asks
+/// does what follows. Loop thread.
+struct CacheBridge {
+  /// What the cache makes of a request.
+  enum Consultation {
+    /// The origin is asked; nil: the cache has nothing to do with it.
+    case ask(CacheUse?)
+    /// What is held is the answer; a stale one is brought up to date by a request of its own.
+    case answer(NetworkResponse, renews: Bool)
+    /// What is held goes out now, and the origin's answer follows.
+    case provide(CacheUse)
+    /// Nothing may be asked, and nothing is held.
+    case refuse(NetworkError)
+  }
+
+  /// Too much waits to be written to the cache.
+  var isStoreBusy = false
+
+  func consult(_ operation: NetworkOperation, _ request: NetworkRequest) -> Consultation {
+    guard let cache = operation.engine.cache else { return without(request.cachePolicy) }
+    guard let question = question(operation, request, cache) else {
+      return without(request.cachePolicy ?? cache.settings.defaultPolicy)
+    }
+    let held = cache.held(for: question).flatMap { leadsElsewhere($0, operation) ? nil : $0 }
+    switch CacheDecision.make(for: question.request, stored: held?.stored, now: cache.now) {
+    case .bypass: return .ask(nil)
+    case .notCached: return .refuse(NetworkError(.notCached))
+    case .serve:
+      guard let held else { return .ask(nil) }
+      return .answer(response(operation, held, .cache, cache), renews: false)
+    case .serveAndRevalidate(let conditions):
+      let use = CacheUse(cache, question, held: held, conditions: conditions)
+      guard let held, !operation.loop.isRefresh else { return .ask(use) }
+      var early = response(operation, held, .cache, cache)
+      guard question.request.policy == .cachedThenFresh else { return .answer(early, renews: true) }
+      early.isFinal = false
+      use.early = early
+      return .provide(use)
+    case .revalidate(let conditions):
+      return .ask(CacheUse(cache, question, held: held, conditions: conditions))
+    case .fetch: return .ask(CacheUse(cache, question, held: held))
+    }
+  }
+
+  /// Without a cache nothing is held, nor for what no cache may answer.
+  private func without(_ policy: CachePolicy?) -> Consultation {
+    policy == .onlyIfCached ? .refuse(NetworkError(.notCached)) : .ask(nil)
+  }
+
+  /// A stored redirect is the answer only for those who do not follow it.
+  private func leadsElsewhere(_ held: HeldAnswer, _ operation: NetworkOperation) -> Bool {
+    guard (300..<400).contains(held.stored.status) else { return false }
+    let request = operation.request
+    let policy = request.redirects ?? operation.engine.configuration.redirects
+    let location = try? RedirectDecision.location(
+      status: held.stored.status, fields: held.stored.headers, policy: policy)
+    return location != nil
+  }
+
+  private func question(_ operation: NetworkOperation, _ request: NetworkRequest, _ cache: EngineCache)
+    -> CacheQuestion?
+  {
+    let exchangeState = operation.loop.exchangeState
+    // The request is still what it was on the thread that enqueued it, unless it has a exchangeState.
+    if let question = operation.takeQuestion(), exchangeState == nil { return question }
+    let method = exchangeState?.method ?? request.method
+    guard method == .get || method == .head, request.isWithoutBody else { return nil }
+    guard let origin = operation.loop.origin else { return nil }
+    let url = exchangeState?.url ?? request.url
+    return cache.question(
+      request, method: method, origin: origin.text.utf8.span,
+      target: url.utf8.span.extracting(droppingFirst: PlainURL.targetOffset(url)),
+      fields: sentFields(operation, request))
+  }
+
+  /// Nil for a request that sends the engine's own fields and no others.
+  private func sentFields(_ operation: NetworkOperation, _ request: NetworkRequest) -> Headers? {
+    let exchangeState = operation.loop.exchangeState
+    let own = exchangeState?.headers ?? request.headers
+    let isForeign = exchangeState?.isForeign ?? false
+    let credential = exchangeState?.credential ?? request.credentials
+    if own.count == 0, !isForeign, credential == nil { return nil }
+    return SentFields.make(
+      defaults: isForeign ? Headers() : operation.engine.askedFields,
+      own: isForeign ? own : SentFields.add(credential, to: own), decodes: !own.contains("Range"))
+  }
+
+  func response(
+    _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache
+  ) -> NetworkResponse {
+    let request = operation.request
+    let method = operation.loop.exchangeState?.method ?? request.method
+    var held = held
+    var response = held.takeResponse(
+      from: source, url: operation.loop.exchangeState?.url ?? request.url, now: cache.now,
+      withBody: method != .head
+    )
+    response.metrics.redirects = operation.loop.exchangeState?.history?.hops ?? 0
+    return response
+  }
+}
+
+extension NetworkOperation {
+  fileprivate func takeQuestion() -> CacheQuestion? {
+    shared.withLock { shared in
+      defer { shared.question = [] }
+      return shared.question.first
+    }
+  }
+}
+
+extension NetworkRequest {
+  fileprivate var isWithoutBody: Bool {
+    guard hasExtras else { return true }
+    if case .none = extra.prepared { return !extra.resumes }
+    return false
+  }
+}

@@ -1,0 +1,140 @@
+internal import Synchronization
+
+/// How much of the house each engine may fill, and what waits until it has room again. A limit that all engines shared
+/// would let one of them stop the others. Loop thread.
+///
+/// Two things fill up: the final events that an engine's closures have not seen, and the streams that have got all that
+/// the network will give, or as much as they take for now, and are not done.
+struct EngineRooms {
+  /// Final events of one engine on their way to its closures; beyond it that engine starts nothing new, so that a handler
+  /// that blocks costs bounded memory.
+  static let undeliveredMax = 4096
+  /// Operations of one engine that only wait for their streams; beyond it that engine starts none with streams.
+  var streamsMax = 256
+
+  private struct Room {
+    var streams = 0
+    /// For room among the streams.
+    var playbacks = FIFO<WaitingPlayback>()
+    var streamed = FIFO<NetworkOperation>()
+    /// For its closures.
+    var operations = FIFO<NetworkOperation>()
+
+    var isUnused: Bool { streams == 0 && playbacks.isEmpty && streamed.isEmpty && operations.isEmpty }
+  }
+
+  /// Engines that have something here; most never do.
+  private var rooms: [UInt64: Room] = [:]
+  /// Engines that may have room again.
+  private var freed: [UInt64] = []
+
+  /// True when no engine has a stream that is not done.
+  var isEmpty: Bool { rooms.values.allSatisfy { $0.streams == 0 } }
+
+  func hasRoomForStreams(_ engine: NetworkEngine) -> Bool {
+    rooms.isEmpty || rooms[engine.id].map { $0.streams < streamsMax } ?? true
+  }
+
+  mutating func takeStreams(_ engine: NetworkEngine) { rooms[engine.id, default: Room()].streams += 1 }
+
+  mutating func giveStreams(_ engine: NetworkEngine) {
+    rooms[engine.id]?.streams -= 1
+    didFree(engine)
+  }
+
+  /// Its closures have caught up.
+  mutating func didFree(_ engine: NetworkEngine) {
+    guard let room = rooms[engine.id] else { return }
+    if room.isUnused { rooms[engine.id] = nil } else { freed.append(engine.id) }
+  }
+
+  mutating func park(_ operation: NetworkOperation, forStreams: Bool) {
+    if forStreams {
+      rooms[operation.engine.id, default: Room()].streamed.append(operation)
+    } else {
+      rooms[operation.engine.id, default: Room()].operations.append(operation)
+      freed.removeAll { $0 == operation.engine.id }
+    }
+  }
+
+  mutating func park(_ playback: WaitingPlayback) {
+    rooms[playback.operation.engine.id, default: Room()].playbacks.append(playback)
+    freed.append(playback.operation.engine.id)
+  }
+
+  /// A stored body whose streams have room now.
+  mutating func nextPlayback() -> WaitingPlayback? {
+    for id in freed {
+      guard let room = rooms[id], room.streams < streamsMax else { continue }
+      if let next = rooms[id]?.playbacks.popFirst() { return next }
+    }
+    return nil
+  }
+
+  /// Somebody's turn has come again.
+  var hasReady: Bool { !freed.isEmpty }
+
+  /// Those whose turn has come again, in order: as many as there may be room for.
+  mutating func takeReady() -> [NetworkOperation] {
+    if freed.isEmpty { return [] }
+    var ready: [NetworkOperation] = []
+    var rest: [UInt64] = []
+    for id in freed {
+      guard var room = rooms.removeValue(forKey: id) else { continue }
+      for _ in 0..<max(0, streamsMax - room.streams) {
+        guard let next = room.streamed.popFirst() else { break }
+        ready.append(next)
+      }
+      if let first = room.operations.popFirst() {
+        ready.append(first)
+        for _ in 1..<max(1, first.engine.roomToDeliver) {
+          guard let next = room.operations.popFirst() else { break }
+          ready.append(next)
+        }
+      }
+      if room.isUnused { continue }
+      rooms[id] = room
+      // The rest has its turn next, unless one of these finds no room.
+      if !room.operations.isEmpty { rest.append(id) }
+    }
+    freed = rest
+    return ready
+  }
+}
+
+// MARK: What closures have not seen
+
+extension NetworkEngine {
+  /// Loop thread: a final event goes to the delivery target.
+  func willDeliver() {
+    driver.willDeliver()
+    undelivered.add(1, ordering: .relaxed)
+  }
+
+  /// Loop thread: user closures keep up. Otherwise the loop hears of it when half of them have run.
+  func hasRoomToDeliver() -> Bool {
+    if undelivered.load(ordering: .relaxed) < EngineRooms.undeliveredMax { return true }
+    isWaitingForRoom.store(true, ordering: .sequentiallyConsistent)
+    guard hasCaughtUp else { return false }
+    isWaitingForRoom.store(false, ordering: .sequentiallyConsistent)
+    return true
+  }
+
+  /// Loop thread: how many more final events may be on their way.
+  fileprivate var roomToDeliver: Int { EngineRooms.undeliveredMax - undelivered.load(ordering: .relaxed) }
+
+  private var hasCaughtUp: Bool {
+    undelivered.load(ordering: .sequentiallyConsistent) <= EngineRooms.undeliveredMax / 2
+  }
+
+  /// The delivery target: a final event has been seen.
+  func didDeliver() {
+    undelivered.subtract(1, ordering: .sequentiallyConsistent)
+    if isWaitingForRoom.load(ordering: .sequentiallyConsistent), hasCaughtUp,
+      isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent)
+    {
+      driver.perform { [self] scheduler in scheduler.rooms.didFree(self) }
+    }
+    driver.didDeliver()
+  }
+}

@@ -1,0 +1,206 @@
+import Glibc
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// One engine in trouble, another on the same queue.
+@Suite(.timeLimit(.minutes(2))) struct IsolationTests {
+  /// Twice a tick for a place to be given back, and room for a busy machine.
+  private static let patience = Duration.seconds(1)
+
+  /// A GET of an engine of its own, to an origin of its own.
+  private func expectAnswer(on queue: NetworkQueue, _ comment: Comment) async throws {
+    let other = try ScriptedOrigin()
+    other.on("/", .text("ok"))
+    let engine = try NetworkEngine(to: other, on: queue)
+    let begin = ContinuousClock.now
+    #expect(await engine.end(of: engine.operation(path: "/")).text == "ok", comment)
+    #expect(ContinuousClock.now - begin < Self.patience, comment)
+  }
+
+  /// Pipes that are full and that nobody reads.
+  private func withFullPipes(_ count: Int = 1, _ body: ([Int32]) async throws -> Void) async throws {
+    var pipes: [(read: Int32, write: Int32)] = []
+    defer {
+      for pipe in pipes {
+        close(pipe.read)
+        close(pipe.write)
+      }
+    }
+    let page = [UInt8](repeating: 0, count: 4096)
+    for _ in 0..<count {
+      let pipe = try makePipe()
+      pipes.append(pipe)
+      _ = fcntl(pipe.write, F_SETFL, O_NONBLOCK)
+      while unsafe write(pipe.write, page, page.count) > 0 {}
+    }
+    try await body(pipes.map(\.write))
+  }
+
+  /// A body that fits into a stream's buffer, so that its exchange ends, and one that does not.
+  @Test(arguments: [10_000, 3 << 20])
+  func `64 readers that do not read stop nobody else`(_ bytes: Int) async throws {
+    try await withQueue({
+      $0.sizing = .fixed(64)
+      $0.maximumConcurrent = 64
+    }) { queue in
+      try await withFullPipes(64) { pipes in
+        let origin = try ScriptedOrigin()
+        origin.on("/body", .pattern(bytes))
+        origin.on("/small", .text("small"))
+        let engine = try NetworkEngine(to: origin, on: queue)
+        let stuck = pipes.enumerated().map { number, pipe in
+          engine.operation(path: "/body", parameters: ["n": "\(number)"])
+            .addDownloadStream(DescriptorDownloadStream(pipe))
+        }
+        for operation in stuck { engine.enqueue(operation) }
+        #expect(await origin.waitForHits("/body", 64))
+        try await expectAnswer(on: queue, "another engine")
+        // So does the engine itself, and no limit ends the readers.
+        #expect(await engine.end(of: engine.operation(path: "/small")).text == "small")
+        #expect(stuck.allSatisfy { $0.state == .executing })
+        for operation in stuck { operation.cancel() }
+        for operation in stuck { #expect(await operation.end().code == .cancelled) }
+      }
+    }
+  }
+
+  @Test(arguments: [10_000, 3 << 20])
+  func `an engine with its fill of such readers starts no more of them, and goes on with others`(
+    _ bytes: Int
+  ) async throws {
+    try await withQueue({ $0.sizing = .fixed(4) }) { queue in
+      let (count, streamsMax) = (40, 16)
+      var pipes: [(read: Int32, write: Int32)] = []
+      for _ in 0..<count { pipes.append(try makePipe()) }
+      queue.driver.perform { $0.rooms.streamsMax = streamsMax }
+      let origin = try ScriptedOrigin()
+      // More than a pipe takes, so that none is done before it is read.
+      let size = max(bytes, 100_000)
+      origin.on("/body", .pattern(size))
+      origin.on("/small", .text("small"))
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let operations = pipes.enumerated().map { number, pipe in
+        engine.operation(path: "/body", parameters: ["n": "\(number)"])
+          .addDownloadStream(DescriptorDownloadStream(pipe.write))
+      }
+      for operation in operations { engine.enqueue(operation) }
+      #expect(await origin.waitForHits("/body", streamsMax))
+      #expect(await engine.end(of: engine.operation(path: "/small")).text == "small")
+      try await expectAnswer(on: queue, "another engine")
+      #expect(origin.hits("/body") <= streamsMax + 4)
+      // When they begin to read they get their bodies, and those that waited theirs.
+      let readers = pipes.map { pipe in
+        Task.detached { await blocking { drain(pipe.read, size) } }
+      }
+      for operation in operations { #expect(await operation.end().response?.status == 200) }
+      for reader in readers { #expect(await reader.value == size) }
+      for pipe in pipes {
+        close(pipe.read)
+        close(pipe.write)
+      }
+    }
+  }
+
+  @Test func `only a total that was asked for ends a reader that does not read`() async throws {
+    try await withEngine { engine, origin in
+      try await withFullPipes(2) { pipes in
+        origin.on("/body", .pattern(3 << 20))
+        let patient = engine.operation(path: "/body").addDownloadStream(DescriptorDownloadStream(pipes[0]))
+        var limits = NetworkRequest.Timeouts()
+        limits.total = .milliseconds(300)
+        let hasty = engine.operation(path: "/body", parameters: ["n": "1"])
+          .addDownloadStream(DescriptorDownloadStream(pipes[1]))
+        hasty.timeouts = limits
+        engine.enqueue(patient)
+        let begin = ContinuousClock.now
+        let ending = await engine.end(of: hasty)
+        #expect(ending.code == .timedOut && ending.reason == "total")
+        #expect(ContinuousClock.now - begin < .seconds(2))
+        #expect(patient.state == .executing)
+        patient.cancel()
+        #expect(await patient.end().code == .cancelled)
+      }
+    }
+  }
+
+  @Test func `a handler that blocks stops its own engine alone`() async throws {
+    try await withQueue({ $0.sizing = .fixed(64) }) { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/a", .text("ok"))
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let (gate, tally, count) = (Latch(), Tally(), 6_500)
+      let first = engine.operation(path: "/a").onCompletion { _ in gate.block() }
+      tally.watch(first)
+      engine.enqueue(first)
+      for _ in 1..<count {
+        let operation = engine.operation(path: "/a").configure { $0.coalesces = false }
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      // When as many answers wait for its closures as may.
+      #expect(await origin.waitForHits("/a", EngineRooms.undeliveredMax))
+      while engine.undelivered.load(ordering: .relaxed) < EngineRooms.undeliveredMax { await Task.yield() }
+      await engine.settle()
+      try await expectAnswer(on: queue, "another engine")
+      #expect(origin.hits("/a") < count)
+      // Then the rest follows when it lets go.
+      gate.open()
+      await tally.wait(for: count)
+      #expect(tally.count("completed") == count && tally.isOneEach)
+    }
+  }
+
+  @Test func `an origin's Retry-After keeps others away no longer than the engine allows`() async throws {
+    try await withEngine(
+      { $0.originPauseMax = .milliseconds(200) }, queue: { $0.sizing = .adaptive }
+    ) { engine, origin in
+      origin.enqueue(.status(429).header("Retry-After", "3600"), for: "/a")
+      origin.on("/b", .text("b"))
+      #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
+      let begin = ContinuousClock.now
+      #expect(await engine.end(of: engine.operation(path: "/b")).text == "b")
+      let waited = ContinuousClock.now - begin
+      #expect(waited >= .milliseconds(100) && waited < .seconds(3))
+    }
+  }
+
+  @Test func `one that waits for an origin that is held ends with its total`() async throws {
+    try await withEngine({ $0.timeouts.total = .milliseconds(400) }, queue: { $0.sizing = .adaptive }) {
+      engine, origin in
+      origin.enqueue(.status(503).header("Retry-After", "20"), for: "/a")
+      origin.on("/b", .text("b"))
+      #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
+      let begin = ContinuousClock.now
+      let waiting = (0..<3).map { _ in engine.operation(path: "/b").configure { $0.coalesces = false } }
+      for operation in waiting { engine.enqueue(operation) }
+      for operation in waiting {
+        let ending = await operation.end()
+        #expect(ending.code == .timedOut && ending.reason == "total")
+      }
+      #expect(ContinuousClock.now - begin < .seconds(2))
+      #expect(origin.hits("/b") == 0)
+    }
+  }
+
+  @Test func `a pause that is none is refused`() throws {
+    var configuration = NetworkEngine.Configuration()
+    configuration.originPauseMax = .milliseconds(-1)
+    #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
+    #expect(NetworkEngine.Configuration().originPauseMax == .seconds(30))
+  }
+}
+
+/// Reads so many bytes; blocks.
+private func drain(_ descriptor: Int32, _ count: Int) -> Int {
+  var (sum, buffer) = (0, [UInt8](repeating: 0, count: 1 << 16))
+  while sum < count {
+    let part = unsafe read(descriptor, &buffer, min(count - sum, buffer.count))
+    if part <= 0 { break }
+    sum += part
+  }
+  return sum
+}

@@ -1,0 +1,104 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// Where an operation can be stopped, and how it goes on.
+@Suite(.timeLimit(.minutes(2))) struct StoppingTests {
+  @Test func `one that is paused before it is enqueued starts when it is resumed`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("a"))
+      let operation = engine.operation(path: "/a")
+      operation.pause()
+      engine.enqueue(operation)
+      await engine.settle()
+      #expect(operation.state == .paused && origin.hits("/a") == 0)
+      operation.resume()
+      #expect(await operation.end().text == "a")
+    }
+  }
+
+  @Test(arguments: [true, false]) func `one that is paused behind another waits for both`(
+    _ isResumedFirst: Bool
+  ) async throws {
+    try await withEngine { engine, origin in
+      origin.on("/first", .text("first"))
+      origin.on("/a", .text("a"))
+      origin.hold("/first")
+      let first = engine.operation(path: "/first")
+      let operation = engine.operation(path: "/a").addDependency(first)
+      engine.enqueue(first)
+      engine.enqueue(operation)
+      operation.pause()
+      await engine.settle()
+      #expect(operation.state == .paused)
+      if isResumedFirst { operation.resume() }
+      origin.release("/first")
+      #expect(await first.end().text == "first")
+      await engine.settle()
+      if !isResumedFirst {
+        #expect(operation.state == .paused && origin.hits("/a") == 0)
+        operation.resume()
+      }
+      #expect(await operation.end().text == "a")
+    }
+  }
+
+  @Test func `one that is paused between two attempts makes none`() async throws {
+    try await withEngine({ $0.retry = .standard }) { engine, origin in
+      origin.enqueue(.status(503).header("Retry-After", "30"), .text("done"))
+      let (states, isWaiting) = (Journal<NetworkOperation.State>(), Latch())
+      let operation = engine.operation(path: "/a").onStateChange { state in
+        states.add(state)
+        if states.entries == [.queued, .executing, .queued] { isWaiting.open() }
+      }
+      engine.enqueue(operation)
+      await isWaiting.opened()
+      operation.pause()
+      await engine.settle()
+      #expect(operation.state == .paused)
+      operation.resume()
+      #expect(await operation.end().text == "done")
+    }
+  }
+
+  @Test func `one that shares another's exchange stops alone`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("a"))
+      origin.hold("/a")
+      let (first, second) = (engine.get("/a"), engine.get("/a"))
+      #expect(await origin.waitForWaiting("/a", 1))
+      second.pause()
+      await engine.settle()
+      #expect(second.state == .paused)
+      origin.release("/a")
+      #expect(await first.end().text == "a")
+      #expect(second.state == .paused && origin.hits("/a") == 1)
+      second.resume()
+      #expect(await second.end().text == "a")
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test func `the stream of one who comes during an error page gets none of it`() async throws {
+    try await withEngine { engine, origin in
+      origin.on(
+        "/a",
+        .raw([
+          .text("HTTP/1.1 404 Not Found\r\nContent-Length: 10\r\n\r\nerror"), .gate("middle"), .text("page!"),
+        ]))
+      let first = engine.get("/a")
+      #expect(await origin.waitForWaiting("middle", 1))
+      await engine.settle()
+      let stream = MemoryDownloadStream()
+      let second = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(second)
+      await engine.settle()
+      origin.release("middle")
+      #expect(await first.end().code == .status)
+      #expect(await second.end().code == .status)
+      #expect(stream.bytes.isEmpty && !stream.isWhole)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// The total is the whole operation's, and what is told of its time is so too.
+@Suite(.timeLimit(.minutes(2))) struct TotalTests {
+  private static let limit = Duration.milliseconds(600)
+
+  @Test func `redirects do not begin the total anew`() async throws {
+    try await withEngine({ $0.timeouts.total = Self.limit }) { engine, origin in
+      for hop in 0..<5 {
+        origin.on("/\(hop)", .redirect(to: "/\(hop + 1)").delay(.milliseconds(250)))
+      }
+      origin.on("/5", .text("late"))
+      let begin = ContinuousClock.now
+      let ending = await engine.end(of: engine.operation(path: "/0"))
+      #expect(ending.code == .timedOut && ending.reason == "total")
+      #expect(ContinuousClock.now - begin < .seconds(1))
+    }
+  }
+
+  @Test func `a repetition that would come after the total is not waited for`() async throws {
+    try await withEngine({
+      $0.timeouts.total = Self.limit
+      $0.retry = .standard
+    }) { engine, origin in
+      origin.on("/a", .status(503).header("Retry-After", "5"))
+      let begin = ContinuousClock.now
+      #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
+      #expect(ContinuousClock.now - begin < Self.limit)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `a total holds for streams when it was set, and only then`() {
+    let standard = NetworkRequest.Timeouts()
+    #expect(standard.total == .seconds(60))
+    #expect(standard.forStreams(false).total == .seconds(60) && standard.forStreams(true).total == nil)
+    var other = standard
+    other.connect = .seconds(3)
+    #expect(other.forStreams(true).total == nil)
+    other.total = .seconds(5)
+    #expect(other.forStreams(true).total == .seconds(5))
+    other.total = nil
+    #expect(other.forStreams(false).total == nil)
+  }
+
+  @Test func `a file that takes its time to go up needs no limit of its own`() async throws {
+    try await withEngine { engine, _ in
+      let operation = engine.operation(path: "/a", method: .put)
+      #expect(operation.timeLimits(operation.request).total == .seconds(60))
+      operation.setUploadStream(NoUpload())
+      var request = operation.request
+      try request.makeReady()
+      #expect(operation.timeLimits(request).total == nil)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `of those who share an exchange each ends by its own total`(
+    _ isFirstHasty: Bool
+  ) async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("a"))
+      origin.hold("/a")
+      let (hasty, patient) = (engine.operation(path: "/a"), engine.operation(path: "/a"))
+      hasty.configure {
+        $0.timeouts = .init()
+        $0.timeouts?.total = .milliseconds(300)
+      }
+      let both = isFirstHasty ? [hasty, patient] : [patient, hasty]
+      engine.enqueue(both[0])
+      #expect(await origin.waitForWaiting("/a", 1))
+      engine.enqueue(both[1])
+      let ending = await hasty.end()
+      #expect(ending.code == .timedOut && ending.reason == "total")
+      #expect(patient.state == .executing)
+      origin.release("/a")
+      #expect(await patient.end().text == "a")
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `of those who share an exchange each is repeated as it wants`(
+    _ isFirstHasty: Bool
+  ) async throws {
+    try await withEngine { engine, origin in
+      origin.enqueue(.text("busy", status: 503).header("Retry-After", "1"), for: "/a")
+      origin.on("/a", .text("a"))
+      origin.hold("/a")
+      let (hasty, patient) = (engine.operation(path: "/a"), engine.operation(path: "/a"))
+      patient.configure { $0.retry = .standard }
+      let both = isFirstHasty ? [hasty, patient] : [patient, hasty]
+      engine.enqueue(both[0])
+      #expect(await origin.waitForWaiting("/a", 1))
+      engine.enqueue(both[1])
+      await engine.settle()
+      origin.release("/a")
+      let ending = await hasty.end()
+      #expect(ending.code == .status && ending.error?.response?.text == "busy")
+      #expect(await patient.end().text == "a")
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test func `the wait for a slot and the whole time are told`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
+      origin.on("/a", .text("a").delay(.milliseconds(150)))
+      origin.on("/b", .text("b"))
+      let first = engine.get("/a")
+      let second = await engine.end(of: engine.operation(path: "/b"))
+      let metrics = try #require(second.response?.metrics)
+      #expect(metrics.queueWait >= .milliseconds(100) && metrics.queueWait < .seconds(5))
+      #expect(metrics.endToEnd >= metrics.queueWait + metrics.total - .milliseconds(5))
+      #expect(await first.end().text == "a")
+    }
+  }
+
+  @Test func `the error tells of all attempts`() async throws {
+    try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
+      origin.on("/a", .status(503).header("Retry-After", "0"))
+      let ending = await engine.end(of: engine.operation(path: "/a"))
+      #expect(ending.error?.attempts == 3 && ending.error?.response?.metrics.attempts == 3)
+    }
+  }
+}
+
+private struct NoUpload: UploadStream {
+  var length: Int64? { nil }
+  func open() throws {}
+  func read(atMost count: Int) throws -> UploadChunk { .end }
+  func close() {}
+}
