@@ -10,9 +10,10 @@ enum CacheOpening {
     settings.residentBytesMax = configuration.residentBytesMax
     // What waits to be written is memory as well.
     if let resident = configuration.residentBytesMax {
-      settings.pendingBytesMuch = min(settings.pendingBytesMuch, resident)
+      settings.pendingBytesMax = min(settings.pendingBytesMax, max(2 * resident, 4 << 20))
     }
     settings.bodyBytesMax = configuration.bodyBytesMax
+    settings.copiedBytesMax = configuration.copiedBytesMax
     if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
     let store = try CacheStore.open(settings)
     var core = configuration.core
@@ -27,6 +28,7 @@ enum CacheOpening {
     guard configuration.bodyBytesMax >= 0, configuration.bodyBytesMax <= configuration.bytesMax else {
       throw invalid("bodyBytesMax")
     }
+    guard configuration.copiedBytesMax >= 0 else { throw invalid("copiedBytesMax") }
     if let quota = configuration.namespaceBytesMax, quota < 0 { throw invalid("namespaceBytesMax") }
     if let resident = configuration.residentBytesMax, resident < 0 { throw invalid("residentBytesMax") }
   }

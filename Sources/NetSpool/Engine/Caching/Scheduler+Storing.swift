@@ -84,7 +84,6 @@ extension Scheduler {
     if use.question.request.method == .head { return updateByHead(answer, use) }
     if let entry = use.entry, let body = storedBody(answer, transfer, use) {
       use.cache.put(entry, body, for: use.question)
-      waitForStore(use.cache.store)
     } else if let held = use.held, answer.head.status < 400 {
       use.cache.remove(held)  // older than this answer, which must not be stored
     }
@@ -132,14 +131,6 @@ extension Scheduler {
       exchangeState?.url ?? request.url, after: head,
       scope: cache.scope(own: request.credentialScope, fields),
       sentWith: fields)
-  }
-
-  /// Too much waits to be written: nothing new starts until it is.
-  private func waitForStore(_ store: CacheStore) {
-    guard !isStoreBusy, store.pendingBytes > store.settings.pendingBytesMuch else { return }
-    isStoreBusy = true
-    let driver = driver
-    store.onRoom { driver.perform { $0.isStoreBusy = false } }
   }
 
   /// The user has been given these very bytes from the cache and asked to hear of changes only.

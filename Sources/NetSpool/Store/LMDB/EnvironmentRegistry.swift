@@ -15,21 +15,33 @@ final class EnvironmentRegistry: Sendable {
   }
 
   private let open = Mutex<[Key: Environment]>([:])
+  /// One opening at a time; it may take long, and those who close must not wait for it.
+  private let opening = Mutex(())
 
   /// The environment of a directory, opened now or before; held once more.
   func environment(_ settings: EnvironmentSettings) throws(NetworkError) -> Environment {
-    try open.withLock { open throws(NetworkError) in
+    try opening.withLock { _ throws(NetworkError) in
       let directory = try EnvironmentDirectory(settings)
-      let generation = ForkGuard.generation
-      if let identity = directory.dataStatus()?.identity,
-        let environment = open[Key(identity: identity, generation: generation)]
-      {
-        try environment.checkJoining(settings)
-        environment.hold()
-        return environment
-      }
+      if let environment = try joined(directory, settings) { return environment }
       let environment = try EnvironmentOpener(directory: directory, settings: settings).open()
-      open[Key(identity: environment.identity, generation: generation)] = environment
+      open.withLock {
+        $0[Key(identity: environment.identity, generation: ForkGuard.generation)] = environment
+      }
+      return environment
+    }
+  }
+
+  /// The one that is open already, held once more.
+  private func joined(
+    _ directory: EnvironmentDirectory, _ settings: EnvironmentSettings
+  ) throws(NetworkError) -> Environment? {
+    guard let identity = directory.dataStatus()?.identity else { return nil }
+    return try open.withLock { open throws(NetworkError) in
+      guard let environment = open[Key(identity: identity, generation: ForkGuard.generation)] else {
+        return nil
+      }
+      try environment.checkJoining(settings)
+      environment.hold()
       return environment
     }
   }
