@@ -53,6 +53,8 @@ extension NetworkOperation {
     var previous: NetworkOperation?
     var next: NetworkOperation?
     var transfer: Transfer?
+    /// Why the name of its origin has no addresses, for the attempt that is about to begin.
+    var nameFailure: NetworkError?
     var exchangeState: ExchangeState?
     /// What the cache has to do with this exchange.
     var cacheUse: CacheUse?

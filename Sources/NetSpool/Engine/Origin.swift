@@ -10,6 +10,7 @@ final class Origin {
   /// Runs while the origin has asked for quiet.
   var hold: TimerTable.Key?
   var budget = RetryBudget()
+  var name: OriginName
   let isSecure: Bool
   /// On this machine, where nobody reads along.
   let isLoopback: Bool
@@ -21,6 +22,7 @@ final class Origin {
 
   init(_ pieces: URLPieces.Origin, id: OriginID, sizing: OriginSizing, limit: Int) {
     text = pieces.text
+    name = OriginName(pieces)
     isSecure = pieces.scheme == "https"
     isLoopback = pieces.isLoopback
     hasTrailingDot = pieces.host.hasSuffix(".")

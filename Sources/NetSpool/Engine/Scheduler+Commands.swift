@@ -27,7 +27,7 @@ extension Scheduler {
     case .sharing(let leader):
       move(operation, to: .ended)
       abandon(leader, operation, failure)
-    case .waiting, .running, .deciding, .delayed, .asking, .paused, .playing, .publishing:
+    case .resolving, .waiting, .running, .deciding, .delayed, .asking, .paused, .playing, .publishing:
       operation.loop.isDetached = true
       abandon(operation, operation, failure)
     }
