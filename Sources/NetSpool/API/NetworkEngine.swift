@@ -34,6 +34,8 @@ public final class NetworkEngine: Sendable {
   let ended = EndedOperations()
   let caching = Mutex<EngineCache?>(nil)
   let hasCache = Atomic(false)
+  /// Another process keeps the store of its cache; see `useCacheLater`.
+  let isCacheBusy = Atomic(false)
   let freezes = Mutex<EngineFreezing?>(nil)
 
   private static let lastID = Atomic<UInt64>(0)
@@ -62,7 +64,7 @@ public final class NetworkEngine: Sendable {
   private static func check(_ host: String?, _ configuration: Configuration) throws(NetworkError) {
     if let option = configuration.timeouts.firstInvalid { throw invalid(option) }
     if let port = configuration.port, !(1...65535).contains(port) { throw invalid("port") }
-    do throws(NetworkError) { try HeaderRules.check(configuration.headers) } catch {
+    do throws(NetworkError) { try HeaderRules.check(sent: configuration.headers) } catch {
       throw invalid("headers")
     }
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {
@@ -109,7 +111,8 @@ extension NetworkEngine.Configuration {
   fileprivate var handleSettings: HandleSettings {
     var settings = HandleSettings()
     settings.receiveBufferBytes = receiveBufferBytes
-    settings.tls.authorities = tls.caFile
+    settings.tls.trust = TrustStore(
+      bundle: tls.caFile, folder: tls.caPath, environment: ProcessEnvironment.value)
     settings.tls.pinnedPublicKey = tls.pinnedPublicKey
     settings.allowsHTTP2 = tls.allowsHTTP2
     settings.tls.verifies = !tls.unsafelyTrustsAnyCertificate

@@ -5,7 +5,7 @@ extension NetworkRequest {
   /// Throws `invalidRequest`, `invalidURL`, `invalidConfiguration`, `uploadSourceFailed`.
   mutating func makeReady() throws(NetworkError) {
     try HeaderRules.check(method)
-    if headers.count > 0 { try checkHeaders() }
+    if headers.count > 0 { try HeaderRules.check(sent: headers) }
     guard hasExtras else { return }
     if let option = extra.timeouts?.firstInvalid { throw NetworkError(.invalidConfiguration, reason: option) }
     try extra.credentials?.check()
@@ -18,14 +18,6 @@ extension NetworkRequest {
     if let key = extra.idempotencyKey, !headers.contains("Idempotency-Key") {
       try HeaderRules.check(name: "Idempotency-Key", value: key)
       headers.append(name: "Idempotency-Key", value: "\"\(key)\"")
-    }
-  }
-
-  /// Fields that say where a message ends are libcurl's alone: two opinions make two messages.
-  private func checkHeaders() throws(NetworkError) {
-    try HeaderRules.check(headers)
-    for name in ["Content-Length", "Transfer-Encoding"] where headers.contains(name) {
-      throw NetworkError(.invalidRequest, reason: "headerName")
     }
   }
 
