@@ -172,6 +172,8 @@ void cnetspool_delivery_enter(void);
 void cnetspool_delivery_leave(void);
 
 /// pthread_setname_np(3) is a GNU extension that the Glibc module does not show. At most 15 bytes are kept.
-void cnetspool_thread_name(const char *_Nonnull name);
+void cnetspool_thread_begin(const char *_Nonnull name);
+/// Whether this thread is one of the library's own.
+int cnetspool_thread_is_ours(void);
 
 #endif

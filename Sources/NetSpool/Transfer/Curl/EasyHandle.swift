@@ -60,6 +60,7 @@ final class EasyHandle {
     alwaysEndsConnection = settings.alwaysEndsConnection
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    ExitGate.arm(.libraries)  // the first easy handle has made libcurl's TLS library ready
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
     unsafe setOnce(settings, isSecure: isSecure, context, closing)
