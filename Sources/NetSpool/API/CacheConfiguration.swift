@@ -7,7 +7,7 @@ public struct CacheConfiguration: Sendable {
   /// with the engine's `storageName`. Made with mode 0700 if it is not there. Engines, and processes, that name
   /// the same directory share the store.
   public var directory: String?
-  /// Bytes on disk, all engines of the store together; 1 GiB. What was used longest ago goes first. The store's
+  /// Bytes on disk, all engines of the store together; 1 GiB; 1 MiB to 16 TiB. What was used longest ago goes first. The store's
   /// first user decides.
   public var bytesMax = 1 << 30
   /// The largest body that is stored, in bytes; 16 MiB.

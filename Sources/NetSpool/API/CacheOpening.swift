@@ -17,19 +17,23 @@ enum CacheOpening {
     let store = try CacheStore.open(settings)
     var core = configuration.core
     core.now = now
+    core.fieldMeaning = engine.fieldMeaning
     return EngineCache(store: store, settings: core, headers: engine.askedFields)
   }
 
   private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {
     guard isName(name) else { throw invalid("storageName") }
     guard isName(configuration.namespace) else { throw invalid("namespace") }
-    guard configuration.bytesMax >= 1 << 20 else { throw invalid("bytesMax") }
+    guard (1 << 20...storeBytesMax).contains(configuration.bytesMax) else { throw invalid("bytesMax") }
     guard configuration.bodyBytesMax >= 0, configuration.bodyBytesMax <= configuration.bytesMax else {
       throw invalid("bodyBytesMax")
     }
     if let quota = configuration.namespaceBytesMax, quota < 0 { throw invalid("namespaceBytesMax") }
     if let resident = configuration.residentBytesMax, resident < 0 { throw invalid("residentBytesMax") }
   }
+
+  /// 16 TiB: a store is mapped as a whole, and a process has 128 TiB of addresses.
+  static let storeBytesMax = 1 << 44
 
   /// One path component of plain characters.
   static func isName(_ name: String) -> Bool {

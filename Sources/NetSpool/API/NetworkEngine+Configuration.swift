@@ -19,6 +19,13 @@ extension NetworkEngine {
     /// Sent with every request, absolute URLs included; a request's own win. `User-Agent` is
     /// `<process>/<applicationVersion>` unless it stands here.
     public var headers: NetworkRequest.Headers = [:]
+    /// Names of fields that hold secrets besides those whose words say so (`Authorization`, `X-Api-Key`, `X-CSRFToken`,
+    /// `DPoP` and their like), in any case; none by default. The value of a secret field is shown in no log, error or
+    /// curl command, is not written down with a frozen request, and keeps cached answers apart.
+    public var secretFields: [String] = []
+    /// Names of fields that hold no secret and name nobody, whatever their words say; none by default. Without it
+    /// `X-Sort-Key` is secret, and `X-User-Id` keeps cached answers apart.
+    public var openFields: [String] = []
     /// Names this version of the program in `User-Agent`; `1.0` by default.
     public var applicationVersion = "1.0"
     /// Names the directories of what is stored; `default`. At most 64 bytes, no `/`.

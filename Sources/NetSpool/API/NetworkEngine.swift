@@ -20,6 +20,8 @@ public final class NetworkEngine: Sendable {
   /// The configuration's and those that every request carries.
   let headers: Headers
   let handleSettings: HandleSettings
+  /// What the names of fields say.
+  let fieldMeaning: FieldMeaning
   /// The lines of a request without fields of its own.
   let plainLines: [String]
   /// Bodies are decoded, unless the engine names the codings itself.
@@ -39,7 +41,7 @@ public final class NetworkEngine: Sendable {
   private static let lastID = Atomic<UInt64>(0)
 
   /// - Parameters:
-  ///   - host: a name or an address, without scheme and port; nil for absolute URLs only.
+  ///   - host: a name of at most 253 bytes or an address, without scheme, port and path; nil for absolute URLs only.
   ///   - configuration: all defaults unless given.
   /// Throws `.invalidConfiguration` for an unusable host, port, header, time limit or proxy.
   public init(host: String? = nil, configuration: Configuration = .init()) throws(NetworkError) {
@@ -51,6 +53,7 @@ public final class NetworkEngine: Sendable {
     target = configuration.delivery.target
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings
+    fieldMeaning = FieldMeaning(secret: configuration.secretFields, open: configuration.openFields)
     plainLines = HeaderLines.plain(headers)
     decodes = !headers.contains("Accept-Encoding")
     home = host.flatMap { configuration.home($0) }
@@ -75,14 +78,9 @@ public final class NetworkEngine: Sendable {
       if configuration.credentials != nil { throw invalid("credentials without a host") }
       return
     }
-    do throws(NetworkError) {
-      let url = try URLText.make(
-        scheme: "http", host: host, port: configuration.port, basePath: "", path: nil)
-      let parsed = try URLParser.parse(url)
-      guard parsed.pieces.pathAndQuery == "/", parsed.user == nil, !host.contains("/") else {
-        throw invalid("host")
-      }
-    } catch { throw invalid("host") }
+    do throws(NetworkError) { try URLAuthority.checkHost(host) } catch {
+      throw invalid("host: \(error.reason ?? "unusable")")
+    }
   }
 
   private static func checkWay(_ configuration: Configuration) throws(NetworkError) {

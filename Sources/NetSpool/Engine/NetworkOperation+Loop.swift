@@ -208,7 +208,7 @@ extension NetworkError {
   /// With the URL it is about, without secrets.
   func about(_ url: String) -> NetworkError {
     var failure = self
-    if failure.url == nil { failure.url = Redaction.standard.url(url) }
+    if failure.url == nil { failure.url = url }
     return failure
   }
 }

@@ -61,7 +61,7 @@ extension NetworkRequest {
 extension NetworkRequest {
   /// The request as a command for a shell. The engine's own fields are added by the caller.
   func curlCommand(
-    revealingSecrets: Bool, defaults: Headers, engine: NetworkCredentials?
+    revealingSecrets: Bool, defaults: Headers, engine: NetworkCredentials?, redaction: Redaction = .standard
   ) -> String {
     var shown = self
     do throws(NetworkError) {
@@ -75,6 +75,7 @@ extension NetworkRequest {
     }
     for field in shown.headers { command.headers.append(name: field.name, value: field.value) }
     (credentials?.over(engine) ?? engine)?.add(to: &command)
+    command.redaction = redaction
     command.parameters = shown.parameters
     command.body = shown.body
     return command.text(revealingSecrets: revealingSecrets)
