@@ -11,40 +11,28 @@ CURLcode cnetspool_easy_allow_http_only(CURL *easy) {
   return code;
 }
 
-static int64_t offset_info(CURL *easy, CURLINFO info) {
+int64_t cnetspool_easy_offset(CURL *easy, CURLINFO info) {
   curl_off_t value = 0;
   curl_easy_getinfo(easy, info, &value);
   return (int64_t)value;
 }
 
+long cnetspool_easy_long(CURL *easy, CURLINFO info) {
+  long value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+
 void cnetspool_easy_info(CURL *easy, struct cnetspool_transfer_info *info) {
-  info->name_lookup = offset_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
-  info->connect = offset_info(easy, CURLINFO_CONNECT_TIME_T);
-  info->app_connect = offset_info(easy, CURLINFO_APPCONNECT_TIME_T);
-  info->first_byte = offset_info(easy, CURLINFO_STARTTRANSFER_TIME_T);
-  info->total = offset_info(easy, CURLINFO_TOTAL_TIME_T);
-  info->bytes_received = offset_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
-  info->bytes_sent = offset_info(easy, CURLINFO_SIZE_UPLOAD_T);
-  info->new_connections = 0;
-  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &info->new_connections);
-  info->os_errno = 0;
-  curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &info->os_errno);
-}
-
-int64_t cnetspool_easy_pretransfer_time(CURL *easy) {
-  return offset_info(easy, CURLINFO_PRETRANSFER_TIME_T);
-}
-
-long cnetspool_easy_verify_result(CURL *easy) {
-  long result = 0;
-  curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &result);
-  return result;
-}
-
-long cnetspool_easy_local_port(CURL *easy) {
-  long port = 0;
-  curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &port);
-  return port;
+  info->name_lookup = cnetspool_easy_offset(easy, CURLINFO_NAMELOOKUP_TIME_T);
+  info->connect = cnetspool_easy_offset(easy, CURLINFO_CONNECT_TIME_T);
+  info->app_connect = cnetspool_easy_offset(easy, CURLINFO_APPCONNECT_TIME_T);
+  info->first_byte = cnetspool_easy_offset(easy, CURLINFO_STARTTRANSFER_TIME_T);
+  info->total = cnetspool_easy_offset(easy, CURLINFO_TOTAL_TIME_T);
+  info->bytes_received = cnetspool_easy_offset(easy, CURLINFO_SIZE_DOWNLOAD_T);
+  info->bytes_sent = cnetspool_easy_offset(easy, CURLINFO_SIZE_UPLOAD_T);
+  info->new_connections = cnetspool_easy_long(easy, CURLINFO_NUM_CONNECTS);
+  info->os_errno = cnetspool_easy_long(easy, CURLINFO_OS_ERRNO);
 }
 
 int cnetspool_easy_has_alternative_name(CURL *easy) {
@@ -54,6 +42,13 @@ int cnetspool_easy_has_alternative_name(CURL *easy) {
   for (struct curl_slist *line = chain->certinfo[0]; line; line = line->next)
     if (strncmp(line->data, name, sizeof name - 1) == 0) return 1;
   return 0;
+}
+
+void *cnetspool_easy_tls_session(CURL *easy, curl_sslbackend *backend) {
+  struct curl_tlssessioninfo *session = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
+  *backend = session->backend;
+  return session->internals;
 }
 
 void *cnetspool_easy_private(CURL *easy) {
@@ -79,7 +74,12 @@ int cnetspool_delivery_depth(void) { return delivery_depth; }
 void cnetspool_delivery_enter(void) { delivery_depth += 1; }
 void cnetspool_delivery_leave(void) { delivery_depth -= 1; }
 
-void cnetspool_thread_name(const char *name) {
+static _Thread_local int is_ours;
+
+int cnetspool_thread_is_ours(void) { return is_ours; }
+
+void cnetspool_thread_begin(const char *name) {
+  is_ours = 1;
   char kept[16];
   snprintf(kept, sizeof kept, "%s", name);
   pthread_setname_np(pthread_self(), kept);

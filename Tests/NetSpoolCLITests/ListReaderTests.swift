@@ -153,8 +153,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("http://h/a", "http://h/a"), ("http://u:p@h/a", "http://***@h/a"), ("http://u@h", "http://***@h"),
-    ("http://h/a@b", "http://h/a@b"), ("http://a@b@h?x@y", "http://***@h?x@y"),
+    ("http://h/a", "http://h/a"), ("http://u:p@h/a", "http://•••@h/a"), ("http://u@h", "http://•••@h"),
+    ("http://h/a@b", "http://h/a@b"), ("http://a@b@h?x@y", "http://•••@h?x@y"),
   ])
   func `hides user and password in messages`(url: String, masked: String) {
     #expect(URLText.masked(url) == masked)

@@ -16,6 +16,7 @@
 #include "sha256.h"
 #include "system_file.h"
 #include "system_netlink.h"
+#include "system_socket.h"
 #include "system_store.h"
 
 // curl_easy_setopt is variadic, which Swift cannot call: one typed wrapper per kind of argument.
@@ -100,18 +101,24 @@ struct cnetspool_transfer_info {
 
 void cnetspool_easy_info(CURL *_Nonnull easy, struct cnetspool_transfer_info *_Nonnull info);
 
-/// 0 until the request is about to be sent on its connection.
-int64_t cnetspool_easy_pretransfer_time(CURL *_Nonnull easy);
-
-/// What the TLS library said about the certificate: X509_V_OK (0) or one of X509_V_ERR_….
-long cnetspool_easy_verify_result(CURL *_Nonnull easy);
-
-/// The local port of the last transfer's connection, which may be gone.
-long cnetspool_easy_local_port(CURL *_Nonnull easy);
+/// One fact that is a long, or a number of bytes or microseconds; 0 where there is none.
+long cnetspool_easy_long(CURL *_Nonnull easy, CURLINFO info);
+int64_t cnetspool_easy_offset(CURL *_Nonnull easy, CURLINFO info);
 
 /// With CURLOPT_CERTINFO: whether the origin's own certificate, the first of the chain, has a subject alternative name.
 /// The list is one of lists of C strings.
 int cnetspool_easy_has_alternative_name(CURL *_Nonnull easy);
+
+/// The TLS library's own session of the connection in use, and which library that is; null outside of callbacks.
+void *_Nullable cnetspool_easy_tls_session(CURL *_Nonnull easy, curl_sslbackend *_Nonnull backend);
+
+typedef int (*cnetspool_debug_callback)(
+    CURL *_Nullable easy, curl_infotype kind, char *_Nullable bytes, size_t count, void *_Nullable context);
+
+static inline CURLcode cnetspool_easy_set_debug_callback(
+    CURL *_Nonnull easy, cnetspool_debug_callback _Nullable callback) {
+  return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
+}
 
 // curl_share_setopt is variadic too.
 
@@ -172,6 +179,8 @@ void cnetspool_delivery_enter(void);
 void cnetspool_delivery_leave(void);
 
 /// pthread_setname_np(3) is a GNU extension that the Glibc module does not show. At most 15 bytes are kept.
-void cnetspool_thread_name(const char *_Nonnull name);
+void cnetspool_thread_begin(const char *_Nonnull name);
+/// Whether this thread is one of the library's own.
+int cnetspool_thread_is_ours(void);
 
 #endif

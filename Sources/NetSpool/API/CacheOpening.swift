@@ -10,26 +10,33 @@ enum CacheOpening {
     settings.residentBytesMax = configuration.residentBytesMax
     // What waits to be written is memory as well.
     if let resident = configuration.residentBytesMax {
-      settings.pendingBytesMuch = min(settings.pendingBytesMuch, resident)
+      settings.pendingBytesMax = min(
+        settings.pendingBytesMax, max(2 * min(resident, settings.pendingBytesMax), 4 << 20))
     }
     settings.bodyBytesMax = configuration.bodyBytesMax
+    settings.copiedBytesMax = configuration.copiedBytesMax
     if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
     let store = try CacheStore.open(settings)
     var core = configuration.core
     core.now = now
+    core.fieldMeaning = engine.fieldMeaning
     return EngineCache(store: store, settings: core, headers: engine.askedFields)
   }
 
   private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {
     guard isName(name) else { throw invalid("storageName") }
     guard isName(configuration.namespace) else { throw invalid("namespace") }
-    guard configuration.bytesMax >= 1 << 20 else { throw invalid("bytesMax") }
+    guard (1 << 20...storeBytesMax).contains(configuration.bytesMax) else { throw invalid("bytesMax") }
     guard configuration.bodyBytesMax >= 0, configuration.bodyBytesMax <= configuration.bytesMax else {
       throw invalid("bodyBytesMax")
     }
+    guard configuration.copiedBytesMax >= 0 else { throw invalid("copiedBytesMax") }
     if let quota = configuration.namespaceBytesMax, quota < 0 { throw invalid("namespaceBytesMax") }
     if let resident = configuration.residentBytesMax, resident < 0 { throw invalid("residentBytesMax") }
   }
+
+  /// 16 TiB: a store is mapped as a whole, and a process has 128 TiB of addresses.
+  static let storeBytesMax = 1 << 44
 
   /// One path component of plain characters.
   static func isName(_ name: String) -> Bool {

@@ -23,7 +23,8 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
 
   func makeSink(_ services: SinkServices) throws(SinkFailure) -> any Sink {
     try FileSink(
-      path: path, placement: placement, digests: digests, worker: services.worker, pool: services.buffers)
+      path: path, placement: placement, digests: digests, worker: services.worker, pool: services.buffers,
+      device: services.devices.device(of: path))
   }
 
   /// For streams that wrap this one; blocks on the disk.

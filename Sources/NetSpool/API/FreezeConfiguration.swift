@@ -12,7 +12,7 @@ public struct FreezeConfiguration: Sendable {
   /// by an engine of the same host and name only, with that engine's credentials: give each user of one server
   /// another. At most 256 bytes.
   public var scope = ""
-  /// Bytes on disk; 1 GiB. From 85 % of them on nothing more is accepted (`.queueFull`).
+  /// Bytes on disk; 1 GiB; 1 MiB to 16 TiB. From 85 % of them on nothing more is accepted (`.queueFull`).
   public var bytesMax = 1 << 30
   /// Requests that wait at most; 100,000. More are refused with `.queueFull`.
   public var requestsMax = 100_000
@@ -46,7 +46,7 @@ public struct FreezeConfiguration: Sendable {
 
   /// What becomes of a lane whose first request is poisoned; `.skip`.
   public var onPoison = PoisonPolicy.skip
-  /// Gives the values of fields that are never written to the disk (`Authorization`, `Cookie`, `X-…-Key`, `X-…-Token` and their like),
+  /// Gives the values of fields that are never written to the disk (secret ones, see `Configuration.secretFields`),
   /// before each attempt to send a request whose operation is no more, on the delivery target. Nil, the default:
   /// such requests are sent without those fields. Credentials of the engine need none of this.
   public var secrets: (@Sendable (FrozenOperation) -> NetworkRequest.Headers)?

@@ -20,9 +20,12 @@ enum FreezeOpening {
   private static func check(_ configuration: FreezeConfiguration) throws(NetworkError) {
     let numbers: [(String, Bool)] = [
       ("scope", configuration.scope.utf8.count <= 256),
-      ("bytesMax", configuration.bytesMax >= 1 << 20),
+      ("bytesMax", (1 << 20...CacheOpening.storeBytesMax).contains(configuration.bytesMax)),
       ("requestsMax", configuration.requestsMax > 0),
-      ("bodyBytesMax", (0...configuration.bytesMax / 2).contains(configuration.bodyBytesMax)),
+      (
+        "bodyBytesMax",
+        configuration.bodyBytesMax >= 0 && configuration.bodyBytesMax <= configuration.bytesMax / 2
+      ),
       ("lifetime", configuration.lifetime > .zero && configuration.lifetime <= .longest),
       ("attemptsMax", (1...1_000_000).contains(configuration.attemptsMax)),
       ("crashesMax", (1...1_000_000).contains(configuration.crashesMax)),

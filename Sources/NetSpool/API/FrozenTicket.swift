@@ -6,4 +6,7 @@ public struct FrozenTicket: Sendable, Hashable {
   public let idempotencyKey: String
   /// A request with the same `dedupeKey` was waiting already, and this is its ticket.
   public let isDuplicate: Bool
+  /// Names of the fields whose values are not on the disk because they are secret (<doc:Security>): after a
+  /// restart they come from the engine's credentials and headers, or from `FreezeConfiguration.secrets`.
+  public let withheldFields: [String]
 }

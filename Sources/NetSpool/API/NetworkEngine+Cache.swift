@@ -6,7 +6,9 @@ extension NetworkEngine {
   /// this engine from now on. Once; a second call changes nothing and throws nothing.
   ///
   /// Throws `.invalidConfiguration`; `.storeOpenFailed` for a directory that cannot be used, with the reason; never
-  /// silently off. A damaged store is put aside and a fresh one begins.
+  /// silently off. `.storeBusy` when another process has kept the store's lock for 5 s: then requests go on without a
+  /// cache, and it is tried again every 5 s, as `cacheStatistics` tells. A damaged store is put aside and a fresh one
+  /// begins.
   public func useCache(_ configuration: CacheConfiguration = .init()) throws(NetworkError) {
     try useCache(configuration, now: { WallClock.milliseconds })
   }
@@ -24,12 +26,25 @@ extension NetworkEngine {
   public func removeCached(prefix: String) { cache?.remove(prefix: prefix) }
 
   /// What the store holds and did; nil without a cache. Cheap.
-  public var cacheStatistics: CacheStatistics? { cache?.store.statistics }
+  public var cacheStatistics: CacheStatistics? {
+    cache?.store.statistics ?? (isCacheBusy.load(ordering: .relaxed) ? .busy : nil)
+  }
 }
 
 extension NetworkEngine {
   /// With a clock of its own, in milliseconds since 1970, for tests of lifetimes.
   package func useCache(
+    _ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64
+  ) throws(NetworkError) {
+    do throws(NetworkError) {
+      try openCache(configuration, now: now)
+    } catch {
+      if error.code == .storeBusy { useCacheLater(configuration, now: now) }
+      throw error
+    }
+  }
+
+  func openCache(
     _ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64
   ) throws(NetworkError) {
     try caching.withLock { cache throws(NetworkError) in

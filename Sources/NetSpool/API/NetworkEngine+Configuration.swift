@@ -19,6 +19,13 @@ extension NetworkEngine {
     /// Sent with every request, absolute URLs included; a request's own win. `User-Agent` is
     /// `<process>/<applicationVersion>` unless it stands here.
     public var headers: NetworkRequest.Headers = [:]
+    /// Names of fields that hold secrets besides those whose words say so (`Authorization`, `X-Api-Key`, `X-CSRFToken`,
+    /// `DPoP` and their like), in any case; none by default. The value of a secret field is shown in no log, error or
+    /// curl command, is not written down with a frozen request, and keeps cached answers apart.
+    public var secretFields: [String] = []
+    /// Names of fields that hold no secret and name nobody, whatever their words say; none by default. Without it
+    /// `X-Sort-Key` is secret, and `X-User-Id` keeps cached answers apart.
+    public var openFields: [String] = []
     /// Names this version of the program in `User-Agent`; `1.0` by default.
     public var applicationVersion = "1.0"
     /// Names the directories of what is stored; `default`. At most 64 bytes, no `/`.
@@ -96,9 +103,14 @@ extension NetworkEngine {
   public struct TLS: Sendable, Hashable {
     /// The system's authorities, no pin.
     public init() {}
-    /// A PEM bundle of authorities instead of the system's. One that cannot be read refuses every
-    /// connection (`.tlsRejected`); there is no fall-back.
+    /// A PEM bundle of authorities instead of all of the system's; nil, the default: the bundle that the environment
+    /// names in `SSL_CERT_FILE` (openssl-env(7)), or the system's. It is read once a day at most. One that cannot be
+    /// read refuses every connection (`.tlsRejected`, `trustStore`); there is no fall-back.
     public var caFile: String?
+    /// A folder of authorities by their hashes (openssl-rehash(1)), beside `caFile` or alone, instead of all of the
+    /// system's; nil, the default: the one that the environment names in `SSL_CERT_DIR` if it names no `SSL_CERT_FILE`,
+    /// else none. It is looked into for each new connection, which costs as much as it is long.
+    public var caPath: String?
     /// The public key that must be there: `sha256//<base64>`, several with `;` (CURLOPT_PINNEDPUBLICKEY(3)).
     public var pinnedPublicKey: String?
     /// Whether a certificate must name its host as subject alternative name; false by default, which also accepts one

@@ -20,6 +20,8 @@ public final class NetworkEngine: Sendable {
   /// The configuration's and those that every request carries.
   let headers: Headers
   let handleSettings: HandleSettings
+  /// What the names of fields say.
+  let fieldMeaning: FieldMeaning
   /// The lines of a request without fields of its own.
   let plainLines: [String]
   /// Bodies are decoded, unless the engine names the codings itself.
@@ -38,12 +40,14 @@ public final class NetworkEngine: Sendable {
   let isWaitingForRoom = Atomic(false)
   let caching = Mutex<EngineCache?>(nil)
   let hasCache = Atomic(false)
+  /// Another process keeps the store of its cache; see `useCacheLater`.
+  let isCacheBusy = Atomic(false)
   let freezes = Mutex<EngineFreezing?>(nil)
 
   private static let lastID = Atomic<UInt64>(0)
 
   /// - Parameters:
-  ///   - host: a name or an address, without scheme and port; nil for absolute URLs only.
+  ///   - host: a name of at most 253 bytes or an address, without scheme, port and path; nil for absolute URLs only.
   ///   - configuration: all defaults unless given.
   /// Throws `.invalidConfiguration` for an unusable host, port, header, time limit or proxy.
   public init(host: String? = nil, configuration: Configuration = .init()) throws(NetworkError) {
@@ -55,6 +59,7 @@ public final class NetworkEngine: Sendable {
     target = configuration.delivery.target
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings
+    fieldMeaning = FieldMeaning(secret: configuration.secretFields, open: configuration.openFields)
     plainLines = HeaderLines.plain(headers)
     decodes = !headers.contains("Accept-Encoding")
     home = host.flatMap { configuration.home($0) }
@@ -66,7 +71,7 @@ public final class NetworkEngine: Sendable {
   private static func check(_ host: String?, _ configuration: Configuration) throws(NetworkError) {
     if let option = configuration.timeouts.firstInvalid { throw invalid(option) }
     if let port = configuration.port, !(1...65535).contains(port) { throw invalid("port") }
-    do throws(NetworkError) { try HeaderRules.check(configuration.headers) } catch {
+    do throws(NetworkError) { try HeaderRules.check(sent: configuration.headers) } catch {
       throw invalid("headers")
     }
     if configuration.originPauseMax < .zero { throw invalid("originPauseMax") }
@@ -80,14 +85,9 @@ public final class NetworkEngine: Sendable {
       if configuration.credentials != nil { throw invalid("credentials without a host") }
       return
     }
-    do throws(NetworkError) {
-      let url = try URLText.make(
-        scheme: "http", host: host, port: configuration.port, basePath: "", path: nil)
-      let parsed = try URLParser.parse(url)
-      guard parsed.pieces.pathAndQuery == "/", parsed.user == nil, !host.contains("/") else {
-        throw invalid("host")
-      }
-    } catch { throw invalid("host") }
+    do throws(NetworkError) { try URLAuthority.checkHost(host) } catch {
+      throw invalid("host: \(error.reason ?? "unusable")")
+    }
   }
 
   private static func checkWay(_ configuration: Configuration) throws(NetworkError) {
@@ -114,7 +114,8 @@ extension NetworkEngine.Configuration {
   fileprivate var handleSettings: HandleSettings {
     var settings = HandleSettings()
     settings.receiveBufferBytes = receiveBufferBytes
-    settings.tls.authorities = tls.caFile
+    settings.tls.trust = TrustStore(
+      bundle: tls.caFile, folder: tls.caPath, environment: ProcessEnvironment.value)
     settings.tls.pinnedPublicKey = tls.pinnedPublicKey
     settings.allowsHTTP2 = tls.allowsHTTP2
     settings.tls.verifies = !tls.unsafelyTrustsAnyCertificate

@@ -74,7 +74,7 @@ public struct NetworkError: Error, Sendable {
   /// The URL it is about, secrets masked.
   public internal(set) var url: String? {
     get { details[0].url }
-    set { details[0].url = newValue }
+    set { details[0].url = newValue.map(Redaction.standard.url) }
   }
 
   /// Attempts made, the last included; 1 also when none was.
@@ -125,7 +125,7 @@ extension NetworkError: CustomStringConvertible {
     var text = code.description
     if let reason { text += " (\(Redaction.printable(reason)))" }
     if let underlying { text += ", \(underlying.sentence)" }
-    if let url { text += ", \(Redaction.standard.url(url))" }
+    if let url { text += ", \(url)" }
     return text
   }
 }

@@ -46,7 +46,8 @@ extension NetworkError.Code {
   public static let engineClosed = Self(.engineClosed)
   /// No loop thread could be started; `underlying` says why.
   public static let engineStartFailed = Self(.engineStartFailed)
-  /// Used in a child of fork(2).
+  /// Used in a child of fork(2), with a queue that began in its parent: no thread of it is there. The closures run on
+  /// the thread that enqueues. A queue and a store that the child makes for itself work.
   public static let usedAfterFork = Self(.usedAfterFork)
   /// A C library could not allocate.
   public static let outOfMemory = Self(.outOfMemory)

@@ -64,7 +64,8 @@ extension NetworkOperation: CustomStringConvertible {
   /// as they are.
   public func curlCommand(revealingSecrets: Bool) -> String {
     request.curlCommand(
-      revealingSecrets: revealingSecrets, defaults: engine.headers, engine: engineCredential)
+      revealingSecrets: revealingSecrets, defaults: engine.headers, engine: engineCredential,
+      redaction: Redaction(fields: engine.fieldMeaning))
   }
 }
 

@@ -26,20 +26,19 @@ struct CacheScope: Sendable, Hashable {
     CacheScope(text: "\(name)/\(text)", isLasting: isLasting)
   }
 
-  /// Makes a scope from what identifies the sender: Authorization, Cookie, every other field whose name marks it as
-  /// secret, and what is not a field. Anonymous if there is none of it.
+  /// Makes a scope from what identifies the sender: every field that is secret or names a person, and what is not a
+  /// field. Anonymous if there is none of it. Any other field separates answers only through `Vary`.
   ///
   /// The text is a keyed hash under this process's key: such entries end with the process.
   /// `clientCertificate`: what tells certificates apart, such as path and key. `credentials`: those that
-  /// the engine adds later, such as a user name and password for Basic. `redaction`: knows further names
-  /// that are secret for this caller.
+  /// the engine adds later, such as a user name and password for Basic.
   static func derived(
     from headers: Headers, clientCertificate: String? = nil, credentials: String? = nil,
-    redaction: Redaction? = nil
+    meaning: FieldMeaning = .standard
   ) -> CacheScope {
     var parts: [[UInt8]] = []
-    if redaction != nil || RequestFieldScan.mayHoldSecret(headers) {
-      appendSecrets(headers, redaction ?? .standard, to: &parts)
+    if meaning.hasSecretNames || RequestFieldScan.mayIdentify(headers) {
+      appendIdentity(headers, meaning, to: &parts)
     }
     if let clientCertificate { parts += [Array("\u{0}certificate".utf8), Array(clientCertificate.utf8)] }
     if let credentials { parts += [Array("\u{0}credentials".utf8), Array(credentials.utf8)] }
@@ -47,10 +46,8 @@ struct CacheScope: Sendable, Hashable {
     return CacheScope(text: "d" + Hexadecimal.text(ProcessSecret.hash(parts)), isLasting: false)
   }
 
-  private static func appendSecrets(
-    _ headers: Headers, _ redaction: Redaction, to parts: inout [[UInt8]]
-  ) {
-    for field in headers where redaction.isSecret(header: field.name) {
+  private static func appendIdentity(_ headers: Headers, _ meaning: FieldMeaning, to parts: inout [[UInt8]]) {
+    for field in headers where meaning.isSecret(field.name) || meaning.namesPerson(field.name) {
       parts.append(field.nameBytes.map(\.asciiLowercased))
       parts.append(Array(field.valueBytes))
     }

@@ -104,8 +104,8 @@ enum RequestFieldScan {
     }
   }
 
-  /// Whether some field is not one of those that are known to hold no secret.
-  static func mayHoldSecret(_ headers: Headers) -> Bool {
+  /// Whether some field is not one of those that are known to say nothing of the sender.
+  static func mayIdentify(_ headers: Headers) -> Bool {
     headers.containsLine { bytes, line in !isCommon(bytes, line) }
   }
 
@@ -117,6 +117,9 @@ enum RequestFieldScan {
     case UInt8(ascii: "u"): bytes.begins(with: "user-agent:", in: line)
     case UInt8(ascii: "c"):
       bytes.begins(with: "content-type:", in: line) || bytes.begins(with: "cache-control:", in: line)
+    case UInt8(ascii: "i"): bytes.begins(with: "if-", in: line)
+    case UInt8(ascii: "t"): bytes.begins(with: "traceparent:", in: line)
+    case UInt8(ascii: "x"): bytes.begins(with: "x-request-id:", in: line)
     default: false
     }
   }

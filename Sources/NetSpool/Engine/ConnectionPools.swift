@@ -40,7 +40,7 @@ struct ConnectionPools {
 
   /// Forgets the cookies of an engine.
   func removeCookies(of engine: UInt64) {
-    for (key, multi) in own where key.engine == engine { multi.shared.removeCookies() }
+    for (key, multi) in own where key.engine == engine { multi.cookies?.removeCookies() }
   }
 
   /// The next transfer that ended, with libcurl's code.
@@ -59,6 +59,12 @@ struct ConnectionPools {
     if own.isEmpty { return hasRun }
     for multi in own.values where multi.runIfDue() { hasRun = true }
     return hasRun
+  }
+
+  /// Lets those go on that were put off in the turn before.
+  func resumePostponed() {
+    common.resumePostponed()
+    for multi in own.values { multi.resumePostponed() }
   }
 
   func close() {

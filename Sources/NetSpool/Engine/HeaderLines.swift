@@ -1,11 +1,25 @@
 /// Header fields as the lines that libcurl sends (CURLOPT_HTTPHEADER).
 enum HeaderLines {
-  /// For a request without fields and body of its own, all in one: libcurl looks at every element of its list
+  /// For a request without fields and body of its own, nearly all in one: libcurl looks at every element of its list
   /// eight times per request, and copies each as it is.
   static func plain(_ defaults: Headers) -> [String] {
-    var lines = defaults.map(line)
+    var lines: [String] = []
+    var own: [String] = []
+    for field in defaults {
+      if isLibcurls(field.name) { own.append(line(field)) } else { lines.append(line(field)) }
+    }
     if !defaults.contains("Accept-Encoding") { lines.append(acceptEncoding) }
-    return [lines.joined(separator: "\r\n")]
+    return [lines.joined(separator: "\r\n")] + own
+  }
+
+  /// Fields that libcurl would send itself. It sees that they are there by the beginning of an element only, and would
+  /// send a second one.
+  private static func isLibcurls(_ name: String) -> Bool {
+    [
+      "host", "accept", "authorization", "connection", "content-type", "cookie", "expect", "range", "referer",
+      "te",
+      "upgrade",
+    ].contains(name.lowercased())
   }
 
   /// One each, to go behind others.

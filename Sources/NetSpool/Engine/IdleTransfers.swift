@@ -14,6 +14,16 @@ struct IdleTransfers {
   }
 
   private var pools: [Pool] = []
+  /// What the transfers on each multi handle share, idle or not.
+  private var shares: [(multi: MultiHandle, state: SharedState)] = []
+
+  mutating func shared(on multi: MultiHandle) -> SharedState {
+    if let cookies = multi.cookies { return cookies }
+    if let share = shares.first(where: { $0.multi === multi }) { return share.state }
+    let state = SharedState(keepsCookies: false)
+    shares.append((multi, state))
+    return state
+  }
 
   mutating func take(_ scope: HandleScope) -> Transfer? {
     for index in pools.indices where pools[index].scope == scope { return pools[index].transfers.popLast() }
@@ -32,5 +42,6 @@ struct IdleTransfers {
   /// Those of one multi handle, which is about to be closed.
   mutating func drop(of multi: MultiHandle) {
     pools.removeAll { pool in pool.transfers.contains { $0.multi === multi } }
+    shares.removeAll { $0.multi === multi }
   }
 }

@@ -6,6 +6,8 @@ internal import Synchronization
 extension NetworkEngine {
   /// A handler that came after the end.
   func deliverLate(_ body: @escaping @Sendable () -> Void) {
+    // In a child of fork(2) no other thread is there to do it.
+    if driver.isOfParent { return NetSpool.Delivery.run([()]) { body() } }
     switch target {
     case .queue(let queue): queue.async { NetSpool.Delivery.run([()]) { body() } }
     case .loopThread:

@@ -55,6 +55,8 @@ extension NetworkOperation {
     var previous: NetworkOperation?
     var next: NetworkOperation?
     var transfer: Transfer?
+    /// Why the name of its origin has no addresses, for the attempt that is about to begin.
+    var nameFailure: NetworkError?
     var exchangeState: ExchangeState?
     /// What the cache has to do with this exchange.
     var cacheUse: CacheUse?
@@ -212,7 +214,7 @@ extension NetworkError {
   /// With the URL it is about, without secrets.
   func about(_ url: String) -> NetworkError {
     var failure = self
-    if failure.url == nil { failure.url = Redaction.standard.url(url) }
+    if failure.url == nil { failure.url = url }
     return failure
   }
 }

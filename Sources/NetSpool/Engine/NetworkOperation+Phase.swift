@@ -8,6 +8,8 @@ extension NetworkOperation {
     case ready
     /// Others must end first.
     case blocked
+    /// For the addresses of its origin's name, for so long at most.
+    case resolving(TimerTable.Key)
     /// For a slot: its place in the queue.
     case waiting(Ticket)
     /// Its turn has come, and its engine has no room.
@@ -113,6 +115,9 @@ extension Scheduler {
   private func leave(_ phase: NetworkOperation.Phase, _ operation: NetworkOperation) {
     switch phase {
     case .ready: operations.insert(operation)
+    case .resolving(let timer):
+      timers.cancel(timer)
+      leaveName(operation)
     case .waiting(let ticket): queue.remove(ticket)  // nothing when it left with its turn
     case .running: leaveWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft -= 1
@@ -133,7 +138,7 @@ extension Scheduler {
     case .paused: set(.paused, operation)
     case .playing(_?), .publishing: rooms.takeStreams(operation.engine)
     case .ended: operations.remove(operation)
-    case .ready, .blocked, .waiting, .parked, .deciding, .playing(nil), .frozen: break
+    case .ready, .blocked, .resolving, .waiting, .parked, .deciding, .playing(nil), .frozen: break
     }
   }
 

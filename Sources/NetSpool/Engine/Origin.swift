@@ -12,6 +12,7 @@ final class Origin {
   /// When it had.
   var held = HeldTime()
   var budget = RetryBudget()
+  var name: OriginName
   let isSecure: Bool
   /// On this machine, where nobody reads along.
   let isLoopback: Bool
@@ -23,6 +24,7 @@ final class Origin {
 
   init(_ pieces: URLPieces.Origin, id: OriginID, sizing: OriginSizing, limit: Int) {
     text = pieces.text
+    name = OriginName(pieces)
     isSecure = pieces.scheme == "https"
     isLoopback = pieces.isLoopback
     hasTrailingDot = pieces.host.hasSuffix(".")

@@ -29,6 +29,7 @@ extension QueueDriver {
 
   /// Calls back once: with true when nothing is pending, with false when the deadline has passed before.
   func drain(deadline: Duration, done: @escaping @Sendable (Bool) -> Void) {
+    if isOfParent { return done(false) }
     let isTold = Once()
     let tell: @Sendable (Bool) -> Void = { isIdle in if isTold.first() { done(isIdle) } }
     observers.add(idleOnce: { tell(true) })
@@ -38,7 +39,7 @@ extension QueueDriver {
 
   /// The last reference is gone and nothing is under way: the loop thread ends by itself.
   func abandon() {
-    guard isStarted else { return }
+    guard isStarted, !isOfParent else { return }
     detach()  // first: a thread that has ended can no longer be let go
     mailbox.send(.perform { $0.close() })
   }

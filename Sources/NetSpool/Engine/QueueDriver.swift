@@ -20,6 +20,7 @@ final class QueueDriver: Sendable {
   }
 
   let mailbox = Mailbox<Command>()
+  private let generation = ForkGuard.generation
   private let life = Mutex(Life.asleep)
   private let hasStarted = Atomic(false)
   /// Operations accepted and not yet ended.
@@ -73,12 +74,17 @@ final class QueueDriver: Sendable {
 
   /// Nobody will join the thread.
   func detach() {
+    if isOfParent { return }
     life.withLock { life in
       if case .running(let thread) = life { thread.detach() }
     }
   }
 
+  /// This is a child of fork(2), and the loop thread is the parent's.
+  var isOfParent: Bool { ForkGuard.generation != generation }
+
   private func startIfNeeded() -> NetworkError? {
+    if isOfParent { return NetworkError(.usedAfterFork) }
     if hasStarted.load(ordering: .acquiring) { return nil }
     return life.withLock { life in
       switch life {
@@ -122,6 +128,7 @@ final class QueueDriver: Sendable {
   /// Ends the loop thread and waits for it; answers how many handles it left open, which must be none.
   /// Whatever still runs ends with `engineClosed`. Not from the loop thread.
   func close() -> Int {
+    if isOfParent { return 0 }
     let thread: SystemThread? = life.withLock { life in
       if case .running(let thread) = life { return thread }
       if case .asleep = life { life = .closed(handlesLeft: 0) }

@@ -10,7 +10,7 @@ extension Scheduler {
       if case .parked = operation.loop.phase { wait(operation, operation.request.priority, atFront: true) }
     }
     var parked = 0
-    while !cacheBridge.isStoreBusy, let (operation, id) = queue.next() {
+    while let (operation, id) = queue.next() {
       guard let origin = origins.byID[id] else { continue }
       if park(operation, at: origin) {
         parked += 1
@@ -64,7 +64,18 @@ extension Scheduler {
     attachSinks(operation, transfer)
     operation.loop.cacheUse?.begin()
     move(operation, to: .running)
-    transfer.begin(plan, now: now)
+    if let failure = operation.loop.nameFailure {
+      operation.loop.nameFailure = nil
+      transfer.begin(plan, now: now, failing: failure)
+      later { [unowned self] in
+        if transfer.owner === operation, case .running = operation.loop.phase {
+          completed(transfer, code: nil)
+        }
+      }
+    } else {
+      if let entry = origin.name.entry { transfer.tell(addresses: entry, version: origin.name.version) }
+      transfer.begin(plan, now: now)
+    }
     operation.forEachRecipient { didStart($0) }
     if operation.loop.waitersLeft > 0 { limitEach(operation, transfer) }
   }
@@ -88,7 +99,9 @@ extension Scheduler {
     let multi = try pools.multi(for: settings, of: scope, loop: loop) { multi in
       for origin in origins.all { origin.idle.drop(of: multi) }
     }
-    let transfer = try Transfer(origin: origin.text, scope: scope, settings: settings, multi: multi)
+    let transfer = try Transfer(
+      origin: origin.text, scope: scope, settings: settings, multi: multi,
+      shared: origin.idle.shared(on: multi))
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
       later { self.queue.markResolved(origin.id) }

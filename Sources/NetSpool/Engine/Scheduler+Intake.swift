@@ -49,7 +49,9 @@ extension Scheduler {
     let link = connectivity.map { NetworkQueue.Sizing.Link($0.link.kind) } ?? .local
     let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin, link: link)
     let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)
-    let id = queue.addOrigin(limit: limit, resolved: origin.hostIsAddress)
+    // What we look up ourselves is known before its turn comes.
+    let isResolved = origin.hostIsAddress || OriginName(origin).host != nil
+    let id = queue.addOrigin(limit: limit, resolved: isResolved)
     return Origin(origin, id: id, sizing: sizing, limit: limit)
   }
 
@@ -104,6 +106,7 @@ extension Scheduler {
     guard let origin = operation.loop.origin else { return }
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
+    if mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
     operation.loop.exchangeState?.waitingSince = MonotonicClock.now
     move(
       operation,

@@ -8,6 +8,7 @@ extension Scheduler {
   ) -> Double? {
     guard !isClosing, operation.loop.extras?.sinkFailure == nil else { return nil }
     let request = operation.request
+    if transfer.hasMetUnaskedBytes, transfer.head == nil, request.prepared.canReplay { return 0 }
     let attempt = FailedAttempt(
       cause, number: operation.loop.exchangeState?.attempts ?? 1,
       isIdempotent: (operation.loop.exchangeState?.method ?? request.method).isIdempotent,

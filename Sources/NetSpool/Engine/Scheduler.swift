@@ -10,6 +10,7 @@ final class Scheduler {
   var pools: ConnectionPools
   let worker: Worker
   let buffers = AlignedBufferPool()
+  let devices = FileDevices()
   let waits: WriteWaits
   let outbox: Outbox<Delivery>
   var queue = AdmissionQueue<NetworkOperation>()
@@ -97,25 +98,30 @@ final class Scheduler {
   /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.
   private func turn() {
     var rounds = 0
+    let deadline = MonotonicClock.now + Self.turnMax
+    pools.resumePostponed()
     repeat {
       takeCommands()
       if isClosing { return end() }
-      work()
+      work(until: deadline)
       outbox.flush()
       rounds += 1
-      if rounds == Self.roundsMax { return loop.markDirty() }  // sockets want their turn as well
+      // Sockets want their turn as well.
+      if rounds == Self.roundsMax || MonotonicClock.now >= deadline { return loop.markDirty() }
     } while !driver.mailbox.fallAsleep()
   }
 
-  /// Turns of commands and work before the loop looks at its sockets again.
+  /// Rounds of commands and work before the loop looks at its sockets and timers again, and how long they may take.
   private static let roundsMax = 8
+  private static let turnMax: Microseconds = 4_000
 
-  private func work() {
+  /// A body that comes faster than it can be read is always due: what is left is done in the next turn.
+  private func work(until deadline: Microseconds) {
     repeat {
       runDeferred()
       while let (transfer, code) = pools.nextDone() { completed(transfer, code: code) }
       admit()
-    } while pools.runIfDue()
+    } while MonotonicClock.now < deadline && pools.runIfDue()
     driver.running.store(running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }
   }

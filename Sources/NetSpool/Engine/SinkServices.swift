@@ -2,6 +2,8 @@
 struct SinkServices {
   let worker: Worker
   let buffers: AlignedBufferPool
+  /// What files lie on.
+  let devices: FileDevices
   /// Calls back on the loop, once, when a descriptor can be written to; answers how to call it off.
   let waitUntilWritable: DescriptorSink.WaitUntilWritable
   /// Calls back on the loop after so many milliseconds.
@@ -11,7 +13,7 @@ struct SinkServices {
 extension Scheduler {
   var sinkServices: SinkServices {
     SinkServices(
-      worker: worker, buffers: buffers,
+      worker: worker, buffers: buffers, devices: devices,
       waitUntilWritable: { [unowned self] descriptor, callback in
         if let cancel = waits.wait(for: descriptor, callback) { return cancel }
         let key = timers.after(milliseconds: 5, callback)

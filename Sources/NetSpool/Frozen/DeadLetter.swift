@@ -77,7 +77,7 @@ struct FrozenDeath: Sendable, Hashable {
   /// What the caller is told; of a damaged record nothing more is known.
   func failure(_ record: FrozenRecord?) -> NetworkError {
     var failure = NetworkError(code, reason: detail(record), sendState: sendState)
-    failure.url = record.map { Redaction.standard.url($0.request.url) }
+    failure.url = record?.request.url
     if let facts = record?.facts {
       failure.attempts = Int(facts.attempts)
       if facts.lastStatus != 0 { failure.underlying = .http(Int(facts.lastStatus)) }

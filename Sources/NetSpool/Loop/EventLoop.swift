@@ -17,6 +17,8 @@ final class EventLoop {
   private let check = unsafe UVHandle<uv_check_t>()
   private let thread = pthread_self()
   private var isDirty = false
+  /// libuv waits: the next handler that is called wakes this up.
+  private var isAsleep = false
 
   /// Does the tick's work, what came by the mailbox included.
   var onTurn: () -> Void = {}
@@ -57,14 +59,24 @@ final class EventLoop {
   }
 
   private func turn() {
+    awake()
     isDirty = false
     onTurn()
+  }
+
+  /// Behind libuv's wait, before anything else is done.
+  func awake() {
+    guard isAsleep else { return }
+    isAsleep = false
+    ExitGate.enter()
   }
 
   /// libuv is about to wait: what is still to be done must not wait with it.
   private func turnBeforeSleep() {
     if isDirty { turn() }
     if isDirty { unsafe _ = uv_async_send(wakeUp.pointer) }
+    isAsleep = true
+    ExitGate.leave()
   }
 
   /// Something happened that the next turn must see before the loop sleeps.
@@ -92,7 +104,10 @@ final class EventLoop {
   var isOnLoop: Bool { pthread_equal(pthread_self(), thread) != 0 }
 
   /// Runs until every handle is closed.
-  func run() { unsafe _ = uv_run(loop, UV_RUN_DEFAULT) }
+  func run() {
+    unsafe _ = uv_run(loop, UV_RUN_DEFAULT)
+    awake()
+  }
 
   /// Closes the loop's own handles; `run` ends when those of others are closed too.
   func stop() {

@@ -15,6 +15,7 @@ final class SocketWatch {
   }
 
   private let handle = unsafe UVHandle<uv_poll_t>()
+  private unowned let loop: EventLoop
   private let onEvents: (Events) -> Void
   private let onIdleEvent: () -> Void
   /// Whether somebody wanted to read from the socket.
@@ -30,6 +31,7 @@ final class SocketWatch {
     on loop: EventLoop, descriptor: Int32, outlivesUse: Bool = false,
     onIdleEvent: @escaping () -> Void = {}, _ onEvents: @escaping (Events) -> Void
   ) {
+    self.loop = loop
     self.outlivesUse = outlivesUse
     self.onEvents = onEvents
     self.onIdleEvent = onIdleEvent
@@ -55,6 +57,7 @@ final class SocketWatch {
   }
 
   private func fired(status: Int32, events: Int32) {
+    loop.awake()
     guard !wanted.isEmpty else {
       armed = []
       unsafe uv_poll_stop(handle.pointer)

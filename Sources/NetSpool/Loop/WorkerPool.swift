@@ -111,9 +111,10 @@ final class WorkerPool: Sendable {
   }
 }
 
-/// A few threads for calls that block, so that the loop never does: file writes above all.
+/// A few threads for each device for calls that block, so that the loop never does: file writes above all.
 ///
-/// Jobs of one `Lane` run one after the other in the order they came; lanes share the threads in turn.
+/// Jobs of one `Lane` run one after the other in the order they came; the lanes of a device share its threads in turn. A
+/// device that answers no more keeps its own threads, and those of no other.
 /// A job's result goes to its completion, which `notify` carries to the loop thread. Threads start when
 /// there is work for them and end at `stop()`. All signals are blocked in them.
 /// The queue has no limit of its own: a sink submits no more than its two buffers.
@@ -122,18 +123,43 @@ final class Worker: Sendable {
   /// A job leaves behind what is to be run on the loop thread.
   typealias Job = @Sendable () -> Completion
 
-  private let pool: WorkerPool
+  private struct State {
+    var pools: [UInt64: WorkerPool] = [:]
+    var isStopped = false
+  }
+
+  private let state = Mutex(State())
+  private let threads: Int
+  private let notify: @Sendable (@escaping Completion) -> Void
 
   /// - Parameters:
-  ///   - threads: at most so many, 2 unless told otherwise.
+  ///   - threads: at most so many for each device, 2 unless told otherwise.
   ///   - notify: called on a worker thread; has the completion run on the loop thread, in order.
   init(threads: Int = 2, notify: @escaping @Sendable (@escaping Completion) -> Void) {
-    pool = WorkerPool(threadsMax: threads, notify: notify)
+    (self.threads, self.notify) = (threads, notify)
   }
 
   deinit {
-    pool.close()
-    pool.detach()
+    for pool in takePools() {
+      pool.close()
+      pool.detach()
+    }
+  }
+
+  private func pool(of device: UInt64) -> WorkerPool {
+    state.withLock { state in
+      if let pool = state.pools[device] { return pool }
+      let pool = WorkerPool(threadsMax: threads, notify: notify)
+      if state.isStopped { pool.close() } else { state.pools[device] = pool }
+      return pool
+    }
+  }
+
+  private func takePools() -> [WorkerPool] {
+    state.withLock { state in
+      defer { (state.pools, state.isStopped) = ([:], true) }
+      return Array(state.pools.values)
+    }
   }
 
   /// Runs `job` on a worker thread, after all earlier jobs of its lane, then `completion` on the loop
@@ -142,7 +168,7 @@ final class Worker: Sendable {
     on lane: Lane, _ job: @escaping @Sendable () -> Result,
     completion: @escaping @Sendable (Result) -> Void
   ) {
-    pool.submit(lane) {
+    pool(of: lane.device).submit(lane) {
       let result = job()
       return { completion(result) }
     }
@@ -150,8 +176,9 @@ final class Worker: Sendable {
 
   /// Lets all submitted jobs end, then ends and joins the threads. Idempotent; not from a job.
   func stop() {
-    pool.close()
-    pool.join()
+    let pools = takePools()
+    for pool in pools { pool.close() }
+    for pool in pools { pool.join() }
   }
 }
 
@@ -159,8 +186,10 @@ extension Worker {
   /// A queue of jobs of which one runs at a time. Make one per file.
   final class Lane: Sendable {
     let state = Mutex(State())
+    /// Whose threads run them.
+    let device: UInt64
 
-    init() {}
+    init(device: UInt64 = 0) { self.device = device }
 
     struct State {
       var waiting = FIFO<Job>()

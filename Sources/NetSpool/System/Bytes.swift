@@ -66,6 +66,8 @@ extension UInt8 {
   var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
   var isASCIIDigit: Bool { self &- 0x30 < 10 }
+  var isASCIIUppercase: Bool { self &- 0x41 < 26 }
+
   var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
 
   /// `tchar` (RFC 9110 section 5.6.2): digits, letters and ``!#$%&'*+-.^_`|~``, as a map of 128 bits, because

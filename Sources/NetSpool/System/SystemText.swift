@@ -10,6 +10,27 @@ enum SystemText {
     return count.map { String(decoding: bytes.prefix($0), as: UTF8.self) }
   }
 
+  /// All of a file that the kernel makes up as it is read, up to 16 MiB.
+  static func readAll(_ path: String) -> String? {
+    guard let file = try? FileDescriptor(opening: path, flags: O_RDONLY) else { return nil }
+    var text: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while text.count < 16 << 20 {
+      let count = unsafe buffer.withUnsafeMutableBytes { buffer in try? unsafe file.read(into: buffer) }
+      guard let count else { return nil }
+      if count == 0 { break }
+      text += buffer.prefix(count)
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The directory that relative paths begin in; `/` when it is gone.
+  static var workingDirectory: String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    guard unsafe getcwd(&buffer, buffer.count) != nil else { return "/" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
   /// The names in a directory, in no order.
   static func names(inDirectory path: String) -> [String] {
     guard let stream = unsafe opendir(path) else { return [] }

@@ -14,6 +14,7 @@ struct SystemThread: Sendable {
   static func start(
     name: String, _ body: @escaping @Sendable () -> Void
   ) throws(StartFailure) -> SystemThread {
+    ExitGate.arm(.threads)
     let box = unsafe Unmanaged.passRetained(ThreadBody(name: name, body))
     var id = pthread_t()
     let status = withSignalsBlocked {
@@ -59,8 +60,10 @@ private final class ThreadBody: Sendable {
 
 private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   let body = unsafe Unmanaged<ThreadBody>.fromOpaque(context!).takeRetainedValue()
-  unsafe cnetspool_thread_name(body.name)
+  unsafe cnetspool_thread_begin(body.name)
+  ExitGate.enter()
   body.run()
+  ExitGate.leave()
   return nil
 }
 
@@ -81,13 +84,17 @@ private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutable
 
   func signal() { unsafe sem_post(semaphore) }
 
-  func wait() { while unsafe sem_wait(semaphore) != 0 && errno == EINTR {} }
+  func wait() {
+    ExitGate.waiting { while unsafe sem_wait(semaphore) != 0 && errno == EINTR {} }
+  }
 
   /// The same, but no longer than until `MonotonicClock` shows so much. False when nobody signalled.
   func wait(until deadline: Microseconds) -> Bool {
-    while true {
-      if unsafe cnetspool_semaphore_wait_until(semaphore, deadline) == 0 { return true }
-      if errno != EINTR { return false }
+    ExitGate.waiting {
+      while true {
+        if unsafe cnetspool_semaphore_wait_until(semaphore, deadline) == 0 { return true }
+        if errno != EINTR { return false }
+      }
     }
   }
 }

@@ -71,9 +71,9 @@ struct Deadlines: Sendable {
   private mutating func checkStall(_ progress: Progress, _ now: Microseconds) -> NetworkError.Cause? {
     guard let stall = timeouts.stall else { return nil }
     let elapsed = now - checkedAt
-    let owed = Int64(timeouts.stallBytesPerSecond) * elapsed / 1_000_000
+    let owed = Double(timeouts.stallBytesPerSecond) * Double(elapsed) / 1e6
     // Looked at once a second, and at least twice within the limit.
-    if elapsed >= min(1_000_000, stall.microseconds / 2), progress.bytes - checkedBytes >= owed {
+    if elapsed >= min(1_000_000, stall.microseconds / 2), Double(progress.bytes - checkedBytes) >= owed {
       restartStall(progress, now)
       return nil
     }

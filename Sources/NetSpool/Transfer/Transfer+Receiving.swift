@@ -4,6 +4,7 @@ internal import CNetSpoolShims
 extension Transfer {
   /// False ends the transfer.
   func received(header line: RawSpan) -> Bool {
+    multi.didProgress()
     do throws(NetworkError) {
       if case .head(let head) = try parser.line(line) {
         if plan.hasRounds, isAuthenticationRound(head) { roundHead = head } else { try received(head: head) }
@@ -28,7 +29,11 @@ extension Transfer {
     keptBytesMax = use.keepsMax
     let limit = use.streams ? plan.limits.bodyBytesStreamedMax : Int64(plan.limits.bodyBytesInMemoryMax)
     machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
-    guard hasBody(head) else { return openSinks(use, head, 0) }
+    guard hasBody(head) else {
+      askForExcess(head)
+      return openSinks(use, head, 0)
+    }
+    if parser.framing.isChunked { beginChunks(head) }
     if let expected = parser.framing.contentLength, expected > limit, use != .discard {
       throw NetworkError(
         .bodyTooLarge, reason: "\(expected) bytes announced, \(limit) allowed", sendState: .answered)
@@ -39,6 +44,23 @@ extension Transfer {
     bytesExpected = decoder == nil ? parser.framing.contentLength : nil
     if use.collects, let bytesExpected { collected.reserveCapacity(Int(bytesExpected)) }
     openSinks(use, head, bytesExpected)
+  }
+
+  /// libcurl drops what comes behind such an answer in the same read, and keeps the connection.
+  private func askForExcess(_ head: ResponseHead) {
+    guard head.version == .http11 || head.version == .http10 else { return }
+    tellsOfExcess = true
+    handle.setTellsOfExcess(true)
+  }
+
+  /// Bytes behind the answer: nobody knows whose they are (RFC 9112 section 9.2).
+  func foundExcess() { handle.setEndsConnection(true) }
+
+  /// What calls itself HTTP/1.0 cannot have meant chunks, or was changed on the way (RFC 9112 section 6.1).
+  private func beginChunks(_ head: ResponseHead) {
+    guard head.version == .http11 || head.version == .http10 else { return }
+    chunks = ChunkedBody()
+    if head.version == .http10 { handle.setEndsConnection(true) }
   }
 
   /// Only TLS agrees on HTTP/2; a status line cannot, and libcurl believes it.
@@ -69,16 +91,42 @@ extension Transfer {
   }
 
   func received(body bytes: RawSpan) -> Intake {
+    multi.didProgress()
     if head == nil { return glance(bytes) }
     if isPausedByUser { return .pause }
+    if multi.isCallLong {
+      if !isPausedByTurn { multi.postpone(self) }
+      isPausedByTurn = true
+      return .pause
+    }
     if let fanout, fanout.isCongested {
       isPausedByReader = true
       return .pause
     }
     isReading = true
     defer { isReading = false }
-    guard decoder != nil else { return take(bytes) }
-    return decode(bytes)
+    return chunks == nil ? use(bytes) : unchunk(bytes)
+  }
+
+  private func use(_ bytes: RawSpan) -> Intake { decoder == nil ? take(bytes) : decode(bytes) }
+
+  private func unchunk(_ bytes: RawSpan) -> Intake {
+    let typed = Span<UInt8>(_bytes: bytes)
+    var place = 0
+    do throws(NetworkError) {
+      while let piece = try chunks?.next(typed, from: &place) {
+        switch piece {
+        case .data(let range):
+          guard use(bytes.extracting(range)) == .taken else { return .abort }
+        case .trailer(let line): _ = try parser.line(line.rawBytes)
+        case .surplus: handle.setEndsConnection(true)
+        }
+      }
+      return .taken
+    } catch {
+      machine.handle(.fail(error))
+      return .abort
+    }
   }
 
   /// A body of an authentication round, which nobody wants; or a piece of a head, which libcurl and the parser are given next.
@@ -137,11 +185,13 @@ extension Transfer {
         socketRefused: socketErrno != 0, isConnected: handle.isConnected || bytesSent > 0 || head != nil,
         isReused: info.new_connections == 0, hasHeadBegun: parser.hasBegun, hasHead: head != nil,
         resendRefused: sends > 1, verifyResult: handle.verifyResult, usesProxy: usesProxy,
+        speaksHTTP2: speaksHTTP2,
         bytes: machine.bodyBytes, bytesExpected: bytesExpected))
   }
 
   private func incomplete() -> NetworkError? {
     guard head != nil else { return NetworkError(.truncatedHeaders, sendState: .maybeProcessed) }
+    if let chunks, !chunks.isEnded { return NetworkError(.bodyTruncated, sendState: .answered) }
     do throws(NetworkError) {
       try decoder?.finish()
       return nil
@@ -159,7 +209,7 @@ extension Transfer {
 
   /// How far it has come.
   var sendState: NetworkError.SendState {
-    head != nil ? .answered : handle.isConnected ? .maybeProcessed : .notSent
+    head != nil ? .answered : wasAdded && handle.isConnected ? .maybeProcessed : .notSent
   }
 
   /// How the end of the body was known.
@@ -175,8 +225,9 @@ extension Transfer {
   var trailers: Headers { parser.trailers }
 
   func metrics() -> NetworkResponse.Metrics {
-    let info = handle.info()
     var metrics = NetworkResponse.Metrics()
+    guard wasAdded else { return metrics }
+    let info = handle.info()
     metrics.nameLookupTime = info.name_lookup
     metrics.connectTime = max(0, info.connect - info.name_lookup)
     metrics.tlsHandshakeTime = max(0, info.app_connect - info.connect)

@@ -1,26 +1,39 @@
 /// What libcurl's callbacks ask for: sockets, and the request's body.
 extension Transfer {
-  func openedSocket(errno: Int32) {
+  func openedSocket(_ descriptor: Int32, errno: Int32) {
     socketErrno = errno
+    if isSecure, descriptor >= 0 { multi.openedSecureSocket(descriptor) }
     onSocket(self)
   }
 
   var hasEgressRule: Bool { egress.isRestricted }
 
   /// False stops a request that must not be sent twice, or not to this peer: the connection may be an old one.
-  func mayStartSending(to peer: InternetAddress?, port: Int) -> Bool {
+  func mayStartSending(to peer: InternetAddress?, port: Int, localPort: Int) -> Bool {
     sends += 1
-    guard machine.failure == nil else { return false }
+    multi.didProgress()
+    speaksHTTP2 = isSecure && handle.speaksHTTP2
+    guard machine.failure == nil, !meetsUnaskedBytes(localPort) else { return false }
     if hasEgressRule, !mayConnect(to: peer.map { ($0, port: port) }) { return false }
     if !handle.hasProperCertificate {
       machine.handle(.fail(NetworkError(.tlsRejected, reason: "hostMismatch")))
       return false
     }
     if plan.refusesResend, !plan.hasRounds { return sends == 1 }
-    guard sends > Self.sendsMax else { return true }
+    guard isSecure, !plan.hasRounds, sends > Self.sendsMax else { return true }
     // An origin that refuses every stream would be asked for ever (RFC 9113 section 7, ENHANCE_YOUR_CALM).
     machine.handle(.fail(NetworkError(.http2Failed, reason: "refused \(Self.sendsMax) times")))
     return false
+  }
+
+  /// Bytes stand on a reused connection of HTTP/1 before its next request is sent. They are no answer to it, and libcurl
+  /// would take them for one (RFC 9112 section 9.2): the request goes on another connection. TLS may hold them already.
+  private func meetsUnaskedBytes(_ localPort: Int) -> Bool {
+    guard handle.isOnReusedConnection, !speaksHTTP2 else { return false }
+    guard multi.hasUnreadBytes(port: localPort) || isSecure && handle.hasUnreadTLS else { return false }
+    hasMetUnaskedBytes = true
+    machine.handle(.fail(NetworkError(.connectionLost, reason: "bytes that nobody asked for")))
+    return true
   }
 
   /// libcurl repeats by itself what the origin has not begun to process; so often.

@@ -36,6 +36,7 @@ final class Transfer {
   /// libcurl answers a proxy's challenge.
   let proxyHasRounds: Bool
   let usesProxy: Bool
+  let isSecure: Bool
   let scope: HandleScope
   var handle: EasyHandle!
   var machine = TransferStateMachine()
@@ -43,13 +44,25 @@ final class Transfer {
   var plan = Plan(url: "")
   var deadlines: Deadlines?
   var decoder: ContentDecoder?
+  /// A chunked body's, while it comes.
+  var chunks: ChunkedBody?
+  /// On the connection that the request was sent on.
+  var speaksHTTP2 = false
+  /// The connection had something to say before it was asked.
+  var hasMetUnaskedBytes = false
   /// How often the request was about to be sent on a connection.
   var sends = 0
   var socketErrno: Int32 = 0
   var isPausedByReader = false { didSet { notePause() } }
+  /// Others want their turn.
+  var isPausedByTurn = false { didSet { notePause() } }
   var isReading = false
   /// libcurl has closed the connection together with the exchange.
   var tookConnectionAlong = false
+  /// libcurl has the exchange, or had it.
+  var wasAdded = true
+  /// libcurl was asked for bytes behind the answer.
+  var tellsOfExcess = false
   /// A head line came in pieces, and its end is still to come.
   var isInsideHeadLine = false
   /// A refusal that libcurl is about to answer by itself.
@@ -95,26 +108,30 @@ final class Transfer {
   /// libcurl holds the lines of a plain GET of this scope.
   var hasDefaultHeaders = false
 
-  init(origin: String, scope: HandleScope, settings: HandleSettings, multi: MultiHandle)
-    throws(NetworkError)
-  {
+  init(
+    origin: String, scope: HandleScope, settings: HandleSettings, multi: MultiHandle, shared: SharedState
+  ) throws(NetworkError) {
     self.scope = scope
     self.multi = multi
     egress = settings.egress
-    let proxy = settings.proxy(isSecure: origin.hasPrefix("https:"))
+    isSecure = origin.hasPrefix("https:")
+    let proxy = settings.proxy(isSecure: isSecure)
     proxyHasRounds = proxy?.hasRounds ?? false
     usesProxy = proxy != nil
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     handle = unsafe try EasyHandle(
       origin: origin, settings: settings, context: context, closing: multi.closingContext,
-      shared: multi.shared)
+      shared: shared)
   }
 
   /// Where an exchange has authentication rounds, a head cannot be told from a body before libcurl has read it.
   var mayServeAgain: Bool { !LoadedCurl.keepsFreedField || !plan.hasRounds }
 
-  /// Starts an exchange. The source must be open.
-  func begin(_ plan: Plan, now: Microseconds) {
+  /// The addresses of the origin's name, as CURLOPT_RESOLVE has them, for the next exchange and those that share with it.
+  func tell(addresses: String, version: Int) { handle.setAddresses(addresses, version: version) }
+
+  /// Starts an exchange. The source must be open. One that is failing already ends with the next look at it.
+  func begin(_ plan: Plan, now: Microseconds, failing failure: NetworkError? = nil) {
     self.plan = plan
     if proxyHasRounds { self.plan.hasRounds = true }
     machine.handle(.begin(bytesMax: .max))
@@ -124,6 +141,8 @@ final class Transfer {
     isInsideHeadLine = false
     deadlines = Deadlines(plan.timeouts, now: now)
     sends = 0
+    chunks = nil
+    (hasMetUnaskedBytes, speaksHTTP2) = (false, false)
     socketErrno = 0
     bytesSent = 0
     hasStreamed = false
@@ -138,20 +157,26 @@ final class Transfer {
       EasyHandle.Shape(
         method: plan.method,
         bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
-        refusesResend: plan.refusesResend && !self.plan.hasRounds,
         needsFreshConnection: plan.needsFreshConnection,
         showsHead: LoadedCurl.keepsFreedField && !self.plan.hasRounds))
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
-    multi.add(handle)
+    wasAdded = failure == nil
+    if let failure { machine.handle(.fail(failure)) } else { multi.add(handle) }
   }
 
   /// Takes the exchange off libcurl, done or not, and answers how it went. The transfer is idle afterwards.
   func end(code: Int32?) -> NetworkError? {
+    guard wasAdded else { return endUnsent() }
     tookConnectionAlong =
       code == 0 && parser.framing.endsWithStream(head) && multi.hasJustClosed(localPort: handle.localPort)
+    let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
     multi.remove(handle)
+    multi.forget(self)
+    if tellsOfExcess { handle.setTellsOfExcess(false) }
+    tellsOfExcess = false
+    if isCutOff { machine.handle(.fail(NetworkError(.http2Failed, reason: "flood"))) }
     if code == 0 { takeLastRound() }
     if code == 0, head != nil { Failpoint.pass(.afterResponseBody) }
     plan.source?.close()
@@ -159,6 +184,14 @@ final class Transfer {
     let failure = code.flatMap { verdict(code: $0) } ?? machine.failure.map { sent($0) }
     machine.handle(.done)
     return failure
+  }
+
+  /// libcurl never heard of it.
+  private func endUnsent() -> NetworkError? {
+    plan.source?.close()
+    plan.source = nil
+    defer { machine.handle(.done) }
+    return machine.failure
   }
 
   /// Gives up everything that belongs to the exchange that ended.
@@ -170,6 +203,8 @@ final class Transfer {
     owner = nil
     isPausedByReader = false
     isPausedByUser = false
+    isPausedByTurn = false
+    chunks = nil
     ticksPaused = 0
     head = nil
   }
@@ -211,7 +246,7 @@ final class Transfer {
   func expired(now: Microseconds) -> NetworkError.Cause? {
     deadlines?.check(
       Deadlines.Progress(
-        isConnected: head != nil || bytesSent > 0 || handle.isConnected, hasHead: head != nil,
+        isConnected: wasAdded && head != nil || bytesSent > 0 || handle.isConnected, hasHead: head != nil,
         bytes: machine.bodyBytes + bytesSent, isPaused: isPausedByUser, waitsForReader: isPausedByReader),
       now: now)
   }
@@ -219,7 +254,7 @@ final class Transfer {
   // MARK: Pausing
 
   private func notePause() {
-    let isPaused = isPausedByReader || isPausedByUser
+    let isPaused = isPausedByReader || isPausedByUser || isPausedByTurn
     guard isPaused != isCountedAsPaused else { return }
     isCountedAsPaused = isPaused
     multi.pausedTransfers += isPaused ? 1 : -1
@@ -232,7 +267,7 @@ final class Transfer {
 
   func resumeByUser() {
     isPausedByUser = false
-    if !isPausedByReader { handle.unpause() }
+    goOn()
   }
 
   /// The slow sink caught up.
@@ -240,9 +275,25 @@ final class Transfer {
     guard isPausedByReader, !isReading else { return }
     isPausedByReader = false
     ticksPaused = 0
-    if !isPausedByUser { handle.unpause() }
+    goOn()
+  }
+
+  /// The others had their turn.
+  func resumeByTurn() {
+    isPausedByTurn = false
+    goOn()
   }
 
   /// The source has bytes again.
-  func resumeSending() { if !isPausedByUser && !isPausedByReader { handle.unpause() } }
+  func resumeSending() { goOn() }
+
+  /// Has libcurl go on unless there is another reason to wait. It may hand over at once what it had kept, and tells of
+  /// nobody what comes of that; so a failure is told here.
+  private func goOn() {
+    guard !isPausedByUser, !isPausedByReader, !isPausedByTurn else { return }
+    multi.willResume()
+    let code = handle.unpause()
+    guard code != 0 || machine.failure != nil, machine.state != .idle else { return }
+    multi.didBreak(self, code: code != 0 ? code : MultiHandle.writeFailed)
+  }
 }

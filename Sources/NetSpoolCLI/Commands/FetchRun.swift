@@ -50,7 +50,7 @@ struct FetchRun {
     try refuseToOverwrite(list)
     let ledger = Ledger(directory: Ledger.temporaryDirectory(environment))
     let folder = try makeFolder()
-    let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder))
+    let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder, list))
     if options.dryRun {
       return try DryRun(plan: plan, console: console, stop: stop, reactor: reactor).run()
     }
@@ -105,10 +105,17 @@ extension FetchRun {
     return try OutputFolder(path: path)
   }
 
-  private func planOptions(_ folder: OutputFolder?) throws(Refusal) -> FetchPlan.Options {
+  private func planOptions(_ folder: OutputFolder?, _ list: ListReader) throws(Refusal) -> FetchPlan.Options {
     var plan = FetchPlan.Options(
       shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
-    if let folder { plan.holdsOutput = folder.holds }
+    if let folder {
+      plan.holdsOutput = folder.holds
+      plan.isProtected = { [lists = list.files, options] name in
+        guard let there = FileStatus(path: folder.path + name) else { return false }
+        let written = [options.results, options.failed].compactMap { $0.flatMap(FileStatus.init(path:)) }
+        return (lists + written).contains(where: there.isSameFile)
+      }
+    }
     return plan
   }
 

@@ -37,7 +37,7 @@ final class GetTarget {
   func publish(_ body: ResponseBody) throws(IOFailure) {
     if isStandardOutput { return try write(body) }
     guard let path else { return try writeToDevice([UInt8](body)) }
-    let draft = "\(path).netspool-\(getpid())"
+    let draft = "\(path).netspool-\(OwnName.word)"
     do throws(IOFailure) {
       try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_EXCL).write([UInt8](body))
       guard unsafe rename(draft, path) == 0 else { throw .last("write", path) }

@@ -28,7 +28,7 @@ final class ImageGate: Sendable {
   /// A name that no other body has, in the target's folder, so that a rename is all that is left to do.
   func landing(for target: String?) -> String {
     let number = landed.add(1, ordering: .relaxed).newValue
-    let name = ".netspool-\(getpid())-\(number)"
+    let name = ".netspool-\(OwnName.word)-\(number)"
     guard let target else { return "\(folder ?? ".")/\(name)" }
     return target[..<(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)] + name
   }

@@ -19,6 +19,8 @@ final class FetchPlan {
     var resumes = false
     /// Whether a finished file is still there; asked only for lines that an earlier run finished.
     var holdsOutput: (String) -> Bool = { _ in true }
+    /// Whether a name in the output folder is a file of the job's own, which no body may overwrite.
+    var isProtected: (String) -> Bool = { _ in false }
   }
 
   let list: ListReader
@@ -33,7 +35,7 @@ final class FetchPlan {
     self.list = list
     self.ledger = ledger
     self.options = options
-    names = OutputNames(ledger: ledger)
+    names = OutputNames(ledger: ledger, isProtected: options.isProtected)
   }
 
   func next() throws(IOFailure) -> Step {

@@ -1,3 +1,5 @@
+import NetSpool
+
 /// The little that the list reader must know of URLs. libcurl's parser has the last word.
 enum URLText {
   enum Problem: Equatable, Sendable {
@@ -38,13 +40,8 @@ enum URLText {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
   }
 
-  /// The URL for messages: without user name and password.
-  static func masked(_ url: String) -> String {
-    let start = authorityStart(url)
-    let authority = url.utf8[start...].prefix { !endsAuthority($0) }
-    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return url }
-    return url[..<start] + "***" + url[at...]
-  }
+  /// The URL for messages: without user name, password and the values of secret keys.
+  static func masked(_ url: String) -> String { NetworkRequest(url: url).urlMasked }
 
   /// Scheme, host and port as they are written, in lower case and without the scheme's own port, user name and password.
   static func origin(_ url: String) -> String {

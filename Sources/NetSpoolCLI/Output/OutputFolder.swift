@@ -20,11 +20,26 @@ final class OutputFolder {
   /// The path to write `name` to, after the folders in it were made.
   func makePath(for name: String) throws(IOFailure) -> String {
     if let slash = name.utf8.lastIndex(of: UInt8(ascii: "/")) {
-      let parent = path + name[..<slash]
-      if parent != lastParent { try Self.make(parent) }
+      let parent = String(name[..<slash])
+      if parent != lastParent { try makeInside(parent) }
       lastParent = parent
     }
     return path + name
+  }
+
+  /// Makes folders in the folder. A name comes from a list, and must not lead out of it by a symbolic link.
+  private func makeInside(_ relative: String) throws(IOFailure) {
+    var made = path
+    for component in relative.split(separator: "/") {
+      made += component
+      if unsafe mkdir(made, 0o777) != 0 {
+        guard errno == EEXIST else { throw .last("make the folder", made) }
+        guard !FileStatus.isLink(made) else {
+          throw IOFailure(action: "follow the link", path: made, code: ELOOP)
+        }
+      }
+      made += "/"
+    }
   }
 
   /// `mkdir -p`.

@@ -52,11 +52,7 @@ enum OutputName {
   }
 
   private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0, 0x2F: true
-    case 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-    default: false
-    }
+    scalar == "/" || HumanText.isHarmful(scalar)
   }
 
   /// Splits off a short ending: `photo.jpeg` is `photo` and `.jpeg`, `.profile` has none.

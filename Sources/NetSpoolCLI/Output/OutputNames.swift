@@ -5,10 +5,15 @@
 /// run idempotent.
 final class OutputNames {
   private let ledger: Ledger
+  /// Whether the name is that of a file which the job itself reads or writes: the list, the results.
+  private let isProtected: (String) -> Bool
   private var hasFolders = false
   private var lastFolder: (wanted: String, got: String) = ("", "")
 
-  init(ledger: Ledger) { self.ledger = ledger }
+  init(ledger: Ledger, isProtected: @escaping (String) -> Bool = { _ in false }) {
+    self.ledger = ledger
+    self.isProtected = isProtected
+  }
 
   /// Takes `wanted`, or the first of `wanted-1`, `wanted-2`, ... that no earlier line has.
   func claim(_ wanted: String) throws(IOFailure) -> String {
@@ -27,6 +32,7 @@ final class OutputNames {
   }
 
   private func take(_ name: String) throws(IOFailure) -> Bool {
+    if isProtected(name) { return false }
     if hasFolders, try ledger.value(Fingerprint(.directory, name)) != nil { return false }
     return try ledger.insert(Fingerprint(.file, name)) == nil
   }
@@ -52,7 +58,7 @@ final class OutputNames {
 
   private func firstFolder(_ wanted: String) throws(IOFailure) -> String {
     var (candidate, suffix) = (wanted, 0)
-    while try ledger.value(Fingerprint(.file, candidate)) != nil {
+    while try ledger.value(Fingerprint(.file, candidate)) != nil || isProtected(candidate) {
       suffix += 1
       candidate = OutputName.suffixed(wanted, suffix)
     }

@@ -28,6 +28,7 @@ final class Console {
 
   /// Prints one line above the progress line.
   func message(_ text: String) {
+    let text = HumanText.harmless(text)
     eraseBar()
     write(text.hasSuffix("\n") ? text : text + "\n")
   }

@@ -53,8 +53,22 @@ struct JSONText {
 
   private mutating func append(quoted text: String) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 { append(escaping: byte) }
+    // C1 and the marks of directions are three bytes at most, of which these are the first.
+    if text.utf8.contains(where: { $0 == 0xC2 || $0 == 0xE2 }) {
+      for scalar in text.unicodeScalars { append(escaping: scalar) }
+    } else {
+      for byte in text.utf8 { append(escaping: byte) }
+    }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append(escaping scalar: Unicode.Scalar) {
+    if scalar.value < 0x80 || !HumanText.isHarmful(scalar) {
+      for byte in String(Character(scalar)).utf8 { append(escaping: byte) }
+    } else {
+      bytes.append(contentsOf: "\\u".utf8)
+      for shift in [12, 8, 4, 0] { bytes.append(Self.hexDigits[Int(scalar.value >> shift & 15)]) }
+    }
   }
 
   private mutating func append(escaping byte: UInt8) {

@@ -12,15 +12,15 @@ final class OutputFile {
     buffer.reserveCapacity(Self.bufferBytes)
   }
 
-  /// Begins an empty file, or writes to standard output for `-`.
+  /// Begins an empty file for its owner's eyes only, as URLs may hold secrets, or writes to standard output for `-`.
   static func create(_ path: String) throws(IOFailure) -> OutputFile {
     if path == "-" { return OutputFile(Descriptor(borrowing: 1, named: "standard output")) }
-    return OutputFile(try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC))
+    return OutputFile(try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600))
   }
 
   /// Goes on at `offset`; what comes after it is cut off.
   static func resume(_ path: String, at offset: Int) throws(IOFailure) -> OutputFile {
-    let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND)
+    let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
     try descriptor.resize(to: offset)
     return OutputFile(descriptor)
   }

@@ -23,6 +23,12 @@ struct FileStatus: Equatable {
     self.init(raw)
   }
 
+  /// Whether a symbolic link stands there.
+  static func isLink(_ path: String) -> Bool {
+    var raw = stat()
+    return unsafe lstat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFLNK
+  }
+
   /// Whether both are one plain file. Pipes and terminals may be shared without harm.
   func isSameFile(as other: FileStatus) -> Bool {
     isPlainFile && device == other.device && inode == other.inode

@@ -1,5 +1,27 @@
 /// Numbers as people read them. No locale: the same text on every machine.
 enum HumanText {
+  /// Text of others that can neither steer a terminal nor turn the writing direction: control characters (C0 but for
+  /// line feeds, DEL, C1) and the marks of directions come out as `\u{9B}`.
+  static func harmless(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return text }
+    var output = ""
+    for scalar in text.unicodeScalars {
+      if scalar != "\n", isHarmful(scalar) {
+        output += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      } else {
+        output.unicodeScalars.append(scalar)
+      }
+    }
+    return output
+  }
+
+  static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
   /// `1234567` as `1,234,567`.
   static func count(_ value: Int) -> String {
     var groups: [String] = []

@@ -1,5 +1,11 @@
 import Glibc
 
+/// What no other process has in its names. Process numbers would not do: two containers that share a folder both have
+/// the number 1.
+enum OwnName {
+  static let word = String(UInt64.random(in: .min ... .max), radix: 16)
+}
+
 /// Folders that nobody else has.
 enum TemporaryFolder {
   /// Makes one, for its owner only. Whoever makes it removes it.

@@ -100,15 +100,17 @@ struct CacheKeyEncodingTests {
       .anonymous, .shared, .named("a"), .named("b"), .named("a\u{0}"), .named("a%00"), .named(""),
       .derived(from: fields("Authorization: x")), .derived(from: fields("Authorization: y")),
       .derived(from: fields("Cookie: x")), .derived(from: fields("X-Api-Key: x")),
+      .derived(from: fields("X-User-Id: x")), .derived(from: fields("X-CSRFToken: x")),
       .derived(from: fields("Authorization: x", "Cookie: y")),
       .derived(from: Headers(), clientCertificate: "x"),
       .derived(from: Headers(), credentials: "x"),
       .derived(from: Headers(), clientCertificate: "y"),
-      .derived(from: fields("X-Mine: x"), redaction: Redaction(extraHeaders: ["x-mine"])),
+      .derived(from: fields("X-Mine: x"), meaning: FieldMeaning(secret: ["x-mine"])),
     ]
     #expect(Set(scopes.map { key("/", scope: $0) }).count == scopes.count)
     #expect(scopes.allSatisfy { !$0.text.utf8.contains(0) })
     #expect(CacheScope.derived(from: fields("Accept: x", "User-Agent: y")) == .anonymous)
+    #expect(CacheScope.derived(from: fields("X-Request-Id: 1", "If-Match: x", "X-Trace: y")) == .anonymous)
     #expect(CacheScope.derived(from: fields("authorization: x", "Accept: z")) == scopes[7])
     #expect(!scopes[7].isLasting && scopes[2].isLasting && !scopes[7].text.contains("x"))
   }

@@ -194,6 +194,24 @@ import Testing
     }
   }
 
+  @Test func `a ticket names the fields that are not on the disk`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    try await fixture.live { engine in
+      let operation = engine.letter("/letters")
+      operation.configure { request in
+        for name in ["X-CSRFToken", "DPoP", "Idempotency-Key", "X-Request-Id", "Api_Key"] {
+          request.headers.set(name, "value")
+        }
+      }
+      let ticket = await engine.freeze(operation)
+      #expect(ticket.withheldFields.sorted() == ["Api_Key", "DPoP", "X-CSRFToken"])
+      #expect(ticket.idempotencyKey == "value")
+      #expect(await operation.end().text == "taken")
+      #expect(fixture.origin.requests.last?.header("DPoP") == "value")
+    }
+  }
+
   @Test func `what is to be done once is done once`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Redaction")
 struct RedactionTests {
-  private let redaction = Redaction(extraHeaders: ["X-Tenant"])
+  private let redaction = Redaction(fields: FieldMeaning(secret: ["X-Tenant"]))
 
   @Test(arguments: [
     "authorization", "Proxy-Authorization", "COOKIE", "Set-Cookie", "X-Api-Key", "x-functions-key",

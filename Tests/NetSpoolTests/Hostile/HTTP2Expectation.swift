@@ -18,6 +18,9 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
   /// An error only because of a limit of time.
   var isLate = false
   var hasBody = false
+  /// Our guard may disconnect it, sooner or later as the machine is fast: libcurl 7.88 then finds the connection lost, and
+  /// may ask again on another.
+  var mayBeCutOff = false
 
   var testDescription: String { name }
 
@@ -38,6 +41,20 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
 
   static func late(_ name: String, _ reason: String, hasBody: Bool = false) -> Self {
     Self(name: name, ending: .fails(.timedOut, reason), isLate: true, hasBody: hasBody)
+  }
+}
+
+extension HTTP2Expectation {
+  /// Frames without end that belong to no body. libcurl 8 reads some and lets others have their turn, so only a limit
+  /// of time ends it; 7.88 does not, so the connection is cut off.
+  static func flood(_ name: String) -> Self {
+    .by(version: .cutOff(.bad(name, .connectionLost)), .late(name, "stall"))
+  }
+
+  static func cutOff(_ other: Self) -> Self {
+    var expectation = other
+    expectation.mayBeCutOff = true
+    return expectation
   }
 }
 
@@ -96,12 +113,14 @@ extension HTTP2Expectation {
   ].map { .bad($0) }
 
   private static let floods: [Self] = [
-    .bad("settings_flood"), .by(version: .ok("ping_flood"), .bad("ping_flood")), .ok("priority_flood"),
+    .bad("settings_flood"), .by(version: .cutOff(.ok("ping_flood")), .bad("ping_flood")),
+    .ok("priority_flood"),
     .ok("window_update_flood"),
     .ok("empty_data_flood"), .ok("unknown_flood"), .bad("rst_flood"), .bad("continuation_flood"),
     .bad("continuation_empty_flood"), .bad("hpack_bomb", .headersTooLarge, "total"),
     .bad("fields_many", .headersTooLarge), .ok("field_long"),
     .bad("informational_endless", .tooManyInformational), .bad("trailers_long", .headersTooLarge),
     .bad("body_endless", .bodyTooLarge),
+    .flood("priority_endless"), .flood("empty_data_endless"), .flood("unknown_endless"),
   ]
 }

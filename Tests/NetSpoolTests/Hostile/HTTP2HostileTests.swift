@@ -33,7 +33,8 @@ struct HTTP2HostileTests {
       // When it has run
       check(await wire.result(of: operation), expected)
       // Then it was not sent again and again, and the engine serves the next
-      #expect(server.requestCount(expected.name) - before == expected.requests)
+      let count = server.requestCount(expected.name) - before
+      #expect(expected.mayBeCutOff ? (1...3).contains(count) : count == expected.requests)
       let next = try await wire.answer(wire.engine.operation(url: server.url("ok")))
       #expect(next.text == "ok" && next.httpVersion == "HTTP/2")
       #expect(endings.count == 1)
@@ -41,6 +42,10 @@ struct HTTP2HostileTests {
   }
 
   private func check(_ result: Result<NetworkResponse, NetworkError>, _ expected: HTTP2Expectation) {
+    if expected.mayBeCutOff, case .failure(let error) = result {
+      #expect([.connectionLost, .http2Failed].contains(error.code), "\(error)")
+      return
+    }
     switch (result, expected.ending) {
     case (.success(let response), .completes(let bytes)):
       #expect(response.status == 200 && response.body.count == bytes)

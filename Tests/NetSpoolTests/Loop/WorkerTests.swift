@@ -6,6 +6,23 @@ import Testing
 @testable import TestSupport
 
 struct WorkerTests {
+  /// One whose jobs do not come back, as on a mount that hangs, keeps nobody else waiting.
+  @Test func `has threads for each device`() async {
+    let gates = (0..<2).map { _ in Latch() }
+    let done = Latch()
+    let worker = Worker { completion in completion() }
+    // Given both threads of one device inside a job
+    for gate in gates {
+      worker.run(on: Worker.Lane(device: 1), { gate.block() }, completion: { _ in })
+    }
+    worker.run(on: Worker.Lane(device: 1), {}, completion: { _ in })
+    // When another device has a job, it is done
+    worker.run(on: Worker.Lane(device: 2), {}, completion: { _ in done.open() })
+    await done.opened()
+    for gate in gates { gate.open() }
+    worker.stop()
+  }
+
   /// What ran, in order.
   final class Log: Sendable {
     private let lines = Mutex<[Int]>([])

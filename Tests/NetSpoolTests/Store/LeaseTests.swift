@@ -36,21 +36,61 @@ struct LeaseTests {
     #expect(store.statistics.fileBytes <= 8 << 20)
   }
 
-  @Test func `a span held for long pins or is copied`() throws {
+  @Test func `a span held for long is copied, or pins where there is no room for a copy`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open {
       $0.leaseMax = 0
-      $0.pinnedMax = 1
+      $0.copiedBytesMax = 9_000
     }
     put(store, 0..<3)
     let first = try #require(store.lookup(StoreKey("0"))).body
     put(store, 3..<6)
     let second = try #require(store.lookup(StoreKey("4"))).body
-    // Given two spans from different states of the store, of which only one may pin
+    // Given two spans from different states of the store, of which only one may be copied
     let (one, two) = (first.rawBytes, second.rawBytes)
     for round in 1...20 { put(store, round * 50..<round * 50 + 50) }
     #expect([UInt8](one) == pattern(0, count: 8_000) && [UInt8](two) == pattern(4, count: 8_000))
-    #expect(store.statistics.snapshots <= 2)
+    #expect(store.statistics.snapshots <= 2 && store.statistics.copiedBytes <= 9_000)
+  }
+
+  @Test func `a body is copied once, whoever holds it`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    let store = try directory.open { $0.leaseMax = 0 }
+    put(store, 0..<10, size: 1 << 20)
+    // Given a thousand holders of ten bodies of 1 MiB, some of whom have asked for one piece
+    let held = try (0..<1_000).map { try #require(store.lookup(StoreKey("\($0 % 10)"))) }
+    for hit in held.prefix(500) { #expect(hit.body.rawBytes.byteCount == 1 << 20) }
+    // When the store goes on
+    put(store, 10..<20, size: 1_000)
+    put(store, 20..<30, size: 1_000)
+    // Then there are ten copies
+    #expect(store.statistics.copiedBytes <= 10 * ((1 << 20) + 64))
+    #expect(held.enumerated().allSatisfy { $1.bytes == pattern($0 % 10, count: 1 << 20) })
+    // And none when nobody holds them
+    withExtendedLifetime(held) {}
+  }
+
+  /// Also where it may not be copied.
+  @Test(arguments: [0, 1 << 20])
+  func `a body that is held keeps nothing from being stored`(copiedBytesMax: Int) throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    let store = try directory.open {
+      $0.bytesMax = 16 << 20
+      $0.copiedBytesMax = copiedBytesMax
+      $0.leaseMax = 0
+    }
+    put(store, 0..<1)
+    let held = try #require(store.lookup(StoreKey("0"))).body
+    let span = held.rawBytes
+    // When as much is put as the file may grow by
+    for number in 0..<200 {
+      store.put(StoreKey("new \(number)"), namespace: "n", metadata: [], body: pattern(number, count: 50_000))
+      if number % 10 == 9 { store.flush() }
+    }
+    // Then all of it is there
+    #expect(store.statistics.dropped == 0)
+    #expect(store.lookup(StoreKey("new 199"))?.bytes == pattern(199, count: 50_000))
+    #expect([UInt8](span) == pattern(0, count: 8_000))
   }
 
   @Test func `leases outlive the store`() throws {

@@ -43,7 +43,7 @@ struct FailureMappingTests {
     Row(curl: 28, code: .timedOut, reason: "total", isConnected: true),
     Row(curl: 1, code: .protocolViolation, reason: "m", message: "m"),
     Row(curl: 8, code: .protocolViolation, reason: "m", message: "m", isConnected: true),
-    Row(curl: 52, code: .protocolViolation, reason: "an empty reply", isConnected: true),
+    Row(curl: 52, code: .connectionLost, isConnected: true),
     Row(curl: 52, code: .connectionLost, isConnected: true, isReused: true),
     Row(curl: 52, code: .truncatedHeaders, isConnected: true, hasHeadBegun: true),
     Row(

@@ -596,6 +596,29 @@ def body_endless(connection, stream):
     yield from repeated(data(stream, bytes(16_384), 0), 20_000)
 
 
+def for_ever(piece):
+    many = piece * (1_000_000 // len(piece))
+    while True:
+        yield many
+
+
+@behaviour()
+def priority_endless(connection, stream):
+    yield from for_ever(frame(PRIORITY, 0, 1_001, bytes(4) + b"\x10"))
+
+
+@behaviour()
+def empty_data_endless(connection, stream):
+    yield head(stream)
+    yield from for_ever(data(stream, b"", 0))
+
+
+@behaviour()
+def unknown_endless(connection, stream):
+    yield head(stream)
+    yield from for_ever(frame(0x42, 0, 0, b"?" * 100))
+
+
 @behaviour()
 def push_flood(connection, stream):
     block = b"\x82\x87" + field(":path", "/pushed") + field(":authority", "localhost")

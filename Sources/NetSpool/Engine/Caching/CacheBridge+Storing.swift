@@ -87,7 +87,6 @@ extension CacheBridge {
     if use.question.request.method == .head { return updateByHead(answer, use) }
     if let entry = use.entry, let body = storedBody(answer, transfer, use) {
       use.cache.put(entry, body, for: use.question)
-      waitForStore(use.cache.store, operation.engine.driver)
     } else if let held = use.held, answer.head.status < 400 {
       use.cache.remove(held)  // older than this answer, which must not be stored
     }
@@ -135,13 +134,6 @@ extension CacheBridge {
       exchangeState?.url ?? request.url, after: head,
       scope: cache.scope(own: request.credentialScope, fields),
       sentWith: fields)
-  }
-
-  /// Too much waits to be written: nothing new starts until it is.
-  private mutating func waitForStore(_ store: CacheStore, _ driver: QueueDriver) {
-    guard !isStoreBusy, store.pendingBytes > store.settings.pendingBytesMuch else { return }
-    isStoreBusy = true
-    store.onRoom { driver.perform { $0.cacheBridge.isStoreBusy = false } }
   }
 
   /// The user has been given these very bytes from the cache and asked to hear of changes only.

@@ -15,9 +15,6 @@ struct CacheBridge {
     case refuse(NetworkError)
   }
 
-  /// Too much waits to be written to the cache.
-  var isStoreBusy = false
-
   func consult(_ operation: NetworkOperation, _ request: NetworkRequest) -> Consultation {
     guard let cache = operation.engine.cache else { return without(request.cachePolicy) }
     guard let question = question(operation, request, cache) else {

@@ -9,6 +9,8 @@ final class EngineCache: Sendable {
     var namespace = "default"
     /// Whose answers these are, when requests do not say.
     var scope: String?
+    /// What the names of fields say of whose answers these are.
+    var fieldMeaning = FieldMeaning.standard
     /// Milliseconds since 1970.
     var now: @Sendable () -> Int64 = { WallClock.milliseconds }
 
@@ -51,7 +53,7 @@ final class EngineCache: Sendable {
   private static func scope(_ settings: Settings, own: String?, _ fields: Headers) -> CacheScope {
     if settings.rules.isShared { return .shared.inNamespace(settings.namespace) }
     let name = (own ?? settings.scope).map(CacheScope.named)
-    return (name ?? .derived(from: fields)).inNamespace(settings.namespace)
+    return (name ?? .derived(from: fields, meaning: settings.fieldMeaning)).inNamespace(settings.namespace)
   }
 
   /// Nil for what no cache may answer or store. `origin` and `target` are the two halves of a canonical URL;

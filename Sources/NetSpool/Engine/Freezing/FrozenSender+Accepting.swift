@@ -39,8 +39,10 @@ extension FrozenSender {
       } else {
         waiting[id] = Waiting(operations: [operation], secrets: Secrets(submission))
       }
-      let key = (acceptance.isDuplicate ? record(id)?.request : nil)?.key ?? submission.request.key
-      let ticket = FrozenTicket(id: id.number, idempotencyKey: key.text, isDuplicate: acceptance.isDuplicate)
+      let request = (acceptance.isDuplicate ? record(id)?.request : nil) ?? submission.request
+      let ticket = FrozenTicket(
+        id: id.number, idempotencyKey: request.key.text, isDuplicate: acceptance.isDuplicate,
+        withheldFields: request.secretFields)
       on(operation) { core, operation in core.didFreeze(operation, ticket) }
       if isUnwanted { withdraw(operation) }
     }

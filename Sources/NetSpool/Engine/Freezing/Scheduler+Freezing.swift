@@ -69,7 +69,7 @@ extension Scheduler {
     for name in [IdempotencyKey.fieldName, keyField] where !name.isEmpty {
       headers.remove(name: name)
     }
-    frozen.setHeaders(headers) { Redaction.standard.isSecret(header: $0) }
+    frozen.setHeaders(headers) { operation.engine.fieldMeaning.isSecret($0) }
     if credential != nil, !headers.contains("Authorization") { frozen.secretFields.append("Authorization") }
     frozen.keyField = keyField
     frozen.tag = own.tag

@@ -39,7 +39,8 @@ extension Connectivity {
   private func makeProbe(_ watch: OriginWatch) -> Transfer? {
     let scope = HandleScope(engine: 0, streams: false)
     let transfer = try? Transfer(
-      origin: watch.text, scope: scope, settings: watch.settings, multi: core.pools.common)
+      origin: watch.text, scope: scope, settings: watch.settings, multi: core.pools.common,
+      shared: SharedState(keepsCookies: false))
     transfer?.owner = watch
     return transfer
   }

@@ -56,7 +56,7 @@ extension NetworkCredentials {
         }
         try Self.check(user, password.revealed)
       case .bearer(let token): try Self.check(token.revealed)
-      case .fields(let fields): try HeaderRules.check(fields)
+      case .fields(let fields): try HeaderRules.check(sent: fields)
       case .provider, nil: break
       }
     } catch { throw error.code == .invalidConfiguration ? error : Self.invalid }

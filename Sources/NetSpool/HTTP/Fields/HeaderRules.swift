@@ -31,6 +31,15 @@ enum HeaderRules {
     guard lines == fields.count, start == bytes.count else { throw invalid("headerValue") }
   }
 
+  /// The same for fields that go to an origin. Those that say where a message ends are libcurl's alone: two opinions
+  /// make two messages.
+  static func check(sent fields: Headers) throws(NetworkError) {
+    try check(fields)
+    for name in ["Content-Length", "Transfer-Encoding"] where fields.contains(name) {
+      throw invalid("headerName")
+    }
+  }
+
   private static func checkLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(NetworkError) {
     guard !line.isEmpty, bytes[line.upperBound - 1] == 0x0D else { throw invalid("headerValue") }
     var index = line.lowerBound

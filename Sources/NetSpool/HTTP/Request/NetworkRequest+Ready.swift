@@ -5,7 +5,7 @@ extension NetworkRequest {
   /// Throws `invalidRequest`, `invalidURL`, `invalidConfiguration`, `uploadSourceFailed`.
   mutating func makeReady() throws(NetworkError) {
     try HeaderRules.check(method)
-    if headers.count > 0 { try checkHeaders() }
+    if headers.count > 0 { try HeaderRules.check(sent: headers) }
     guard hasExtras else { return }
     if let option = extra.timeouts?.firstInvalid { throw NetworkError(.invalidConfiguration, reason: option) }
     try extra.credentials?.check()
@@ -18,14 +18,6 @@ extension NetworkRequest {
     if let key = extra.idempotencyKey, !headers.contains("Idempotency-Key") {
       try HeaderRules.check(name: "Idempotency-Key", value: key)
       headers.append(name: "Idempotency-Key", value: "\"\(key)\"")
-    }
-  }
-
-  /// Fields that say where a message ends are libcurl's alone: two opinions make two messages.
-  private func checkHeaders() throws(NetworkError) {
-    try HeaderRules.check(headers)
-    for name in ["Content-Length", "Transfer-Encoding"] where headers.contains(name) {
-      throw NetworkError(.invalidRequest, reason: "headerName")
     }
   }
 
@@ -61,7 +53,7 @@ extension NetworkRequest {
 extension NetworkRequest {
   /// The request as a command for a shell. The engine's own fields are added by the caller.
   func curlCommand(
-    revealingSecrets: Bool, defaults: Headers, engine: NetworkCredentials?
+    revealingSecrets: Bool, defaults: Headers, engine: NetworkCredentials?, redaction: Redaction = .standard
   ) -> String {
     var shown = self
     do throws(NetworkError) {
@@ -75,6 +67,7 @@ extension NetworkRequest {
     }
     for field in shown.headers { command.headers.append(name: field.name, value: field.value) }
     (credentials?.over(engine) ?? engine)?.add(to: &command)
+    command.redaction = redaction
     command.parameters = shown.parameters
     command.body = shown.body
     return command.text(revealingSecrets: revealingSecrets)

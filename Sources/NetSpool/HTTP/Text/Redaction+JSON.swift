@@ -8,7 +8,7 @@ extension Redaction {
 
   /// A text body by its media type. Without a known one, what begins like JSON is taken for it.
   func body(_ text: String, contentType: String?) -> String {
-    let type = Self.lowercased(contentType ?? "")
+    let type = (contentType ?? "").lowercased()
     let start = text.utf8.first { $0 > 0x20 }
     if type.contains("json") || start == UInt8(ascii: "{") || start == UInt8(ascii: "[") { return json(text) }
     return type.contains("x-www-form-urlencoded") ? form(text) : text

@@ -7,25 +7,17 @@ struct Redaction: Sendable {
   static let mask = "•••"
   static let standard = Redaction()
 
-  /// Names in lower case that the caller marked as secret.
-  private let extraHeaders: Set<String>
+  /// What is known of names of fields.
+  let fields: FieldMeaning
 
-  /// `extraHeaders`: field names that are secret for this caller, in any case.
-  init(extraHeaders: [String] = []) { self.extraHeaders = Set(extraHeaders.map(Self.lowercased)) }
+  init(fields: FieldMeaning = .standard) { self.fields = fields }
 
-  /// `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-…-Key`, `X-…-Token`, `X-Auth…`,
-  /// their common relatives without `X-`, and the extra names.
-  func isSecret(header name: String) -> Bool {
-    let name = Self.lowercased(name)
-    if Self.secretHeaders.contains(name) || extraHeaders.contains(name) { return true }
-    if name.hasPrefix("x-auth") || Self.secretHeaderEnds.contains(where: name.hasSuffix) { return true }
-    return name.hasPrefix("x-") && name.hasSuffix("-key")
-  }
+  func isSecret(header name: String) -> Bool { fields.isSecret(name) }
 
   /// A field's value as it may be shown; URLs in it are masked like any other.
   func header(name: String, value: String) -> String {
     if isSecret(header: name) { return Self.mask }
-    let holdsURL = Self.urlHeaders.contains(Self.lowercased(name)) || value.contains("://")
+    let holdsURL = Self.urlHeaders.contains(name.lowercased()) || value.contains("://")
     return holdsURL ? url(value) : Self.printable(value)
   }
 
@@ -61,11 +53,6 @@ struct Redaction: Sendable {
 }
 
 extension Redaction {
-  private static let secretHeaders: Set<String> = [
-    "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "apikey",
-    "ocp-apim-subscription-key",
-  ]
-  private static let secretHeaderEnds = ["-token", "-secret", "-password", "-api-key", "-signature"]
   private static let urlHeaders: Set<String> = ["location", "content-location", "referer", "refresh", "link"]
   private static let secretWords: Set<String> = [
     "token", "key", "sig", "signature", "secret", "password", "passwd", "pwd", "pass", "passphrase", "apikey",
@@ -75,9 +62,5 @@ extension Redaction {
 
   private static func isWordByte(_ byte: UInt8) -> Bool {
     byte.isASCIILetter || byte.isASCIIDigit || byte >= 0x80
-  }
-
-  static func lowercased(_ text: String) -> String {
-    String(decoding: text.utf8.map(\.asciiLowercased), as: UTF8.self)
   }
 }

@@ -25,7 +25,6 @@ struct CacheSharedState: ~Copyable {
   var touchBefore: UInt64 = 0
   var statistics = CacheStatistics()
   var nextBodyID = UInt64(WallClock.microseconds)
-  var onRoom: [@Sendable () -> Void] = []
   /// The store thread waits for a signal.
   var isAsleep = false
   /// Whether it waits to have more changes in its next commit: they need not wake it.

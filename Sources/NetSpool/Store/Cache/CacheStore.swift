@@ -86,17 +86,9 @@ extension CacheStore {
   }
 }
 
-// MARK: Back-pressure
-
 extension CacheStore {
-  /// Bytes that wait to be written.
+  /// Bytes that wait to be written. Nobody waits for them: what is too much is dropped.
   var pendingBytes: Int { isUsable ? core.pendingBytes : 0 }
-
-  /// Calls back once, when no more than `pendingBytesMuch` waits: at once, or on the store thread, which must
-  /// not be made to wait.
-  func onRoom(_ callback: @escaping @Sendable () -> Void) {
-    if isUsable { core.onRoom(callback) } else { callback() }
-  }
 }
 
 /// The limits of a cache store. The first to open a directory in a process sets them for all.
@@ -106,20 +98,19 @@ struct CacheStoreSettings: Sendable, Equatable {
   /// Bytes of the file in use at most; beyond, the least recently used entries go. 1 GiB.
   var bytesMax = 1 << 30
   /// The file's length at most: what is in use, and what leases and other processes keep from being used
-  /// again. A put that would pass it is dropped. 1.5 times `bytesMax` and 16 MiB unless set.
+  /// again. A put that would pass it is dropped. 1.5 times `bytesMax` and 16 MiB unless set; twice `bytesMax` if that is
+  /// more and held bodies keep their places in the file.
   var fileBytesMax: Int?
   /// A longer body is not stored. 16 MiB.
   var bodyBytesMax = 16 << 20
   /// What waits to be written at most; beyond, puts are dropped. 32 MiB.
   var pendingBytesMax = 32 << 20
-  /// The bytes waiting from which callers that can wait hold back (see `CacheStore.onRoom`). 16 MiB.
-  var pendingBytesMuch = 16 << 20
   /// Bytes of entries per namespace at most; none for those that are not named.
   var quotas: [String: Int] = [:]
   /// How long a lease may keep old pages from being used again before its bytes are copied. 2 s.
   var leaseMax: Microseconds = 2_000_000
-  /// Snapshots at most that are kept for bodies whose place is pinned. 4.
-  var pinnedMax = 4
+  /// Bytes at most of held bodies that are copied out of the file; beyond, they keep their place in it. 256 MiB.
+  var copiedBytesMax = 256 << 20
   /// Snapshots at most that leases keep; beyond, hits are copied. 64.
   var snapshotsMax = 64
   /// A use is recorded when the last recorded one is longer ago. 60 s.

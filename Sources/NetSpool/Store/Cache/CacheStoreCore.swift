@@ -5,7 +5,7 @@ final class CacheStoreCore: Sendable {
   let environment: Environment
   let settings: CacheStoreSettings
   let databases: CacheDatabases
-  let book: LeaseBook
+  let copies: BodyCopies
   let shared = Mutex(CacheSharedState())
   let wakeUp = SystemSemaphore()
   let mappedPages: MappedPages
@@ -14,7 +14,7 @@ final class CacheStoreCore: Sendable {
   init(_ environment: Environment, _ settings: CacheStoreSettings) throws(NetworkError) {
     self.environment = environment
     self.settings = settings
-    book = LeaseBook(pinnedMax: settings.pinnedMax)
+    copies = BodyCopies(bytesMax: settings.copiedBytesMax)
     mappedPages = MappedPages(of: environment, limit: settings.residentBytesMax)
     let size: DatabaseSize
     do {
@@ -23,6 +23,7 @@ final class CacheStoreCore: Sendable {
         return (databases, try databases.size(transaction))
       }
     } catch {
+      if error.isBusy { throw NetworkError(.storeBusy, reason: "writing", underlying: error.underlying) }
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
     }
     shared.withLock { shared in
@@ -138,7 +139,7 @@ extension CacheStoreCore {
       if current.commit == environment.newestCommit { return current }
       shared.retireCurrent()
     }
-    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, mappedPages, book) else {
+    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, mappedPages, copies) else {
       return nil
     }
     let wall = WallClock.microseconds
@@ -239,6 +240,7 @@ extension CacheStoreCore {
       statistics.bytesMax = settings.bytesMax
       statistics.fileBytes = environment.fileBytes
       statistics.pendingBytes = shared.pending.bytes
+      statistics.copiedBytes = copies.bytes
       shared.forgetEnded()
       let snapshots = shared.retired + (shared.current.map { [$0] } ?? [])
       statistics.snapshots = snapshots.count
@@ -248,13 +250,4 @@ extension CacheStoreCore {
   }
 
   var pendingBytes: Int { shared.withLock { $0.pending.bytes } }
-
-  func onRoom(_ callback: @escaping @Sendable () -> Void) {
-    let hasRoom = shared.withLock { shared in
-      if shared.pending.bytes <= settings.pendingBytesMuch { return true }
-      shared.onRoom.append(callback)
-      return false
-    }
-    if hasRoom { callback() }
-  }
 }

@@ -10,20 +10,27 @@ final class CacheStoreRegistry: Sendable {
   }
 
   private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+  /// One opening at a time; it may take long, and those who close must not wait for it.
+  private let opening = Mutex(())
 
   func core(_ settings: CacheStoreSettings) throws(NetworkError) -> CacheStoreCore {
-    try entries.withLock { entries throws(NetworkError) in
+    try opening.withLock { _ throws(NetworkError) in
       let environment = try Environment.open(settings.environment)
-      let identifier = ObjectIdentifier(environment)
-      if let entry = entries[identifier] {
-        environment.drop()
-        entries[identifier]?.users += 1
-        return entry.core
-      }
+      if let core = joined(environment) { return core }
       let core = try Self.start(environment, settings)
-      entries[identifier] = Entry(core: core, users: 1)
+      entries.withLock { $0[ObjectIdentifier(environment)] = Entry(core: core, users: 1) }
       return core
     }
+  }
+
+  /// The core that is at work already, with one user more.
+  private func joined(_ environment: Environment) -> CacheStoreCore? {
+    let core = entries.withLock { entries -> CacheStoreCore? in
+      entries[ObjectIdentifier(environment)]?.users += 1
+      return entries[ObjectIdentifier(environment)]?.core
+    }
+    if core != nil { environment.drop() }
+    return core
   }
 
   /// The core holds the environment from then on.

@@ -76,6 +76,23 @@ extension CacheWriter {
     }
   }
 
+  /// Removes what was used least recently, of all namespaces, until so many bytes are gone.
+  mutating func evict(bytes: Int, _ transaction: inout WriteTransaction) throws(StoreError) {
+    let goal = try usedBytes(transaction) - bytes
+    while try usedBytes(transaction) > goal, report.evictions < Self.evictionsMax {
+      var oldest: LeastRecent?
+      for namespace in namespaces {
+        guard let head = try head(of: namespace.number, transaction) else { continue }
+        if oldest.map({ head.moment < $0.moment }) ?? true { oldest = head }
+      }
+      guard let oldest else { return }
+      try evict(oldest, &transaction)
+    }
+  }
+
+  /// In one transaction.
+  private static let evictionsMax = 10_000
+
   private mutating func evict(
     _ least: LeastRecent, _ transaction: inout WriteTransaction
   ) throws(StoreError) {

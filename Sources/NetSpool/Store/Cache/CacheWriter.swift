@@ -33,6 +33,21 @@ struct CacheWriter: ~Copyable {
     }
   }
 
+  /// Removes what was used least recently until at least so many bytes are free for others to write in. LMDB uses a page
+  /// again in the second transaction after the one that freed it, so there are two.
+  mutating func makeRoom(_ bytes: Int) throws(StoreError) -> BatchReport {
+    var report = try inTransaction { writer, transaction throws(StoreError) in
+      try writer.evict(bytes: bytes, &transaction)
+    }
+    let second = try inTransaction { writer, transaction throws(StoreError) in
+      try writer.evict(bytes: 1, &transaction)
+    }
+    (report.entries, report.bytes) = (second.entries, second.bytes)
+    report.evictions += second.evictions
+    report.damaged += second.damaged
+    return report
+  }
+
   /// Every change goes down the trees of entries, bodies, recency and free pages, mostly to leaves that nobody has
   /// touched: a batch of a thousand would bring in half of a small store. What was written is in memory of LMDB's
   /// own, so nothing is lost.
@@ -42,7 +57,7 @@ struct CacheWriter: ~Copyable {
     _ body: (inout CacheWriter, inout WriteTransaction) throws(StoreError) -> Void
   ) throws(StoreError) -> BatchReport {
     report = BatchReport()
-    var transaction = try WriteTransaction(environment)
+    var transaction = try WriteTransaction(environment, patience: Self.patience)
     try loadNamespaces(transaction)
     try body(&self, &transaction)
     try saveNamespaces(&transaction)
@@ -51,6 +66,9 @@ struct CacheWriter: ~Copyable {
     try transaction.commit()
     return report
   }
+
+  /// For other processes that write; then the thread looks after other things, and tries again later.
+  private static let patience: Microseconds = 500_000
 
   func usedBytes(_ transaction: borrowing WriteTransaction) throws(StoreError) -> Int {
     var pages = 0

@@ -8,8 +8,11 @@ internal import Synchronization
 struct StoreThread: ~Copyable {
   private let core: CacheStoreCore
   private var writer: CacheWriter
-  /// What could not be written; tried again with the next batch, or after a second.
+  /// What could not be written; tried again with the next batch, but not before `retryAt`.
   private var unwritten: [CacheSharedState.Work] = []
+  private var retryAt: Microseconds = 0
+  /// Removing entries has made no room; not tried again before.
+  private var roomlessUntil: Microseconds = 0
   private var lastTouch = MonotonicClock.now
   private var lastCommit: Microseconds = 0
   private var lastReaderCheck = MonotonicClock.now
@@ -24,6 +27,9 @@ struct StoreThread: ~Copyable {
   private static let gatheringPeriod: Microseconds = 5_000
   private static let tick: Microseconds = 1_000_000
   private static let readerCheckPeriod: Microseconds = 60_000_000
+  /// How long a store that refused to be written is left alone: one that another process keeps, and one that is full.
+  private static let busyPeriod: Microseconds = 5_000_000
+  private static let fullPeriod: Microseconds = 1_000_000
 
   init(_ core: CacheStoreCore) {
     self.core = core
@@ -60,7 +66,7 @@ struct StoreThread: ~Copyable {
       }
       if core.wakeUp.wait(until: deadline) { continue }
       core.shared.withLock { $0.isAsleep = false }
-      return []
+      return takeUnwritten()
     }
   }
 
@@ -71,23 +77,32 @@ struct StoreThread: ~Copyable {
     case end
   }
 
+  /// What is to be tried once more, if it is time.
+  private mutating func takeUnwritten() -> [CacheSharedState.Work] {
+    guard !unwritten.isEmpty, MonotonicClock.now >= retryAt else { return [] }
+    defer { unwritten = [] }
+    return unwritten
+  }
+
   private mutating func take(_ shared: inout CacheSharedState) -> Next {
-    if !shared.waiting.isEmpty {
+    if !shared.waiting.isEmpty, mayWrite(shared) {
       let due = lastCommit + Self.gatheringPeriod
       if !shared.hasGathered, MonotonicClock.now < due {
         shared.isGathering = true
         shared.isAsleep = true
         return .gather(until: due)
       }
-      let waiting = shared.takeWaiting()
-      guard !unwritten.isEmpty else { return .work(waiting) }
-      defer { unwritten = [] }
-      return .work(unwritten + waiting)
+      return .work(takeUnwritten() + shared.takeWaiting())
     }
     if shared.isClosing { return .end }
     if isOverBudget || shared.touched.count >= CacheSharedState.touchedMax { return .work([]) }
     shared.isAsleep = true
     return .sleep(until: deadline(shared))
+  }
+
+  /// A store that refused is left alone for a while, unless somebody waits or it is closing.
+  private func mayWrite(_ shared: borrowing CacheSharedState) -> Bool {
+    unwritten.isEmpty || shared.isUrgent || shared.isClosing || MonotonicClock.now >= retryAt
   }
 
   /// The moment at which something is due that no signal announces.
@@ -97,7 +112,8 @@ struct StoreThread: ~Copyable {
     if let oldest = shared.retired.first {
       due.append(max(oldest.began + core.settings.leaseMax, now + 10_000))
     }
-    if shared.current != nil || !unwritten.isEmpty { due.append(now + Self.tick) }
+    if shared.current != nil { due.append(now + Self.tick) }
+    if !unwritten.isEmpty { due.append(max(retryAt, now + 10_000)) }
     if !shared.touched.isEmpty { due.append(lastTouch + core.settings.recencyDelay) }
     return due.min()
   }
@@ -138,19 +154,24 @@ struct StoreThread: ~Copyable {
     case .change: return
     case .flush(let waiter): waiter.signal()
     case .removeAll(let namespace, let matches, let waiter):
-      removeAll(namespace, matches)
-      waiter.signal()
+      do throws(StoreError) {
+        try removeAll(namespace, matches)
+        waiter.signal()
+      } catch  where error.isBusy {
+        // What shall not be found any more would be found: its caller waits until it is gone.
+        postpone([], .busy, for: Self.busyPeriod)
+        unwritten.append(work)
+      } catch {
+        waiter.signal()
+      }
     }
     index += 1
   }
 
-  private mutating func removeAll(_ namespace: String, _ matches: KeyMatch?) {
+  private mutating func removeAll(_ namespace: String, _ matches: KeyMatch?) throws(StoreError) {
     var start: KeyDigest?
     while true {
-      guard
-        let (progress, report) = try? writer.removeSome(
-          namespace: namespace, matches: matches, from: start)
-      else { return }
+      let (progress, report) = try writer.removeSome(namespace: namespace, matches: matches, from: start)
       didCommit([], report)
       guard case .from(let key) = progress else { return }
       start = key
@@ -158,30 +179,53 @@ struct StoreThread: ~Copyable {
   }
 
   private mutating func write(_ batch: [PendingTable.Change], _ touched: [KeyDigest]) {
-    if isFileFull(for: batch) { return dropPuts(batch) }
     do throws(StoreError) {
-      didCommit(batch, try writer.write(batch, touched: touched))
+      if !fits(batch) { try makeRoom(for: batch) }
+      guard fits(batch) else { return dropPuts(batch) }
+      do throws(StoreError) {
+        didCommit(batch, try writer.write(batch, touched: touched))
+      } catch  where error.isFull {
+        try makeRoom(for: batch)
+        didCommit(batch, try writer.write(batch, touched: touched))
+      }
     } catch {
+      if error.isBusy { return postpone(batch, .busy, for: Self.busyPeriod) }
       // Damage that the checks at the start could not see: the next start sees the mark.
       if error.isDamage { core.environment.directory.markSuspect() }
       dropPuts(batch)
     }
   }
 
-  /// Whether the file would pass its limit. Before that is so, leases give up their places, however young.
-  private func isFileFull(for batch: [PendingTable.Change]) -> Bool {
-    if fits(batch) { return false }
+  /// Removes what was used least recently. Before that, leases give up their places, however young: pages that they
+  /// see are not free.
+  private mutating func makeRoom(for batch: [PendingTable.Change]) throws(StoreError) {
     for snapshot in core.shared.withLock({ $0.retired }) { _ = snapshot.copyOut() }
-    return !fits(batch)
+    if fits(batch) && core.environment.reserveSpare() { return }
+    // Where others hold the old pages, removing more would cost hits and gain nothing.
+    guard !isHeld, MonotonicClock.now >= roomlessUntil else { return }
+    didCommit([], try writer.makeRoom(3 * bytesNeeded(batch)))
+    if !fits(batch) { roomlessUntil = MonotonicClock.now + Self.fullPeriod }
+  }
+
+  /// Leases of this process keep old pages from being used again.
+  private var isHeld: Bool {
+    core.shared.withLock { shared in
+      shared.forgetEnded()
+      return !shared.retired.isEmpty
+    }
+  }
+
+  private func bytesNeeded(_ batch: [PendingTable.Change]) -> Int {
+    batch.reduce(0) { $0 + $1.bytes + 2 * core.environment.pageBytes }
   }
 
   /// The batch must fit behind the file's end, or twice into what is free and seen by no snapshot of this
   /// process. A sixteenth is kept for removals, which write too.
   private func fits(_ batch: [PendingTable.Change]) -> Bool {
     let environment = core.environment
-    let limit = core.settings.fileLimit
-    let needed = batch.reduce(0) { $0 + $1.bytes + 2 * environment.pageBytes }
-    if environment.fileBytes + needed <= limit - limit / 16 { return true }
+    let limit = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
+    let needed = bytesNeeded(batch)
+    if environment.reserveSpare(), environment.fileBytes + needed <= limit - limit / 16 { return true }
     let oldest = core.shared.withLock { shared in
       shared.forgetEnded()
       return shared.retired.map(\.commit).min() ?? .max
@@ -200,27 +244,34 @@ struct StoreThread: ~Copyable {
       }
     }
     let removals = batch.map { PendingTable.Change(sequence: $0.sequence, key: $0.key, content: .removed) }
-    guard let report = try? writer.write(removals, touched: []) else {
-      unwritten += batch.map { .change($0.key.digest, sequence: $0.sequence) }
-      isOverBudget = false
-      return
+    do throws(StoreError) {
+      didCommit(removals, try writer.write(removals, touched: []))
+    } catch {
+      postpone(
+        removals, error.isBusy ? .busy : .failed, for: error.isBusy ? Self.busyPeriod : Self.fullPeriod)
     }
-    didCommit(removals, report)
+  }
+
+  /// Nothing can be written now. What waits stays in the table, where lookups see it.
+  private mutating func postpone(
+    _ batch: [PendingTable.Change], _ state: CacheStatistics.State, for time: Microseconds
+  ) {
+    unwritten += batch.map { .change($0.key.digest, sequence: $0.sequence) }
+    retryAt = MonotonicClock.now + time
+    isOverBudget = false
+    core.shared.withLock { $0.statistics.state = state }
   }
 
   private mutating func didCommit(_ batch: [PendingTable.Change], _ report: BatchReport) {
     isOverBudget = report.isOverBudget
     lastCommit = MonotonicClock.now
-    let callbacks = core.shared.withLock { shared -> [@Sendable () -> Void] in
+    core.shared.withLock { shared in
       for change in batch { shared.pending.didCommit(change.key.digest, sequence: change.sequence) }
       shared.statistics.add(report)
+      shared.statistics.state = .open
       // Old pages are free to be used again only when no snapshot sees them.
       shared.retireCurrent()
-      guard shared.pending.bytes <= core.settings.pendingBytesMuch else { return [] }
-      defer { shared.onRoom = [] }
-      return shared.onRoom
     }
-    for callback in callbacks { callback() }
   }
 
   // MARK: Housekeeping
@@ -257,7 +308,12 @@ struct StoreThread: ~Copyable {
   }
 
   private mutating func finish() {
-    if !unwritten.isEmpty { perform(unwritten) }
+    if !unwritten.isEmpty {
+      let last = unwritten
+      unwritten = []
+      perform(last)
+      for case .removeAll(_, _, let waiter) in unwritten { waiter.signal() }
+    }
     let touched = core.shared.withLock { $0.touched }
     if !touched.isEmpty { write([], touched) }
     let lent = core.shared.withLock { shared in

@@ -99,6 +99,9 @@ struct StoreError: Error, Sendable, Hashable {
     [MDB_MAP_FULL, ENOSPC, EDQUOT, EFBIG, EIO].contains(number)
   }
 
+  /// Another process keeps the lock of the writer.
+  var isBusy: Bool { number == EWOULDBLOCK }
+
   /// A page was not what its parent said.
   var isDamage: Bool {
     [MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_BAD_TXN, MDB_BAD_VALSIZE].contains(number)

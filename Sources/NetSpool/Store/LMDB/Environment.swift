@@ -25,6 +25,8 @@ internal import Synchronization
   private let generation = ForkGuard.generation
   private let holders = Atomic<Int>(1)
   private let readers = Mutex<[UInt]>([])
+  /// How far the disk has set room aside.
+  private let spareEnd = Atomic(0)
 
   init(
     handle: OpaquePointer, settings: EnvironmentSettings, directory: EnvironmentDirectory,
@@ -125,6 +127,18 @@ extension Environment {
     mapLength.store(bytes, ordering: .relaxed)
     mapAddress.store(try unsafe Self.findMapStart(pointer, pageBytes: pageBytes), ordering: .relaxed)
   }
+
+  /// Has the disk set aside some room behind what is in use, so that removals, which write pages too, never fail on a
+  /// full disk. False when it has none left.
+  func reserveSpare() -> Bool {
+    let end = fileBytes
+    if end + Self.spareBytes / 2 <= spareEnd.load(ordering: .relaxed) { return true }
+    guard directory.reserveData(from: end, bytes: Self.spareBytes) else { return false }
+    spareEnd.store(end + Self.spareBytes, ordering: .relaxed)
+    return true
+  }
+
+  private static let spareBytes = 512 << 10
 
   /// Bytes that the file system under it has left for this user; nil when it does not say.
   var freeDiskBytes: Int? {

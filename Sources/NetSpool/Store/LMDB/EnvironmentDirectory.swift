@@ -6,6 +6,7 @@ internal import Synchronization
 ///
 ///   data.mdb             LMDB's pages
 ///   lock.mdb             LMDB's table of readers and lock of the writer; remade by the first process
+///   writer               locked with flock(2) by the process that writes
 ///   stamp                see `EnvironmentStamp`
 ///   data.mdb.bad-<time>  (microseconds since 1970) a file that was damaged or not ours, moved aside. Of what can be had
 ///                        again the newest three are kept, of what cannot all. `.unread` behind it: nobody has looked yet
@@ -15,6 +16,7 @@ internal import Synchronization
 final class EnvironmentDirectory: Sendable {
   static let dataName = "data.mdb"
   static let lockName = "lock.mdb"
+  static let writerName = "writer"
   static let badPrefix = "data.mdb.bad-"
   static let badMax = 3
   static let unreadSuffix = ".unread"
@@ -22,6 +24,9 @@ final class EnvironmentDirectory: Sendable {
   let path: String
   private let directory: FileDescriptor
   private let stampFile: FileDescriptor
+  private let writerFile: FileDescriptor
+  /// Writers of this process that hold or are about to take LMDB's lock.
+  private let writers = Mutex(0)
   /// LMDB's own descriptor of the data file; -1 until it is open.
   private let dataDescriptor = Atomic<Int32>(-1)
   private let stamp: Mutex<EnvironmentStamp>
@@ -32,6 +37,7 @@ final class EnvironmentDirectory: Sendable {
     isDisposable = settings.isDisposable
     directory = try Self.openDirectory(settings.directory)
     stampFile = try Self.openOwnFile(EnvironmentStamp.name, in: directory, creating: true)
+    writerFile = try Self.openOwnFile(Self.writerName, in: directory, creating: true)
     stamp = Mutex(EnvironmentStamp(layout: settings.layout, state: .opening))
   }
 }
@@ -144,6 +150,14 @@ extension EnvironmentDirectory {
     (try? FileStatus(ofDescriptor: dataDescriptor.load(ordering: .acquiring))).map { Int($0.bytes) }
   }
 
+  /// Has the disk set blocks aside behind the first bytes of the data file (fallocate(2)); false when it is full. What
+  /// cannot do that is left in peace.
+  func reserveData(from offset: Int, bytes: Int) -> Bool {
+    let descriptor = dataDescriptor.load(ordering: .acquiring)
+    guard cnetspool_reserve(descriptor, Int64(offset), Int64(bytes)) != 0 else { return true }
+    return errno != ENOSPC && errno != EDQUOT && errno != EFBIG
+  }
+
   func removeData() {
     _ = unsafe unlinkat(directory.rawValue, Self.dataName, 0)
     removeLockFile()
@@ -218,13 +232,36 @@ extension EnvironmentDirectory {
 extension EnvironmentDirectory {
   /// Keeps other processes from opening or leaving meanwhile.
   func lockDirectory(patience: Microseconds) throws(NetworkError) {
+    do {
+      try Self.lock(directory.rawValue, patience: patience)
+    } catch {
+      throw error.number == EWOULDBLOCK ? NetworkError(.storeBusy, reason: "opening") : Self.failure(error)
+    }
+  }
+
+  /// Waits for other processes that write, but no longer than told: EWOULDBLOCK then. LMDB's own lock would be waited
+  /// for without limit, also while the process that has it is stopped (SIGSTOP).
+  func lockWriter(patience: Microseconds) throws(SystemError) {
+    try writers.withLock { writers throws(SystemError) in
+      if writers == 0 { try Self.lock(writerFile.rawValue, patience: patience) }
+      writers += 1
+    }
+  }
+
+  func unlockWriter() {
+    writers.withLock { writers in
+      writers -= 1
+      if writers == 0 { _ = flock(writerFile.rawValue, LOCK_UN) }
+    }
+  }
+
+  private static func lock(_ descriptor: Int32, patience: Microseconds) throws(SystemError) {
     let deadline = MonotonicClock.now + patience
-    while flock(directory.rawValue, LOCK_EX | LOCK_NB) != 0 {
-      if errno != EWOULDBLOCK && errno != EINTR {
-        throw Self.failure(SystemError(number: errno, call: "flock"))
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR, MonotonicClock.now < deadline else {
+        throw SystemError(number: errno, call: "flock")
       }
-      if MonotonicClock.now > deadline { throw NetworkError(.storeBusy, reason: "opening") }
-      usleep(2_000)
+      usleep(1_000)
     }
   }
 

@@ -15,21 +15,33 @@ final class EnvironmentRegistry: Sendable {
   }
 
   private let open = Mutex<[Key: Environment]>([:])
+  /// One opening at a time; it may take long, and those who close must not wait for it.
+  private let opening = Mutex(())
 
   /// The environment of a directory, opened now or before; held once more.
   func environment(_ settings: EnvironmentSettings) throws(NetworkError) -> Environment {
-    try open.withLock { open throws(NetworkError) in
+    try opening.withLock { _ throws(NetworkError) in
       let directory = try EnvironmentDirectory(settings)
-      let generation = ForkGuard.generation
-      if let identity = directory.dataStatus()?.identity,
-        let environment = open[Key(identity: identity, generation: generation)]
-      {
-        try environment.checkJoining(settings)
-        environment.hold()
-        return environment
-      }
+      if let environment = try joined(directory, settings) { return environment }
       let environment = try EnvironmentOpener(directory: directory, settings: settings).open()
-      open[Key(identity: environment.identity, generation: generation)] = environment
+      open.withLock {
+        $0[Key(identity: environment.identity, generation: ForkGuard.generation)] = environment
+      }
+      return environment
+    }
+  }
+
+  /// The one that is open already, held once more.
+  private func joined(
+    _ directory: EnvironmentDirectory, _ settings: EnvironmentSettings
+  ) throws(NetworkError) -> Environment? {
+    guard let identity = directory.dataStatus()?.identity else { return nil }
+    return try open.withLock { open throws(NetworkError) in
+      guard let environment = open[Key(identity: identity, generation: ForkGuard.generation)] else {
+        return nil
+      }
+      try environment.checkJoining(settings)
+      environment.hold()
       return environment
     }
   }
@@ -88,22 +100,4 @@ struct EnvironmentSettings: Sendable, Equatable {
     self.isExclusive = isExclusive
     self.mapBytes = mapBytes
   }
-}
-
-/// Notices that this process is the child of one that opened a store.
-///
-/// In a child of fork(2) the locks, the reader table and the map still belong to the parent: whatever we did
-/// there we would do to it. So everything opened before the fork is dead in the child.
-enum ForkGuard {
-  private static let forks = Atomic<Int>(0)
-  private static let isArmed: Bool = pthread_atfork(nil, nil, { ForkGuard.noticeFork() }) == 0
-
-  /// How many forks lie between this process and the first one; kept beside what was opened. From the
-  /// first call on they are counted.
-  static var generation: Int {
-    _ = isArmed
-    return forks.load(ordering: .relaxed)
-  }
-
-  private static func noticeFork() { forks.add(1, ordering: .relaxed) }
 }

@@ -8,13 +8,26 @@ internal import CNetSpoolLMDB
   private(set) var transaction: OpaquePointer?
   let environment: Environment
 
-  init(_ environment: Environment) throws(StoreError) {
+  /// Throws EWOULDBLOCK when another process writes for longer than `patience`; that of the settings unless told.
+  init(_ environment: Environment, patience: Microseconds? = nil) throws(StoreError) {
+    do throws(SystemError) {
+      try environment.directory.lockWriter(patience: patience ?? environment.settings.patience)
+    } catch {
+      throw StoreError(number: error.number)
+    }
+    do throws(StoreError) {
+      unsafe transaction = try environment.beginTransaction(flags: 0)
+    } catch {
+      environment.directory.unlockWriter()
+      throw error
+    }
     self.environment = environment
-    unsafe transaction = try environment.beginTransaction(flags: 0)
   }
 
   deinit {
-    if let transaction = unsafe transaction, environment.isOurs { unsafe mdb_txn_abort(transaction) }
+    guard environment.isOurs else { return }
+    if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
+    environment.directory.unlockWriter()
   }
 
   /// After an error the transaction is gone and nothing of it was kept.

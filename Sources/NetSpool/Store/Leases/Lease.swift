@@ -23,7 +23,8 @@ final class Lease: Sendable {
   private let metadataBytes = Atomic<Int>(0)
   private let bodyStart = Atomic<UInt>(0)
   private let bodyBytes = Atomic<Int>(0)
-  /// Metadata and body, one behind the other, in memory of their own.
+  private let bodyID = Atomic<UInt64>(0)
+  /// Metadata and body, one behind the other, in memory that those who hold the same body share.
   private let copyStart = Atomic<UInt>(0)
   private let nextEnded = Atomic<Int>(none)
 
@@ -43,7 +44,8 @@ final class Lease: Sendable {
   deinit { freeCopy() }
 
   /// Begins with bytes in the map, which somebody is reading if so.
-  func begin(_ ranges: LeaseRanges, isBeingRead: Bool) {
+  func begin(_ ranges: LeaseRanges, bodyID: UInt64, isBeingRead: Bool) {
+    self.bodyID.store(bodyID, ordering: .relaxed)
     metadataStart.store(unsafe UInt(bitPattern: ranges.metadata.baseAddress), ordering: .relaxed)
     metadataBytes.store(unsafe ranges.metadata.count, ordering: .relaxed)
     bodyStart.store(unsafe UInt(bitPattern: ranges.body.baseAddress), ordering: .relaxed)
@@ -174,23 +176,20 @@ extension Lease {
 extension Lease {
   func pin() { state.bitwiseOr(Self.isPinned, ordering: .acquiringAndReleasing) }
 
-  /// Copies the bytes out of the map, unless they may not move or nobody wants them. False if so.
+  /// Copies the bytes out of the map, unless they may not move, nobody wants them, or there is no room for a copy.
+  /// False if so.
   func copyOut() -> Bool {
-    guard isMovable else { return false }
-    let source = unsafe mapped
-    let copy = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: unsafe max(source.metadata.count + source.body.count, 1), alignment: 16)
-    unsafe copy.copyMemory(from: source.metadata)
-    unsafe UnsafeMutableRawBufferPointer(rebasing: copy[source.metadata.count...]).copyMemory(
-      from: source.body)
-    if unsafe settle(in: copy.baseAddress) { return true }
-    unsafe copy.deallocate()
+    guard isMovable, let copy = unsafe snapshot.copies.take(bodyID.load(ordering: .relaxed), mapped) else {
+      return false
+    }
+    if settle(in: copy) { return true }
+    snapshot.copies.give(copy)
     return false
   }
 
   /// False when it has ended meanwhile.
-  private func settle(in copy: UnsafeMutableRawPointer?) -> Bool {
-    copyStart.store(UInt(bitPattern: copy), ordering: .relaxed)
+  private func settle(in copy: UInt) -> Bool {
+    copyStart.store(copy, ordering: .relaxed)
     var now = state.load(ordering: .acquiring)
     while isMovable(now) {
       let (copied, found) = state.weakCompareExchange(
@@ -204,6 +203,6 @@ extension Lease {
 
   private func freeCopy() {
     let start = copyStart.exchange(0, ordering: .relaxed)
-    unsafe UnsafeMutableRawPointer(bitPattern: start)?.deallocate()
+    if start != 0 { snapshot.copies.give(start) }
   }
 }

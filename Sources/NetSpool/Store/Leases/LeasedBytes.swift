@@ -37,8 +37,8 @@
     return try unsafe lease.access { ranges throws(Problem) in try unsafe use(ranges.body) }
   }
 
-  /// The bytes, for as long as the lease lives. The first call settles where they stand: they pin their
-  /// place in the file, or are copied when too many are pinned already.
+  /// The bytes, for as long as the lease lives. The first call settles where they stand: in a copy that all share who
+  /// hold the body, or in their place in the file when there are too many copies already.
   var rawBytes: RawSpan {
     @_lifetime(borrow self)
     get {

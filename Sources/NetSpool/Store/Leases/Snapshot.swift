@@ -6,12 +6,12 @@ internal import Synchronization
 ///
 /// While it lives, LMDB must not reuse a page freed since. So a snapshot that is no longer current and has
 /// grown old has its leases' bytes copied out, and ends as soon as nobody reads its pages at that moment.
-/// Only a body whose `rawBytes` were asked for cannot be moved: it pins the snapshot. There may be
-/// `pinnedMax` of these; beyond, such a body is copied when it is asked for.
+/// A body whose `rawBytes` are asked for is copied at once, as it cannot be moved afterwards. Where there is no room for
+/// another copy it pins the snapshot.
 @safe final class Snapshot: Sendable {
   let commit: UInt64
   let began: Microseconds
-  private let book: LeaseBook
+  let copies: BodyCopies
   private let fileBytes: Int
   private let environment: Environment
   private let mappedPages: MappedPages
@@ -27,10 +27,10 @@ internal import Synchronization
     var slots = LeaseSlots()
   }
 
-  init(_ environment: Environment, _ mappedPages: MappedPages, _ book: LeaseBook) throws(StoreError) {
+  init(_ environment: Environment, _ mappedPages: MappedPages, _ copies: BodyCopies) throws(StoreError) {
     self.environment = environment
     self.mappedPages = mappedPages
-    self.book = book
+    self.copies = copies
     let transaction = try environment.read()
     commit = transaction.identifier
     fileBytes = environment.fileBytes
@@ -69,7 +69,7 @@ extension Snapshot {
       case .entry(let facts, let ranges):
         let isVerified = facts.large == nil || verified.contains(facts.bodyID)
         let lease = state.slots.take(for: self) { ended.exchange(Lease.none, ordering: .acquiring) }
-        unsafe lease.begin(ranges, isBeingRead: !isVerified)
+        unsafe lease.begin(ranges, bodyID: facts.bodyID, isBeingRead: !isVerified)
         if copying { _ = lease.copyOut() }
         return .entry(FoundEntry(digest: key.digest, facts: facts, lease: lease, isVerified: isVerified))
       }
@@ -152,11 +152,11 @@ extension Snapshot {
     endIfUnused()
   }
 
-  /// The bytes of a lease, valid as long as the lease: their place is pinned, or they are copied.
+  /// The bytes of a lease, valid as long as the lease: they are copied, or their place is pinned.
   func pin(_ lease: Lease) -> LeaseRanges {
     unsafe state.withLock { state in
       if !lease.isSettled {
-        if state.slots.pins > 0 || book.pin() { state.slots.pin(lease) } else { _ = lease.copyOut() }
+        if !lease.copyOut() { state.slots.pin(lease) }
         endIfUnused(&state)
         unsafe mappedPages.count(lease.ranges.body.count, faults: 1)
       }
@@ -166,11 +166,7 @@ extension Snapshot {
 
   func release(_ lease: Lease) {
     if lease.isPinned {
-      // While it is pinned the snapshot cannot end, and its book is right.
-      state.withLock { state in
-        state.slots.unpin()
-        if state.slots.pins == 0 { book.unpin() }
-      }
+      state.withLock { $0.slots.unpin() }
     }
     lease.end()
     lease.join(ended)
@@ -220,24 +216,6 @@ struct FoundEntry {
   let lease: Lease
   /// Whether its large value has been compared with its checksum.
   let isVerified: Bool
-}
-
-/// How many snapshots are pinned, of all snapshots of a store.
-final class LeaseBook: Sendable {
-  private let pinned = Atomic<Int>(0)
-  let pinnedMax: Int
-
-  init(pinnedMax: Int) { self.pinnedMax = pinnedMax }
-
-  /// False when there are enough already.
-  func pin() -> Bool {
-    if pinned.add(1, ordering: .relaxed).newValue <= pinnedMax { return true }
-    unpin()
-    return false
-  }
-
-  func unpin() { pinned.subtract(1, ordering: .relaxed) }
-
 }
 
 extension RawSpan {

@@ -20,13 +20,10 @@ enum EasyCallbacks {
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
     unsafe cnetspool_easy_set_close_callback(easy, closesSocket)
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, closing)
+    unsafe cnetspool_easy_set_prereq_callback(easy, willSend)
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_PREREQDATA, context)
-  }
-
-  /// libcurl sends a request again by itself when a reused connection turns out dead. One that must not be
-  /// sent twice is stopped just before the second time (CURLOPT_PREREQFUNCTION).
-  static func watchResend(on easy: UnsafeMutableRawPointer, _ isOn: Bool) {
-    unsafe cnetspool_easy_set_prereq_callback(easy, isOn ? willSend : nil)
+    unsafe cnetspool_easy_set_debug_callback(easy, told)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_DEBUGDATA, context)
   }
 
   @inline(__always)
@@ -63,10 +60,12 @@ enum EasyCallbacks {
     return unsafe transfer(context).rewindBody() ? Int32(CURL_SEEKFUNC_OK) : Int32(CURL_SEEKFUNC_FAIL)
   }
 
-  private static let willSend: cnetspool_prereq_callback = { context, address, _, port, _ in
+  /// The connection stands, new or old, and the request is about to be sent on it (CURLOPT_PREREQFUNCTION); also when
+  /// libcurl sends it again by itself because a reused connection turned out dead.
+  private static let willSend: cnetspool_prereq_callback = { context, address, _, port, localPort in
     let transfer = unsafe transfer(context)
     let peer = transfer.hasEgressRule ? unsafe address.flatMap { unsafe InternetAddress(text: $0) } : nil
-    return transfer.mayStartSending(to: peer, port: Int(port))
+    return transfer.mayStartSending(to: peer, port: Int(port), localPort: Int(localPort))
       ? Int32(CURL_PREREQFUNC_OK) : Int32(CURL_PREREQFUNC_ABORT)
   }
 
@@ -77,8 +76,18 @@ enum EasyCallbacks {
     let address = unsafe address.pointee
     let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(address.family, type, address.protocol)
-    transfer.openedSocket(errno: descriptor < 0 ? errno : 0)
+    transfer.openedSocket(descriptor, errno: descriptor < 0 ? errno : 0)
     return descriptor
+  }
+
+  /// libcurl's words, which are asked for only where an answer has no body (`EasyHandle.setTellsOfExcess`).
+  private static let told: cnetspool_debug_callback = { _, kind, bytes, count, context in
+    let excess: StaticString = "Excess found"
+    guard kind == CURLINFO_TEXT, let bytes = unsafe bytes, count >= excess.utf8CodeUnitCount,
+      unsafe memcmp(bytes, excess.utf8Start, excess.utf8CodeUnitCount) == 0
+    else { return 0 }
+    unsafe transfer(context).foundExcess()
+    return 0
   }
 
   private static let closesSocket: cnetspool_close_callback = { context, descriptor in

@@ -12,7 +12,6 @@ final class EasyHandle {
     var method: Method = .get
     /// Nil: no body. -1: a body of unknown length.
     var bodyBytes: Int64?
-    var refusesResend = false
     /// Not one of the idle connections (CURLOPT_FRESH_CONNECT).
     var needsFreshConnection = false
     /// Every head line goes to the body's callback too, before libcurl reads it (CURLOPT_HEADER).
@@ -23,12 +22,11 @@ final class EasyHandle {
   let easy: UnsafeMutableRawPointer
   private let url: OpaquePointer
   private var headers: UnsafeMutablePointer<curl_slist>?
+  private var addresses: UnsafeMutablePointer<curl_slist>?
   private var shape = Shape()
   private var endsConnection = false
   private let alwaysEndsConnection: Bool
   private let errorText: UnsafeMutablePointer<CChar>
-  /// The hook before each sending stays on.
-  private let alwaysWatches: Bool
   private let requiresAlternativeName: Bool
   /// Where the target of a request comes from: `setTarget`.
   private let needsPath: Bool
@@ -50,8 +48,6 @@ final class EasyHandle {
     unsafe self.url = url
     let isSecure = origin.hasPrefix("https:")
     requiresAlternativeName = isSecure && settings.tls.requiresAlternativeName
-    alwaysWatches =
-      settings.egress.isRestricted || requiresAlternativeName || (isSecure && settings.allowsHTTP2)
     let plainProxy = isSecure ? nil : settings.plainProxy.flatMap { $0.isHTTP ? $0 : nil }
     sendsWholeURL = plainProxy != nil && plainProxy?.exceptions.isEmpty == true
     sendsTarget = plainProxy == nil || sendsWholeURL
@@ -60,6 +56,7 @@ final class EasyHandle {
     alwaysEndsConnection = settings.alwaysEndsConnection
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    ExitGate.arm(.libraries)  // the first easy handle has made libcurl's TLS library ready
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
     unsafe setOnce(settings, isSecure: isSecure, context, closing)
@@ -69,6 +66,7 @@ final class EasyHandle {
     unsafe curl_easy_cleanup(easy)
     unsafe curl_url_cleanup(url)
     unsafe curl_slist_free_all(headers)
+    unsafe curl_slist_free_all(addresses)
     unsafe errorText.deallocate()
   }
 
@@ -85,6 +83,7 @@ final class EasyHandle {
     set(CURLOPT_QUICK_EXIT, 1)  // cancelling during a name lookup must not wait for it
     set(CURLOPT_FOLLOWLOCATION, 0)  // redirects are ours
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)  // decoding is ours, with limits and a proven end
+    set(CURLOPT_HTTP_TRANSFER_DECODING, 0)  // and so are chunks: see `ChunkedBody`
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // a proxy's answer to CONNECT is no answer to the request
     unsafe cnetspool_easy_ignore_netrc(easy)
@@ -96,8 +95,7 @@ final class EasyHandle {
     if isSecure, settings.allowsHTTP2 { set(CURLOPT_PIPEWAIT, 1) }
     set(CURLOPT_BUFFERSIZE, settings.bufferBytes(isSecure: isSecure))
     unsafe settings.apply(to: easy, isSecure: isSecure)
-    if isSecure || settings.keepsCookies { unsafe shared.join(easy) }
-    if alwaysWatches { unsafe EasyCallbacks.watchResend(on: easy, true) }
+    unsafe shared.join(easy)
   }
 
   private func set(_ option: CURLoption, _ value: Int) {
@@ -120,7 +118,6 @@ final class EasyHandle {
   func setShape(_ new: Shape) {
     guard new != shape else { return }
     shape = new
-    unsafe EasyCallbacks.watchResend(on: easy, new.refusesResend || alwaysWatches)
     set(CURLOPT_FRESH_CONNECT, new.needsFreshConnection ? 1 : 0)
     set(CURLOPT_HEADER, new.showsHead ? 1 : 0)
     set(CURLOPT_HTTPGET, 1)
@@ -138,6 +135,17 @@ final class EasyHandle {
 
   private func setMethodName(_ method: Method) {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, method.name)
+  }
+
+  /// Tells libcurl the addresses of the origin's name, unless the handles that it shares with know this version. The list
+  /// lives until the next one; libcurl reads it once.
+  func setAddresses(_ entry: String, version: Int) {
+    guard shared.addressesVersion != version else { return }
+    shared.addressesVersion = version
+    let old = unsafe addresses
+    unsafe addresses = curl_slist_append(nil, entry)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_RESOLVE, addresses)
+    unsafe curl_slist_free_all(old)
   }
 
   /// Sends exactly these lines besides libcurl's Host and Accept. The list lives until the next one.
@@ -163,20 +171,23 @@ final class EasyHandle {
 
   /// A new connection's certificate names the host where it must; an old one's was looked at when it was new.
   var hasProperCertificate: Bool {
-    guard requiresAlternativeName, info().new_connections > 0 else { return true }
+    guard requiresAlternativeName, !isOnReusedConnection else { return true }
     return unsafe cnetspool_easy_has_alternative_name(easy) != 0
   }
 
-  /// The port at our end of the connection of the transfer that has just ended.
-  var localPort: Int { unsafe cnetspool_easy_local_port(easy) }
+  /// In the hook before sending: another transfer has used the connection before.
+  var isOnReusedConnection: Bool { unsafe cnetspool_easy_long(easy, CURLINFO_NUM_CONNECTS) == 0 }
+
+  /// The port at our end of the connection of the transfer, which may have ended.
+  var localPort: Int { unsafe cnetspool_easy_long(easy, CURLINFO_LOCAL_PORT) }
 
   /// What the TLS library said about the certificate (X509_V_ERR_…); 0: nothing.
-  var verifyResult: Int { unsafe cnetspool_easy_verify_result(easy) }
+  var verifyResult: Int { unsafe cnetspool_easy_long(easy, CURLINFO_SSL_VERIFYRESULT) }
 
   var isConnected: Bool { pretransferTime > 0 }
 
   /// Microseconds from the start until the request was about to be sent; 0 before (CURLINFO_PRETRANSFER_TIME_T).
-  var pretransferTime: Int64 { unsafe cnetspool_easy_pretransfer_time(easy) }
+  var pretransferTime: Int64 { unsafe cnetspool_easy_offset(easy, CURLINFO_PRETRANSFER_TIME_T) }
 
   /// libcurl's sentence about the last failure.
   var message: String { unsafe String(cString: errorText) }
@@ -185,8 +196,17 @@ final class EasyHandle {
 
   func pause() { unsafe curl_easy_pause(easy, Int32(CURLPAUSE_ALL)) }
 
-  /// May call the write and read callbacks before it returns.
-  func unpause() { unsafe curl_easy_pause(easy, Int32(CURLPAUSE_CONT)) }
+  /// May call the write and read callbacks before it returns; answers libcurl's code for that.
+  func unpause() -> Int32 { unsafe Int32(curl_easy_pause(easy, Int32(CURLPAUSE_CONT)).rawValue) }
+
+  /// Has libcurl tell of bytes behind an answer without a body (CURLOPT_VERBOSE): it drops them without an event.
+  func setTellsOfExcess(_ isOn: Bool) { set(CURLOPT_VERBOSE, isOn ? 1 : 0) }
+
+  /// TLS has agreed on HTTP/2 for the connection in use.
+  var speaksHTTP2: Bool { unsafe TLSSession(easy)?.speaksHTTP2 ?? false }
+
+  /// TLS holds bytes of the connection in use that nobody has read.
+  var hasUnreadTLS: Bool { unsafe TLSSession(easy)?.hasUnreadBytes ?? false }
 
   func info() -> cnetspool_transfer_info {
     var info = cnetspool_transfer_info()

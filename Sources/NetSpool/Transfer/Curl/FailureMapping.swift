@@ -17,6 +17,8 @@ enum FailureMapping {
     /// X509_V_ERR_… of the TLS library.
     var verifyResult = 0
     var usesProxy = false
+    /// As TLS has agreed.
+    var speaksHTTP2 = false
     var bytes: Int64
     var bytesExpected: Int64?
   }
@@ -89,11 +91,12 @@ enum FailureMapping {
     return NetworkError(.connectFailed, cause: cause)
   }
 
-  /// An empty reply breaks the protocol, unless the connection was an old one that the origin had closed.
+  /// The connection ended without a byte: the origin, or something on the way, is gone. With HTTP/2 libcurl 7.88 says so
+  /// when nghttp2 gave the connection up for what its peer had sent.
   private static func nothing(_ seen: Evidence) -> NetworkError {
     if seen.hasHeadBegun { return NetworkError(.truncatedHeaders) }
-    return seen.isReused
-      ? NetworkError(.connectionLost) : NetworkError(.protocolViolation, reason: "an empty reply")
+    return seen.speaksHTTP2 && !seen.isReused
+      ? NetworkError(.protocolViolation, reason: "an empty reply") : NetworkError(.connectionLost)
   }
 
   private static func badLine(_ seen: Evidence) -> NetworkError {

@@ -96,8 +96,8 @@ struct HandleScope: Sendable, Hashable {
 
 /// How the origin proves who it is.
 struct TLSSettings: Sendable, Hashable {
-  /// A PEM bundle instead of the system's.
-  var authorities: String?
+  /// Whose word counts.
+  var trust = TrustStore.system
   /// `sha256//…;sha256//…` (CURLOPT_PINNEDPUBLICKEY).
   var pinnedPublicKey: String?
   /// False believes anybody.
@@ -116,7 +116,7 @@ struct TLSSettings: Sendable, Hashable {
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
     if requiresAlternativeName { unsafe cnetspool_easy_set_long(easy, CURLOPT_CERTINFO, 1) }
-    if let authorities { unsafe cnetspool_easy_set_string(easy, CURLOPT_CAINFO, authorities) }
+    unsafe trust.apply(to: easy, bundle: CURLOPT_CAINFO, folder: CURLOPT_CAPATH)
     if let pin = pinnedPublicKey { unsafe cnetspool_easy_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }
   }
 }
@@ -147,9 +147,7 @@ extension ProxySettings {
     unsafe cnetspool_easy_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
     unsafe cnetspool_easy_set_long(easy, CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY_SSL_CIPHER_LIST, TLSSettings.ciphers)
-    if let authorities = tls.authorities {
-      unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY_CAINFO, authorities)
-    }
+    unsafe tls.trust.apply(to: easy, bundle: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH)
     guard let account else { return }
     unsafe cnetspool_easy_set_long(easy, CURLOPT_PROXYAUTH, account.scheme.curl)
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXYUSERNAME, account.user)

@@ -18,21 +18,31 @@ final class MultiHandle {
   private var isDue = false
   /// Transfers that asked libcurl to leave their connection alone for now.
   var pausedTransfers = 0
+  /// Those that were paused because their call took long, until the next turn.
+  private var postponed: [Transfer] = []
+  /// Those that failed when they were resumed, with libcurl's code.
+  private var broken: [(transfer: Transfer, code: CURLcodeValue)] = []
+  private var callBegan: Microseconds = 0
+  private let calls = GuardedCalls()
+  private var isGuarded = false
+  private var book = ConnectionBook()
   /// Local ports of connections that were closed since all ended transfers were taken last.
   private var closedPorts: [Int] = []
+  /// Those of connections that the guard has cut off, and when that was seen.
+  private var cutPorts: [Int: Microseconds] = [:]
   /// Transfers under way.
   private var running = 0
   var isUnused: Bool { running == 0 }
 
-  /// TLS sessions, and cookies if they are kept.
-  let shared: SharedState
+  /// What all its handles share, if cookies are kept; else there is one for each origin.
+  let cookies: SharedState?
 
   init(loop: EventLoop, keepsCookies: Bool = false) throws(NetworkError) {
     guard let multi = unsafe curl_multi_init() else {
       throw NetworkError(.outOfMemory, reason: "curl_multi_init")
     }
     self.loop = loop
-    shared = SharedState(keepsCookies: keepsCookies)
+    cookies = keepsCookies ? SharedState(keepsCookies: true) : nil
     unsafe self.multi = multi
     timer = LoopTimer(on: loop) { [unowned self] in
       isDue = true
@@ -76,6 +86,7 @@ final class MultiHandle {
 
   /// The next transfer that ended, with libcurl's code.
   func nextDone() -> (Transfer, CURLcodeValue)? {
+    if let (transfer, code) = broken.popLast() { return (transfer, code) }
     var code = CURLE_OK
     guard let easy = unsafe cnetspool_multi_next_done(multi, &code) else {
       if !closedPorts.isEmpty { closedPorts = [] }
@@ -92,9 +103,18 @@ final class MultiHandle {
     guard isDue else { return false }
     isDue = false
     var running: Int32 = 0
-    unsafe cnetspool_multi_timed_out(multi, &running)
+    call { unsafe cnetspool_multi_timed_out(multi, &running) }
     passLastByte()
     return true
+  }
+
+  /// Runs one call into libcurl, which lasts as long as bytes come unless somebody ends it.
+  @inline(__always)
+  private func call(_ body: () -> CURLMcode) {
+    callBegan = MonotonicClock.now
+    if isGuarded { calls.enter() }
+    _ = body()
+    if isGuarded { calls.leave() }
   }
 
   #if DEBUG
@@ -130,8 +150,10 @@ final class MultiHandle {
     if what & CURL_POLL_IN != 0 { events.insert(.readable) }
     if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
     if watches[index] == nil {
+      let isConnection = StraySocket.isConnection(descriptor)
+      if isConnection { book.opened(descriptor) }
       watches[index] = SocketWatch(
-        on: loop, descriptor: descriptor, outlivesUse: StraySocket.isConnection(descriptor),
+        on: loop, descriptor: descriptor, outlivesUse: isConnection,
         onIdleEvent: { [unowned self] in strayed(descriptor) }
       ) { [unowned self] events in
         fired(descriptor, events)
@@ -156,7 +178,7 @@ final class MultiHandle {
     if events.contains(.readable) { flags |= CURL_CSELECT_IN }
     if events.contains(.writable) { flags |= CURL_CSELECT_OUT }
     var running: Int32 = 0
-    unsafe curl_multi_socket_action(multi, descriptor, flags, &running)
+    call { unsafe curl_multi_socket_action(multi, descriptor, flags, &running) }
     passLastByte()
     loop.didServeSocket()
   }
@@ -179,7 +201,10 @@ final class MultiHandle {
 
   /// libuv aborts when a descriptor is closed under its poll, so the poll ends first.
   func willClose(_ descriptor: Int32) {
-    if let port = StraySocket.localPort(of: descriptor) { closedPorts.append(port) }
+    let port = StraySocket.localPort(of: descriptor)
+    if let port { closedPorts.append(port) }
+    if isGuarded, let cut = calls.willClose(descriptor) { cutPorts[cut] = MonotonicClock.now }
+    book.closed(descriptor, port: port)
     let index = Int(descriptor)
     guard index < watches.count, let watch = watches[index] else { return }
     watches[index] = nil
@@ -190,6 +215,7 @@ final class MultiHandle {
 
   /// Closes all connections. Socket callbacks come in meanwhile, so `self` must still be whole.
   func close() {
+    if isGuarded { CallGuard.shared.forget(calls) }
     unsafe curl_multi_cleanup(multi)
     for watch in watches { watch?.close() }
     watches = []
@@ -198,33 +224,71 @@ final class MultiHandle {
   }
 }
 
-/// What the easy handles of one multi handle have in common besides connections (libcurl-share(3)): TLS sessions, so
-/// that a new connection need not begin a whole handshake, and the cookies of an engine that keeps them.
-///
-/// All of it is used by one thread, so there are no lock functions.
-@safe
-final class SharedState {
-  private let share: OpaquePointer?
+/// Time: no transfer keeps the others waiting.
+extension MultiHandle {
+  /// How long one call may go on handing out bytes before its transfers are put off until the next turn.
+  private static let callMax: Microseconds = 4_000
 
-  init(keepsCookies: Bool) {
-    unsafe share = OpaquePointer(curl_share_init())
-    guard let raw = unsafe raw else { return }
-    unsafe cnetspool_share_add(raw, CURL_LOCK_DATA_SSL_SESSION)
-    if keepsCookies { unsafe cnetspool_share_add(raw, CURL_LOCK_DATA_COOKIE) }
+  /// libcurl has been at it for so long that the others want their turn.
+  @inline(__always)
+  var isCallLong: Bool { MonotonicClock.now - callBegan >= Self.callMax }
+
+  @inline(__always)
+  func didProgress() { if isGuarded { calls.didProgress() } }
+
+  /// Resumed with the next turn.
+  func postpone(_ transfer: Transfer) {
+    postponed.append(transfer)
+    loop.markDirty()
   }
 
-  /// Every handle keeps this, so none is left.
-  deinit { if let raw = unsafe raw { unsafe curl_share_cleanup(raw) } }
+  /// A transfer is about to be resumed, which may hand out bytes as well.
+  func willResume() { callBegan = MonotonicClock.now }
 
-  private var raw: UnsafeMutableRawPointer? { unsafe share.map { unsafe UnsafeMutableRawPointer($0) } }
+  /// The code for a callback that refused.
+  static var writeFailed: CURLcodeValue { CURLcodeValue(CURLE_WRITE_ERROR.rawValue) }
 
-  func join(_ easy: UnsafeMutableRawPointer) { unsafe cnetspool_easy_set_pointer(easy, CURLOPT_SHARE, raw) }
+  /// Lets those go on that were put off.
+  func resumePostponed() {
+    guard !postponed.isEmpty else { return }
+    let ready = postponed
+    postponed = []
+    for transfer in ready { transfer.resumeByTurn() }
+  }
 
-  /// Forgets the cookies; on the thread of the loop.
-  func removeCookies() {
-    guard let easy = unsafe curl_easy_init() else { return }
-    unsafe join(easy)
-    unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIELIST, "ALL")
-    unsafe curl_easy_cleanup(easy)
+  /// It failed while it was resumed, which is no event of libcurl's.
+  func didBreak(_ transfer: Transfer, code: CURLcodeValue) {
+    broken.append((transfer, code))
+    loop.markDirty()
+  }
+
+  /// It is no longer under way.
+  func forget(_ transfer: Transfer) {
+    if !broken.isEmpty { broken.removeAll { $0.transfer === transfer } }
+    if !postponed.isEmpty { postponed.removeAll { $0 === transfer } }
+  }
+
+  /// A TLS connection is being opened: it may be flooded.
+  func openedSecureSocket(_ descriptor: Int32) {
+    if !isGuarded {
+      isGuarded = true
+      CallGuard.shared.watch(calls)
+      calls.enter()
+    }
+    calls.opened(descriptor)
+  }
+}
+
+/// What a connection says before it is asked.
+extension MultiHandle {
+  func hasUnreadBytes(port: Int) -> Bool { book.hasUnreadBytes(port: port) }
+
+  /// For a transfer that has ended: whether its connection was cut off for keeping libcurl busy.
+  /// libcurl tells of the end some calls later.
+  func wasCutOff(localPort: Int) -> Bool {
+    guard let time = cutPorts[localPort] else { return false }
+    if MonotonicClock.now - time < 1_000_000 { return true }
+    cutPorts[localPort] = nil
+    return false
   }
 }

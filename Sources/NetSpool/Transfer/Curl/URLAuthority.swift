@@ -20,6 +20,20 @@ struct URLAuthority {
     self.host = try Self.host(host)
   }
 
+  /// A name or an address and nothing else: no scheme, user, port or path. The error's reason is a sentence.
+  static func checkHost(_ text: String) throws(NetworkError) {
+    let bytes = Array(text.utf8)
+    let inside = bytes.first == UInt8(ascii: "[") ? bytes.prefix { $0 != UInt8(ascii: "]") } : []
+    let colons = bytes.dropFirst(inside.count).count { $0 == UInt8(ascii: ":") }
+    if colons == 1 { throw URLParser.refused("a host with a port: give that as `port:`") }
+    if inside.isEmpty, colons == 0 { return _ = try host(bytes[...]) }
+    let address = inside.isEmpty ? bytes[...] : bytes.dropFirst().dropLast()
+    _ = try address6(address)
+    guard inside.isEmpty || inside.count == bytes.count - 1 else {
+      throw URLParser.refused("something behind an IPv6 address")
+    }
+  }
+
   private static func account(_ text: ArraySlice<UInt8>) throws(NetworkError) -> (String?, String?) {
     let user = text.prefix { $0 != UInt8(ascii: ":") }
     let password = user.endIndex < text.endIndex ? text[(user.endIndex + 1)...] : nil
@@ -68,6 +82,10 @@ struct URLAuthority {
     // refused means something else to some parser.
     guard !bytes.isEmpty, bytes.allSatisfy(\.isUnreserved) else {
       throw URLParser.refused("the host holds something else than letters, digits and -._~")
+    }
+    // RFC 1035 section 2.3.4: 253 letters, and the dot of the root.
+    guard bytes.count - (bytes.last == UInt8(ascii: ".") ? 1 : 0) <= 253 else {
+      throw URLParser.refused("the host is longer than 253 bytes")
     }
     let host = String(decoding: bytes, as: UTF8.self)
     guard !PlainURL.isUnwrittenAddress(host) else { throw URLParser.refused("the host is a number") }

@@ -20,7 +20,7 @@ final class FileSink: Sink {
   private let digests: Bool
   private let worker: Worker
   private let pool: AlignedBufferPool
-  private let lane = Worker.Lane()
+  private let lane: Worker.Lane
 
   private var state = State.filling
   private var bytesExpected: Int64?
@@ -37,10 +37,12 @@ final class FileSink: Sink {
   /// - Parameters:
   ///   - digests: whether the report has a SHA-256, worked out on the worker: 0.7 s of CPU per GiB.
   ///   - pool: shared by the sinks of one loop.
+  ///   - device: the file's; each has threads of its own.
   init(
     path: String, placement: FileWriter.Placement = .replace, digests: Bool = true,
-    worker: Worker, pool: AlignedBufferPool
+    worker: Worker, pool: AlignedBufferPool, device: MountTable.Device = 0
   ) throws(SinkFailure) {
+    lane = Worker.Lane(device: device)
     target = try FileTarget(path)
     self.placement = placement
     self.digests = digests

@@ -12,8 +12,8 @@ struct PlantedSecretsTests {
   static func secret(_ number: Int) -> String { "pl4nted-\(number)-s3cret" }
 
   static let fields = [
-    "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "X-Access-Token",
-    "X-CSRF-Token", "X-Auth-User", "Api-Key", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Own-Key",
+    "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-CSRFToken", "X-Session-Id",
+    "Token", "Password", "Api_Key", "X-JWT-Assertion", "X-Hub-Signature-256", "DPoP",
   ]
 
   static let queryKeys = [
@@ -63,11 +63,14 @@ struct PlantedSecretsTests {
       for number in 0..<Self.count {
         let url = end == .refused ? nobody.url("/a\(number)") : origin.url("/a\(number)")
         let operation = Self.operation(number, engine, url)
-        said.add("\(operation) \(operation.curlCommand) \(String(reflecting: operation))")
+        said.add(
+          "\(operation) \(operation.curlCommand) \(String(reflecting: operation)) \(Self.dumped(operation))")
         said.add("\(operation.request) \(String(reflecting: operation.request))")
         if end == .cancelled { operation.cancel() }
         switch await engine.end(of: operation) {
-        case .success(let response): said.add("\(response.metrics) \(response.status)")
+        case .success(let response):
+          said.add("\(response) \(String(reflecting: response)) \(Self.dumped(response))")
+          said.add("\(response.metrics) \(Self.dumped(response.streams))")
         case .failure(let error): said.add(Self.everything(of: error))
         }
       }
@@ -98,9 +101,13 @@ struct PlantedSecretsTests {
   }
 
   private static func everything(of error: NetworkError) -> String {
-    var text = "\(error) \(String(reflecting: error)) \(error.reason ?? "") \(error.url ?? "")"
-    dump(error.code, to: &text)
-    dump(error.underlying, to: &text)
+    "\(error) \(String(reflecting: error)) \(error.reason ?? "") \(error.url ?? "") \(dumped(error))"
+      + (error.response.map { "\($0) \(dumped($0))" } ?? "")
+  }
+
+  private static func dumped(_ value: Any) -> String {
+    var text = ""
+    dump(value, to: &text)
     return text
   }
 
@@ -146,6 +153,7 @@ struct PlantedSecretsTests {
       let operation = engine.operation(path: "/")
       var text = "\(configuration) \(String(reflecting: configuration)) \(operation) \(operation.curlCommand)"
       dump(configuration, to: &text)
+      dump(engine, to: &text)
       dump(operation.request, to: &text)
       #expect(!text.contains(secret), "secret \(number)")
       #expect(operation.curlCommand(revealingSecrets: true).contains(secret), "secret \(number)")

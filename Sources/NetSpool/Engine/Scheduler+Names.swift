@@ -1,0 +1,104 @@
+/// The addresses of an origin's name, and those who wait for them.
+///
+/// libcurl would start a thread for each lookup and leave it to itself when it is cancelled. So names are looked up
+/// before an operation waits for its slot, and libcurl is given the addresses.
+struct OriginName {
+  /// What is to be looked up; nil for an address, and for what libcurl answers itself or we do not spell as it does.
+  let host: String?
+  let port: Int
+  fileprivate(set) var addresses: [String] = []
+  /// Changes with each answer: libcurl is told once.
+  fileprivate(set) var version = 0
+  fileprivate var foundAt: Microseconds = 0
+  fileprivate var lookup: NameResolver.Lookup?
+  fileprivate var waiting: [NetworkOperation] = []
+
+  init(_ origin: URLPieces.Origin) {
+    let isPlain = origin.host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
+    host = origin.hostIsAddress || origin.isLoopback || !isPlain ? nil : origin.host
+    port = origin.port
+  }
+
+  /// How libcurl's list has it (CURLOPT_RESOLVE): an entry that goes after a minute as one of its own.
+  var entry: String? {
+    guard let host, !addresses.isEmpty else { return nil }
+    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+    return "+\(name):\(port):\(addresses.joined(separator: ","))"
+  }
+
+  /// A name is asked for again after so long, shortly before libcurl forgets it; until then nobody waits for that.
+  fileprivate static let freshTime: Microseconds = 55_000_000
+  /// An answer this old is none.
+  fileprivate static let staleTime: Microseconds = 300_000_000
+}
+
+extension Scheduler {
+  /// True when the operation must wait for the name; it goes on by itself then.
+  func mustWaitForName(
+    _ operation: NetworkOperation, at origin: Origin, _ priority: NetworkRequest.Priority, atFront: Bool
+  ) -> Bool {
+    guard let host = origin.name.host, operation.loop.nameFailure == nil,
+      operation.engine.handleSettings.proxy(isSecure: origin.isSecure) == nil, operation.loop.transfer == nil
+    else { return false }
+    let age = MonotonicClock.now - origin.name.foundAt
+    let isKnown = !origin.name.addresses.isEmpty && age < OriginName.staleTime
+    if isKnown, age < OriginName.freshTime { return false }
+    lookUp(host, of: origin, for: operation.engine.id)
+    if isKnown { return false }
+    let timeouts = operation.request.timeouts ?? operation.engine.configuration.timeouts
+    let limit = min(timeouts.connect, timeouts.total ?? timeouts.connect)
+    let reason = limit == timeouts.connect ? "connect" : "total"
+    let timer = timers.after(milliseconds: limit.milliseconds) { [unowned self] in
+      nameFailed(operation, NetworkError(.timedOut, reason: reason), atFront: atFront)
+    }
+    origin.name.waiting.append(operation)
+    move(operation, to: .resolving(timer))
+    return true
+  }
+
+  private func lookUp(_ host: String, of origin: Origin, for asker: UInt64) {
+    guard origin.name.lookup == nil else { return }
+    // Until the answer is there libcurl shall have the old one.
+    if !origin.name.addresses.isEmpty { origin.name.version += 1 }
+    let (driver, reference) = (driver, LoopReference(origin))
+    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+    origin.name.lookup = NameResolver.shared.look(up: name, for: asker) { addresses in
+      driver.perform { scheduler in
+        if let origin = reference.object { scheduler.found(addresses, for: origin) }
+      }
+    }
+  }
+
+  private func found(_ addresses: [String]?, for origin: Origin) {
+    origin.name.lookup = nil
+    if let addresses {
+      origin.name.addresses = addresses
+      origin.name.version += 1
+      origin.name.foundAt = MonotonicClock.now
+    }
+    let waiting = origin.name.waiting
+    origin.name.waiting = []
+    for operation in waiting {
+      guard case .resolving = operation.loop.phase else { continue }
+      if addresses == nil {
+        operation.loop.nameFailure = NetworkError(.resolveFailed, reason: "notFound")
+      }
+      wait(operation, operation.loop.priority, atFront: false)
+    }
+  }
+
+  private func nameFailed(_ operation: NetworkOperation, _ failure: NetworkError, atFront: Bool) {
+    guard case .resolving = operation.loop.phase else { return }
+    operation.loop.nameFailure = failure
+    wait(operation, operation.loop.priority, atFront: atFront)
+  }
+
+  /// It waits no more; a name that nobody waits for is not asked for.
+  func leaveName(_ operation: NetworkOperation) {
+    guard let origin = operation.loop.origin else { return }
+    origin.name.waiting.removeAll { $0 === operation }
+    guard origin.name.waiting.isEmpty, origin.name.addresses.isEmpty else { return }
+    origin.name.lookup?.cancel()
+    origin.name.lookup = nil
+  }
+}

@@ -1,0 +1,73 @@
+internal import Synchronization
+
+/// Bodies that were copied out of the map: one copy of each, whoever holds it, and no more than so many bytes in all.
+///
+/// A body that is held for long would keep old pages from being used again; in memory of its own it keeps nothing. What
+/// finds no room here stays in the map.
+@safe final class BodyCopies: Sendable {
+  /// No two bodies have the same number; the metadata of one may be replaced.
+  private struct Key: Hashable {
+    let bodyID: UInt64
+    let metadata: UInt64
+    let metadataBytes: Int
+  }
+
+  private struct Copy {
+    let key: Key
+    let bytes: Int
+    var holders: Int
+  }
+
+  private struct State {
+    var starts: [Key: UInt] = [:]
+    var copies: [UInt: Copy] = [:]
+    var bytes = 0
+  }
+
+  private let state = Mutex(State())
+  private let bytesMax: Int
+
+  init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+  /// All of them.
+  var bytes: Int { state.withLock { $0.bytes } }
+
+  /// Where the copy of these bytes begins, metadata first, held once more; nil when there is no room for it.
+  func take(_ bodyID: UInt64, _ source: LeaseRanges) -> UInt? {
+    let metadata = unsafe Checksum.of(RawSpan(_unsafeBytes: source.metadata))
+    let key = Key(bodyID: bodyID, metadata: UInt64(metadata), metadataBytes: unsafe source.metadata.count)
+    let bytes = unsafe max(source.metadata.count + source.body.count, 1)
+    return state.withLock { state in
+      if let start = state.starts[key] {
+        state.copies[start]?.holders += 1
+        return start
+      }
+      guard state.bytes + bytes <= bytesMax else { return nil }
+      let start = unsafe UInt(bitPattern: Self.copy(source, bytes))
+      state.starts[key] = start
+      state.copies[start] = Copy(key: key, bytes: bytes, holders: 1)
+      state.bytes += bytes
+      return start
+    }
+  }
+
+  /// One who held it holds it no more; the last one frees it.
+  func give(_ start: UInt) {
+    state.withLock { state in
+      state.copies[start]?.holders -= 1
+      guard let copy = state.copies[start], copy.holders == 0 else { return }
+      state.copies[start] = nil
+      state.starts[copy.key] = nil
+      state.bytes -= copy.bytes
+      unsafe UnsafeMutableRawPointer(bitPattern: start)?.deallocate()
+    }
+  }
+
+  private static func copy(_ source: LeaseRanges, _ bytes: Int) -> UnsafeMutableRawPointer {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 16)
+    unsafe copy.copyMemory(from: source.metadata)
+    unsafe UnsafeMutableRawBufferPointer(rebasing: copy[source.metadata.count...]).copyMemory(
+      from: source.body)
+    return copy.baseAddress!
+  }
+}

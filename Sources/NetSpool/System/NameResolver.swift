@@ -1,0 +1,192 @@
+internal import CNetSpoolShims
+internal import Glibc
+internal import Synchronization
+
+/// Looks names up with getaddrinfo(3), on threads of its own and for all queues of the process.
+///
+/// A lookup cannot be called off once it has begun, and a name server that is silent keeps it for half a minute. So
+/// there are few, and nobody gets them all: 4 of 16 for each who asks. One that takes more than 2 s moves over to 16 more, so
+/// that names which are found at once need not wait for those that are not. More than 32 threads there never are.
+final class NameResolver: Sendable {
+  static let shared = NameResolver()
+
+  static let fastMax = 16
+  static let slowMax = 16
+  static let perAskerMax = 4
+  static let fastTime: Microseconds = 2_000_000
+  /// A thread without work ends after so long.
+  private static let idleTime: Microseconds = 10_000_000
+
+  /// Addresses as text, IPv6 in brackets, in the system's order of preference (RFC 6724); nil: there is none.
+  typealias Found = @Sendable ([String]?) -> Void
+
+  /// One question. It may be taken back until it is asked.
+  final class Lookup: Sendable {
+    let name: String
+    fileprivate let asker: UInt64
+    fileprivate let found: Found
+    fileprivate let isCancelled = Atomic(false)
+
+    fileprivate init(_ name: String, asker: UInt64, found: @escaping Found) {
+      (self.name, self.asker, self.found) = (name, asker, found)
+    }
+
+    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+  }
+
+  private struct Running {
+    let asker: UInt64
+    let began: Microseconds
+  }
+
+  private struct State {
+    /// What each asker waits for; askers take turns.
+    var waiting: [UInt64: FIFO<Lookup>] = [:]
+    var askers = FIFO<UInt64>()
+    var running: [ObjectIdentifier: Running] = [:]
+    var threads = 0
+    var idle = 0
+  }
+
+  private enum Step {
+    case ask(Lookup)
+    case wait(until: Microseconds)
+    case end
+  }
+
+  private let state = Mutex(State())
+  private let calls = SystemSemaphore()
+
+  /// Calls back on a thread of the resolver.
+  func look(up name: String, for asker: UInt64, found: @escaping Found) -> Lookup {
+    let lookup = Lookup(name, asker: asker, found: found)
+    let mustSignal = state.withLock { state in
+      if state.waiting[asker] == nil { state.askers.append(asker) }
+      state.waiting[asker, default: FIFO()].append(lookup)
+      if state.idle == 0, state.threads < Self.fastMax + Self.slowMax { startThread(&state) }
+      return state.idle > 0
+    }
+    if mustSignal { calls.signal() }
+    return lookup
+  }
+
+  private func startThread(_ state: inout State) {
+    guard let thread = try? SystemThread.start(name: "netspool-names", { [self] in work() }) else { return }
+    thread.detach()
+    state.threads += 1
+  }
+
+  /// The life of one thread.
+  private func work() {
+    while true {
+      switch state.withLock({ step(&$0) }) {
+      case .ask(let lookup):
+        let addresses = Self.addresses(of: lookup.name)
+        let mustSignal = state.withLock { state in
+          state.running[ObjectIdentifier(lookup)] = nil
+          return state.idle > 0 && !state.waiting.isEmpty
+        }
+        lookup.found(addresses)
+        if mustSignal { calls.signal() }
+      case .wait(let deadline):
+        let isCalled = calls.wait(until: deadline)
+        state.withLock { state in state.idle -= 1 }
+        if !isCalled, state.withLock({ mayEnd(&$0) }) { return }
+      case .end: return
+      }
+    }
+  }
+
+  private func mayEnd(_ state: inout State) -> Bool {
+    guard state.waiting.isEmpty else { return false }
+    state.threads -= 1
+    return true
+  }
+
+  private func step(_ state: inout State) -> Step {
+    let now = MonotonicClock.now
+    if let lookup = next(&state, now) {
+      state.running[ObjectIdentifier(lookup)] = Running(asker: lookup.asker, began: now)
+      // Another that may begin too needs another thread.
+      if !state.waiting.isEmpty, state.idle == 0, state.threads < Self.fastMax + Self.slowMax {
+        startThread(&state)
+      }
+      return .ask(lookup)
+    }
+    // Somebody has to be there when those under way have become slow ones.
+    if !state.waiting.isEmpty, state.idle > 0, state.threads > 1 {
+      state.threads -= 1
+      return .end
+    }
+    state.idle += 1
+    let next = state.running.values.map { $0.began + Self.fastTime }.filter { $0 > now }.min()
+    return .wait(until: state.waiting.isEmpty ? now + Self.idleTime : next ?? now + Self.fastTime)
+  }
+
+  /// The first lookup of the asker whose turn it is.
+  private func next(_ state: inout State, _ now: Microseconds) -> Lookup? {
+    let fast = state.running.values.filter { now - $0.began < Self.fastTime }
+    let tooSlow = max(0, state.running.count - fast.count - Self.slowMax)
+    guard fast.count + tooSlow < Self.fastMax else { return nil }
+    var passed: [UInt64] = []
+    defer { for asker in passed { state.askers.append(asker) } }
+    while let asker = state.askers.popFirst() {
+      guard fast.count(where: { $0.asker == asker }) < Self.perAskerMax else {
+        passed.append(asker)
+        continue
+      }
+      let lookup = takeFirst(of: asker, &state)
+      if state.waiting[asker] != nil { passed.append(asker) }
+      if let lookup { return lookup }
+    }
+    return nil
+  }
+
+  private func takeFirst(of asker: UInt64, _ state: inout State) -> Lookup? {
+    var waiting = state.waiting.removeValue(forKey: asker) ?? FIFO()
+    while let lookup = waiting.popFirst() {
+      guard !lookup.isCancelled.load(ordering: .relaxed) else { continue }
+      if !waiting.isEmpty { state.waiting[asker] = waiting }
+      return lookup
+    }
+    return nil
+  }
+}
+
+extension NameResolver {
+  /// Whether the system has IPv6 at all: else its addresses are not asked for, which saves half of the questions.
+  private static let hasIPv6: Bool = {
+    let descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    close(descriptor)
+    return true
+  }()
+
+  /// Blocks for as long as the system's resolver takes.
+  private static func addresses(of name: String) -> [String]? {
+    var hints = unsafe addrinfo()
+    unsafe hints.ai_family = hasIPv6 ? AF_UNSPEC : AF_INET
+    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard unsafe getaddrinfo(name, nil, &hints, &list) == 0 else { return nil }
+    defer { unsafe freeaddrinfo(list) }
+    var addresses: [String] = []
+    var entry = unsafe list
+    while let current = unsafe entry {
+      if let address = unsafe text(of: current.pointee), !addresses.contains(address) {
+        addresses.append(address)
+      }
+      unsafe entry = current.pointee.ai_next
+    }
+    return addresses.isEmpty ? nil : addresses
+  }
+
+  private static func text(of entry: addrinfo) -> String? {
+    var buffer = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    let status = unsafe getnameinfo(
+      entry.ai_addr, entry.ai_addrlen, &buffer, socklen_t(buffer.count), nil, 0, NI_NUMERICHOST)
+    guard status == 0 else { return nil }
+    let text = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return unsafe entry.ai_family == AF_INET6 ? "[\(text)]" : text
+  }
+}

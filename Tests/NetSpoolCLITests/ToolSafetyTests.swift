@@ -1,0 +1,73 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// What a list, an origin or a second process must not do to the user's files and terminal.
+@Suite(.ownThreads) struct ToolSafetyTests {
+  private let bench: ToolBench
+
+  init() throws { bench = try ToolBench() }
+
+  private func fetch(_ arguments: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+    try Tool.run(["fetch", "--progress", "never"] + arguments, input: "")
+  }
+
+  @Test func `no URL overwrites the list or the results`() throws {
+    let names = ["list", "results", "failed", "other"]
+    for name in names { bench.origin.on("/\(name)", .text("from the network")) }
+    #expect(unsafe mkdir(bench["out"], 0o700) == 0)
+    let list = try bench.write("out/list", names.map { bench.origin.url("/\($0)") })
+    let end = try fetch([
+      list, "--output", bench["out"], "--results", bench["out/results"], "--failed", bench["out/failed"],
+    ])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(bench.text("out/list")?.contains("/other\n") == true)
+    #expect(try bench.results("out/results").count == 4)
+    #expect(bench.text("out/failed") == "")
+    for name in ["list-1", "results-1", "failed-1", "other"] {
+      #expect(bench.text("out/\(name)") == "from the network", "\(name)")
+    }
+  }
+
+  @Test func `no name leads out of the folder by a link`() throws {
+    bench.origin.on("/0", .text("from the network"))
+    for folder in ["out", "outside"] { #expect(unsafe mkdir(bench[folder], 0o700) == 0) }
+    try bench.write("outside/kept", ["kept"])
+    #expect(unsafe symlink(bench["outside"], bench["out/link"]) == 0)
+    let list = try bench.write("list", ["\(bench.origin.url("/0"))\tlink/kept"])
+    let end = try fetch([list, "--output", bench["out"]])
+    #expect(end.exit != .status(0))
+    #expect(bench.text("outside/kept") == "kept\n")
+  }
+
+  @Test func `nothing that steers a terminal reaches it`() throws {
+    let list = try bench.write("list", ["http://127.0.0.1:1/\u{9B}2J\u{202E}gpj", "\u{1B}[2J"])
+    let end = try fetch([list, "--retry", "0", "--results", bench["r"], "--json"])
+    for text in [end.errors, end.output, bench.text("r") ?? ""] {
+      #expect(
+        !text.unicodeScalars.contains { HumanText.isHarmful($0) && $0 != "\n" }, "\(text.debugDescription)")
+    }
+    #expect(try bench.results("r").first?.url == "http://127.0.0.1:1/\u{9B}2J\u{202E}gpj")
+  }
+
+  @Test func `messages show no secret of a URL, and files are their owner's`() throws {
+    let list = try bench.write("list", ["http://ann:pl4nted@127.0.0.1:1/?token=pl4nted"])
+    let end = try fetch([
+      list, "--retry", "0", "--results", bench["r"], "--failed", bench["f"],
+    ])
+    #expect(end.errors.contains("failed: http") && !end.errors.contains("pl4nted"), "\(end.errors)")
+    for name in ["r", "f"] {
+      var status = stat()
+      #expect(unsafe stat(bench[name], &status) == 0 && status.st_mode & 0o777 == 0o600, "\(name)")
+    }
+  }
+
+  /// Two containers that share a folder both have the number 1.
+  @Test func `drafts are named by chance, not by the number of the process`() throws {
+    let landing = try ImageGate(temporaryIn: nil).landing(for: "/a/b")
+    #expect(landing == "/a/.netspool-\(OwnName.word)-1" && OwnName.word != String(getpid(), radix: 16))
+  }
+}

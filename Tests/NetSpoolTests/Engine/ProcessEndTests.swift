@@ -1,0 +1,108 @@
+import Dispatch
+import Glibc
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import TestSupport
+
+/// What becomes of a process that ends, or splits, while requests are under way.
+@Suite(.serialized) struct ProcessEndTests {
+  /// exit(3) in the middle of handshakes and transfers: each round at another moment.
+  @Test(.needsNginx, arguments: 0..<(LongRun.isOn ? 150 : 20))
+  func `exits in good order in the middle of handshakes`(round: Int) async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let server = try NginxServer()
+      var configuration = NetworkEngine.Configuration()
+      configuration.tls.caFile = server.certificates.authority
+      configuration.tls.allowsHTTP2 = false
+      let engine = try NetworkEngine(configuration: configuration)
+      for _ in 0..<100 { engine.enqueue(engine.operation(url: server.tlsURL("/8k.bin"))) }
+      usleep(UInt32.random(in: 0..<60_000))
+      exit(7)
+    }
+  }
+
+  @Test(arguments: 0..<(LongRun.isOn ? 300 : 10))
+  func `exits in good order with a frozen store just opened`(round: Int) async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let folder = try TestFolder()
+      let engine = try NetworkEngine(host: "127.0.0.1")
+      var freezing = FreezeConfiguration()
+      freezing.directory = folder.path
+      try engine.useFreezing(freezing)
+      usleep(UInt32.random(in: 0..<3_000))
+      exit(7)
+    }
+  }
+
+  @Test func `a blocked closure holds an exit up by 100 ms at most`() async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let origin = try ScriptedOrigin()
+      origin.fallback(.text("ok"))
+      var configuration = NetworkEngine.Configuration()
+      configuration.delivery = .loopThread
+      let engine = try NetworkEngine(configuration: configuration)
+      let isInside = Latch()
+      let operation = engine.operation(url: origin.url("/"))
+      operation.onCompletion { _ in
+        isInside.open()
+        while true { sleep(1000) }
+      }
+      engine.enqueue(operation)
+      await isInside.opened()
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(9) }
+      exit(7)
+    }
+  }
+
+  @Test func `a closure on the loop thread may exit`() async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let origin = try ScriptedOrigin()
+      origin.fallback(.text("ok"))
+      var configuration = NetworkEngine.Configuration()
+      configuration.delivery = .loopThread
+      let engine = try NetworkEngine(configuration: configuration)
+      let operation = engine.operation(url: origin.url("/"))
+      operation.onCompletion { _ in exit(7) }
+      engine.enqueue(operation)
+      sleep(20)
+      exit(8)
+    }
+  }
+
+  @Test func `a child of fork is told that it is one`() async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let origin = try ScriptedOrigin()
+      origin.fallback(.text("ok"))
+      let engine = try NetworkEngine()
+      let url = origin.url("/")
+      let before = try engine.wait(for: engine.operation(url: url))
+      let status = forked {
+        let operation = engine.operation(url: url)
+        nonisolated(unsafe) var code: NetworkError.Code?
+        operation.onError { unsafe code = $0.code }
+        engine.enqueue(operation)
+        let isTold = unsafe code == .usedAfterFork
+        engine.shutDownAndWait()
+        let isDrained = NetworkQueue.shared.drainAndWait(deadline: .seconds(5))
+        return isTold && !isDrained ? 5 : 6
+      }
+      precondition(status == 5 << 8, "the child ended with \(status)")
+      let after = try engine.wait(for: engine.operation(url: url))
+      precondition(before.text == "ok" && after.text == "ok")
+      exit(7)
+    }
+  }
+}
+
+/// Swift hides fork(2), rightly: the child does what little it may, and ends without unwinding.
+private func forked(_ body: () -> Int32) -> Int32 {
+  typealias Fork = @convention(c) () -> pid_t
+  let address = unsafe dlsym(nil, "fork")!
+  let child = unsafe unsafeBitCast(address, to: Fork.self)()
+  if child == 0 { _exit(body()) }
+  var status: Int32 = 0
+  unsafe waitpid(child, &status, 0)
+  return status
+}

@@ -1,0 +1,93 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Another process that is stopped in its commit, and keeps the store's lock.
+@Suite("A store that another process keeps")
+struct StoreBusyTests {
+  /// Has another process take the lock of the writer and stop, as one does that is stopped in its commit, and die when
+  /// `body` has run.
+  private static func whileKept(_ path: String, _ body: () async throws -> Void) async throws {
+    let script = "exec 9>>\"$0\" && flock 9 && echo kept && kill -STOP $$"
+    let process = try ChildProcess(["sh", "-c", script, path + "/writer"])
+    defer {
+      process.signal(SIGKILL)
+      _ = process.wait()
+    }
+    let said = try await blocking { try process.output.read(before: .generous) }
+    #expect(String(decoding: said, as: UTF8.self) == "kept\n")
+    try await body()
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `is read, and written when it is let go`() async throws {
+    let directory = try TestFolder()
+    let store = try directory.open()
+    store.put(StoreKey("before"), namespace: "n", metadata: [], body: [1])
+    store.flush()
+    try await Self.whileKept(directory.path) {
+      // Given puts that cannot be written
+      store.put(StoreKey("meanwhile"), namespace: "n", metadata: [], body: [2])
+      let start = ContinuousClock.now
+      store.flush()
+      #expect(start.duration(to: .now) < .seconds(2))
+      // Then lookups go on, and it is said why
+      #expect(store.lookup(StoreKey("before"))?.bytes == [1])
+      #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
+      #expect(store.statistics.state == .busy && store.statistics.puts == 1)
+      // And what is too much is dropped, and nobody waits
+      for number in 0..<100 {
+        store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 1 << 20))
+      }
+      #expect(store.statistics.dropped >= 60)
+    }
+    // When it is let go, it is written
+    let deadline = Deadline(after: .seconds(6))
+    while store.pendingBytes > 0, deadline.millisecondsLeft > 0 {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(store.pendingBytes == 0 && store.statistics.state == .open)
+    #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `is opened later, and requests go on meanwhile`() async throws {
+    let directory = try TestFolder()
+    do { _ = try directory.open() }
+    try await withEngine { engine, origin in
+      origin.on("/", .text("hello").header("Cache-Control", "max-age=60"))
+      let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
+      try await Self.whileKept(directory.path) {
+        var configuration = CacheConfiguration()
+        configuration.directory = directory.path
+        // Given an engine that is to have a cache there
+        let start = ContinuousClock.now
+        async let opening = blocking { [configuration] () throws(NetworkError) in
+          try engine.useCache(configuration)
+        }
+        // Then others go on, while it is waited for
+        for _ in 0..<20 { #expect(await other.get("/").end().text == "hello") }
+        // And after 5 s it goes on without
+        do {
+          try await opening
+          Issue.record("it was opened")
+        } catch {
+          #expect((error as? NetworkError)?.code == .storeBusy, "\(error)")
+        }
+        let time = start.duration(to: .now)
+        #expect(time >= .seconds(5) && time < .seconds(6), "\(time)")
+        #expect(engine.cacheStatistics?.state == .busy)
+        #expect(await engine.get("/").end().text == "hello")
+      }
+      // When the other process goes on, it is opened
+      let deadline = Deadline(after: .seconds(7))
+      while engine.cacheStatistics?.state != .open, deadline.millisecondsLeft > 0 {
+        try await Task.sleep(for: .milliseconds(20))
+      }
+      #expect(engine.cacheStatistics?.state == .open)
+      #expect(await engine.get("/").end().text == "hello")
+      #expect(await engine.get("/").end().response?.isCachedResponse == true)
+    }
+  }
+}

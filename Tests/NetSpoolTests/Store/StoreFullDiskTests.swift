@@ -1,0 +1,106 @@
+import Glibc
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// A disk that is full: 4 MiB, where the tests may mount one.
+struct StoreFullDiskTests {
+  final class TinyDisk {
+    let directory: TestFolder
+
+    init?() {
+      guard let directory = try? TestFolder() else { return nil }
+      self.directory = directory
+      guard unsafe mount("tmpfs", directory.path, "tmpfs", 0, "size=4m,mode=700") == 0 else { return nil }
+    }
+
+    deinit { unsafe umount2(directory.path, CInt(MNT_DETACH)) }
+  }
+
+  @Test(.enabled(if: TinyDisk() != nil)) func `a full disk drops puts and recovers`() throws {
+    let disk = try #require(TinyDisk())
+    let store = try disk.directory.open()
+    let bodies = (0..<100).map { pattern($0, count: 90_000) }
+    for round in 0..<8 {
+      // When far more is put than there is room for
+      for number in 0..<100 {
+        store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: bodies[number])
+      }
+      store.flush()
+      // Then nothing found is wrong
+      for number in 0..<100 {
+        if let hit = store.lookup(StoreKey("\(number)")) { #expect(hit.bytes == bodies[number]) }
+      }
+      // And once there is room again, it takes puts again
+      store.removeAll(namespace: "n")
+      store.put(StoreKey("after"), namespace: "n", metadata: [], body: pattern(round, count: 5_000))
+      store.flush()
+      #expect(store.lookup(StoreKey("after"))?.bytes == pattern(round, count: 5_000))
+    }
+    #expect(store.statistics.dropped + store.statistics.evictions > 0 && store.statistics.damaged == 0)
+  }
+
+  @Test(.enabled(if: TinyDisk() != nil)) func `a full disk has old entries make room for new ones`() throws {
+    let disk = try #require(TinyDisk())
+    let store = try disk.directory.open()
+    let bodies = (0..<40).map { pattern($0, count: 90_000) }
+    // When six times as much is put as the disk holds, not faster than it is written
+    for round in 0..<6 {
+      for number in 0..<40 {
+        store.put(StoreKey("\(round) \(number)"), namespace: "n", metadata: [], body: bodies[number])
+        if number % 4 == 3 { store.flush() }
+      }
+    }
+    // Then the newest are there, and hardly any was dropped
+    let found = (0..<20).count { store.lookup(StoreKey("5 \($0 + 20)"))?.bytes == bodies[$0 + 20] }
+    #expect(found >= 18 && store.statistics.dropped <= 12, "\(found) found, \(store.statistics)")
+    #expect(store.statistics.damaged == 0)
+  }
+
+  /// Somebody else fills it, and leaves again.
+  @Test(.enabled(if: TinyDisk() != nil), .timeLimit(.minutes(1)))
+  func `a disk without a byte left keeps nobody waiting and is used again when there is room`() async throws {
+    let disk = try #require(TinyDisk())
+    let store = try disk.directory.open()
+    store.put(StoreKey("before"), namespace: "n", metadata: [], body: pattern(1, count: 200_000))
+    store.flush()
+    // Given a disk that is full
+    try disk.fill()
+    for number in 0..<30 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 100_000))
+    }
+    store.flush()
+    #expect(
+      store.lookup(StoreKey("before"))?.bytes ?? pattern(1, count: 200_000) == pattern(1, count: 200_000))
+    // When there is room again
+    try disk.empty()
+    // Then what waits is written without anybody asking, and puts are taken
+    let deadline = Deadline(after: .seconds(5))
+    while store.pendingBytes > 0 || store.statistics.state != .open {
+      guard deadline.millisecondsLeft > 0 else { break }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(store.pendingBytes == 0 && store.statistics.state == .open)
+    #expect(store.put(StoreKey("after"), namespace: "n", metadata: [], body: pattern(2, count: 100_000)))
+    store.flush()
+    #expect(store.lookup(StoreKey("after"))?.bytes == pattern(2, count: 100_000))
+  }
+}
+
+extension StoreFullDiskTests.TinyDisk {
+  private var ballast: String { directory["ballast"] }
+
+  /// Leaves nothing for others.
+  func fill() throws {
+    let file = unsafe open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw PartFailure("ballast: errno \(errno)") }
+    defer { close(file) }
+    let page = [UInt8](repeating: 7, count: 4_096)
+    while unsafe write(file, page, page.count) > 0 {}
+  }
+
+  func empty() throws {
+    guard unsafe unlink(ballast) == 0 else { throw PartFailure("ballast: errno \(errno)") }
+  }
+}

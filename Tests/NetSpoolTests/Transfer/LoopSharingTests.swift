@@ -1,0 +1,146 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// No origin, however fast or hostile, keeps the loop from the others for more than 50 ms (RELIABILITY, isolation).
+@Suite("A loop that is shared", .needsPython, .ownThreads)
+struct LoopSharingTests {
+  private static let waitMax = Duration.milliseconds(50)
+
+  /// Bytes without end: the loop reads as fast as it can.
+  @Test(
+    .timeLimit(.minutes(2)),
+    arguments: ["endless_body", "tls_endless_body", "endless_chunks", "tls_endless_chunks"], [1, 8])
+  func `takes commands while bodies come as fast as can be`(_ behaviour: String, _ count: Int) async throws {
+    let server = try await blocking { try HostileHTTP1Server() }
+    defer { server.stop() }
+    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+      wire.queue.sizing = .fixed(16)
+      // Given transfers that are under way
+      let operations = (0..<count).map { Self.download("\(server.url(behaviour))?\($0)", wire) }
+      let clock = await LoopClock(wire.queue)
+      #expect(await Self.arrives(operations))
+      // When another engine of the queue wants something
+      let longest = await clock.longestWait(for: .milliseconds(600))
+      // Then it is served soon
+      #expect(longest < Self.waitMax)
+      for operation in operations { operation.cancel() }
+      for operation in operations { _ = await operation.end() }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `takes commands while an HTTP2 body comes as fast as can be`() async throws {
+    let server = try await blocking { try HostileHTTP2Server.shared() }
+    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+      wire.queue.sizing = .fixed(16)
+      let operations = (0..<4).map { Self.download("\(server.url("body_endless"))?\($0)", wire) }
+      let clock = await LoopClock(wire.queue)
+      #expect(await Self.arrives(operations))
+      let longest = await clock.longestWait(for: .milliseconds(400))
+      #expect(longest < Self.waitMax)
+      for operation in operations { operation.cancel() }
+      for operation in operations { _ = await operation.end() }
+    }
+  }
+
+  /// What is no body: nobody waits for it, and it ends by itself.
+  @Test(
+    .timeLimit(.minutes(2)),
+    arguments: [
+      ("endless_extension", NetworkError.Code.badChunk), ("tls_endless_extension", .badChunk),
+      ("endless_informational", .tooManyInformational), ("tls_endless_trailers", .headersTooLarge),
+    ])
+  func `ends an answer that is nothing but framing`(_ behaviour: String, _ code: NetworkError.Code)
+    async throws
+  {
+    let server = try await blocking { try HostileHTTP1Server() }
+    defer { server.stop() }
+    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+      let clock = await LoopClock(wire.queue)
+      let operation = wire.engine.operation(url: server.url(behaviour))
+      async let ending = wire.engine.end(of: operation)
+      let longest = await clock.longestWait(for: .milliseconds(300))
+      #expect(await ending.code == code)
+      #expect(longest < Self.waitMax)
+    }
+  }
+
+  /// libcurl 7.88 stays inside one call for as long as they come.
+  @Test(.timeLimit(.minutes(2)), arguments: ["priority_endless", "empty_data_endless", "unknown_endless"])
+  func `ends a flood of frames that belong to no body`(_ behaviour: String) async throws {
+    let server = try await blocking { try HostileHTTP2Server.shared() }
+    try await withWire(
+      {
+        $0.tls.caFile = server.authority
+        $0.retry = .none
+        $0.timeouts.total = .seconds(2)
+      }, alone: true
+    ) { wire in
+      let clock = await LoopClock(wire.queue)
+      let start = ContinuousClock.now
+      let operation = wire.engine.operation(url: server.url(behaviour))
+      async let ending = wire.engine.end(of: operation)
+      let longest = await clock.longestWait(for: .milliseconds(500))
+      let error = await ending.error
+      let codes = [NetworkError.Code.http2Failed, .connectionLost, .timedOut]
+      #expect(error.map { codes.contains($0.code) } ?? false, "\(String(describing: error))")
+      #expect(longest < Self.waitMax)
+      #expect(start.duration(to: .now) < .seconds(2.1))
+    }
+  }
+
+  /// A limit of time holds, however many bytes come.
+  @Test(.timeLimit(.minutes(2)), arguments: ["endless_body", "tls_endless_chunks"])
+  func `ends at a limit within a tenth of a second`(_ behaviour: String) async throws {
+    let server = try await blocking { try HostileHTTP1Server() }
+    defer { server.stop() }
+    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+      var times: [Duration] = []
+      // The best of three: other programs make a round longer.
+      for _ in 0..<3 {
+        let operation = wire.engine.operation(url: server.url(behaviour))
+          .addDownloadStream(ClosureDownloadStream { _ in .accepted })
+        var timeouts = NetworkRequest.Timeouts()
+        timeouts.total = .seconds(0.4)
+        operation.timeouts = timeouts
+        let start = ContinuousClock.now
+        let ending = await wire.engine.end(of: operation)
+        #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
+        times.append(start.duration(to: .now))
+      }
+      #expect(times.min()! < .milliseconds(500), "\(times)")
+    }
+  }
+
+  private static func download(_ url: String, _ wire: Wire) -> NetworkOperation {
+    let operation = wire.engine.operation(url: url).addDownloadStream(
+      ClosureDownloadStream { _ in .accepted })
+    wire.engine.enqueue(operation)
+    return operation
+  }
+
+  /// All have begun to get a body.
+  private static func arrives(_ operations: [NetworkOperation]) async -> Bool {
+    let deadline = Deadline.generous
+    for operation in operations {
+      while await operation.loopBytes() == 0 {
+        guard deadline.millisecondsLeft > 0 else { return false }
+      }
+    }
+    return true
+  }
+}
+
+extension NetworkOperation {
+  /// The body bytes that have come.
+  fileprivate func loopBytes() async -> Int64 {
+    await withCheckedContinuation { continuation in
+      engine.configuration.queue.driver.perform { _ in
+        continuation.resume(returning: self.loop.transfer?.bodyBytes ?? 0)
+      }
+    }
+  }
+}

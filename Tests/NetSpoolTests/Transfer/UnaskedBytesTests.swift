@@ -1,0 +1,72 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// No byte that came before a request was sent answers it (RFC 9112 section 9.2).
+@Suite("Bytes that nobody asked for", .needsPython, .ownThreads)
+struct UnaskedBytesTests {
+  @Test(
+    .timeLimit(.minutes(2)),
+    arguments: ["surplus_together", "surplus_behind", "surplus_behind_chunks", "surplus_behind_no_content"],
+    ["", "tls_"])
+  func `answer no other request`(_ behaviour: String, _ prefix: String) async throws {
+    let name = prefix + behaviour
+    let server = try await blocking { try HostileHTTP1Server() }
+    defer { server.stop() }
+    try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
+      // Given an answer with another one behind it
+      let first = await engine.end(of: engine.operation(url: server.url(name)))
+      #expect(first.response != nil, "\(first)")
+      // Nobody tells when the second one has come.
+      try await Task.sleep(for: .milliseconds(30))
+      // When others are asked for, whatever their method
+      for method in [NetworkRequest.Method.get, .post, .get] {
+        let next = await engine.end(of: engine.operation(url: server.url(name) + "account", method: method))
+        // Then each gets its own
+        #expect(next.text == "first" || next.text == "next" || next.response?.status == 204, "\(next)")
+      }
+      #expect(!server.requests(name).contains("1 2"), "the connection was used again")
+    }
+  }
+
+  /// A paused transfer of the same queue does not blind the look at other connections.
+  @Test func `answer no other request while a transfer is paused`() async throws {
+    let server = try await blocking { try HostileHTTP1Server() }
+    defer { server.stop() }
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
+      let begun = Latch()
+      let paused = wire.engine.operation(url: server.url("endless_body"))
+        .addDownloadStream(
+          ClosureDownloadStream { _ in
+            begun.open()
+            return .accepted
+          })
+      wire.engine.enqueue(paused)
+      await begun.opened()
+      paused.pause()
+      for name in ["surplus_behind", "tls_surplus_behind"] {
+        _ = try await wire.answer(wire.engine.operation(url: server.url(name)))
+        try await Task.sleep(for: .milliseconds(30))
+        let next = try await wire.answer(wire.engine.operation(url: server.url(name)))
+        #expect(next.text == "first")
+      }
+      paused.cancel()
+      _ = await paused.end()
+    }
+  }
+
+  @Test(arguments: ["old_chunks", "tls_old_chunks"])
+  func `reads the chunks of HTTP 1_0 and closes`(_ name: String) async throws {
+    let server = try await blocking { try HostileHTTP1Server() }
+    defer { server.stop() }
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
+      for _ in 0..<2 {
+        let answer = try await wire.answer(wire.engine.operation(url: server.url(name)))
+        #expect(answer.text == "first")
+      }
+      #expect(server.requests(name) == ["1 1", "2 1"])
+    }
+  }
+}
