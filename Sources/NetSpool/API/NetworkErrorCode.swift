@@ -47,7 +47,7 @@ extension NetworkError.Code {
   /// No loop thread could be started; `underlying` says why.
   public static let engineStartFailed = Self(.engineStartFailed)
   /// Used in a child of fork(2), with a queue that began in its parent: no thread of it is there. The closures run on
-  /// the thread that enqueues. A queue and a store that the child makes for itself work.
+  /// the thread that enqueues. A child that sends requests of its own must call exec(3) first.
   public static let usedAfterFork = Self(.usedAfterFork)
   /// A C library could not allocate.
   public static let outOfMemory = Self(.outOfMemory)
