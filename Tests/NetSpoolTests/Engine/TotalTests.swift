@@ -17,7 +17,7 @@ import Testing
       let begin = ContinuousClock.now
       let ending = await engine.end(of: engine.operation(path: "/0"))
       #expect(ending.code == .timedOut && ending.reason == "total")
-      #expect(ContinuousClock.now - begin < .seconds(1))
+      #expect(ContinuousClock.now - begin < .seconds(1).patient)
     }
   }
 
@@ -29,7 +29,7 @@ import Testing
       origin.on("/a", .status(503).header("Retry-After", "5"))
       let begin = ContinuousClock.now
       #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
-      #expect(ContinuousClock.now - begin < Self.limit)
+      #expect(ContinuousClock.now - begin < Self.limit.patient)
       #expect(origin.hits("/a") == 1)
     }
   }
@@ -113,7 +113,7 @@ import Testing
       let first = engine.get("/a")
       let second = await engine.end(of: engine.operation(path: "/b"))
       let metrics = try #require(second.response?.metrics)
-      #expect(metrics.queueWait >= .milliseconds(100) && metrics.queueWait < .seconds(5))
+      #expect(metrics.queueWait >= .milliseconds(100) && metrics.queueWait < .seconds(5).patient)
       #expect(metrics.endToEnd >= metrics.queueWait + metrics.total - .milliseconds(5))
       #expect(await first.end().text == "a")
     }

@@ -32,7 +32,7 @@ struct NameLookupTests {
       let start = ContinuousClock.now
       let error = try await wire.failure(operation)
       #expect(error.code == .timedOut && error.reason == "connect", "\(error)")
-      #expect(start.duration(to: .now) < .milliseconds(800))
+      #expect(start.duration(to: .now) < .milliseconds(800).patient)
     }
   }
 
@@ -52,7 +52,7 @@ struct NameLookupTests {
       let start = ContinuousClock.now
       let answer = try await wire.answer(wire.operation(at: "half.test"))
       #expect(answer.text == "hello")
-      #expect(start.duration(to: .now) < .seconds(2))
+      #expect(start.duration(to: .now) < .seconds(2).patient)
     }
   }
 
@@ -65,7 +65,7 @@ struct NameLookupTests {
       var rounds: [(time: Duration, lag: Duration)] = []
       for number in 0..<3 { rounds.append(try await Self.cancelsLookups(number, names, wire)) }
       let (time, lag) = (rounds.map(\.time).min()!, rounds.map(\.lag).min()!)
-      #expect(time < .milliseconds(500) && lag < .milliseconds(500), "\(rounds)")
+      #expect(time < .milliseconds(500).patient && lag < .milliseconds(500).patient, "\(rounds)")
     }
   }
 
@@ -112,7 +112,7 @@ struct NameLookupTests {
       let start = ContinuousClock.now
       let found = await other.end(of: other.operation(url: wire.origin.url("/", host: "found.test")))
       #expect(found.text == "hello")
-      #expect(start.duration(to: .now) < .milliseconds(300))
+      #expect(start.duration(to: .now) < .milliseconds(300).patient)
       // Those that take long make room for others of the same engine.
       #expect(await names.waitForNames(9))
       for operation in operations { operation.cancel() }
