@@ -59,7 +59,7 @@ import Testing
 
   @Test func `draining does not wait for an attempt that is an hour away`() throws {
     bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
-    let tool = try start(try bench.writeList(0..<1))
+    let tool = try start(try bench.writeList(0..<1), ["--timeout", "2h"])
     #expect(bench.origin.waitForRequests(1))
     tool.signal(SIGINT)
     #expect(tool.wait() == .status(130))
@@ -68,7 +68,7 @@ import Testing
   @Test func `an attempt that fails while draining is the last`() throws {
     bench.origin.hold("/0")
     bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
-    let tool = try start(try bench.writeList(0..<1))
+    let tool = try start(try bench.writeList(0..<1), ["--timeout", "2h"])
     #expect(bench.origin.waitForWaiting("/0", 1))
     tool.signal(SIGINT)
     #expect(tool.errors.wait(for: "waiting for 1 under way"))

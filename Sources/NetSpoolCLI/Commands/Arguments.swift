@@ -8,6 +8,8 @@ extension ByteSize: ExpressibleByArgument {
 
 extension TimeSpan: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
+
+  var defaultValueDescription: String { description }
 }
 
 extension Shard: ExpressibleByArgument {

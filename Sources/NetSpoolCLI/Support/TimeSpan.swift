@@ -27,3 +27,13 @@ struct TimeSpan: Equatable {
     }
   }
 }
+
+extension TimeSpan: CustomStringConvertible {
+  /// As it is read: `5m`, in the largest unit that divides it.
+  var description: String {
+    let milliseconds = nanoseconds / 1_000_000
+    let units: [(Int64, String)] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")]
+    let (length, name) = units.first { milliseconds >= $0.0 && milliseconds % $0.0 == 0 } ?? (1, "ms")
+    return "\(milliseconds / length)\(name)"
+  }
+}

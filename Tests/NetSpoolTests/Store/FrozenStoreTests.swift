@@ -15,11 +15,12 @@ struct FrozenStoreTests {
     let rows = (1...1_500).map { FrozenChange.accept(.sample("payload \($0)"), body: []) }
     _ = store.write(rows)
     let isRead = DispatchSemaphore(value: 0)
+    let reader = DispatchQueue(label: "tests.reader")
     var seen: [UInt64] = []
     var hasWaited = true
     try store.scan { number, _, _ in
       if number == 1 {
-        DispatchQueue.global().async {
+        reader.async {
           if (try? store.row(1)) != nil { isRead.signal() }
         }
       }

@@ -63,12 +63,16 @@ final class SquidProxy: Sendable {
 
   func stop() { server.stop() }
 
-  /// What it answered to requests whose target contains this text, oldest first, once there are so many.
-  func requests(_ text: String, count: Int) throws -> [Request] {
+  /// What it answered to requests whose target contains this text, oldest first, once there are so many, of
+  /// this status if one is given.
+  func requests(_ text: String, count: Int, status: Int? = nil) throws -> [Request] {
     func chosen(_ lines: [Substring]) -> [Request] {
       lines.compactMap(Request.init).filter { $0.target.contains(text) }
     }
-    return chosen(try server.lines("access.log") { chosen($0).count >= count })
+    return chosen(
+      try server.lines("access.log") { lines in
+        chosen(lines).count { status == nil || $0.status == status } >= count
+      })
   }
 }
 
