@@ -19,6 +19,7 @@ extension NetworkEngine {
   /// One that ended without the loop. Many that end in a row share one hop to the delivery target: those that
   /// end while it delivers go along.
   func deliverSoon(_ operation: NetworkOperation) {
+    if driver.isOfParent { return deliverLate { operation.deliverEnd() } }
     let isFetched = ended.add(operation)
     if !isFetched { deliverLate { [self] in deliverEnded() } }
   }
@@ -32,8 +33,7 @@ extension NetworkEngine {
       if batch.isEmpty { return }
       if batch.count > 1 { isBurst = true }
       for operation in batch {
-        operation.deliver(.state(.finished))
-        operation.deliver(.final)
+        operation.deliverEnd()
       }
       batch.removeAll(keepingCapacity: true)
     }

@@ -60,6 +60,13 @@ extension NetworkOperation {
     }
   }
 
+  /// The delivery target: all that is to be told of one that ended without the loop.
+  func deliverEnd() {
+    let (state, isHeard) = shared.withLock { ($0.state, $0.handlers.wantsState) }
+    if isHeard { deliver(.state(state)) }
+    deliverFinal()
+  }
+
   private func deliverFinal() {
     let (ended, demand, isSuccess) = shared.withLock { ($0.outcome, $0.demand, $0.isSuccess) }
     guard let ended else { return }

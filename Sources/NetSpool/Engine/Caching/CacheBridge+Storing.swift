@@ -9,28 +9,29 @@ extension CacheBridge {
 
   /// Notes what will be stored. In the middle of libcurl's work.
   func noteHead(_ use: CacheUse, _ transfer: Transfer, _ head: ResponseHead) {
-    use.entry = StoreDecision.entry(
+    use.findings.entry = StoreDecision.entry(
       StoreDecision.Exchange(
         request: use.question.request, requestHeaders: use.question.fields, head: head,
-        requestedAt: use.requestedAt, receivedAt: use.cache.now, isComplete: transfer.framing != .untilClose),
+        requestedAt: use.findings.requestedAt, receivedAt: use.cache.now,
+        isComplete: transfer.framing != .untilClose),
       rules: use.cache.rules)
   }
 
   /// A 304 to our conditions; false when it is about something else and the whole answer must be asked for.
   func noteNotModified(_ use: CacheUse, _ head: ResponseHead) -> Bool {
     let result = use.held?.stored.notModified(
-      head, requestedAt: use.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
-    use.notModified = result
+      head, requestedAt: use.findings.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
+    use.findings.notModified = result
     return result != nil && result != .mismatched
   }
 
   /// How much of a streamed body may be kept for the cache; 0: none.
   /// - Parameter running: the transfers that keep some already.
   func keptBytesMax(_ use: CacheUse, _ transfer: Transfer, beside running: [Transfer]) -> Int {
-    guard use.entry != nil else { return 0 }
-    let room = Self.keptBytesMax - running.reduce(0) { $0 + $1.keptBytesMax }
+    guard use.findings.entry != nil else { return 0 }
+    let room = Self.keptBytesMax - running.reduce(0) { $0 + $1.exchange.keptBytesMax }
     // What is announced is the length of what is sent; decoded it has another.
-    let isEncoded = transfer.plan.decodes && transfer.parser.framing.hasContentEncoding
+    let isEncoded = transfer.exchange.plan.decodes && transfer.parser.framing.hasContentEncoding
     let announced = isEncoded ? nil : transfer.announcedBytes
     let wanted = announced ?? Int64(min(use.cache.settings.bodyBytesMax, 1 << 20))
     return wanted <= min(room, use.cache.settings.bodyBytesMax) ? Int(wanted) : 0
@@ -41,20 +42,18 @@ extension CacheBridge {
   /// What the end of an exchange means for the cache, and what the cache makes of it: a 304 becomes the stored
   /// answer, and where no answer came a stale one may stand in.
   mutating func settle(
-    _ operation: NetworkOperation, _ transfer: Transfer, _ answer: inout NetworkResponse?,
-    _ failure: inout NetworkError?
+    _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending
   ) {
-    if failure == nil, let head = answer?.head { invalidate(operation, head) }
+    if ending.failure == nil, let head = ending.answer?.head { invalidate(operation, head) }
     guard let use = operation.loop.cacheUse else { return }
-    if let held = use.held, let cause = staleCause(answer, failure), mayStandIn(operation, transfer),
+    if let held = use.held, let cause = staleCause(ending), mayStandIn(operation, transfer),
       held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)
     {
-      answer = response(operation, held, .cache, use.cache)
-      failure = nil
-    } else if failure == nil, let fresh = answer {
-      if let result = use.notModified, let held = use.held {
-        answer = revalidated(operation, held, result, use.cache)
-        answer?.metrics = fresh.metrics
+      ending = Ending(response(operation, held, .cache, use.cache))
+    } else if ending.failure == nil, let fresh = ending.answer {
+      if let result = use.findings.notModified, let held = use.held {
+        ending.answer = revalidated(operation, held, result, use.cache)
+        ending.answer?.metrics = fresh.metrics
       } else {
         store(fresh, transfer, use, of: operation)
       }
@@ -63,7 +62,7 @@ extension CacheBridge {
 
   /// Streams have not begun with another body, and somebody has not been given what is held already.
   private func mayStandIn(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
-    !transfer.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
+    !transfer.exchange.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
       && operation.recipients.contains { $0.loop.extras?.provided == nil }
   }
 
@@ -85,7 +84,7 @@ extension CacheBridge {
     _ answer: NetworkResponse, _ transfer: Transfer, _ use: CacheUse, of operation: NetworkOperation
   ) {
     if use.question.request.method == .head { return updateByHead(answer, use) }
-    if let entry = use.entry, let body = storedBody(answer, transfer, use) {
+    if let entry = use.findings.entry, let body = storedBody(answer, transfer, use) {
       use.cache.put(entry, body, for: use.question)
     } else if let held = use.held, answer.head.status < 400 {
       use.cache.remove(held)  // older than this answer, which must not be stored
@@ -104,7 +103,8 @@ extension CacheBridge {
   private func updateByHead(_ answer: NetworkResponse, _ use: CacheUse) {
     guard let held = use.held else { return }
     let result = held.stored.updated(
-      byHead: answer.head, requestedAt: use.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
+      byHead: answer.head, requestedAt: use.findings.requestedAt, receivedAt: use.cache.now,
+      rules: use.cache.rules)
     switch result {
     case .updated(let stored): use.cache.update(held, to: stored)
     case .outdated: use.cache.remove(held)
@@ -113,25 +113,25 @@ extension CacheBridge {
   }
 
   /// Why the answer could not be had; nil if it could, or if the reason is ours.
-  private func staleCause(_ answer: NetworkResponse?, _ failure: NetworkError?) -> StaleCause? {
-    guard let failure else { return answer.map { .status($0.head.status) } }
+  private func staleCause(_ ending: Ending) -> StaleCause? {
+    guard let failure = ending.failure else { return ending.answer.map { .status($0.head.status) } }
     return failure.code.traits.contains(.mayServeStale) ? .network : nil
   }
 
   /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect.
   func invalidate(_ operation: NetworkOperation, _ head: ResponseHead) {
     guard let cache = operation.engine.cache else { return }
-    let exchangeState = operation.loop.exchangeState
-    let method = exchangeState?.method ?? operation.shared.withLock { $0.request.method }
+    let history = operation.loop.history
+    let method = history?.target.method ?? operation.shared.withLock { $0.request.method }
     guard Invalidation.applies(method: method, status: head.status) else { return }
     let request = operation.request
-    let isForeign = exchangeState?.isForeign ?? false
+    let isForeign = history?.target.isForeign ?? false
     let fields = SentFields.make(
       defaults: isForeign ? Headers() : operation.engine.headers,
-      own: exchangeState?.headers ?? request.headers,
+      own: history?.target.headers ?? request.headers,
       decodes: true)
     cache.invalidate(
-      exchangeState?.url ?? request.url, after: head,
+      history?.target.url ?? request.url, after: head,
       scope: cache.scope(own: request.credentialScope, fields),
       sentWith: fields)
   }

@@ -59,13 +59,13 @@ struct CacheBridge {
   private func question(_ operation: NetworkOperation, _ request: NetworkRequest, _ cache: EngineCache)
     -> CacheQuestion?
   {
-    let exchangeState = operation.loop.exchangeState
-    // The request is still what it was on the thread that enqueued it, unless it has a exchangeState.
-    if let question = operation.takeQuestion(), exchangeState == nil { return question }
-    let method = exchangeState?.method ?? request.method
+    let history = operation.loop.history
+    // The request is still what it was on the thread that enqueued it, unless it has a history.
+    if let question = operation.takeQuestion(), history == nil { return question }
+    let method = history?.target.method ?? request.method
     guard method == .get || method == .head, request.isWithoutBody else { return nil }
     guard let origin = operation.loop.origin else { return nil }
-    let url = exchangeState?.url ?? request.url
+    let url = history?.target.url ?? request.url
     return cache.question(
       request, method: method, origin: origin.text.utf8.span,
       target: url.utf8.span.extracting(droppingFirst: PlainURL.targetOffset(url)),
@@ -74,10 +74,10 @@ struct CacheBridge {
 
   /// Nil for a request that sends the engine's own fields and no others.
   private func sentFields(_ operation: NetworkOperation, _ request: NetworkRequest) -> Headers? {
-    let exchangeState = operation.loop.exchangeState
-    let own = exchangeState?.headers ?? request.headers
-    let isForeign = exchangeState?.isForeign ?? false
-    let credential = exchangeState?.credential ?? request.credentials
+    let history = operation.loop.history
+    let own = history?.target.headers ?? request.headers
+    let isForeign = history?.target.isForeign ?? false
+    let credential = history?.authentication.credential ?? request.credentials
     if own.count == 0, !isForeign, credential == nil { return nil }
     return SentFields.make(
       defaults: isForeign ? Headers() : operation.engine.askedFields,
@@ -88,13 +88,13 @@ struct CacheBridge {
     _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache
   ) -> NetworkResponse {
     let request = operation.request
-    let method = operation.loop.exchangeState?.method ?? request.method
+    let method = operation.loop.history?.target.method ?? request.method
     var held = held
     var response = held.takeResponse(
-      from: source, url: operation.loop.exchangeState?.url ?? request.url, now: cache.now,
+      from: source, url: operation.loop.history?.target.url ?? request.url, now: cache.now,
       withBody: method != .head
     )
-    response.metrics.redirects = operation.loop.exchangeState?.history?.hops ?? 0
+    response.metrics.redirects = operation.loop.history?.redirects?.hops ?? 0
     return response
   }
 }

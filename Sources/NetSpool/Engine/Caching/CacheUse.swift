@@ -8,29 +8,30 @@ final class CacheUse {
   let conditions: Headers
   /// What is held, as it was delivered before the origin was asked.
   var early: NetworkResponse?
-  /// When the exchange began, in milliseconds since 1970.
-  var requestedAt: Int64
-  /// Decided at the head: what will be stored once the body is whole.
-  var entry: StoredResponse?
+  /// Of the exchange under way: assigned whole when it begins.
+  var findings: Findings
   /// Streams have been opened for an answer from the network.
   var hasOpenedStreams = false
-  /// Decided at the head: what a 304 means.
-  var notModified: NotModified?
+
+  /// What one exchange's head means.
+  struct Findings {
+    /// When the exchange began, in milliseconds since 1970.
+    let requestedAt: Int64
+    /// What will be stored once the body is whole.
+    var entry: StoredResponse?
+    /// What a 304 means.
+    var notModified: NotModified?
+  }
 
   init(_ cache: EngineCache, _ question: CacheQuestion, held: HeldAnswer?, conditions: Headers = .init()) {
     self.cache = cache
     self.question = question
     self.held = held
     self.conditions = conditions
-    requestedAt = cache.now
+    findings = Findings(requestedAt: cache.now)
   }
 
   var isConditional: Bool { conditions.count > 0 }
 
-  /// An exchange begins: what an earlier attempt's head meant is void.
-  func begin() {
-    requestedAt = cache.now
-    entry = nil
-    notModified = nil
-  }
+  func beginExchange() { findings = Findings(requestedAt: cache.now) }
 }

@@ -15,7 +15,7 @@ extension Scheduler {
       if renews { refresh(request, operation.engine) }
       return true
     case .refuse(let failure):
-      endLeader(operation, failure)
+      publish(operation, failure)
       return true
     }
     return false

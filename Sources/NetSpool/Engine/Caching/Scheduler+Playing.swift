@@ -4,12 +4,11 @@ extension Scheduler {
   func answer(_ operation: NetworkOperation, _ response: NetworkResponse) {
     unregister(operation)
     guard operation.recipients.contains(where: { $0.hasStreams }) else {
-      return deliver(operation, response, nil, nil)
+      return publish(operation, Ending(response))
     }
     for recipient in operation.recipients { makeSinks(of: recipient, for: operation) }
-    guard let fanout = operation.loop.extras?.fanout else { return deliver(operation, response, nil, nil) }
-    guard response.head.status < 300 else {
-      return publish(operation, response, nil, fanout, refusal: NetworkError(status: response))
+    guard let fanout = operation.loop.extras?.fanout, response.head.status < 300 else {
+      return publish(operation, Ending(response))
     }
     move(operation, to: .playing(nil))
     rooms.park(WaitingPlayback(operation: operation, response: response, fanout: fanout))
@@ -32,7 +31,7 @@ extension Scheduler {
     move(operation, to: .playing(playback))
     if operation.recipients.allSatisfy({ $0.hasStreams }) { answer.body = .empty }
     playback.start(answer.head) { [unowned self, answer] in
-      publish(operation, answer, nil, fanout, refusal: nil)
+      publish(operation, Ending(answer))
     }
   }
 }

@@ -1,14 +1,14 @@
 /// Which credential goes with an exchange and as what fields, and what a 401 leads to. It owns no operation: what it has
-/// learned of an origin stands in `Origin.answers`, what it has done for one operation in its `ExchangeState`. Loop thread.
+/// learned of an origin stands in `Origin.answers`, what it has done for one operation in its `ExchangeHistory`. Loop thread.
 struct Authenticator {
   private var random = SystemRandomNumberGenerator()
 
   /// Whose exchange the next one is; nil: nobody's. What has been led to another origin stays without, also when
   /// it is led back.
   func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
-    let exchangeState = operation.loop.exchangeState
-    if exchangeState?.isForeign == true { return nil }
-    let own = request.credentials ?? exchangeState?.credential
+    let history = operation.loop.history
+    if history?.target.isForeign == true { return nil }
+    let own = request.credentials ?? history?.authentication.credential
     guard let engine = operation.engine.credential, engine.origin == operation.loop.origin?.text else {
       return own
     }
@@ -20,14 +20,14 @@ struct Authenticator {
   /// Throws `invalidConfiguration` for what must not go over plain HTTP.
   mutating func authorization(
     _ credential: NetworkCredentials, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ plan: Transfer.Plan,
+    _ plan: Exchange.Plan,
     own: Headers
   ) throws(NetworkError) -> Headers {
     guard let scheme = credential.scheme, let origin = operation.loop.origin else { return Headers() }
     let fields: Headers
     if case .provider(let provider) = scheme {
       let held = provider.held(for: origin.text)
-      if held.generation > 0 { operation.makeExchangeState().sentGeneration = held.generation }
+      if held.generation > 0 { operation.makeHistory().authentication.generation = held.generation }
       guard let given = held.credential, let scheme = given.scheme else { return Headers() }
       fields = self.fields(scheme, given.id, at: origin, request, plan)
     } else {
@@ -39,7 +39,7 @@ struct Authenticator {
 
   private mutating func fields(
     _ scheme: NetworkCredentials.Scheme, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
-    _ plan: Transfer.Plan
+    _ plan: Exchange.Plan
   ) -> Headers {
     switch scheme {
     case .basic(let user, let password, true): return .basic(user, password)
@@ -58,7 +58,7 @@ struct Authenticator {
 
   private mutating func digest(
     _ user: String, _ password: Secret, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
-    _ plan: Transfer.Plan
+    _ plan: Exchange.Plan
   ) -> Headers {
     guard let (challenge, count) = origin.answers.nextDigest(for: id) else { return Headers() }
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -86,7 +86,7 @@ extension FrozenSender: FrozenSpoolOwner {
       status == 401 && waiting[id]?.secrets == nil
       && attempts[id]?.engine.freezing?.configuration.secrets != nil
     let event = FrozenEvent.answered(
-      status: status, retryAfter: Scheduler.retryAfter(response.head),
+      status: status, retryAfter: response.head.retryAfter,
       mayAskAgain: asks && askedAgain.insert(id).inserted)
     let isKept = (200..<400).contains(status) || status == 404
     spool.didEnd(id, event, headers: response.head.headers, body: isKept ? response.body.array : [])

@@ -8,7 +8,7 @@ extension Connectivity {
 
   func waitToProbe(_ watch: OriginWatch) {
     guard !isClosed, watch.timer == nil, watch.probe == nil, hasRoute(to: watch) else { return }
-    let seconds = watch.backoff.delay(random: .random(in: 0..<1, using: &core.random))
+    let seconds = watch.backoff.delay(random: .random(in: 0..<1, using: &random))
     watch.timer = core.timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
       watch.timer = nil
       probe(watch)
@@ -29,7 +29,7 @@ extension Connectivity {
     guard probing < Self.probingMax, let transfer = makeProbe(watch) else { return waitToProbe(watch) }
     probing += 1
     watch.probe = transfer
-    transfer.beginConnecting()
+    transfer.beginConnecting(for: watch)
     watch.timer = core.timers.after(milliseconds: Self.probeMilliseconds) { [unowned self] in
       watch.timer = nil
       end(watch, code: nil)
@@ -38,16 +38,14 @@ extension Connectivity {
 
   private func makeProbe(_ watch: OriginWatch) -> Transfer? {
     let scope = HandleScope(engine: 0, streams: false)
-    let transfer = try? Transfer(
+    return try? Transfer(
       origin: watch.text, scope: scope, settings: watch.settings, multi: core.pools.common,
       shared: SharedState(keepsCookies: false))
-    transfer?.owner = watch
-    return transfer
   }
 
   /// libcurl reported its end.
   func probed(_ transfer: Transfer, code: Int32?) {
-    if let watch = transfer.owner as? OriginWatch { end(watch, code: code) }
+    if let watch = transfer.exchange.owner as? OriginWatch { end(watch, code: code) }
   }
 
   private func end(_ watch: OriginWatch, code: Int32?) {

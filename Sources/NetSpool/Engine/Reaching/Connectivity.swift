@@ -16,6 +16,7 @@ final class Connectivity {
   private var listenersMax = 64
   /// Looks under way.
   var probing = 0
+  var random = SystemRandomNumberGenerator()
   private(set) var isClosed = false
 
   init(_ core: Scheduler) {
@@ -50,7 +51,7 @@ final class Connectivity {
     guard !watches.isEmpty, let origin = operation.loop.origin,
       let watch = watches[OriginWatch.Key(origin, operation.engine.handleSettings)]
     else { return }
-    note(OriginEvidence(status: transfer.head?.status, failure: failure), watch)
+    note(OriginEvidence(status: transfer.exchange.head?.status, failure: failure), watch)
   }
 
   /// What befalls every origin when there is no route says nothing about one of them.

@@ -1,34 +1,35 @@
-/// Whether an attempt is repeated.
-extension Scheduler {
+/// Whether an attempt is repeated, and when. It owns no operation: what it decides, the scheduler does. Loop thread.
+struct Repetition {
+  private var random = SystemRandomNumberGenerator()
+
   /// Seconds until the next attempt; nil when there is none.
-  func retryDelay(
+  mutating func delay(
     _ operation: NetworkOperation, _ transfer: Transfer, _ cause: FailedAttempt.Cause,
-    head: ResponseHead? = nil,
-    failure: NetworkError? = nil
+    head: ResponseHead? = nil, failure: NetworkError? = nil
   ) -> Double? {
-    guard !isClosing, operation.loop.extras?.sinkFailure == nil else { return nil }
+    guard operation.loop.extras?.sinkFailure == nil else { return nil }
     let request = operation.request
-    if transfer.hasMetUnaskedBytes, transfer.head == nil, request.prepared.canReplay { return 0 }
+    if transfer.exchange.hasMetUnaskedBytes, transfer.exchange.head == nil, request.prepared.canReplay {
+      return 0
+    }
+    let history = operation.loop.history
     let attempt = FailedAttempt(
-      cause, number: operation.loop.exchangeState?.attempts ?? 1,
-      isIdempotent: (operation.loop.exchangeState?.method ?? request.method).isIdempotent,
+      cause, number: history?.attempts ?? 1,
+      isIdempotent: (history?.target.method ?? request.method).isIdempotent,
       isKeyed: request.idempotencyKey != nil,
-      isReplayable: !transfer.hasStreamed && request.prepared.canReplay,
+      isReplayable: !transfer.exchange.hasStreamed && request.prepared.canReplay,
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
-      retryAfter: head.flatMap { Self.retryAfter($0) },
-      secondsLeft: operation.secondsLeft(request, transfer))
-    let policy = retryPolicy(operation, request)
+      retryAfter: head?.retryAfter, secondsLeft: operation.secondsLeft(request, transfer))
     guard let origin = operation.loop.origin else { return nil }
+    let policy = Self.policy(of: operation, request)
     let random = Double.random(in: 0..<1, using: &random)
-    guard
-      case .retry(let seconds) = retryDecision(
-        attempt, policy: policy, budget: &origin.budget, random: random)
-    else { return nil }
-    return seconds
+    let decision = retryDecision(attempt, policy: policy, budget: &origin.budget, random: random)
+    if case .retry(let seconds) = decision { return seconds }
+    return nil
   }
 
   /// The most patient's of those who share the exchange.
-  func retryPolicy(_ operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
+  static func policy(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
     let own = request.retry ?? operation.engine.configuration.retry
     if operation.loop.waitersLeft == 0 { return own }
     let policies = operation.recipients.map { $0.request.retry ?? $0.engine.configuration.retry }
@@ -36,19 +37,20 @@ extension Scheduler {
   }
 
   /// Those who share an exchange and want no other attempt.
-  func impatient(_ leader: NetworkOperation, _ cause: FailedAttempt.Cause) -> [NetworkOperation] {
+  static func impatient(_ leader: NetworkOperation, _ cause: FailedAttempt.Cause) -> [NetworkOperation] {
     guard leader.loop.waitersLeft > 0 else { return [] }
-    let attempts = leader.loop.exchangeState?.attempts ?? 1
+    let attempts = leader.loop.history?.attempts ?? 1
     return leader.recipients.filter { recipient in
       let policy = recipient.request.retry ?? recipient.engine.configuration.retry
       return !policy.repeats(cause, after: attempts)
     }
   }
+}
 
-  static func retryAfter(_ head: ResponseHead) -> Double? {
-    head.headers.first("Retry-After").flatMap {
-      RetryAfter.parse(Array($0.utf8)[...], now: WallClock.seconds)
-    }
+extension ResponseHead {
+  /// Seconds, when the origin asks for a pause (RFC 9110 section 10.2.3).
+  var retryAfter: Double? {
+    headers.first("Retry-After").flatMap { RetryAfter.parse(Array($0.utf8)[...], now: WallClock.seconds) }
   }
 }
 
@@ -74,7 +76,7 @@ extension NetworkOperation {
 
   /// Loop thread: what its exchanges have taken so far, this one included.
   func spent(on transfer: Transfer?) -> Microseconds {
-    (loop.exchangeState?.spent ?? 0) + (transfer?.deadlines?.spent(now: MonotonicClock.now) ?? 0)
+    (loop.history?.spent ?? 0) + (transfer?.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0)
   }
 }
 

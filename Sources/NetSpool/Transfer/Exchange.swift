@@ -1,0 +1,133 @@
+/// Everything that one attempt needs, from its slot to its end: what it is given, how far it has come, and what its head
+/// has decided. `Transfer.begin` assigns it whole and `Transfer.reset` gives it up whole, so that nothing of one attempt
+/// comes into the next.
+struct Exchange {
+  /// What it is given.
+  struct Plan {
+    /// A canonical URL, and where its path begins.
+    var url = ""
+    var targetOffset = 0
+    var method: Method = .get
+    /// Lines for the request; nil keeps those of the last exchange on this handle.
+    var headerLines: [String]?
+    var source: (any BodySource)?
+    /// libcurl must not send it a second time by itself.
+    var refusesResend = false
+    var needsFreshConnection = false
+    /// libcurl authenticates in several rounds of its own.
+    var hasRounds = false
+    var decodes = true
+    var timeouts = NetworkRequest.Timeouts.standard
+    var limits = NetworkEngine.Limits.standard
+
+    init() {}
+
+    init(url: String) {
+      self.url = url
+      targetOffset = PlainURL.targetOffset(url)
+    }
+  }
+
+  /// What the head has decided: done when the exchange has ended.
+  enum Next {
+    case redirect(RedirectHop)
+    case retry(after: Double)
+    case withoutExpect
+    /// The 304 was not about what is held: once more, and all of it.
+    case unconditional
+    /// The 401 has told how to answer.
+    case authorized
+    case ask(CredentialProvider)
+    case fail(NetworkError)
+  }
+
+  /// Why libcurl was asked to leave the connection alone for now.
+  struct Pauses: OptionSet {
+    let rawValue: UInt8
+    static let user = Pauses(rawValue: 1)
+    /// The streams have all that they can take.
+    static let reader = Pauses(rawValue: 2)
+    /// Others want their turn.
+    static let turn = Pauses(rawValue: 4)
+  }
+
+  var plan = Plan()
+  /// For whom it is; the engine's, for its own bookkeeping.
+  var owner: AnyObject?
+  var startedAt: Microseconds = 0
+  var deadlines: Deadlines?
+  var machine = TransferStateMachine()
+  var pauses: Pauses = []
+
+  // MARK: Sending
+
+  /// libcurl has it, or had it.
+  var wasAdded = true
+  /// How often the request was about to be sent on a connection.
+  var sends = 0
+  var socketErrno: Int32 = 0
+  /// On the connection that the request was sent on.
+  var speaksHTTP2 = false
+  /// The connection had something to say before it was asked.
+  var hasMetUnaskedBytes = false
+  var bytesToSend: Int64?
+  var bytesSent: Int64 = 0
+
+  // MARK: Receiving
+
+  /// A head line came in pieces, and its end is still to come.
+  var isInsideHeadLine = false
+  /// A refusal that libcurl is about to answer by itself.
+  var roundHead: ResponseHead?
+  var head: ResponseHead?
+  var next: Next?
+  /// A chunked body's, while it comes.
+  var chunks: ChunkedBody?
+  var decoder: ContentDecoder?
+  /// The expected body length, from the head; nil when unknown or encoded.
+  var bytesExpected: Int64?
+  /// The body, when somebody wants it in memory.
+  var collected: [UInt8] = []
+  /// What the cache alone wants kept of the body, in bytes.
+  var keptBytesMax = 0
+  var fanout: SinkFanout?
+  /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
+  var hasStreamed = false
+  /// libcurl was asked for bytes behind the answer.
+  var tellsOfExcess = false
+  /// libcurl has closed the connection together with the exchange.
+  var tookConnectionAlong = false
+
+  // MARK: The engine's notes
+
+  /// Its place among those that run.
+  var slot = -1
+  /// It only waits for its streams: another has its place.
+  var hasYielded = false
+  /// Its origin's width learns from how it goes.
+  var isJudged = true
+  /// Ticks for which its streams have taken nothing.
+  var ticksPaused = 0
+  var reportedBytes: Int64 = 0
+  var reportedSent: Int64 = 0
+
+  /// None is under way.
+  init() {}
+
+  init(_ plan: Plan, owner: AnyObject, fanout: SinkFanout?, now: Microseconds) {
+    self.plan = plan
+    self.owner = owner
+    self.fanout = fanout
+    startedAt = now
+    deadlines = Deadlines(plan.timeouts, now: now)
+    bytesToSend = plan.source.flatMap(\.length)
+  }
+
+  /// Its answer is not the one that counts: another exchange follows.
+  var hasSuccessor: Bool {
+    switch next {
+    case nil, .fail: false
+    case .redirect, .retry, .withoutExpect, .unconditional, .authorized, .ask: true
+    }
+  }
+}
