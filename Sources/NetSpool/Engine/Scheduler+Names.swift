@@ -11,7 +11,9 @@ struct OriginName {
   fileprivate(set) var version = 0
   fileprivate var foundAt: Microseconds = 0
   fileprivate var lookup: NameResolver.Lookup?
+  /// Those that wait, and some that have left: so many are still here.
   fileprivate var waiting: [NetworkOperation] = []
+  fileprivate var waitingCount = 0
 
   init(_ origin: URLPieces.Origin) {
     let isPlain = origin.host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
@@ -45,13 +47,14 @@ extension Scheduler {
     if isKnown, age < OriginName.freshTime { return false }
     lookUp(host, of: origin, for: operation.engine.id)
     if isKnown { return false }
-    let timeouts = operation.request.timeouts ?? operation.engine.configuration.timeouts
+    let timeouts = operation.timeLimits(operation.request)
     let limit = min(timeouts.connect, timeouts.total ?? timeouts.connect)
     let reason = limit == timeouts.connect ? "connect" : "total"
     let timer = timers.after(milliseconds: limit.milliseconds) { [unowned self] in
       nameFailed(operation, NetworkError(.timedOut, reason: reason), atFront: atFront)
     }
     origin.name.waiting.append(operation)
+    origin.name.waitingCount += 1
     move(operation, to: .resolving(timer))
     return true
   }
@@ -96,9 +99,21 @@ extension Scheduler {
   /// It waits no more; a name that nobody waits for is not asked for.
   func leaveName(_ operation: NetworkOperation) {
     guard let origin = operation.loop.origin else { return }
-    origin.name.waiting.removeAll { $0 === operation }
-    guard origin.name.waiting.isEmpty, origin.name.addresses.isEmpty else { return }
+    origin.name.waitingCount -= 1
+    origin.forgetThoseWhoLeft()
+    guard origin.name.waitingCount == 0, origin.name.addresses.isEmpty else { return }
     origin.name.lookup?.cancel()
     origin.name.lookup = nil
+  }
+}
+
+extension Origin {
+  /// Once they are the larger part, so that each leaving costs the same however many wait.
+  fileprivate func forgetThoseWhoLeft() {
+    guard name.waiting.count > 2 * name.waitingCount + 16 else { return }
+    name.waiting.removeAll { operation in
+      guard operation.loop.origin === self, case .resolving = operation.loop.phase else { return true }
+      return false
+    }
   }
 }

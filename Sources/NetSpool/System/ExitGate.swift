@@ -12,7 +12,7 @@ enum ExitGate {
   /// Threads at work.
   private static let busy = Atomic(0)
   private static let isClosed = Atomic(false)
-  private static let millisecondsMax = 100
+  private static let patience: Microseconds = 100_000
 
   /// This thread, one of ours, begins to work.
   static func enter() {
@@ -53,6 +53,7 @@ enum ExitGate {
     guard ForkGuard.generation == generation, !isClosed.exchange(true, ordering: .sequentiallyConsistent)
     else { return }
     let own = cnetspool_thread_is_ours() != 0 ? 1 : 0
-    for _ in 0..<millisecondsMax where busy.load(ordering: .sequentiallyConsistent) > own { usleep(1000) }
+    let deadline = MonotonicClock.now + patience
+    while busy.load(ordering: .sequentiallyConsistent) > own, MonotonicClock.now < deadline { usleep(500) }
   }
 }

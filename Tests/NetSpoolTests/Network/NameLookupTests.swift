@@ -94,6 +94,39 @@ struct NameLookupTests {
     return (time, try await worst)
   }
 
+  @Test func `costs a cancelled one the same however many wait for its name`() async throws {
+    try await withNames { names, wire in
+      names.setFallback(.silence)
+      // The best of three: other programs make a round longer, a list that is gone through makes all of them so.
+      var ratios: [Double] = []
+      for round in 0..<3 {
+        let few = await Self.cancelsWaiting(1_000, for: "few\(round).test", wire)
+        let many = await Self.cancelsWaiting(16_000, for: "many\(round).test", wire)
+        ratios.append(many / few / 16)
+        if ratios.last! < 3 { break }
+      }
+      #expect(ratios.min()! < 3, "\(ratios)")
+    }
+  }
+
+  /// How long it takes to cancel so many, in seconds.
+  private static func cancelsWaiting(_ count: Int, for host: String, _ wire: Wire) async -> Double {
+    let tally = Tally()
+    let operations = (0..<count).map { _ in wire.operation(at: host) }
+    for operation in operations {
+      // Equal ones would share one exchange.
+      operation.configure { $0.coalesces = false }
+      tally.watch(operation)
+    }
+    wire.engine.enqueue(operations)
+    let time = await ContinuousClock().measure {
+      for operation in operations { operation.cancel() }
+      await tally.wait(for: count)
+    }
+    #expect(tally.count("cancelled") == count && tally.isOneEach)
+    return time / .seconds(1)
+  }
+
   @Test func `looks four names of an engine up at once, and slow ones beside them`() async throws {
     try await withNames { names, wire in
       names.setFallback(.silence)

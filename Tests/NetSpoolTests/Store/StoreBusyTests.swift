@@ -52,6 +52,28 @@ struct StoreBusyTests {
     #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
   }
 
+  @Test(.timeLimit(.minutes(1))) func `keeps nobody from opening and closing others`() async throws {
+    let (kept, others) = (try TestFolder(), try TestFolder())
+    do { _ = try kept.open() }
+    let opened = Latch()
+    var times: [Duration] = []
+    try await Self.whileKept(kept.path) {
+      Task {
+        _ = try? await blocking { () throws(any Error) in _ = try kept.open() }
+        opened.open()
+      }
+      for number in 0..<10 {
+        times.append(
+          try ContinuousClock().measure {
+            _ = try CacheStore.open(CacheStoreSettings(directory: "\(others.path)/\(number)"))
+          })
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
+    #expect(times.max()! < .milliseconds(500).patient, "\(times)")
+    await opened.opened()
+  }
+
   @Test(.timeLimit(.minutes(1))) func `is opened later, and requests go on meanwhile`() async throws {
     let directory = try TestFolder()
     do { _ = try directory.open() }

@@ -25,9 +25,12 @@ struct FieldMeaning: Sendable {
     let lowercased = name.lowercased()
     if secretNames.contains(lowercased) { return true }
     if openNames.contains(lowercased) || Self.isKnownOpen(lowercased) { return false }
-    return Self.hasWord(name) { word in
-      Self.secretWords.contains(word) || Self.secretEnds.contains { word.hasSuffix($0) }
-    }
+    return Self.hasWord(name, Self.isSecret(word:))
+  }
+
+  /// Whether a word, in lower case, makes a name secret in which it stands.
+  static func isSecret(word: String) -> Bool {
+    secretWords.contains(word) || secretEnds.contains { word.hasSuffix($0) }
   }
 
   /// Whether the value says whose request it is: `X-User-Id`, `X-Tenant`, `On-Behalf-Of`. Not secret, but answers

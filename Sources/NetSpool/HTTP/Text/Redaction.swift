@@ -21,16 +21,13 @@ struct Redaction: Sendable {
     return holdsURL ? url(value) : Self.printable(value)
   }
 
-  /// `token`, `key`, `sig`, `signature`, `secret`, `password`, `code` and their relatives: also as the last
-  /// word of a name (`client_secret`, `user[password]`, `accessToken`), and every `X-Amz-…`.
+  /// What would be secret as a field's name, `code`, and every `X-Amz-…`: also as the last word of a name
+  /// (`client_secret`, `user[password]`, `accessToken`).
   static func isSecret(key name: some Sequence<UInt8>) -> Bool {
     let name = name.map(\.asciiLowercased)
     if name.starts(with: "x-amz-".utf8) || name.elementsEqual("code".utf8) { return true }
     guard let last = name.split(whereSeparator: { !isWordByte($0) }).last else { return false }
-    return secretWords.contains(String(decoding: last, as: UTF8.self))
-      || secretWordEnds.contains { end in
-        last.count >= end.utf8.count && last.suffix(end.utf8.count).elementsEqual(end.utf8)
-      }
+    return FieldMeaning.isSecret(word: String(decoding: last, as: UTF8.self))
   }
 
   /// Text that can neither break a log line nor steer a terminal: control characters (C0, DEL, C1) and
@@ -54,11 +51,6 @@ struct Redaction: Sendable {
 
 extension Redaction {
   private static let urlHeaders: Set<String> = ["location", "content-location", "referer", "refresh", "link"]
-  private static let secretWords: Set<String> = [
-    "token", "key", "sig", "signature", "secret", "password", "passwd", "pwd", "pass", "passphrase", "apikey",
-    "auth", "authorization", "jwt", "credential", "credentials", "sessionid", "assertion",
-  ]
-  private static let secretWordEnds = ["token", "secret", "password", "signature", "apikey", "passwd"]
 
   private static func isWordByte(_ byte: UInt8) -> Bool {
     byte.isASCIILetter || byte.isASCIIDigit || byte >= 0x80

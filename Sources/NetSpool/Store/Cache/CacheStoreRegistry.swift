@@ -10,12 +10,12 @@ final class CacheStoreRegistry: Sendable {
   }
 
   private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
-  /// One opening at a time; it may take long, and those who close must not wait for it.
-  private let opening = Mutex(())
+  /// By environment: to start or to stop a core may take long, and is nobody else's matter.
+  private let turns = KeyedLock<ObjectIdentifier>()
 
   func core(_ settings: CacheStoreSettings) throws(NetworkError) -> CacheStoreCore {
-    try opening.withLock { _ throws(NetworkError) in
-      let environment = try Environment.open(settings.environment)
+    let environment = try Environment.open(settings.environment)
+    return try turns.withLock(ObjectIdentifier(environment)) { () throws(NetworkError) in
       if let core = joined(environment) { return core }
       let core = try Self.start(environment, settings)
       entries.withLock { $0[ObjectIdentifier(environment)] = Entry(core: core, users: 1) }
@@ -48,14 +48,23 @@ final class CacheStoreRegistry: Sendable {
   }
 
   func release(_ core: CacheStoreCore) {
-    entries.withLock { entries in
-      let identifier = ObjectIdentifier(core.environment)
-      guard core.environment.isOurs, entries[identifier]?.core === core else { return }
-      entries[identifier]?.users -= 1
-      guard entries[identifier]?.users == 0 else { return }
-      entries[identifier] = nil
+    guard core.environment.isOurs else { return }
+    turns.withLock(ObjectIdentifier(core.environment)) {
+      guard isLast(core) else { return }
       core.stop()
       core.environment.drop()
+    }
+  }
+
+  /// One user less. True when there is none left; then the core is no longer here.
+  private func isLast(_ core: CacheStoreCore) -> Bool {
+    entries.withLock { entries in
+      let identifier = ObjectIdentifier(core.environment)
+      guard entries[identifier]?.core === core else { return false }
+      entries[identifier]?.users -= 1
+      guard entries[identifier]?.users == 0 else { return false }
+      entries[identifier] = nil
+      return true
     }
   }
 }

@@ -7,7 +7,7 @@ extension FrozenStore {
     endings == .outcomes ? core.tables.outbox : core.tables.dead
   }
 
-  /// Rows that are read in one go: meanwhile nobody else reads.
+  /// Rows that are read in one go: meanwhile the map cannot grow, so nothing is written that needs more of it.
   private static let rowsAtOnce = 256
 
   /// Goes through all requests in the order of their numbers, for as long as `visit` says so: their lane, and what

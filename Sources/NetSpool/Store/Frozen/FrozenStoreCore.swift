@@ -8,8 +8,9 @@ final class FrozenStoreCore: Sendable {
   let settings: FrozenStoreSettings
   let wakeUp = SystemSemaphore()
   private let shared: Mutex<Shared>
-  /// Whether there is a map. Locked by readers, and by the store thread while the map moves.
-  private let mapUse = Mutex(true)
+  /// Shared by readers, taken by the store thread while the map moves.
+  private let mapUse = SharedLock()
+  private let hasMap = Atomic(true)
   private let thread = Mutex<SystemThread?>(nil)
 
   struct Work: Sendable {
@@ -94,8 +95,8 @@ extension FrozenStoreCore {
     _ body: (borrowing ReadTransaction) throws(StoreError) -> Result
   ) throws(NetworkError) -> Result {
     guard environment.isOurs else { throw NetworkError(.usedAfterFork) }
-    return try mapUse.withLock { isThere throws(NetworkError) in
-      guard isThere else { throw NetworkError(.engineClosed) }
+    return try mapUse.reading { () throws(NetworkError) in
+      guard hasMap.load(ordering: .acquiring) else { throw NetworkError(.engineClosed) }
       do throws(StoreError) {
         let transaction = try environment.read()
         return try body(transaction)
@@ -106,11 +107,11 @@ extension FrozenStoreCore {
   }
 
   /// Waits until nobody reads any more; to be called before the environment is released.
-  func endReading() { mapUse.withLock { $0 = false } }
+  func endReading() { mapUse.changing { hasMap.store(false, ordering: .releasing) } }
 
   /// A sixteenth more than there was. On the store thread, outside transactions.
   func growMap() -> Bool {
-    mapUse.withLock { _ in
+    mapUse.changing {
       let bytes = environment.mapBytes + max(environment.mapBytes / 16, 1 << 20)
       return (try? environment.grow(to: bytes / environment.pageBytes * environment.pageBytes)) != nil
     }

@@ -22,6 +22,7 @@ final class EnvironmentDirectory: Sendable {
   static let unreadSuffix = ".unread"
 
   let path: String
+  let identity: FileIdentity
   private let directory: FileDescriptor
   private let stampFile: FileDescriptor
   private let writerFile: FileDescriptor
@@ -36,6 +37,7 @@ final class EnvironmentDirectory: Sendable {
     path = settings.directory
     isDisposable = settings.isDisposable
     directory = try Self.openDirectory(settings.directory)
+    identity = try Self.identity(of: directory)
     stampFile = try Self.openOwnFile(EnvironmentStamp.name, in: directory, creating: true)
     writerFile = try Self.openOwnFile(Self.writerName, in: directory, creating: true)
     stamp = Mutex(EnvironmentStamp(layout: settings.layout, state: .opening))
@@ -45,6 +47,14 @@ final class EnvironmentDirectory: Sendable {
 // MARK: The directory
 
 extension EnvironmentDirectory {
+  private static func identity(of directory: borrowing FileDescriptor) throws(NetworkError) -> FileIdentity {
+    do throws(SystemError) {
+      return try FileStatus(of: directory).identity
+    } catch {
+      throw failure(error)
+    }
+  }
+
   private static func openDirectory(_ path: String) throws(NetworkError) -> FileDescriptor {
     try makeDirectories(path)
     do {

@@ -15,20 +15,23 @@ final class EnvironmentRegistry: Sendable {
   }
 
   private let open = Mutex<[Key: Environment]>([:])
-  /// One opening at a time; it may take long, and those who close must not wait for it.
-  private let opening = Mutex(())
+  /// By directory: to open or to close one may take long, for another process or for the disk, and is nobody else's
+  /// matter.
+  private let turns = KeyedLock<Key>()
 
   /// The environment of a directory, opened now or before; held once more.
   func environment(_ settings: EnvironmentSettings) throws(NetworkError) -> Environment {
-    try opening.withLock { _ throws(NetworkError) in
-      let directory = try EnvironmentDirectory(settings)
+    let directory = try EnvironmentDirectory(settings)
+    return try turns.withLock(Self.key(directory.identity)) { () throws(NetworkError) in
       if let environment = try joined(directory, settings) { return environment }
       let environment = try EnvironmentOpener(directory: directory, settings: settings).open()
-      open.withLock {
-        $0[Key(identity: environment.identity, generation: ForkGuard.generation)] = environment
-      }
+      open.withLock { $0[Self.key(environment.identity)] = environment }
       return environment
     }
+  }
+
+  private static func key(_ identity: FileIdentity) -> Key {
+    Key(identity: identity, generation: ForkGuard.generation)
   }
 
   /// The one that is open already, held once more.
@@ -37,20 +40,17 @@ final class EnvironmentRegistry: Sendable {
   ) throws(NetworkError) -> Environment? {
     guard let identity = directory.dataStatus()?.identity else { return nil }
     return try open.withLock { open throws(NetworkError) in
-      guard let environment = open[Key(identity: identity, generation: ForkGuard.generation)] else {
-        return nil
-      }
+      guard let environment = open[Self.key(identity)] else { return nil }
       try environment.checkJoining(settings)
       environment.hold()
       return environment
     }
   }
 
-  /// Runs `close` while nobody can open; it answers whether the environment is closed.
+  /// Runs `close` while nobody can open it; it answers whether the environment is closed.
   func closing(_ environment: Environment, _ close: () -> Bool) {
-    open.withLock { open in
-      guard close() else { return }
-      open[Key(identity: environment.identity, generation: ForkGuard.generation)] = nil
+    turns.withLock(Self.key(environment.directory.identity)) {
+      if close() { open.withLock { $0[Self.key(environment.identity)] = nil } }
     }
   }
 }
