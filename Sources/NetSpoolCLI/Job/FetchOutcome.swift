@@ -1,3 +1,12 @@
+/// One thing to fetch: what the job hands to the network.
+struct FetchItem: Equatable, Sendable {
+  /// Counts up from 0 in the order of starting.
+  let id: Int
+  let url: String
+  /// The file name relative to the output folder; nil when only the cache is to be filled.
+  let output: String?
+}
+
 /// How one fetch ended: what the network hands back to the job.
 struct FetchOutcome: Equatable, Sendable {
   enum Ending: Equatable, Sendable {
@@ -45,4 +54,53 @@ struct FetchOutcome: Equatable, Sendable {
   var sha256: String?
 
   init(_ ending: Ending) { self.ending = ending }
+}
+
+/// The network as the job sees it: one small adapter implements it, and a gate in the tests.
+protocol Fetcher: AnyObject {
+  /// Begins one fetch. `completion` is called exactly once, on any thread, also before `start` returns.
+  func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void)
+
+  /// Ends what has not been sent yet with `.cancelled`; what is under way goes on.
+  func cancelWaiting()
+
+  /// Ends everything with `.cancelled`.
+  func cancelAll()
+}
+
+/// Sorts error codes by whether trying again later can help.
+extension FetchOutcome.Permanence {
+  /// - Parameters:
+  ///   - code: the name of a `NetworkError.Code`, as in `timedOut`.
+  ///   - status: the HTTP status, for the code `status`.
+  ///   - errno: the system's number, for `sinkFailed` and the store's codes.
+  init(code: String, status: Int? = nil, errno: Int32? = nil) {
+    if code == "status" {
+      self = status.map(Self.mayPass) ?? true ? .forNow : .forGood
+    } else if Self.localCodes.contains(code) {
+      self = .local(errno: errno ?? 0)
+    } else {
+      self = Self.lastingCodes.contains(code) ? .forGood : .forNow
+    }
+  }
+
+  /// 408, 425, 429 and 5xx, but not 501, 505 and 511, which say what the server cannot do at all.
+  private static func mayPass(_ status: Int) -> Bool {
+    switch status {
+    case 408, 425, 429: true
+    case 501, 505, 511: false
+    default: status >= 500
+    }
+  }
+
+  private static let localCodes: Set<String> = ["sinkFailed", "storageFull"]
+
+  /// What the same request to the same server meets again. Codes not named here, future ones too, count as
+  /// passing: a needless second try is cheaper than a file given up too early.
+  private static let lastingCodes: Set<String> = [
+    "invalidRequest", "invalidURL", "invalidConfiguration", "egressDenied", "tlsRejected",
+    "protocolViolation", "headersTooLarge", "tooManyInformational", "ambiguousFraming", "bodyTooLarge",
+    "tooManyRedirects", "redirectCycle", "redirectRefused", "badLocation", "authenticationFailed",
+    "decodeFailed", "decompressionLimit", "notAnImage", "notCached",
+  ]
 }

@@ -110,3 +110,101 @@ public final class ScriptedOrigin: Sendable {
     try start()
   }
 }
+
+/// What it answers. A request gets, in this order, the next answer queued for its path, the answer of its path's
+/// route, that of the longest prefix that fits, the next answer queued for every path, and the fallback.
+extension ScriptedOrigin {
+  /// Queues answers: each request that no route takes gets the next of them.
+  public func enqueue(_ answers: Answer...) { state.changeRoutes { $0.enqueue(answers, path: nil) } }
+
+  /// Queues answers for the requests to this path; when they are used up its route comes in again.
+  public func enqueue(_ answers: Answer..., for path: String) {
+    state.changeRoutes { $0.enqueue(answers, path: path) }
+  }
+
+  /// Answers every request to this path, whatever its query, with the same answer.
+  public func on(_ path: String, _ answer: Answer) { state.changeRoutes { $0.set(path, .fixed(answer)) } }
+
+  /// Answers every request to this path with what the closure makes of it, on the origin's thread.
+  public func on(_ path: String, _ closure: @escaping AnswerClosure) {
+    state.changeRoutes { $0.set(path, .made(closure)) }
+  }
+
+  /// Answers every request whose path begins with this prefix.
+  public func on(prefix: String, _ answer: Answer) {
+    state.changeRoutes { $0.set(prefix: prefix, .fixed(answer)) }
+  }
+
+  /// Answers every request whose path begins with this prefix with what the closure makes of it.
+  public func on(prefix: String, _ closure: @escaping AnswerClosure) {
+    state.changeRoutes { $0.set(prefix: prefix, .made(closure)) }
+  }
+
+  /// Looks at requests to this path when only their head is there, on the origin's thread: an answer is sent at
+  /// once, whatever is to come of the body; nil lets the request go on to queues and routes.
+  public func onHead(_ path: String, _ closure: @escaping @Sendable (RecordedRequest) -> Answer?) {
+    state.changeRoutes { $0.setHead(path, closure) }
+  }
+
+  /// Answers requests for which nothing else is scripted. Until it is set they get 404.
+  public func fallback(_ answer: Answer) { state.changeRoutes { $0.fallback = .fixed(answer) } }
+
+  /// Answers requests for which nothing else is scripted with what the closure makes of them.
+  public func fallback(_ closure: @escaping AnswerClosure) {
+    state.changeRoutes { $0.fallback = .made(closure) }
+  }
+
+  /// Forgets all queues, routes and the fallback.
+  public func removeAnswers() { state.changeRoutes { $0.removeAll() } }
+
+  /// What it does with `Expect: 100-continue`. Default ``ExpectPolicy/answer``.
+  public var expectPolicy: ExpectPolicy {
+    get { state.expectPolicy }
+    set { state.expectPolicy = newValue }
+  }
+}
+
+/// What a ``ScriptedOrigin`` accepts and keeps. Everything has a limit, so that a runaway client fails
+/// its own test and not the machine.
+public struct OriginLimits: Sendable {
+  /// Bytes of request line and header fields; more is answered 431. Default 65,536.
+  public var headBytesMax = 65_536
+  /// Header fields of one request; more is answered 431. Default 1,000.
+  public var headerFieldsMax = 1_000
+  /// Bytes of each request body that are kept for inspection; all of them are counted and hashed.
+  /// Default 1,048,576.
+  public var keptBodyBytesMax = 1_048_576
+  /// Requests kept for inspection; older ones are dropped, though they stay counted. Default 10,000.
+  public var keptRequestsMax = 10_000
+  /// Different paths whose hits are counted; later ones count as 0. Default 1,000,000.
+  public var countedPathsMax = 1_000_000
+  /// Connections open at once; more wait in the listen queue. Default 4,096.
+  public var connectionsMax = 4_096
+  /// How long a closing connection reads on, so that unread request bytes do not turn the end of an
+  /// answer into a reset. Default 1 second.
+  public var lingerTime = Duration.seconds(1)
+
+  /// The defaults above.
+  public init() {}
+}
+
+/// Why an origin could not be started: the system call that failed, and its `errno`.
+public struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The call's name, for example `bind`.
+  public let call: String
+  /// Its `errno`.
+  public let errno: Int32
+
+  /// The call and its number in one line.
+  public var description: String { "ScriptedOrigin: \(call) failed with errno \(errno)" }
+}
+
+/// What an origin does with `Expect: 100-continue` (RFC 9110 section 10.1.1).
+public enum ExpectPolicy: Sendable, Equatable {
+  /// Sends `100 Continue` as soon as it has read the head, unless the body has begun already.
+  case answer
+  /// Says nothing and waits for the body, as an origin that does not know the field.
+  case ignore
+  /// Answers `417 Expectation Failed` without the body, and closes the connection.
+  case refuse
+}

@@ -136,3 +136,65 @@ public final class FaultProxy: Sendable {
   /// How many bytes went through this direction.
   public func bytesPassed(_ direction: Direction) -> Int { state.count { $0.passed[direction, default: 0] } }
 }
+
+/// Which toxics are on, since when.
+struct FaultBook: Sendable {
+  private struct Page: Sendable {
+    var toxics: [Toxic] = []
+    var since = ContinuousClock.now
+  }
+
+  private var pages: [FaultProxy.Direction: Page] = [:]
+  /// Goes up with every change.
+  private(set) var edition = 0
+
+  mutating func set(_ toxics: [Toxic], on direction: FaultProxy.Direction) {
+    pages[direction] = Page(toxics: toxics)
+    edition += 1
+  }
+
+  func toxics(on direction: FaultProxy.Direction) -> [Toxic] { pages[direction]?.toxics ?? [] }
+
+  /// What hits one connection. The dice are thrown anew from the same seed: the same toxics hit the same
+  /// connections whenever they are set.
+  func mix(_ direction: FaultProxy.Direction, connection: Int, seed: UInt64) -> ToxicMix {
+    let page = pages[direction] ?? Page()
+    var dice = SeededDice(seed: seed &+ direction.seed, stream: UInt64(connection) | 1 << 63)
+    return ToxicMix(page.toxics, since: page.since, dice: &dice)
+  }
+}
+
+extension FaultProxy.Direction {
+  /// Keeps the dice of the two directions apart.
+  var seed: UInt64 { self == .upstream ? 1 : 2 }
+}
+
+/// What a proxy's threads share: its toxics and its counts.
+final class FaultState: Sendable {
+  struct Counts: Sendable {
+    var connections = 0
+    var open = 0
+    var passed: [FaultProxy.Direction: Int] = [:]
+  }
+
+  let originPort: UInt16
+  let seed: UInt64
+  let waker: Waker
+  private let book = Mutex(FaultBook())
+  private let counts = Mutex(Counts())
+
+  init(originPort: UInt16, seed: UInt64, waker: Waker) {
+    self.originPort = originPort
+    self.seed = seed
+    self.waker = waker
+  }
+
+  var toxics: FaultBook { book.withLock { $0 } }
+
+  func changeToxics(_ body: (inout FaultBook) -> Void) {
+    book.withLock { body(&$0) }
+    waker.wake()
+  }
+
+  func count<T>(_ body: (inout Counts) -> T) -> T { counts.withLock { body(&$0) } }
+}
