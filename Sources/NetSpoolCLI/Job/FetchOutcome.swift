@@ -1,3 +1,5 @@
+import NetSpool
+
 /// One thing to fetch: what the job hands to the network.
 struct FetchItem: Equatable, Sendable {
   /// Counts up from 0 in the order of starting.
@@ -68,19 +70,19 @@ protocol Fetcher: AnyObject {
   func cancelAll()
 }
 
-/// Sorts error codes by whether trying again later can help.
 extension FetchOutcome.Permanence {
+  /// By what the library says of a code: `FailureTraits`.
+  ///
   /// - Parameters:
-  ///   - code: the name of a `NetworkError.Code`, as in `timedOut`.
   ///   - status: the HTTP status, for the code `status`.
-  ///   - errno: the system's number, for `sinkFailed` and the store's codes.
-  init(code: String, status: Int? = nil, errno: Int32? = nil) {
-    if code == "status" {
+  ///   - errno: the system's number, for what failed on this machine.
+  init(_ code: NetworkError.Code, status: Int? = nil, errno: Int32? = nil) {
+    if code == .status {
       self = status.map(Self.mayPass) ?? true ? .forNow : .forGood
-    } else if Self.localCodes.contains(code) {
+    } else if code.traits.contains(.isLocal) {
       self = .local(errno: errno ?? 0)
     } else {
-      self = Self.lastingCodes.contains(code) ? .forGood : .forNow
+      self = code.traits.contains(.recurs) ? .forGood : .forNow
     }
   }
 
@@ -92,15 +94,4 @@ extension FetchOutcome.Permanence {
     default: status >= 500
     }
   }
-
-  private static let localCodes: Set<String> = ["sinkFailed", "storageFull"]
-
-  /// What the same request to the same server meets again. Codes not named here, future ones too, count as
-  /// passing: a needless second try is cheaper than a file given up too early.
-  private static let lastingCodes: Set<String> = [
-    "invalidRequest", "invalidURL", "invalidConfiguration", "egressDenied", "tlsRejected",
-    "protocolViolation", "headersTooLarge", "tooManyInformational", "ambiguousFraming", "bodyTooLarge",
-    "tooManyRedirects", "redirectCycle", "redirectRefused", "badLocation", "authenticationFailed",
-    "decodeFailed", "decompressionLimit", "notAnImage", "notCached",
-  ]
 }

@@ -145,14 +145,14 @@ extension FetchOutcome {
     let status = error.response?.status
     // A refusal stays one, whatever happened to the page that came with it.
     let isRefusal = error.code != .cancelled && error.code != .sinkFailed && status.map { $0 >= 400 } ?? false
-    let code = isRefusal ? NetworkError.Code.status.description : error.code.description
+    let code = isRefusal ? .status : error.code
     switch error.code {
     case .cancelled, .engineClosed: self.init(.cancelled)
-    default: self.init(.failed(Permanence(code: code, status: status, errno: error.errno)))
+    default: self.init(.failed(Permanence(code, status: status, errno: error.errno)))
     }
     self.attempts = attempts + error.attempts
     if let response = error.response { take(response, after: attempts) }
-    self.error = code
+    self.error = code.description
     reason = isRefusal ? nil : error.errno.map(Self.systemText) ?? error.reason
   }
 
