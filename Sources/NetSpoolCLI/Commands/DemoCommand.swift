@@ -15,8 +15,7 @@ struct DemoCommand: ParsableCommand {
   @OptionGroup var options: DemoOptions
 
   func run() throws {
-    let stop = StopSwitch()
-    SignalWatcher.start(stop)
+    let stop = StopSwitch.onSignals()
     FileLimit.raise()
     throw ExitCode(status(stop).code)
   }

@@ -15,8 +15,7 @@ struct FetchCommand: ParsableCommand {
   @OptionGroup var options: FetchOptions
 
   func run() throws {
-    let stop = StopSwitch()
-    SignalWatcher.start(stop)
+    let stop = StopSwitch.onSignals()
     FileLimit.raise()
     throw ExitCode(status(stop).code)
   }

@@ -44,8 +44,7 @@ struct FrozenThawCommand: ParsableCommand {
   @OptionGroup var options: ThawOptions
 
   func run() throws {
-    let stop = StopSwitch()
-    SignalWatcher.start(stop)
+    let stop = StopSwitch.onSignals()
     try JobStatus.exit(Console.standardError()) { console in
       try ThawRun(options: options, console: console, stop: stop).run()
     }

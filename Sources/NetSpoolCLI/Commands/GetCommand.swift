@@ -12,8 +12,7 @@ struct GetCommand: ParsableCommand {
   @OptionGroup var options: GetOptions
 
   func run() throws {
-    let stop = StopSwitch()
-    SignalWatcher.start(stop)
+    let stop = StopSwitch.onSignals()
     try JobStatus.exit(Console.standardError()) { console in
       try GetRun(options: options, console: console, stop: stop).run()
     }

@@ -19,8 +19,7 @@ struct PostCommand: ParsableCommand {
   @OptionGroup var options: PostOptions
 
   func run() throws {
-    let stop = StopSwitch()
-    SignalWatcher.start(stop)
+    let stop = StopSwitch.onSignals()
     try JobStatus.exit(Console.standardError()) { console in
       if options.freezing.freeze && !options.curl {
         return try FrozenPost(options: options, console: console, stop: stop).run()

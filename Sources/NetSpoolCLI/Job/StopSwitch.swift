@@ -14,6 +14,13 @@ final class StopSwitch: Sendable {
 
   private let state = Mutex(State())
 
+  /// One that SIGINT and SIGTERM press from now on.
+  static func onSignals() -> StopSwitch {
+    let stop = StopSwitch()
+    SignalWatcher.start(stop)
+    return stop
+  }
+
   /// Called after each press, on the thread that noticed the signal.
   func onPress(_ wake: @escaping @Sendable () -> Void) {
     state.withLock { $0.wake = wake }

@@ -195,7 +195,6 @@ extension HostileCatalogue {
 
 extension HostileCatalogue {
   private static let hints = Array("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n".utf8)
-  private static let body = "Content-Length: 5\r\n\r\nhello"
 
   /// RFC 9112 section 4, RFC 9110 section 15.2.
   static let status: [HostileBehaviour] = informational + lines

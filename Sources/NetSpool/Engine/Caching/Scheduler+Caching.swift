@@ -1,44 +1,5 @@
 internal import Synchronization
 
-/// The cache before the network.
-extension Scheduler {
-  /// True when what is held was the answer, or nothing may be asked.
-  func consult(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
-    operation.loop.cacheUse = nil
-    switch cacheBridge.consult(operation, request) {
-    case .ask(let use): operation.loop.cacheUse = use
-    case .provide(let use):
-      operation.loop.cacheUse = use
-      if let early = use.early { for recipient in operation.recipients { provide(recipient, early) } }
-    case .answer(let response, let renews):
-      answer(operation, response)
-      if renews { refresh(request, operation.engine) }
-      return true
-    case .refuse(let failure):
-      publish(operation, failure)
-      return true
-    }
-    return false
-  }
-
-  /// Once for each, however many exchanges follow; streams get one body, the final one.
-  func provide(_ recipient: NetworkOperation, _ early: NetworkResponse) {
-    guard recipient.loop.extras?.provided == nil, !recipient.hasStreams else { return }
-    recipient.makeExtras().provided = early.body
-    tell(recipient, .provisional(early))
-  }
-
-  /// Brings a stored answer up to date, for nobody in particular.
-  private func refresh(_ request: NetworkRequest, _ engine: NetworkEngine) {
-    guard !isClosing, !engine.isClosed.load(ordering: .acquiring) else { return }
-    let refresh = NetworkOperation(request, engine: engine)
-    refresh.loop.isRefresh = true
-    refresh.onError { _ in }  // nobody asked, so nobody hears of it
-    driver.pending.add(1, ordering: .relaxed)
-    later { [unowned self] in submit(refresh) }
-  }
-}
-
 /// Ending with what is held: to the handlers at once, to streams as fast as they take it.
 extension Scheduler {
   /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
