@@ -44,7 +44,6 @@ extension Authenticator {
     _ exchangeState: ExchangeState,
     _ origin: Origin, _ request: NetworkRequest
   ) -> ExchangeState.Next? {
-    if case .basic = origin.answers[id] { exchangeState.sent.basic = true }
     switch AuthenticationDecision.make(scheme, challenges: challenges, sent: exchangeState.sent) {
     case .refused, .ask:
       origin.answers.remember(nil, for: id)

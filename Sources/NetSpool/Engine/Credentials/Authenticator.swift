@@ -34,6 +34,8 @@ struct Authenticator {
       fields = self.fields(scheme, credential.id, at: origin, request, plan)
     }
     try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
+    // What others have learned meanwhile says nothing about what this request carried when it was refused.
+    if fields.isBasic { operation.makeExchangeState().sent.basic = true }
     return own.count == 0 ? fields : fields.without(namesOf: own)
   }
 
@@ -96,6 +98,8 @@ extension Headers {
     }
     return kept
   }
+
+  fileprivate var isBasic: Bool { first("Authorization")?.hasPrefix("Basic ") == true }
 
   fileprivate static func authorization(_ value: String) -> Headers {
     var fields = Headers()
