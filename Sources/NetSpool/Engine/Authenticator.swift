@@ -34,6 +34,8 @@ struct Authenticator {
       fields = self.fields(scheme, credential.id, at: origin, request, plan)
     }
     try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
+    // What others have learned meanwhile says nothing about what this request carried when it was refused.
+    if fields.isBasic { operation.makeHistory().authentication.sent.basic = true }
     return own.count == 0 ? fields : fields.without(namesOf: own)
   }
 
@@ -97,6 +99,8 @@ extension Headers {
     return kept
   }
 
+  fileprivate var isBasic: Bool { first("Authorization")?.hasPrefix("Basic ") == true }
+
   fileprivate static func authorization(_ value: String) -> Headers {
     var fields = Headers()
     fields.append(name: "Authorization", value: value)
@@ -154,7 +158,6 @@ extension Authenticator {
     _ history: ExchangeHistory,
     _ origin: Origin, _ request: NetworkRequest
   ) -> Exchange.Next? {
-    if case .basic = origin.answers[id] { history.authentication.sent.basic = true }
     switch AuthenticationDecision.make(scheme, challenges: challenges, sent: history.authentication.sent) {
     case .refused, .ask:
       origin.answers.remember(nil, for: id)

@@ -8,7 +8,7 @@ import Synchronization
 /// The built program as a child process, as a user's shell would run it.
 final class Tool: Sendable {
   /// Longer than any test should take; one that meets it has failed.
-  static let patience = DispatchTimeInterval.seconds(30)
+  static let patience = DispatchTimeInterval.seconds(120)
 
   enum Exit: Equatable, Sendable {
     case status(Int32)

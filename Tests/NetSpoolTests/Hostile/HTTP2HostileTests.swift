@@ -7,15 +7,15 @@ import Testing
 @Suite("A hostile HTTP/2 server", .needsPython, .serialized)
 struct HTTP2HostileTests {
   @Test func `has an expectation for every behaviour`() throws {
-    let server = try HostileHTTP2Server.shared()
+    let server = try HostileServer.sharedHTTP2()
     let names = HTTP2Expectation.all.map(\.name) + ["cut_off_together"]
     #expect(names.sorted() == server.behaviours)
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: HTTP2Expectation.all)
   func `ends every operation once and harms no other`(_ expected: HTTP2Expectation) async throws {
-    let server = try HostileHTTP2Server.shared()
-    let before = server.requestCount(expected.name)
+    let server = try HostileServer.sharedHTTP2()
+    let before = server.requests(expected.name).count
     try await withWire {
       $0.tls.caFile = server.authority
       $0.limits.bodyBytesInMemoryMax = 1 << 20
@@ -33,7 +33,7 @@ struct HTTP2HostileTests {
       // When it has run
       check(await wire.result(of: operation), expected)
       // Then it was not sent again and again, and the engine serves the next
-      let count = server.requestCount(expected.name) - before
+      let count = server.requests(expected.name).count - before
       #expect(expected.mayBeCutOff ? (1...3).contains(count) : count == expected.requests)
       let next = try await wire.answer(wire.engine.operation(url: server.url("ok")))
       #expect(next.text == "ok" && next.httpVersion == "HTTP/2")
@@ -59,7 +59,7 @@ struct HTTP2HostileTests {
   /// A connection that ended in the middle tells nothing of the end of the answer on it.
   @Test(arguments: ["cacheable", "cacheable_cut_off"])
   func `keeps no answer that may be cut off`(_ name: String) async throws {
-    let server = try HostileHTTP2Server.shared()
+    let server = try HostileServer.sharedHTTP2()
     try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
       let ending = await engine.end(of: engine.operation(url: server.url(name)))
       if name == "cacheable_cut_off", LibraryDifferences.tellsOfBrokenHTTP2 {
@@ -75,7 +75,7 @@ struct HTTP2HostileTests {
   }
 
   @Test func `keeps answers that share a connection`() async throws {
-    let server = try HostileHTTP2Server.shared()
+    let server = try HostileServer.sharedHTTP2()
     try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
       let urls = (0..<40).map { "\(server.url("cacheable"))\($0)" }
       for policy in [nil, NetSpool.CachePolicy.onlyIfCached] {
@@ -94,7 +94,7 @@ struct HTTP2HostileTests {
   }
 
   @Test func `leaves a connection that was given up`() async throws {
-    let server = try HostileHTTP2Server()
+    let server = try HostileServer(.http2)
     defer { server.stop() }
     try await withWire {
       $0.tls.caFile = server.authority
@@ -112,7 +112,7 @@ struct HTTP2HostileTests {
       }
       // Then the next comes on another connection
       let next = try await wire.answer(wire.engine.operation(url: url + "d"))
-      #expect(next.text == "ok" && server.requestCount("cut_off_together") == 4)
+      #expect(next.text == "ok" && server.requests("cut_off_together").count == 4)
     }
   }
 }

@@ -17,7 +17,7 @@ struct HTTP2MemoryTests {
     async
   {
     await #expect(processExitsWith: .success) {
-      let server = try HostileHTTP2Server.shared()
+      let server = try HostileServer.sharedHTTP2()
       try await withWire { configuration in
         configuration.tls.caFile = server.authority
         configuration.limits.bodyBytesInMemoryMax = 4 << 20

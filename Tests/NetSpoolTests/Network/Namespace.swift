@@ -36,7 +36,10 @@ enum Namespace {
         "\(suite)/`\(name.prefix { $0 != "(" })`",
       ]
     let result = try await TestSlots.run(alone: true) {
-      try ChildProcess.run(words, environment: ["\(mark)=1"], before: Deadline(after: .seconds(seconds)))
+      try await blocking {
+        try ChildProcess.run(
+          words, environment: ["\(mark)=1"], before: Deadline(after: .seconds(seconds).patient))
+      }
     }
     let output = String(decoding: result.output + result.errors, as: UTF8.self)
     #expect(result.exit == .status(0), "\(output)", sourceLocation: sourceLocation)

@@ -44,7 +44,7 @@ struct StoreBusyTests {
       #expect(store.statistics.dropped >= 60)
     }
     // When it is let go, it is written
-    let deadline = Deadline(after: .seconds(6))
+    let deadline = Deadline(after: .seconds(6).patient)
     while store.pendingBytes > 0, deadline.millisecondsLeft > 0 {
       try await Task.sleep(for: .milliseconds(10))
     }
@@ -103,7 +103,7 @@ struct StoreBusyTests {
         #expect(await engine.get("/").end().text == "hello")
       }
       // When the other process goes on, it is opened
-      let deadline = Deadline(after: .seconds(7))
+      let deadline = Deadline(after: .seconds(7).patient)
       while engine.cacheStatistics?.state != .open, deadline.millisecondsLeft > 0 {
         try await Task.sleep(for: .milliseconds(20))
       }

@@ -16,7 +16,7 @@ struct LoopSharingTests {
     .timeLimit(.minutes(2)),
     arguments: ["endless_body", "tls_endless_body", "endless_chunks", "tls_endless_chunks"], [1, 8])
   func `takes commands while bodies come as fast as can be`(_ behaviour: String, _ count: Int) async throws {
-    let server = try await blocking { try HostileHTTP1Server() }
+    let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
     try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
       wire.queue.sizing = .fixed(16)
@@ -35,7 +35,7 @@ struct LoopSharingTests {
 
   @Test(.timeLimit(.minutes(2)))
   func `takes commands while an HTTP2 body comes as fast as can be`() async throws {
-    let server = try await blocking { try HostileHTTP2Server.shared() }
+    let server = try await blocking { try HostileServer.sharedHTTP2() }
     try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
       wire.queue.sizing = .fixed(16)
       let operations = (0..<4).map { Self.download("\(server.url("body_endless"))?\($0)", wire) }
@@ -58,7 +58,7 @@ struct LoopSharingTests {
   func `ends an answer that is nothing but framing`(_ behaviour: String, _ code: NetworkError.Code)
     async throws
   {
-    let server = try await blocking { try HostileHTTP1Server() }
+    let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
     try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
       let clock = await LoopClock(wire.queue)
@@ -73,7 +73,7 @@ struct LoopSharingTests {
   /// libcurl 7.88 stays inside one call for as long as they come.
   @Test(.timeLimit(.minutes(2)), arguments: ["priority_endless", "empty_data_endless", "unknown_endless"])
   func `ends a flood of frames that belong to no body`(_ behaviour: String) async throws {
-    let server = try await blocking { try HostileHTTP2Server.shared() }
+    let server = try await blocking { try HostileServer.sharedHTTP2() }
     try await withWire(
       {
         $0.tls.caFile = server.authority
@@ -97,7 +97,7 @@ struct LoopSharingTests {
   /// A limit of time holds, however many bytes come.
   @Test(.timeLimit(.minutes(2)), arguments: ["endless_body", "tls_endless_chunks"])
   func `ends at a limit within a tenth of a second`(_ behaviour: String) async throws {
-    let server = try await blocking { try HostileHTTP1Server() }
+    let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
     try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
       var times: [Duration] = []

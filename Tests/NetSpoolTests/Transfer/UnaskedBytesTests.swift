@@ -13,7 +13,7 @@ struct UnaskedBytesTests {
     ["", "tls_"])
   func `answer no other request`(_ behaviour: String, _ prefix: String) async throws {
     let name = prefix + behaviour
-    let server = try await blocking { try HostileHTTP1Server() }
+    let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
     try await withCache(engine: { $0.tls.caFile = server.authority }) { engine, _, _ in
       // Given an answer with another one behind it
@@ -33,7 +33,7 @@ struct UnaskedBytesTests {
 
   /// A paused transfer of the same queue does not blind the look at other connections.
   @Test func `answer no other request while a transfer is paused`() async throws {
-    let server = try await blocking { try HostileHTTP1Server() }
+    let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
     try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let begun = Latch()
@@ -59,7 +59,7 @@ struct UnaskedBytesTests {
 
   @Test(arguments: ["old_chunks", "tls_old_chunks"])
   func `reads the chunks of HTTP 1_0 and closes`(_ name: String) async throws {
-    let server = try await blocking { try HostileHTTP1Server() }
+    let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
     try await withWire({ $0.tls.caFile = server.authority }) { wire in
       for _ in 0..<2 {

@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("Basic and Bearer")
 struct BasicTests {
@@ -41,6 +42,28 @@ struct BasicTests {
       // Refused once; from then on it is known what the origin wants.
       #expect(
         origin.requests.map { $0.header("Authorization") } == [nil, Self.basic, Self.basic, Self.basic])
+    }
+  }
+
+  @Test(.needsNginx, arguments: ["basic", "password"]) func `twenty first requests at once all get in`(
+    _ kind: String
+  ) async throws {
+    let server = try NginxServer.shared()
+    let credentials: NetworkCredentials =
+      kind == "basic"
+      ? .basic(user: "user", password: "secret", preemptive: false) : .password(user: "user", password: "secret")
+    try await withWire { wire in
+      let urls = (0..<20).map { server.url("/basic/hello.txt?\(kind)\($0)") }
+      let texts = await withTaskGroup(of: String?.self) { group in
+        for url in urls {
+          group.addTask {
+            let operation = wire.engine.operation(url: url).setCredentials(credentials)
+            return try? await wire.answer(operation).text
+          }
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(texts == Array(repeating: "hello\n", count: 20))
     }
   }
 
