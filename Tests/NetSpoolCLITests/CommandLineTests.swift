@@ -1,4 +1,5 @@
 import ArgumentParser
+import NetSpool
 import Testing
 
 @testable import NetSpoolCLI
@@ -79,15 +80,15 @@ import Testing
       (511, .forGood), (599, .forNow),
     ] as [(Int, FetchOutcome.Permanence)])
   func `statuses are sorted`(status: Int, permanence: FetchOutcome.Permanence) {
-    #expect(FetchOutcome.Permanence(code: "status", status: status) == permanence)
+    #expect(FetchOutcome.Permanence(.status, status: status) == permanence)
   }
 
   @Test(
     arguments: [
-      ("timedOut", .forNow), ("offline", .forNow), ("connectFailed", .forNow), ("invalidURL", .forGood),
-      ("tlsRejected", .forGood), ("somethingNew", .forNow), ("sinkFailed", .local(errno: 28)),
-    ] as [(String, FetchOutcome.Permanence)])
-  func `codes are sorted`(code: String, permanence: FetchOutcome.Permanence) {
-    #expect(FetchOutcome.Permanence(code: code, errno: 28) == permanence)
+      (.timedOut, .forNow), (.offline, .forNow), (.connectFailed, .forNow), (.invalidURL, .forGood),
+      (.tlsRejected, .forGood), (.notCached, .forGood), (.sinkFailed, .local(errno: 28)),
+    ] as [(NetworkError.Code, FetchOutcome.Permanence)])
+  func `codes are sorted`(code: NetworkError.Code, permanence: FetchOutcome.Permanence) {
+    #expect(FetchOutcome.Permanence(code, errno: 28) == permanence)
   }
 }

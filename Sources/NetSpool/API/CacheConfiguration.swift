@@ -30,3 +30,159 @@ public struct CacheConfiguration: Sendable {
   /// to the system, which takes them when it needs them. For jobs with a memory limit.
   public var residentBytesMax: Int?
 }
+
+/// What a request wants of the cache. Only GET and HEAD are answered from it, and only while the engine has one.
+public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
+  /// The rules decide (RFC 9111): what is fresh is served without the network, what is stale is revalidated.
+  /// One completion. The default.
+  case automatic
+  /// What is held is delivered at once (`isFinal` false), then what the origin says. The only policy that calls
+  /// `onCompletion` twice.
+  case cachedThenFresh
+  /// What is held is served, however old it is, and brought up to date for the next time.
+  case staleWhileRevalidate
+  /// What is held is served, however old it is; the network is asked only when nothing is held.
+  case preferCached
+  /// Never asks the network: `.notCached` when nothing is held.
+  case onlyIfCached
+  /// Always asks the network for the whole answer, which is then stored.
+  case reload
+  /// Neither reads nor stores.
+  case noStore
+}
+
+/// The numbers behind the cache's decisions: `.standard`, `.relaxed`, or your own.
+///
+/// `no-store`, `Vary`, `Set-Cookie` and partial answers are no matter of rules: they are the same in each.
+public struct CacheRules: Sendable, Hashable {
+  /// How long answers last that say nothing.
+  var heuristics = CacheHeuristics.standard
+  var noCacheSeconds: Int64 = 0
+  /// A Date further ahead of the local clock than this makes the answer stale; 300 seconds.
+  var clockSkewSecondsMax: Int64 = 300
+
+  /// Whether the cache serves several users, so that the rules for shared caches apply (RFC 9111 section 3): `private`
+  /// is not stored, `s-maxage` and `proxy-revalidate` count, `Authorization` needs permission (section 3.5); false.
+  public var isShared = false
+
+  /// The same as `.standard`, to change.
+  public init() {}
+
+  /// RFC 9111 for a private cache, with the heuristics that it permits.
+  public static let standard = CacheRules()
+
+  /// The five rules of MKNetworkKit: an ETag is asked with after one day, `max-age` is honoured,
+  /// `Last-Modified` makes requests conditional, `no-cache` is held for 60 seconds, an image without information
+  /// for seven days. Not RFC 9111: for origins that are known to mean it so.
+  public static let relaxed = {
+    var relaxed = CacheRules()
+    relaxed.heuristics = .relaxed
+    relaxed.noCacheSeconds = 60
+    return relaxed
+  }()
+}
+
+extension CacheRules {
+  /// Whether answers without an explicit lifetime get one from the numbers below (RFC 9111 section 4.2.2); true.
+  /// Setting it to false sets those numbers to zero.
+  public var usesHeuristics: Bool {
+    get { heuristics != .none }
+    set { heuristics = newValue ? .standard : .none }
+  }
+
+  /// An image with an ETag or Last-Modified; one day. Whole seconds, as all of these.
+  public var validatedImageLifetime: Duration {
+    get { .seconds(heuristics.validatedImageSeconds) }
+    set { heuristics.validatedImageSeconds = newValue.components.seconds }
+  }
+
+  /// An image without either; seven days.
+  public var imageLifetime: Duration {
+    get { .seconds(heuristics.imageSeconds) }
+    set { heuristics.imageSeconds = newValue.components.seconds }
+  }
+
+  /// Anything with an ETag; zero, `.relaxed` one day.
+  public var entityTagLifetime: Duration {
+    get { .seconds(heuristics.entityTagSeconds) }
+    set { heuristics.entityTagSeconds = newValue.components.seconds }
+  }
+
+  /// Anything with Last-Modified: so much of the time since then, in percent; 10, `.relaxed` 0.
+  public var lastModifiedPercent: Int {
+    get { Int(heuristics.lastModifiedPercent) }
+    set { heuristics.lastModifiedPercent = Int64(newValue) }
+  }
+
+  /// The most that `lastModifiedPercent` may give; one day.
+  public var lastModifiedLifetimeMax: Duration {
+    get { .seconds(heuristics.lastModifiedSecondsMax) }
+    set { heuristics.lastModifiedSecondsMax = newValue.components.seconds }
+  }
+
+  /// Whether the numbers above count even when the origin sent `Expires`; false, `.relaxed` true. RFC 9111
+  /// section 4.2.2 forbids it.
+  public var overridesExpires: Bool {
+    get { heuristics.overridesExpires }
+    set { heuristics.overridesExpires = newValue }
+  }
+
+  /// An answer with `no-cache` is used for so long without asking; zero, as RFC 9111 section 5.2.2.4
+  /// demands, `.relaxed` 60 seconds.
+  public var noCacheLifetime: Duration {
+    get { .seconds(noCacheSeconds) }
+    set { noCacheSeconds = newValue.components.seconds }
+  }
+}
+
+/// What a store holds, and what it did since this process opened it.
+public struct CacheStatistics: Sendable, Hashable {
+  /// Whether the store can be written. Lookups find what is there in any case.
+  public enum State: Sendable, Hashable {
+    /// All is well.
+    case open
+    /// Another process keeps the store's lock, being slow or stopped; tried again every 5 s.
+    case busy
+    /// The disk is full or refuses; tried again every second.
+    case failed
+  }
+
+  /// How the last attempt to write went.
+  public internal(set) var state = State.open
+  /// Stored answers, all engines and processes together, as of the last write of this process.
+  public internal(set) var entries = 0
+  /// Bytes of the file in use.
+  public internal(set) var bytes = 0
+  /// Bytes that may be in use; what was used longest ago goes first.
+  public internal(set) var bytesMax = 0
+  /// The file's length in bytes; it never shrinks.
+  public internal(set) var fileBytes = 0
+  /// Lookups that found something, fresh or not.
+  public internal(set) var hits = 0
+  /// Lookups that found nothing.
+  public internal(set) var misses = 0
+  /// Answers written.
+  public internal(set) var puts = 0
+  /// Answers removed to make room.
+  public internal(set) var evictions = 0
+  /// Answers that were not stored: too large, no room, or the disk refused. No request fails for it.
+  public internal(set) var dropped = 0
+  /// Stored answers that were not what had been written; each was a miss and is removed.
+  public internal(set) var damaged = 0
+  /// Bytes that wait to be written.
+  public internal(set) var pendingBytes = 0
+  /// Bodies lent to responses that are still held.
+  public internal(set) var leases = 0
+  /// Of a store that another process keeps from being opened.
+  static let busy = {
+    var statistics = CacheStatistics()
+    statistics.state = .busy
+    return statistics
+  }()
+  /// Bytes of lent bodies that were copied out of the file because they are held for long, or were asked for as one
+  /// piece; at most `CacheConfiguration.copiedBytesMax`.
+  public internal(set) var copiedBytes = 0
+  var commits = 0
+  /// Old states of the store that leases keep alive.
+  var snapshots = 0
+}

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A destination of a response body. Give an operation as many as you like: they cost one network read.
 ///
 /// All calls come on the loop thread, in order: `open` when a head of status 200...299 has arrived, `write`
@@ -44,4 +46,155 @@ public enum StreamFailurePolicy: Sendable, Hashable {
   /// The stream is dropped and the others go on; the response's `streams` say so. When none is left, the operation ends
   /// with `.sinkFailed`.
   case dropStream
+}
+
+/// A body into a file: written beside the target and renamed to it when it is whole, so a failed body is never
+/// published and an old file is replaced in one step. Writing happens off the loop thread.
+///
+/// With `append` the bytes go behind an existing file, which is cut back to its old length on failure.
+/// Errors: `.sinkFailed` with the errno in `underlying` (missing directory, no permission, disk full).
+public final class FileDownloadStream: DownloadStream, CoreStream {
+  /// The target, as given.
+  public let path: String
+  private let placement: FileWriter.Placement
+  private let digests: Bool
+  private let writer: SharedFileWriter
+
+  /// - Parameters:
+  ///   - path: the target; its directory must exist.
+  ///   - append: behind an existing file instead of replacing it; false by default.
+  ///   - digests: whether the report gets the SHA-256 of the bytes; true by default; 0.7 s of CPU per GiB.
+  public init(path: String, append: Bool = false, digests: Bool = true) {
+    self.path = path
+    placement = append ? .append : .replace
+    self.digests = digests
+    writer = SharedFileWriter(path: path, placement: placement)
+  }
+
+  func makeSink(_ services: SinkServices) throws(SinkFailure) -> any Sink {
+    try FileSink(
+      path: path, placement: placement, digests: digests, worker: services.worker, pool: services.buffers,
+      device: services.devices.device(of: path))
+  }
+
+  /// For streams that wrap this one; blocks on the disk.
+  public func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
+    do throws(SinkFailure) { try writer.open(bytesExpected: bytesExpected) } catch {
+      throw error.networkError
+    }
+  }
+
+  /// For streams that wrap this one; blocks on the disk.
+  public func write(_ bytes: RawSpan) throws -> WriteResult {
+    do throws(SinkFailure) { try writer.write(bytes) } catch { throw error.networkError }
+    return .accepted
+  }
+
+  /// For streams that wrap this one; publishes or removes the file.
+  public func close(_ outcome: Result<Void, NetworkError>) {
+    if case .success = outcome {
+      try? writer.close(publishing: true)
+    } else {
+      try? writer.close(publishing: false)
+    }
+  }
+}
+
+/// A body into memory, beside other streams.
+public final class MemoryDownloadStream: DownloadStream {
+  private let state = Mutex(State())
+  private let bytesMax: Int
+
+  private struct State { var bytes: [UInt8] = [], isWhole = false }
+
+  /// - Parameter bytesMax: a body over it ends the operation with `.sinkFailed`; 64 MiB by default.
+  public init(bytesMax: Int = 64 << 20) { self.bytesMax = bytesMax }
+
+  /// What has arrived so far. Any thread.
+  public var bytes: [UInt8] { state.withLock { $0.bytes } }
+  /// The body is whole.
+  public var isWhole: Bool { state.withLock { $0.isWhole } }
+
+  /// Makes room for the body.
+  public func open(_ head: ResponseHead, bytesExpected: Int64?) {
+    state.withLock { $0.bytes.reserveCapacity(min(Int(bytesExpected ?? 0), bytesMax)) }
+  }
+
+  /// Appends.
+  public func write(_ bytes: RawSpan) throws -> WriteResult {
+    let fits = state.withLock { state in
+      guard state.bytes.count + bytes.byteCount <= bytesMax else { return false }
+      state.bytes.append(bytes)
+      return true
+    }
+    guard fits else { throw NetworkError(code: .bodyTooLarge, reason: "more than \(bytesMax) bytes") }
+    return .accepted
+  }
+
+  /// Notes whether the body is whole.
+  public func close(_ outcome: Result<Void, NetworkError>) {
+    state.withLock { state in
+      if case .success = outcome { state.isWhole = true }
+    }
+  }
+}
+
+/// A body into an open descriptor: a pipe, a socket, a terminal, or a file at its position.
+///
+/// A full pipe or socket slows this transfer only: up to 1 MiB is kept, then the transfer pauses until there
+/// is room. A reader that went away ends the operation with `.sinkFailed` (EPIPE); no signal is raised.
+public final class DescriptorDownloadStream: DownloadStream, CoreStream {
+  /// The descriptor, which stays the caller's and must stay open until the operation has ended.
+  public let descriptor: Int32
+  private let digests: Bool
+
+  /// - Parameters:
+  ///   - descriptor: open for writing, and the caller's to close.
+  ///   - digests: whether the report gets the SHA-256 of the bytes; true by default.
+  public init(_ descriptor: Int32, digests: Bool = true) {
+    self.descriptor = descriptor
+    self.digests = digests
+  }
+
+  func makeSink(_ services: SinkServices) -> any Sink {
+    DescriptorSink(descriptor, .borrowed, digests: digests, waitUntilWritable: services.waitUntilWritable)
+  }
+
+  /// Does nothing.
+  public func open(_ head: ResponseHead, bytesExpected: Int64?) {}
+
+  /// For streams that wrap this one: blocks until all bytes are written.
+  public func write(_ bytes: RawSpan) throws -> WriteResult {
+    if let errno = FileDescriptor.writeAll(bytes, to: descriptor) {
+      throw SinkFailure(errno: errno, reason: "could not write to descriptor \(descriptor)").networkError
+    }
+    return .accepted
+  }
+
+  /// Does nothing: the descriptor is the caller's.
+  public func close(_ outcome: Result<Void, NetworkError>) {}
+}
+
+/// A body piece by piece into a closure, in order, on the loop thread. The closure must not block.
+public final class ClosureDownloadStream: DownloadStream {
+  private let onBytes: @Sendable (RawSpan) throws -> WriteResult
+  private let onClose: (@Sendable (Result<Void, NetworkError>) -> Void)?
+
+  /// - Parameters:
+  ///   - onClose: called exactly once, at the end.
+  ///   - onBytes: gets each piece, borrowed for the call; throwing fails the stream.
+  public init(
+    onClose: (@Sendable (Result<Void, NetworkError>) -> Void)? = nil,
+    onBytes: @escaping @Sendable (RawSpan) throws -> WriteResult
+  ) {
+    self.onBytes = onBytes
+    self.onClose = onClose
+  }
+
+  /// Does nothing.
+  public func open(_ head: ResponseHead, bytesExpected: Int64?) {}
+  /// Hands the bytes to the closure.
+  public func write(_ bytes: RawSpan) throws -> WriteResult { try onBytes(bytes) }
+  /// Tells the closure.
+  public func close(_ outcome: Result<Void, NetworkError>) { onClose?(outcome) }
 }

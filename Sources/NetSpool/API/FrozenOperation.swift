@@ -85,3 +85,115 @@ extension FrozenOperation: CustomStringConvertible {
   /// Number, method and URL, secrets masked.
   public var description: String { "#\(id) \(method) \(urlMasked)" }
 }
+
+/// What you hold once a request is on the disk: it will be sent, whatever becomes of this process.
+public struct FrozenTicket: Sendable, Hashable {
+  /// The request's number in its store: strictly increasing, never given twice.
+  public let id: UInt64
+  /// Sent with every attempt.
+  public let idempotencyKey: String
+  /// A request with the same `dedupeKey` was waiting already, and this is its ticket.
+  public let isDuplicate: Bool
+  /// Names of the fields whose values are not on the disk because they are secret (<doc:Security>): after a
+  /// restart they come from the engine's credentials and headers, or from `FreezeConfiguration.secrets`.
+  public let withheldFields: [String]
+}
+
+extension NetworkOperation {
+  /// Whether the request is kept on disk until the origin has answered: written before its first byte leaves, and sent again
+  /// after a dead link, a dead server, a crash or a restart. False by default; ignored for GET, HEAD, OPTIONS and
+  /// TRACE, which change nothing. See <doc:Freezing>.
+  public var isFreezable: Bool {
+    get { request.isFreezable }
+    set { configure { $0.isFreezable = newValue } }
+  }
+
+  /// The request is on the disk: from now on it is sent, whatever becomes of this process. Comes once, before the completion
+  /// or the error. When the engine is shut down before the request could be sent, it is the last event.
+  @discardableResult
+  public func onFrozen(_ handler: @escaping @Sendable (FrozenTicket) -> Void) -> Self {
+    add(.frozen(handler))
+    return self
+  }
+
+  /// An attempt to send the frozen request has failed, and another one will be made: how many may have reached the origin by
+  /// now, and why this one did not succeed. On the delivery target; for display, since what happens while nobody has
+  /// the store open is not told.
+  @discardableResult
+  public func onAttempt(_ handler: @escaping @Sendable (_ attempts: Int, _ error: NetworkError) -> Void)
+    -> Self
+  {
+    add(.attempt(handler))
+    return self
+  }
+}
+
+/// What became of a frozen request whose operation ended with an earlier process, or with its engine.
+public struct ThawedOutcome: Sendable {
+  /// The number on its ticket.
+  public let id: UInt64
+  /// The author's name for it.
+  public let tag: String?
+  /// The author's own.
+  public let userInfo: [UInt8]
+  /// Its method.
+  public let method: NetworkRequest.Method
+  /// Its URL.
+  public let url: String
+  /// Sent with every attempt.
+  public let idempotencyKey: String
+  /// Times that it may have reached the origin.
+  public let attempts: Int
+  /// The answer (of its body the first 64 KiB, or nothing when it was longer; of its fields 16 KiB), or why it became
+  /// a dead letter.
+  public let result: Result<NetworkResponse, NetworkError>
+  /// The body of the answer was longer than what is kept.
+  public let isBodyCut: Bool
+  /// It may have been delivered before, to a process that ended while its handler ran.
+  public let mayBeRepeated: Bool
+
+  /// The URL for people, secrets masked.
+  package var urlMasked: String { Redaction.standard.url(url) }
+
+  init(_ thawed: ThawedRequest) {
+    id = thawed.id.number
+    mayBeRepeated = thawed.mayBeRepeated
+    switch thawed.ending {
+    case .outcome(let outcome):
+      (tag, userInfo, idempotencyKey) = (outcome.tag, outcome.userInfo, outcome.key)
+      (method, url, attempts) = ((outcome.method), outcome.url, outcome.attempts)
+      isBodyCut = outcome.isBodyCut
+      result = .success(outcome.response)
+    case .dead(let letter):
+      let request = letter.record?.request
+      (tag, userInfo, idempotencyKey) = (request?.tag, request?.userInfo ?? [], request?.key.text ?? "")
+      (method, url) = ((request?.method ?? .post), request?.url ?? "")
+      attempts = Int(letter.record?.facts.attempts ?? 0)
+      isBodyCut = false
+      result = .failure(letter.failure)
+    }
+  }
+}
+
+/// A frozen request that will not be sent any more, with the reason. Kept for 7 days, 10,000 at most.
+public struct FrozenDeadLetter: Sendable, Identifiable {
+  /// Its number in the store.
+  public let id: UInt64
+  /// Why: `.frozenRejected` (the origin said no), `.frozenPoisoned`, `.frozenExpired`, `.outcomeUnknown`, `.cancelled`,
+  /// `.storeCorrupt`.
+  public let error: NetworkError
+  /// The origin may have acted on it.
+  public let isOutcomeUnknown: Bool
+  /// Seconds since 1970.
+  public let diedAt: Double
+  /// The request; nil when its bytes on the disk were not what was written.
+  public let operation: FrozenOperation?
+
+  init(_ id: FrozenID, _ letter: DeadLetter) {
+    self.id = id.number
+    error = letter.failure
+    isOutcomeUnknown = letter.death.isOutcomeUnknown
+    diedAt = Double(letter.diedWall) / 1e6
+    operation = letter.record.map { FrozenOperation(id, $0) }
+  }
+}

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// Caching: one call turns it on.
@@ -57,4 +58,109 @@ extension NetworkEngine {
   var cache: EngineCache? {
     hasCache.load(ordering: .acquiring) ? caching.withLock { $0 } : nil
   }
+}
+
+extension NetworkEngine {
+  /// Waits until the disk has all that was stored and removed so far. Not on the loop thread.
+  public func flushCache() { cache?.store.flush() }
+
+  /// Writes what waits and lets go of the store; afterwards nothing is found and nothing is stored. For programs
+  /// that are about to exit, after the queue was closed. Not on the loop thread.
+  public func closeCache() { cache?.store.close() }
+}
+
+/// From the settings to an open cache.
+enum CacheOpening {
+  static func open(
+    _ configuration: CacheConfiguration, engine: NetworkEngine, now: @escaping @Sendable () -> Int64
+  ) throws(NetworkError) -> EngineCache {
+    let name = engine.configuration.storageName
+    try check(configuration, name)
+    var settings = CacheStoreSettings(directory: try directory(configuration, name))
+    settings.bytesMax = configuration.bytesMax
+    settings.residentBytesMax = configuration.residentBytesMax
+    // What waits to be written is memory as well.
+    if let resident = configuration.residentBytesMax {
+      settings.pendingBytesMax = min(
+        settings.pendingBytesMax, max(2 * min(resident, settings.pendingBytesMax), 4 << 20))
+    }
+    settings.bodyBytesMax = configuration.bodyBytesMax
+    settings.copiedBytesMax = configuration.copiedBytesMax
+    if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
+    let store = try CacheStore.open(settings)
+    var core = configuration.core
+    core.now = now
+    core.fieldMeaning = engine.fieldMeaning
+    return EngineCache(store: store, settings: core, headers: engine.askedFields)
+  }
+
+  private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {
+    guard isName(name) else { throw invalid("storageName") }
+    guard isName(configuration.namespace) else { throw invalid("namespace") }
+    guard (1 << 20...storeBytesMax).contains(configuration.bytesMax) else { throw invalid("bytesMax") }
+    guard configuration.bodyBytesMax >= 0, configuration.bodyBytesMax <= configuration.bytesMax else {
+      throw invalid("bodyBytesMax")
+    }
+    guard configuration.copiedBytesMax >= 0 else { throw invalid("copiedBytesMax") }
+    if let quota = configuration.namespaceBytesMax, quota < 0 { throw invalid("namespaceBytesMax") }
+    if let resident = configuration.residentBytesMax, resident < 0 { throw invalid("residentBytesMax") }
+  }
+
+  /// 16 TiB: a store is mapped as a whole, and a process has 128 TiB of addresses.
+  static let storeBytesMax = 1 << 44
+
+  /// One path component of plain characters.
+  static func isName(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.count <= 64 && name != "." && name != ".."
+      && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
+  }
+
+  private static func directory(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError)
+    -> String
+  {
+    if let directory = configuration.directory {
+      guard !directory.isEmpty, !directory.utf8.contains(0) else { throw invalid("directory") }
+      return directory
+    }
+    guard let base = UserDirectories.cache else {
+      throw NetworkError(.storeOpenFailed, reason: "neither XDG_CACHE_HOME nor HOME is set")
+    }
+    return "\(base)/netspool/\(name)"
+  }
+
+  private static func invalid(_ option: String) -> NetworkError {
+    NetworkError(.invalidConfiguration, reason: option)
+  }
+}
+
+extension CacheConfiguration {
+  var core: EngineCache.Settings {
+    var core = EngineCache.Settings()
+    core.rules = rules
+    core.defaultPolicy = defaultPolicy
+    core.bodyBytesMax = bodyBytesMax
+    core.namespace = namespace
+    core.scope = credentialScope
+    return core
+  }
+}
+
+/// A cache whose store another process kept when it was to be opened.
+extension NetworkEngine {
+  /// Tries again every 5 s for as long as the engine is there and the store is busy.
+  func useCacheLater(_ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64) {
+    isCacheBusy.store(true, ordering: .relaxed)
+    Self.retries.asyncAfter(deadline: .now() + .seconds(5)) { [weak self] in
+      guard let self, !isClosed.load(ordering: .relaxed) else { return }
+      do throws(NetworkError) {
+        try openCache(configuration, now: now)
+      } catch {
+        if error.code == .storeBusy { return useCacheLater(configuration, now: now) }
+      }
+      isCacheBusy.store(false, ordering: .relaxed)
+    }
+  }
+
+  /// Opening may wait, so it has threads of its own.
+  private static let retries = DispatchQueue(label: "netspool.cache-retries", attributes: .concurrent)
 }

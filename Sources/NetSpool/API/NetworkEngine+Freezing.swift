@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// Freezing: a request that was accepted is sent, whatever becomes of the network, the server and this process.
@@ -92,5 +93,75 @@ extension NetworkEngine {
     try useFreezing()
     guard let freezing else { throw NetworkError(.engineClosed) }
     return freezing
+  }
+}
+
+/// Frozen requests for programs that show a store to people.
+extension NetworkEngine {
+  /// Blocks until nothing of the store is being written or sent, or the deadline has passed. Not on a delivery target.
+  @discardableResult
+  package func settleFrozen(deadline seconds: Double) -> Bool {
+    guard let freezing = freezing else { return true }
+    let done = DispatchSemaphore(value: 0)
+    freezing.whenStill { done.signal() }
+    return done.wait(timeout: .now() + seconds) == .success
+  }
+
+  /// What the directory of the store held when it was opened. Nil without a store.
+  package var frozenStoreFinding: FrozenStoreFinding? {
+    freezing.map { FrozenStoreFinding($0.freezer.store.opening.found) }
+  }
+}
+
+/// What stands in the directory of a store of frozen requests.
+package enum FrozenStoreFinding: Sendable, Hashable {
+  case nothing
+  case whole
+  /// No store, or a damaged one. `movedTo`: its name in the directory once it was put aside.
+  case damaged(why: String, movedTo: String?)
+
+  init(_ core: EnvironmentOpening.Found) {
+    switch core {
+    case .nothing: self = .nothing
+    case .whole, .inUse, .outdated: self = .whole
+    case .damaged(let movedTo, let why): self = .damaged(why: why, movedTo: movedTo.isEmpty ? nil : movedTo)
+    }
+  }
+
+  /// Looks without changing anything. The directory must be there; throws what opening it would.
+  package static func inspect(_ directory: String) throws(NetworkError) -> FrozenStoreFinding {
+    FrozenStoreFinding(try FrozenStore.inspect(FrozenStoreSettings(directory: directory)))
+  }
+}
+
+/// A store of frozen requests that was not what had been written when it was opened. Nothing that was accepted is deleted:
+/// what is whole goes on, the rest is kept for whoever can read it.
+public struct FrozenStoreDamage: Sendable, Hashable {
+  /// What is wrong with the file; nil when only single requests were damaged.
+  public let reason: String?
+  /// The path to which the file was moved; nil when only single requests were damaged. It is never removed.
+  public let movedTo: String?
+  /// How many requests, outcomes and dead letters were whole in that file, and are in the new store.
+  public let salvaged: Int
+  /// The numbers of requests whose bytes were not what was written: dead letters now (`.storeCorrupt`).
+  public let damaged: [UInt64]
+
+  /// Nil when the store was whole.
+  init?(_ store: FrozenStore) {
+    damaged = store.damaged
+    salvaged = store.salvaged.found
+    if case .damaged(let name, let why) = store.opening.found {
+      reason = why
+      movedTo = "\(store.settings.directory)/\(name)"
+    } else {
+      (reason, movedTo) = (nil, nil)
+      if damaged.isEmpty { return nil }
+    }
+  }
+
+  /// For those who have not asked to be told.
+  var failure: NetworkError {
+    let text = movedTo.map { "\(reason ?? "damage"), moved to \($0), \(salvaged) whole" }
+    return NetworkError(.storeCorrupt, reason: text ?? "\(damaged.count) requests")
   }
 }

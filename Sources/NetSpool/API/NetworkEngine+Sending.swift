@@ -1,6 +1,45 @@
 internal import Dispatch
 internal import Synchronization
 
+/// Making operations. An unusable URL does not trap: the operation ends with `.invalidURL` when enqueued.
+extension NetworkEngine {
+  /// For a path of this engine's host: `scheme://host[:port]/basePath/path`, with single slashes where the
+  /// parts meet. Nil and `/` are the base itself.
+  public func operation(path: String?, method: NetworkRequest.Method = .get, parameters: Parameters = [:])
+    -> NetworkOperation
+  {
+    let url: String
+    do throws(NetworkError) {
+      url = try URLText.make(
+        scheme: configuration.scheme.rawValue, host: host, port: configuration.port,
+        basePath: configuration.basePath, path: path)
+    } catch {
+      let operation = make(NetworkRequest(url: path ?? "", method: method), parameters)
+      operation.spoil(error)
+      return operation
+    }
+    return make(NetworkRequest(url: url, method: method), parameters)
+  }
+
+  /// For an absolute http or https URL, of this host or any other.
+  public func operation(url: String, method: NetworkRequest.Method = .get, parameters: Parameters = [:])
+    -> NetworkOperation
+  {
+    make(NetworkRequest(url: url, method: method), parameters)
+  }
+
+  /// For a request made elsewhere.
+  public func operation(_ request: NetworkRequest) -> NetworkOperation {
+    NetworkOperation(request, engine: self)
+  }
+
+  private func make(_ request: NetworkRequest, _ parameters: Parameters) -> NetworkOperation {
+    var request = request
+    if parameters.count > 0 { request.extra.parameters = parameters }
+    return NetworkOperation(request, engine: self)
+  }
+}
+
 extension NetworkEngine {
   /// Hands an operation to the queue and returns at once. An operation runs once; enqueueing it again does
   /// nothing. Costs about a microsecond; a body is encoded, and files are looked at, here.
@@ -78,5 +117,36 @@ extension NetworkEngine {
   /// Blocks until the request has been answered; for scripts.
   public func wait(for request: NetworkRequest) throws(NetworkError) -> NetworkResponse {
     try wait(for: operation(request))
+  }
+}
+
+extension NetworkEngine {
+  /// Ends every operation of this engine with `.cancelled`.
+  public func cancelAll() { cancel { _ in true } }
+
+  /// Ends every operation of this engine with this tag.
+  public func cancel(tag: String) { cancel { $0.tag == tag } }
+
+  /// Ends every operation of this engine that matches. The closure runs on the loop thread.
+  public func cancel(where matches: @escaping @Sendable (NetworkOperation) -> Bool) {
+    driver.perform { [self] core in core.cancelAll { $0.engine === self && matches($0) } }
+  }
+
+  /// Stops accepting, lets what runs end until the deadline, ends the rest with `.engineClosed`; freezable requests stay
+  /// frozen. Returns when all final events are delivered.
+  ///
+  /// Never needed, and may be called again, from any thread. The queue and other engines go on.
+  /// - Parameter deadline: 10 seconds unless told otherwise.
+  public func shutDown(deadline: Duration = .seconds(10)) async {
+    await withCheckedContinuation { continuation in
+      shutDown(deadline: deadline) { continuation.resume() }
+    }
+  }
+
+  /// The same for scripts: blocks, unless it is called from a closure of NetSpool, where it only begins.
+  public func shutDownAndWait(deadline: Duration = .seconds(10)) {
+    let done = DispatchSemaphore(value: 0)
+    shutDown(deadline: deadline) { done.signal() }
+    if !NetSpool.Delivery.isRunning { done.wait() }
   }
 }

@@ -96,10 +96,10 @@ public struct NetworkError: Error, Sendable {
 
   /// The network, not the origin, was at fault: no route, no name, nobody listening.
   public var isOffline: Bool {
-    switch code {
-    case .offline, .resolveFailed, .connectFailed: true
-    case .timedOut: cause == .connect
-    default: false
+    switch code.stage {
+    case .route, .name, .connection: true
+    case .time: cause == .connect
+    case .proxy, .handshake, .line, .elsewhere: false
     }
   }
 

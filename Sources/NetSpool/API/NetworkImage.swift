@@ -27,3 +27,85 @@ public struct NetworkImage: Sendable {
   /// ignored. Checksums are not verified.
   public var isComplete: Bool { info.isComplete }
 }
+
+extension NetworkImage {
+  /// A file format. Open: a later version may know more, so a `switch` needs a default.
+  public struct Format: Hashable, Sendable, CustomStringConvertible {
+    let kind: ImageFormat
+    init(kind: ImageFormat) { self.kind = kind }
+
+    /// Portable Network Graphics, animated or not ([W3C PNG](https://www.w3.org/TR/png-3/)).
+    public static let png = Self(kind: .png)
+    /// JPEG (ITU-T T.81): baseline, progressive, lossless.
+    public static let jpeg = Self(kind: .jpeg)
+    /// GIF 87a and 89a, animated or not ([W3C GIF](https://www.w3.org/Graphics/GIF/spec-gif89a.txt)).
+    public static let gif = Self(kind: .gif)
+    /// WebP: lossy, lossless, animated ([RFC 9649](https://www.rfc-editor.org/rfc/rfc9649)).
+    public static let webP = Self(kind: .webP)
+    /// AV1 Image File Format, image or sequence ([AVIF](https://aomediacodec.github.io/av1-avif/)).
+    public static let avif = Self(kind: .avif)
+    /// High Efficiency Image File Format (ISO/IEC 23008-12), HEIC included.
+    public static let heif = Self(kind: .heif)
+    /// Windows and OS/2 bitmap ([RFC 7903](https://www.rfc-editor.org/rfc/rfc7903)).
+    public static let bmp = Self(kind: .bmp)
+
+    /// The registered media type: `image/png`, `image/jpeg`, `image/gif`, `image/webp`, `image/avif`,
+    /// `image/heif`, `image/bmp`. Not what the server said.
+    public var mimeType: String { kind.mimeType }
+    /// The media type.
+    public var description: String { mimeType }
+  }
+}
+
+extension NetworkImage {
+  /// Why the bytes of a file are no whole image, `notAnImage` or `imageTruncated`; nil when they are one. Nothing
+  /// is kept of them. Any thread; linear in their number at most.
+  package static func defect(of bytes: RawSpan) -> String? {
+    guard let info = ImageInfo.sniff(bytes) else { return "notAnImage" }
+    return info.isComplete ? nil : "imageTruncated"
+  }
+}
+
+/// Pictures: fetched, looked at, and kept when there is a cache.
+extension NetworkEngine {
+  /// Fetches a picture and enqueues at once. The bytes decide what it is, whatever `Content-Type` says.
+  ///
+  /// - Parameters:
+  ///   - url: absolute, http or https.
+  ///   - onCompletion: the picture, the URL that was asked for, and whether it came from the cache; on the
+  ///     delivery target.
+  ///   - onError: also for a body that is no whole picture, `.decodeFailed` with the reason `notAnImage` or
+  ///     `imageTruncated`; such a body is not kept in the cache.
+  /// - Returns: the operation, to cancel it or to change its priority.
+  @discardableResult
+  public func image(
+    at url: String, onCompletion: @escaping @Sendable (NetworkImage, String, Bool) -> Void,
+    onError: @escaping @Sendable (NetworkError) -> Void = { _ in }
+  ) -> NetworkOperation {
+    let operation = operation(url: url)
+    operation.demandImage()
+    operation.onCompletion { response in
+      guard let image = response.image else { return }
+      onCompletion(image, url, response.isCachedResponse)
+    }
+    operation.onError(onError)
+    enqueue(operation)
+    return operation
+  }
+}
+
+extension NetworkOperation {
+  /// An answer that is no whole picture becomes an error, and leaves the cache.
+  func demandImage() {
+    let engine = engine
+    demand { request, response in
+      let image = NetworkImage(response.body)
+      if let image, image.isComplete { return nil }
+      for place in Set([request.url, response.finalURL]) {
+        engine.cache?.remove(answerTo: request, at: place)
+      }
+      return NetworkError(
+        .decodeFailed, reason: image == nil ? "notAnImage" : "imageTruncated", sendState: .answered)
+    }
+  }
+}

@@ -75,3 +75,87 @@ extension NetworkOperation: Hashable {
   /// By identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
+
+extension NetworkOperation {
+  /// What happens to an operation, for `NetworkEngine.events(for:)`.
+  public enum Event: Sendable {
+    /// It is somewhere else in its life.
+    case state(NetworkOperation.State)
+    /// Bytes sent.
+    case uploadProgress(TransferProgress)
+    /// Bytes received.
+    case downloadProgress(TransferProgress)
+    /// The end; the last event.
+    case finished(Result<NetworkResponse, NetworkError>)
+  }
+}
+
+extension NetworkOperation {
+  /// The answer: status 100 to 399, or whatever `validate` accepts.
+  @discardableResult
+  public func onCompletion(_ handler: @escaping @Sendable (NetworkResponse) -> Void) -> Self {
+    add(.completion(handler))
+    return self
+  }
+
+  /// The error, if it ends with one; a status of 400 to 599 is one, with the answer inside.
+  @discardableResult
+  public func onError(_ handler: @escaping @Sendable (NetworkError) -> Void) -> Self {
+    add(.failure(handler))
+    return self
+  }
+
+  /// Bytes of the request's body sent: at most ten times a second, and once at the end.
+  @discardableResult
+  public func onUploadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
+    add(.uploadProgress(handler))
+    return self
+  }
+
+  /// Bytes of the answer's body received: at most ten times a second, and once at the end.
+  @discardableResult
+  public func onDownloadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
+    add(.downloadProgress(handler))
+    return self
+  }
+
+  /// The origin said 304; comes before the completion.
+  @discardableResult
+  public func onNotModified(_ handler: @escaping @Sendable () -> Void) -> Self {
+    add(.notModified(handler))
+    return self
+  }
+
+  /// Every change of state, in order.
+  @discardableResult
+  public func onStateChange(_ handler: @escaping @Sendable (State) -> Void) -> Self {
+    add(.state(handler))
+    return self
+  }
+}
+
+extension NetworkOperation {
+  /// Ends it with `.cancelled`, unless it has ended. Its slot is free within 50 ms. Others that share its
+  /// exchange are not disturbed. One that was never enqueued ends as well.
+  public func cancel() { requestCancel() }
+
+  /// Stops reading and frees the slot; before `enqueue`, behind others and between two attempts it keeps it from starting.
+  /// An exchange that others wait for goes on. The origin may give up on a long pause.
+  public func pause() { engine.driver.perform { [self] in $0.pause(self) } }
+
+  /// Goes on where `pause` stopped, as soon as there is a slot.
+  public func resume() { engine.driver.perform { [self] in $0.resume(self) } }
+}
+
+/// How far a body has come. Reported at most ten times a second, and always once at the end.
+public struct TransferProgress: Sendable, Hashable {
+  /// Bytes so far.
+  public internal(set) var done: Int64
+  /// Bytes in all; nil when the length is not known.
+  public internal(set) var total: Int64?
+  /// Bytes a second since the start.
+  public internal(set) var bytesPerSecond: Double
+
+  /// 0 to 1; nil when the length is not known.
+  public var fraction: Double? { total.map { $0 == 0 ? 1 : min(1, Double(done) / Double($0)) } }
+}

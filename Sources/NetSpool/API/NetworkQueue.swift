@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// The one line behind all engines: it decides what runs now, on one loop thread that starts with the first
@@ -67,4 +68,105 @@ public final class NetworkQueue: Sendable {
       }
     }
   }
+}
+
+extension NetworkQueue {
+  /// The settings in force.
+  public var configuration: Configuration { driver.settings.withLock { $0 } }
+
+  /// Changes the settings; nothing that runs is stopped. Throws `.invalidConfiguration` and changes nothing.
+  public func configure(_ change: (inout Configuration) -> Void) throws(NetworkError) {
+    var new = configuration
+    change(&new)
+    if let option = new.firstInvalid { throw NetworkError(code: .invalidConfiguration, reason: option) }
+    driver.apply(new)
+  }
+
+  /// How many requests an origin gets at once. An invalid value is ignored; `configure` says so.
+  public var sizing: Sizing {
+    get { configuration.sizing }
+    set { try? configure { $0.sizing = newValue } }
+  }
+
+  /// Transfers at once, all origins together; 256. A value below 1 is ignored; `configure` says so.
+  public var maximumConcurrent: Int {
+    get { configuration.maximumConcurrent }
+    set { try? configure { $0.maximumConcurrent = newValue } }
+  }
+
+  /// Transfers at once to one origin; 64. A value below 1 is ignored; `configure` says so.
+  public var maximumPerOrigin: Int {
+    get { configuration.maximumPerOrigin }
+    set { try? configure { $0.maximumPerOrigin = newValue } }
+  }
+
+  /// Nothing new starts while true; what runs goes on. False by default.
+  public var isSuspended: Bool {
+    get { configuration.isSuspended }
+    set { try? configure { $0.isSuspended = newValue } }
+  }
+}
+
+extension NetworkQueue {
+  /// What the queue is doing; cheap enough to ask a thousand times a second.
+  public struct Activity: Sendable, Hashable {
+    /// Operations that wait.
+    public let queued: Int
+    /// Exchanges under way.
+    public let running: Int
+    /// Operations kept on disk until they can be sent.
+    public let frozen: Int
+    /// Body bytes received since the start.
+    public let bytesIn: Int64
+    /// Body bytes sent since the start.
+    public let bytesOut: Int64
+
+    /// Something waits or runs.
+    public var isBusy: Bool { queued + running > 0 }
+  }
+
+  /// What the queue is doing now.
+  public var activity: Activity { driver.activity }
+
+  /// Calls back when the number of waiting or running operations has changed, at most once per turn of the loop,
+  /// on a serial queue of its own. For a network activity indicator.
+  public func onActivityChange(_ handler: @escaping @Sendable (Activity) -> Void) {
+    driver.observe(activity: handler)
+  }
+
+  /// Calls back each time the last operation has ended and its closures have run.
+  public func onIdle(_ handler: @escaping @Sendable () -> Void) { driver.observe(idle: handler) }
+
+  /// Waits until the queue is idle or the deadline has passed; true if it is idle.
+  /// - Parameter deadline: 10 seconds unless told otherwise.
+  @discardableResult
+  public func drain(deadline: Duration = .seconds(10)) async -> Bool {
+    await withCheckedContinuation { continuation in
+      driver.drain(deadline: deadline) { continuation.resume(returning: $0) }
+    }
+  }
+
+  /// The same for scripts: blocks. Traps when called from a closure of NetSpool, which would wait for itself.
+  @discardableResult
+  public func drainAndWait(deadline: Duration = .seconds(10)) -> Bool {
+    guard !Delivery.isRunning else {
+      fatalError("NetSpool: drainAndWait was called from a closure of NetSpool, which would wait for itself")
+    }
+    let done = DispatchSemaphore(value: 0)
+    let isIdle = Mutex(false)
+    driver.drain(deadline: deadline) { result in
+      isIdle.withLock { $0 = result }
+      done.signal()
+    }
+    done.wait()
+    return isIdle.withLock { $0 }
+  }
+}
+
+extension NetworkQueue {
+  /// Ends the loop thread and the workers and waits for them; what still runs ends with `.engineClosed` and its
+  /// unfinished files are removed. For programs that are about to exit. Answers how many handles of the loop
+  /// were left open: none.
+  @discardableResult
+  package func close() -> Int { driver.close() }
 }

@@ -27,3 +27,140 @@ extension NetworkRequest {
     case json
   }
 }
+
+/// A `multipart/form-data` body (RFC 7578): fields and files in order.
+///
+/// Files are streamed from disk while the body is sent; the length is known beforehand and nothing is copied
+/// as a whole. The boundary is random for every value (128 bits), so no content needs to be searched for it: it cannot be
+/// guessed by who wrote a file, and does not turn up by chance.
+public struct Multipart: Sendable {
+  var parts: [Part] = []
+  /// Stands between the parts; equal in every attempt of one request.
+  let boundary: String
+
+  /// No parts yet.
+  public init() {
+    var generator = SystemRandomNumberGenerator()
+    self.init(using: &generator)
+  }
+
+  init(using generator: inout some RandomNumberGenerator) {
+    boundary = "NetSpool-" + Self.hex(generator.next()) + Self.hex(generator.next())
+  }
+
+  var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+
+  /// Appends bytes; with a file name a server takes them for an uploaded file.
+  public mutating func addData(
+    _ bytes: [UInt8], forKey key: String, mimeType: String? = nil, fileName: String? = nil
+  ) {
+    parts.append(Part(name: key, fileName: fileName, mimeType: mimeType, content: .bytes(bytes)))
+  }
+
+  /// Appends a field of text.
+  public mutating func addField(_ text: String, forKey key: String) {
+    addData(Array(text.utf8), forKey: key)
+  }
+
+  /// Appends a file under its base name; it is read while the request is sent. One that is missing or unreadable ends
+  /// the operation with `.uploadSourceFailed` before anything is sent.
+  public mutating func addFile(_ path: String, forKey key: String, mimeType: String? = nil) {
+    let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:))
+    let fileName = String(path[(start ?? path.startIndex)...])
+    parts.append(Part(name: key, fileName: fileName, mimeType: mimeType, content: .file(path)))
+  }
+
+  private static func hex(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}
+
+extension Multipart {
+  /// One field or file.
+  struct Part: Hashable, Sendable {
+    enum Content: Hashable, Sendable {
+      case bytes([UInt8])
+      case file(String)
+    }
+
+    var name: String
+    var fileName: String?
+    var mimeType: String?
+    var content: Content
+
+    init(name: String, fileName: String? = nil, mimeType: String? = nil, content: Content) {
+      self.name = name
+      self.fileName = fileName
+      self.mimeType = mimeType
+      self.content = content
+    }
+
+    /// The type sent: the one given, else `application/octet-stream` for a file and none for a field.
+    var sentType: String? { mimeType ?? (fileName == nil ? nil : "application/octet-stream") }
+  }
+}
+
+/// Names and values in order, repeats allowed: a query or a form.
+public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+  var pairs: [Parameter]
+
+  init(pairs: [Parameter]) { self.pairs = pairs }
+
+  /// Pairs in the order they are written.
+  public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
+
+  /// Pairs in the order they come.
+  public init(_ pairs: some Sequence<(String, String)>) { self.pairs = pairs.map { Parameter($0.0, $0.1) } }
+
+  /// Adds a pair at the end.
+  public mutating func append(_ name: String, _ value: String) { pairs.append(Parameter(name, value)) }
+
+  /// The first value of a name.
+  public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+
+  /// The number of pairs.
+  public var count: Int { pairs.count }
+  /// Whether there are none.
+  public var isEmpty: Bool { pairs.isEmpty }
+}
+
+extension Parameters: Sequence {
+  /// The pairs in order.
+  public func makeIterator() -> IndexingIterator<[(name: String, value: String)]> {
+    pairs.map { ($0.name, $0.value) }.makeIterator()
+  }
+}
+
+/// A request body that is produced while it is sent.
+///
+/// All calls come on the loop thread, one at a time: `open`, any number of `read`, `close`; again from
+/// `open` for another attempt if `isReopenable`. None may block.
+public protocol UploadStream: Sendable {
+  /// Bytes in all; nil sends the body in chunks. A stream that gives more or less ends with
+  /// `.uploadLengthMismatch`.
+  var length: Int64? { get }
+  /// The same bytes can be given again after `close`; without it the request is not repeated. No stream is ever frozen.
+  var isReopenable: Bool { get }
+  /// The first byte is wanted next.
+  func open() throws
+  /// The next bytes, at most so many.
+  func read(atMost count: Int) throws -> UploadChunk
+  /// Exactly once per `open`, however it ended.
+  func close()
+}
+
+extension UploadStream {
+  /// True unless said otherwise.
+  public var isReopenable: Bool { true }
+}
+
+/// What an upload stream gives.
+public enum UploadChunk: Sendable, Hashable {
+  /// The next bytes; at least one.
+  case bytes([UInt8])
+  /// None now; asked again after 10 ms.
+  case pause
+  /// No more.
+  case end
+}

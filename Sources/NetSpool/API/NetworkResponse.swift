@@ -131,3 +131,82 @@ public struct NetworkResponse: Sendable {
     }
   }
 }
+
+/// What is known of an answer before its body.
+public struct ResponseHead: Sendable {
+  enum Version: UInt8, Sendable { case http10, http11, http2, http3 }
+
+  var version: Version
+  /// The status code.
+  public internal(set) var status: Int
+  /// The header fields as received.
+  public internal(set) var headers: NetworkRequest.Headers
+  /// Fields that came after the body.
+  var trailers = Headers()
+
+  init(version: Version, status: Int, headers: Headers) {
+    self.version = version
+    self.status = status
+    self.headers = headers
+  }
+
+  /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.
+  public var httpVersion: String { version.name }
+}
+
+extension ResponseHead.Version {
+  var name: String {
+    switch self {
+    case .http10: "HTTP/1.0"
+    case .http11: "HTTP/1.1"
+    case .http2: "HTTP/2"
+    case .http3: "HTTP/3"
+    }
+  }
+}
+
+extension NetworkResponse {
+  /// Where the time of an operation went, and what it moved, in bytes. Times are those of the last exchange
+  /// (curl_easy_getinfo(3)); phases that did not happen are zero.
+  public struct Metrics: Sendable {
+    var version = ResponseHead.Version.http11
+    /// From `enqueue` to the slot, in microseconds, as all that follow.
+    var queueWaitTime: Microseconds = 0
+    var nameLookupTime: Microseconds = 0
+    var connectTime: Microseconds = 0
+    var tlsHandshakeTime: Microseconds = 0
+    var firstByteTime: Microseconds = 0
+    var totalTime: Microseconds = 0
+    var endToEndTime: Microseconds = 0
+    /// Body bytes off the wire, before decoding.
+    public internal(set) var bytesReceived: Int64 = 0
+    /// Body bytes sent.
+    public internal(set) var bytesSent: Int64 = 0
+    /// The connection had served another request before.
+    public internal(set) var connectionReused = false
+    /// Attempts made, the last included.
+    public internal(set) var attempts = 1
+    /// Redirects followed.
+    public internal(set) var redirects = 0
+
+    init() {}
+
+    /// The protocol: `HTTP/1.1`, `HTTP/2`.
+    public var httpVersion: String { version.name }
+    /// From `enqueue` to the slot.
+    public var queueWait: Duration { .microseconds(queueWaitTime) }
+    /// Looking the name up.
+    public var nameLookup: Duration { .microseconds(nameLookupTime) }
+    /// Connecting.
+    public var connect: Duration { .microseconds(connectTime) }
+    /// The TLS handshake.
+    public var tlsHandshake: Duration { .microseconds(tlsHandshakeTime) }
+    /// From the start to the first byte of the answer.
+    public var firstByte: Duration { .microseconds(firstByteTime) }
+    /// From the start to the last byte.
+    public var total: Duration { .microseconds(totalTime) }
+    /// From `enqueue` to the end, with all that came between: waiting, redirects, repetitions. Zero for an answer from the
+    /// cache that `enqueue` itself found.
+    public var endToEnd: Duration { .microseconds(endToEndTime) }
+  }
+}

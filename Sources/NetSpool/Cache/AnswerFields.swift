@@ -90,3 +90,95 @@ extension AnswerFields {
     return (name, value)
   }
 }
+
+/// What deciding about a stored answer needs, worked out once when it is stored: a hit reads no header
+/// text.
+struct ResponseFacts: Sendable, Hashable {
+  struct Flags: OptionSet, Sendable, Hashable {
+    let rawValue: UInt32
+    init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// `must-revalidate` or `no-cache`; for a shared cache also `proxy-revalidate` or `s-maxage`: never
+    /// used stale, whatever the reason (RFC 9111 section 4.2.4).
+    static let forbidsStale = Flags(rawValue: 1)
+    /// Not asked for again while fresh, even on a reload (RFC 8246).
+    static let immutable = Flags(rawValue: 2)
+    /// The response has an ETag or Last-Modified that can be asked with.
+    static let hasValidator = Flags(rawValue: 4)
+    /// The lifetime is the origin's, not a heuristic one.
+    static let isExplicit = Flags(rawValue: 8)
+    /// The response's age is unknown: Date far ahead of the local clock, or a negative Age.
+    static let ageIsUnknown = Flags(rawValue: 16)
+    /// The answer names request fields in Vary.
+    static let varies = Flags(rawValue: 32)
+
+    static let all = Flags(rawValue: 63)
+  }
+
+  var flags: Flags = []
+  /// Freshness lifetime in seconds (RFC 9111 section 4.2.1); 0: stale at once.
+  var lifetime: Int64 = 0
+  /// `corrected_initial_age` in milliseconds (RFC 9111 section 4.2.3).
+  var initialAge: Int64 = 0
+  /// Seconds past the lifetime in which a background renewal is enough (RFC 5861 section 3).
+  var staleWhileRevalidate: Int64 = 0
+  /// Seconds past the lifetime in which it may stand in for an error (RFC 5861 section 4).
+  var staleIfError: Int64 = 0
+  /// The fingerprint of the rules that gave these numbers.
+  var rules: UInt64 = 0
+
+  init() {}
+}
+
+extension ResponseFacts {
+  /// Everything that can be known when the answer comes. `fields` as they were received; `date`: of the answer,
+  /// in seconds since 1970.
+  init(
+    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, requestedAt: Int64,
+    receivedAt: Int64, rules: CacheRules
+  ) {
+    let age = InitialAge(fields, date: date, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
+    initialAge = age.milliseconds
+    if age.isUnknown { flags.insert(.ageIsUnknown) }
+    setLifetime(status: status, fields: fields, directives: directives, date: date, rules: rules)
+  }
+
+  /// The part that depends on the rules alone, so that a store outlives a change of the rules.
+  mutating func setLifetime(
+    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, rules: CacheRules
+  ) {
+    let freshness = FreshnessLifetime(
+      status: status, fields: fields, directives: directives, date: date, rules: rules)
+    lifetime = freshness.seconds
+    staleWhileRevalidate = directives.staleWhileRevalidate.value ?? 0
+    staleIfError = directives.staleIfError.value ?? 0
+    self.rules = rules.fingerprint
+    flags.set(.isExplicit, freshness.isExplicit)
+    flags.set(.forbidsStale, Self.forbidsStale(directives, rules))
+    flags.set(.immutable, directives.flags.contains(.immutable))
+    flags.set(.hasValidator, Validators.exist(fields))
+    flags.set(.varies, fields.contains(.vary))
+  }
+
+  private static func forbidsStale(_ directives: ResponseDirectives, _ rules: CacheRules) -> Bool {
+    if !directives.flags.isDisjoint(with: [.mustRevalidate, .noCache]) { return true }
+    // `s-maxage` has the meaning of `proxy-revalidate` (RFC 9111 section 5.2.2.10).
+    return rules.isShared && (directives.flags.contains(.proxyRevalidate) || directives.sMaxAge != .absent)
+  }
+
+  /// Seconds since 1970; the time of receipt stands in for a Date that is missing or unreadable (RFC 9110
+  /// section 6.6.1).
+  static func date(_ fields: AnswerFields, receivedAt: Int64) -> Int64 {
+    saidDate(fields, receivedAt: receivedAt) ?? InitialAge.seconds(receivedAt)
+  }
+
+  /// Nil if it is missing or unreadable.
+  static func saidDate(_ fields: AnswerFields, receivedAt: Int64) -> Int64? {
+    fields[.date].flatMap { HTTPDate.parse($0, now: InitialAge.seconds(receivedAt)) }
+  }
+}
+
+extension ResponseFacts.Flags {
+  fileprivate mutating func set(_ flag: Self, _ isOn: Bool) {
+    if isOn { insert(flag) } else { remove(flag) }
+  }
+}

@@ -77,3 +77,148 @@ struct ResponseDirectives: Equatable {
     self[keyPath: fields] += names
   }
 }
+
+/// Takes a Cache-Control value apart: `#( token [ "=" ( token / quoted-string ) ] )` (RFC 9111 section
+/// 5.2, RFC 9110 sections 5.6.1 to 5.6.4).
+///
+/// What is not of this form is never lost silently: a directive with something behind it is handed out as
+/// not well formed, and a quoted string that does not end hides nothing that follows its quote, so that
+/// nobody can slip a `no-store` past.
+struct DirectiveReader {
+  struct Directive {
+    /// In lower case.
+    let name: String
+    /// Without quotes and escapes; nil without `=`.
+    let argument: ArraySlice<UInt8>?
+    /// False when something else stood between it and the next comma.
+    let isWellFormed: Bool
+  }
+
+  private var rest: ArraySlice<UInt8>
+  /// A quoted string had no end: directives after its quote may have been meant as text.
+  private(set) var hasOpenQuote = false
+
+  init(_ value: ArraySlice<UInt8>) { rest = value }
+
+  mutating func next() -> Directive? {
+    while true {
+      rest = rest.drop { $0.isBlank || $0 == UInt8(ascii: ",") }
+      guard !rest.isEmpty else { return nil }
+      let name = rest.prefix(while: \.isTokenByte)
+      rest = rest.dropFirst(name.count)
+      if !name.isEmpty { return directive(name) }
+      _ = reachesEnd()
+    }
+  }
+
+  private mutating func directive(_ name: ArraySlice<UInt8>) -> Directive {
+    var argument: ArraySlice<UInt8>?
+    var isWellFormed = true
+    if rest.first == UInt8(ascii: "=") {
+      rest.removeFirst()
+      argument = takeArgument()
+      isWellFormed = argument != nil
+      if argument == nil { argument = [] }
+    }
+    if !reachesEnd() { isWellFormed = false }
+    let text = String(decoding: name.map(\.asciiLowercased), as: UTF8.self)
+    return Directive(name: text, argument: argument, isWellFormed: isWellFormed)
+  }
+
+  /// Nil if there is none: an empty token or a quoted string without end.
+  private mutating func takeArgument() -> ArraySlice<UInt8>? {
+    if rest.first == UInt8(ascii: "\"") { return takeQuoted() }
+    let token = rest.prefix(while: \.isTokenByte)
+    rest = rest.dropFirst(token.count)
+    return token.isEmpty ? nil : token
+  }
+
+  private mutating func takeQuoted() -> ArraySlice<UInt8>? {
+    var ahead = rest.dropFirst()
+    var value: [UInt8] = []
+    while let byte = ahead.popFirst() {
+      if byte == UInt8(ascii: "\"") {
+        rest = ahead
+        return value[...]
+      }
+      if byte != UInt8(ascii: "\\") {
+        value.append(byte)
+      } else if let escaped = ahead.popFirst() {
+        value.append(escaped)
+      }
+    }
+    hasOpenQuote = true
+    return nil
+  }
+
+  /// Goes on to the next comma; false if anything but blanks was in between.
+  private mutating func reachesEnd() -> Bool {
+    let between = rest.prefix { $0 != UInt8(ascii: ",") }
+    rest = rest.dropFirst(between.count)
+    return between.allSatisfy(\.isBlank)
+  }
+}
+
+/// A number of seconds in a directive, or that it is missing or worthless.
+enum DeltaSeconds: Equatable {
+  case absent
+  case seconds(Int64)
+  /// Not a number, more than 63 bits, or said twice with two values.
+  case invalid
+
+  /// What larger numbers are cut to: 34,000 years. Sums of several cannot overflow.
+  static let secondsMax: Int64 = 1 << 40
+
+  /// 1*DIGIT (RFC 9111 section 1.2.2); nil for anything else and for what 63 bits cannot hold.
+  ///
+  /// That section lets a cache take a number it cannot hold for 2^31. Such a number is no lifetime that
+  /// anybody meant, and an answer taken for stale is only asked for once more (section 4.2.1).
+  static func parse(_ digits: some Collection<UInt8>) -> Int64? {
+    guard !digits.isEmpty else { return nil }
+    var value: Int64 = 0
+    for digit in digits {
+      guard digit.isASCIIDigit else { return nil }
+      let (tenfold, overflows) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carries) = tenfold.addingReportingOverflow(Int64(digit - 0x30))
+      guard !overflows, !carries else { return nil }
+      value = sum
+    }
+    return min(value, secondsMax)
+  }
+
+  /// Notes a further mention: the same number again is harmless, another one makes both worthless (RFC
+  /// 9111 section 4.2.1).
+  mutating func note(_ directive: DirectiveReader.Directive) {
+    let seconds = directive.isWellFormed ? directive.argument.flatMap { Self.parse($0) } : nil
+    let new = seconds.map(Self.seconds) ?? .invalid
+    self = self == .absent || self == new ? new : .invalid
+  }
+
+  var value: Int64? {
+    if case .seconds(let value) = self { value } else { nil }
+  }
+}
+
+/// Lists of field names, as in Vary, Connection and `no-cache="…"` (RFC 9110 section 5.6.1).
+enum FieldNames {
+  /// Returns the names in lower case, empty elements left out; nil if an element is no token.
+  static func parse(_ list: some Collection<UInt8>) -> [String]? {
+    var names: [String] = []
+    for element in list.split(separator: UInt8(ascii: ",")) {
+      let name = trimmed(Array(element)[...])
+      guard name.allSatisfy(\.isTokenByte) else { return nil }
+      if !name.isEmpty { names.append(String(decoding: name.map(\.asciiLowercased), as: UTF8.self)) }
+    }
+    return names
+  }
+
+  static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    bytes[bytes.span.trimmed(0..<bytes.count).shifted(by: bytes.startIndex)]
+  }
+}
+
+extension Range<Int> {
+  fileprivate func shifted(by offset: Int) -> Range<Int> {
+    (lowerBound + offset)..<(upperBound + offset)
+  }
+}

@@ -54,12 +54,13 @@ extension NetworkOperation {
     /// Its neighbours in the table of all operations.
     var previous: NetworkOperation?
     var next: NetworkOperation?
+    /// What has its exchange: from the slot to the end, also while it is paused and waits for its next slot.
     var transfer: Transfer?
-    /// Why the name of its origin has no addresses, for the attempt that is about to begin.
-    var nameFailure: NetworkError?
-    var exchangeState: ExchangeState?
-    /// What the cache has to do with this exchange.
+    var history: ExchangeHistory?
+    /// What the cache has to do with the next exchange, or the one under way.
     var cacheUse: CacheUse?
+    /// Why the name of its origin has no addresses, for the exchange that is about to begin.
+    var nameFailure: NetworkError?
     var origin: Origin?
     /// Under which equal requests find it; 0: they do not.
     var sharingKey: UInt64 = 0
@@ -102,14 +103,6 @@ extension NetworkOperation {
     let extras = Extras()
     loop.extras = extras
     return extras
-  }
-
-  /// Loop thread: where it is remembered what the next exchange needs.
-  func makeExchangeState() -> ExchangeState {
-    if let exchangeState = loop.exchangeState { return exchangeState }
-    let exchangeState = ExchangeState(request)
-    loop.exchangeState = exchangeState
-    return exchangeState
   }
 }
 
@@ -197,7 +190,8 @@ extension NetworkOperation {
 
   /// Any thread.
   func requestCancel() {
-    if !refuse(NetworkError(.cancelled), onlyIfReady: true) { engine.driver.cancel(self) }
+    let wasReady = end(with: .failure(NetworkError(.cancelled))) { $0.state == .ready }
+    if !wasReady { engine.driver.cancel(self) }
   }
 
   /// Any thread: counts while it waits as well.
@@ -216,5 +210,19 @@ extension NetworkError {
     var failure = self
     if failure.url == nil { failure.url = url }
     return failure
+  }
+}
+
+extension NetworkOperation {
+  /// Whether it waits for another, directly or not, on whatever queues. Any thread. Costs the operations behind it.
+  func waits(for other: NetworkOperation) -> Bool {
+    var open = [self]
+    var seen: Set<UInt64> = [id]
+    while let next = open.popLast() {
+      if next === other { return true }
+      for operation in next.shared.withLock({ $0.outcome == nil ? $0.dependencies : [] })
+      where seen.insert(operation.id).inserted { open.append(operation) }
+    }
+    return false
   }
 }

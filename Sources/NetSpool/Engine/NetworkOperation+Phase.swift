@@ -57,7 +57,7 @@ extension NetworkOperation {
 
   /// Its origin's width learns from how its exchange goes.
   var isJudged: Bool {
-    if case .running = loop.phase { loop.transfer?.isJudged ?? true } else { false }
+    if case .running = loop.phase { loop.transfer?.exchange.isJudged ?? true } else { false }
   }
 
   var hasStreams: Bool { shared.withLock { !$0.streams.isEmpty } }
@@ -144,8 +144,8 @@ extension Scheduler {
 
   private func enterWire(_ operation: NetworkOperation) {
     guard let transfer = operation.loop.transfer else { return }
-    transfer.slot = running.count
-    transfer.isJudged = true
+    transfer.exchange.slot = running.count
+    transfer.exchange.isJudged = true
     running.append(transfer)
     if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
   }
@@ -155,13 +155,13 @@ extension Scheduler {
     if let transfer = operation.loop.transfer {
       let last = running.removeLast()
       if last !== transfer {
-        running[transfer.slot] = last
-        last.slot = transfer.slot
+        running[transfer.exchange.slot] = last
+        last.exchange.slot = transfer.exchange.slot
       }
-      transfer.slot = -1
+      transfer.exchange.slot = -1
     }
-    if let transfer = operation.loop.transfer, transfer.hasYielded {
-      transfer.hasYielded = false
+    if let transfer = operation.loop.transfer, transfer.exchange.hasYielded {
+      transfer.exchange.hasYielded = false
       rooms.giveStreams(operation.engine)
     } else if let origin = operation.loop.origin {
       queue.finished(origin.id)

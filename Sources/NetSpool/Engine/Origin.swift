@@ -34,3 +34,99 @@ final class Origin {
     usedAt = MonotonicClock.now
   }
 }
+
+/// Finds the origin of a URL; the authority of each spelling is judged by `URLParser` once.
+struct OriginTable {
+  private var byText: [String: Origin] = [:]
+  private var spellings: [String: Origin] = [:]
+  private var latest: (spelling: String, origin: Origin)?
+  private(set) var byID: [OriginID: Origin] = [:]
+
+  /// Where a URL leads: its origin, and its pieces when they had to be looked at.
+  struct Place {
+    let origin: Origin
+    let canonical: ParsedURL?
+  }
+
+  mutating func place(_ url: String, make: (URLPieces.Origin) -> Origin) throws(NetworkError) -> Place {
+    let length = PlainURL.originLength(url)
+    if let length, let origin = known(url, length) { return Place(origin: origin, canonical: nil) }
+    let parsed = try URLParser.parse(url)
+    let origin = origin(parsed.pieces.origin, make: make)
+    guard let length, parsed.user == nil, parsed.password == nil else {
+      return Place(origin: origin, canonical: parsed)
+    }
+    spellings[String(url.utf8.prefix(length))!] = origin
+    return Place(origin: origin, canonical: nil)
+  }
+
+  private mutating func known(_ url: String, _ length: Int) -> Origin? {
+    if let latest, Self.begins(url, with: latest.spelling, length) { return latest.origin }
+    let spelling = String(url.utf8.prefix(length))!
+    guard let origin = spellings[spelling] else { return nil }
+    latest = (spelling, origin)
+    return origin
+  }
+
+  private static func begins(_ url: String, with spelling: String, _ length: Int) -> Bool {
+    let url = url.utf8.span
+    let spelling = spelling.utf8.span
+    guard spelling.count == length else { return false }
+    for index in 0..<length where url[index] != spelling[index] { return false }
+    return true
+  }
+
+  private mutating func origin(_ pieces: URLPieces.Origin, make: (URLPieces.Origin) -> Origin) -> Origin {
+    let text = pieces.text
+    if let origin = byText[text] { return origin }
+    let origin = make(pieces)
+    byText[text] = origin
+    byID[origin.id] = origin
+    return origin
+  }
+
+  var all: some Collection<Origin> { byText.values }
+
+  /// Forgets some origins. Costs the length of the table.
+  mutating func remove(_ ids: Set<OriginID>) {
+    for id in ids {
+      guard let origin = byID.removeValue(forKey: id) else { continue }
+      byText[origin.text] = nil
+    }
+    spellings = spellings.filter { !ids.contains($0.value.id) }
+    latest = nil
+  }
+}
+
+/// Keeps the table of origins short: who asks a million servers for one page each needs none of them again.
+extension Scheduler {
+  /// Origins that are remembered though nothing is asked of them.
+  static let originsKept = 1024
+
+  /// Origins that are remembered.
+  var originCount: Int { origins.all.count }
+
+  /// Forgets the idle ones that have not been used for longest: their widths, their handles, their numbers. Not
+  /// those that asked for quiet. Called when the table has doubled, so that its cost is spread over those that
+  /// made it long. From `later` only: callbacks of libcurl may still name an origin before.
+  func retireOrigins() {
+    let used = originsInUse()
+    let idle = origins.all.filter { origin in
+      queue.running(at: origin.id) + queue.waiting(at: origin.id) == 0 && origin.hold == nil
+        && !used.contains(origin.id)
+    }
+    let oldest = idle.sorted { $0.usedAt < $1.usedAt }.prefix(
+      max(0, origins.all.count - Self.originsKept / 2))
+    origins.remove(Set(oldest.map(\.id)))
+    for origin in oldest { queue.removeOrigin(origin.id) }
+    originsKnown = origins.all.count
+    originsMax = max(Self.originsKept, originsKnown * 2)
+  }
+
+  /// Origins that are watched, and those of operations that have not ended.
+  private func originsInUse() -> Set<OriginID> {
+    var used = connectivity?.watchedOrigins ?? []
+    operations.forEach { if let origin = $0.loop.origin { used.insert(origin.id) } }
+    return used
+  }
+}

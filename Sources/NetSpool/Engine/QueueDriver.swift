@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
@@ -182,5 +183,86 @@ final class QueueDriver: Sendable {
   func didDeliver() {
     undelivered.subtract(1, ordering: .sequentiallyConsistent)
     if pending.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
+  }
+}
+
+/// Watching the queue as a whole, changing its settings, and letting it go.
+extension QueueDriver {
+  var activity: NetworkQueue.Activity {
+    let running = running.load(ordering: .relaxed)
+    return NetworkQueue.Activity(
+      queued: max(
+        0,
+        pending.load(ordering: .relaxed) - undelivered.load(ordering: .relaxed)
+          - held.load(ordering: .relaxed) - running),
+      running: running, frozen: frozen.load(ordering: .relaxed), bytesIn: bytesIn.load(ordering: .relaxed),
+      bytesOut: bytesOut.load(ordering: .relaxed)
+    )
+  }
+
+  func observe(activity: @escaping @Sendable (NetworkQueue.Activity) -> Void) {
+    observers.add(activity: activity)
+  }
+  func observe(idle: @escaping @Sendable () -> Void) { observers.add(idle: idle) }
+
+  func apply(_ new: NetworkQueue.Configuration) {
+    settings.withLock { $0 = new }
+    // A loop that has not started reads them when it does.
+    if isStarted { perform { core in core.apply(new) } }
+  }
+
+  /// Calls back once: with true when nothing is pending, with false when the deadline has passed before.
+  func drain(deadline: Duration, done: @escaping @Sendable (Bool) -> Void) {
+    if isOfParent { return done(false) }
+    let isTold = Once()
+    let tell: @Sendable (Bool) -> Void = { isIdle in if isTold.first() { done(isIdle) } }
+    observers.add(idleOnce: { tell(true) })
+    if pending.load(ordering: .acquiring) == 0 { return tell(true) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + deadline.seconds) { tell(false) }
+  }
+
+  /// The last reference is gone and nothing is under way: the loop thread ends by itself.
+  func abandon() {
+    guard isStarted, !isOfParent else { return }
+    detach()  // first: a thread that has ended can no longer be let go
+    mailbox.send(.perform { $0.close() })
+  }
+}
+
+/// Who wants to hear what the whole queue does. Closures run on a serial queue of their own.
+final class QueueObservers: Sendable {
+  private struct State: Sendable {
+    var activity: [@Sendable (NetworkQueue.Activity) -> Void] = []
+    var idle: [@Sendable () -> Void] = []
+    /// Called once, at the next idle moment.
+    var idleOnce: [@Sendable () -> Void] = []
+  }
+
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "netspool.observers")
+  /// The loop asks before it counts.
+  let wantsActivity = Atomic(false)
+
+  func add(activity: @escaping @Sendable (NetworkQueue.Activity) -> Void) {
+    state.withLock { $0.activity.append(activity) }
+    wantsActivity.store(true, ordering: .releasing)
+  }
+
+  func add(idle: @escaping @Sendable () -> Void) { state.withLock { $0.idle.append(idle) } }
+  func add(idleOnce: @escaping @Sendable () -> Void) { state.withLock { $0.idleOnce.append(idleOnce) } }
+
+  func tell(_ activity: NetworkQueue.Activity) {
+    let observers = state.withLock { $0.activity }
+    queue.async { Delivery.run(observers) { $0(activity) } }
+  }
+
+  func tellIdle() {
+    let (observers, once) = state.withLock { state in
+      defer { state.idleOnce = [] }
+      return (state.idle, state.idleOnce)
+    }
+    for body in once { body() }
+    guard !observers.isEmpty else { return }
+    queue.async { Delivery.run(observers) { $0() } }
   }
 }

@@ -46,7 +46,7 @@ extension Scheduler {
       queue.finished(origin.id)
       apply(.abandoned, to: origin, now: MonotonicClock.now)
       move(operation, to: .deciding)
-      endLeader(operation, error)
+      publish(operation, error)
     }
   }
 
@@ -59,23 +59,23 @@ extension Scheduler {
     let transfer = try idleTransfer(at: origin, for: operation, credential)
     let plan = try makePlan(operation, request, transfer, credential)
     operation.loop.transfer = transfer
-    transfer.owner = operation
-    transfer.startedAt = now
-    attachSinks(operation, transfer)
-    operation.loop.cacheUse?.begin()
-    move(operation, to: .running)
+    operation.forEachRecipient { makeSinks(of: $0, for: operation) }
+    operation.loop.cacheUse?.beginExchange()
+    let exchange = Exchange(plan, owner: operation, fanout: operation.loop.extras?.fanout, now: now)
     if let failure = operation.loop.nameFailure {
       operation.loop.nameFailure = nil
-      transfer.begin(plan, now: now, failing: failure)
+      transfer.begin(exchange, failing: failure)
       later { [unowned self] in
-        if transfer.owner === operation, case .running = operation.loop.phase {
+        if transfer.exchange.owner === operation, case .running = operation.loop.phase {
           completed(transfer, code: nil)
         }
       }
     } else {
       if let entry = origin.name.entry { transfer.tell(addresses: entry, version: origin.name.version) }
-      transfer.begin(plan, now: now)
+      transfer.begin(exchange)
     }
+    heed(transfer.exchange.fanout, of: transfer)
+    move(operation, to: .running)
     operation.forEachRecipient { didStart($0) }
     if operation.loop.waitersLeft > 0 { limitEach(operation, transfer) }
   }
@@ -112,20 +112,20 @@ extension Scheduler {
   private func makePlan(
     _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer,
     _ credential: NetworkCredentials?
-  ) throws(NetworkError) -> Transfer.Plan {
-    let exchangeState = operation.loop.exchangeState
-    var plan = Transfer.Plan(url: exchangeState?.url ?? request.url)
-    plan.method = exchangeState?.method ?? request.method
+  ) throws(NetworkError) -> Exchange.Plan {
+    let history = operation.loop.history
+    var plan = Exchange.Plan(url: history?.target.url ?? request.url)
+    plan.method = history?.target.method ?? request.method
     plan.limits = operation.engine.configuration.limits
     plan.timeouts = operation.exchangeLimits(request)
-    if let total = plan.timeouts.total, let spent = exchangeState?.spent, spent > 0 {
+    if let total = plan.timeouts.total, let spent = history?.spent, spent > 0 {
       plan.timeouts.total = .microseconds(max(1, total.microseconds - spent))
     }
     let isKeyed = request.idempotencyKey != nil
     plan.refusesResend =
-      !(plan.method.isIdempotent || isKeyed) || !retryPolicy(operation, request).repeatsOnDeadConnection
-    plan.needsFreshConnection = exchangeState?.needsFreshConnection ?? false
-    exchangeState?.needsFreshConnection = false
+      !(plan.method.isIdempotent || isKeyed)
+      || !Repetition.policy(of: operation, request).repeatsOnDeadConnection
+    plan.needsFreshConnection = history?.needsFreshConnection ?? false
     plan.source = try makeSource(operation, request, transfer)
     plan.hasRounds = credential?.isNTLM ?? false
     do throws(NetworkError) {
@@ -140,7 +140,7 @@ extension Scheduler {
   private func makeSource(
     _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer
   ) throws(NetworkError) -> (any BodySource)? {
-    guard operation.loop.exchangeState?.keepsBody ?? true else { return nil }
+    guard operation.loop.history?.target.keepsBody ?? true else { return nil }
     let driver = driver
     let source = request.prepared.makeSource(ready: {
       driver.perform { _ in operation.loop.transfer?.resumeSending() }
@@ -151,12 +151,12 @@ extension Scheduler {
 
   /// The lines are told to libcurl only when they differ from the last exchange's on this handle.
   private func setHeaders(
-    _ plan: inout Transfer.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
     _ transfer: Transfer,
     _ credential: NetworkCredentials?
   ) throws(NetworkError) {
-    let own = operation.loop.exchangeState?.headers ?? request.headers
-    let isForeign = operation.loop.exchangeState?.isForeign ?? false
+    let own = operation.loop.history?.target.headers ?? request.headers
+    let isForeign = operation.loop.history?.target.isForeign ?? false
     let hasBody = plan.source != nil || plan.method.expectsBody
     let conditions = operation.loop.cacheUse?.conditions ?? Headers()
     let isBare = own.count == 0 && !isForeign && !hasBody
@@ -172,12 +172,12 @@ extension Scheduler {
       ? operation.engine.plainLines + HeaderLines.each(conditions + added)
       : HeaderLines.make(
         defaults: defaults, own: own + conditions + added, decodes: plan.decodes, hasBody: hasBody,
-        expects: !(operation.loop.exchangeState?.refusesExpect ?? false))
+        expects: !(operation.loop.history?.refusesExpect ?? false))
   }
 
   private func addedFields(
     _ credential: NetworkCredentials?, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ plan: Transfer.Plan,
+    _ plan: Exchange.Plan,
     own: Headers, defaults: Headers
   ) throws(NetworkError) -> Headers {
     if let origin = operation.loop.origin {
@@ -198,14 +198,8 @@ extension Scheduler {
 
   // MARK: Sinks
 
-  private func attachSinks(_ operation: NetworkOperation, _ transfer: Transfer) {
-    operation.forEachRecipient { makeSinks(of: $0, for: operation) }
-    connect(transfer, of: operation)
-  }
-
-  private func connect(_ transfer: Transfer, of operation: NetworkOperation) {
-    transfer.fanout = operation.loop.extras?.fanout
-    transfer.fanout?.onRoom = { [unowned self, weak transfer] in
+  private func heed(_ fanout: SinkFanout?, of transfer: Transfer) {
+    fanout?.onRoom = { [unowned self, weak transfer] in
       guard let transfer else { return }
       takePlaceAgain(transfer)
       transfer.resumeByReader()
@@ -216,12 +210,12 @@ extension Scheduler {
 
   /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
   func yieldPlace(of transfer: Transfer) {
-    guard !transfer.hasYielded, let operation = transfer.owner as? NetworkOperation,
+    guard !transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
       let origin = operation.loop.origin
     else { return }
     if operation.isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
-    transfer.hasYielded = true
-    transfer.isJudged = false
+    transfer.exchange.hasYielded = true
+    transfer.exchange.isJudged = false
     queue.finished(origin.id)
     rooms.takeStreams(operation.engine)
     loop.markDirty()
@@ -229,10 +223,10 @@ extension Scheduler {
 
   /// Its streams take more: it goes on at once, and those that came meanwhile end first before others begin.
   private func takePlaceAgain(_ transfer: Transfer) {
-    guard transfer.hasYielded, let operation = transfer.owner as? NetworkOperation,
+    guard transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
       let origin = operation.loop.origin
     else { return }
-    transfer.hasYielded = false
+    transfer.exchange.hasYielded = false
     queue.goesOn(origin.id)
     rooms.giveStreams(operation.engine)
   }
@@ -241,9 +235,10 @@ extension Scheduler {
   func addSinks(of waiter: NetworkOperation, to leader: NetworkOperation) {
     makeSinks(of: waiter, for: leader)
     guard let transfer = leader.loop.transfer else { return }
-    connect(transfer, of: leader)
+    transfer.exchange.fanout = leader.loop.extras?.fanout
+    heed(transfer.exchange.fanout, of: transfer)
     // The page of an error is no body for a stream.
-    if transfer.bodyUse != nil, let head = transfer.head, head.status < 300 {
+    if transfer.bodyUse != nil, let head = transfer.exchange.head, head.status < 300 {
       transfer.widen(streamsOf: waiter.id)
     }
   }

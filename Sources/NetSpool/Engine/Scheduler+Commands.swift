@@ -8,13 +8,6 @@ extension Scheduler {
     withdraw(operation, NetworkError(.cancelled))
   }
 
-  /// It ended without ever coming here.
-  func refused(_ operation: NetworkOperation, _ failure: NetworkError) {
-    loop.assertOnLoop()
-    closeUnusedStreams(operation, .failure(failure))
-    release(operation)
-  }
-
   /// Ends one operation from our side. Others that share its exchange go on.
   func withdraw(_ operation: NetworkOperation, _ failure: NetworkError) {
     loop.assertOnLoop()
@@ -71,15 +64,6 @@ extension Scheduler {
     move(operation, to: phase)
     guard isJudged, let origin = operation.loop.origin else { return }
     apply(.abandoned, to: origin, now: MonotonicClock.now)
-  }
-
-  /// Streams of an operation that never started are closed all the same: exactly once.
-  func closeUnusedStreams(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
-    // Given up in any case: a stream whose closure knows the operation would keep it alive for ever.
-    let streams = operation.takeStreams()
-    guard case .failure(let failure) = outcome, !operation.loop.hasSinks else { return }
-    operation.loop.hasSinks = true
-    for stream in streams { stream.close(failure) }
   }
 
   // MARK: Priority, pause

@@ -30,16 +30,16 @@ extension Scheduler {
   {
     let place = try origins.place(request.url, make: makeOrigin)
     guard let canonical = place.canonical else { return place.origin }
-    let exchangeState = ExchangeState(request)
-    exchangeState.url = canonical.pieces.text
+    let history = ExchangeHistory(request)
+    history.target.url = canonical.pieces.text
     if let user = canonical.user {
-      exchangeState.credential = NetworkCredentials(
+      history.authentication.credential = NetworkCredentials(
         scheme: .basic(user: user, password: Secret(canonical.password ?? ""), preemptive: true))
-      do throws(NetworkError) { try exchangeState.credential?.check() } catch {
+      do throws(NetworkError) { try history.authentication.credential?.check() } catch {
         throw NetworkError(.invalidURL, reason: "userinfo")
       }
     }
-    operation.loop.exchangeState = exchangeState
+    operation.loop.history = history
     return place.origin
   }
 
@@ -107,7 +107,7 @@ extension Scheduler {
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
     if mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
-    operation.loop.exchangeState?.waitingSince = MonotonicClock.now
+    operation.loop.history?.waitingSince = MonotonicClock.now
     move(
       operation,
       to: .waiting(queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)))
@@ -117,7 +117,7 @@ extension Scheduler {
   private func join(
     _ operation: NetworkOperation, _ leader: NetworkOperation, _ priority: NetworkRequest.Priority
   ) -> Bool {
-    if let transfer = leader.loop.transfer, !hasAnotherExchange(leader) {
+    if let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor {
       if let use = transfer.bodyUse, !use.collects { return false }
       if operation.hasStreams { addSinks(of: operation, to: leader) }
     }
@@ -125,7 +125,8 @@ extension Scheduler {
     move(operation, to: .sharing(leader))
     if let transfer = leader.loop.transfer {
       didStart(operation)
-      transfer.deadlines?.widen(operation.timeLimits(operation.request))
+      let limits = operation.timeLimits(operation.request)
+      transfer.exchange.deadlines?.widen(limits)
       limitEach(leader, transfer)
     }
     if let early = leader.loop.cacheUse?.early { provide(operation, early) }
@@ -135,26 +136,18 @@ extension Scheduler {
 
   /// The exchange lives as long as the most patient wants; who wants less has an end of its own.
   func limitEach(_ leader: NetworkOperation, _ transfer: Transfer) {
-    let longest = transfer.deadlines?.timeouts.total
+    let longest = transfer.exchange.deadlines?.timeouts.total
     leader.forEachRecipient { recipient in
       guard let total = recipient.timeLimits(recipient.request).total, longest.map({ $0 > total }) ?? true,
-        recipient.loop.exchangeState?.ownTotal == nil
+        recipient.loop.history?.ownTotal == nil
       else { return }
       // Who has just come begins now.
       let spent = recipient === leader ? leader.spent(on: transfer) : 0
       let left = max(0, total.microseconds - spent)
-      recipient.makeExchangeState().ownTotal = timers.after(milliseconds: UInt64(left / 1000) + 1) {
+      recipient.makeHistory().ownTotal = timers.after(milliseconds: UInt64(left / 1000) + 1) {
         [unowned self, weak recipient] in
         if let recipient { withdraw(recipient, NetworkError(.timedOut, cause: .total)) }
       }
-    }
-  }
-
-  /// The exchange under way is not the one that answers: its body is dropped, and the next opens the streams.
-  private func hasAnotherExchange(_ leader: NetworkOperation) -> Bool {
-    switch leader.loop.exchangeState?.next {
-    case nil, .fail: false
-    case .redirect, .retry, .withoutExpect, .unconditional, .authorized, .ask: true
     }
   }
 
@@ -170,7 +163,7 @@ extension Scheduler {
   }
 
   private func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
-    operation.makeExchangeState().queueDeadline = timers.after(milliseconds: deadline.milliseconds) {
+    operation.makeHistory().queueDeadline = timers.after(milliseconds: deadline.milliseconds) {
       [unowned self, weak operation] in
       if let operation { withdraw(operation, NetworkError(.timedOut, cause: .queueDeadline)) }
     }
@@ -178,7 +171,7 @@ extension Scheduler {
 
   /// Its exchange runs: it has waited long enough.
   func didStart(_ operation: NetworkOperation) {
-    timers.cancel(operation.loop.exchangeState?.queueDeadline)
+    timers.cancel(operation.loop.history?.queueDeadline)
     let use = operation.leader.loop.cacheUse
     set(use.map { $0.isConditional || $0.early != nil } ?? false ? .revalidating : .executing, operation)
   }

@@ -8,8 +8,8 @@ extension Scheduler {
     let now = MonotonicClock.now
     // Neither the name lookup nor the handshakes; but a wait for one of the streams of an HTTP/2 connection,
     // which libcurl counts to no phase.
-    let latency = max(0, now - transfer.startedAt - transfer.handle.pretransferTime)
-    apply(.answered(latency: Double(latency) / 1e6, since: transfer.startedAt), to: origin, now: now)
+    let latency = max(0, now - transfer.exchange.startedAt - transfer.handle.pretransferTime)
+    apply(.answered(latency: Double(latency) / 1e6, since: transfer.exchange.startedAt), to: origin, now: now)
     loop.markDirty()
   }
 
@@ -17,14 +17,14 @@ extension Scheduler {
     _ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?,
     _ metrics: NetworkResponse.Metrics
   ) -> OriginSizing.Event {
-    let since = transfer.startedAt
+    let since = transfer.exchange.startedAt
     if let failure {
       return failure.code.traits.contains(.isOurs) ? .abandoned : .failed(since: since)
     }
-    guard let head = transfer.head else { return .failed(since: since) }
+    guard let head = transfer.exchange.head else { return .failed(since: since) }
     if head.status == 429 || head.status == 503 {
       let pauseMax = operation.engine.configuration.originPauseMax.seconds
-      return .throttled(retryAfter: Self.retryAfter(head).map { min($0, pauseMax) }, since: since)
+      return .throttled(retryAfter: head.retryAfter.map { min($0, pauseMax) }, since: since)
     }
     if head.status >= 500 { return .failed(since: since) }
     return .finished(
@@ -89,7 +89,7 @@ extension Scheduler {
 
   private func isLate(_ operation: NetworkOperation, at origin: Origin, _ now: Microseconds) -> Bool {
     guard let total = operation.timeLimits(operation.request).total else { return false }
-    let state = operation.loop.exchangeState
+    let state = operation.loop.history
     let since = max(operation.loop.submittedAt, state?.waitingSince ?? 0)
     return (state?.spent ?? 0) + origin.held.since(since, now: now) >= total.microseconds
   }

@@ -16,9 +16,9 @@ extension Scheduler {
       completed(transfer, code: nil)
     }
     for transfer in running where transfer.isPausedByReader {
-      transfer.ticksPaused += 1
+      transfer.exchange.ticksPaused += 1
       // Not at once: a stream that keeps up pauses now and then.
-      if transfer.ticksPaused >= 2 { yieldPlace(of: transfer) }
+      if transfer.exchange.ticksPaused >= 2 { yieldPlace(of: transfer) }
     }
     if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
     loop.markDirty()
@@ -26,15 +26,15 @@ extension Scheduler {
 
   /// At most ten times a second, and only what moved.
   private func reportProgress(_ transfer: Transfer) {
-    guard let operation = transfer.owner as? NetworkOperation else { return }
+    guard let operation = transfer.exchange.owner as? NetworkOperation else { return }
     // The body of a redirect, or of an answer that is asked for again, is nobody's progress.
-    let hasReceived = transfer.bodyBytes != transfer.reportedBytes && transfer.bodyUse != .discard
-    let hasSent = transfer.bytesSent != transfer.reportedSent
+    let hasReceived = transfer.bodyBytes != transfer.exchange.reportedBytes && transfer.bodyUse != .discard
+    let hasSent = transfer.exchange.bytesSent != transfer.exchange.reportedSent
     guard hasReceived || hasSent else { return }
-    transfer.reportedBytes = transfer.bodyBytes
-    transfer.reportedSent = transfer.bytesSent
-    let received = progress(transfer.bodyBytes, of: transfer.bytesExpected, transfer)
-    let sent = progress(transfer.bytesSent, of: transfer.bytesToSend, transfer)
+    transfer.exchange.reportedBytes = transfer.bodyBytes
+    transfer.exchange.reportedSent = transfer.exchange.bytesSent
+    let received = progress(transfer.bodyBytes, of: transfer.exchange.bytesExpected, transfer)
+    let sent = progress(transfer.exchange.bytesSent, of: transfer.exchange.bytesToSend, transfer)
     operation.forEachRecipient { recipient in
       let wants = recipient.wantedProgress
       if hasReceived && wants.download { tell(recipient, .download(received)) }
@@ -44,23 +44,25 @@ extension Scheduler {
 
   /// The last word, whatever the clock says.
   func reportLastProgress(_ operation: NetworkOperation, _ transfer: Transfer) {
-    guard transfer.head != nil else { return }
+    guard transfer.exchange.head != nil else { return }
     operation.forEachRecipient { recipient in
       let wants = recipient.wantedProgress
       // A body of unknown length has its length now.
-      if wants.upload, let total = transfer.bytesToSend ?? (transfer.bytesSent > 0 ? transfer.bytesSent : nil)
+      if wants.upload,
+        let total = transfer.exchange.bytesToSend
+          ?? (transfer.exchange.bytesSent > 0 ? transfer.exchange.bytesSent : nil)
       {
-        tell(recipient, .upload(progress(transfer.bytesSent, of: total, transfer)))
+        tell(recipient, .upload(progress(transfer.exchange.bytesSent, of: total, transfer)))
       }
       if wants.download {
         let done = transfer.bodyBytes
-        tell(recipient, .download(progress(done, of: transfer.bytesExpected ?? done, transfer)))
+        tell(recipient, .download(progress(done, of: transfer.exchange.bytesExpected ?? done, transfer)))
       }
     }
   }
 
   private func progress(_ done: Int64, of total: Int64?, _ transfer: Transfer) -> TransferProgress {
-    let seconds = Double(max(1, MonotonicClock.now - transfer.startedAt)) / 1e6
+    let seconds = Double(max(1, MonotonicClock.now - transfer.exchange.startedAt)) / 1e6
     return TransferProgress(done: done, total: total, bytesPerSecond: Double(done) / seconds)
   }
 }

@@ -21,6 +21,7 @@ final class Scheduler {
   var originsMax = Scheduler.originsKept
   var coalescer = Coalescer()
   var authenticator = Authenticator()
+  var repetition = Repetition()
   var cacheBridge = CacheBridge()
   var dependencies = DependencyGraph<NetworkOperation>()
   /// All that have not ended.
@@ -44,7 +45,6 @@ final class Scheduler {
   /// Without anybody who asks: the last look, for failures that the network may be to blame for.
   var lastLook: (link: LinkState, at: Microseconds)?
   private var lastActivity: NetworkQueue.Activity?
-  var random = SystemRandomNumberGenerator()
   private var commands: [QueueDriver.Command] = []
 
   struct Delivery: Sendable {

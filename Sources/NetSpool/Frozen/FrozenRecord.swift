@@ -124,3 +124,155 @@ struct IdempotencyKey: Hashable, Sendable {
     return (1...255).contains(bytes.count) && bytes.indices.allSatisfy { (0x20..<0x7F).contains(bytes[$0]) }
   }
 }
+
+/// What changes in the life of a frozen request, and what its lane must know of it.
+struct FrozenFacts: Sendable, Hashable {
+  enum State: UInt8, Sendable, Hashable {
+    /// Waits to be sent, perhaps for a moment that is still to come.
+    case ready = 0
+    /// An attempt was recorded; its bytes may be on their way.
+    case inFlight = 1
+    /// Nothing more will be sent, unless it is revived.
+    case dead = 2
+    /// The request has its outcome.
+    case done = 3
+  }
+
+  struct Flags: OptionSet, Sendable, Hashable {
+    let rawValue: UInt8
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// The request's lane may send others at the same time.
+    static let isUnordered = Flags(rawValue: 1)
+    /// The caller wants it sent again even when that has its effect twice.
+    static let atLeastOnce = Flags(rawValue: 2)
+    /// `firstSend` was set by the attempt that is in flight.
+    static let isFirstSendOpen = Flags(rawValue: 4)
+    /// The origin said how long to wait, so the wait may be as long as `FrozenPolicy.retryAfterMax`.
+    static let isWaitStated = Flags(rawValue: 8)
+    /// A caller asked for one more attempt, whatever is known of earlier ones.
+    static let isRevived = Flags(rawValue: 16)
+    static let all: Flags = [.isUnordered, .atLeastOnce, .isFirstSendOpen, .isWaitStated, .isRevived]
+  }
+
+  /// A moment of which both clocks are remembered.
+  struct Mark: Sendable, Hashable {
+    var wall: Microseconds
+    /// The record's own age then.
+    var age: Microseconds
+
+    init(wall: Microseconds, age: Microseconds) {
+      self.wall = wall
+      self.age = age
+    }
+  }
+
+  var state: State = .ready
+  var flags: Flags = []
+  /// Times that bytes may have left.
+  var attempts: UInt32 = 0
+  /// Times that the process went away meanwhile.
+  var crashAttempts: UInt32 = 0
+  /// Times in a row that nothing could be sent.
+  var offlineFailures: UInt32 = 0
+  /// The opening of the store to which the attempt in flight belongs.
+  var epoch: UInt32 = 0
+  var createdWall: Microseconds
+  /// The time after `createdWall` at which the request expires.
+  var lifetime: Microseconds
+  /// When bytes may have left for the first time.
+  var firstSend: Mark?
+  /// Not before this moment of the wall clock; 0: any time.
+  var notBeforeWall: Microseconds = 0
+  /// The status of the last answer; 0 without one.
+  var lastStatus: UInt16 = 0
+
+  /// How old it was at `agedAt`.
+  var storedAge: Microseconds = 0
+  /// On this boot's clock. What is stored is the moment it was written, with the boot.
+  var agedAt: Microseconds
+
+  init(at now: FrozenMoment, lifetime: Microseconds) {
+    createdWall = now.wall
+    agedAt = now.monotonic
+    self.lifetime = lifetime
+  }
+}
+
+extension FrozenFacts {
+  /// How old it is, by a clock that does not go back and that nobody sets: a wall clock that is set says nothing.
+  func age(at now: FrozenMoment) -> Microseconds {
+    min(storedAge + max(0, now.monotonic - agedAt), Self.ageMax)
+  }
+
+  /// So that no sum of times can overflow: 4,500 years.
+  private static let ageMax: Microseconds = 1 << 57
+
+  /// Takes over what was read from the disk. `written`: the moment of that, as far as it is known.
+  ///
+  /// Within one boot the clock has gone on, whether or not anybody had the store open. Over a reboot there is only
+  /// the wall clock's difference, which can add to the age and never take from it.
+  mutating func resume(at now: FrozenMoment, written: FrozenMoment?) {
+    if let written, written.isSameBoot(as: now), written.monotonic <= now.monotonic {
+      agedAt = written.monotonic
+      return
+    }
+    agedAt = now.monotonic
+    if let written {
+      storedAge = min(storedAge + max(0, now.wall - written.wall), Self.ageMax)
+    } else {
+      // Earlier releases counted only while the store was open, and left the rest to the wall clock.
+      let sinceFirstSend = firstSend.map { min(max(storedAge - $0.age, now.wall - $0.wall, 0), Self.ageMax) }
+      storedAge = min(max(storedAge, now.wall - createdWall), Self.ageMax)
+      if let sinceFirstSend { firstSend?.age = storedAge - sinceFirstSend }
+    }
+  }
+
+  func isExpired(at now: FrozenMoment) -> Bool { age(at: now) > lifetime }
+
+  /// How long until it expires, by this process's monotonic clock.
+  func timeLeft(at now: FrozenMoment) -> Microseconds { max(0, lifetime - age(at: now)) }
+
+  /// Since bytes may have left for the first time; nil when none have.
+  func timeSinceFirstSend(at now: FrozenMoment) -> Microseconds? {
+    firstSend.map { age(at: now) - $0.age }
+  }
+
+  /// How long it still has to wait. A moment further ahead than any wait can be comes from a clock that was set
+  /// since, and is pulled back.
+  func wait(at now: FrozenMoment, policy: FrozenPolicy) -> Microseconds {
+    let longest = flags.contains(.isWaitStated) ? policy.retryAfterMax : policy.backoffMax
+    return min(max(0, notBeforeWall - now.wall), longest)
+  }
+
+  /// Notes how old it is: done with every change, so that the store always knows.
+  mutating func noteAge(at now: FrozenMoment) {
+    storedAge = age(at: now)
+    agedAt = now.monotonic
+  }
+}
+
+/// One moment on both clocks: what a record says about time must outlive the boot, so it is wall time, and the wall
+/// clock is set by people, so within a boot the other one alone counts.
+struct FrozenMoment: Hashable, Sendable {
+  /// Microseconds since 1970.
+  var wall: Microseconds
+  /// Microseconds since the machine was started, sleep included; worth nothing in another boot.
+  var monotonic: Microseconds
+  /// Which boot that was; 0 when it is not known.
+  var boot: UInt64
+
+  init(wall: Microseconds, monotonic: Microseconds, boot: UInt64 = 0) {
+    self.wall = wall
+    self.monotonic = monotonic
+    self.boot = boot
+  }
+
+  /// Unknown is never the same as anything.
+  func isSameBoot(as other: FrozenMoment) -> Bool { boot != 0 && boot == other.boot }
+}
+
+extension Microseconds {
+  static let second: Microseconds = 1_000_000
+  static let hour: Microseconds = 3_600 * second
+  static let day: Microseconds = 24 * hour
+}

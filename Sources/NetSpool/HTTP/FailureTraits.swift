@@ -1,7 +1,9 @@
-/// What the parts of the library make of a failure. One exhaustive table: a new code does not compile until somebody has
-/// said what it means to each of them.
-struct FailureTraits: OptionSet {
-  let rawValue: UInt8
+/// What the parts of the library, and the tool, make of a failure. Exhaustive tables: a new code does not compile until
+/// somebody has said here what it means to each of them.
+package struct FailureTraits: OptionSet, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Another attempt may do better: the network failed, not the request, the configuration or the disk.
   static let isTransient = FailureTraits(rawValue: 1 << 0)
@@ -13,28 +15,72 @@ struct FailureTraits: OptionSet {
   static let isPutOff = FailureTraits(rawValue: 1 << 3)
   /// It says nothing about the origin: our side ended it.
   static let isOurs = FailureTraits(rawValue: 1 << 4)
+  /// The same request to the same server most likely meets it again: a job does not try a second time. For the tool.
+  package static let recurs = FailureTraits(rawValue: 1 << 5)
+  /// This machine could not take the body. For the tool.
+  package static let isLocal = FailureTraits(rawValue: 1 << 6)
+}
+
+/// On which part of the way an attempt failed.
+enum FailureStage: Sendable {
+  /// This machine has no way to others.
+  case route
+  case name
+  case connection
+  case proxy
+  case handshake
+  /// The connection, after it was made.
+  case line
+  /// Somewhere, when a limit of time was over.
+  case time
+  /// Before anything was sent, in the answer, or on this machine.
+  case elsewhere
 }
 
 extension NetworkError.Code {
-  var traits: FailureTraits {
+  package var traits: FailureTraits {
     switch word {
     case .resolveFailed, .connectFailed, .timedOut, .connectionLost, .transportFailed, .http2Failed,
       .truncatedHeaders, .bodyTruncated:
       [.isTransient, .mayServeStale]
     case .offline, .proxyFailed, .badChunk: .mayServeStale
     case .invalidRequest, .invalidURL, .invalidConfiguration, .egressDenied, .tooManyRedirects,
-      .redirectCycle,
-      .redirectRefused, .badLocation, .authenticationFailed, .bodyTooLarge, .decompressionLimit:
-      .isLasting
+      .redirectCycle, .redirectRefused, .badLocation, .authenticationFailed, .bodyTooLarge,
+      .decompressionLimit:
+      [.isLasting, .recurs]
+    case .notCached, .tlsRejected, .protocolViolation, .headersTooLarge, .tooManyInformational,
+      .ambiguousFraming, .decodeFailed:
+      .recurs
     case .engineClosed, .queueFull: .isPutOff
-    case .cancelled, .sinkFailed: .isOurs
-    case .notCached, .engineStartFailed, .usedAfterFork, .outOfMemory, .tooManyOpenFiles, .tlsRejected,
-      .protocolViolation, .headersTooLarge, .tooManyInformational, .ambiguousFraming, .status, .decodeFailed,
-      .uploadSourceFailed, .uploadLengthMismatch, .resumeMismatch, .storeOpenFailed, .storeInUse,
-      .storeCorrupt,
-      .storageFull, .storeBusy, .storeFailed, .frozenExpired, .frozenRejected, .frozenPoisoned,
-      .outcomeUnknown:
+    case .cancelled: .isOurs
+    case .sinkFailed: [.isOurs, .isLocal]
+    case .storageFull: .isLocal
+    // A status counts by its number.
+    case .status, .engineStartFailed, .usedAfterFork, .outOfMemory, .tooManyOpenFiles, .uploadSourceFailed,
+      .uploadLengthMismatch, .resumeMismatch, .storeOpenFailed, .storeInUse, .storeCorrupt, .storeBusy,
+      .storeFailed, .frozenExpired, .frozenRejected, .frozenPoisoned, .outcomeUnknown:
       []
+    }
+  }
+
+  var stage: FailureStage {
+    switch word {
+    case .offline: .route
+    case .resolveFailed: .name
+    case .connectFailed: .connection
+    case .proxyFailed: .proxy
+    case .tlsRejected: .handshake
+    case .connectionLost, .transportFailed, .http2Failed: .line
+    case .timedOut: .time
+    case .invalidRequest, .invalidURL, .invalidConfiguration, .notCached, .egressDenied, .queueFull,
+      .cancelled, .engineClosed, .engineStartFailed, .usedAfterFork, .outOfMemory, .tooManyOpenFiles,
+      .protocolViolation, .truncatedHeaders, .headersTooLarge, .tooManyInformational, .ambiguousFraming,
+      .badChunk, .bodyTruncated, .bodyTooLarge, .status, .tooManyRedirects, .redirectCycle, .redirectRefused,
+      .badLocation, .authenticationFailed, .decodeFailed, .decompressionLimit, .sinkFailed,
+      .uploadSourceFailed, .uploadLengthMismatch, .resumeMismatch, .storeOpenFailed, .storeInUse,
+      .storeCorrupt, .storageFull, .storeBusy, .storeFailed, .frozenExpired, .frozenRejected,
+      .frozenPoisoned, .outcomeUnknown:
+      .elsewhere
     }
   }
 }

@@ -137,3 +137,130 @@ struct HEIFMeta {
     return items.areWithin(file: bytes.count, idat: idat, bytes)
   }
 }
+
+/// The positions of the items in a HEIF file: the box `iloc` (ISO/IEC 14496-12 section 8.11.3).
+///
+/// Full box; widths in bytes of offsets, lengths, base offsets and (version 1 and 2) extent indices, 4 bits
+/// each; number of items (2 bytes, in version 2 4); each: id (likewise), in version 1 and 2 the construction
+/// method (2 bytes, low 4 bits: 0 in the file, 1 in `idat`, 2 in another item), data reference (2), base
+/// offset, number of extents (2); each: index, offset, length. A length of no bytes or of 0 means up to the
+/// end.
+struct HEIFLocations {
+  private let version: UInt8
+  private let widths: (offset: Int, length: Int, base: Int, index: Int)
+  private let end: Int
+  private var itemsLeft: Int
+  private var position: Int
+
+  init?(_ iloc: ISOBox, _ bytes: ImageBytes) {
+    guard let (version, _, body) = iloc.full(bytes), version <= 2,
+      let nibbles = bytes.big(body.lowerBound, width: 2),
+      let items = bytes.big(body.lowerBound + 2, width: version < 2 ? 2 : 4)
+    else { return nil }
+    self.version = version
+    widths = (nibbles >> 12, nibbles >> 8 & 15, nibbles >> 4 & 15, version == 0 ? 0 : nibbles & 15)
+    end = body.upperBound
+    itemsLeft = items
+    position = body.lowerBound + 2 + (version < 2 ? 2 : 4)
+  }
+
+  /// All extents are inside, and there is at least one.
+  mutating func areWithin(file: Int, idat: Int, _ bytes: ImageBytes) -> Bool {
+    var extents = 0
+    while itemsLeft > 0 {
+      guard let item = nextItem(bytes) else { return false }
+      let limit = item.method == 0 ? file : item.method == 1 ? idat : Int.max
+      guard nextExtentsAreWithin(limit, item, bytes) else { return false }
+      extents += item.extents
+      itemsLeft -= 1
+    }
+    return extents > 0
+  }
+
+  private struct Item {
+    var method: Int
+    var base: Int
+    var extents: Int
+  }
+
+  /// The next number of so many bytes, if it is inside the box.
+  private mutating func number(_ width: Int, _ bytes: ImageBytes) -> Int? {
+    guard position <= end - width, let value = bytes.big(position, width: width) else { return nil }
+    position += width
+    return value
+  }
+
+  private mutating func nextItem(_ bytes: ImageBytes) -> Item? {
+    guard number(version < 2 ? 2 : 4, bytes) != nil,
+      let method = number(version == 0 ? 0 : 2, bytes), number(2, bytes) != nil,
+      let base = number(widths.base, bytes), let extents = number(2, bytes)
+    else { return nil }
+    return Item(method: method & 15, base: base, extents: extents)
+  }
+
+  /// Extents that take no bytes are all alike, so one look is enough: their number must not cost time.
+  private mutating func nextExtentsAreWithin(_ limit: Int, _ item: Item, _ bytes: ImageBytes) -> Bool {
+    let isEmpty = widths.index + widths.offset + widths.length == 0
+    for _ in 0..<(isEmpty ? min(item.extents, 1) : item.extents) {
+      guard number(widths.index, bytes) != nil, let offset = number(widths.offset, bytes),
+        let length = number(widths.length, bytes)
+      else { return false }
+      guard Self.fits(item.base, offset, max(length, 1), limit) else { return false }
+    }
+    return true
+  }
+
+  private static func fits(_ base: Int, _ offset: Int, _ length: Int, _ limit: Int) -> Bool {
+    base <= limit && offset <= limit - base && length <= limit - base - offset
+  }
+}
+
+/// The properties that `ipma` assigns to one item (ISO/IEC 23008-12 section 9.3).
+///
+/// Full box; number of entries (4 bytes); each: item id (2 bytes in version 0, else 4), number of
+/// associations (1), associations of 1 byte, or of 2 with flag 1, whose top bit says "essential" and the rest
+/// is the property's number. The list is read in place each time: at most 255 entries.
+struct HEIFAssignment {
+  private let start: Int
+  private let count: Int
+  private let width: Int
+
+  /// Looks for the item in all `ipma` boxes of the range.
+  init?(of item: Int, in range: Range<Int>, _ bytes: ImageBytes) {
+    var rest = range
+    while let box = ISOBox.first("ipma", in: rest, bytes) {
+      if let found = Self(of: item, in: box, bytes) {
+        self = found
+        return
+      }
+      rest = box.content.upperBound..<range.upperBound
+    }
+    return nil
+  }
+
+  private init?(of item: Int, in ipma: ISOBox, _ bytes: ImageBytes) {
+    guard let (version, flags, body) = ipma.full(bytes) else { return nil }
+    let idWidth = version == 0 ? 2 : 4
+    width = flags & 1 == 0 ? 1 : 2
+    var offset = body.lowerBound + 4
+    while offset < body.upperBound, let id = bytes.big(offset, width: idWidth),
+      let count = bytes.byte(offset + idWidth)
+    {
+      let next = offset + idWidth + 1 + Int(count) * width
+      if id == item && next <= body.upperBound {
+        self.count = Int(count)
+        start = next - Int(count) * width
+        return
+      }
+      offset = next
+    }
+    return nil
+  }
+
+  func contains(_ number: Int, _ bytes: ImageBytes) -> Bool {
+    let mask = width == 1 ? 0x7F : 0x7FFF
+    return (0..<count).contains { index in
+      bytes.big(start + index * width, width: width).map { $0 & mask == number } ?? false
+    }
+  }
+}

@@ -143,16 +143,15 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
   }
 
   private static func of(_ failure: NetworkError) -> OriginEvidence? {
-    switch failure.code {
-    case .resolveFailed: .unresolved
-    case .connectFailed: failure.cause == .unreachable ? .unreached : .refused
-    case .proxyFailed: .unreached
-    case .timedOut:
+    switch failure.code.stage {
+    case .name: .unresolved
+    case .connection: failure.cause == .unreachable ? .unreached : .refused
+    case .proxy: .unreached
+    case .handshake: .rejected
+    case .line: .lost
+    case .time:
       failure.cause == .connect ? .unreached : failure.cause == .queueDeadline ? nil : .silent
-    case .tlsRejected: .rejected
-    case .connectionLost, .transportFailed, .http2Failed: .lost
-    case _ where failure.sendState == .answered: .answered
-    default: nil
+    case .route, .elsewhere: failure.sendState == .answered ? .answered : nil
     }
   }
 }

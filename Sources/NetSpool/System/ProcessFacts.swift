@@ -1,4 +1,9 @@
+internal import CNetSpoolCurl
+internal import CNetSpoolLMDB
+internal import CNetSpoolUV
+internal import CNetSpoolZlib
 internal import Glibc
+internal import Synchronization
 
 /// The directories for a user's files (XDG Base Directory Specification).
 enum UserDirectories {
@@ -34,4 +39,61 @@ enum ProcessName {
     let kept = name.utf8.filter { $0.isTokenByte }
     return kept.isEmpty ? "netspool" : String(decoding: kept, as: UTF8.self)
   }()
+}
+
+/// Notices that this process is the child of one that used the library.
+///
+/// In a child of fork(2) the threads are gone, and the locks, reader tables and maps still belong to the parent:
+/// whatever we did there we would do to it. So everything begun before the fork is dead in the child.
+enum ForkGuard {
+  private static let forks = Atomic<Int>(0)
+  private static let isArmed: Bool = pthread_atfork(nil, nil, { ForkGuard.noticeFork() }) == 0
+
+  /// How many forks lie between this process and the first one; kept beside what was begun. From the
+  /// first call on they are counted.
+  static var generation: Int {
+    _ = isArmed
+    return forks.load(ordering: .relaxed)
+  }
+
+  private static func noticeFork() { forks.add(1, ordering: .relaxed) }
+}
+
+extension LibraryVersions {
+  static func ask() -> LibraryVersions {
+    let info = unsafe LoadedCurl.info
+    return LibraryVersions(
+      curl: unsafe LoadedCurl.text(info?.version) ?? "unknown",
+      tls: unsafe LoadedCurl.text(info?.ssl_version),
+      http2: unsafe LoadedCurl.text(info?.nghttp2_version).map { "nghttp2/\($0)" },
+      uv: unsafe String(cString: uv_version_string()), lmdb: loadedLMDB,
+      zlib: unsafe String(cString: zlibVersion()))
+  }
+
+  private static var loadedLMDB: String {
+    var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
+    unsafe _ = mdb_version(&major, &minor, &patch)
+    return "\(major).\(minor).\(patch)"
+  }
+}
+
+/// What the libcurl that is loaded can do, which need not be the one that the program was built with.
+enum LoadedCurl {
+  /// Whether it can answer NTLM; newer distributions build it without.
+  static var hasNTLM: Bool { unsafe (info?.features ?? 0) & CURL_VERSION_NTLM != 0 }
+
+  /// An easy handle that is used again still points to the last field of the exchange before.
+  ///
+  /// So it is in libcurl 7.83.0 to 8.1.0. The field is freed when the next exchange begins, and written through when
+  /// the first field line of that answer begins with a blank (curl issue 11101): such a line must not reach it.
+  static let keepsFreedField = unsafe (0x07_53_00..<0x08_01_01).contains(info?.version_num ?? 0)
+
+  /// The seventh edition of the structure is the first with nghttp2, and older than any libcurl we run with.
+  static var info: curl_version_info_data? {
+    unsafe curl_version_info(CURLVERSION_SEVENTH).map { unsafe $0.pointee }
+  }
+
+  static func text(_ words: UnsafePointer<CChar>?) -> String? {
+    unsafe words.map { unsafe String(cString: $0) }
+  }
 }

@@ -7,18 +7,22 @@ extension Transfer {
     multi.didProgress()
     do throws(NetworkError) {
       if case .head(let head) = try parser.line(line) {
-        if plan.hasRounds, isAuthenticationRound(head) { roundHead = head } else { try received(head: head) }
+        if exchange.plan.hasRounds, isAuthenticationRound(head) {
+          exchange.roundHead = head
+        } else {
+          try received(head: head)
+        }
       }
       return true
     } catch {
-      machine.handle(.fail(error))
+      exchange.machine.handle(.fail(error))
       return false
     }
   }
 
   func received(head: ResponseHead) throws(NetworkError) {
-    if let answered = self.head { throw Self.endless(answered) }
-    self.head = head
+    if let answered = exchange.head { throw Self.endless(answered) }
+    exchange.head = head
     Failpoint.pass(.afterResponseHead)
     try refuseTransferCodings(head)
     try refuseFalseVersion(head)
@@ -26,9 +30,10 @@ extension Transfer {
     let announces = parser.framing.hasTransferEncoding || (parser.framing.contentLength ?? 0) > 0
     if head.status == 204 && announces { handle.setEndsConnection(true) }
     let use = onHead(self, head)
-    keptBytesMax = use.keepsMax
-    let limit = use.streams ? plan.limits.bodyBytesStreamedMax : Int64(plan.limits.bodyBytesInMemoryMax)
-    machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
+    exchange.keptBytesMax = use.keepsMax
+    let limits = exchange.plan.limits
+    let limit = use.streams ? limits.bodyBytesStreamedMax : Int64(limits.bodyBytesInMemoryMax)
+    exchange.machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
     guard hasBody(head) else {
       askForExcess(head)
       return openSinks(use, head, 0)
@@ -38,18 +43,20 @@ extension Transfer {
       throw NetworkError(
         .bodyTooLarge, reason: "\(expected) bytes announced, \(limit) allowed", sendState: .answered)
     }
-    if use != .discard, plan.decodes, parser.framing.hasContentEncoding {
-      decoder = try ContentDecoder.make(for: head.headers, limits: plan.limits.decoding)
+    if use != .discard, exchange.plan.decodes, parser.framing.hasContentEncoding {
+      exchange.decoder = try ContentDecoder.make(for: head.headers, limits: limits.decoding)
     }
-    bytesExpected = decoder == nil ? parser.framing.contentLength : nil
-    if use.collects, let bytesExpected { collected.reserveCapacity(Int(bytesExpected)) }
-    openSinks(use, head, bytesExpected)
+    exchange.bytesExpected = exchange.decoder == nil ? parser.framing.contentLength : nil
+    if use.collects, let expected = exchange.bytesExpected {
+      exchange.collected.reserveCapacity(Int(expected))
+    }
+    openSinks(use, head, exchange.bytesExpected)
   }
 
   /// libcurl drops what comes behind such an answer in the same read, and keeps the connection.
   private func askForExcess(_ head: ResponseHead) {
     guard head.version == .http11 || head.version == .http10 else { return }
-    tellsOfExcess = true
+    exchange.tellsOfExcess = true
     handle.setTellsOfExcess(true)
   }
 
@@ -59,13 +66,13 @@ extension Transfer {
   /// What calls itself HTTP/1.0 cannot have meant chunks, or was changed on the way (RFC 9112 section 6.1).
   private func beginChunks(_ head: ResponseHead) {
     guard head.version == .http11 || head.version == .http10 else { return }
-    chunks = ChunkedBody()
+    exchange.chunks = ChunkedBody()
     if head.version == .http10 { handle.setEndsConnection(true) }
   }
 
   /// Only TLS agrees on HTTP/2; a status line cannot, and libcurl believes it.
   private func refuseFalseVersion(_ head: ResponseHead) throws(NetworkError) {
-    guard head.version == .http2, !plan.url.utf8.starts(with: "https".utf8) else { return }
+    guard head.version == .http2, !exchange.plan.url.utf8.starts(with: "https".utf8) else { return }
     throw NetworkError(.protocolViolation, reason: "version", sendState: .answered)
   }
 
@@ -81,40 +88,40 @@ extension Transfer {
   }
 
   private func hasBody(_ head: ResponseHead) -> Bool {
-    plan.method != .head && head.status != 204 && head.status != 304
+    exchange.plan.method != .head && head.status != 204 && head.status != 304
   }
 
   private func openSinks(_ use: BodyUse, _ head: ResponseHead, _ expected: Int64?) {
     guard use.streams else { return }
-    hasStreamed = true
-    fanout?.open(head, bytesExpected: expected)
+    exchange.hasStreamed = true
+    exchange.fanout?.open(head, bytesExpected: expected)
   }
 
   func received(body bytes: RawSpan) -> Intake {
     multi.didProgress()
-    if head == nil { return glance(bytes) }
+    if exchange.head == nil { return glance(bytes) }
     if isPausedByUser { return .pause }
     if multi.isCallLong {
-      if !isPausedByTurn { multi.postpone(self) }
-      isPausedByTurn = true
+      if !exchange.pauses.contains(.turn) { multi.postpone(self) }
+      pause(.turn)
       return .pause
     }
-    if let fanout, fanout.isCongested {
-      isPausedByReader = true
+    if let fanout = exchange.fanout, fanout.isCongested {
+      pause(.reader)
       return .pause
     }
     isReading = true
     defer { isReading = false }
-    return chunks == nil ? use(bytes) : unchunk(bytes)
+    return exchange.chunks == nil ? use(bytes) : unchunk(bytes)
   }
 
-  private func use(_ bytes: RawSpan) -> Intake { decoder == nil ? take(bytes) : decode(bytes) }
+  private func use(_ bytes: RawSpan) -> Intake { exchange.decoder == nil ? take(bytes) : decode(bytes) }
 
   private func unchunk(_ bytes: RawSpan) -> Intake {
     let typed = Span<UInt8>(_bytes: bytes)
     var place = 0
     do throws(NetworkError) {
-      while let piece = try chunks?.next(typed, from: &place) {
+      while let piece = try exchange.chunks?.next(typed, from: &place) {
         switch piece {
         case .data(let range):
           guard use(bytes.extracting(range)) == .taken else { return .abort }
@@ -124,32 +131,32 @@ extension Transfer {
       }
       return .taken
     } catch {
-      machine.handle(.fail(error))
+      exchange.machine.handle(.fail(error))
       return .abort
     }
   }
 
   /// A body of an authentication round, which nobody wants; or a piece of a head, which libcurl and the parser are given next.
   private func glance(_ bytes: RawSpan) -> Intake {
-    guard LoadedCurl.keepsFreedField, !plan.hasRounds else { return .taken }
+    guard LoadedCurl.keepsFreedField, !exchange.plan.hasRounds else { return .taken }
     let bytes = Span<UInt8>(_bytes: bytes)
-    let beginsLine = !isInsideHeadLine
-    isInsideHeadLine = bytes[bytes.count - 1] != 0x0A
+    let beginsLine = !exchange.isInsideHeadLine
+    exchange.isInsideHeadLine = bytes[bytes.count - 1] != 0x0A
     guard beginsLine, parser.expectsFirstField, bytes[0].isBlank else { return .taken }
-    machine.handle(.fail(HeaderParser.violation("foldWithoutField")))
+    exchange.machine.handle(.fail(HeaderParser.violation("foldWithoutField")))
     return .abort
   }
 
   private func decode(_ bytes: RawSpan) -> Intake {
     var intake = Intake.taken
     do {
-      try decoder?.decode(bytes) { piece in
+      try exchange.decoder?.decode(bytes) { piece in
         intake = take(piece)
         if intake == .abort { throw Stop() }
       }
       return intake
     } catch let failure as NetworkError {
-      machine.handle(.fail(failure))
+      exchange.machine.handle(.fail(failure))
     } catch {}  // ours: the reason is noted already
     return .abort
   }
@@ -157,18 +164,23 @@ extension Transfer {
   private struct Stop: Error {}
 
   private func take(_ bytes: RawSpan) -> Intake {
-    switch machine.handle(.bytes(bytes.byteCount)) {
+    switch exchange.machine.handle(.bytes(bytes.byteCount)) {
     case .proceed, .stop: return .abort
     case .use(let use):
-      if use.collects { collected.append(bytes) } else if use.keepsMax > 0 { keep(bytes, use.keepsMax) }
-      if use.streams { fanout?.write(bytes) }
-      return machine.failure == nil ? .taken : .abort
+      if use.collects {
+        exchange.collected.append(bytes)
+      } else if use.keepsMax > 0 {
+        keep(bytes, use.keepsMax)
+      }
+      if use.streams { exchange.fanout?.write(bytes) }
+      return exchange.machine.failure == nil ? .taken : .abort
     }
   }
+
   /// For the cache alone: a body that grows over its limit is not kept at all.
   private func keep(_ bytes: RawSpan, _ bytesMax: Int) {
-    guard machine.bodyBytes <= bytesMax else { return collected = [] }
-    collected.append(bytes)
+    guard exchange.machine.bodyBytes <= bytesMax else { return exchange.collected = [] }
+    exchange.collected.append(bytes)
   }
 }
 
@@ -176,24 +188,28 @@ extension Transfer {
 extension Transfer {
   /// Nil: a whole answer. libcurl calls cut-off heads and cut-off compressed bodies a success; they are not.
   func verdict(code: Int32) -> NetworkError? {
-    if let failure = machine.failure { return sent(failure) }
+    if let failure = exchange.machine.failure { return sent(failure) }
     if code == 0 { return incomplete() }
     let info = handle.info()
     return FailureMapping.failure(
       FailureMapping.Evidence(
-        code: code, message: handle.message, errno: socketErrno != 0 ? socketErrno : Int32(info.os_errno),
-        socketRefused: socketErrno != 0, isConnected: handle.isConnected || bytesSent > 0 || head != nil,
-        isReused: info.new_connections == 0, hasHeadBegun: parser.hasBegun, hasHead: head != nil,
-        resendRefused: sends > 1, verifyResult: handle.verifyResult, usesProxy: usesProxy,
-        speaksHTTP2: speaksHTTP2,
-        bytes: machine.bodyBytes, bytesExpected: bytesExpected))
+        code: code, message: handle.message,
+        errno: exchange.socketErrno != 0 ? exchange.socketErrno : Int32(info.os_errno),
+        socketRefused: exchange.socketErrno != 0,
+        isConnected: handle.isConnected || exchange.bytesSent > 0 || exchange.head != nil,
+        isReused: info.new_connections == 0, hasHeadBegun: parser.hasBegun, hasHead: exchange.head != nil,
+        resendRefused: exchange.sends > 1, verifyResult: handle.verifyResult, usesProxy: usesProxy,
+        speaksHTTP2: exchange.speaksHTTP2,
+        bytes: exchange.machine.bodyBytes, bytesExpected: exchange.bytesExpected))
   }
 
   private func incomplete() -> NetworkError? {
-    guard head != nil else { return NetworkError(.truncatedHeaders, sendState: .maybeProcessed) }
-    if let chunks, !chunks.isEnded { return NetworkError(.bodyTruncated, sendState: .answered) }
+    guard exchange.head != nil else { return NetworkError(.truncatedHeaders, sendState: .maybeProcessed) }
+    if let chunks = exchange.chunks, !chunks.isEnded {
+      return NetworkError(.bodyTruncated, sendState: .answered)
+    }
     do throws(NetworkError) {
-      try decoder?.finish()
+      try exchange.decoder?.finish()
       return nil
     } catch {
       return sent(error)
@@ -209,16 +225,18 @@ extension Transfer {
 
   /// How far it has come.
   var sendState: NetworkError.SendState {
-    head != nil ? .answered : wasAdded && handle.isConnected ? .maybeProcessed : .notSent
+    if exchange.head != nil { return .answered }
+    return exchange.wasAdded && handle.isConnected ? .maybeProcessed : .notSent
   }
 
   /// How the end of the body was known.
   var framing: BodyFraming {
-    guard let head else { return .untilClose }
-    let framing = parser.framing.body(status: head.status, version: head.version, method: plan.method)
+    guard let head = exchange.head else { return .untilClose }
+    let framing = parser.framing.body(
+      status: head.status, version: head.version, method: exchange.plan.method)
     // Where nghttp2 gives a connection up because of its peer's mistakes, libcurl 7.88 takes what had come for the
     // whole. A connection that the origin has said goodbye on looks the same.
-    return framing == .stream && tookConnectionAlong ? .untilClose : framing
+    return framing == .stream && exchange.tookConnectionAlong ? .untilClose : framing
   }
 
   /// The trailer fields, known at the end.
@@ -226,7 +244,7 @@ extension Transfer {
 
   func metrics() -> NetworkResponse.Metrics {
     var metrics = NetworkResponse.Metrics()
-    guard wasAdded else { return metrics }
+    guard exchange.wasAdded else { return metrics }
     let info = handle.info()
     metrics.nameLookupTime = info.name_lookup
     metrics.connectTime = max(0, info.connect - info.name_lookup)

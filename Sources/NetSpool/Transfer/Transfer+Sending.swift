@@ -1,7 +1,7 @@
 /// What libcurl's callbacks ask for: sockets, and the request's body.
 extension Transfer {
   func openedSocket(_ descriptor: Int32, errno: Int32) {
-    socketErrno = errno
+    exchange.socketErrno = errno
     if isSecure, descriptor >= 0 { multi.openedSecureSocket(descriptor) }
     onSocket(self)
   }
@@ -10,29 +10,29 @@ extension Transfer {
 
   /// False stops a request that must not be sent twice, or not to this peer: the connection may be an old one.
   func mayStartSending(to peer: InternetAddress?, port: Int, localPort: Int) -> Bool {
-    sends += 1
+    exchange.sends += 1
     multi.didProgress()
-    speaksHTTP2 = isSecure && handle.speaksHTTP2
-    guard machine.failure == nil, !meetsUnaskedBytes(localPort) else { return false }
+    exchange.speaksHTTP2 = isSecure && handle.speaksHTTP2
+    guard exchange.machine.failure == nil, !meetsUnaskedBytes(localPort) else { return false }
     if hasEgressRule, !mayConnect(to: peer.map { ($0, port: port) }) { return false }
     if !handle.hasProperCertificate {
-      machine.handle(.fail(NetworkError(.tlsRejected, reason: "hostMismatch")))
+      exchange.machine.handle(.fail(NetworkError(.tlsRejected, reason: "hostMismatch")))
       return false
     }
-    if plan.refusesResend, !plan.hasRounds { return sends == 1 }
-    guard isSecure, !plan.hasRounds, sends > Self.sendsMax else { return true }
+    if exchange.plan.refusesResend, !exchange.plan.hasRounds { return exchange.sends == 1 }
+    guard isSecure, !exchange.plan.hasRounds, exchange.sends > Self.sendsMax else { return true }
     // An origin that refuses every stream would be asked for ever (RFC 9113 section 7, ENHANCE_YOUR_CALM).
-    machine.handle(.fail(NetworkError(.http2Failed, reason: "refused \(Self.sendsMax) times")))
+    exchange.machine.handle(.fail(NetworkError(.http2Failed, reason: "refused \(Self.sendsMax) times")))
     return false
   }
 
   /// Bytes stand on a reused connection of HTTP/1 before its next request is sent. They are no answer to it, and libcurl
   /// would take them for one (RFC 9112 section 9.2): the request goes on another connection. TLS may hold them already.
   private func meetsUnaskedBytes(_ localPort: Int) -> Bool {
-    guard handle.isOnReusedConnection, !speaksHTTP2 else { return false }
+    guard handle.isOnReusedConnection, !exchange.speaksHTTP2 else { return false }
     guard multi.hasUnreadBytes(port: localPort) || isSecure && handle.hasUnreadTLS else { return false }
-    hasMetUnaskedBytes = true
-    machine.handle(.fail(NetworkError(.connectionLost, reason: "bytes that nobody asked for")))
+    exchange.hasMetUnaskedBytes = true
+    exchange.machine.handle(.fail(NetworkError(.connectionLost, reason: "bytes that nobody asked for")))
     return true
   }
 
@@ -42,30 +42,30 @@ extension Transfer {
   /// False: nothing may go there. An address that cannot be read is none that may.
   func mayConnect(to peer: (InternetAddress, port: Int)?) -> Bool {
     if let peer, egress.allows(peer.0, port: peer.port) { return true }
-    machine.handle(.fail(NetworkError(.egressDenied, reason: peer?.0.text)))
+    exchange.machine.handle(.fail(NetworkError(.egressDenied, reason: peer?.0.text)))
     return false
   }
 
   /// Nil ends the transfer.
   func fill(_ buffer: UnsafeMutableRawBufferPointer) -> BodyRead? {
     // libcurl asks for the first of the body when it has sent the head.
-    if bytesSent == 0 { Failpoint.pass(.afterFirstByte) }
+    if exchange.bytesSent == 0 { Failpoint.pass(.afterFirstByte) }
     do throws(NetworkError) {
-      let read = unsafe try plan.source?.read(into: buffer) ?? .end
-      if case .bytes(let count) = read { bytesSent += Int64(count) }
+      let read = unsafe try exchange.plan.source?.read(into: buffer) ?? .end
+      if case .bytes(let count) = read { exchange.bytesSent += Int64(count) }
       #if DEBUG
-      multi.takesLastByte = bytesSent == bytesToSend
+      multi.takesLastByte = exchange.bytesSent == exchange.bytesToSend
       #endif
       return read
     } catch {
-      machine.handle(.fail(error))
+      exchange.machine.handle(.fail(error))
       return nil
     }
   }
 
   func rewindBody() -> Bool {
-    guard let source = plan.source, source.canRewind else { return false }
-    bytesSent = 0
+    guard let source = exchange.plan.source, source.canRewind else { return false }
+    exchange.bytesSent = 0
     return (try? source.rewind()) != nil
   }
 }
@@ -74,8 +74,10 @@ extension Transfer {
 /// connection when the transfer ends.
 extension Transfer {
   /// For a transfer that will do nothing else.
-  func beginConnecting() {
-    machine.handle(.begin(bytesMax: 0))
+  func beginConnecting(for owner: AnyObject) {
+    exchange = Exchange()
+    exchange.owner = owner
+    exchange.machine.handle(.begin(bytesMax: 0))
     parser.reset()
     handle.setConnectsOnly()
     handle.clearMessage()
@@ -94,8 +96,9 @@ extension Transfer {
   /// Whether libcurl will answer this head instead of ending with it. NTLM has one such round: its challenge is
   /// the 401 that carries a token ([MS-NTHT] section 2.1). And a body is held back from the first request.
   func isAuthenticationRound(_ head: ResponseHead) -> Bool {
-    guard roundHead == nil else { return false }
-    if head.status < 300, plan.source != nil, bytesSent == 0, bytesToSend != 0 { return true }
+    guard exchange.roundHead == nil else { return false }
+    let holdsBody = exchange.plan.source != nil && exchange.bytesSent == 0 && exchange.bytesToSend != 0
+    if head.status < 300, holdsBody { return true }
     if head.status == 407 { return proxyHasRounds }
     guard head.status == 401 else { return false }
     return AuthenticationChallenge.all(in: head.headers).contains { $0.scheme == "ntlm" && $0.token != nil }
@@ -111,7 +114,7 @@ extension Transfer {
 
   /// libcurl left it at that after all: then this was the answer, without its body.
   func takeLastRound() {
-    guard head == nil, let round = roundHead else { return }
-    do throws(NetworkError) { try received(head: round) } catch { machine.handle(.fail(error)) }
+    guard exchange.head == nil, let round = exchange.roundHead else { return }
+    do throws(NetworkError) { try received(head: round) } catch { exchange.machine.handle(.fail(error)) }
   }
 }

@@ -82,3 +82,95 @@ struct CacheKeeper {
     return body(engine)
   }
 }
+
+/// The cache of one command.
+struct CacheSettings: Sendable {
+  let directory: String
+  var bytesMax = CacheConfiguration().bytesMax
+  var rules = CacheRules.standard
+  /// Milliseconds since 1970, instead of the system's.
+  var clock: (@Sendable () -> Int64)?
+
+  /// Pages of the store that stay in the process at most: a job's memory must not grow with its cache.
+  static let residentBytesMax = 512 << 10
+
+  init(_ place: CachePlace, _ environment: Environment) throws(CacheFailure) {
+    guard let path = place.path(environment) else { throw .nowhere }
+    directory = path
+  }
+
+  /// The largest body that is kept: no single one may push out all others.
+  var bodyBytesMax: Int { min(CacheConfiguration().bodyBytesMax, bytesMax / 4) }
+
+  var configuration: CacheConfiguration {
+    var configuration = CacheConfiguration()
+    configuration.directory = directory
+    configuration.bytesMax = bytesMax
+    configuration.bodyBytesMax = bodyBytesMax
+    configuration.rules = rules
+    configuration.residentBytesMax = Self.residentBytesMax
+    return configuration
+  }
+}
+
+extension NetworkEngine {
+  /// Opens the cache, or throws a sentence for people.
+  func useCache(_ settings: CacheSettings) throws(CacheFailure) {
+    do throws(NetworkError) {
+      if let clock = settings.clock {
+        try useCache(settings.configuration, now: clock)
+      } else {
+        try useCache(settings.configuration)
+      }
+    } catch {
+      throw CacheFailure(settings.directory, error)
+    }
+  }
+}
+
+/// What a cache's folder holds, found without opening the store: looking must not make one, or change one.
+enum CacheFiles {
+  /// The store's length; nil when there is none.
+  static func bytes(in directory: String) -> Int? {
+    FileStatus(path: "\(directory)/data.mdb").flatMap { $0.isPlainFile ? $0.size : nil }
+  }
+}
+
+/// A cache that cannot be used. Ends a command with status 74: going on without would be a surprise.
+struct CacheFailure: Error, Equatable, CustomStringConvertible {
+  /// Nil when nothing says where it is.
+  let directory: String?
+  let cause: String
+
+  static let nowhere = CacheFailure(
+    directory: nil, cause: "neither XDG_CACHE_HOME nor HOME names an absolute path; --cache names a folder")
+
+  static func noDirectory(_ path: String) -> CacheFailure {
+    CacheFailure(directory: path, cause: "it is no directory")
+  }
+
+  private init(directory: String?, cause: String) {
+    self.directory = directory
+    self.cause = cause
+  }
+
+  init(_ directory: String, _ error: NetworkError) {
+    let meaning = error.reason.flatMap { Self.meanings[$0] }
+    self.init(directory: directory, cause: "\(error)" + (meaning.map { ": \($0)" } ?? ""))
+  }
+
+  var description: String {
+    "cannot use the cache\(directory.map { " in \($0)" } ?? ""): \(cause)"
+  }
+
+  /// For commands that can do without.
+  var withAdvice: String { "\(self); --no-cache fetches without it" }
+
+  /// The library's words for people.
+  static let meanings = [
+    "permissions": "it must be writable for this user and for nobody else",
+    "owner": "it belongs to another user",
+    "remoteFileSystem": "it is on a network file system, where it cannot be shared safely",
+    "readOnly": "it is on a read-only file system",
+  ]
+}

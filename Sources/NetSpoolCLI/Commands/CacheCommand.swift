@@ -79,3 +79,74 @@ extension HumanText {
     "\(count(number)) \(number == 1 ? "entry" : "entries")"
   }
 }
+
+/// What `fetch` understands about the cache.
+struct CacheOptions: ParsableArguments {
+  @Flag(help: "Neither read the cache nor fill it.")
+  var noCache = false
+
+  @OptionGroup var place: CachePlace
+
+  @Option(
+    help: ArgumentHelp(
+      "Let the cache take this much of the disk: 500M, 20G (binary units); 1 GiB unless told otherwise. What was "
+        + "used longest ago goes first.", valueName: "bytes"))
+  var cacheSize: ByteSize?
+
+  @Option(
+    help:
+      "What counts as fresh: standard (RFC 9111), relaxed (an ETag lasts a day whatever the origin says)."
+  )
+  var rules = RulesName.standard
+
+  /// `--rules`.
+  enum RulesName: String, CaseIterable, Sendable, ExpressibleByArgument { case standard, relaxed }
+
+  /// The library takes no less.
+  static let bytesMin: Int64 = 1 << 20
+
+  func validate() throws {
+    if let cacheSize, cacheSize.bytes < Self.bytesMin {
+      throw ValidationError("--cache-size is at least 1M.")
+    }
+    if noCache, place.directory != nil || cacheSize != nil || rules != .standard {
+      throw ValidationError("--no-cache and --cache, --cache-size or --rules contradict each other.")
+    }
+  }
+
+  /// Nil with `--no-cache`.
+  func settings(_ environment: Environment) throws(CacheFailure) -> CacheSettings? {
+    if noCache { return nil }
+    var settings = try CacheSettings(place, environment)
+    if let cacheSize { settings.bytesMax = Int(cacheSize.bytes) }
+    if rules == .relaxed { settings.rules = .relaxed }
+    return settings
+  }
+}
+
+/// Which cache a command is about.
+struct CachePlace: ParsableArguments {
+  @Option(
+    name: .customLong("cache"),
+    help: ArgumentHelp(
+      "The folder of the cache. Default: $XDG_CACHE_HOME/netspool/default, or ~/.cache/netspool/default.",
+      valueName: "dir"))
+  var directory: String?
+
+  func validate() throws {
+    if directory?.isEmpty == true { throw ValidationError("--cache is a folder.") }
+  }
+
+  /// The folder, whether it is there or not. Nil when nothing names one.
+  func path(_ environment: Environment) -> String? {
+    directory ?? Self.defaultPath(environment)
+  }
+
+  /// Where the library's engines keep their caches as well (XDG Base Directory Specification: a relative path in
+  /// the variable counts as none).
+  static func defaultPath(_ environment: Environment) -> String? {
+    func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let base = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map { "\($0)/.cache" }
+    return base.map { "\($0)/netspool/default" }
+  }
+}

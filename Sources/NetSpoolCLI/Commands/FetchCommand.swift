@@ -15,8 +15,7 @@ struct FetchCommand: ParsableCommand {
   @OptionGroup var options: FetchOptions
 
   func run() throws {
-    let stop = StopSwitch()
-    SignalWatcher.start(stop)
+    let stop = StopSwitch.onSignals()
     FileLimit.raise()
     throw ExitCode(status(stop).code)
   }
@@ -48,5 +47,139 @@ extension FetchRun {
       fetcher = made
       return made
     }
+  }
+}
+
+/// The options of `netspool fetch`.
+struct FetchOptions: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      "Lists, '-' for standard input, or URLs. A list has one URL per line, optionally followed by a tab "
+        + "and an output name; lines that begin with # are comments.", valueName: "list|-|url"))
+  var sources: [String] = []
+
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp(
+      "Write each body to a file in this folder, from the cache as from the network. Without it only the cache is "
+        + "filled.", valueName: "dir"))
+  var output: String?
+
+  @Option(help: ArgumentHelp("Transfers at once: auto, or 1 to 1024.", valueName: "auto|n"))
+  var jobs = Jobs.auto
+
+  @Option(
+    help: ArgumentHelp("At most this many at once to one origin. Default: adapts, up to 64.", valueName: "n"))
+  var perOrigin: Int?
+
+  @Option(help: ArgumentHelp("Start at most this many: 50/s, 30/m, 10/h.", valueName: "n/s"))
+  var rate: RateLimiter?
+
+  @Option(
+    help: ArgumentHelp("Stop with status 3 after more than this many failures: 100, 5%.", valueName: "n|p%"))
+  var maxErrors: ErrorBudget?
+
+  @Option(help: ArgumentHelp("Let other requests of this process pass, or pass them.", valueName: "class"))
+  var priority = PriorityName.normal
+
+  @Flag(
+    help:
+      "A body that is not a whole image (PNG, JPEG, GIF, WebP, AVIF, HEIF, BMP) is a failure: no file, nothing cached."
+  )
+  var imagesOnly = false
+
+  @Flag(
+    help:
+      "Print what would be fetched, as URL, tab, name. Nothing is sent or written; the cache is not asked.")
+  var dryRun = false
+
+  @Flag(help: "Record the SHA-256 of each file in the results.")
+  var checksum = false
+
+  @Option(help: ArgumentHelp("Write one JSON object per URL to this file.", valueName: "x.jsonl"))
+  var results: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the failed lines to this file; it can be the next run's list.", valueName: "x.txt"))
+  var failed: String?
+
+  @Flag(help: "Skip what the results file has as done, and go on writing it. Needs --results.")
+  var resume = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Take only this part of the list, counted from 0: 0/4 to 3/4. Default: from JOB_COMPLETION_INDEX and "
+        + "NETSPOOL_SHARDS, or SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT.", valueName: "i/n"))
+  var shard: Shard?
+
+  @Option(
+    help:
+      "Progress on standard error: auto (a bar on a terminal, a line every 10 s in a log), always, never, lines."
+  )
+  var progress = ProgressMode.auto
+
+  @Flag(name: [.short, .long], help: "No progress, no failures, no summary; only what stops the job.")
+  var quiet = false
+
+  @Flag(help: "Print the summary as JSON on standard output.")
+  var json = false
+
+  @OptionGroup(title: "Cache options") var cache: CacheOptions
+
+  @OptionGroup(title: "Request options") var request: RequestOptions
+
+  func validate() throws {
+    guard !sources.isEmpty else {
+      throw ValidationError("Nothing to fetch: name a list, URLs, or '-' for standard input.")
+    }
+    guard sources.count(where: { $0 == "-" }) <= 1 else {
+      throw ValidationError("'-' can be given once: standard input can be read once.")
+    }
+    if let perOrigin, !(1...Jobs.countMax).contains(perOrigin) {
+      throw ValidationError("--per-origin is a number from 1 to \(Jobs.countMax).")
+    }
+    try validateFiles()
+  }
+
+  private func validateFiles() throws {
+    if resume && results == nil {
+      throw ValidationError("--resume needs --results: that file says what is done.")
+    }
+    if resume && results == "-" {
+      throw ValidationError("--resume cannot read back results from standard output; name a file.")
+    }
+    if checksum && output == nil {
+      throw ValidationError("--checksum needs --output: it is taken of the files written.")
+    }
+    let onStandardOutput = [results == "-", failed == "-", json, dryRun].count { $0 }
+    if onStandardOutput > 1 {
+      throw ValidationError(
+        "Only one of --results -, --failed -, --json and --dry-run can have standard output.")
+    }
+  }
+}
+
+/// The command that goes on where a stopped job left off, ready to paste.
+enum ResumeCommand {
+  /// The same command, with `--resume` if there is a results file that says what is done. Without one, the
+  /// same command again finds what it fetched in the cache.
+  static func text(_ arguments: [String], _ options: FetchOptions) -> String {
+    var words = ["netspool"] + arguments
+    let isResumable = options.results != nil && options.results != "-"
+    if isResumable && !options.resume { words.append("--resume") }
+    return words.map(quoted).joined(separator: " ")
+  }
+
+  /// Quoted for a POSIX shell where that is needed.
+  static func quoted(_ word: String) -> String {
+    let isPlain = !word.isEmpty && word.utf8.allSatisfy(isPlain)
+    return isPlain
+      ? word
+      : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "_-./:,=+@%".utf8.contains(byte)
   }
 }

@@ -44,8 +44,7 @@ struct FrozenThawCommand: ParsableCommand {
   @OptionGroup var options: ThawOptions
 
   func run() throws {
-    let stop = StopSwitch()
-    SignalWatcher.start(stop)
+    let stop = StopSwitch.onSignals()
     try JobStatus.exit(Console.standardError()) { console in
       try ThawRun(options: options, console: console, stop: stop).run()
     }
@@ -103,4 +102,113 @@ private enum FrozenChoice {
   static func check(_ ids: [UInt64], _ all: Bool) throws {
     if ids.isEmpty != all { throw ValidationError("Name the numbers, or --all.") }
   }
+}
+
+/// How `post` freezes.
+struct FreezingOptions: ParsableArguments {
+  @Flag(
+    help: ArgumentHelp(
+      "Keep the request on disk until the origin has answered. Prints its ticket as soon as it is there, and goes on "
+        + "trying until it is sent."))
+  var freeze = false
+
+  @Flag(help: "With --freeze: leave as soon as it is on disk. 'netspool frozen thaw' sends it.")
+  var detach = false
+
+  @OptionGroup var place: FrozenPlace
+
+  @Option(
+    help: ArgumentHelp(
+      "Requests of one lane go one at a time, in order. Default: all to one origin are one lane.",
+      valueName: "name"))
+  var lane: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "As long as a request with this key waits, another one adds nothing and waits for it.", valueName: "key"
+    ))
+  var dedupe: String?
+
+  @Option(help: ArgumentHelp("A name of your own for it, shown by 'frozen list'.", valueName: "name"))
+  var tag: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Give up what could not be sent for this long: 12h, 7d. Default: 7d.", valueName: "time"))
+  var expires: TimeSpan?
+
+  @Flag(
+    help: ArgumentHelp(
+      "Print the ticket as one JSON object. The answer's body then goes nowhere unless --output names a file."
+    ))
+  var jsonOutput = false
+
+  func validate() throws {
+    let others = [
+      ("--detach", detach), ("--frozen-store", place.directory != nil), ("--lane", lane != nil),
+      ("--dedupe", dedupe != nil), ("--tag", tag != nil), ("--expires", expires != nil),
+      ("--json-output", jsonOutput),
+    ]
+    if !freeze, let first = others.first(where: \.1) { throw ValidationError("\(first.0) needs --freeze.") }
+    for (name, value) in [("--lane", lane), ("--dedupe", dedupe), ("--tag", tag)] {
+      guard let value else { continue }
+      guard (1...Self.nameBytesMax).contains(value.utf8.count),
+        value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+      else {
+        throw ValidationError(
+          "\(name) is a name of 1 to \(Self.nameBytesMax) bytes without control characters.")
+      }
+    }
+  }
+
+  static let nameBytesMax = 255
+}
+
+/// The options of `netspool frozen thaw`.
+struct ThawOptions: ParsableArguments {
+  @Argument(help: "The numbers of those to send; all that wait if none is named.")
+  var ids: [UInt64] = []
+
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp(
+      "The value of a secret header, as 'Name: value', for the requests that need it. Repeatable.",
+      valueName: "field"))
+  var header: [HeaderField] = []
+
+  @Option(help: ArgumentHelp("Leave after this long, whatever still waits: 30s, 5m, 1h.", valueName: "time"))
+  var timeout = TimeSpan(seconds: Double(RequestOptions.timeoutSeconds))
+
+  @Flag(help: "Print one JSON object per outcome instead of a line.")
+  var json = false
+
+  @OptionGroup var place: FrozenPlace
+}
+
+/// Which store of frozen requests a command is about.
+struct FrozenPlace: ParsableArguments {
+  @Option(
+    name: .customLong("frozen-store"),
+    help: ArgumentHelp(
+      "The folder of the frozen requests, one for all calls. Default: $XDG_STATE_HOME/netspool/tool, or "
+        + "~/.local/state/netspool/tool.", valueName: "dir"))
+  var directory: String?
+
+  func validate() throws {
+    if directory?.isEmpty == true { throw ValidationError("--frozen-store is a folder.") }
+  }
+
+  /// The folder, whether it is there or not. Nil when nothing names one.
+  func path(_ environment: Environment) -> String? { directory ?? Self.defaultPath(environment) }
+
+  /// Not that of the library's engines: a store has one owner, and a program that runs would keep this one out. (XDG
+  /// Base Directory Specification: a relative path in the variable counts as none.)
+  static func defaultPath(_ environment: Environment) -> String? {
+    func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let base = absolute("XDG_STATE_HOME") ?? absolute("HOME").map { "\($0)/.local/state" }
+    return base.map { "\($0)/netspool/tool" }
+  }
+
+  /// As it was given, for a command that is to be pasted.
+  var words: [String] { directory.map { ["--frozen-store", $0] } ?? [] }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import NetSpool
 
 /// A store of frozen requests as `netspool frozen` sees it, when nothing is to be sent. A folder without one stays
@@ -79,5 +80,141 @@ struct FrozenKeeper {
     defer { hold.close() }
     hold.settle()
     return try body(hold)
+  }
+}
+
+/// The frozen store of one command, and what its engine may do with it.
+struct FrozenSettings: Sendable {
+  let directory: String
+  /// How long another process that has the store is waited for, in seconds. Most have it for a moment only.
+  var patience = 2.0
+  /// Of one attempt.
+  var timeoutSeconds = Double(RequestOptions.timeoutSeconds)
+  /// Which requests may be sent; none unless told otherwise.
+  var maySend: @Sendable (FrozenOperation) -> Bool = { _ in false }
+  /// Values for fields that are not in the store.
+  var secrets: (@Sendable (FrozenOperation) -> NetworkRequest.Headers)?
+
+  init(_ place: FrozenPlace, _ environment: Environment) throws(FrozenFailure) {
+    guard let path = place.path(environment) else { throw .nowhere }
+    directory = path
+  }
+
+  var freezing: FreezeConfiguration {
+    var freezing = FreezeConfiguration()
+    freezing.directory = directory
+    freezing.maySend = maySend
+    freezing.secrets = secrets
+    return freezing
+  }
+}
+
+/// What a store's folder holds, found without opening it: looking must not make one.
+enum FrozenFiles {
+  /// Whether there is a store. One that may not be looked at counts: opening it says why.
+  static func hasStore(in directory: String) throws(FrozenFailure) -> Bool {
+    if FileStatus(path: directory)?.isDirectory == false { throw .noDirectory(directory) }
+    if unsafe access("\(directory)/data.mdb", F_OK) == 0 { return true }
+    return errno != ENOENT && errno != ENOTDIR
+  }
+}
+
+/// An open store of frozen requests, with the engine that sends them.
+///
+/// The engine has no host: so all requests are its own, whatever they are for, and no call of `netspool` leaves
+/// anything that another one does not find.
+final class FrozenHold {
+  let directory: String
+  let engine: NetworkEngine
+
+  /// - Parameter console: hears of a damaged store; nil keeps quiet.
+  /// Throws `FrozenFailure`, and `NetworkError` for settings that the library refuses.
+  init(_ settings: FrozenSettings, _ console: Console?) throws {
+    directory = settings.directory
+    var configuration = NetworkEngine.Configuration()
+    configuration.queue = try NetworkQueue()
+    let timeout = Duration.seconds(settings.timeoutSeconds)
+    configuration.timeouts.total = timeout
+    configuration.timeouts.headers = min(timeout, configuration.timeouts.headers)
+    configuration.timeouts.connect = min(timeout, configuration.timeouts.connect)
+    engine = try NetworkEngine(configuration: configuration)
+    do throws(FrozenFailure) {
+      try open(settings)
+    } catch {
+      engine.configuration.queue.close()
+      throw error
+    }
+    if case .damaged(let why, let file?) = engine.frozenStoreFinding {
+      console?.message(
+        "netspool: the frozen store in \(directory) was damaged (\(why)): what is left of it is in "
+          + "\(directory)/\(file), and an empty one takes its place")
+    }
+  }
+
+  private func open(_ settings: FrozenSettings) throws(FrozenFailure) {
+    let deadline = ContinuousClock.now + .seconds(settings.patience)
+    while true {
+      do throws(NetworkError) {
+        return try engine.useFreezing(settings.freezing)
+      } catch {
+        guard error.code == .storeInUse, ContinuousClock.now < deadline else {
+          throw FrozenFailure(directory, error)
+        }
+        // There is nothing to be woken by: the lock is another process's.
+        usleep(Self.retryMicroseconds)
+      }
+    }
+  }
+
+  private static let retryMicroseconds: UInt32 = 20_000
+  /// More than any disk should take.
+  private static let writeSeconds = 30.0
+
+  /// Waits until everything that was asked for is on the disk. For an engine that sends nothing.
+  func settle() { engine.settleFrozen(deadline: Self.writeSeconds) }
+
+  /// Lets what is being sent end, for so long, and lets go of the store. Everybody has been told when this returns.
+  func close(seconds: Double = 0) {
+    engine.shutDownAndWait(deadline: .seconds(seconds))
+    engine.configuration.queue.close()
+  }
+}
+
+/// A store of frozen requests that cannot be used. Ends a command with status 74: nothing was kept.
+struct FrozenFailure: Error, Equatable, CustomStringConvertible {
+  /// Nil when nothing says where it is.
+  let directory: String?
+  let cause: String
+
+  static let nowhere = FrozenFailure(
+    directory: nil,
+    cause: "neither XDG_STATE_HOME nor HOME names an absolute path; --frozen-store names a folder")
+
+  static func noDirectory(_ path: String) -> FrozenFailure {
+    FrozenFailure(directory: path, cause: "it is no directory")
+  }
+
+  private init(directory: String?, cause: String) {
+    self.directory = directory
+    self.cause = cause
+  }
+
+  init(_ directory: String, _ error: NetworkError) {
+    self.init(directory: directory, cause: Self.owner(error).map { "\($0) has it" } ?? Self.text(error))
+  }
+
+  var description: String {
+    "cannot use the frozen store\(directory.map { " in \($0)" } ?? ""): \(cause)"
+  }
+
+  /// `process 42 (netspool)`; nil when that is not what is wrong.
+  static func owner(_ error: NetworkError) -> String? {
+    guard error.code == .storeInUse else { return nil }
+    guard let process = error.reason else { return "another process" }
+    return "process \(process)" + (ProcessName.of(process).map { " (\($0))" } ?? "")
+  }
+
+  private static func text(_ error: NetworkError) -> String {
+    "\(error)" + (error.reason.flatMap { CacheFailure.meanings[$0] }.map { ": \($0)" } ?? "")
   }
 }

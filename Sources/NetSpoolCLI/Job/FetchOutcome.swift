@@ -1,3 +1,14 @@
+import NetSpool
+
+/// One thing to fetch: what the job hands to the network.
+struct FetchItem: Equatable, Sendable {
+  /// Counts up from 0 in the order of starting.
+  let id: Int
+  let url: String
+  /// The file name relative to the output folder; nil when only the cache is to be filled.
+  let output: String?
+}
+
 /// How one fetch ended: what the network hands back to the job.
 struct FetchOutcome: Equatable, Sendable {
   enum Ending: Equatable, Sendable {
@@ -45,4 +56,42 @@ struct FetchOutcome: Equatable, Sendable {
   var sha256: String?
 
   init(_ ending: Ending) { self.ending = ending }
+}
+
+/// The network as the job sees it: one small adapter implements it, and a gate in the tests.
+protocol Fetcher: AnyObject {
+  /// Begins one fetch. `completion` is called exactly once, on any thread, also before `start` returns.
+  func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void)
+
+  /// Ends what has not been sent yet with `.cancelled`; what is under way goes on.
+  func cancelWaiting()
+
+  /// Ends everything with `.cancelled`.
+  func cancelAll()
+}
+
+extension FetchOutcome.Permanence {
+  /// By what the library says of a code: `FailureTraits`.
+  ///
+  /// - Parameters:
+  ///   - status: the HTTP status, for the code `status`.
+  ///   - errno: the system's number, for what failed on this machine.
+  init(_ code: NetworkError.Code, status: Int? = nil, errno: Int32? = nil) {
+    if code == .status {
+      self = status.map(Self.mayPass) ?? true ? .forNow : .forGood
+    } else if code.traits.contains(.isLocal) {
+      self = .local(errno: errno ?? 0)
+    } else {
+      self = code.traits.contains(.recurs) ? .forGood : .forNow
+    }
+  }
+
+  /// 408, 425, 429 and 5xx, but not 501, 505 and 511, which say what the server cannot do at all.
+  private static func mayPass(_ status: Int) -> Bool {
+    switch status {
+    case 408, 425, 429: true
+    case 501, 505, 511: false
+    default: status >= 500
+    }
+  }
 }

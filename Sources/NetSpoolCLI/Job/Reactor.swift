@@ -1,3 +1,7 @@
+import Dispatch
+import Glibc
+import Synchronization
+
 /// Time and waiting, as the job needs them. The tests bring a clock that jumps.
 protocol Reactor: AnyObject {
   /// Monotonic nanoseconds.
@@ -9,4 +13,111 @@ protocol Reactor: AnyObject {
 
   /// Ends a wait, from any thread.
   var wake: @Sendable () -> Void { get }
+}
+
+/// The real clock, `poll(2)` and a pipe.
+final class PollReactor: Reactor {
+  private let event: WakePipe
+
+  init() throws(IOFailure) { event = try WakePipe() }
+
+  var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  func wait(input: Int32?, timeout: Int64?) {
+    // poll passes over negative descriptors.
+    var watched = [
+      pollfd(fd: event.readEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: input ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = timeout.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+    unsafe poll(&watched, nfds_t(watched.count), milliseconds)
+    if watched[0].revents != 0 { event.clear() }
+  }
+
+  var wake: @Sendable () -> Void {
+    { [event] in event.signal() }
+  }
+}
+
+/// A pipe to itself: a byte in it makes a descriptor readable. (`eventfd` is not visible to Swift.)
+private final class WakePipe: Sendable {
+  let readEnd: Int32
+  private let writeEnd: Int32
+
+  init() throws(IOFailure) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { throw .last("create", "a pipe") }
+    (readEnd, writeEnd) = (ends[0], ends[1])
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+  }
+
+  deinit {
+    close(readEnd)
+    close(writeEnd)
+  }
+
+  /// A full pipe refuses the byte, and needs none: it is readable already.
+  func signal() {
+    var byte: UInt8 = 1
+    unsafe write(writeEnd, &byte, 1)
+  }
+
+  func clear() {
+    var bytes = [UInt8](repeating: 0, count: 512)
+    while unsafe read(readEnd, &bytes, bytes.count) == bytes.count {}
+  }
+}
+
+/// Brings finished fetches from the network's threads to the job's. The first of a batch pays the wake-up.
+final class Mailbox: Sendable {
+  struct Letter: Sendable {
+    let id: Int
+    let outcome: FetchOutcome
+  }
+
+  private let letters = Mutex<[Letter]>([])
+  private let wake: @Sendable () -> Void
+
+  init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+  func post(_ letter: Letter) {
+    let isFirst = letters.withLock { letters in
+      letters.append(letter)
+      return letters.count == 1
+    }
+    if isFirst { wake() }
+  }
+
+  /// Everything posted since the last call, in order.
+  func takeAll() -> [Letter] {
+    letters.withLock { letters in
+      let all = letters
+      letters = []
+      return all
+    }
+  }
+}
+
+/// Brings events from other threads to one that waits for them.
+final class Inbox<Event: Sendable>: Sendable {
+  private let events = Mutex<[Event]>([])
+  private let news = DispatchSemaphore(value: 0)
+
+  func put(_ event: Event) {
+    events.withLock { $0.append(event) }
+    news.signal()
+  }
+
+  /// The next one; nil once the time has come.
+  func next(until deadline: DispatchTime = .distantFuture) -> Event? {
+    guard news.wait(timeout: deadline) == .success else { return nil }
+    return events.withLock { $0.removeFirst() }
+  }
 }

@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import Synchronization
 
 /// What the user's signals ask of the job: nothing, drain, or quit.
@@ -11,6 +13,13 @@ final class StopSwitch: Sendable {
   }
 
   private let state = Mutex(State())
+
+  /// One that SIGINT and SIGTERM press from now on.
+  static func onSignals() -> StopSwitch {
+    let stop = StopSwitch()
+    SignalWatcher.start(stop)
+    return stop
+  }
 
   /// Called after each press, on the thread that noticed the signal.
   func onPress(_ wake: @escaping @Sendable () -> Void) {
@@ -37,5 +46,51 @@ final class StopSwitch: Sendable {
       default: .quit(signal: state.first)
       }
     }
+  }
+}
+
+/// Turns SIGINT and SIGTERM to presses of a `StopSwitch`: the first drains, the second quits.
+///
+/// A thread of its own waits with `sigwait`, so there is no signal handler with its forbidden calls, and a
+/// second Ctrl-C works even while the job's thread hangs in a write to a dead network disk.
+enum SignalWatcher {
+  /// How long the job may take to leave after the second signal; then, or at a third, the process ends.
+  static let graceMilliseconds = 2_000
+
+  /// Call before any other thread exists: threads inherit the blocked signals. Also makes a closed pipe an
+  /// error (EPIPE) and a file size limit an error (EFBIG) instead of a death.
+  static func start(_ stop: StopSwitch) {
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+    block()
+    DispatchQueue(label: "netspool.signals", qos: .userInitiated).async { watch(stop) }
+  }
+
+  /// Keeps the watched signals from interrupting the calling thread and those it creates.
+  static func block() {
+    var watched = Self.watched
+    unsafe pthread_sigmask(SIG_BLOCK, &watched, nil)
+  }
+
+  /// Waits for signals until the process ends. The calling thread must block them.
+  static func watch(_ stop: StopSwitch, graceMilliseconds: Int = graceMilliseconds) {
+    var watched = Self.watched
+    while true {
+      var number: Int32 = 0
+      guard unsafe sigwait(&watched, &number) == 0 else { continue }
+      guard case .quit(let first) = stop.press(number) else { continue }
+      var grace = timespec(
+        tv_sec: graceMilliseconds / 1_000, tv_nsec: graceMilliseconds % 1_000 * 1_000_000)
+      unsafe sigtimedwait(&watched, nil, &grace)
+      _exit(128 + first)
+    }
+  }
+
+  private static var watched: sigset_t {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, SIGINT)
+    unsafe sigaddset(&set, SIGTERM)
+    return set
   }
 }

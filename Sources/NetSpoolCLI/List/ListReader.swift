@@ -141,3 +141,60 @@ final class ListReader {
     .broken(BrokenLine(cause: cause, source: reader.path, line: reader.lineNumber))
   }
 }
+
+/// One line of the list that asks for something.
+struct ListItem: Equatable, Sendable {
+  var url: String
+  /// The output name after the tab, as written; nil without one.
+  var name: String?
+  /// Where it stands, from 1, in its own source.
+  var line: Int
+}
+
+/// A line that cannot be used. It is reported with its number and never stops the job.
+struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
+  enum Cause: Equatable, Sendable {
+    case tooLong, notUTF8, hasNUL
+    case notAURL(URLText.Problem)
+  }
+
+  var cause: Cause
+  var source: String
+  var line: Int
+
+  var description: String { "\(source):\(line): \(sentence)" }
+
+  private var sentence: String {
+    switch cause {
+    case .tooLong: "the line is longer than \(HumanText.count(ListReader.lineBytesMax)) bytes"
+    case .notUTF8: "the line is not UTF-8"
+    case .hasNUL: "the line contains a NUL byte"
+    case .notAURL(let problem): problem.sentence
+    }
+  }
+}
+
+/// Where lines come from: a file, standard input, or the command line itself.
+enum ListSource: Equatable, Sendable {
+  case file(String)
+  case standardInput
+  case arguments([String])
+
+  /// Sorts arguments: `-` is standard input, what contains `://` is a URL, the rest are paths of lists.
+  /// The order is kept; neighbouring URLs become one source.
+  static func sources(of arguments: [String]) -> [ListSource] {
+    var sources: [ListSource] = []
+    for argument in arguments {
+      if argument == "-" {
+        sources.append(.standardInput)
+      } else if !URLText.looksLikeURL(argument) {
+        sources.append(.file(argument))
+      } else if case .arguments(let urls) = sources.last {
+        sources[sources.count - 1] = .arguments(urls + [argument])
+      } else {
+        sources.append(.arguments([argument]))
+      }
+    }
+    return sources
+  }
+}

@@ -1,5 +1,6 @@
 import Glibc
 import NetSpool
+import Synchronization
 
 /// The job's network: one engine, on a queue of its own that is as wide as `--jobs` and `--per-origin` say.
 ///
@@ -73,5 +74,152 @@ extension FetchOptions {
       configuration.maximumConcurrent = count
     }
     return configuration
+  }
+}
+
+/// Takes a body and keeps nothing of it; one for all operations.
+struct DiscardStream: DownloadStream {
+  static let shared = DiscardStream()
+
+  var wantsDigest: Bool { false }
+  func open(_ head: ResponseHead, bytesExpected: Int64?) {}
+  func write(_ bytes: RawSpan) -> WriteResult { .accepted }
+  func close(_ outcome: Result<Void, NetworkError>) {}
+}
+
+/// `--limit-rate`: a token bucket of bytes, shared by all bodies.
+final class ByteBrake: Sendable {
+  private struct State {
+    var tokens: Double
+    var lastRefill: ContinuousClock.Instant?
+  }
+
+  private let perSecond: Double
+  /// What may come at once after a pause: a tenth of a second's worth, at least one byte.
+  private let burst: Double
+  private let state: Mutex<State>
+
+  init(_ rate: ByteSize) {
+    perSecond = Double(rate.bytes)
+    burst = max(1, perSecond / 10)
+    state = Mutex(State(tokens: burst))
+  }
+
+  /// How many of `count` bytes may be taken now.
+  func take(_ count: Int, now: ContinuousClock.Instant = .now) -> Int {
+    state.withLock { state in
+      let elapsed = state.lastRefill.map { $0.duration(to: now) / .seconds(1) } ?? 0
+      state.lastRefill = now
+      state.tokens = min(burst, state.tokens + max(0, elapsed) * perSecond)
+      let taken = min(count, Int(state.tokens))
+      state.tokens -= Double(taken)
+      return taken
+    }
+  }
+}
+
+/// Slows the operation it is added to by taking its body only as fast as the brake allows. Keeps nothing.
+struct BrakeStream: DownloadStream {
+  private let brake: ByteBrake
+
+  init(_ brake: ByteBrake) { self.brake = brake }
+
+  var wantsDigest: Bool { false }
+  func open(_ head: ResponseHead, bytesExpected: Int64?) {}
+  func write(_ bytes: RawSpan) -> WriteResult { .took(brake.take(bytes.byteCount)) }
+  func close(_ outcome: Result<Void, NetworkError>) {}
+}
+
+/// The library's endings as the job counts them.
+extension FetchOutcome {
+  /// - Parameter after: attempts that were made before this operation.
+  init(_ response: NetworkResponse, after attempts: Int = 0) {
+    // A 304 or a 300 without a Location is an answer, but not the body that was asked for.
+    let isDone = response.status < 300
+    self.init(isDone ? .done : .failed(.forGood))
+    take(response, after: attempts)
+    if !isDone { error = NetworkError.Code.status.description }
+  }
+
+  init(_ error: NetworkError, after attempts: Int = 0) {
+    let status = error.response?.status
+    // A refusal stays one, whatever happened to the page that came with it.
+    let isRefusal = error.code != .cancelled && error.code != .sinkFailed && status.map { $0 >= 400 } ?? false
+    let code = isRefusal ? .status : error.code
+    switch error.code {
+    case .cancelled, .engineClosed: self.init(.cancelled)
+    default: self.init(.failed(Permanence(code, status: status, errno: error.errno)))
+    }
+    self.attempts = attempts + error.attempts
+    if let response = error.response { take(response, after: attempts) }
+    self.error = code.description
+    reason = isRefusal ? nil : error.errno.map(Self.systemText) ?? error.reason
+  }
+
+  /// A target on this machine that cannot be written, found before anything was sent.
+  init(local errno: Int32) {
+    self.init(.failed(.local(errno: errno)))
+    error = NetworkError.Code.sinkFailed.description
+    reason = Self.systemText(errno)
+    attempts = 0
+  }
+
+  /// The same once its body was looked at.
+  func judged(_ verdict: ImageGate.Verdict) -> FetchOutcome {
+    var judged = self
+    switch verdict {
+    case .passed: return self
+    case .refused(let reason):
+      judged.error = NetworkError.Code.decodeFailed.description
+      judged.reason = reason
+      judged.ending = .failed(.forGood)
+    case .failed(let errno):
+      judged.error = NetworkError.Code.sinkFailed.description
+      judged.reason = Self.systemText(errno)
+      judged.ending = .failed(.local(errno: errno))
+    }
+    judged.sha256 = nil
+    return judged
+  }
+
+  private mutating func take(_ response: NetworkResponse, after attempts: Int) {
+    let metrics = response.metrics
+    status = response.status
+    bytes = response.streams.first?.bytes ?? metrics.bytesReceived
+    source = Source(response.source)
+    sha256 = response.streams.first?.sha256
+    self.attempts = attempts + metrics.attempts
+    timings = Timings(metrics)
+  }
+
+  private static func systemText(_ errno: Int32) -> String { unsafe String(cString: strerror(errno)) }
+}
+
+extension FetchOutcome.Source {
+  fileprivate init(_ source: NetworkResponse.Source) {
+    self =
+      switch source {
+      case .network: .network
+      case .cache: .cache
+      case .revalidated: .revalidated
+      }
+  }
+}
+
+extension FetchOutcome.Timings {
+  init(_ metrics: NetworkResponse.Metrics) {
+    queue = metrics.queueWait.microseconds
+    dns = metrics.nameLookup.microseconds
+    connect = metrics.connect.microseconds
+    tls = metrics.tlsHandshake.microseconds
+    firstByte = metrics.firstByte.microseconds
+    total = metrics.total.microseconds
+  }
+}
+
+extension NetworkError {
+  /// The system's number, where the system refused something.
+  var errno: Int32? {
+    if case .errno(let number) = underlying { number } else { nil }
   }
 }

@@ -86,3 +86,180 @@ struct JSONText {
 
   private static let hexDigits = Array("0123456789abcdef".utf8)
 }
+
+/// Reads one line of JSON Lines without building a tree: the caller takes the fields it wants and skips
+/// the rest. Every malformed text throws; nesting is limited, so hostile input cannot exhaust the stack.
+struct JSONScanner {
+  struct Malformed: Error {}
+
+  static let depthMax = 32
+
+  private let bytes: ArraySlice<UInt8>
+  private var at: Int
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    at = bytes.startIndex
+  }
+
+  /// Calls `field` with each key; it must consume the value. Nothing may follow the object.
+  mutating func wholeObject(_ field: (String, inout JSONScanner) throws -> Void) throws {
+    try object(field)
+    skipBlanks()
+    guard at == bytes.endIndex else { throw Malformed() }
+  }
+
+  mutating func object(_ field: (String, inout JSONScanner) throws -> Void) throws {
+    try expect(UInt8(ascii: "{"))
+    if accept(UInt8(ascii: "}")) { return }
+    repeat {
+      skipBlanks()
+      let key = try string()
+      try expect(UInt8(ascii: ":"))
+      skipBlanks()
+      try field(key, &self)
+    } while accept(UInt8(ascii: ","))
+    try expect(UInt8(ascii: "}"))
+  }
+
+  mutating func string() throws -> String {
+    try expect(UInt8(ascii: "\""))
+    var run = try plainRun()
+    var text: [UInt8]?
+    while try next() == UInt8(ascii: "\\") {
+      var unescaped = text ?? []
+      unescaped.append(contentsOf: run)
+      try unescape(into: &unescaped)
+      text = unescaped
+      run = try plainRun()
+    }
+    let string =
+      text.map { String(validating: $0 + run, as: UTF8.self) } ?? String(validating: run, as: UTF8.self)
+    guard let string else { throw Malformed() }
+    return string
+  }
+
+  /// The bytes up to the next quote or backslash, which most strings reach at their end only.
+  private mutating func plainRun() throws -> ArraySlice<UInt8> {
+    let start = at
+    while at < bytes.endIndex {
+      let byte = bytes[at]
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return bytes[start..<at] }
+      if byte < 0x20 { break }
+      at += 1
+    }
+    throw Malformed()
+  }
+
+  mutating func integer() throws -> Int64 {
+    let token = word()
+    guard let value = Int64(token) else { throw Malformed() }
+    return value
+  }
+
+  mutating func skipValue(depth: Int = 0) throws {
+    guard depth < Self.depthMax, let byte = peek() else { throw Malformed() }
+    switch byte {
+    case UInt8(ascii: "\""): try skipString()
+    case UInt8(ascii: "{"): try object { _, scanner in try scanner.skipValue(depth: depth + 1) }
+    case UInt8(ascii: "["): try skipArray(depth: depth)
+    default: try skipWord()
+    }
+  }
+
+  private mutating func skipString() throws {
+    try expect(UInt8(ascii: "\""))
+    _ = try plainRun()
+    while try next() == UInt8(ascii: "\\") {
+      var ignored: [UInt8] = []
+      try unescape(into: &ignored)
+      _ = try plainRun()
+    }
+  }
+
+  private mutating func skipArray(depth: Int) throws {
+    try expect(UInt8(ascii: "["))
+    if accept(UInt8(ascii: "]")) { return }
+    repeat {
+      skipBlanks()
+      try skipValue(depth: depth + 1)
+    } while accept(UInt8(ascii: ","))
+    try expect(UInt8(ascii: "]"))
+  }
+
+  private mutating func skipWord() throws {
+    let token = word()
+    guard ["true", "false", "null"].contains(token) || Double(token) != nil else { throw Malformed() }
+  }
+
+  private mutating func word() -> String {
+    let start = at
+    while let byte = peek(), byte.isWordByte { at += 1 }
+    return String(decoding: bytes[start..<at], as: UTF8.self)
+  }
+
+  private mutating func unescape(into text: inout [UInt8]) throws {
+    switch try next() {
+    case UInt8(ascii: "n"): text.append(0x0A)
+    case UInt8(ascii: "r"): text.append(0x0D)
+    case UInt8(ascii: "t"): text.append(0x09)
+    case UInt8(ascii: "b"): text.append(0x08)
+    case UInt8(ascii: "f"): text.append(0x0C)
+    case UInt8(ascii: "u"): text.append(contentsOf: String(Character(try escapedScalar())).utf8)
+    case let byte where "\"\\/".utf8.contains(byte): text.append(byte)
+    default: throw Malformed()
+    }
+  }
+
+  /// Four hex digits, or two groups of them that make a surrogate pair.
+  private mutating func escapedScalar() throws -> Unicode.Scalar {
+    var value = try fourHexDigits()
+    if 0xD800..<0xDC00 ~= value {
+      guard try next() == UInt8(ascii: "\\"), try next() == UInt8(ascii: "u") else { throw Malformed() }
+      let low = try fourHexDigits()
+      guard 0xDC00..<0xE000 ~= low else { throw Malformed() }
+      value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
+    }
+    guard let scalar = Unicode.Scalar(value) else { throw Malformed() }
+    return scalar
+  }
+
+  private mutating func fourHexDigits() throws -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<4 {
+      guard let digit = Character(Unicode.Scalar(try next())).hexDigitValue else { throw Malformed() }
+      value = value << 4 | UInt32(digit)
+    }
+    return value
+  }
+
+  private func peek() -> UInt8? { at < bytes.endIndex ? bytes[at] : nil }
+
+  private mutating func next() throws -> UInt8 {
+    guard let byte = peek() else { throw Malformed() }
+    at += 1
+    return byte
+  }
+
+  private mutating func skipBlanks() {
+    while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A { at += 1 }
+  }
+
+  private mutating func accept(_ byte: UInt8) -> Bool {
+    skipBlanks()
+    guard peek() == byte else { return false }
+    at += 1
+    return true
+  }
+
+  private mutating func expect(_ byte: UInt8) throws {
+    guard accept(byte) else { throw Malformed() }
+  }
+}
+
+extension UInt8 {
+  /// A byte of a number or of `true`, `false`, `null`.
+  fileprivate var isWordByte: Bool {
+    self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 || self == 0x2B || self == 0x2D || self == 0x2E
+  }
+}

@@ -1,3 +1,5 @@
+import Glibc
+
 /// One line of a results file.
 ///
 ///     {"url":"https://…","output":"a.png","outcome":"done","status":200,"bytes":8192,"source":"network",
@@ -42,5 +44,135 @@ struct ResultRecord: Equatable, Sendable {
     (status, bytes, source) = (end.status, end.bytes, end.source)
     (error, reason, attempts) = (end.error, end.reason, end.attempts)
     (sha256, timings) = (end.sha256, end.timings)
+  }
+}
+
+extension ResultRecord {
+  /// Appends the record as one line.
+  func write(to json: inout JSONText) {
+    json.beginObject()
+    json.field("url", url)
+    json.field("output", output)
+    json.field("outcome", outcome.rawValue)
+    json.field("status", status)
+    json.field("bytes", bytes)
+    json.field("source", source?.rawValue)
+    json.field("error", error)
+    json.field("reason", reason)
+    json.field("attempts", attempts)
+    json.field("sha256", sha256)
+    if let timings { Self.write(timings, to: &json) }
+    json.endObject()
+    json.endLine()
+  }
+
+  private static func write(_ timings: FetchOutcome.Timings, to json: inout JSONText) {
+    json.key("timings")
+    json.beginObject()
+    json.field("queue", timings.queue)
+    json.field("dns", timings.dns)
+    json.field("connect", timings.connect)
+    json.field("tls", timings.tls)
+    json.field("firstByte", timings.firstByte)
+    json.field("total", timings.total)
+    json.endObject()
+  }
+
+  /// Reads one line, keys in any order, unknown ones passed over. Nil when it is not a whole record.
+  init?(line: ArraySlice<UInt8>) {
+    var record = ResultRecord(url: "", outcome: .failed)
+    var (hasURL, hasOutcome) = (false, false)
+    var scanner = JSONScanner(line)
+    let isWhole: Void? = try? scanner.wholeObject { key, value in
+      if key == "url" { hasURL = true }
+      if key == "outcome" { hasOutcome = true }
+      try record.take(key, from: &value)
+    }
+    guard isWhole != nil, hasURL, hasOutcome else { return nil }
+    self = record
+  }
+
+  private mutating func take(_ key: String, from value: inout JSONScanner) throws {
+    switch key {
+    case "url": url = try value.string()
+    case "outcome": outcome = try Outcome(rawValue: value.string()) ?? { throw JSONScanner.Malformed() }()
+    case "output": output = try value.string()
+    case "status": status = Int(try value.integer())
+    case "bytes": bytes = try value.integer()
+    case "source": source = FetchOutcome.Source(rawValue: try value.string())
+    case "error": error = try value.string()
+    case "reason": reason = try value.string()
+    case "attempts": attempts = Int(try value.integer())
+    case "sha256": sha256 = try value.string()
+    default: try value.skipValue()
+    }
+  }
+}
+
+/// Reads a results file line by line in bounded memory. Lines that are no record are counted, not fatal:
+/// a killed run leaves half a line at the end.
+final class ResultsReader {
+  /// Where a later run goes on writing.
+  struct Resumption: Equatable {
+    /// The length up to which the file is whole.
+    var bytesKept = 0
+    /// The last record is whole but its line feed is missing.
+    var lacksNewline = false
+  }
+
+  enum Pull: Equatable {
+    case record(ResultRecord)
+    case unreadable
+    case end
+  }
+
+  /// The longest line in bytes: a URL of 16 KiB and its name with every byte escaped.
+  static let lineBytesMax = 262_144
+
+  private let lines: LineReader
+  private(set) var resumption = Resumption()
+  private(set) var currentLine: Range<Int> = 0..<0
+
+  init(_ path: String) throws(IOFailure) {
+    lines = LineReader(try Descriptor(opening: path, O_RDONLY), lineBytesMax: Self.lineBytesMax)
+  }
+
+  func next() throws(IOFailure) -> Pull {
+    switch try lines.next() {
+    case .end, .starved: return .end
+    case .tooLong: return unreadable()
+    case .line(let range):
+      currentLine = range
+      guard let record = ResultRecord(line: lines[range]) else { return unreadable() }
+      resumption = Resumption(
+        bytesKept: Int(lines.bytesConsumed), lacksNewline: !lines.lastLineWasTerminated)
+      return .record(record)
+    }
+  }
+
+  /// The bytes of the line that gave the last record.
+  var currentBytes: ArraySlice<UInt8> { lines[currentLine] }
+
+  private func unreadable() -> Pull {
+    if lines.lastLineWasTerminated { resumption = Resumption(bytesKept: Int(lines.bytesConsumed)) }
+    return .unreadable
+  }
+
+  /// Marks in `ledger` what an earlier run finished, and says where to go on writing. A file that does not
+  /// exist yet is an empty one.
+  ///
+  /// Only `done` counts. A record with another outcome is tried again, and its new line comes later.
+  static func markDone(in path: String, _ ledger: Ledger) throws(IOFailure) -> Resumption {
+    guard FileStatus(path: path) != nil else { return Resumption() }
+    let reader = try ResultsReader(path)
+    while true {
+      switch try reader.next() {
+      case .end: return reader.resumption
+      case .unreadable: continue
+      case .record(let record) where record.outcome == .done:
+        try ledger.insert(Fingerprint(.done, record.url, record.output ?? ""))
+      case .record: continue
+      }
+    }
   }
 }

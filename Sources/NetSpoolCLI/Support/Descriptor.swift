@@ -124,3 +124,87 @@ private func repeating(_ call: () -> Int) -> Int {
     if result >= 0 || errno != EINTR { return result }
   }
 }
+
+/// Which file this is and how long: enough to notice that two paths name one file.
+struct FileStatus: Equatable {
+  let device: UInt
+  let inode: UInt
+  let size: Int
+  let isPlainFile: Bool
+  let isDirectory: Bool
+
+  init(_ raw: stat) {
+    device = UInt(raw.st_dev)
+    inode = UInt(raw.st_ino)
+    size = Int(raw.st_size)
+    isPlainFile = raw.st_mode & S_IFMT == S_IFREG
+    isDirectory = raw.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The status of what `path` names; nil when there is nothing.
+  init?(path: String) {
+    var raw = stat()
+    guard unsafe stat(path, &raw) == 0 else { return nil }
+    self.init(raw)
+  }
+
+  /// Whether a symbolic link stands there.
+  static func isLink(_ path: String) -> Bool {
+    var raw = stat()
+    return unsafe lstat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// Whether both are one plain file. Pipes and terminals may be shared without harm.
+  func isSameFile(as other: FileStatus) -> Bool {
+    isPlainFile && device == other.device && inode == other.inode
+  }
+}
+
+/// A local file, pipe or folder that could not be opened, read or written. It ends the job with status 74.
+struct IOFailure: Error, Equatable, CustomStringConvertible {
+  /// What was tried, as a verb: `open`, `read`, `write`.
+  let action: String
+  /// The file as the user named it.
+  let path: String
+  /// The system's `errno`, never remapped.
+  let code: Int32
+
+  /// Takes `errno` as the last system call left it.
+  static func last(_ action: String, _ path: String) -> IOFailure {
+    IOFailure(action: action, path: path, code: errno)
+  }
+
+  var description: String {
+    "cannot \(action) \(path): \(unsafe String(cString: strerror(code)))"
+  }
+
+  /// Whether every later write would fail as well: full disk, quota, read-only or broken device.
+  var stopsEverything: Bool { Self.stopsEverything(code) }
+
+  static func stopsEverything(_ code: Int32) -> Bool {
+    code == ENOSPC || code == EDQUOT || code == EROFS || code == EIO
+  }
+}
+
+/// Where results go.
+enum StandardOutput {
+  static func write(_ bytes: [UInt8]) throws(IOFailure) {
+    try Descriptor(borrowing: 1, named: "standard output").write(bytes)
+  }
+}
+
+/// What no other process has in its names. Process numbers would not do: two containers that share a folder both have
+/// the number 1.
+enum OwnName {
+  static let word = String(UInt64.random(in: .min ... .max), radix: 16)
+}
+
+/// Folders that nobody else has.
+enum TemporaryFolder {
+  /// Makes one, for its owner only. Whoever makes it removes it.
+  static func make(in directory: String, named name: String = "netspool") throws(IOFailure) -> String {
+    var template = Array("\(directory)/\(name)-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw .last("make a folder in", directory) }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

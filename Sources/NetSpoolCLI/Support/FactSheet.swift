@@ -67,3 +67,82 @@ extension FactSheet.Value {
 extension String {
   fileprivate var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
+
+/// Numbers as people read them. No locale: the same text on every machine.
+enum HumanText {
+  /// Text of others that can neither steer a terminal nor turn the writing direction: control characters (C0 but for
+  /// line feeds, DEL, C1) and the marks of directions come out as `\u{9B}`.
+  static func harmless(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return text }
+    var output = ""
+    for scalar in text.unicodeScalars {
+      if scalar != "\n", isHarmful(scalar) {
+        output += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      } else {
+        output.unicodeScalars.append(scalar)
+      }
+    }
+    return output
+  }
+
+  static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// `1234567` as `1,234,567`.
+  static func count(_ value: Int) -> String {
+    var groups: [String] = []
+    var rest = value.magnitude
+    while rest >= 1_000 {
+      groups.append(padded(Int(rest % 1_000), to: 3, with: "0"))
+      rest /= 1_000
+    }
+    groups.append(String(rest))
+    return (value < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
+  }
+
+  /// `6815744` as `6.5 MiB`.
+  static func bytes(_ value: Int64) -> String {
+    if value < 1_024 { return "\(value) B" }
+    var amount = Double(value)
+    var unit = -1
+    while amount >= 1_023.95, unit < units.count - 1 {
+      amount /= 1_024
+      unit += 1
+    }
+    return "\(decimal(amount)) \(units[unit])"
+  }
+
+  /// Seconds as `0:07`, `12:34` or `1:02:03`.
+  static func clock(_ seconds: Double) -> String {
+    let whole = Int(min(max(seconds, 0), 3.6e6 * 9).rounded())
+    let tail = padded(whole % 60, to: 2, with: "0")
+    let minutes = whole / 60
+    if minutes < 60 { return "\(minutes):\(tail)" }
+    return "\(minutes / 60):\(padded(minutes % 60, to: 2, with: "0")):\(tail)"
+  }
+
+  /// A rate: one digit after the point below 10, none above.
+  static func rate(_ perSecond: Double) -> String {
+    perSecond < 9.95 ? decimal(perSecond) : count(Int(perSecond.rounded()))
+  }
+
+  /// One digit after the point.
+  static func decimal(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  static func padded(_ value: Int, to width: Int, with fill: Character) -> String {
+    padded(String(value), to: width, with: fill)
+  }
+
+  static func padded(_ text: String, to width: Int, with fill: Character = " ") -> String {
+    String(repeating: fill, count: max(0, width - text.utf8.count)) + text
+  }
+
+  private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+}

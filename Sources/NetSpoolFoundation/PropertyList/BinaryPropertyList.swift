@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The shape of a binary property list: which object holds which.
 ///
 /// `bplist??`, objects, a table of their offsets, and 32 bytes at the end: 6 unused, then the size of an offset
@@ -84,5 +86,18 @@ struct BinaryPropertyList {
   private static func number(_ bytes: [UInt8], _ start: Int, _ width: Int) -> Int? {
     guard start >= 0, start <= bytes.count - width else { return nil }
     return Int(exactly: bytes[start..<start + width].reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
+  }
+}
+
+/// What is let through to Foundation's readers of property lists.
+enum PropertyListCheck {
+  /// The list, if it is XML or binary and does no harm. Without this, any word is a list of the old text form;
+  /// 200 bytes of binary list, arrays of ten times the same array, keep the reader busy for years; and deep XML
+  /// overflows the decoder's stack.
+  static func readable(_ data: Data, contentType: String?) -> Data? {
+    if data.starts(with: Array("bplist".utf8)) {
+      return BinaryPropertyList([UInt8](data))?.staysInBounds ?? false ? data : nil
+    }
+    return XMLCheck.sound(data, contentType: contentType)
   }
 }

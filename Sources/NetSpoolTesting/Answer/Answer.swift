@@ -96,3 +96,147 @@ extension Answer {
   /// The connection is closed instead of an answer.
   public static var hangUp: Answer { .raw([.close]) }
 }
+
+/// Changed copies, to be chained.
+extension Answer {
+  /// With one more header field.
+  public func header(_ name: String, _ value: String) -> Answer {
+    changed { $0.headers.append(HeaderField(name, value)) }
+  }
+
+  /// With this reason phrase.
+  public func reason(_ reason: String) -> Answer { changed { $0.reason = reason } }
+
+  /// With this framing of the body.
+  public func framed(_ framing: AnswerFraming) -> Answer { changed { $0.framing = framing } }
+
+  /// Begun only after this time.
+  public func delay(_ time: Duration) -> Answer { changed { $0.delay = time } }
+
+  /// Sent at this many bytes a second.
+  public func throttle(_ bytesPerSecond: Int) -> Answer { paced(.bytesPerSecond(bytesPerSecond)) }
+
+  /// Sent in writes of `size` bytes, head included, with this time between them.
+  public func slice(_ size: Int, every interval: Duration = .zero) -> Answer {
+    paced(.slices(of: size, every: interval))
+  }
+
+  /// Sent at this pace, or only its body.
+  public func paced(_ pace: Pace, bodyOnly: Bool = false) -> Answer {
+    changed {
+      $0.pace = pace
+      $0.pacesBodyOnly = bodyOnly
+    }
+  }
+
+  /// Stopped after this many bytes of the body until ``ScriptedOrigin/releaseAll()``.
+  public func stallAfter(_ bodyBytes: Int) -> Answer { fault(.stall, at: .body(bodyBytes)) }
+
+  /// Reset after this many bytes of the body.
+  public func resetAfter(_ bodyBytes: Int) -> Answer { fault(.reset, at: .body(bodyBytes)) }
+
+  /// Cut off, by an orderly close, after this many bytes of the body.
+  public func closeAfter(_ bodyBytes: Int) -> Answer { fault(.close, at: .body(bodyBytes)) }
+
+  /// With this fault at this place. Several may be given.
+  public func fault(_ action: FaultAction, at point: FaultPoint) -> Answer {
+    changed { $0.faults.append(Fault(action, at: point)) }
+  }
+
+  /// Sent as soon as the request's head is there, whatever is still to come of its body.
+  public func early() -> Answer { changed { $0.isEarly = true } }
+
+  /// With `Connection: close`, and closed behind the answer.
+  public func closing() -> Answer { changed { $0.closesConnection = true } }
+
+  private func changed(_ change: (inout Answer) -> Void) -> Answer {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}
+
+extension Answer {
+  /// The generated body of `count` bytes for a client that resumes (RFC 9110 section 14): 206 with the part that the
+  /// request's `Range` asks for, 416 when that lies behind the end, and 200 with everything when there is no range
+  /// of the form `bytes=first-` or `bytes=first-last`, or when `If-Range` names another `etag`.
+  ///
+  /// `etag` with its quotes.
+  public static func resumable(_ count: Int, etag: String, for request: RecordedRequest) -> Answer {
+    let whole = Answer.pattern(count).header("Accept-Ranges", "bytes").header("ETag", etag)
+    guard request.header("If-Range") ?? etag == etag,
+      let range = request.header("Range").flatMap({ byteRange($0, count: count) })
+    else { return whole }
+    guard range.lowerBound < count else {
+      return Answer(status: 416, headers: ["Content-Range": "bytes */\(count)"])
+    }
+    var part = whole.header("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound)/\(count)")
+    part.status = 206
+    part.body = .pattern(count: range.count, from: range.lowerBound)
+    return part
+  }
+
+  private static func byteRange(_ field: String, count: Int) -> ClosedRange<Int>? {
+    guard field.hasPrefix("bytes="), let dash = field.firstIndex(of: "-"),
+      let first = Int(field[..<dash].dropFirst(6)), first >= 0
+    else { return nil }
+    let end = field[field.index(after: dash)...]
+    guard let last = end.isEmpty ? count - 1 : Int(end) else { return nil }
+    // Behind the end of the body: a range all the same, which the caller refuses.
+    if first >= count { return first...first }
+    return last < first ? nil : first...min(last, count - 1)
+  }
+}
+
+/// A header field as it was written: name with its case, value without the space around it.
+public struct HeaderField: Sendable, Hashable, CustomStringConvertible {
+  /// The name, in the case that was used.
+  public var name: String
+  /// The value.
+  public var value: String
+
+  /// A field of this name and value. Nothing is checked: an answer may be wrong on purpose.
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  /// The field as a header line without its end.
+  public var description: String { "\(name): \(value)" }
+}
+
+extension Sequence where Element == HeaderField {
+  /// The first value of this name, compared without case.
+  public func first(_ name: String) -> String? {
+    first { equalsWithoutCase($0.name.utf8, name.utf8) }?.value
+  }
+
+  /// Every value of this name, in order.
+  public func all(_ name: String) -> [String] {
+    filter { equalsWithoutCase($0.name.utf8, name.utf8) }.map(\.value)
+  }
+}
+
+/// ASCII comparison as RFC 9110 section 5.1 wants it for field names.
+func equalsWithoutCase(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>) -> Bool {
+  first.count == second.count && zip(first, second).allSatisfy { lowercased($0) == lowercased($1) }
+}
+
+@inline(__always)
+func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+
+/// The reason phrases of RFC 9110 section 15 that a test meets; every other status has an empty one.
+func reasonPhrase(_ status: Int) -> String { phrases[status] ?? "" }
+
+private let phrases: [Int: String] = [
+  100: "Continue", 101: "Switching Protocols", 103: "Early Hints",
+  200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content",
+  301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+  307: "Temporary Redirect", 308: "Permanent Redirect",
+  400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+  407: "Proxy Authentication Required", 408: "Request Timeout", 409: "Conflict", 410: "Gone",
+  412: "Precondition Failed", 413: "Content Too Large", 416: "Range Not Satisfiable",
+  417: "Expectation Failed", 422: "Unprocessable Content", 423: "Locked", 429: "Too Many Requests",
+  431: "Request Header Fields Too Large", 500: "Internal Server Error", 501: "Not Implemented",
+  502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout", 507: "Insufficient Storage",
+]

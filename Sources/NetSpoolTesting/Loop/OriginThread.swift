@@ -44,3 +44,82 @@ struct OriginThread: Sendable {
     }
   }
 }
+
+/// A pair of sockets that wakes the origin's thread. It lives as long as the origin, over all its restarts, so no wake-up
+/// can go to a descriptor that meanwhile belongs to somebody else.
+final class Waker: Sendable {
+  let readEnd: Int32
+  private let writeEnd: Int32
+
+  init() throws(OriginError) {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+      throw OriginError(call: "socketpair", errno: errno)
+    }
+    readEnd = ends[0]
+    writeEnd = ends[1]
+  }
+
+  deinit {
+    _ = close(readEnd)
+    _ = close(writeEnd)
+  }
+
+  /// From any thread. A full socket is fine: the thread will wake anyway.
+  func wake() {
+    var byte: UInt8 = 1
+    _ = unsafe write(writeEnd, &byte, 1)
+  }
+
+  func drain() {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    while unsafe bytes.withUnsafeMutableBytes({ unsafe read(readEnd, $0.baseAddress, $0.count) }) == 256 {}
+  }
+}
+
+/// Connections by the time at which they want to go on, the soonest first: a binary heap.
+struct TimerHeap {
+  struct Entry {
+    let due: ContinuousClock.Instant
+    let connection: OriginConnection
+  }
+
+  private var entries: [Entry] = []
+
+  var soonest: ContinuousClock.Instant? { entries.first?.due }
+
+  mutating func add(_ connection: OriginConnection, due: ContinuousClock.Instant) {
+    entries.append(Entry(due: due, connection: connection))
+    var child = entries.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard entries[child].due < entries[parent].due else { return }
+      entries.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  /// Takes the soonest if its time has come.
+  mutating func takeDue(_ now: ContinuousClock.Instant) -> Entry? {
+    guard let first = entries.first, first.due <= now else { return nil }
+    let last = entries.removeLast()
+    if !entries.isEmpty {
+      entries[0] = last
+      sink()
+    }
+    return first
+  }
+
+  private mutating func sink() {
+    var parent = 0
+    while true {
+      var child = 2 * parent + 1
+      guard child < entries.count else { return }
+      if child + 1 < entries.count, entries[child + 1].due < entries[child].due { child += 1 }
+      guard entries[child].due < entries[parent].due else { return }
+      entries.swapAt(child, parent)
+      parent = child
+    }
+  }
+}

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// Waiting for what clients do. All of these answer true as soon as it has happened, also when that was before the
 /// call, and false when the time is over or the task is cancelled. The time guards against a test that hangs; it
@@ -95,4 +96,89 @@ extension ScriptedOrigin {
     if done.wait(timeout: .now() + limit.dispatchInterval) == .success { return true }
     return !state.expireWaiter(id)
   }
+}
+
+/// Brings a waiter's id and its task's cancellation together, whichever comes first.
+final class WaitTicket: Sendable {
+  private struct Content {
+    var id: Int?
+    var isCancelled = false
+  }
+
+  private let content = Mutex(Content())
+
+  /// Notes the id; true when the task was cancelled before.
+  func set(_ id: Int) -> Bool {
+    content.withLock {
+      $0.id = id
+      return $0.isCancelled
+    }
+  }
+
+  /// Notes the cancellation; the id, if there is one yet.
+  func cancel() -> Int? {
+    content.withLock {
+      $0.isCancelled = true
+      return $0.id
+    }
+  }
+}
+
+extension Duration {
+  /// For Dispatch, in nanoseconds; at most a day, at least none.
+  var dispatchInterval: DispatchTimeInterval {
+    let bounded = min(max(self, .zero), .seconds(86_400))
+    return .nanoseconds(Int(bounded / .nanoseconds(1)))
+  }
+}
+
+/// Gates: a test keeps a request waiting for as long as it needs, and needs no sleep.
+extension ScriptedOrigin {
+  /// Keeps requests to this path waiting, from now on, once they are read and recorded. Their answer is chosen
+  /// when they are let go.
+  public func hold(_ path: String) { state.changeGates { $0.hold(path) } }
+
+  /// Opens a gate: lets those go that wait at this path, or at ``FaultAction/gate(_:)`` of this name, and stops
+  /// none any more.
+  public func release(_ name: String) { state.changeGates { $0.release(name) } }
+
+  /// Lets `count` pass and keeps the gate closed for the others. Those that have not come yet count as well.
+  public func release(_ name: String, count: Int) { state.changeGates { $0.release(name, count: count) } }
+
+  /// Opens every gate that is held or waited at, and ends every stall.
+  public func releaseAll() { state.changeGates { $0.releaseAll() } }
+
+  /// How many requests wait at this path or gate.
+  public func waitingCount(_ name: String) -> Int { state.waiting(at: name) }
+}
+
+/// What it received.
+extension ScriptedOrigin {
+  /// The requests in the order in which they were read, up to ``OriginLimits/keptRequestsMax`` of the latest.
+  public var requests: [RecordedRequest] { state.readLog(\.requests) }
+
+  /// How many requests were read, kept or not.
+  public var requestCount: Int { state.readLog(\.requestCount) }
+
+  /// How many requests had this path, whatever their query.
+  public func hits(_ path: String) -> Int { state.readLog { $0.hits[path, default: 0] } }
+
+  /// Every path that was asked for, and how often.
+  public var hits: [String: Int] { state.readLog(\.hits) }
+
+  /// How many connections were accepted.
+  public var connectionCount: Int { state.readLog(\.connectionCount) }
+
+  /// How many connections are open. One that the origin has closed counts until the client has closed it too, or
+  /// ``OriginLimits/lingerTime`` is over.
+  public var openConnections: Int { state.readLog(\.openConnections) }
+
+  /// How many requests were not HTTP/1.1 as RFC 9112 wants it of a client, or were cut off.
+  public var rejectedCount: Int { state.readLog(\.rejectedCount) }
+
+  /// Why they were rejected; the first hundred of them. They are not among ``requests``.
+  public var rejectedRequests: [String] { state.readLog(\.rejected) }
+
+  /// Forgets the requests and all counts but ``openConnections``.
+  public func forgetRequests() { state.changeLog { $0.forget() } }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// An HTTP/1.1 origin in your test process, on 127.0.0.1 and a port of its own. You script its answers, down to
 /// the byte and the reset, and inspect what it received.
 /// ```swift
@@ -15,18 +13,11 @@ import Synchronization
 /// Every member may be used from any thread. Closures given to it run on its thread, one at a time: they must not
 /// wait for anything the origin does, and should capture it weakly: it keeps them as long as it lives.
 public final class ScriptedOrigin: Sendable {
-  private struct Running: Sendable {
-    let thread: OriginThread
-    let token: StopToken
-  }
-
   let state: OriginState
-  /// Bound but never listening: while the origin is stopped, its port refuses connections and nobody else gets it.
-  private let reservation: Int32
-  private let running = Mutex<Running?>(nil)
+  private let home: LoopbackPort
 
   /// The TCP port, the same for the whole life of the origin.
-  public let port: Int
+  public var port: Int { home.number }
   /// What it accepts and keeps.
   public var limits: OriginLimits { state.limits }
 
@@ -38,21 +29,11 @@ public final class ScriptedOrigin: Sendable {
   /// - Throws: ``OriginError`` when the system gives no socket or thread.
   public init(limits: OriginLimits = OriginLimits(), starts: Bool = true) throws(OriginError) {
     state = OriginState(limits: limits, waker: try Waker())
-    let reserved = try Socket.bound(port: 0)
-    reservation = reserved
-    do throws(OriginError) {
-      port = Int(try Socket.port(of: reserved))
-    } catch {
-      Socket.finish(reserved)
-      throw error
-    }
+    home = try LoopbackPort(waker: state.waker)
     if starts { try start() }
   }
 
-  deinit {
-    stop()
-    Socket.finish(reservation)
-  }
+  deinit { stop() }
 
   /// `http://127.0.0.1:<port>` and this path, which may have a query.
   public func url(_ path: String = "/") -> String { url(path, host: "127.0.0.1") }
@@ -61,30 +42,15 @@ public final class ScriptedOrigin: Sendable {
   public func url(_ path: String, host: String) -> String { "http://\(host):\(port)\(path)" }
 
   /// Whether it is serving.
-  public var isRunning: Bool { running.withLock { $0 != nil } }
+  public var isRunning: Bool { home.isUp }
 
   /// Serves; does nothing when it already does. Scripts, gates and records are as they were.
   ///
   /// - Throws: ``OriginError`` when the system gives no socket or thread.
   public func start() throws(OriginError) {
-    try running.withLock { running throws(OriginError) in
-      guard running == nil else { return }
-      running = try launch()
-    }
-  }
-
-  private func launch() throws(OriginError) -> Running {
-    let listener = try Socket.listening(port: UInt16(port))
-    let token = StopToken()
-    do throws(OriginError) {
-      // The thread holds the state, not the origin: so the last reference can go while it runs.
-      let thread = try OriginThread { [state] in
-        OriginLoop(state: state, listener: listener, token: token).run()
-      }
-      return Running(thread: thread, token: token)
-    } catch {
-      Socket.finish(listener)
-      throw error
+    // The thread holds the state, not the origin: so the last reference can go while it runs.
+    try home.start { [state] listener, token in
+      OriginLoop(state: state, listener: listener, token: token).run()
     }
   }
 
@@ -92,15 +58,7 @@ public final class ScriptedOrigin: Sendable {
   /// then on connections are refused. Does nothing when it is down already.
   ///
   /// Called by one of its own closures it cannot wait, and is down a moment later.
-  public func stop() {
-    let stopped = running.withLock { running in
-      defer { running = nil }
-      return running
-    }
-    stopped?.token.stop()
-    state.waker.wake()
-    stopped?.thread.join()
-  }
+  public func stop() { home.stop() }
 
   /// Comes back on the same port: ``stop()``, if need be, and ``start()``.
   ///
@@ -109,4 +67,102 @@ public final class ScriptedOrigin: Sendable {
     stop()
     try start()
   }
+}
+
+/// What it answers. A request gets, in this order, the next answer queued for its path, the answer of its path's
+/// route, that of the longest prefix that fits, the next answer queued for every path, and the fallback.
+extension ScriptedOrigin {
+  /// Queues answers: each request that no route takes gets the next of them.
+  public func enqueue(_ answers: Answer...) { state.changeRoutes { $0.enqueue(answers, path: nil) } }
+
+  /// Queues answers for the requests to this path; when they are used up its route comes in again.
+  public func enqueue(_ answers: Answer..., for path: String) {
+    state.changeRoutes { $0.enqueue(answers, path: path) }
+  }
+
+  /// Answers every request to this path, whatever its query, with the same answer.
+  public func on(_ path: String, _ answer: Answer) { state.changeRoutes { $0.set(path, .fixed(answer)) } }
+
+  /// Answers every request to this path with what the closure makes of it, on the origin's thread.
+  public func on(_ path: String, _ closure: @escaping AnswerClosure) {
+    state.changeRoutes { $0.set(path, .made(closure)) }
+  }
+
+  /// Answers every request whose path begins with this prefix.
+  public func on(prefix: String, _ answer: Answer) {
+    state.changeRoutes { $0.set(prefix: prefix, .fixed(answer)) }
+  }
+
+  /// Answers every request whose path begins with this prefix with what the closure makes of it.
+  public func on(prefix: String, _ closure: @escaping AnswerClosure) {
+    state.changeRoutes { $0.set(prefix: prefix, .made(closure)) }
+  }
+
+  /// Looks at requests to this path when only their head is there, on the origin's thread: an answer is sent at
+  /// once, whatever is to come of the body; nil lets the request go on to queues and routes.
+  public func onHead(_ path: String, _ closure: @escaping @Sendable (RecordedRequest) -> Answer?) {
+    state.changeRoutes { $0.setHead(path, closure) }
+  }
+
+  /// Answers requests for which nothing else is scripted. Until it is set they get 404.
+  public func fallback(_ answer: Answer) { state.changeRoutes { $0.fallback = .fixed(answer) } }
+
+  /// Answers requests for which nothing else is scripted with what the closure makes of them.
+  public func fallback(_ closure: @escaping AnswerClosure) {
+    state.changeRoutes { $0.fallback = .made(closure) }
+  }
+
+  /// Forgets all queues, routes and the fallback.
+  public func removeAnswers() { state.changeRoutes { $0.removeAll() } }
+
+  /// What it does with `Expect: 100-continue`. Default ``ExpectPolicy/answer``.
+  public var expectPolicy: ExpectPolicy {
+    get { state.expectPolicy }
+    set { state.expectPolicy = newValue }
+  }
+}
+
+/// What a ``ScriptedOrigin`` accepts and keeps. Everything has a limit, so that a runaway client fails
+/// its own test and not the machine.
+public struct OriginLimits: Sendable {
+  /// Bytes of request line and header fields; more is answered 431. Default 65,536.
+  public var headBytesMax = 65_536
+  /// Header fields of one request; more is answered 431. Default 1,000.
+  public var headerFieldsMax = 1_000
+  /// Bytes of each request body that are kept for inspection; all of them are counted and hashed.
+  /// Default 1,048,576.
+  public var keptBodyBytesMax = 1_048_576
+  /// Requests kept for inspection; older ones are dropped, though they stay counted. Default 10,000.
+  public var keptRequestsMax = 10_000
+  /// Different paths whose hits are counted; later ones count as 0. Default 1,000,000.
+  public var countedPathsMax = 1_000_000
+  /// Connections open at once; more wait in the listen queue. Default 4,096.
+  public var connectionsMax = 4_096
+  /// How long a closing connection reads on, so that unread request bytes do not turn the end of an
+  /// answer into a reset. Default 1 second.
+  public var lingerTime = Duration.seconds(1)
+
+  /// The defaults above.
+  public init() {}
+}
+
+/// Why an origin could not be started: the system call that failed, and its `errno`.
+public struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The call's name, for example `bind`.
+  public let call: String
+  /// Its `errno`.
+  public let errno: Int32
+
+  /// The call and its number in one line.
+  public var description: String { "ScriptedOrigin: \(call) failed with errno \(errno)" }
+}
+
+/// What an origin does with `Expect: 100-continue` (RFC 9110 section 10.1.1).
+public enum ExpectPolicy: Sendable, Equatable {
+  /// Sends `100 Continue` as soon as it has read the head, unless the body has begun already.
+  case answer
+  /// Says nothing and waits for the body, as an origin that does not know the field.
+  case ignore
+  /// Answers `417 Expectation Failed` without the body, and closes the connection.
+  case refuse
 }

@@ -23,18 +23,11 @@ public final class FaultProxy: Sendable {
     case downstream
   }
 
-  private struct Running: Sendable {
-    let thread: OriginThread
-    let token: StopToken
-  }
-
   private let state: FaultState
-  /// Bound but never listening: while the proxy is down, its port refuses connections and nobody else gets it.
-  private let reservation: Int32
-  private let running = Mutex<Running?>(nil)
+  private let home: LoopbackPort
 
   /// The TCP port, the same for the whole life of the proxy.
-  public let port: Int
+  public var port: Int { home.number }
   /// Where what is random comes from.
   public var seed: UInt64 { state.seed }
 
@@ -46,21 +39,11 @@ public final class FaultProxy: Sendable {
   /// - Throws: ``OriginError`` when the system gives no socket or thread.
   public init(to port: Int, seed: UInt64 = 1) throws(OriginError) {
     state = FaultState(originPort: UInt16(port), seed: seed, waker: try Waker())
-    let reserved = try Socket.bound(port: 0)
-    reservation = reserved
-    do throws(OriginError) {
-      self.port = Int(try Socket.port(of: reserved))
-    } catch {
-      Socket.finish(reserved)
-      throw error
-    }
+    home = try LoopbackPort(waker: state.waker)
     try start()
   }
 
-  deinit {
-    stop()
-    Socket.finish(reservation)
-  }
+  deinit { stop() }
 
   /// `http://127.0.0.1:<port>` and this path, which may have a query.
   public func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
@@ -86,44 +69,21 @@ public final class FaultProxy: Sendable {
   // MARK: Down and up
 
   /// Whether it is up.
-  public var isRunning: Bool { running.withLock { $0 != nil } }
+  public var isRunning: Bool { home.isUp }
 
   /// Comes up; does nothing when it is.
   ///
   /// - Throws: ``OriginError`` when the system gives no socket or thread.
   public func start() throws(OriginError) {
-    try running.withLock { running throws(OriginError) in
-      guard running == nil else { return }
-      running = try launch()
-    }
-  }
-
-  private func launch() throws(OriginError) -> Running {
-    let listener = try Socket.listening(port: UInt16(port))
-    let token = StopToken()
-    do throws(OriginError) {
-      // The thread holds the state, not the proxy: so the last reference can go while it runs.
-      let thread = try OriginThread { [state] in
-        FaultLoop(state: state, listener: listener, token: token).run()
-      }
-      return Running(thread: thread, token: token)
-    } catch {
-      Socket.finish(listener)
-      throw error
+    // The thread holds the state, not the proxy: so the last reference can go while it runs.
+    try home.start { [state] listener, token in
+      FaultLoop(state: state, listener: listener, token: token).run()
     }
   }
 
   /// Goes down: closes the port and every connection and waits until that is done. From then on connections are
   /// refused. Does nothing when it is down already.
-  public func stop() {
-    let stopped = running.withLock { running in
-      defer { running = nil }
-      return running
-    }
-    stopped?.token.stop()
-    state.waker.wake()
-    stopped?.thread.join()
-  }
+  public func stop() { home.stop() }
 
   // MARK: Inspection
 
@@ -135,4 +95,66 @@ public final class FaultProxy: Sendable {
 
   /// How many bytes went through this direction.
   public func bytesPassed(_ direction: Direction) -> Int { state.count { $0.passed[direction, default: 0] } }
+}
+
+/// Which toxics are on, since when.
+struct FaultBook: Sendable {
+  private struct Page: Sendable {
+    var toxics: [Toxic] = []
+    var since = ContinuousClock.now
+  }
+
+  private var pages: [FaultProxy.Direction: Page] = [:]
+  /// Goes up with every change.
+  private(set) var edition = 0
+
+  mutating func set(_ toxics: [Toxic], on direction: FaultProxy.Direction) {
+    pages[direction] = Page(toxics: toxics)
+    edition += 1
+  }
+
+  func toxics(on direction: FaultProxy.Direction) -> [Toxic] { pages[direction]?.toxics ?? [] }
+
+  /// What hits one connection. The dice are thrown anew from the same seed: the same toxics hit the same
+  /// connections whenever they are set.
+  func mix(_ direction: FaultProxy.Direction, connection: Int, seed: UInt64) -> ToxicMix {
+    let page = pages[direction] ?? Page()
+    var dice = SeededDice(seed: seed &+ direction.seed, stream: UInt64(connection) | 1 << 63)
+    return ToxicMix(page.toxics, since: page.since, dice: &dice)
+  }
+}
+
+extension FaultProxy.Direction {
+  /// Keeps the dice of the two directions apart.
+  var seed: UInt64 { self == .upstream ? 1 : 2 }
+}
+
+/// What a proxy's threads share: its toxics and its counts.
+final class FaultState: Sendable {
+  struct Counts: Sendable {
+    var connections = 0
+    var open = 0
+    var passed: [FaultProxy.Direction: Int] = [:]
+  }
+
+  let originPort: UInt16
+  let seed: UInt64
+  let waker: Waker
+  private let book = Mutex(FaultBook())
+  private let counts = Mutex(Counts())
+
+  init(originPort: UInt16, seed: UInt64, waker: Waker) {
+    self.originPort = originPort
+    self.seed = seed
+    self.waker = waker
+  }
+
+  var toxics: FaultBook { book.withLock { $0 } }
+
+  func changeToxics(_ body: (inout FaultBook) -> Void) {
+    book.withLock { body(&$0) }
+    waker.wake()
+  }
+
+  func count<T>(_ body: (inout Counts) -> T) -> T { counts.withLock { body(&$0) } }
 }

@@ -1,3 +1,5 @@
+import NetSpool
+
 @testable import NetSpoolCLI
 
 /// A network that answers when the test opens the gate.
@@ -53,7 +55,7 @@ extension FetchOutcome {
   }
 
   static func status(_ status: Int) -> FetchOutcome {
-    var outcome = FetchOutcome(.failed(Permanence(code: "status", status: status)))
+    var outcome = FetchOutcome(.failed(Permanence(.status, status: status)))
     (outcome.status, outcome.error) = (status, "status")
     return outcome
   }

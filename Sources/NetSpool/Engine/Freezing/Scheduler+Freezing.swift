@@ -32,7 +32,7 @@ extension Scheduler {
     _ operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>
   ) -> Result<NetworkResponse, NetworkError> {
     guard case .failure(var failure) = result, failure.sendState == .notSent,
-      operation.loop.exchangeState?.history?.hops ?? 0 > 0
+      operation.loop.history?.redirects?.hops ?? 0 > 0
     else { return result }
     failure.sendState = .maybeProcessed
     return .failure(failure)
@@ -46,7 +46,7 @@ extension Scheduler {
       move(operation, to: .ended)
       return conclude(operation, NetworkError(.engineClosed))
     }
-    timers.cancel(operation.loop.exchangeState?.queueDeadline)
+    timers.cancel(operation.loop.history?.queueDeadline)
     move(operation, to: .frozen(freezing.freezer))
     let submission = submission(of: operation, request, origin: origin.text, freezing)
     if !freezing.freezer.dispatch({ $0.accept(submission) }) {
@@ -58,11 +58,11 @@ extension Scheduler {
     of operation: NetworkOperation, _ request: NetworkRequest, origin: String,
     _ freezing: EngineFreezing
   ) -> FrozenSender.Submission {
-    let (exchangeState, own) = (operation.loop.exchangeState, request.extra)
+    let (history, own) = (operation.loop.history, request.extra)
     let keyField = freezing.configuration.idempotencyKeyField ?? ""
-    let credential = own.credentials ?? exchangeState?.credential
+    let credential = own.credentials ?? history?.authentication.credential
     var frozen = FrozenRequest(
-      method: request.method, url: exchangeState?.url ?? request.url,
+      method: request.method, url: history?.target.url ?? request.url,
       key: request.givenKey ?? IdempotencyKey(),
       lane: "\(freezing.scope)\n\(own.freezing.lane ?? origin)")
     var headers = request.headers
@@ -113,13 +113,8 @@ extension Scheduler {
     // It did not count while it was frozen.
     if operation.loop.isFrozen { driver.pending.add(1, ordering: .relaxed) }
     operation.loop.isFrozen = false
-    switch outcome {
-    case .success:
-      operation.shared.withLock { $0.isSuccess = true }
-      conclude(operation, outcome)
-    case .failure(let failure): conclude(operation, failure)
-    case .handedOver: conclude(operation, outcome)
-    }
+    if case .success = outcome { operation.shared.withLock { $0.isSuccess = true } }
+    conclude(operation, outcome)
   }
 
   // MARK: The end

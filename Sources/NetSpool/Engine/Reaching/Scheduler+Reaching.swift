@@ -87,11 +87,11 @@ extension NetworkQueue.Sizing.Link {
 extension NetworkError {
   /// It failed where it also fails without a route.
   fileprivate var mayBeOffline: Bool {
-    switch code {
-    case .resolveFailed: true
-    case .connectFailed: cause != .refused && cause != .reset
-    case .timedOut, .proxyFailed: cause == .connect
-    default: false
+    switch code.stage {
+    case .name: true
+    case .connection: cause != .refused && cause != .reset
+    case .time, .proxy: cause == .connect
+    case .route, .handshake, .line, .elsewhere: false
     }
   }
 }

@@ -1,3 +1,7 @@
+internal import CNetSpoolCurl
+internal import CNetSpoolShims
+internal import Glibc
+
 /// The open connections of one multi handle, by the port at our end: by that alone a transfer can tell on which one it is.
 struct ConnectionBook {
   private var descriptors: [Int: [Int32]] = [:]
@@ -22,5 +26,79 @@ struct ConnectionBook {
     }
     unnamed.removeAll(keepingCapacity: true)
     return descriptors[port]?.contains { StraySocket.firstByte(of: $0) != nil } ?? false
+  }
+}
+
+/// Calls on a socket that libcurl does not know of.
+enum StraySocket {
+  /// The next byte, left where it is; nil when there is none.
+  static func firstByte(of descriptor: Int32) -> UInt8? {
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1 ? byte : nil
+  }
+
+  /// Whether it leads to another machine, or could. libcurl has sockets for its own purposes as well.
+  static func isConnection(_ descriptor: Int32) -> Bool {
+    var domain: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    let result = unsafe getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size)
+    return result == 0 && (domain == AF_INET || domain == AF_INET6)
+  }
+
+  /// The port at our end; nil when there is none.
+  static func localPort(of descriptor: Int32) -> Int? {
+    var bytes = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
+    var size = socklen_t(bytes.count)
+    let result = unsafe bytes.withUnsafeMutableBytes { buffer in
+      unsafe getsockname(descriptor, buffer.baseAddress!.assumingMemoryBound(to: sockaddr.self), &size)
+    }
+    // In the same place for both families (RFC 3493 section 3.3).
+    return result == 0 ? Int(bytes[2]) << 8 | Int(bytes[3]) : nil
+  }
+
+  /// Resets the connection and drops what had come; the descriptor stays libcurl's to close (connect(2),
+  /// AF_UNSPEC).
+  static func disconnect(_ descriptor: Int32) {
+    var address = sockaddr()
+    address.sa_family = sa_family_t(AF_UNSPEC)
+    unsafe connect(descriptor, &address, socklen_t(MemoryLayout<sockaddr>.size))
+  }
+}
+
+/// What the easy handles of one origin on one multi handle have in common besides connections (libcurl-share(3)): the
+/// addresses of its name, and TLS sessions, so that a new connection need not begin a whole handshake. For an engine that
+/// keeps cookies it is one for all origins, with the cookies.
+///
+/// libcurl looks at every address that it remembers at the end of every transfer, so what one origin's handles remember
+/// must not grow with the number of others.
+///
+/// All of it is used by one thread, so there are no lock functions.
+@safe
+final class SharedState {
+  private let share: OpaquePointer?
+  /// Which addresses libcurl was told; 0: none.
+  var addressesVersion = 0
+
+  init(keepsCookies: Bool) {
+    unsafe share = OpaquePointer(curl_share_init())
+    guard let raw = unsafe raw else { return }
+    unsafe cnetspool_share_add(raw, CURL_LOCK_DATA_DNS)
+    unsafe cnetspool_share_add(raw, CURL_LOCK_DATA_SSL_SESSION)
+    if keepsCookies { unsafe cnetspool_share_add(raw, CURL_LOCK_DATA_COOKIE) }
+  }
+
+  /// Every handle keeps this, so none is left.
+  deinit { if let raw = unsafe raw { unsafe curl_share_cleanup(raw) } }
+
+  private var raw: UnsafeMutableRawPointer? { unsafe share.map { unsafe UnsafeMutableRawPointer($0) } }
+
+  func join(_ easy: UnsafeMutableRawPointer) { unsafe cnetspool_easy_set_pointer(easy, CURLOPT_SHARE, raw) }
+
+  /// Forgets the cookies; on the thread of the loop.
+  func removeCookies() {
+    guard let easy = unsafe curl_easy_init() else { return }
+    unsafe join(easy)
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIELIST, "ALL")
+    unsafe curl_easy_cleanup(easy)
   }
 }

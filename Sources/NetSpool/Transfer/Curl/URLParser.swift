@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The one judge of URLs. It is ours and not libcurl's, whose reading changes from version to version
 /// (`LibraryDifferences` says how); libcurl gets what this has made of a URL.
 enum URLParser {
@@ -44,4 +46,214 @@ struct ParsedURL: Sendable {
   var pieces: URLPieces
   var user: String?
   var password: String?
+}
+
+/// Who a URL leads to: `user:password@host:port` (RFC 3986 section 3.2).
+struct URLAuthority {
+  /// In lower case; an IPv4 address as four plain numbers, an IPv6 address in brackets and as short as it goes.
+  var host: String
+  var port: Int
+  /// Without their escapes.
+  var user: String?
+  var password: String?
+
+  init(_ text: ArraySlice<UInt8>, isSecure: Bool) throws(NetworkError) {
+    var rest = text
+    if let at = text.firstIndex(of: UInt8(ascii: "@")) {
+      rest = text[(at + 1)...]
+      try (user, password) = Self.account(text[..<at])
+    }
+    let host = try Self.splitPort(&rest)
+    port = try Self.port(rest) ?? (isSecure ? 443 : 80)
+    self.host = try Self.host(host)
+  }
+
+  /// A name or an address and nothing else: no scheme, user, port or path. The error's reason is a sentence.
+  static func checkHost(_ text: String) throws(NetworkError) {
+    let bytes = Array(text.utf8)
+    let inside = bytes.first == UInt8(ascii: "[") ? bytes.prefix { $0 != UInt8(ascii: "]") } : []
+    let colons = bytes.dropFirst(inside.count).count { $0 == UInt8(ascii: ":") }
+    if colons == 1 { throw URLParser.refused("a host with a port: give that as `port:`") }
+    if inside.isEmpty, colons == 0 { return _ = try host(bytes[...]) }
+    let address = inside.isEmpty ? bytes[...] : bytes.dropFirst().dropLast()
+    _ = try address6(address)
+    guard inside.isEmpty || inside.count == bytes.count - 1 else {
+      throw URLParser.refused("something behind an IPv6 address")
+    }
+  }
+
+  private static func account(_ text: ArraySlice<UInt8>) throws(NetworkError) -> (String?, String?) {
+    let user = text.prefix { $0 != UInt8(ascii: ":") }
+    let password = user.endIndex < text.endIndex ? text[(user.endIndex + 1)...] : nil
+    for part in [user, password ?? []] where PercentCoding.decode(part).contains(where: \.isControl) {
+      throw URLParser.refused("a control byte in the user name or password")
+    }
+    func plain(_ part: ArraySlice<UInt8>) -> String {
+      String(decoding: PercentCoding.decode(part), as: UTF8.self)
+    }
+    return (plain(user), password.map(plain))
+  }
+
+  /// Takes the host away, brackets included; what is left is the port with its colon, or nothing.
+  private static func splitPort(_ rest: inout ArraySlice<UInt8>) throws(NetworkError) -> ArraySlice<UInt8> {
+    var end = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
+    if rest.first == UInt8(ascii: "[") {
+      guard let bracket = rest.firstIndex(of: UInt8(ascii: "]")) else {
+        throw URLParser.refused("an IPv6 address without its second bracket")
+      }
+      end = bracket + 1
+    }
+    let host = rest[..<end]
+    rest = rest[end...]
+    guard !host.isEmpty else { throw URLParser.refused("no host") }
+    return host
+  }
+
+  /// Nil for none, also behind a colon (RFC 3986 section 3.2.3).
+  private static func port(_ text: ArraySlice<UInt8>) throws(NetworkError) -> Int? {
+    guard text.count > 1 || text.first.map({ $0 != UInt8(ascii: ":") }) == true else { return nil }
+    var value = 0
+    for byte in text.dropFirst() {
+      guard byte.isASCIIDigit else { throw URLParser.refused("a port that is no number") }
+      value = value * 10 + Int(byte - 0x30)
+      guard value <= 65_535 else { throw URLParser.refused("a port above 65535") }
+    }
+    guard text.first == UInt8(ascii: ":") else { throw URLParser.refused("something behind an IPv6 address") }
+    return value
+  }
+
+  private static func host(_ text: ArraySlice<UInt8>) throws(NetworkError) -> String {
+    if text.first == UInt8(ascii: "[") { return try address6(text.dropFirst().dropLast()) }
+    if let address = address4(text) { return address }
+    let bytes = PercentCoding.decode(text).map(\.asciiLowercased)
+    // An escape that is left would be undone when the URL is parsed once more, by whoever sends it; the rest of what is
+    // refused means something else to some parser.
+    guard !bytes.isEmpty, bytes.allSatisfy(\.isUnreserved) else {
+      throw URLParser.refused("the host holds something else than letters, digits and -._~")
+    }
+    // RFC 1035 section 2.3.4: 253 letters, and the dot of the root.
+    guard bytes.count - (bytes.last == UInt8(ascii: ".") ? 1 : 0) <= 253 else {
+      throw URLParser.refused("the host is longer than 253 bytes")
+    }
+    let host = String(decoding: bytes, as: UTF8.self)
+    guard !PlainURL.isUnwrittenAddress(host) else { throw URLParser.refused("the host is a number") }
+    return host
+  }
+
+  /// One to four numbers, decimal, octal or hexadecimal, of which the last fills what is left (inet_aton(3)): nil for
+  /// anything else, which is a name.
+  private static func address4(_ text: ArraySlice<UInt8>) -> String? {
+    let labels = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard labels.count <= 4 else { return nil }
+    var numbers: [UInt64] = []
+    for label in labels {
+      guard let number = number(label) else { return nil }
+      numbers.append(number)
+    }
+    let last = numbers.removeLast()
+    guard numbers.allSatisfy({ $0 <= 255 }), last < 1 << UInt64(8 * (4 - numbers.count)) else { return nil }
+    let word = numbers.enumerated().reduce(last) { $0 | $1.element << UInt64(24 - 8 * $1.offset) }
+    return [24, 16, 8, 0].map { String(word >> UInt64($0) & 0xFF) }.joined(separator: ".")
+  }
+
+  private static func number(_ label: ArraySlice<UInt8>) -> UInt64? {
+    guard label.allSatisfy({ $0.isASCIIDigit || $0.isASCIILetter }), label.count <= 20 else { return nil }
+    let text = String(decoding: label, as: UTF8.self)
+    if text.hasPrefix("0x") || text.hasPrefix("0X") { return UInt64(text.dropFirst(2), radix: 16) }
+    return UInt64(text, radix: text.hasPrefix("0") && text.count > 1 ? 8 : 10)
+  }
+
+  /// The zone of a link-local address is left out, as libcurl leaves it out.
+  private static func address6(_ text: ArraySlice<UInt8>) throws(NetworkError) -> String {
+    let address = String(decoding: text.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self)
+    var bytes = in6_addr()
+    guard unsafe inet_pton(AF_INET6, address, &bytes) == 1 else {
+      throw URLParser.refused("not an IPv6 address between the brackets")
+    }
+    var shortest = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    guard unsafe inet_ntop(AF_INET6, &bytes, &shortest, socklen_t(shortest.count)) != nil else {
+      throw URLParser.refused("not an IPv6 address between the brackets")
+    }
+    let text = shortest.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return "[" + String(decoding: text, as: UTF8.self) + "]"
+  }
+}
+
+/// A URL or a relative reference, split at its delimiters (RFC 3986 section 4.1). The fragment is left out.
+struct URLReference {
+  /// In lower case.
+  var scheme: String?
+  var authority: ArraySlice<UInt8>?
+  var path: ArraySlice<UInt8>
+  /// Without its `?`; an empty one is not none.
+  var query: ArraySlice<UInt8>?
+
+  /// Throws `.invalidURL` for more than 8 KiB, a control byte, and anything but one to three slashes behind a scheme:
+  /// as with browsers and libcurl, `http:/a` and `http:///a` mean `http://a`.
+  init(_ text: String) throws(NetworkError) {
+    var rest = Array(text.utf8)[...]
+    guard rest.count <= URLText.bytesMax else { throw URLParser.refused("longer than 8 KiB") }
+    guard !rest.contains(where: \.isControl) else { throw URLParser.refused("a control byte") }
+    rest = rest.prefix { $0 != UInt8(ascii: "#") }
+    scheme = Self.takeScheme(&rest)
+    let slashes = rest.prefix { $0 == UInt8(ascii: "/") }.count
+    if let scheme {
+      guard scheme == "http" || scheme == "https" else {
+        throw NetworkError(.invalidURL, cause: .scheme, reason: "scheme \(scheme) is not http or https")
+      }
+      guard (1...3).contains(slashes) else { throw URLParser.refused("\(slashes) slashes behind the scheme") }
+    }
+    if scheme != nil || slashes >= 2 {
+      rest = rest.dropFirst(scheme == nil ? 2 : slashes)
+      authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+      rest = rest.dropFirst(authority?.count ?? 0)
+    }
+    path = rest.prefix { $0 != UInt8(ascii: "?") }
+    if path.endIndex < rest.endIndex { query = rest[(path.endIndex + 1)...] }
+  }
+
+  /// RFC 3986 section 3.1: what comes before a colon, when it is a letter and letters, digits, `+`, `-`, `.`.
+  private static func takeScheme(_ rest: inout ArraySlice<UInt8>) -> String? {
+    guard let first = rest.first, first.isASCIILetter else { return nil }
+    let name = rest.prefix { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
+    guard name.endIndex < rest.endIndex, rest[name.endIndex] == UInt8(ascii: ":") else { return nil }
+    rest = rest[(name.endIndex + 1)...]
+    return String(decoding: name.map(\.asciiLowercased), as: UTF8.self)
+  }
+
+  /// RFC 3986 section 5.2.2.
+  func resolved(against base: URLReference) -> URLReference {
+    guard scheme == nil else { return self }
+    var result = self
+    result.scheme = base.scheme
+    guard authority == nil else { return result }
+    result.authority = base.authority
+    if path.isEmpty {
+      result.path = base.path
+      if query == nil { result.query = base.query }
+    } else if path.first != UInt8(ascii: "/") {
+      let end = base.path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? base.path.startIndex
+      result.path = (base.path.isEmpty ? [UInt8(ascii: "/")] : base.path[..<end]) + path
+    }
+    return result
+  }
+
+  /// RFC 3986 section 5.2.4; at least a slash.
+  static func withoutDots(_ path: ArraySlice<UInt8>) -> [UInt8] {
+    let slash = UInt8(ascii: "/")
+    var output: [UInt8] = []
+    let segments = path.split(separator: slash, omittingEmptySubsequences: false).dropFirst()
+    for (index, segment) in zip(segments.indices, segments) {
+      let isDot = segment.elementsEqual(".".utf8)
+      let isUp = segment.elementsEqual("..".utf8)
+      if isUp { output.removeSubrange((output.lastIndex(of: slash) ?? 0)...) }
+      if !isDot && !isUp {
+        output.append(slash)
+        output += segment
+      } else if index == segments.indices.last {
+        output.append(slash)
+      }
+    }
+    return output.isEmpty ? [slash] : output
+  }
 }

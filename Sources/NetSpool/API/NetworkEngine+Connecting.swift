@@ -1,0 +1,142 @@
+extension NetworkEngine {
+  /// What stands between an engine and its origins.
+  ///
+  /// `http://`, `https://` or `socks5h://` and host and port; names are resolved by the proxy. https origins are reached
+  /// through CONNECT, so the proxy sees neither requests nor answers. A user name and password in the URL answer Basic.
+  /// Errors of the proxy are `.proxyFailed`: `connect`, `authentication` or `response`.
+  public struct Proxy: Sendable, Hashable {
+    private var plain: String?
+    private var secure: String?
+    private var exceptions = ""
+    private var account: ProxySettings.Account?
+
+    /// One for everything. Checked when the engine is made: `.invalidConfiguration` (`proxy`).
+    public init(_ url: String) {
+      plain = url
+      secure = url
+    }
+
+    private init(plain: String?, secure: String?, exceptions: String) {
+      self.plain = plain
+      self.secure = secure
+      self.exceptions = exceptions
+    }
+
+    /// How the proxy asks who we are; one scheme, whatever it offers.
+    public enum Authentication: Sendable, Hashable {
+      /// With the first request.
+      case basic
+      /// On its challenge.
+      case digest
+      /// `DOMAIN\user`, on its challenge.
+      case ntlm
+    }
+
+    /// With a user name and password, which go to the proxy only.
+    public func authenticated(user: String, password: String, by scheme: Authentication = .basic) -> Self {
+      var copy = self
+      copy.account = ProxySettings.Account(scheme: scheme, user: user, password: Secret(password))
+      return copy
+    }
+
+    /// Asked directly: host names and addresses, divided by commas (CURLOPT_NOPROXY(3)).
+    public func except(_ hosts: String) -> Self {
+      var copy = self
+      copy.exceptions = hosts
+      return copy
+    }
+
+    /// What the environment says now: `http_proxy`, `https_proxy`, `HTTPS_PROXY`, `all_proxy`, `ALL_PROXY`, `no_proxy`
+    /// and `NO_PROXY`, as curl reads them. `HTTP_PROXY` is not read: a CGI program gets it from its client.
+    public static var environment: Self {
+      let all = ProcessEnvironment.value("all_proxy") ?? ProcessEnvironment.value("ALL_PROXY")
+      let secure = ProcessEnvironment.value("https_proxy") ?? ProcessEnvironment.value("HTTPS_PROXY")
+      return Self(
+        plain: ProcessEnvironment.value("http_proxy") ?? all, secure: secure ?? all,
+        exceptions: ProcessEnvironment.value("no_proxy") ?? ProcessEnvironment.value("NO_PROXY") ?? "")
+    }
+  }
+}
+
+extension NetworkEngine.Proxy: ExpressibleByStringInterpolation {
+  /// The URL.
+  public init(stringLiteral url: String) { self.init(url) }
+}
+
+extension NetworkEngine.Proxy: CustomStringConvertible, CustomReflectable {
+  /// The URLs, without secrets.
+  public var description: String {
+    let urls = plain == secure ? [plain] : [plain, secure]
+    return urls.compactMap { $0.map(Redaction.standard.url) }.joined(separator: ", ")
+  }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
+}
+
+extension NetworkEngine.Proxy {
+  func check() throws(NetworkError) {
+    for url in [plain, secure] {
+      if let url { _ = try ProxyParser.parse(url) }
+    }
+  }
+
+  /// Nil when there is none for this scheme.
+  func settings(isSecure: Bool) -> ProxySettings? {
+    guard let url = isSecure ? secure : plain, var proxy = try? ProxyParser.parse(url) else { return nil }
+    if let account { proxy.account = account }
+    proxy.exceptions = exceptions
+    return proxy
+  }
+}
+
+extension NetworkEngine {
+  /// To which addresses connections may be made. Judged when a socket is opened, after the name was resolved, and
+  /// again when a connection is used again; so also for every redirect, and whatever a name, a number or a resolver may
+  /// pretend. A refusal is `.egressDenied` before a byte is sent.
+  public struct Egress: Sendable {
+    private enum Rule: Sendable {
+      case any
+      case publicOnly
+      case custom(@Sendable (Address) -> Bool)
+    }
+
+    private let kind: Rule
+
+    /// Everywhere; the default.
+    public static let any = Self(kind: .any)
+    /// Only addresses that may belong to anybody on the internet: not this machine, not private and link-local
+    /// networks (so not 169.254.169.254), not multicast or reserved ones, in IPv4, IPv6 and IPv4 inside IPv6. For URLs
+    /// that others give you.
+    public static let publicOnly = Self(kind: .publicOnly)
+
+    /// Your own rule. It runs on the loop thread and must not block.
+    public static func rule(_ allows: @escaping @Sendable (Address) -> Bool) -> Self {
+      Self(kind: .custom(allows))
+    }
+
+    /// The resolved address of a peer.
+    public struct Address: Sendable, Hashable, CustomStringConvertible {
+      let internet: InternetAddress
+      /// The TCP port.
+      public let port: Int
+
+      /// 4 bytes for IPv4, 16 for IPv6; in network order.
+      public var bytes: [UInt8] { internet.bytes }
+      /// What `publicOnly` says of it.
+      public var isPublic: Bool { internet.isPublic }
+      /// `127.0.0.1`, or eight groups of hexadecimal digits.
+      public var description: String { internet.text }
+    }
+
+    var isRestricted: Bool { if case .any = kind { false } else { true } }
+
+    func allows(_ address: InternetAddress, port: Int) -> Bool {
+      switch kind {
+      case .any: true
+      case .publicOnly: address.isPublic
+      case .custom(let allows): allows(Address(internet: address, port: port))
+      }
+    }
+  }
+}

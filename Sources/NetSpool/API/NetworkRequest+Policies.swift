@@ -1,0 +1,143 @@
+extension NetworkRequest {
+  /// The time limits of an operation. Time in the queue never counts, except for `queueDeadline`.
+  ///
+  /// A limit of zero or less is refused with `.invalidConfiguration`. A limit that is passed ends the operation
+  /// with `.timedOut`, within 100 ms.
+  public struct Timeouts: Sendable, Hashable {
+    /// All defaults.
+    public init() {}
+
+    /// Name lookup, connection and TLS handshake together; 10 s.
+    public var connect: Duration = .seconds(10)
+    /// From the request sent to the end of the header block; 30 s, absolute: dripping bytes do not extend it.
+    public var headers: Duration = .seconds(30)
+    /// A body slower than `stallBytesPerSecond` for this long has stalled; 30 s; nil switches it off, for
+    /// long polls and event streams.
+    public var stall: Duration? = .seconds(30)
+    /// 100 bytes a second.
+    public var stallBytesPerSecond = 100
+    /// The whole operation from its first start on, with its redirects, repetitions and the waits between them; time
+    /// in the queue and under `pause()` does not count. 60 s; nil is no limit. Unless it is set, there is none for a body
+    /// that goes to streams, or comes from a stream or a file.
+    public var total: Duration? {
+      get { ownTotal ?? .seconds(60) }
+      set { ownTotal = .some(newValue) }
+    }
+    /// Nil until it is set.
+    private var ownTotal: Duration??
+    /// Waiting for a slot; nil, the default, is no limit.
+    public var queueDeadline: Duration?
+
+    static let standard = Timeouts()
+
+    /// The same with the total that holds for a body that goes to streams, or comes from them.
+    func forStreams(_ isStreamed: Bool) -> Timeouts {
+      guard isStreamed, ownTotal == nil else { return self }
+      var limits = self
+      limits.ownTotal = .some(nil)
+      return limits
+    }
+
+    /// The longest of each: an exchange that several share serves the most patient.
+    func longest(_ other: Timeouts) -> Timeouts {
+      var limits = self
+      limits.connect = max(connect, other.connect)
+      limits.headers = max(headers, other.headers)
+      limits.stall = Self.longest(stall, other.stall)
+      limits.stallBytesPerSecond = min(stallBytesPerSecond, other.stallBytesPerSecond)
+      limits.total = Self.longest(total, other.total)
+      return limits
+    }
+
+    /// Nil is none, and so the longest.
+    private static func longest(_ a: Duration?, _ b: Duration?) -> Duration? {
+      if let a, let b { max(a, b) } else { nil }
+    }
+
+    /// The name of the first limit that is none.
+    var firstInvalid: String? {
+      if connect <= .zero { return "connect" }
+      if headers <= .zero { return "headers" }
+      if stall.map({ $0 <= .zero }) ?? false || stallBytesPerSecond <= 0 { return "stall" }
+      if total.map({ $0 <= .zero }) ?? false { return "total" }
+      if queueDeadline.map({ $0 <= .zero }) ?? false { return "queueDeadline" }
+      return nil
+    }
+  }
+}
+
+extension NetworkRequest {
+  /// When a failed attempt is followed by another. Only idempotent methods and requests with an
+  /// `idempotencyKey` are ever repeated. The decision itself is `retryDecision`.
+  public struct Retry: Sendable, Hashable {
+    /// Attempts in all, the first included.
+    var attemptsMax: Int
+    /// Seconds. The wait before attempt n + 1 is drawn evenly from 0 to `base * 2^(n - 1)`, at most `cap`: full
+    /// jitter, which keeps clients that failed together from coming back together.
+    var backoffBaseSeconds = 0.5
+    var backoffCapSeconds: Double = 30
+    /// Retry-After is a floor for the wait; a longer one is cut to this. Default 1 hour.
+    var retryAfterSecondsMax: Double = 3600
+    /// Whether a first attempt that died with the reused connection it was sent on is repeated at once. The
+    /// origin closed that connection while idle (RFC 9112 section 9.3.1); it is no sign of trouble.
+    var repeatsOnDeadConnection = true
+    /// The answers that are worth another attempt.
+    var statuses = Self.transientStatuses
+
+    /// Never repeated.
+    public static let none = Self(attemptsMax: 1, repeatsOnDeadConnection: false)
+    /// The default: one silent repeat when a reused connection turned out to be dead (RFC 9112 section 9.3.1).
+    public static let deadConnection = Self(attemptsMax: 1)
+    /// Three attempts with full-jitter backoff (0.5 s doubling, at most 30 s), `Retry-After` honoured up to an
+    /// hour, and at most one request in ten repeated.
+    public static let standard = Self(attemptsMax: 3)
+
+    /// As `standard`, with so many attempts in all.
+    public static func attempts(_ count: Int) -> Self { Self(attemptsMax: max(1, count)) }
+
+    /// 408, 425, 429, 500, 502, 503, 504.
+    static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+  }
+}
+
+extension NetworkRequest {
+  /// Which redirects are followed (RFC 9110 section 15.4). Not from https to http, never in a cycle; to another
+  /// origin only `Accept*`, `User-Agent` and the body's own fields go along.
+  ///
+  /// libcurl's own following stays off: it has no limit, goes to other schemes and carries custom credentials along.
+  public struct Redirects: Sendable, Hashable {
+    /// False: a 3xx is the answer.
+    var follows = true
+    /// How many are followed; 10. The next one ends with `.tooManyRedirects`.
+    public var limit = 10
+    /// Whether https may lead to http; false by default: `.redirectRefused` (`downgrade`).
+    public var allowsDowngrade = false
+    /// Whether 307 and 308 send the body to another origin as well; false by default: `.redirectRefused` (`body`).
+    public var resendsBodyAcrossOrigins = false
+
+    /// At most 10; a body is sent again only on 307 and 308 to the same origin.
+    public static let standard = Self()
+    /// None: a 3xx is the answer.
+    public static let none = Self(follows: false)
+    /// As `standard`, with another limit.
+    public static func atMost(_ count: Int) -> Self { Self(limit: count) }
+  }
+}
+
+extension NetworkRequest {
+  /// How urgently an operation wants a slot. Classes share by weight 2 : 5 : 10 : 20, so bulk work never
+  /// starves and never delays what is urgent.
+  public enum Priority: UInt8, Sendable, Hashable, CaseIterable, Comparable {
+    /// Bulk work: keeps at least 5 % of the slots.
+    case low
+    /// The default.
+    case normal
+    /// Somebody waits for it.
+    case high
+    /// Goes first.
+    case urgent
+
+    /// By urgency.
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+  }
+}

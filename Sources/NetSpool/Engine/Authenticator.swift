@@ -1,0 +1,315 @@
+/// Which credential goes with an exchange and as what fields, and what a 401 leads to. It owns no operation: what it has
+/// learned of an origin stands in `Origin.answers`, what it has done for one operation in its `ExchangeHistory`. Loop thread.
+struct Authenticator {
+  private var random = SystemRandomNumberGenerator()
+
+  /// Whose exchange the next one is; nil: nobody's. What has been led to another origin stays without, also when
+  /// it is led back.
+  func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
+    let history = operation.loop.history
+    if history?.target.isForeign == true { return nil }
+    let own = request.credentials ?? history?.authentication.credential
+    guard let engine = operation.engine.credential, engine.origin == operation.loop.origin?.text else {
+      return own
+    }
+    return own?.over(engine.credential) ?? engine.credential
+  }
+
+  /// The fields that it puts into the next exchange, besides `own`, which win.
+  ///
+  /// Throws `invalidConfiguration` for what must not go over plain HTTP.
+  mutating func authorization(
+    _ credential: NetworkCredentials, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ plan: Exchange.Plan,
+    own: Headers
+  ) throws(NetworkError) -> Headers {
+    guard let scheme = credential.scheme, let origin = operation.loop.origin else { return Headers() }
+    let fields: Headers
+    if case .provider(let provider) = scheme {
+      let held = provider.held(for: origin.text)
+      if held.generation > 0 { operation.makeHistory().authentication.generation = held.generation }
+      guard let given = held.credential, let scheme = given.scheme else { return Headers() }
+      fields = self.fields(scheme, given.id, at: origin, request, plan)
+    } else {
+      fields = self.fields(scheme, credential.id, at: origin, request, plan)
+    }
+    try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
+    // What others have learned meanwhile says nothing about what this request carried when it was refused.
+    if fields.isBasic { operation.makeHistory().authentication.sent.basic = true }
+    return own.count == 0 ? fields : fields.without(namesOf: own)
+  }
+
+  private mutating func fields(
+    _ scheme: NetworkCredentials.Scheme, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
+    _ plan: Exchange.Plan
+  ) -> Headers {
+    switch scheme {
+    case .basic(let user, let password, true): return .basic(user, password)
+    case .bearer(let token): return .authorization("Bearer \(token.revealed)")
+    case .fields(let fields): return fields
+    case .basic(let user, let password, false):
+      if case .basic = origin.answers[id] { return .basic(user, password) }
+    case .password(let user, let password):
+      if case .basic = origin.answers[id] { return .basic(user, password) }
+      return digest(user, password, id, at: origin, request, plan)
+    case .digest(let user, let password): return digest(user, password, id, at: origin, request, plan)
+    case .ntlm, .provider: break
+    }
+    return Headers()
+  }
+
+  private mutating func digest(
+    _ user: String, _ password: Secret, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
+    _ plan: Exchange.Plan
+  ) -> Headers {
+    guard let (challenge, count) = origin.answers.nextDigest(for: id) else { return Headers() }
+    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+    var answer = DigestAnswer(
+      challenge, user: user, password: password.revealed, method: plan.method.name,
+      target: String(decoding: plan.url.utf8.dropFirst(plan.targetOffset), as: UTF8.self), count: count,
+      clientNonce: Hexadecimal.text(nonce))
+    if plan.source != nil, case .bytes(let bytes) = request.extra.prepared { answer.body = bytes }
+    return .authorization(answer.value)
+  }
+
+  /// What anybody on the way can read and use again goes over plain HTTP only to this machine, or when it is
+  /// allowed (RFC 7617 section 4, RFC 6750 section 5.3).
+  func refuseInClear(
+    _ fields: Headers, at origin: Origin, _ engine: NetworkEngine, isCredential: Bool = false
+  ) throws(NetworkError) {
+    guard !origin.isSecure, !engine.configuration.allowsCredentialsInClear, fields.count > 0 else { return }
+    // A proxy's `localhost` is not ours.
+    if origin.isLoopback, engine.handleSettings.plainProxy == nil { return }
+    let isReusable: Bool
+    if let value = fields.first("Authorization")?.lowercased() {
+      isReusable = value.hasPrefix("basic ") || value.hasPrefix("bearer ")
+    } else {
+      isReusable = isCredential
+    }
+    if isReusable { throw NetworkError(.invalidConfiguration, reason: "allowsCredentialsInClear") }
+  }
+}
+
+extension Headers {
+  fileprivate func without(namesOf own: Headers) -> Headers {
+    var kept = Headers()
+    for field in self where !own.contains(field.name) {
+      kept.append(name: field.nameBytes, value: field.valueBytes)
+    }
+    return kept
+  }
+
+  fileprivate var isBasic: Bool { first("Authorization")?.hasPrefix("Basic ") == true }
+
+  fileprivate static func authorization(_ value: String) -> Headers {
+    var fields = Headers()
+    fields.append(name: "Authorization", value: value)
+    return fields
+  }
+
+  fileprivate static func basic(_ user: String, _ password: Secret) -> Headers {
+    authorization("Basic " + Base64.encode(Array("\(user):\(password.revealed)".utf8)))
+  }
+}
+
+/// What a 401 leads to: another exchange with an answer to its challenge, a question to the provider, or the end.
+extension Authenticator {
+  /// Decided at the head, in the middle of libcurl's work; nil: the 401 is the answer.
+  func challenged(_ operation: NetworkOperation, _ head: ResponseHead) -> Exchange.Next? {
+    let request = operation.request
+    guard let credential = credential(of: operation, request), let scheme = credential.scheme,
+      let origin = operation.loop.origin, !hasOwnAuthorization(operation, request)
+    else { return nil }
+    let history = operation.makeHistory()
+    history.authentication.isRefused = true
+    guard history.target.keepsBody == false || request.prepared.canReplay else {
+      return nil
+    }
+    let challenges = AuthenticationChallenge.all(in: head.headers)
+    if case .provider(let provider) = scheme {
+      return next(provider, challenges, history, origin, request)
+    }
+    return next(scheme, credential.id, challenges, history, origin, request)
+  }
+
+  private func hasOwnAuthorization(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
+    (operation.loop.history?.target.headers ?? request.headers).contains("Authorization")
+      || operation.engine.headers.contains("Authorization")
+  }
+
+  private func next(
+    _ provider: CredentialProvider, _ challenges: [AuthenticationChallenge], _ history: ExchangeHistory,
+    _ origin: Origin, _ request: NetworkRequest
+  ) -> Exchange.Next? {
+    // What it gave may be of a kind that waits for a challenge.
+    if let given = provider.held(for: origin.text).credential, let scheme = given.scheme,
+      let next = next(scheme, given.id, challenges, history, origin, request)
+    {
+      return next
+    }
+    guard !history.authentication.sent.asked else { return nil }
+    history.authentication.sent.asked = true
+    history.authentication.isRefused = false
+    return .ask(provider)
+  }
+
+  private func next(
+    _ scheme: NetworkCredentials.Scheme, _ id: UInt64, _ challenges: [AuthenticationChallenge],
+    _ history: ExchangeHistory,
+    _ origin: Origin, _ request: NetworkRequest
+  ) -> Exchange.Next? {
+    switch AuthenticationDecision.make(scheme, challenges: challenges, sent: history.authentication.sent) {
+    case .refused, .ask:
+      origin.answers.remember(nil, for: id)
+      return nil
+    case .basic: origin.answers.remember(.basic, for: id)
+    case .digest(let challenge):
+      guard challenge.protection != .integrity || hasBodyAtHand(request, history) else { return nil }
+      origin.answers.remember(.digest(challenge, count: 0), for: id)
+    }
+    history.authentication.sent.rounds += 1
+    history.authentication.isRefused = false
+    return .authorized
+  }
+
+  /// A body that can be put into a digest: in memory, or none.
+  private func hasBodyAtHand(_ request: NetworkRequest, _ history: ExchangeHistory) -> Bool {
+    guard history.target.keepsBody else { return true }
+    switch request.prepared {
+    case .none, .bytes: return true
+    case .file, .multipart, .stream: return false
+    }
+  }
+
+  /// The error that a refused credential ends with.
+  func refusal(_ operation: NetworkOperation, _ answer: NetworkResponse) -> NetworkError? {
+    guard answer.source == .network else { return nil }
+    if answer.head.status == 407, operation.engine.usesProxy {
+      var failure = NetworkError(
+        .proxyFailed, reason: "authentication", underlying: .http(407), sendState: .answered)
+      failure.response = answer
+      return failure
+    }
+    guard answer.head.status == 401, let history = operation.loop.history,
+      history.authentication.isRefused
+    else { return nil }
+    return Self.failure(rounds: history.authentication.sent.rounds, answer)
+  }
+
+  static func failure(rounds: Int, _ answer: NetworkResponse) -> NetworkError {
+    var failure = NetworkError(
+      .authenticationFailed,
+      reason: rounds > 0 ? "after \(rounds) of \(AuthenticationDecision.roundsMax) rounds" : nil,
+      underlying: .http(answer.head.status), sendState: .answered)
+    failure.response = answer
+    return failure
+  }
+}
+
+/// What one origin has told about how each credential is to be sent, so that only the first request of many is
+/// refused.
+struct AuthenticationAnswers {
+  enum Answer {
+    case basic
+    /// The nonce has served so many requests.
+    case digest(DigestChallenge, count: UInt32)
+  }
+
+  /// Credentials remembered; then the origin is asked anew. Per-request credentials may be many.
+  private static let countMax = 64
+
+  private var byCredential: [UInt64: Answer] = [:]
+
+  subscript(_ credential: UInt64) -> Answer? { byCredential[credential] }
+
+  mutating func remember(_ answer: Answer?, for credential: UInt64) {
+    if byCredential.count >= Self.countMax, byCredential[credential] == nil { byCredential = [:] }
+    byCredential[credential] = answer
+  }
+
+  /// The challenge to answer, with the number of this request.
+  mutating func nextDigest(for credential: UInt64) -> (challenge: DigestChallenge, count: UInt32)? {
+    guard case .digest(let challenge, let count) = byCredential[credential], count < .max else { return nil }
+    byCredential[credential] = .digest(challenge, count: count + 1)
+    return (challenge, count + 1)
+  }
+}
+
+/// An engine's credential, and the only origin that it goes to.
+struct EngineCredential: Sendable {
+  let credential: NetworkCredentials
+  /// `scheme://host[:port]`, canonical.
+  let origin: String
+
+  init(_ credential: NetworkCredentials, origin: String) {
+    self.credential = credential
+    self.origin = origin
+  }
+}
+
+extension NetworkOperation {
+  /// The engine's credential, if the request goes where it belongs.
+  var engineCredential: NetworkCredentials? {
+    guard let own = engine.credential, let parsed = try? URLParser.parse(request.url),
+      parsed.pieces.origin.text == own.origin
+    else { return nil }
+    return own.credential
+  }
+}
+
+extension NetworkEngine {
+  /// The engine's fields as the cache sees them.
+  var askedFields: Headers {
+    var fields = SentFields.add(credential?.credential, to: headers)
+    // What the jar sends is libcurl's affair; its answers are this engine's all the same.
+    if handleSettings.keepsCookies, !fields.contains("Cookie") {
+      fields.append(name: "Cookie", value: "NetSpool \(id)")
+    }
+    return fields
+  }
+}
+
+/// A provider of credentials is asked, and its answer awaited.
+extension Scheduler {
+  /// A provider that has not answered after this is not waited for; 60 s.
+  static let providerMillisecondsMax: UInt64 = 60_000
+
+  func ask(_ provider: CredentialProvider, for operation: NetworkOperation, _ history: ExchangeHistory) {
+    loop.assertOnLoop()
+    guard let origin = operation.loop.origin, let refusal = history.authentication.refusal else { return }
+    let driver = driver
+    history.authentication.askedAt = MonotonicClock.now
+    let left = operation.secondsLeft(operation.request, nil)
+    let isLast = left * 1000 < Double(Self.providerMillisecondsMax)
+    let milliseconds = isLast ? UInt64(max(0, left * 1000)) : Self.providerMillisecondsMax
+    let timer = timers.after(milliseconds: milliseconds) { [unowned self] in
+      let late = NetworkError(.authenticationFailed, reason: "the provider took over 60 s")
+      answered(operation, .failure(isLast ? NetworkError(.timedOut, cause: .total) : late))
+    }
+    move(operation, to: .asking(timer))
+    let question = NetworkCredentials.Refusal(
+      url: history.target.url, method: history.target.method, response: refusal)
+    provider.renew(history.authentication.generation, for: origin.text, question) { result in
+      driver.perform { $0.answered(operation, result) }
+    }
+  }
+
+  private func answered(
+    _ operation: NetworkOperation, _ result: Result<CredentialProvider.Held, NetworkError>
+  ) {
+    loop.assertOnLoop()
+    guard case .asking = operation.loop.phase, let history = operation.loop.history,
+      let refusal = history.authentication.refusal
+    else { return }
+    move(operation, to: .deciding)
+    history.authentication.refusal = nil
+    history.spent += MonotonicClock.now - history.authentication.askedAt
+    switch result {
+    case .success(let held) where held.credential != nil: return delay(operation, seconds: 0)
+    case .success: publish(operation, Authenticator.failure(rounds: 0, refusal))
+    case .failure(var failure):
+      failure.response = refusal
+      publish(operation, failure)
+    }
+  }
+}

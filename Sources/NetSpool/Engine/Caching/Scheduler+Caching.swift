@@ -1,0 +1,93 @@
+internal import Synchronization
+
+/// Ending with what is held: to the handlers at once, to streams as fast as they take it.
+extension Scheduler {
+  /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
+  func answer(_ operation: NetworkOperation, _ response: NetworkResponse) {
+    unregister(operation)
+    guard operation.recipients.contains(where: { $0.hasStreams }) else {
+      return publish(operation, Ending(response))
+    }
+    for recipient in operation.recipients { makeSinks(of: recipient, for: operation) }
+    guard let fanout = operation.loop.extras?.fanout, response.head.status < 300 else {
+      return publish(operation, Ending(response))
+    }
+    move(operation, to: .playing(nil))
+    rooms.park(WaitingPlayback(operation: operation, response: response, fanout: fanout))
+    playNext()
+  }
+
+  /// Streams have buffers, so only so many bodies of an engine go out at once.
+  func playNext() {
+    while let next = rooms.nextPlayback() {
+      // One that was cancelled meanwhile is somewhere else.
+      if case .playing(nil) = next.operation.loop.phase { play(next) }
+    }
+  }
+
+  private func play(_ waiting: WaitingPlayback) {
+    let (operation, fanout) = (waiting.operation, waiting.fanout)
+    var answer = waiting.response
+    operation.forEachRecipient { didStart($0) }
+    let playback = CachePlayback(answer.body, into: fanout)
+    move(operation, to: .playing(playback))
+    if operation.recipients.allSatisfy({ $0.hasStreams }) { answer.body = .empty }
+    playback.start(answer.head) { [unowned self, answer] in
+      publish(operation, Ending(answer))
+    }
+  }
+}
+
+/// An answer from the cache whose streams wait for their turn.
+struct WaitingPlayback {
+  let operation: NetworkOperation
+  let response: NetworkResponse
+  let fanout: SinkFanout
+}
+
+/// A stored body on its way into the streams of an operation, as fast as they take it.
+final class CachePlayback {
+  /// What is written before the streams are asked whether they keep up.
+  private static let pieceBytes = 256 << 10
+
+  private let body: ResponseBody
+  private let fanout: SinkFanout
+  private var offset = 0
+  private var isWriting = false
+  private var done: (() -> Void)?
+
+  init(_ body: ResponseBody, into fanout: SinkFanout) {
+    self.body = body
+    self.fanout = fanout
+  }
+
+  /// Opens the streams and writes; `done` is called once all is written, perhaps at once.
+  func start(_ head: ResponseHead, done: @escaping () -> Void) {
+    self.done = done
+    fanout.open(head, bytesExpected: Int64(body.count))
+    fanout.onRoom = { [weak self] in self?.advance() }
+    advance()
+  }
+
+  /// Nobody wants the rest.
+  func stop() {
+    done = nil
+    fanout.onRoom = {}
+  }
+
+  private func advance() {
+    guard !isWriting else { return }
+    isWriting = true
+    while offset < body.count, !fanout.isCongested { writePiece() }
+    isWriting = false
+    guard offset == body.count, let done else { return }
+    stop()
+    done()
+  }
+
+  private func writePiece() {
+    let end = min(body.count, offset + Self.pieceBytes)
+    body.withBytes(offset..<end) { fanout.write($0) }
+    offset = end
+  }
+}

@@ -1,0 +1,256 @@
+internal import Synchronization
+
+/// How an exchange, or what stood in for one, ends for all who share it: with an answer or a failure. A value that the
+/// parts judge; the scheduler hands it out.
+struct Ending {
+  var answer: NetworkResponse?
+  var failure: NetworkError?
+  /// The streams that the body went into.
+  var fanout: SinkFanout?
+
+  init(_ answer: NetworkResponse? = nil, failure: NetworkError? = nil) {
+    self.answer = answer
+    self.failure = failure
+  }
+
+  /// Takes the body that a transfer has collected, so once for each exchange.
+  init(
+    of operation: NetworkOperation, _ transfer: Transfer, _ measured: NetworkResponse.Metrics,
+    failure: NetworkError? = nil
+  ) {
+    self.failure = failure
+    guard var head = transfer.exchange.head else { return }
+    head.trailers = transfer.trailers
+    let history = operation.loop.history
+    var metrics = measured
+    metrics.attempts = history?.attempts ?? 1
+    metrics.redirects = history?.redirects?.hops ?? 0
+    let begun = history.flatMap { $0.firstStart == 0 ? nil : $0.firstStart } ?? transfer.exchange.startedAt
+    metrics.queueWaitTime = max(0, begun - operation.loop.submittedAt)
+    let isKept = transfer.exchange.keptBytesMax > 0
+    answer = NetworkResponse(
+      head: head, body: isKept ? .empty : ResponseBody(transfer.takeCollected()), source: .network,
+      finalURL: transfer.url, metrics: metrics, streams: [])
+  }
+
+  /// What the streams are told; nil: their body is whole. The page of an error is none.
+  var refusal: NetworkError? {
+    failure ?? answer.flatMap { $0.head.status >= 300 ? NetworkError(status: $0) : nil }
+  }
+
+  /// For one of those who share it.
+  func outcome(for recipient: NetworkOperation) -> NetworkOperation.Outcome {
+    var answer = answer
+    answer?.metrics.endToEndTime = MonotonicClock.now - recipient.loop.submittedAt
+    if var failure = recipient.loop.extras?.sinkFailure ?? failure {
+      failure.response = failure.response ?? answer
+      return .failure(failure)
+    }
+    guard var answer else { return .failure(NetworkError(.cancelled)) }
+    if let fanout { answer.streams = fanout.reports(of: recipient.id) }
+    return .success(answer)
+  }
+}
+
+// MARK: For all who share it
+
+extension Scheduler {
+  /// Ends a leader and all who share its exchange, once their streams have finished.
+  func publish(_ leader: NetworkOperation, _ ending: Ending) {
+    unregister(leader)
+    guard let fanout = leader.loop.extras?.fanout else { return handOut(ending, of: leader) }
+    move(leader, to: .publishing)
+    var ending = ending
+    ending.fanout = fanout
+    // The body is whole, or never will be: the streams end, and then the operation.
+    fanout.finish(ending.refusal) { [self, ending] in
+      handOut(ending, of: leader)
+      loop.markDirty()
+    }
+  }
+
+  /// Ends a leader that has no exchange under way, and all who wait for it.
+  func publish(_ leader: NetworkOperation, _ failure: NetworkError) {
+    publish(leader, Ending(failure: failure))
+  }
+
+  private func handOut(_ ending: Ending, of leader: NetworkOperation) {
+    let recipients = leader.recipients
+    var ending = ending
+    ending.failure?.attempts = ending.answer?.metrics.attempts ?? leader.loop.history?.attempts ?? 1
+    leader.loop.extras?.fanout = nil
+    leader.loop.cacheUse = nil  // who keeps the operation does not keep what the cache lent
+    for recipient in recipients where recipient !== leader { move(recipient, to: .ended) }
+    leader.loop.extras?.waiters = []
+    move(leader, to: .ended)
+    for recipient in recipients { hand(ending, to: recipient) }
+  }
+
+  private func hand(_ ending: Ending, to recipient: NetworkOperation) {
+    let outcome = ending.outcome(for: recipient)
+    if case .success(let answer) = outcome {
+      if cacheBridge.repeats(recipient, answer) { recipient.shared.withLock { $0.isRepetition = true } }
+      recipient.loop.extras?.provided = nil
+      if answer.head.status == 304 || answer.source == .revalidated { tell(recipient, .notModified) }
+    }
+    conclude(recipient, outcome)
+  }
+
+  /// Who shares the exchange and wants no other attempt gets what there is; the others go on.
+  func endImpatient(
+    _ leader: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?, _ cause: FailedAttempt.Cause
+  ) {
+    let leaving = Repetition.impatient(leader, cause)
+    if leaving.isEmpty { return }
+    let ending = Ending(of: leader, transfer, transfer.metrics(), failure: failure)
+    for recipient in leaving {
+      leader.loop.extras?.fanout?.abandon(recipient.id, ending.refusal ?? NetworkError(.cancelled))
+      if recipient === leader { leader.loop.isDetached = true } else { move(recipient, to: .ended) }
+      hand(ending, to: recipient)
+    }
+  }
+
+  func unregister(_ operation: NetworkOperation) {
+    guard operation.loop.sharingKey != 0 else { return }
+    coalescer.remove(operation, operation.loop.sharingKey)
+    operation.loop.sharingKey = 0
+  }
+}
+
+// MARK: For each
+
+extension NetworkOperation {
+  /// What is to be done for one that has ended.
+  struct Duties {
+    /// Somebody listens to its states, and this one is new.
+    fileprivate let isStateHeard: Bool
+    fileprivate let hasStreams: Bool
+    fileprivate let waitsForOthers: Bool
+    fileprivate let hasDependents: Bool
+    fileprivate let onConclusion: Conclusion?
+  }
+
+  /// The one function that ends an operation: on the loop, on the thread that enqueues (a fresh answer from the cache, a
+  /// refusal) or on any that cancels. False when it has ended already, or `mayEnd` says no.
+  ///
+  /// - Parameter scheduler: on the loop; without it the operation never came there. Its user is told in either case.
+  @discardableResult
+  func end(
+    with outcome: Outcome, on scheduler: Scheduler? = nil, if mayEnd: (inout Shared) -> Bool = { _ in true }
+  ) -> Bool {
+    guard let duties = take(outcome, if: mayEnd) else { return false }
+    if let scheduler { scheduler.didEnd(self, outcome, duties) } else { didEnd(outcome, duties) }
+    return true
+  }
+
+  private func take(_ outcome: Outcome, if mayEnd: (inout Shared) -> Bool) -> Duties? {
+    shared.withLock { shared in
+      guard shared.outcome == nil, mayEnd(&shared) else { return nil }
+      let state = outcome.finalState
+      let isStateHeard = shared.handlers.wantsState && shared.state != state
+      shared.outcome = outcome
+      shared.state = state
+      return Duties(
+        isStateHeard: isStateHeard, hasStreams: !shared.streams.isEmpty,
+        waitsForOthers: !shared.dependencies.isEmpty, hasDependents: shared.hasDependents,
+        onConclusion: shared.onConclusion)
+    }
+  }
+
+  /// Without the loop; but what waits for it waits there, and so do its streams for their end.
+  private func didEnd(_ outcome: Outcome, _ duties: Duties) {
+    if duties.waitsForOthers { releaseDependencies() }
+    if duties.hasStreams || duties.hasDependents {
+      engine.driver.perform { [self] scheduler in
+        scheduler.closeUnusedStreams(self, outcome)
+        scheduler.release(self)
+      }
+    }
+    engine.deliverSoon(self)
+  }
+
+  /// Any thread: it never reached the loop.
+  func refuse(_ failure: NetworkError) { end(with: .failure(failure)) }
+
+  /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
+  /// others to wait for, or has been cancelled.
+  func finish(_ request: NetworkRequest, _ outcome: Outcome) -> Bool {
+    guard !engine.isClosed.load(ordering: .acquiring) else { return false }
+    return end(with: outcome) { shared in
+      guard shared.streams.isEmpty, shared.dependencies.isEmpty else { return false }
+      // As it is sent, when that is not what it was.
+      if request.hasExtras || engine.configuration.prepare != nil { shared.request = request }
+      return true
+    }
+  }
+
+  /// A chain of ended operations must not keep its whole past alive, nor take it apart recursively.
+  fileprivate func releaseDependencies() {
+    let old = shared.withLock { shared in
+      defer { shared.dependencies = [] }
+      return shared.dependencies
+    }
+    _ = old  // released here, outside the lock
+  }
+
+  /// They are the loop's from now on.
+  fileprivate func takeStreams() -> [StreamAttachment] {
+    shared.withLock { shared in
+      defer { shared.streams = [] }
+      return shared.streams
+    }
+  }
+}
+
+extension Scheduler {
+  /// Ends an operation, and tells its user. What it holds here, it gives back by `move(_:to:)`.
+  func conclude(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
+    loop.assertOnLoop()
+    var outcome = outcome
+    if case .failure(let failure) = outcome { outcome = .failure(failure.about(operation.request.url)) }
+    operation.end(with: outcome, on: self)
+  }
+
+  func conclude(_ operation: NetworkOperation, _ failure: NetworkError) {
+    conclude(operation, .failure(failure))
+  }
+
+  fileprivate func didEnd(
+    _ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome, _ duties: NetworkOperation.Duties
+  ) {
+    if let onConclusion = duties.onConclusion {
+      driver.retract()
+      return onConclusion(attempted(operation, outcome.result))
+    }
+    if duties.isStateHeard { tell(operation, .state(outcome.finalState)) }
+    operation.engine.willDeliver()
+    tell(operation, .final)
+    timers.cancel(operation.loop.history?.queueDeadline)
+    timers.cancel(operation.loop.history?.ownTotal)
+    if duties.hasStreams || duties.waitsForOthers {
+      operation.releaseDependencies()
+      closeUnusedStreams(operation, outcome)
+    }
+    release(operation)
+  }
+
+  /// Streams of an operation that never started are closed all the same: exactly once.
+  fileprivate func closeUnusedStreams(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
+    // Given up in any case: a stream whose closure knows the operation would keep it alive for ever.
+    let streams = operation.takeStreams()
+    guard case .failure(let failure) = outcome, !operation.loop.hasSinks else { return }
+    operation.loop.hasSinks = true
+    for stream in streams { stream.close(failure) }
+  }
+}
+
+extension NetworkOperation.Outcome {
+  /// What users are told: an operation whose request stays on the disk is frozen.
+  var finalState: NetworkOperation.State {
+    switch self {
+    case .success: .finished
+    case .failure(let failure): failure.code == .cancelled ? .cancelled : .finished
+    case .handedOver: .frozen
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/// What an operation remembers from one exchange to the next; made only when there is something to remember, because a
+/// million plain requests have none of it. What one attempt needs is its `Exchange`.
+final class ExchangeHistory {
+  /// What the next exchange asks for: assigned whole by a redirect.
+  struct Target {
+    /// Canonical.
+    var url: String
+    var method: Method
+    var headers: Headers
+    var keepsBody = true
+    /// Cross-origin hops no longer get the engine's own headers.
+    var isForeign = false
+  }
+
+  /// How the credential and the origin's challenges stand.
+  struct Authentication {
+    /// The user name and password of the URL.
+    var credential: NetworkCredentials?
+    /// What was done about a 401.
+    var sent = AuthenticationDecision.Sent()
+    /// Of what the provider gave; 0: nothing yet.
+    var generation: UInt64 = 0
+    /// The credential was not accepted, so the 401 is the end.
+    var isRefused = false
+    /// The 401 that the provider was asked about, and when.
+    var refusal: NetworkResponse?
+    var askedAt: Microseconds = 0
+  }
+
+  var target: Target
+  var redirects: RedirectHistory?
+  var authentication = Authentication()
+  /// Exchanges begun that were to bring the answer.
+  var attempts = 1
+  /// What the exchanges so far, and the waits between them, have taken of the total.
+  var spent: Microseconds = 0
+  /// Since when it waits for its next slot.
+  var waitingSince: Microseconds = 0
+  /// When the first exchange began; 0: it has not.
+  var firstStart: Microseconds = 0
+  /// The next exchange follows one that died with its connection: the other idle ones are likely dead too.
+  var needsFreshConnection = false
+  /// The origin refused `Expect: 100-continue` with 417.
+  var refusesExpect = false
+  var queueDeadline: TimerTable.Key?
+  /// Runs when its own total is shorter than that of the exchange it shares.
+  var ownTotal: TimerTable.Key?
+
+  init(_ request: NetworkRequest) {
+    target = Target(url: request.url, method: request.method, headers: request.headers)
+  }
+
+  /// Where a redirecting answer leads; throws why it is not followed.
+  func hop(
+    to location: String, status: Int, _ request: NetworkRequest, _ policy: NetworkRequest.Redirects
+  ) throws(NetworkError) -> RedirectHop {
+    let current = try URLParser.parse(target.url).pieces
+    let next = try Self.resolve(location, against: target.url)
+    let history = redirects ?? RedirectHistory(method: target.method, url: current)
+    redirects = history
+    let hop = try RedirectDecision.hop(
+      status: status, method: target.method, hasBody: request.hasBody && target.keepsBody, from: current,
+      to: next, history: history, policy: policy)
+    if hop.keepsBody, !request.prepared.canReplay {
+      throw NetworkError(.redirectRefused, reason: "body", underlying: .http(status), sendState: .answered)
+    }
+    return hop
+  }
+
+  private static func resolve(_ location: String, against base: String) throws(NetworkError) -> URLPieces {
+    do throws(NetworkError) {
+      return try URLParser.parse(location, relativeTo: base).pieces
+    } catch {
+      if error.cause == .scheme {
+        throw NetworkError(.redirectRefused, cause: .scheme, sendState: .answered)
+      }
+      throw NetworkError(.badLocation, reason: error.reason, sendState: .answered)
+    }
+  }
+
+  /// The next exchange goes where a hop leads. `defaults` are the engine's fields, which go no further than its origin.
+  func follow(_ hop: RedirectHop, defaults: Headers) {
+    redirects?.append(method: hop.method, url: hop.url)
+    let leavesHome = !hop.isSameOrigin && !target.isForeign
+    let fields = leavesHome ? merged(defaults) : target.headers
+    target = Target(
+      url: hop.url.text, method: hop.method, headers: hop.keptFields(of: fields),
+      keepsBody: target.keepsBody && hop.keepsBody, isForeign: target.isForeign || leavesHome)
+    authentication.sent.beginAnew()
+  }
+
+  /// The engine's fields and the request's own, which win.
+  private func merged(_ defaults: Headers) -> Headers {
+    var fields = Headers()
+    for field in defaults where !target.headers.contains(field.name) {
+      fields.append(name: field.nameBytes, value: field.valueBytes)
+    }
+    for field in target.headers { fields.append(name: field.nameBytes, value: field.valueBytes) }
+    return fields
+  }
+}
+
+extension NetworkOperation {
+  /// Loop thread: where it is remembered what the next exchange needs.
+  func makeHistory() -> ExchangeHistory {
+    if let history = loop.history { return history }
+    let history = ExchangeHistory(request)
+    loop.history = history
+    return history
+  }
+}
+
+extension NetworkRequest {
+  fileprivate var hasBody: Bool {
+    if case .none = prepared { false } else { true }
+  }
+}

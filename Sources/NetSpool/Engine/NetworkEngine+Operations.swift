@@ -1,0 +1,158 @@
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// What an engine does for each of its operations, and its end.
+extension NetworkEngine {
+  var usesProxy: Bool { handleSettings.plainProxy != nil || handleSettings.secureProxy != nil }
+
+  func prepare(_ request: inout NetworkRequest) throws(NetworkError) {
+    guard let prepare = configuration.prepare else { return }
+    do {
+      try prepare(&request)
+    } catch let failure as NetworkError {
+      throw failure
+    } catch {
+      throw NetworkError(.invalidRequest, reason: "prepare threw \(error)")
+    }
+  }
+
+  /// Any thread. Accepts the operation or answers why not.
+  func submit(_ operation: NetworkOperation) -> NetworkError? {
+    if isClosed.load(ordering: .acquiring) { return NetworkError(.engineClosed) }
+    return driver.submit(operation, limit: configuration.limits.operationsQueuedMax)
+  }
+
+  /// An answer of 400 to 599 is an error with the answer inside, unless `validate` says otherwise, or it is known to be
+  /// a success.
+  func judge(_ outcome: NetworkOperation.Outcome, isSuccess: Bool = false) -> NetworkOperation.Outcome {
+    guard case .success(let response) = outcome else { return outcome }
+    if let validate = configuration.validate {
+      guard var failure = Self.objection(of: validate, to: response) else { return outcome }
+      failure.response = failure.response ?? response
+      return .failure(failure)
+    }
+    guard response.head.status >= 400, !isSuccess else { return outcome }
+    return .failure(NetworkError(status: response))
+  }
+
+  private static func objection(
+    of validate: @Sendable (NetworkResponse) throws -> Void, to response: NetworkResponse
+  ) -> NetworkError? {
+    do {
+      try validate(response)
+      return nil
+    } catch let failure as NetworkError {
+      return failure
+    } catch {
+      var failure = NetworkError(status: response)
+      failure.reason = "validate threw \(error)"
+      return failure
+    }
+  }
+
+  /// Any thread: accepts nothing more, lets what runs end until the deadline, ends the rest. `done` comes behind the last
+  /// final event.
+  func shutDown(deadline: Duration, done: @escaping @Sendable () -> Void) {
+    isClosed.store(true, ordering: .releasing)
+    // Nothing runs, but what ended without the loop may be on its way to its closures.
+    guard driver.isStarted else { return deliverLate(done) }
+    if !driver.perform({ [self] core in core.shutDown(self, deadline: deadline, done: done) }) { done() }
+  }
+}
+
+extension NetworkError {
+  /// The origin answered, with a status that says no.
+  init(status response: NetworkResponse) {
+    self.init(
+      .status, reason: "\(response.head.status)", underlying: .http(response.head.status),
+      sendState: .answered)
+    attempts = response.metrics.attempts
+    self.response = response
+    url = Redaction.standard.url(response.finalURL)
+  }
+}
+
+/// The way to the delivery target that does not lead over the loop. Any thread.
+extension NetworkEngine {
+  /// A handler that came after the end.
+  func deliverLate(_ body: @escaping @Sendable () -> Void) {
+    // In a child of fork(2) no other thread is there to do it.
+    if driver.isOfParent { return NetSpool.Delivery.run([()]) { body() } }
+    switch target {
+    case .queue(let queue): queue.async { NetSpool.Delivery.run([()]) { body() } }
+    case .loopThread:
+      if driver.perform({ _ in NetSpool.Delivery.run([()]) { body() } }) { return }
+      Self.withoutLoop.async { NetSpool.Delivery.run([()]) { body() } }
+    }
+  }
+
+  /// One that ended without the loop. Many that end in a row share one hop to the delivery target: those that
+  /// end while it delivers go along.
+  func deliverSoon(_ operation: NetworkOperation) {
+    if driver.isOfParent { return deliverLate { operation.deliverEnd() } }
+    let isFetched = ended.add(operation)
+    if !isFetched { deliverLate { [self] in deliverEnded() } }
+  }
+
+  private func deliverEnded() {
+    var isBurst = false
+    var batch: [NetworkOperation] = []
+    for _ in 0..<Self.batchesMax {
+      if isBurst { ended.awaitNext() }
+      ended.take(into: &batch)
+      if batch.isEmpty { return }
+      if batch.count > 1 { isBurst = true }
+      for operation in batch {
+        operation.deliverEnd()
+      }
+      batch.removeAll(keepingCapacity: true)
+    }
+    deliverLate { [self] in deliverEnded() }
+  }
+
+  /// Then others that have something for the delivery target get their turn.
+  private static let batchesMax = 16
+
+  /// Where closures run that belong on a loop thread that is no more: an ending must come all the same.
+  private static let withoutLoop = DispatchQueue(label: "netspool.without-loop")
+}
+
+/// Operations of one engine that ended without the loop and are not yet delivered.
+final class EndedOperations: Sendable {
+  private struct State {
+    var operations: [NetworkOperation] = []
+    /// Somebody is on the way to the delivery target, or there.
+    var isFetched = false
+  }
+
+  private let state = Mutex(State())
+  private let hasSome = Atomic(false)
+
+  /// True when somebody is on the way already, who takes this one along.
+  func add(_ operation: NetworkOperation) -> Bool {
+    state.withLock { state in
+      state.operations.append(operation)
+      hasSome.store(true, ordering: .relaxed)
+      defer { state.isFetched = true }
+      return state.isFetched
+    }
+  }
+
+  /// Leaves the emptied buffer in exchange.
+  func take(into batch: inout [NetworkOperation]) {
+    state.withLock { state in
+      swap(&state.operations, &batch)
+      state.isFetched = !batch.isEmpty
+      hasSome.store(false, ordering: .relaxed)
+    }
+  }
+
+  /// Where several ended just now the next is a few microseconds away, and to be woken for it costs both threads
+  /// more than to look again.
+  func awaitNext() {
+    for _ in 0..<Self.looksMax where !hasSome.load(ordering: .relaxed) { sched_yield() }
+  }
+
+  private static let looksMax = 16
+}

@@ -1,0 +1,91 @@
+/// Whether an attempt is repeated, and when. It owns no operation: what it decides, the scheduler does. Loop thread.
+struct Repetition {
+  private var random = SystemRandomNumberGenerator()
+
+  /// Seconds until the next attempt; nil when there is none.
+  mutating func delay(
+    _ operation: NetworkOperation, _ transfer: Transfer, _ cause: FailedAttempt.Cause,
+    head: ResponseHead? = nil, failure: NetworkError? = nil
+  ) -> Double? {
+    guard operation.loop.extras?.sinkFailure == nil else { return nil }
+    let request = operation.request
+    if transfer.exchange.hasMetUnaskedBytes, transfer.exchange.head == nil, request.prepared.canReplay {
+      return 0
+    }
+    let history = operation.loop.history
+    let attempt = FailedAttempt(
+      cause, number: history?.attempts ?? 1,
+      isIdempotent: (history?.target.method ?? request.method).isIdempotent,
+      isKeyed: request.idempotencyKey != nil,
+      isReplayable: !transfer.exchange.hasStreamed && request.prepared.canReplay,
+      sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
+      retryAfter: head?.retryAfter, secondsLeft: operation.secondsLeft(request, transfer))
+    guard let origin = operation.loop.origin else { return nil }
+    let policy = Self.policy(of: operation, request)
+    let random = Double.random(in: 0..<1, using: &random)
+    let decision = retryDecision(attempt, policy: policy, budget: &origin.budget, random: random)
+    if case .retry(let seconds) = decision { return seconds }
+    return nil
+  }
+
+  /// The most patient's of those who share the exchange.
+  static func policy(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
+    let own = request.retry ?? operation.engine.configuration.retry
+    if operation.loop.waitersLeft == 0 { return own }
+    let policies = operation.recipients.map { $0.request.retry ?? $0.engine.configuration.retry }
+    return policies.max { $0.attemptsMax < $1.attemptsMax } ?? own
+  }
+
+  /// Those who share an exchange and want no other attempt.
+  static func impatient(_ leader: NetworkOperation, _ cause: FailedAttempt.Cause) -> [NetworkOperation] {
+    guard leader.loop.waitersLeft > 0 else { return [] }
+    let attempts = leader.loop.history?.attempts ?? 1
+    return leader.recipients.filter { recipient in
+      let policy = recipient.request.retry ?? recipient.engine.configuration.retry
+      return !policy.repeats(cause, after: attempts)
+    }
+  }
+}
+
+extension ResponseHead {
+  /// Seconds, when the origin asks for a pause (RFC 9110 section 10.2.3).
+  var retryAfter: Double? {
+    headers.first("Retry-After").flatMap { RetryAfter.parse(Array($0.utf8)[...], now: WallClock.seconds) }
+  }
+}
+
+extension NetworkOperation {
+  /// Loop thread: the time limits that hold for it.
+  func timeLimits(_ request: NetworkRequest) -> NetworkRequest.Timeouts {
+    let limits = request.timeouts ?? engine.configuration.timeouts
+    return limits.forStreams(hasStreams || request.streamsBody)
+  }
+
+  /// Loop thread: those of its exchange, the longest of all who share it.
+  func exchangeLimits(_ request: NetworkRequest) -> NetworkRequest.Timeouts {
+    if loop.waitersLeft == 0 { return timeLimits(request) }
+    let limits = recipients.map { $0.timeLimits($0.request) }
+    return limits.dropFirst().reduce(limits.first ?? timeLimits(request)) { $0.longest($1) }
+  }
+
+  /// Loop thread: what is left of the exchange's total.
+  func secondsLeft(_ request: NetworkRequest, _ transfer: Transfer?) -> Double {
+    guard let total = exchangeLimits(request).total else { return .infinity }
+    return Double(total.microseconds - spent(on: transfer)) / 1e6
+  }
+
+  /// Loop thread: what its exchanges have taken so far, this one included.
+  func spent(on transfer: Transfer?) -> Microseconds {
+    (loop.history?.spent ?? 0) + (transfer?.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0)
+  }
+}
+
+extension NetworkRequest {
+  /// Its body comes from a stream or a file, and may be as long as it likes.
+  fileprivate var streamsBody: Bool {
+    switch prepared {
+    case .none, .bytes: false
+    case .file, .multipart, .stream: true
+    }
+  }
+}

@@ -1,0 +1,200 @@
+internal import Synchronization
+
+/// What follows from an exchange: what becomes of its body, and then another exchange or the end.
+extension Scheduler {
+  // MARK: The head
+
+  /// Decides at the head what becomes of the body. In the middle of libcurl's work, so it only notes.
+  func bodyUse(_ transfer: Transfer, _ head: ResponseHead) -> BodyUse {
+    guard let operation = transfer.exchange.owner as? NetworkOperation else { return .discard }
+    noteLatency(operation, transfer, head)
+    if let next = nextExchange(operation, transfer, head) {
+      transfer.exchange.next = next
+      if case .redirect = next { cacheBridge.invalidate(operation, head) }
+      if case .ask = next { return .collect }  // the provider may look at it
+      if case .retry = next, !Repetition.impatient(operation, .status(head.status)).isEmpty {
+        return .collect
+      }
+      return .discard
+    }
+    let cacheUse = operation.loop.cacheUse
+    if let cacheUse, cacheUse.findings.notModified == nil { cacheBridge.noteHead(cacheUse, transfer, head) }
+    guard operation.loop.extras?.fanout != nil, head.status < 300 else { return .collect }
+    var use = BodyUse(collects: operation.recipients.contains { !$0.hasStreams }, streams: true)
+    cacheUse?.hasOpenedStreams = true
+    if let cacheUse, !use.collects {
+      use.keepsMax = cacheBridge.keptBytesMax(cacheUse, transfer, beside: running)
+    }
+    return use
+  }
+
+  private func nextExchange(
+    _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead
+  ) -> Exchange.Next? {
+    if head.status == 304, let use = operation.loop.cacheUse, use.isConditional {
+      return cacheBridge.noteNotModified(use, head) ? nil : .unconditional
+    }
+    if let unasked = unasked(operation, head) { return .fail(unasked) }
+    if head.status >= 300, head.status < 400 { return redirect(operation, head) }
+    if head.status == 417, mayGoWithoutExpect(operation, transfer) {
+      // Ended here, or libcurl would repeat it by itself in the middle of the exchange.
+      transfer.fail(NetworkError(.status, reason: "417", underlying: .http(417), sendState: .answered))
+      return .withoutExpect
+    }
+    guard head.status >= 400 else { return nil }
+    if head.status == 401, let next = authenticator.challenged(operation, head) { return next }
+    if isClosing { return nil }
+    let delay = repetition.delay(operation, transfer, .status(head.status), head: head)
+    return delay.map { .retry(after: $0) }
+  }
+
+  /// 304 and 206 answer a question that was not put, so what they leave out is nowhere (RFC 9110 sections
+  /// 15.3.7 and 15.4.5).
+  private func unasked(_ operation: NetworkOperation, _ head: ResponseHead) -> NetworkError? {
+    let fields = operation.loop.history?.target.headers ?? operation.request.headers
+    let names: [String]
+    switch head.status {
+    case 304: names = ["If-None-Match", "If-Modified-Since"]
+    case 206: names = ["Range"]
+    default: return nil
+    }
+    if names.contains(where: { fields.contains($0) || operation.engine.headers.contains($0) }) { return nil }
+    return NetworkError(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
+  }
+
+  /// Once, and only before a byte of the body has gone (RFC 9110 section 10.1.1).
+  private func mayGoWithoutExpect(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
+    transfer.hasBodyToSend && transfer.exchange.bytesSent == 0
+      && operation.loop.history?.refusesExpect != true && operation.request.prepared.canReplay
+  }
+
+  private func redirect(_ operation: NetworkOperation, _ head: ResponseHead) -> Exchange.Next? {
+    let request = operation.request
+    let policy = request.redirects ?? operation.engine.configuration.redirects
+    do throws(NetworkError) {
+      let location = try RedirectDecision.location(
+        status: head.status, fields: head.headers, policy: policy)
+      guard let location else { return nil }
+      return .redirect(try operation.makeHistory().hop(to: location, status: head.status, request, policy))
+    } catch {
+      return .fail(error)
+    }
+  }
+
+  // MARK: The end
+
+  /// libcurl reported the end, or (without a code) we ended it.
+  func completed(_ transfer: Transfer, code: Int32?) {
+    loop.assertOnLoop()
+    guard let operation = transfer.exchange.owner as? NetworkOperation else {
+      connectivity?.probed(transfer, code: code)
+      return
+    }
+    let isJudged = operation.isJudged
+    move(operation, to: .deciding)
+    var failure = transfer.end(code: code)
+    connectivity?.note(operation, transfer, failure)
+    let metrics = transfer.metrics()
+    if isJudged, let origin = operation.loop.origin {
+      apply(sizingEvent(operation, transfer, failure, metrics), to: origin, now: MonotonicClock.now)
+    }
+    driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
+    driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
+    let next = transfer.exchange.next
+    if let failure, next == nil, !isClosing,
+      let delay = repetition.delay(operation, transfer, .failure(failure.code), failure: failure)
+    {
+      // The silent repetition is nobody's to refuse.
+      if delay > 0 { endImpatient(operation, transfer, failure, .failure(failure.code)) }
+      return goOn(operation, transfer, .retry(after: delay))
+    }
+    if failure == nil || (code != nil && Self.isBeyondAnswer(failure)), let next {
+      guard case .fail(let refusal) = next else {
+        if case .retry = next, let status = transfer.exchange.head?.status {
+          endImpatient(operation, transfer, nil, .status(status))
+        }
+        return goOn(operation, transfer, next)
+      }
+      failure = refusal
+    }
+    finish(operation, transfer, metrics, failure)
+  }
+
+  /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
+  private static func isBeyondAnswer(_ failure: NetworkError?) -> Bool { failure?.sendState == .answered }
+
+  private func finish(
+    _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
+    _ failure: NetworkError?
+  ) {
+    var ending = Ending(
+      of: operation, transfer, metrics, failure: failure.map { blamingNetwork($0, operation) })
+    cacheBridge.settle(operation, transfer, &ending)
+    if ending.failure == nil {
+      ending.failure = ending.answer.flatMap { authenticator.refusal(operation, $0) }
+    }
+    operation.loop.transfer = nil
+    reportLastProgress(operation, transfer)
+    recycle(transfer, operation)
+    if let answer = ending.answer, answer.source != .network { return self.answer(operation, answer) }
+    publish(operation, ending)
+  }
+
+  func recycle(_ transfer: Transfer, _ operation: NetworkOperation) {
+    let mayServeAgain = transfer.mayServeAgain
+    transfer.reset()
+    if !isClosing, mayServeAgain { operation.loop.origin?.idle.give(transfer) }
+  }
+
+  // MARK: The next one
+
+  /// The next exchange of the same operation; its transfer goes back first.
+  private func goOn(_ operation: NetworkOperation, _ transfer: Transfer, _ next: Exchange.Next) {
+    let history = operation.makeHistory()
+    if history.firstStart == 0 { history.firstStart = transfer.exchange.startedAt }
+    history.spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
+    history.needsFreshConnection = false
+    if case .ask = next {
+      history.authentication.refusal = Ending(of: operation, transfer, transfer.metrics()).answer
+    }
+    operation.loop.transfer = nil
+    recycle(transfer, operation)
+    switch next {
+    case .redirect(let hop): follow(hop, operation, history)
+    case .withoutExpect:
+      history.refusesExpect = true
+      delay(operation, seconds: 0)
+    case .unconditional:
+      operation.loop.cacheUse = operation.loop.cacheUse.map { CacheUse($0.cache, $0.question, held: nil) }
+      delay(operation, seconds: 0)
+    case .authorized: delay(operation, seconds: 0)
+    case .ask(let provider): ask(provider, for: operation, history)
+    case .retry(let seconds):
+      history.attempts += 1
+      history.needsFreshConnection = seconds == 0
+      delay(operation, seconds: seconds)
+    case .fail(let failure): publish(operation, failure)
+    }
+  }
+
+  private func follow(_ hop: RedirectHop, _ operation: NetworkOperation, _ history: ExchangeHistory) {
+    history.follow(hop, defaults: operation.engine.headers)
+    do throws(NetworkError) {
+      operation.loop.origin = try origins.place(history.target.url, make: makeOrigin).origin
+    } catch { return publish(operation, error) }
+    if consult(operation, operation.request) { return }
+    wait(operation, operation.request.priority, atFront: true)
+  }
+
+  func delay(_ operation: NetworkOperation, seconds: Double) {
+    guard seconds > 0 else {
+      operation.forEachRecipient { set(.queued, $0) }
+      return wait(operation, operation.request.priority, atFront: true)
+    }
+    operation.loop.history?.spent += Microseconds(seconds * 1e6)
+    let timer = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
+      wait(operation, operation.request.priority, atFront: true)
+    }
+    move(operation, to: .delayed(timer))
+  }
+}

@@ -1,0 +1,321 @@
+/// Everything that one attempt needs, from its slot to its end: what it is given, how far it has come, and what its head
+/// has decided. `Transfer.begin` assigns it whole and `Transfer.reset` gives it up whole, so that nothing of one attempt
+/// comes into the next.
+struct Exchange {
+  /// What it is given.
+  struct Plan {
+    /// A canonical URL, and where its path begins.
+    var url = ""
+    var targetOffset = 0
+    var method: Method = .get
+    /// Lines for the request; nil keeps those of the last exchange on this handle.
+    var headerLines: [String]?
+    var source: (any BodySource)?
+    /// libcurl must not send it a second time by itself.
+    var refusesResend = false
+    var needsFreshConnection = false
+    /// libcurl authenticates in several rounds of its own.
+    var hasRounds = false
+    var decodes = true
+    var timeouts = NetworkRequest.Timeouts.standard
+    var limits = NetworkEngine.Limits.standard
+
+    init() {}
+
+    init(url: String) {
+      self.url = url
+      targetOffset = PlainURL.targetOffset(url)
+    }
+  }
+
+  /// What the head has decided: done when the exchange has ended.
+  enum Next {
+    case redirect(RedirectHop)
+    case retry(after: Double)
+    case withoutExpect
+    /// The 304 was not about what is held: once more, and all of it.
+    case unconditional
+    /// The 401 has told how to answer.
+    case authorized
+    case ask(CredentialProvider)
+    case fail(NetworkError)
+  }
+
+  /// Why libcurl was asked to leave the connection alone for now.
+  struct Pauses: OptionSet {
+    let rawValue: UInt8
+    static let user = Pauses(rawValue: 1)
+    /// The streams have all that they can take.
+    static let reader = Pauses(rawValue: 2)
+    /// Others want their turn.
+    static let turn = Pauses(rawValue: 4)
+  }
+
+  var plan = Plan()
+  /// For whom it is; the engine's, for its own bookkeeping.
+  var owner: AnyObject?
+  var startedAt: Microseconds = 0
+  var deadlines: Deadlines?
+  var machine = TransferStateMachine()
+  var pauses: Pauses = []
+
+  // MARK: Sending
+
+  /// libcurl has it, or had it.
+  var wasAdded = true
+  /// How often the request was about to be sent on a connection.
+  var sends = 0
+  var socketErrno: Int32 = 0
+  /// On the connection that the request was sent on.
+  var speaksHTTP2 = false
+  /// The connection had something to say before it was asked.
+  var hasMetUnaskedBytes = false
+  var bytesToSend: Int64?
+  var bytesSent: Int64 = 0
+
+  // MARK: Receiving
+
+  /// A head line came in pieces, and its end is still to come.
+  var isInsideHeadLine = false
+  /// A refusal that libcurl is about to answer by itself.
+  var roundHead: ResponseHead?
+  var head: ResponseHead?
+  var next: Next?
+  /// A chunked body's, while it comes.
+  var chunks: ChunkedBody?
+  var decoder: ContentDecoder?
+  /// The expected body length, from the head; nil when unknown or encoded.
+  var bytesExpected: Int64?
+  /// The body, when somebody wants it in memory.
+  var collected: [UInt8] = []
+  /// What the cache alone wants kept of the body, in bytes.
+  var keptBytesMax = 0
+  var fanout: SinkFanout?
+  /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
+  var hasStreamed = false
+  /// libcurl was asked for bytes behind the answer.
+  var tellsOfExcess = false
+  /// libcurl has closed the connection together with the exchange.
+  var tookConnectionAlong = false
+
+  // MARK: The engine's notes
+
+  /// Its place among those that run.
+  var slot = -1
+  /// It only waits for its streams: another has its place.
+  var hasYielded = false
+  /// Its origin's width learns from how it goes.
+  var isJudged = true
+  /// Ticks for which its streams have taken nothing.
+  var ticksPaused = 0
+  var reportedBytes: Int64 = 0
+  var reportedSent: Int64 = 0
+
+  /// None is under way.
+  init() {}
+
+  init(_ plan: Plan, owner: AnyObject, fanout: SinkFanout?, now: Microseconds) {
+    self.plan = plan
+    self.owner = owner
+    self.fanout = fanout
+    startedAt = now
+    deadlines = Deadlines(plan.timeouts, now: now)
+    bytesToSend = plan.source.flatMap(\.length)
+  }
+
+  /// Its answer is not the one that counts: another exchange follows.
+  var hasSuccessor: Bool {
+    switch next {
+    case nil, .fail: false
+    case .redirect, .retry, .withoutExpect, .unconditional, .authorized, .ask: true
+    }
+  }
+}
+
+/// The life of one exchange: an event goes in, what to do with it comes out; no I/O.
+///
+/// `idle` -begin-> `awaitingHead` -head-> `receiving` -done-> `idle`; a failure may come at any time and the
+/// first one is kept. Anything else is a mistake of ours and traps with its name.
+struct TransferStateMachine: Sendable {
+  enum State: Equatable, Sendable {
+    case idle
+    case awaitingHead
+    case receiving(BodyUse)
+  }
+
+  enum Event: Sendable {
+    case begin(bytesMax: Int64)
+    /// The final head; 1xx heads are not told.
+    case head(BodyUse, bytesMax: Int64)
+    /// The body goes to sinks as well from now on.
+    case widen
+    /// Decoded body bytes.
+    case bytes(Int)
+    case fail(NetworkError)
+    /// libcurl reported the end.
+    case done
+  }
+
+  enum Action: Sendable, Equatable {
+    case proceed
+    /// Hand these bytes on.
+    case use(BodyUse)
+    /// Tell libcurl to end the transfer.
+    case stop
+  }
+
+  private(set) var state = State.idle
+  /// Why it must not succeed; the first reason counts.
+  private(set) var failure: NetworkError?
+  private(set) var bodyBytes: Int64 = 0
+  private var bytesMax = Int64.max
+
+  init() {}
+
+  @discardableResult
+  mutating func handle(_ event: Event) -> Action {
+    switch (state, event) {
+    case (.idle, .begin(let limit)): begin(limit)
+    case (.awaitingHead, .head(let use, let limit)): head(use, limit)
+    case (.receiving(let use), .bytes(let count)): bytes(count, use)
+    case (.receiving(let use), .widen): widen(use)
+    case (.awaitingHead, .fail(let failure)), (.receiving, .fail(let failure)): fail(failure)
+    case (.awaitingHead, .done), (.receiving, .done): done()
+    default: preconditionFailure("NetSpool: a transfer cannot take \(event) when \(state)")
+    }
+  }
+
+  private mutating func begin(_ limit: Int64) -> Action {
+    state = .awaitingHead
+    failure = nil
+    bodyBytes = 0
+    bytesMax = limit
+    return .proceed
+  }
+
+  private mutating func head(_ use: BodyUse, _ limit: Int64) -> Action {
+    state = .receiving(use)
+    bytesMax = limit
+    return failure == nil ? .proceed : .stop
+  }
+
+  private mutating func widen(_ use: BodyUse) -> Action {
+    var use = use
+    use.streams = true
+    state = .receiving(use)
+    return .proceed
+  }
+
+  private mutating func bytes(_ count: Int, _ use: BodyUse) -> Action {
+    guard failure == nil else { return .stop }
+    bodyBytes += Int64(count)
+    guard bodyBytes <= bytesMax else {
+      return fail(NetworkError(.bodyTooLarge, reason: "more than \(bytesMax) bytes", sendState: .answered))
+    }
+    return .use(use)
+  }
+
+  private mutating func fail(_ failure: NetworkError) -> Action {
+    if self.failure == nil { self.failure = failure }
+    return .stop
+  }
+
+  private mutating func done() -> Action {
+    state = .idle
+    return .proceed
+  }
+}
+
+/// When a running transfer has taken too long, and in which phase. Pure: time is passed in.
+///
+/// libcurl's own timers cost 15 % when set per transfer and have no limit for the head, so one tick of the
+/// loop asks these for every running transfer.
+struct Deadlines: Sendable {
+  /// The facts that are known at a tick.
+  struct Progress: Sendable {
+    var isConnected: Bool
+    var hasHead: Bool
+    var bytes: Int64
+    /// Paused by its user: nothing counts.
+    var isPaused: Bool
+    /// Paused by a slow reader: the origin is not to blame, and only a total that was asked for counts.
+    var waitsForReader: Bool
+
+    init(isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool, waitsForReader: Bool = false) {
+      self.isConnected = isConnected
+      self.hasHead = hasHead
+      self.bytes = bytes
+      self.isPaused = isPaused
+      self.waitsForReader = waitsForReader
+    }
+  }
+
+  private(set) var timeouts: NetworkRequest.Timeouts
+  private let startedAt: Microseconds
+  private var connectedAt: Microseconds?
+  private var checkedAt: Microseconds
+  private var checkedBytes: Int64 = 0
+  private var pausedFor: Microseconds = 0
+  private var lastTick: Microseconds
+
+  init(_ timeouts: NetworkRequest.Timeouts, now: Microseconds) {
+    self.timeouts = timeouts
+    startedAt = now
+    checkedAt = now
+    lastTick = now
+  }
+
+  mutating func check(_ progress: Progress, now: Microseconds) -> NetworkError.Cause? {
+    defer { lastTick = now }
+    if progress.isPaused {
+      pausedFor += now - lastTick
+      restartStall(progress, now)
+      return nil
+    }
+    if let total = timeouts.total, now - startedAt - pausedFor >= total.microseconds { return .total }
+    if progress.waitsForReader {
+      restartStall(progress, now)
+      return nil
+    }
+    guard progress.isConnected else {
+      return now - startedAt >= timeouts.connect.microseconds ? .connect : nil
+    }
+    if connectedAt == nil {
+      connectedAt = now
+      restartStall(progress, now)
+    }
+    return progress.hasHead ? checkStall(progress, now) : checkHead(progress, now)
+  }
+
+  /// While the request's body is still going out, the origin owes no head yet: only a stall counts.
+  private mutating func checkHead(_ progress: Progress, _ now: Microseconds) -> NetworkError.Cause? {
+    if progress.bytes > checkedBytes {
+      restartStall(progress, now)
+      return nil
+    }
+    return now - max(checkedAt, connectedAt!) >= timeouts.headers.microseconds ? .headers : nil
+  }
+
+  private mutating func checkStall(_ progress: Progress, _ now: Microseconds) -> NetworkError.Cause? {
+    guard let stall = timeouts.stall else { return nil }
+    let elapsed = now - checkedAt
+    let owed = Double(timeouts.stallBytesPerSecond) * Double(elapsed) / 1e6
+    // Looked at once a second, and at least twice within the limit.
+    if elapsed >= min(1_000_000, stall.microseconds / 2), Double(progress.bytes - checkedBytes) >= owed {
+      restartStall(progress, now)
+      return nil
+    }
+    return elapsed >= stall.microseconds ? .stall : nil
+  }
+
+  /// Another shares the exchange, who is more patient.
+  mutating func widen(_ other: NetworkRequest.Timeouts) { timeouts = timeouts.longest(other) }
+
+  /// What counts against the total.
+  func spent(now: Microseconds) -> Microseconds { max(0, now - startedAt - pausedFor) }
+
+  private mutating func restartStall(_ progress: Progress, _ now: Microseconds) {
+    checkedAt = now
+    checkedBytes = progress.bytes
+  }
+}

@@ -1,0 +1,191 @@
+internal import Dispatch
+
+extension PreparedBody {
+  /// The source for one attempt; nil without a body. `ready`, which may be called from any thread, says
+  /// that a source that answered `.pause` has bytes again.
+  func makeSource(ready: @escaping @Sendable () -> Void) -> (any BodySource)? {
+    switch self {
+    case .none: nil
+    case .bytes(let bytes): BytesSource(bytes)
+    case .file(let path, let promised): FileSource(path: path, promised: promised)
+    case .multipart(let layout): MultipartSource(layout)
+    case .stream(let source):
+      LengthCheckedSource(ChunkSource(source, ready: ready), declared: source.length)
+    }
+  }
+}
+
+extension PreparedBody {
+  /// All of it in memory, for what must outlive its files. Reads files on this thread.
+  ///
+  /// Throws `bodyTooLarge`, `invalidRequest(stream)` for what can be read once only, `uploadSourceFailed`,
+  /// `uploadLengthMismatch`.
+  func bytes(atMost bytesMax: Int) throws(NetworkError) -> [UInt8] {
+    switch self {
+    case .none: return []
+    case .stream: throw NetworkError(.invalidRequest, reason: "stream")
+    case .bytes(let bytes) where bytes.count <= bytesMax: return bytes
+    case .bytes, .file, .multipart: break
+    }
+    guard let length, length <= Int64(bytesMax), let source = makeSource(ready: {}) else {
+      throw NetworkError(.bodyTooLarge, reason: "\(bytesMax)")
+    }
+    defer { source.close() }
+    try source.open()
+    return try Self.read(source, Int(length))
+  }
+
+  private static func read(_ source: any BodySource, _ length: Int) throws(NetworkError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: length)
+    var filled = 0
+    while filled < length {
+      let result = unsafe bytes.withUnsafeMutableBytes { buffer in
+        Result { () throws(NetworkError) in
+          unsafe try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+        }
+      }
+      guard case .bytes(let count) = try result.get() else {
+        throw NetworkError(.uploadLengthMismatch, reason: "got \(filled) of \(length) bytes")
+      }
+      filled += count
+    }
+    return bytes
+  }
+}
+
+/// A body from memory. The array is shared with the request, not copied.
+final class BytesSource: BodySource {
+  private let bytes: [UInt8]
+  private var position = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var length: Int64? { Int64(bytes.count) }
+  var canRewind: Bool { true }
+  func open() {}
+  func rewind() { position = 0 }
+  func close() {}
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+    let count = min(buffer.count, bytes.count - position)
+    guard count > 0 else { return .end }
+    unsafe bytes.withUnsafeBytes { source in
+      unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[position..<(position + count)]))
+    }
+    position += count
+    return .bytes(count)
+  }
+}
+
+/// A body from a user's own stream, which gives arrays.
+final class ChunkSource: BodySource {
+  private let stream: any UploadStream
+  private let ready: @Sendable () -> Void
+  private var rest: ArraySlice<UInt8> = []
+  private var isOpen = false
+
+  init(_ stream: any UploadStream, ready: @escaping @Sendable () -> Void) {
+    self.stream = stream
+    self.ready = ready
+  }
+
+  var length: Int64? { stream.length }
+  var canRewind: Bool { stream.isReopenable }
+
+  func open() throws(NetworkError) {
+    do { try stream.open() } catch { throw Self.failed(error) }
+    isOpen = true
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
+    if rest.isEmpty {
+      do {
+        switch try stream.read(atMost: buffer.count) {
+        case .bytes(let bytes): rest = bytes[...]
+        case .end: return .end
+        case .pause: return pause()
+        }
+      } catch { throw Self.failed(error) }
+    }
+    guard !rest.isEmpty else { return pause() }  // no bytes are no end
+    let count = min(buffer.count, rest.count)
+    unsafe buffer.copyBytes(from: rest.prefix(count))
+    rest = rest.dropFirst(count)
+    return .bytes(count)
+  }
+
+  /// Nobody tells when the stream has bytes again, so it is asked again soon.
+  private func pause() -> BodyRead {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(10), execute: ready)
+    return .pause
+  }
+
+  func rewind() throws(NetworkError) {
+    close()
+    try open()
+  }
+
+  func close() {
+    guard isOpen else { return }
+    isOpen = false
+    rest = []
+    stream.close()
+  }
+
+  private static func failed(_ error: any Error) -> NetworkError {
+    NetworkError(.uploadSourceFailed, reason: "\(error)")
+  }
+}
+
+/// Holds someone else's source to the length it declared: libcurl would wait for missing bytes and drop
+/// extra ones without a word.
+final class LengthCheckedSource: BodySource {
+  private let base: any BodySource
+  private let declared: Int64?
+  private var sent: Int64 = 0
+
+  init(_ base: any BodySource, declared: Int64?) {
+    self.base = base
+    self.declared = declared
+  }
+
+  var length: Int64? { declared }
+  var canRewind: Bool { base.canRewind }
+  func open() throws(NetworkError) { try base.open() }
+  func close() { base.close() }
+
+  func rewind() throws(NetworkError) {
+    try base.rewind()
+    sent = 0
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
+    let read = unsafe try base.read(into: buffer)
+    guard let declared else { return read }
+    switch read {
+    case .pause: return .pause
+    case .end:
+      guard sent == declared else { throw mismatch(got: "\(sent)", declared) }
+      return .end
+    case .bytes(let count):
+      sent += Int64(count)
+      guard sent <= declared else { throw mismatch(got: "at least \(sent)", declared) }
+      if sent == declared { try probeForMore(declared) }
+      return .bytes(count)
+    }
+  }
+
+  /// With a known length libcurl asks no further after the last byte, so extra bytes are looked for
+  /// before that byte is handed over. A source that pauses instead of ending has kept its promise.
+  private func probeForMore(_ declared: Int64) throws(NetworkError) {
+    var extra: UInt8 = 0
+    let read = unsafe try withUnsafeMutableBytes(of: &extra) { probe throws(NetworkError) in
+      unsafe try base.read(into: probe)
+    }
+    if case .bytes = read { throw mismatch(got: "more than \(declared)", declared) }
+  }
+
+  private func mismatch(got: String, _ declared: Int64) -> NetworkError {
+    NetworkError(.uploadLengthMismatch, reason: "got \(got), declared \(declared)")
+  }
+}

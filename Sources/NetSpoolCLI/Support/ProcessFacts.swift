@@ -1,0 +1,124 @@
+import Glibc
+
+/// What other processes are called.
+enum ProcessName {
+  /// As `ps -o comm` shows it; nil for a process that is not there, or in another namespace (proc(5)).
+  static func of(_ process: String) -> String? {
+    guard let file = try? Descriptor(opening: "/proc/\(process)/comm", O_RDONLY) else { return nil }
+    var buffer = [UInt8](repeating: 0, count: 64)
+    guard let count = try? file.read(into: &buffer, at: 0, count: buffer.count) else { return nil }
+    let name = String(decoding: buffer[..<count].prefix { $0 >= 0x20 && $0 != 0x7F }, as: UTF8.self)
+    return name.isEmpty ? nil : name
+  }
+}
+
+/// Reads environment variables. A value, so that tests bring their own.
+struct Environment: Sendable {
+  private let read: @Sendable (String) -> String?
+
+  /// The process's own.
+  static let process = Environment { name in
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  init(_ read: @escaping @Sendable (String) -> String?) { self.read = read }
+
+  init(_ values: [String: String]) { read = { values[$0] } }
+
+  /// The value, or nil when unset or empty.
+  subscript(_ name: String) -> String? {
+    guard let value = read(name), !value.isEmpty else { return nil }
+    return value
+  }
+}
+
+/// `RLIMIT_NOFILE`: the number of descriptors the process may have.
+enum FileLimit {
+  /// Every transfer may hold a socket and a file; more than this helps nobody.
+  static let wanted: UInt = 65_536
+
+  static var current: (soft: UInt, hard: UInt) {
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return (UInt(limit.rlim_cur), UInt(limit.rlim_max))
+  }
+
+  /// Raises the soft limit as far as needed and allowed. Nothing here uses select(2), which alone minds.
+  static func raise() {
+    let (soft, hard) = current
+    guard soft < wanted, soft < hard else { return }
+    var limit = rlimit(rlim_cur: rlim_t(min(wanted, hard)), rlim_max: rlim_t(hard))
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+}
+
+/// What the process has used so far.
+enum ProcessUsage {
+  /// User and system time of all threads, in seconds.
+  static var seconds: Double {
+    let usage = current
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+  }
+
+  /// The largest resident size, in bytes.
+  static var residentBytesPeak: Int64 { Int64(current.ru_maxrss) * 1_024 }
+
+  private static var current: rusage {
+    var usage = rusage()
+    unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
+    return usage
+  }
+
+  private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+}
+
+/// Keeps what is resident small: a job must fit beside others, and most of a tool is its libraries.
+enum ResidentMemory {
+  /// Gives back the pages of program files that only the start needed; those that are needed again come back
+  /// from the system's page cache. Not those that were changed in memory, such as relocated tables.
+  static func shrink() {
+    for range in cleanRanges(lines(of: "/proc/self/smaps")) {
+      _ = unsafe madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
+    }
+  }
+
+  /// The addresses of the mappings of smaps in proc(5) that are a file's, cannot be written and hold no page of
+  /// the process's own, in memory or swapped out. Each begins with a line such as
+  /// `7f00-7f10 r-xp 00001000 fe:00 42 /usr/lib/libc.so.6`; lines such as `Anonymous: 0 kB` follow.
+  static func cleanRanges(_ lines: [Substring]) -> [Range<UInt>] {
+    var ranges: [Range<UInt>] = []
+    var own: Set<Substring> = ["Anonymous:", "Swap:"]
+    var current: Range<UInt>?
+    for line in lines {
+      let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+      guard let first = fields.first else { continue }
+      if !first.hasSuffix(":") {
+        (current, own) = (fileRange(fields), ["Anonymous:", "Swap:"])
+      } else if fields.count > 1, fields[1] == "0", own.remove(first) != nil, own.isEmpty, let range = current
+      {
+        ranges.append(range)
+      }
+    }
+    return ranges
+  }
+
+  private static func fileRange(_ fields: [Substring]) -> Range<UInt>? {
+    guard fields.count == 6, ["r-xp", "r--p"].contains(fields[1]),
+      fields[5].drop(while: { $0 == " " }).hasPrefix("/")
+    else { return nil }
+    let ends = fields[0].split(separator: "-")
+    guard ends.count == 2, let start = UInt(ends[0], radix: 16), let end = UInt(ends[1], radix: 16),
+      start < end
+    else { return nil }
+    return start..<end
+  }
+
+  private static func lines(of path: String) -> [Substring] {
+    guard let file = try? Descriptor(opening: path, O_RDONLY) else { return [] }
+    var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
+    while let count = try? file.read(into: &buffer, at: 0, count: buffer.count), count > 0 {
+      bytes += buffer[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+  }
+}

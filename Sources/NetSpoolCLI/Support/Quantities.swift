@@ -1,0 +1,94 @@
+import Glibc
+
+/// An amount of bytes as people write it: `500`, `10k`, `1.5MiB`, `2G`. Units are binary: `k` is 1,024.
+struct ByteSize: Equatable {
+  let bytes: Int64
+
+  init(bytes: Int64) { self.bytes = bytes }
+
+  /// Nil for anything that is not a positive amount of at least one byte.
+  init?(_ text: String) {
+    guard let (amount, unit) = splitAmount(text), let factor = Self.factor(unit) else { return nil }
+    let bytes = amount * factor
+    guard bytes >= 1, bytes < 0x1p62 else { return nil }
+    self.bytes = Int64(bytes)
+  }
+
+  private static func factor(_ unit: String) -> Double? {
+    switch unit {
+    case "", "b": 1
+    case "k", "kb", "kib": 0x1p10
+    case "m", "mb", "mib": 0x1p20
+    case "g", "gb", "gib": 0x1p30
+    case "t", "tb", "tib": 0x1p40
+    default: nil
+    }
+  }
+}
+
+/// Splits `1.5MiB` to 1.5 and `mib`. Nil when it does not begin with a plain, finite, unsigned number.
+func splitAmount(_ text: String) -> (amount: Double, unit: String)? {
+  let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+  guard let first = digits.first, first != ".", let amount = Double(digits), amount.isFinite else {
+    return nil
+  }
+  return (amount, text.dropFirst(digits.count).lowercased())
+}
+
+/// A length of time as people write it: `30` and `30s` are seconds, also `500ms`, `5m`, `1.5h`, `2d`.
+struct TimeSpan: Equatable {
+  let nanoseconds: Int64
+
+  var seconds: Double { Double(nanoseconds) / 1e9 }
+
+  init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  init(seconds: Double) { nanoseconds = Int64(seconds * 1e9) }
+
+  /// Nil for anything but 1 ms to 30 days: what is outside is nearly always a slip of the pen.
+  init?(_ text: String) {
+    guard let (amount, unit) = splitAmount(text), let factor = Self.seconds(unit) else { return nil }
+    let seconds = amount * factor
+    guard seconds >= 0.001, seconds <= 30 * 86_400 else { return nil }
+    self.init(seconds: seconds)
+  }
+
+  private static func seconds(_ unit: String) -> Double? {
+    switch unit {
+    case "ms": 0.001
+    case "", "s": 1
+    case "m", "min": 60
+    case "h": 3_600
+    case "d": 86_400
+    default: nil
+    }
+  }
+}
+
+extension TimeSpan: CustomStringConvertible {
+  /// As it is read: `5m`, in the largest unit that divides it.
+  var description: String {
+    let milliseconds = nanoseconds / 1_000_000
+    let units: [(Int64, String)] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")]
+    let (length, name) = units.first { milliseconds >= $0.0 && milliseconds % $0.0 == 0 } ?? (1, "ms")
+    return "\(milliseconds / length)\(name)"
+  }
+}
+
+extension Duration {
+  /// As the number that reports and options show.
+  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+
+  /// Whole microseconds.
+  var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}
+
+/// The system's clock.
+enum WallTime {
+  /// Seconds since 1970.
+  static var now: Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}
