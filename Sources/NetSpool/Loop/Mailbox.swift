@@ -134,9 +134,17 @@ final class Outbox<Item: Sendable> {
 /// Running user closures, and knowing that this thread does.
 enum Delivery {
   static func run<Item>(_ items: [Item], _ deliver: (Item) -> Void) {
+    // However long they take, an exit does not wait for them.
+    ExitGate.waiting {
+      inside { for item in items { deliver(item) } }
+    }
+  }
+
+  /// Runs what nobody may wait for on this thread: he would wait for himself.
+  static func inside(_ body: () -> Void) {
     cnetspool_delivery_enter()
     defer { cnetspool_delivery_leave() }
-    for item in items { deliver(item) }
+    body()
   }
 
   /// This thread is inside a delivery, so waiting on it for another would never end.

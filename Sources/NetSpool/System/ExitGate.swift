@@ -6,13 +6,14 @@ internal import Synchronization
 ///
 /// exit(3) takes the C libraries apart on the thread that calls it, while other threads still use them: a loop in the
 /// middle of a TLS handshake would crash. So each of our threads passes this gate whenever it begins to work, and once
-/// the process exits it stops there for good. Whoever exits waits until all have stopped or sleep, for 100 ms at
-/// most: a thread that is stuck in a closure or in a write to a dead mount uses no library that could go away under it.
+/// the process exits it stops there for good. Whoever exits waits until all have stopped, sleep, or run closures of the
+/// program, for a second at most: that is much for a call into a library, also on a machine that is busy, and a thread that
+/// is stuck in a write to a dead mount uses nothing that could go away under it.
 enum ExitGate {
   /// Threads at work.
   private static let busy = Atomic(0)
   private static let isClosed = Atomic(false)
-  private static let patience: Microseconds = 100_000
+  private static let patience: Microseconds = 1_000_000
 
   /// This thread, one of ours, begins to work.
   static func enter() {
@@ -25,11 +26,15 @@ enum ExitGate {
   /// It sleeps, or ends.
   static func leave() { busy.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Runs a wait of any thread.
+  /// Runs a wait of any thread, or closures of the program.
   static func waiting<Result>(_ wait: () -> Result) -> Result {
-    guard cnetspool_thread_is_ours() != 0 else { return wait() }
+    guard cnetspool_thread_is_counted() != 0 else { return wait() }
+    cnetspool_thread_count(0)
     leave()
-    defer { enter() }
+    defer {
+      enter()
+      cnetspool_thread_count(1)
+    }
     return wait()
   }
 
@@ -52,7 +57,7 @@ enum ExitGate {
     // In a child of fork(2) none of those threads is there.
     guard ForkGuard.generation == generation, !isClosed.exchange(true, ordering: .sequentiallyConsistent)
     else { return }
-    let own = cnetspool_thread_is_ours() != 0 ? 1 : 0
+    let own = Int(cnetspool_thread_is_counted())
     let deadline = MonotonicClock.now + patience
     while busy.load(ordering: .sequentiallyConsistent) > own, MonotonicClock.now < deadline { usleep(500) }
   }
