@@ -101,6 +101,7 @@ extension Transfer {
     }
     if let fanout, fanout.isCongested {
       isPausedByReader = true
+      onStall()
       return .pause
     }
     isReading = true

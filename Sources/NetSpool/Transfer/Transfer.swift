@@ -81,6 +81,8 @@ final class Transfer {
 
   /// Asked once, when the final head has come: who gets the body.
   var onHead: (Transfer, ResponseHead) -> BodyUse = { _, _ in .collect }
+  /// Its streams take no more for now.
+  var onStall: () -> Void = {}
   /// The name is resolved: a socket is being opened.
   var onSocket: (Transfer) -> Void = { _ in }
   /// Whom it works for; the engine's, for its own bookkeeping.
@@ -99,8 +101,8 @@ final class Transfer {
   var hasYielded = false
   /// Its origin's width learns from how it goes.
   var isJudged = true
-  /// Ticks for which its streams have taken nothing.
-  var ticksPaused = 0
+  /// How often its streams were seen to take nothing, one look after the other.
+  var looksPaused = 0
   /// The engine's notes for time limits and progress.
   var startedAt: Microseconds = 0
   var reportedBytes: Int64 = 0
@@ -163,7 +165,7 @@ final class Transfer {
     handle.clearMessage()
     handle.setEndsConnection(false)
     wasAdded = failure == nil
-    if let failure { machine.handle(.fail(failure)) } else { multi.add(handle) }
+    if let failure { machine.handle(.fail(failure)) } else { multi.add(self) }
   }
 
   /// Takes the exchange off libcurl, done or not, and answers how it went. The transfer is idle afterwards.
@@ -172,7 +174,7 @@ final class Transfer {
     tookConnectionAlong =
       code == 0 && parser.framing.endsWithStream(head) && multi.hasJustClosed(localPort: handle.localPort)
     let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
-    multi.remove(handle)
+    multi.remove(self)
     multi.forget(self)
     if tellsOfExcess { handle.setTellsOfExcess(false) }
     tellsOfExcess = false
@@ -205,7 +207,7 @@ final class Transfer {
     isPausedByUser = false
     isPausedByTurn = false
     chunks = nil
-    ticksPaused = 0
+    looksPaused = 0
     head = nil
   }
 
@@ -274,7 +276,7 @@ final class Transfer {
   func resumeByReader() {
     guard isPausedByReader, !isReading else { return }
     isPausedByReader = false
-    ticksPaused = 0
+    looksPaused = 0
     goOn()
   }
 
@@ -291,8 +293,7 @@ final class Transfer {
   /// nobody what comes of that; so a failure is told here.
   private func goOn() {
     guard !isPausedByUser, !isPausedByReader, !isPausedByTurn else { return }
-    multi.willResume()
-    let code = handle.unpause()
+    let code = multi.resume(self)
     guard code != 0 || machine.failure != nil, machine.state != .idle else { return }
     multi.didBreak(self, code: code != 0 ? code : MultiHandle.writeFailed)
   }
