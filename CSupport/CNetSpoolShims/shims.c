@@ -68,6 +68,8 @@ CURL *cnetspool_multi_next_done(CURLM *multi, CURLcode *code) {
   return NULL;
 }
 
+_Thread_local int64_t cnetspool_model_time;
+
 static _Thread_local int delivery_depth;
 
 int cnetspool_delivery_depth(void) { return delivery_depth; }

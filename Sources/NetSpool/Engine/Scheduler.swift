@@ -12,13 +12,16 @@ final class Scheduler {
   let buffers = AlignedBufferPool()
   let devices = FileDevices()
   let waits: WriteWaits
+  var names = NameResolver.shared
   let outbox: Outbox<Delivery>
   var queue = AdmissionQueue<NetworkOperation>()
   var origins = OriginTable()
   /// A count of its own: the table is busy while it makes one.
-  var originsKnown = 0
+  var originsKnown = 0 { didSet { driver.originsKnown.store(originsKnown, ordering: .relaxed) } }
   /// With so many origins, those that are idle are forgotten.
-  var originsMax = Scheduler.originsKept
+  var originsMax = Scheduler.originsKept {
+    didSet { driver.originsMax.store(originsMax, ordering: .relaxed) }
+  }
   var coalescer = Coalescer()
   var authenticator = Authenticator()
   var repetition = Repetition()
@@ -35,6 +38,8 @@ final class Scheduler {
   var tick: LoopTimer?
   var isClosing = false
   let timers: TimerTable
+  /// When streams that take nothing are looked at next; 0: from this turn on.
+  var readersWatch: TimerTable.Key?
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
   var deferred: [() -> Void] = []
   var ticks = 0
@@ -45,6 +50,7 @@ final class Scheduler {
   /// Without anybody who asks: the last look, for failures that the network may be to blame for.
   var lastLook: (link: LinkState, at: Microseconds)?
   private var lastActivity: NetworkQueue.Activity?
+  var heldLog = HeldLog()
   private var commands: [QueueDriver.Command] = []
 
   struct Delivery: Sendable {
@@ -52,13 +58,15 @@ final class Scheduler {
     let event: NetworkOperation.Notice
   }
 
-  init(driver: QueueDriver) throws(NetworkError) {
+  /// - Parameter timeline: a model's time, in which the scheduler lives instead of the clock's.
+  init(driver: QueueDriver, timeline: Timeline? = nil) throws(NetworkError) {
     self.driver = driver
-    loop = try EventLoop(mailbox: driver.mailbox)
+    loop = try EventLoop(mailbox: driver.mailbox, watch: driver.loopWatch, timeline: timeline)
     pools = try ConnectionPools(loop: loop)
     timers = TimerTable(loop: loop)
     waits = WriteWaits(loop: loop)
-    worker = Worker(notify: { completion in driver.perform { _ in completion() } })
+    worker = Worker(
+      budgets: driver.fileWrites, notify: { completion in driver.perform { _ in completion() } })
     settings = driver.settings.withLock { $0 }
     outbox = Outbox { delivery in
       delivery.operation.deliver(delivery.event)
@@ -71,6 +79,7 @@ final class Scheduler {
     queue.maximumConcurrent = settings.maximumConcurrent
     queue.isSuspended = settings.isSuspended
     loop.onTurn = { [unowned self] in turn() }
+    loop.onHeld = { [unowned self] holder, time in wasHeld(by: holder, for: time) }
     tick = LoopTimer(on: loop) { [unowned self] in didTick() }
     watchLinkIfNeeded()
   }
@@ -98,16 +107,19 @@ final class Scheduler {
   /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.
   private func turn() {
     var rounds = 0
-    let deadline = MonotonicClock.now + Self.turnMax
+    var now = MonotonicClock.now
+    let deadline = now + Self.turnMax
     pools.resumePostponed()
     repeat {
       takeCommands()
       if isClosing { return end() }
-      work(until: deadline)
+      now = loop.didHold(.commands, since: now)
+      now = work(since: now, until: deadline)
       outbox.flush()
+      now = loop.didHold(.closures, since: now)
       rounds += 1
       // Sockets want their turn as well.
-      if rounds == Self.roundsMax || MonotonicClock.now >= deadline { return loop.markDirty() }
+      if rounds == Self.roundsMax || now >= deadline { return loop.markDirty() }
     } while !driver.mailbox.fallAsleep()
   }
 
@@ -116,14 +128,20 @@ final class Scheduler {
   private static let turnMax: Microseconds = 4_000
 
   /// A body that comes faster than it can be read is always due: what is left is done in the next turn.
-  private func work(until deadline: Microseconds) {
+  private func work(since began: Microseconds, until deadline: Microseconds) -> Microseconds {
+    var now = began
+    var hasRun = false
     repeat {
+      if hasRun { now = MonotonicClock.now }
       runDeferred()
       while let (transfer, code) = pools.nextDone() { completed(transfer, code: code) }
       admit()
-    } while MonotonicClock.now < deadline && pools.runIfDue()
+      now = loop.didHold(.answers, since: now)
+      hasRun = now < deadline && pools.runIfDue()
+    } while hasRun
     driver.running.store(running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }
+    return now
   }
 
   private func reportActivity() {
@@ -183,6 +201,7 @@ final class Scheduler {
     driver.isEnding.store(true, ordering: .releasing)
     endAll(NetworkError(.engineClosed))
     leaveStores()
+    for origin in origins.all { endPause(of: origin) }
     outbox.flush()
     worker.stop()
     connectivity?.close()

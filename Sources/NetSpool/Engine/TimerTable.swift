@@ -9,6 +9,9 @@ final class TimerTable {
 
   init(loop: EventLoop) { self.loop = loop }
 
+  /// Those that have not fired.
+  var count: Int { timers.count }
+
   @discardableResult
   func after(milliseconds: UInt64, _ body: @escaping () -> Void) -> Key {
     lastKey += 1

@@ -89,8 +89,10 @@ final class WriteWaits {
     lastKey += 1
     let key = lastKey
     let watch = SocketWatch(on: loop, descriptor: descriptor) { [unowned self] _ in
+      let began = MonotonicClock.now
       end(key)
       callback()
+      loop.didHold(.socket(descriptor), since: began)
       loop.markDirty()
     }
     guard let watch else { return nil }

@@ -106,8 +106,8 @@ struct Exchange {
   var hasYielded = false
   /// Its origin's width learns from how it goes.
   var isJudged = true
-  /// Ticks for which its streams have taken nothing.
-  var ticksPaused = 0
+  /// How often its streams were seen to take nothing, one look after the other.
+  var looksPaused = 0
   var reportedBytes: Int64 = 0
   var reportedSent: Int64 = 0
 

@@ -81,7 +81,7 @@ extension Transfer {
     parser.reset()
     handle.setConnectsOnly()
     handle.clearMessage()
-    multi.add(handle)
+    multi.add(self)
   }
 
   /// Takes it off libcurl, done or not (no code), and answers why no connection came about; nil when one did.

@@ -18,8 +18,7 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
   /// An error only because of a limit of time.
   var isLate = false
   var hasBody = false
-  /// Our guard may disconnect it, sooner or later as the machine is fast: libcurl 7.88 then finds the connection lost, and
-  /// may ask again on another.
+  /// Our guard may disconnect it, sooner or later as the machine is fast: it ends as a flood.
   var mayBeCutOff = false
 
   var testDescription: String { name }
@@ -48,7 +47,7 @@ extension HTTP2Expectation {
   /// Frames without end that belong to no body. libcurl 8 reads some and lets others have their turn, so only a limit
   /// of time ends it; 7.88 does not, so the connection is cut off.
   static func flood(_ name: String) -> Self {
-    .by(version: .cutOff(.bad(name, .connectionLost)), .late(name, "stall"))
+    .by(version: .bad(name, .http2Failed, "flood"), .late(name, "stall"))
   }
 
   static func cutOff(_ other: Self) -> Self {
