@@ -193,6 +193,10 @@ static inline int64_t cnetspool_monotonic_now(void) {
   return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
+/// Keeps OpenSSL, where libcurl uses it, from taking itself apart at exit(3) while other threads are still inside of it
+/// (OPENSSL_init_crypto(3), OPENSSL_INIT_NO_ATEXIT). In force when nobody has used OpenSSL before.
+void cnetspool_keep_openssl(void);
+
 /// pthread_setname_np(3) is a GNU extension that the Glibc module does not show. At most 15 bytes are kept.
 void cnetspool_thread_begin(const char *_Nonnull name);
 /// Whether this thread is one of the library's own and at work, so that an exit waits for it.

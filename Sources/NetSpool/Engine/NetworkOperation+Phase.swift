@@ -164,6 +164,7 @@ extension Scheduler {
       }
       transfer.exchange.slot = -1
     }
+    if let transfer = operation.loop.transfer { comeBack(transfer) }
     if let transfer = operation.loop.transfer, transfer.exchange.hasYielded {
       transfer.exchange.hasYielded = false
       rooms.giveStreams(operation.engine)

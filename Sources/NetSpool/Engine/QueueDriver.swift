@@ -52,7 +52,10 @@ final class QueueDriver: Sendable {
   let logs = Mutex<[UInt64: @Sendable (String) -> Void]>([:])
   let settings: Mutex<NetworkQueue.Configuration>
 
-  init(settings: NetworkQueue.Configuration) { self.settings = Mutex(settings) }
+  init(settings: NetworkQueue.Configuration) {
+    ProcessSetup.begin()
+    self.settings = Mutex(settings)
+  }
 
   /// Any thread. Accepts the operation or answers why not.
   func submit(_ operation: NetworkOperation, limit: Int) -> NetworkError? {

@@ -231,12 +231,28 @@ extension Scheduler {
   /// Twice that is how long others may have to wait for its place, and little beside the 50 ms that are promised.
   private static let readersMilliseconds: UInt64 = 15
 
+  /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room.
+  func letOthersPass(now: Microseconds) {
+    guard queue.isHeldUp else { return }
+    for transfer in running where transfer.isSilent(now: now) && !transfer.exchange.standsAside {
+      guard queue.standAside() else { return }
+      transfer.exchange.standsAside = true
+    }
+  }
+
+  func comeBack(_ transfer: Transfer) {
+    guard transfer.exchange.standsAside else { return }
+    transfer.exchange.standsAside = false
+    queue.comeBack()
+  }
+
   /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
   func yieldPlace(of transfer: Transfer) {
     guard !transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
       let origin = operation.loop.origin
     else { return }
     if operation.isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
+    comeBack(transfer)
     transfer.exchange.hasYielded = true
     transfer.exchange.isJudged = false
     queue.finished(origin.id)

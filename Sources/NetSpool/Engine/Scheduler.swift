@@ -52,6 +52,8 @@ final class Scheduler {
   private var lastActivity: NetworkQueue.Activity?
   var heldLog = HeldLog()
   private var commands: [QueueDriver.Command] = []
+  private var commandsDone = 0
+  private var bulks: [Bulk] = []
 
   struct Delivery: Sendable {
     let operation: NetworkOperation
@@ -89,11 +91,23 @@ final class Scheduler {
   /// After `run`: the handles left open.
   func finish() -> Int { loop.finish() }
 
-  private func takeCommands() {
-    driver.mailbox.drain(into: &commands)
-    for command in commands { perform(command) }
+  /// Timers, bulks and commands, each with its share of the time: none of them waits for all of the others. False when
+  /// the time was over before all was done.
+  private func takeCommands(until deadline: Microseconds) -> Bool {
+    let haveTimersRun = timers.run(until: deadline - 2 * Self.turnMax / 3)
+    let areBulksDone = doBulks(until: deadline - Self.turnMax / 3)
+    if commands.isEmpty { driver.mailbox.drain(into: &commands) }
+    while commandsDone < commands.count {
+      perform(commands[commandsDone])
+      commandsDone += 1
+      // A small one is done before the next command, as it was asked for.
+      if !bulks.isEmpty, areBulksDone { _ = doBulks(until: deadline) }
+      if commandsDone % 8 == 0, MonotonicClock.now >= deadline { return false }
+    }
     // A burst of a million must not keep its buffer.
     commands.removeAll(keepingCapacity: commands.count < 65_536)
+    commandsDone = 0
+    return haveTimersRun && bulks.isEmpty
   }
 
   private func perform(_ command: QueueDriver.Command) {
@@ -104,6 +118,40 @@ final class Scheduler {
     }
   }
 
+  // MARK: Many at once
+
+  /// Something that is to be done for many operations.
+  private final class Bulk {
+    let operations: [NetworkOperation]
+    let body: (NetworkOperation) -> Void
+    var done = 0
+
+    init(_ operations: [NetworkOperation], _ body: @escaping (NetworkOperation) -> Void) {
+      self.operations = operations
+      self.body = body
+    }
+  }
+
+  /// Does something for many, some of them in each turn, so that nobody waits for all.
+  func forEach(of operations: [NetworkOperation], _ body: @escaping (NetworkOperation) -> Void) {
+    if operations.isEmpty { return }
+    bulks.append(Bulk(operations, body))
+    loop.markDirty()
+  }
+
+  /// False when the time was over before all was done.
+  private func doBulks(until deadline: Microseconds) -> Bool {
+    while let bulk = bulks.first {
+      while bulk.done < bulk.operations.count {
+        bulk.body(bulk.operations[bulk.done])
+        bulk.done += 1
+        if bulk.done % 8 == 0, MonotonicClock.now >= deadline { return false }
+      }
+      bulks.removeFirst()
+    }
+    return true
+  }
+
   /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.
   private func turn() {
     var rounds = 0
@@ -111,7 +159,7 @@ final class Scheduler {
     let deadline = now + Self.turnMax
     pools.resumePostponed()
     repeat {
-      takeCommands()
+      let hasTakenAll = takeCommands(until: deadline)
       if isClosing { return end() }
       now = loop.didHold(.commands, since: now)
       now = work(since: now, until: deadline)
@@ -119,7 +167,9 @@ final class Scheduler {
       now = loop.didHold(.closures, since: now)
       rounds += 1
       // Sockets want their turn as well.
-      if rounds == Self.roundsMax || now >= deadline { return loop.markDirty() }
+      if !hasTakenAll || !bulks.isEmpty || rounds == Self.roundsMax || now >= deadline {
+        return loop.markDirty()
+      }
     } while !driver.mailbox.fallAsleep()
   }
 
@@ -185,7 +235,7 @@ final class Scheduler {
   func release(_ operation: NetworkOperation) {
     loop.assertOnLoop()
     guard !dependencies.isEmpty else { return }
-    for next in dependencies.finish(operation) {
+    forEach(of: dependencies.finish(operation)) { [unowned self] next in
       if case .blocked = next.loop.phase { enqueue(next, next.request) }
     }
   }
@@ -197,6 +247,8 @@ final class Scheduler {
 
   /// Ends everything that still runs and closes the loop.
   private func end() {
+    for command in commands[commandsDone...] { perform(command) }
+    _ = doBulks(until: .max)
     runDeferred()  // operations of the core's own may wait there for their start
     driver.isEnding.store(true, ordering: .releasing)
     endAll(NetworkError(.engineClosed))

@@ -102,6 +102,8 @@ struct Exchange {
 
   /// Its place among those that run.
   var slot = -1
+  /// It has waited long for its head: another has its place, but not its origin's.
+  var standsAside = false
   /// It only waits for its streams: another has its place.
   var hasYielded = false
   /// Its origin's width learns from how it goes.

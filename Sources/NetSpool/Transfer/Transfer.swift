@@ -161,6 +161,12 @@ final class Transfer {
     return exchange.deadlines?.check(progress, now: now)
   }
 
+  /// It has waited a second for its head and has nothing left to send.
+  func isSilent(now: Microseconds) -> Bool {
+    exchange.head == nil && exchange.plan.source == nil && !exchange.hasYielded
+      && now - exchange.startedAt >= 1_000_000
+  }
+
   // MARK: Pausing
 
   var isPausedByUser: Bool { exchange.pauses.contains(.user) }

@@ -46,6 +46,61 @@ import Testing
     try await body(pipes.map(\.write))
   }
 
+  /// Origins that take requests and never answer have all of the queue's places for a second.
+  @Test func `origins that are silent stop no other for long`() async throws {
+    try await withQueue({
+      $0.sizing = .fixed(16)
+      $0.maximumConcurrent = 32
+    }) { queue in
+      let silent = try (0..<3).map { _ in try ScriptedOrigin() }
+      var operations: [NetworkOperation] = []
+      for origin in silent {
+        origin.hold("/")
+        let engine = try NetworkEngine(to: origin, on: queue)
+        operations += (0..<20).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
+        engine.enqueue(operations.suffix(20))
+      }
+      for origin in silent.prefix(2) { #expect(await origin.waitForWaiting("/", 16)) }
+      let other = try ScriptedOrigin()
+      other.on("/", .text("ok"))
+      let engine = try NetworkEngine(to: other, on: queue)
+      let answer = await engine.end(of: engine.operation(path: "/"))
+      #expect(answer.text == "ok")
+      #expect(try #require(answer.response?.metrics.endToEnd) < .milliseconds(1_200).patient)
+      for operation in operations { operation.cancel() }
+      for operation in operations { _ = await operation.end() }
+      #expect(queue.activity.running == 0)
+    }
+  }
+
+  /// One command that ends twenty thousand operations.
+  @Test(.timeLimit(.minutes(5)), arguments: ["cancel", "deadline"])
+  func `many that end at once hold the loop up for nobody`(_ kind: String) async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.hold("/")
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let clock = await LoopClock(queue)
+      let operations = (0..<20_000).map { _ in
+        engine.operation(path: "/").configure {
+          $0.coalesces = false
+          if kind == "deadline" {
+            $0.timeouts = NetworkRequest.Timeouts()
+            $0.timeouts?.queueDeadline = .seconds(2)
+          }
+        }
+      }
+      engine.enqueue(operations)
+      // Behind all of them
+      _ = await clock.wait()
+      if kind == "cancel" { engine.cancelAll() }
+      let longest = await clock.longestWait(for: kind == "cancel" ? .milliseconds(500) : .seconds(3))
+      #expect(longest < Self.delayMax)
+      engine.cancelAll()
+      for operation in operations { _ = await operation.end() }
+    }
+  }
+
   /// A body that fits into a stream's buffer, so that its exchange ends, and one that does not.
   @Test(arguments: [10_000, 3 << 20])
   func `64 readers that do not read stop nobody else`(_ bytes: Int) async throws {
