@@ -31,6 +31,12 @@ final class HostileHTTP1Server: Sendable {
     "\(behaviour.hasPrefix("tls_") ? "https" : "http")://localhost:\(ports[behaviour] ?? 0)/"
   }
 
+  /// Waits until all of an answer has been sent, what nobody asked for included.
+  func waitUntilSent(_ behaviour: String, connection: Int, number: Int) throws {
+    let line = "\(behaviour) \(connection) \(number)"
+    _ = try server.lines("sent.log", until: { $0.contains { $0 == line } })
+  }
+
   /// The connection and the number on it of each request to a behaviour so far.
   func requests(_ behaviour: String) -> [String] {
     server.text("access.log").split(separator: "\n").filter { $0.hasPrefix("\(behaviour) ") }
