@@ -28,6 +28,8 @@ final class MultiHandle {
   private let calls = GuardedCalls()
   private var isGuarded = false
   private var book = ConnectionBook()
+  /// Nil where libcurl thinks of them itself.
+  private let waiting = WaitingTransfers()
   /// Local ports of connections that were closed since all ended transfers were taken last.
   private var closedPorts: [Int] = []
   /// Those of connections that the guard has cut off, and when that was seen.
@@ -120,6 +122,7 @@ final class MultiHandle {
     if isGuarded { calls.enter() }
     _ = body()
     if isGuarded { calls.leave() }
+    if let waiting, waiting.mayGoOn { unsafe waiting.goOn(on: multi) }
   }
 
   #if DEBUG
@@ -173,7 +176,7 @@ final class MultiHandle {
   private func release(_ index: Int) {
     guard let watch = watches[index] else { return }
     watch.want([])
-    guard !(watch.hasBeenRead && watch.outlivesUse) else { return }
+    guard !(watch.isEstablished && watch.outlivesUse) else { return }
     watches[index] = nil
     watch.close()
   }
@@ -222,6 +225,7 @@ final class MultiHandle {
   func close() {
     if isGuarded { CallGuard.shared.forget(calls) }
     unsafe curl_multi_cleanup(multi)
+    waiting?.close()
     for watch in watches { watch?.close() }
     watches = []
     timer?.close()
@@ -301,6 +305,16 @@ extension MultiHandle {
 /// What a connection says before it is asked.
 extension MultiHandle {
   func hasUnreadBytes(port: Int) -> Bool { book.hasUnreadBytes(port: port) }
+
+  /// A new connection stands, and the first request is about to be sent on it. libcurl 8 may read the answer before it
+  /// wants to be told of any.
+  /// - Parameter servesOne: TLS has told that it serves one transfer at a time, so nobody need wait for it.
+  func didConnect(localPort: Int, servesOne: Bool) {
+    if servesOne { waiting?.didConnect() }
+    for descriptor in book.descriptors(port: localPort) where Int(descriptor) < watches.count {
+      watches[Int(descriptor)]?.didConnect()
+    }
+  }
 
   /// For a transfer that has ended: whether its connection was cut off for keeping libcurl busy.
   /// libcurl tells of the end some calls later, and may close it before or after.

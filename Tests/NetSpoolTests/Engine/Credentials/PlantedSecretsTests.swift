@@ -73,7 +73,7 @@ struct PlantedSecretsTests {
           }, completion: { _ in continuation.resume() })
       }
     }
-    #expect(said.all.count == 1 && !said.all[0].contains(secret), "\(said.all)")
+    #expect(said.entries.count == 1 && !said.entries[0].contains(secret), "\(said.entries)")
   }
 
   enum End: String, CaseIterable, Sendable {
