@@ -84,13 +84,15 @@ int cnetspool_delivery_depth(void) { return delivery_depth; }
 void cnetspool_delivery_enter(void) { delivery_depth += 1; }
 void cnetspool_delivery_leave(void) { delivery_depth -= 1; }
 
+static _Thread_local int is_ours;
 static _Thread_local int is_counted;
 
+int cnetspool_thread_is_ours(void) { return is_ours; }
 int cnetspool_thread_is_counted(void) { return is_counted; }
 void cnetspool_thread_count(int counts) { is_counted = counts; }
 
 void cnetspool_thread_begin(const char *name) {
-  is_counted = 1;
+  is_ours = is_counted = 1;
   char kept[16];
   snprintf(kept, sizeof kept, "%s", name);
   pthread_setname_np(pthread_self(), kept);

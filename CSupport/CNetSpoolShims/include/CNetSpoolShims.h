@@ -199,7 +199,9 @@ void cnetspool_keep_openssl(void);
 
 /// pthread_setname_np(3) is a GNU extension that the Glibc module does not show. At most 15 bytes are kept.
 void cnetspool_thread_begin(const char *_Nonnull name);
-/// Whether this thread is one of the library's own and at work, so that an exit waits for it.
+/// Whether this thread is one of the library's own.
+int cnetspool_thread_is_ours(void);
+/// Whether it is, and is at work, so that an exit waits for it.
 int cnetspool_thread_is_counted(void);
 void cnetspool_thread_count(int counts);
 
