@@ -46,7 +46,9 @@ stage:
 	  $(STRIP) -o $(STAGE)/netspool "$$bin/netspool" && \
 	  "$$bin/generate-manual" $(STAGE)/netspool --output-directory $(STAGE) && \
 	  for shell in bash zsh fish; do $(STAGE)/netspool --generate-completion-script $$shell >$(STAGE)/completion.$$shell || exit 1; done
-	@ls -l $(STAGE)/netspool | awk '{ printf "make: %s, %.1f MB\n", $$NF, $$5 / 1e6 }'
+	@size=$$(stat -c %s $(STAGE)/netspool) && began=$$(date +%s%N) && \
+	  for n in 1 2 3 4 5 6 7 8 9 10; do $(STAGE)/netspool --version >/dev/null || exit 1; done && \
+	  echo "$$size $$(($$(date +%s%N) - began))" | awk '{ printf "make: $(STAGE)/netspool, %.1f MB, starts in %.0f ms\n", $$1 / 1e6, $$2 / 1e7 }'
 
 install: all
 	@install -d "$(bindir)" "$(mandir)" "$(bashdir)" "$(zshdir)" "$(fishdir)" 2>/dev/null || { echo "make: may not write to $(DESTDIR)$(PREFIX): run it with sudo, or with PREFIX=\$$HOME/.local" >&2; exit 1; }

@@ -171,7 +171,7 @@ final class MultiHandle {
   }
 
   /// libcurl wants nothing of a socket for now, or is about to close it. Only those of a working connection are
-  /// closed through CURLOPT_CLOSESOCKETFUNCTION. One that was never read from is still connecting, and others are
+  /// closed through CURLOPT_CLOSESOCKETFUNCTION. One that is not established is still connecting, and others are
   /// those by which a thread tells that it has found a name: they go without a word, so their watch ends here.
   private func release(_ index: Int) {
     guard let watch = watches[index] else { return }
