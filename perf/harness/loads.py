@@ -62,6 +62,56 @@ def p11_lag(s):
     ], metric="p99_us", rounds=2)
 
 
+def p15_mixed(s):
+    """Healthy origins beside sick ones, on one queue. Names under localhost are origins of their own on the same port."""
+    def at(name, path="", base=s.origin.waiting):
+        return base.replace("127.0.0.1", f"{name}.localhost") + path
+
+    port = s.origin.http.rsplit(":", 1)[1]
+    healthy = [("fast", at("fast", base=s.origin.http), 20), ("slow", at("slow", "/wait/50/1000"), 2),
+               ("takes 20 at once", at("limited", "/wait/20/20"), 4)]
+    sick = [
+        "http://127.0.0.1:1", "http://nobody.invalid", at("refusing", "/wait/0/0"), at("slowly-refusing", "/wait/10/1"),
+        at("breaking", "/break"), at("silent", "/wait/60000/100000"), at("missing", "/nothing", s.origin.http),
+        f"https://plain.localhost:{port}", s.origin.https, s.origin.https.replace("https:", "http:"),
+    ]
+    flags = ["--mixed", "--rate", "3600", "--requests", str(int(100_000 * s.scale.share)), "--warmup", "3600"]
+    for _, prefix, share in healthy:
+        flags += ["--healthy", prefix, str(share)]
+    for prefix in sick:
+        flags += ["--sick", prefix]
+    alone, beside = "healthy origins alone", "beside ten sick ones"
+    goals = [Goal(f"p99 of the origin \"{name}\", beside sick ones to alone", 1.2,
+                  lambda one, key=f"origin{number}_p99_us": one[beside][key] / one[alone][key])
+             for number, (name, _, _) in enumerate(healthy, 1)]
+    columns = [(f"{name} p99 us", f"origin{number}_p99_us", 1, 0, True) for number, (name, _, _) in enumerate(healthy, 1)]
+    return Section("P15", "healthy origins beside sick ones, 3,600 requests a second in all", [
+        # Refusals while the limit is being found.
+        Row(alone, "netspool", [*flags, "--without-sick"], errors_share=0.02), Row(beside, "netspool", flags, errors_share=0.02),
+    ], goals, [*columns, ("longest turn us", "longest_turn_us", 1, 0, False), ("ended", "requests", 1, 0, False)],
+        base=alone, metric="p99_us", rounds=3)
+
+
+def p15_overload(s):
+    """Ten times what the origin can do: 20 at once of 20 ms each."""
+    prefix = ["--url-prefix", f"{s.origin.waiting}/wait/20/20", "--unique"]
+    peak, over = "as much as it takes", "ten times as much"
+    return Section("P15o", "overload: an origin that serves 1,000 a second, and a queue of 1,000", [
+        Row(peak, "netspool", [*prefix, "--requests", "4000", "--queued", "64", "--adaptive", "--concurrency", "64"],
+            errors_share=2),
+        Row(over, "netspool", [*prefix, "--overload", "--rate", "10000", "--queued", "1000",
+                               "--requests", str(int(80_000 * s.scale.share))]),
+    ], [
+        Goal("answers per second, at its best to under overload", 1 / 0.9, lambda one: one[peak]["requests_per_second"]
+             * (1 - one[peak]["errors"] / one[peak]["requests"]) / one[over]["served_per_second"]),
+        at_most("p99 of the time to a refusal", over, "refused_p99_us", 1_000, "us"),
+    ], [
+        ("served/s", "served_per_second", 1, 0, True), ("req/s", "requests_per_second", 1, 0, False),
+        ("refused", "refused", 1, 0, False), ("refused p50 us", "refused_p50_us", 1, 1, False),
+        ("refused p99 us", "refused_p99_us", 1, 1, True), ("RSS MiB", RSS, MIB, 1, False),
+    ], metric="refused_p99_us", rounds=3)
+
+
 def p5_lists(s):
     """Resident memory by the length of a list of URLs, all different."""
     lengths = [s.scale.deep // 100, s.scale.deep // 10, s.scale.deep]

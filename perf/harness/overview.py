@@ -15,6 +15,7 @@ GOALS = {
     "P9": ("The adaptive width finds the best fixed one, within 10 %", "perf/run P9"),
     "P10": ("Urgent requests overtake bulk work", "perf/run P10"),
     "P11": ("The loop is never held up, whatever the origin does", "perf/run P11"),
+    "P15": ("Nobody's trouble is another's, and overload costs no throughput", "perf/run P15 P15o"),
     "P12": ("Instructions and allocations only go down", "perf/budget"),
 }
 

@@ -289,6 +289,7 @@ MAKERS = {
     "P1": p1, "P1w": p1_waiting, "P1c": loads.p1_width, "P1o": loads.p1_open, "P2": p2,
     "P3": p3, "P3l": p3_latency, "P3s": p3_sizes, "P3m": p3_misses, "P4": p4, "P5": p5, "P5l": loads.p5_lists,
     "P6": p6, "P7": p7, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
+    "P15": loads.p15_mixed, "P15o": loads.p15_overload,
 }
 NAMES = list(MAKERS)
 

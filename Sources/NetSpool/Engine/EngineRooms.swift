@@ -27,7 +27,9 @@ struct EngineRooms {
   /// Engines that have something here; most never do.
   private var rooms: [UInt64: Room] = [:]
   /// Engines that may have room again.
-  private var freed: [UInt64] = []
+  private var freed: [UInt64] = [] { didSet { isUrgent = true } }
+  /// Some of them were not looked at since.
+  private var isUrgent = false
 
   /// True when no engine has a stream that is not done.
   var isEmpty: Bool { rooms.values.allSatisfy { $0.streams == 0 } }
@@ -80,13 +82,16 @@ struct EngineRooms {
   }
 
   /// Somebody's turn has come again.
-  var hasReady: Bool { !freed.isEmpty }
+  var hasReady: Bool { isUrgent && !freed.isEmpty }
+  /// There is room, and somebody who waits for it: those whose turn had come may have ended, or be paused, without taking it.
+  var hasPatient: Bool { !isUrgent && !freed.isEmpty }
 
   /// Those whose turn has come again, in order: as many as there may be room for.
   mutating func takeReady() -> [NetworkOperation] {
     if freed.isEmpty { return [] }
     var ready: [NetworkOperation] = []
     var rest: [UInt64] = []
+    var isUrgent = false
     for id in freed {
       guard var room = rooms.removeValue(forKey: id) else { continue }
       for _ in 0..<max(0, streamsMax - room.streams) {
@@ -103,9 +108,12 @@ struct EngineRooms {
       if room.isUnused { continue }
       rooms[id] = room
       // The rest has its turn next, unless one of these finds no room.
-      if !room.operations.isEmpty { rest.append(id) }
+      if !room.operations.isEmpty { isUrgent = true }
+      let isPatient = !room.streamed.isEmpty && room.streams < streamsMax
+      if !room.operations.isEmpty || isPatient, !rest.contains(id) { rest.append(id) }
     }
     freed = rest
+    self.isUrgent = isUrgent
     return ready
   }
 }

@@ -19,8 +19,13 @@ extension Scheduler {
         begin(operation, at: origin)
       }
     }
-    if rooms.hasReady { loop.markDirty() }
+    if rooms.hasReady { return loop.markDirty() }
+    guard rooms.hasPatient, roomsWatch == nil else { return }
+    roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in roomsWatch = nil }
   }
+
+  /// So soon the next of those who wait for room are looked at, when nothing else brings a turn.
+  private static let roomsMilliseconds: UInt64 = 20
 
   /// Set aside in one turn; others want theirs.
   private static let parkedMax = 4096

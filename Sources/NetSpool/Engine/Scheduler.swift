@@ -40,6 +40,8 @@ final class Scheduler {
   let timers: TimerTable
   /// When streams that take nothing are looked at next; 0: from this turn on.
   var readersWatch: TimerTable.Key?
+  /// Brings a turn for those that wait for room.
+  var roomsWatch: TimerTable.Key?
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
   var deferred: [() -> Void] = []
   var ticks = 0

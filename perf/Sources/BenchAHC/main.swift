@@ -13,7 +13,8 @@ switch options.mode {
 case .get, .latency: measureGets(client, options)
 case .enqueue: measureEnqueue(client, options)
 case .memory: measureMemory(client, options)
-case .hits, .lookup, .crowd, .storm, .lag, .freeze: usageError("--\(options.mode) is not for this client")
+case .hits, .lookup, .crowd, .storm, .lag, .freeze, .mixed, .overload:
+  usageError("--\(options.mode) is not for this client")
 case .download: try measureDownload(client, options)
 }
 abandonEverything()

@@ -3,7 +3,7 @@ import Glibc
 /// What a client is asked to do. Every client takes the same flags, so one table of commands drives them all.
 package struct Options: Sendable {
   package enum Mode: String, Sendable {
-    case get, latency, enqueue, memory, download, hits, lookup, crowd, storm, lag, freeze
+    case get, latency, enqueue, memory, download, hits, lookup, crowd, storm, lag, freeze, mixed, overload
   }
 
   package var mode = Mode.get
@@ -22,6 +22,13 @@ package struct Options: Sendable {
 
   /// Requests started per second, on time, whatever those before have come to. Default 0: a closed loop.
   package var rate = 0
+
+  /// Origins of the mixed mode, as prefixes of URLs: those that are well, with how many of the requests of each round go
+  /// there, and those that are not, with one each.
+  package var healthy: [(prefix: String, share: Int)] = []
+  package var sick: [String] = []
+  /// The places of the sick in a round stay empty. Off by default.
+  package var withoutSick = false
 
   /// Requests of the lowest class that wait beside those that count, which are urgent then. Default 0: none.
   package var bulk = 0
@@ -79,7 +86,10 @@ extension Options {
     ]
   }
   private static var switches: [String: WritableKeyPath<Options, Bool>] {
-    ["--unique": \.unique, "--h2": \.h2, "--digests": \.digests, "--adaptive": \.adaptive]
+    [
+      "--unique": \.unique, "--h2": \.h2, "--digests": \.digests, "--adaptive": \.adaptive,
+      "--without-sick": \.withoutSick,
+    ]
   }
 
   /// Reads the command line, arms the watchdog, and ends the process with status 64 at an unknown flag.
@@ -89,7 +99,9 @@ extension Options {
     while let flag = rest.popFirst() {
       guard options.take(flag, &rest) else { usageError("unknown flag, or no value for it: \(flag)") }
     }
-    guard !options.urlPrefix.isEmpty || [.download, .enqueue, .memory, .lookup].contains(options.mode) else {
+    guard
+      !options.urlPrefix.isEmpty || [.download, .enqueue, .memory, .lookup, .mixed].contains(options.mode)
+    else {
       usageError("--url-prefix is missing")
     }
     alarm(UInt32(clamping: options.limitSeconds))
@@ -124,6 +136,16 @@ extension Options {
     case "--lag": mode = .lag
     case "--freeze": mode = .freeze
     case "--storm": mode = .storm
+    case "--mixed": mode = .mixed
+    case "--overload": mode = .overload
+    case "--healthy":
+      guard let prefix = rest.popFirst(), let share = rest.popFirst().flatMap({ Int($0) }) else {
+        return false
+      }
+      healthy.append((prefix, share))
+    case "--sick":
+      guard let prefix = rest.popFirst() else { return false }
+      sick.append(prefix)
     case "--download":
       mode = .download
       guard let url = rest.popFirst() else { return false }

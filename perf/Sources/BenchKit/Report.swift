@@ -37,6 +37,15 @@ package struct Report: Sendable {
     add("latency_us", curvePoints.map { (Double($0) / 1000, percentile(sorted, $0)) })
   }
 
+  /// The same without the curve, for one of several.
+  package mutating func add(percentilesOf latencies: [UInt32], _ name: String) {
+    let sorted = latencies.sorted()
+    add("\(name)_count", sorted.count)
+    add("\(name)_p50_us", percentile(sorted, 50_000))
+    add("\(name)_p99_us", percentile(sorted, 99_000))
+    add("\(name)_worst_us", percentile(sorted, 100_000))
+  }
+
   /// Pairs, as a list of lists.
   package mutating func add(_ key: String, _ pairs: [(Double, Double)]) {
     fields.append("\"\(key)\":[\(pairs.map { "[\($0.0),\($0.1)]" }.joined(separator: ","))]")

@@ -15,6 +15,8 @@ case .lookup, .lag: usageError("--\(options.mode) is not for this client")
 case .crowd: stressEnqueue(engine, options)
 case .freeze: try stressFreeze(engine, options)
 case .storm: stressCancel(engine, options)
+case .mixed: try measureMixed(options)
+case .overload: try measureOverload(options)
 case .download: measureDownload(engine, options)
 }
 abandonEverything()

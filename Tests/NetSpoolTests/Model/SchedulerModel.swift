@@ -1,0 +1,282 @@
+import Synchronization
+
+#if !MODEL_PROGRAM
+@testable import NetSpool
+@testable import TestSupport
+#endif
+
+/// The whole scheduler, on a model's time and with a wire on which nothing but the model's random numbers decide: what it is
+/// asked for, what origins answer, in pieces as small as they like, and when. Everything between the public face and
+/// libcurl is the product's own.
+///
+/// A schedule is a few operations and what happens to them until all have ended. Afterwards nobody may hold anything: each
+/// operation has got one final event, and every count of the scheduler is back where it was. One scheduler lives through
+/// many schedules, so that what one leaves behind would meet the next.
+final class SchedulerModel {
+  /// What a schedule must not leave behind, and the number that finds it again.
+  struct Fault: Error, CustomStringConvertible {
+    let seed: UInt64
+    let what: String
+    var description: String { "schedule \(seed): \(what)" }
+  }
+
+  let timeline = Timeline()
+  let driver: QueueDriver
+  let queue: NetworkQueue
+  let scheduler: Scheduler
+  let wire: ModelWire
+  private let engines: [NetworkEngine]
+  private var random = SplitMix64(seed: 0)
+  private var seed: UInt64 = 0
+  private(set) var operationsRun = 0
+  /// What has happened so far, to see that each kind of thing does.
+  private(set) var happened = Happened()
+
+  struct Happened {
+    var completed = 0
+    var failed: [String: Int] = [:]
+    var statuses: [Int: Int] = [:]
+    var joined = 0
+    var paused = 0
+    var blocked = 0
+    var parked = 0
+    var redirected = 0
+    var repeated = 0
+    var cached = 0
+    var revalidated = 0
+    var streamed = 0
+    var held = 0
+  }
+
+  /// - Parameter cache: a directory for the second engine's cache; nil: it has none.
+  init(cache: String?) throws {
+    queue = try NetworkQueue(configuration: .init())
+    driver = queue.driver
+    scheduler = try driver.runHere(in: timeline)
+    scheduler.rooms.streamsMax = 1
+    wire = ModelWire()
+    scheduler.pools.common.wire = wire
+    var configuration = NetworkEngine.Configuration()
+    configuration.queue = queue
+    configuration.delivery = .loopThread
+    configuration.originPauseMax = .seconds(5)
+    // Silence ends soon, because each tick of it is a step of the model.
+    configuration.timeouts.connect = .seconds(1)
+    configuration.timeouts.headers = .seconds(1)
+    configuration.timeouts.stall = .seconds(1)
+    engines = try [NetworkEngine(configuration: configuration), NetworkEngine(configuration: configuration)]
+    if let cache {
+      var settings = CacheConfiguration()
+      settings.directory = cache
+      let timeline = ModelTime(timeline)
+      try engines[1].useCache(settings, now: { timeline.milliseconds })
+    }
+    turn()
+  }
+
+  /// Ends the scheduler, which must leave nothing open. Answers how many handles it did.
+  func close() -> Int {
+    engines[1].closeCache()
+    driver.perform { $0.close() }
+    scheduler.run()
+    timeline.end()
+    return scheduler.finish()
+  }
+
+  // MARK: A schedule
+
+  /// Lives through the schedule of a number. Throws what it left behind.
+  func run(_ seed: UInt64) throws(Fault) {
+    self.seed = seed
+    random = SplitMix64(seed: seed)
+    wire.random = SplitMix64(seed: seed, stream: 1)
+    scheduler.random = SplitMix64(seed: seed, stream: 2)
+    configure()
+    let ledger = Ledger()
+    var all: [NetworkOperation] = []
+    var waiting = makeOperations(&all, ledger)
+    var steps = 12 + random.below(40)
+    while steps > 0 || !waiting.isEmpty {
+      steps -= 1
+      step(all, &waiting)
+      turn()
+    }
+    try end(all, ledger)
+    try check(all, ledger)
+    operationsRun += all.count
+  }
+
+  private func configure() {
+    var settings = queue.configuration
+    settings.sizing = random.chance(50) ? .fixed(1 + random.below(4)) : .adaptive
+    settings.maximumConcurrent = 1 + random.below(6)
+    settings.maximumPerOrigin = 1 + random.below(8)
+    driver.apply(settings)
+  }
+
+  /// Some are copies of others, so that they share; some wait for others; some stream.
+  private func makeOperations(_ all: inout [NetworkOperation], _ ledger: Ledger) -> [NetworkOperation] {
+    var waiting: [NetworkOperation] = []
+    let streamed = random.chance(50) ? 60 : 5
+    for number in 0..<(1 + random.below(7)) {
+      let engine = engines[random.below(2)]
+      let operation = engine.operation(url: ModelWire.url(random.below(6)))
+      operation.configure { request in
+        if random.chance(15) { request.method = .post }
+        if random.chance(20) { request.coalesces = false }
+        if random.chance(30) { request.retry = .attempts(1 + random.below(3)) }
+        if random.chance(30) { request.timeouts = limits() }
+        if random.chance(30) {
+          request.priority = NetworkRequest.Priority.allCases[random.below(4)]
+        }
+      }
+      let streams = random.chance(streamed)
+      if streams { operation.addDownloadStream(ModelStream(seed: random.next())) }
+      if number > 0, random.chance(15) { operation.addDependency(all[random.below(number)]) }
+      ledger.watch(operation, number)
+      if streams { happened.streamed += 1 }
+      all.append(operation)
+      waiting.append(operation)
+    }
+    return waiting
+  }
+
+  private func limits() -> NetworkRequest.Timeouts {
+    var limits = NetworkRequest.Timeouts()
+    limits.headers = .milliseconds(50 + random.below(3_000))
+    limits.stall = .milliseconds(50 + random.below(3_000))
+    if random.chance(50) { limits.total = .milliseconds(1 + random.below(6_000)) }
+    if random.chance(20) { limits.queueDeadline = .milliseconds(random.below(2_000)) }
+    return limits
+  }
+
+  private func step(_ all: [NetworkOperation], _ waiting: inout [NetworkOperation]) {
+    let one = all[random.below(all.count)]
+    switch random.below(20) {
+    case 0..<5: if let next = waiting.popLast() { next.engine.enqueue(next) }
+    case 5: one.cancel()
+    case 6: one.pause()
+    case 7: one.resume()
+    case 8: one.priority = NetworkRequest.Priority.allCases[random.below(4)]
+    case 9: _ = timeline.advance(by: Microseconds(random.below(500_000)))
+    case 10: _ = timeline.advance()
+    default: wire.step()
+    }
+    note(one)
+  }
+
+  private func note(_ operation: NetworkOperation) {
+    switch operation.loop.phase {
+    case .sharing: happened.joined += 1
+    case .paused: happened.paused += 1
+    case .blocked: happened.blocked += 1
+    case .parked: happened.parked += 1
+    case .running: if operation.loop.transfer?.hasYielded ?? false { happened.held += 1 }
+    default: break
+    }
+  }
+
+  /// Nobody is paused any more, and time passes until all have ended.
+  private func end(_ all: [NetworkOperation], _ ledger: Ledger) throws(Fault) {
+    var rounds = 0
+    while ledger.count < all.count || wire.hasWork || !timeline.isEmpty {
+      rounds += 1
+      if rounds == 20_000 { throw fault("\(all.filter { !ledger.hasEnded($0) }.map(phase)) never end") }
+      for operation in all {
+        if case .paused = operation.loop.phase { operation.resume() }
+        if operation.loop.isHeld { operation.resume() }
+      }
+      if !wire.step() || rounds % 64 == 0 { _ = timeline.advance() }
+      turn()
+    }
+  }
+
+  private func phase(_ operation: NetworkOperation) -> String { "\(operation.loop.phase)" }
+
+  private func turn() { scheduler.loop.runOnce() }
+
+  // MARK: What must be so at the end
+
+  private func fault(_ what: String) -> Fault { Fault(seed: seed, what: what) }
+
+  private func check(_ all: [NetworkOperation], _ ledger: Ledger) throws(Fault) {
+    for number in all.indices where ledger.endings(number) != 1 {
+      throw fault("operation \(number) has \(ledger.endings(number)) endings")
+    }
+    for operation in all {
+      switch operation.loop.phase {
+      // Those that were cancelled before, or answered by the cache at once, never came to the loop.
+      case .ended, .ready: break
+      default: throw fault("an operation is \(phase(operation))")
+      }
+      count(operation)
+    }
+    let scheduler = scheduler
+    let counts: [(String, Int)] = [
+      ("operations", scheduler.operations.isEmpty ? 0 : 1), ("running", scheduler.running.count),
+      ("waiting", scheduler.queue.count), ("slots", scheduler.queue.running),
+      ("unresolved", scheduler.queue.unresolvedRunning), ("rooms", scheduler.rooms.isEmpty ? 0 : 1),
+      ("shared", scheduler.coalescer.isEmpty ? 0 : 1),
+      ("dependencies", scheduler.dependencies.isEmpty ? 0 : 1),
+      ("timers", scheduler.timers.count), ("wire", wire.count), ("deferred", scheduler.deferred.count),
+      ("paused transfers", scheduler.pools.common.pausedTransfers),
+      ("pending", driver.pending.load(ordering: .relaxed)),
+      ("undelivered", driver.undelivered.load(ordering: .relaxed)),
+      ("waiting for pauses", driver.waitingForPauses.load(ordering: .relaxed)),
+      ("pauses", queue.budgets.originPauses.held),
+    ]
+    for (name, count) in counts where count != 0 { throw fault("\(name): \(count)") }
+    for engine in engines {
+      let budgets = engine.budgets
+      for budget in [budgets.deliveries, budgets.streams]
+      where budget.held != 0 || budget.waiting != 0 { throw fault("\(budget)") }
+    }
+    for origin in scheduler.origins.all where scheduler.queue.running(at: origin.id) != 0 {
+      throw fault("a slot of \(origin.text)")
+    }
+  }
+
+  private func count(_ operation: NetworkOperation) {
+    switch operation.outcome {
+    case .success(let response):
+      happened.completed += 1
+      happened.statuses[response.status, default: 0] += 1
+      if response.metrics.redirects > 0 { happened.redirected += 1 }
+      if response.metrics.attempts > 1 { happened.repeated += 1 }
+      if response.source == .cache { happened.cached += 1 }
+      if response.source == .revalidated { happened.revalidated += 1 }
+    case .failure(let failure): happened.failed["\(failure.code)", default: 0] += 1
+    case .handedOver, nil: break
+    }
+  }
+}
+
+/// The final events of one schedule. All come on the model's thread.
+private final class Ledger: @unchecked Sendable {
+  // Safe because closures run on the loop's thread, which is the model's.
+  private var counts = [Int](repeating: 0, count: 16)
+  private(set) var count = 0
+  private var ended: Set<UInt64> = []
+
+  func watch(_ operation: NetworkOperation, _ number: Int) {
+    let id = operation.id
+    operation.onCompletion { [self] _ in note(number, id) }.onError { [self] _ in note(number, id) }
+  }
+
+  private func note(_ number: Int, _ id: UInt64) {
+    counts[number] += 1
+    if counts[number] == 1 { count += 1 }
+    ended.insert(id)
+  }
+
+  func endings(_ number: Int) -> Int { counts[number] }
+  func hasEnded(_ operation: NetworkOperation) -> Bool { ended.contains(operation.id) }
+}
+
+/// The model's time for rules of caches.
+private final class ModelTime: @unchecked Sendable {
+  // Safe because it is asked on the model's thread alone.
+  private let timeline: Timeline
+  init(_ timeline: Timeline) { self.timeline = timeline }
+  var milliseconds: Int64 { 1_700_000_000_000 + timeline.now / 1000 }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Random schedules on a model's time. The long run is a program of its own: `Tests/Model/run`.
+@Suite(.timeLimit(.minutes(10)), .ownThreads) struct SchedulerModelTests {
+  @Test func `ends each operation once and leaks no budget, whatever the schedule`() throws {
+    let folder = try TestFolder()
+    let model = try SchedulerModel(cache: folder["cache"])
+    let begin = ContinuousClock.now
+    var seed: UInt64 = 1
+    do throws(SchedulerModel.Fault) {
+      repeat {
+        for _ in 0..<50 {
+          try model.run(seed)
+          seed += 1
+        }
+      } while seed < 200 || ContinuousClock.now - begin < .seconds(LongRun.isOn ? 60 : 2)
+    } catch {
+      Issue.record(error)
+    }
+    let happened = model.happened
+    #expect(model.close() == 0)
+    // Each kind of thing has happened, or the model shows nothing.
+    let kinds = [
+      happened.completed, happened.joined, happened.paused, happened.blocked, happened.parked,
+      happened.redirected,
+      happened.repeated, happened.cached, happened.revalidated, happened.streamed,
+    ]
+    #expect(kinds.allSatisfy { $0 > 0 }, "\(happened)")
+    for code in ["timedOut", "cancelled", "status", "sinkFailed", "connectionLost", "redirectCycle"] {
+      #expect(happened.failed[code, default: 0] > 0, "\(happened)")
+    }
+  }
+}
