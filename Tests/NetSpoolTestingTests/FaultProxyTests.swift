@@ -138,11 +138,12 @@ private struct Net {
 
   @Test func `sends slices`() throws {
     let net = try Net()
-    net.proxy.set(.slicer(bytes: 7, variation: 3, pause: .milliseconds(1)), on: .downstream)
+    // A reader that a busy machine keeps waiting gets several at once, but not all.
+    net.proxy.set(.slicer(bytes: 7, variation: 3, pause: .milliseconds(20)), on: .downstream)
     let client = try net.connected()
     client.ask("/hello")
     let first = client.readSome()
-    #expect(first.count <= 20)
+    #expect(first.count <= 70)
     let rest = client.readAnswer()
     #expect(rest.head.hasSuffix("\r\n\r\n"))
   }
