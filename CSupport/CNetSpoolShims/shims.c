@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CNetSpoolShims.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +68,14 @@ CURL *cnetspool_multi_next_done(CURLM *multi, CURLcode *code) {
     return message->easy_handle;
   }
   return NULL;
+}
+
+_Thread_local int64_t cnetspool_model_time;
+
+void cnetspool_keep_openssl(void) {
+  const uint64_t no_atexit = 0x00080000;
+  int (*init)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
+  if (init) init(no_atexit, NULL);
 }
 
 static _Thread_local int delivery_depth;

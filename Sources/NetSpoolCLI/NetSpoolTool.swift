@@ -1,4 +1,5 @@
 import ArgumentParser
+import NetSpool
 
 /// The program: its commands, and nothing else.
 @main
@@ -17,4 +18,9 @@ struct NetSpoolTool: ParsableCommand {
       FetchCommand.self, GetCommand.self, PostCommand.self, FrozenCommand.self, CacheCommand.self,
       DemoCommand.self, DoctorCommand.self, ReportCommand.self,
     ])
+
+  static func main() {
+    _ = NetworkQueue.shared  // sees to missing standard descriptors, before a file gets one of their numbers
+    main(nil)
+  }
 }

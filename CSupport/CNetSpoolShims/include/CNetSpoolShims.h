@@ -6,6 +6,7 @@
 #if !__has_include(<curl/curl.h>)
 #error "NetSpool needs libcurl, libuv, LMDB and zlib, and libcurl is missing: run CSupport/install"
 #endif
+#include <time.h>
 #include <curl/curl.h>
 #include <stdint.h>
 
@@ -177,6 +178,24 @@ enum {
 int cnetspool_delivery_depth(void);
 void cnetspool_delivery_enter(void);
 void cnetspool_delivery_leave(void);
+
+/// The time of a model that runs on this thread, in microseconds; 0: there is none.
+extern _Thread_local int64_t cnetspool_model_time;
+
+static inline void cnetspool_set_model_time(int64_t time) { cnetspool_model_time = time; }
+
+/// Microseconds of CLOCK_MONOTONIC (clock_gettime(2)), or of this thread's model. In C, because a thread's own variable
+/// costs nothing to look at here.
+static inline int64_t cnetspool_monotonic_now(void) {
+  if (cnetspool_model_time != 0) return cnetspool_model_time;
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+/// Keeps OpenSSL, where libcurl uses it, from taking itself apart at exit(3) while other threads are still inside of it
+/// (OPENSSL_init_crypto(3), OPENSSL_INIT_NO_ATEXIT). In force when nobody has used OpenSSL before.
+void cnetspool_keep_openssl(void);
 
 /// pthread_setname_np(3) is a GNU extension that the Glibc module does not show. At most 15 bytes are kept.
 void cnetspool_thread_begin(const char *_Nonnull name);

@@ -13,6 +13,52 @@ extension NetworkResponse: CustomStringConvertible, CustomReflectable {
   }
 }
 
+extension PrefetchResult: CustomStringConvertible, CustomReflectable {
+  /// The URL and how it ended, secrets masked.
+  public var description: String {
+    switch outcome {
+    case .success(let response): "\(Redaction.standard.url(url)): \(response)"
+    case .failure(let error): "\(Redaction.standard.url(url)): \(error)"
+    }
+  }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["result": description]) }
+}
+
+extension Parameters: CustomStringConvertible, CustomReflectable {
+  /// `tags=swift&token=•••`: the values of secret names masked.
+  public var description: String {
+    let shown = pairs.map { pair in
+      let value = Redaction.isSecret(key: pair.name.utf8) ? Redaction.mask : Redaction.printable(pair.value)
+      return "\(Redaction.printable(pair.name))=\(value)"
+    }
+    return shown.joined(separator: "&")
+  }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["parameters": description]) }
+}
+
+extension NetworkRequest.Body: CustomStringConvertible, CustomReflectable {
+  /// What kind it is and how long, a form with the values of secret names masked.
+  public var description: String {
+    switch self {
+    case .none: "no body"
+    case .bytes(let bytes, _): "\(bytes.count) bytes"
+    case .form(let parameters): "form \(parameters)"
+    case .json(let bytes): "\(bytes.count) bytes of JSON"
+    case .multipart(let multipart): "multipart of \(multipart.parts.count)"
+    case .file(let path, _): "file \(Redaction.printable(path))"
+    case .stream: "stream"
+    case .custom(let contentType, _): "encoded as \(Redaction.printable(contentType))"
+    }
+  }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
+}
+
 extension NetworkRequest {
   /// The URL for people, secrets masked: for the tool's messages.
   package var urlMasked: String { Redaction.standard.url(url) }

@@ -59,8 +59,9 @@ extension NetworkEngine {
     public var cookies = NetworkEngine.Cookies.none
     /// What an answer may cost.
     public var limits = Limits()
-    /// The longest that an origin's `Retry-After` keeps this engine's other requests from it (`.adaptive` sizing); 30 s.
-    /// Then one of them goes ahead, and the others follow if it is answered. The request that was told to wait does so
+    /// The longest that a `Retry-After` in an answer to this engine keeps the queue's other requests from that origin
+    /// (`.adaptive` sizing); 30 s. Then one of them goes ahead, and the others follow if it is answered. Engines with a queue
+    /// of their own know nothing of it. The request that was told to wait does so
     /// by its own retry policy. Negative: `.invalidConfiguration`.
     public var originPauseMax = Duration.seconds(30)
     /// Bytes that one read from the network takes, 16 KiB by default; large downloads want 512 KiB.

@@ -36,6 +36,7 @@ public final class NetworkEngine: Sendable {
   let ended = EndedOperations()
   /// Final events on their way to its closures.
   let undelivered = Atomic(0)
+  let counters = EngineCounters()
   /// The loop wants to hear when there is room for more of them.
   let isWaitingForRoom = Atomic(false)
   let caching = Mutex<EngineCache?>(nil)
@@ -66,7 +67,10 @@ public final class NetworkEngine: Sendable {
     credential = home.flatMap { home in
       configuration.credentials.map { EngineCredential($0, origin: home.text) }
     }
+    joinLog()
   }
+
+  deinit { leaveLog() }
 
   private static func check(_ host: String?, _ configuration: Configuration) throws(NetworkError) {
     if let option = configuration.timeouts.firstInvalid { throw invalid(option) }

@@ -28,7 +28,8 @@ public final class NetworkQueue: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// `.adaptive` by default.
     public var sizing = Sizing.adaptive
-    /// Transfers at once, all origins together; 256. Below 1: `.invalidConfiguration`.
+    /// Transfers at once, all origins together; 256. Those that have waited a second for an answer do not count while
+    /// others might start, up to as many again. Below 1: `.invalidConfiguration`.
     public var maximumConcurrent = 256
     /// Transfers at once to one origin; 64. Below 1: `.invalidConfiguration`.
     public var maximumPerOrigin = 64
@@ -88,7 +89,8 @@ extension NetworkQueue {
     set { try? configure { $0.sizing = newValue } }
   }
 
-  /// Transfers at once, all origins together; 256. A value below 1 is ignored; `configure` says so.
+  /// Transfers at once, all origins together; 256. Those that have waited a second for an answer do not count while
+  /// others might start, up to as many again. A value below 1 is ignored; `configure` says so.
   public var maximumConcurrent: Int {
     get { configuration.maximumConcurrent }
     set { try? configure { $0.maximumConcurrent = newValue } }

@@ -1,5 +1,6 @@
 extension NetworkRequest {
-  /// The time limits of an operation. Time in the queue never counts, except for `queueDeadline`.
+  /// The time limits of an operation. Time in the queue does not count, except for `queueDeadline`, and for `total` while the
+  /// origin has asked for a pause.
   ///
   /// A limit of zero or less is refused with `.invalidConfiguration`. A limit that is passed ends the operation
   /// with `.timedOut`, within 100 ms.
@@ -17,7 +18,7 @@ extension NetworkRequest {
     /// 100 bytes a second.
     public var stallBytesPerSecond = 100
     /// The whole operation from its first start on, with its redirects, repetitions and the waits between them; time
-    /// in the queue and under `pause()` does not count. 60 s; nil is no limit. Unless it is set, there is none for a body
+    /// in the queue (unless the origin has asked for a pause) and under `pause()` does not count. 60 s; nil is no limit. Unless it is set, there is none for a body
     /// that goes to streams, or comes from a stream or a file.
     public var total: Duration? {
       get { ownTotal ?? .seconds(60) }

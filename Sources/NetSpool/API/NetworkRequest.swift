@@ -9,7 +9,8 @@ public struct NetworkRequest: Sendable {
   public var headers: Headers
   /// `.normal` by default.
   public var priority: Priority = .normal
-  /// Equal GET and HEAD requests that are under way share one exchange; true by default.
+  /// Equal GET and HEAD requests that are under way share one exchange; true by default. Each keeps its own `total` and its
+  /// own retries; connect, headers and stall are the longest that any of them has.
   public var coalesces = true
   /// Whether the request is kept on disk until the origin has answered; false by default. See
   /// `NetworkOperation.isFreezable`.

@@ -6,6 +6,8 @@
 struct Coalescer {
   private var leaders: [UInt64: NetworkOperation] = [:]
 
+  var isEmpty: Bool { leaders.isEmpty }
+
   /// GET and HEAD without a body, unless the caller wants it alone.
   static func mayShare(_ request: NetworkRequest) -> Bool {
     guard request.coalesces, request.method == .get || request.method == .head else { return false }

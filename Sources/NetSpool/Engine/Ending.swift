@@ -59,6 +59,7 @@ extension Scheduler {
   func publish(_ leader: NetworkOperation, _ ending: Ending) {
     unregister(leader)
     guard let fanout = leader.loop.extras?.fanout else { return handOut(ending, of: leader) }
+    limitStreams(of: leader)
     move(leader, to: .publishing)
     var ending = ending
     ending.fanout = fanout

@@ -10,12 +10,13 @@ struct EngineRooms {
   /// that blocks costs bounded memory.
   static let undeliveredMax = 4096
   /// Operations of one engine that only wait for their streams; beyond it that engine starts none with streams.
-  var streamsMax = 256
+  static let streamsMax = 256
+  var streamsMax = Self.streamsMax
 
   private struct Room {
     var streams = 0
     /// For room among the streams.
-    var playbacks = FIFO<WaitingPlayback>()
+    var playbacks = FIFO<(playback: WaitingPlayback, wait: BudgetCounter.Wait)>()
     var streamed = FIFO<NetworkOperation>()
     /// For its closures.
     var operations = FIFO<NetworkOperation>()
@@ -32,13 +33,17 @@ struct EngineRooms {
   var isEmpty: Bool { rooms.values.allSatisfy { $0.streams == 0 } }
 
   func hasRoomForStreams(_ engine: NetworkEngine) -> Bool {
-    rooms.isEmpty || rooms[engine.id].map { $0.streams < streamsMax } ?? true
+    (rooms.isEmpty ? 0 : rooms[engine.id]?.streams ?? 0) < streamsMax
   }
 
-  mutating func takeStreams(_ engine: NetworkEngine) { rooms[engine.id, default: Room()].streams += 1 }
+  mutating func takeStreams(_ engine: NetworkEngine) {
+    rooms[engine.id, default: Room()].streams += 1
+    engine.counters.streams.take()
+  }
 
   mutating func giveStreams(_ engine: NetworkEngine) {
     rooms[engine.id]?.streams -= 1
+    engine.counters.streams.give()
     didFree(engine)
   }
 
@@ -58,15 +63,18 @@ struct EngineRooms {
   }
 
   mutating func park(_ playback: WaitingPlayback) {
-    rooms[playback.operation.engine.id, default: Room()].playbacks.append(playback)
-    freed.append(playback.operation.engine.id)
+    let engine = playback.operation.engine
+    rooms[engine.id, default: Room()].playbacks.append((playback, engine.counters.streams.wait()))
+    freed.append(engine.id)
   }
 
   /// A stored body whose streams have room now.
   mutating func nextPlayback() -> WaitingPlayback? {
     for id in freed {
       guard let room = rooms[id], room.streams < streamsMax else { continue }
-      if let next = rooms[id]?.playbacks.popFirst() { return next }
+      guard let next = rooms[id]?.playbacks.popFirst() else { continue }
+      next.playback.operation.engine.counters.streams.end(next.wait)
+      return next.playback
     }
     return nil
   }
@@ -99,6 +107,34 @@ struct EngineRooms {
     }
     freed = rest
     return ready
+  }
+}
+
+// MARK: Counting
+
+/// What each engine has taken, for those who ask. Any thread.
+struct EngineCounters: Sendable {
+  let deliveries = BudgetCounter()
+  let streams = BudgetCounter()
+  let names = BudgetCounter()
+}
+
+/// What a parked operation waits for, with its number there.
+enum RoomWait {
+  case streams(BudgetCounter.Wait)
+  case deliveries(BudgetCounter.Wait)
+
+  /// It begins to wait.
+  init(_ counters: EngineCounters, forStreams: Bool) {
+    self = forStreams ? .streams(counters.streams.wait()) : .deliveries(counters.deliveries.wait())
+  }
+
+  /// It goes on, or went away without.
+  func end(_ counters: EngineCounters, isRefused: Bool) {
+    switch self {
+    case .streams(let wait): isRefused ? counters.streams.refuse(wait) : counters.streams.end(wait)
+    case .deliveries(let wait): isRefused ? counters.deliveries.refuse(wait) : counters.deliveries.end(wait)
+    }
   }
 }
 

@@ -13,7 +13,7 @@ extension NetworkOperation {
     /// For a slot: its place in the queue.
     case waiting(Ticket)
     /// Its turn has come, and its engine has no room.
-    case parked
+    case parked(RoomWait)
     /// An equal request, its leader, has an exchange for both.
     case sharing(NetworkOperation)
     /// Its exchange is on the wire.
@@ -126,7 +126,11 @@ extension Scheduler {
       playback.stop()
       rooms.giveStreams(operation.engine)
     case .publishing: rooms.giveStreams(operation.engine)
-    case .playing(nil), .blocked, .parked, .deciding, .paused, .frozen, .ended: break
+    case .parked(let wait):
+      var isRefused = false
+      if case .ended = operation.loop.phase { isRefused = true }
+      wait.end(operation.engine.counters, isRefused: isRefused)
+    case .playing(nil), .blocked, .deciding, .paused, .frozen, .ended: break
     }
   }
 
@@ -160,6 +164,7 @@ extension Scheduler {
       }
       transfer.exchange.slot = -1
     }
+    if let transfer = operation.loop.transfer { comeBack(transfer) }
     if let transfer = operation.loop.transfer, transfer.exchange.hasYielded {
       transfer.exchange.hasYielded = false
       rooms.giveStreams(operation.engine)

@@ -11,6 +11,9 @@ final class Origin {
   var hold: TimerTable.Key?
   /// When it had.
   var held = HeldTime()
+  /// Among the pauses that are counted, and the operations that were seen to wait for its end.
+  var pause: BudgetCounter.Wait?
+  var waitingForPause = 0
   var budget = RetryBudget()
   var name: OriginName
   let isSecure: Bool

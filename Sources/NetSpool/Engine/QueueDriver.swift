@@ -41,9 +41,21 @@ final class QueueDriver: Sendable {
   let bytesIn = Atomic<Int64>(0)
   let bytesOut = Atomic<Int64>(0)
   let observers = QueueObservers()
+  let loopWatch = LoopWatch()
+  let fileWrites = DeviceBudgets(heldMax: 2)
+  /// Each waits for its end: the times for which origins have asked for quiet.
+  let pauses = BudgetCounter()
+  let waitingForPauses = Atomic(0)
+  let originsKnown = Atomic(0)
+  let originsMax = Atomic(Scheduler.originsKept)
+  /// The loggers of engines, by the engines' numbers.
+  let logs = Mutex<[UInt64: @Sendable (String) -> Void]>([:])
   let settings: Mutex<NetworkQueue.Configuration>
 
-  init(settings: NetworkQueue.Configuration) { self.settings = Mutex(settings) }
+  init(settings: NetworkQueue.Configuration) {
+    ProcessSetup.begin()
+    self.settings = Mutex(settings)
+  }
 
   /// Any thread. Accepts the operation or answers why not.
   func submit(_ operation: NetworkOperation, limit: Int) -> NetworkError? {
@@ -69,6 +81,13 @@ final class QueueDriver: Sendable {
   func perform(_ action: @escaping Action) -> Bool {
     guard startIfNeeded() == nil else { return false }
     return mailbox.send(.perform(action))
+  }
+
+  /// For a model: the loop is this thread's, which has it run by itself; there is no other. Before the first command.
+  func runHere(in timeline: Timeline) throws(NetworkError) -> Scheduler {
+    let scheduler = try Scheduler(driver: self, timeline: timeline)
+    hasStarted.store(true, ordering: .releasing)
+    return scheduler
   }
 
   var isStarted: Bool { hasStarted.load(ordering: .acquiring) }

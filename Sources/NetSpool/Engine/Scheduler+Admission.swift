@@ -33,7 +33,7 @@ extension Scheduler {
     {
       return false
     }
-    move(operation, to: .parked)
+    move(operation, to: .parked(RoomWait(operation.engine.counters, forStreams: hasRoom)))
     queue.finished(origin.id)
     rooms.park(operation, forStreams: hasRoom)
     return true
@@ -102,6 +102,7 @@ extension Scheduler {
     let transfer = try Transfer(
       origin: origin.text, scope: scope, settings: settings, multi: multi,
       shared: origin.idle.shared(on: multi))
+    transfer.onStall = { [unowned self] in watchReaders() }
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
       later { self.queue.markResolved(origin.id) }
@@ -208,12 +209,50 @@ extension Scheduler {
 
   // MARK: Readers that do not read
 
+  /// A transfer has just been paused for its streams. In the middle of libcurl's work.
+  func watchReaders() {
+    guard readersWatch == nil else { return }
+    readersWatch = 0
+    later { [unowned self] in lookAtReaders() }
+  }
+
+  /// One that takes nothing from one look to the next, and one more, gives its place away. Not at once: a stream that
+  /// keeps up pauses now and then.
+  private func lookAtReaders() {
+    readersWatch = timers.after(milliseconds: Self.readersMilliseconds) { [unowned self] in
+      readersWatch = nil
+      for transfer in running where transfer.isPausedByReader && !transfer.exchange.hasYielded {
+        transfer.exchange.looksPaused += 1
+        if transfer.exchange.looksPaused >= 2 { yieldPlace(of: transfer) } else { watchReaders() }
+      }
+    }
+  }
+
+  /// Twice that is how long others may have to wait for its place, and little beside the 50 ms that are promised.
+  private static let readersMilliseconds: UInt64 = 15
+
+  /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room.
+  func letOthersPass(now: Microseconds) {
+    guard queue.isHeldUp else { return }
+    for transfer in running where transfer.isSilent(now: now) && !transfer.exchange.standsAside {
+      guard queue.standAside() else { return }
+      transfer.exchange.standsAside = true
+    }
+  }
+
+  func comeBack(_ transfer: Transfer) {
+    guard transfer.exchange.standsAside else { return }
+    transfer.exchange.standsAside = false
+    queue.comeBack()
+  }
+
   /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
   func yieldPlace(of transfer: Transfer) {
     guard !transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
       let origin = operation.loop.origin
     else { return }
     if operation.isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
+    comeBack(transfer)
     transfer.exchange.hasYielded = true
     transfer.exchange.isJudged = false
     queue.finished(origin.id)

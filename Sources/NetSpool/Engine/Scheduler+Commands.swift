@@ -121,19 +121,23 @@ extension Scheduler {
 
   // MARK: Many at once
 
-  /// Ends every operation that matches.
+  /// Ends every operation that matches now.
   func cancelAll(
     _ failure: NetworkError = NetworkError(.cancelled), where matches: (NetworkOperation) -> Bool
   ) {
     loop.assertOnLoop()
-    for operation in operations.all(where: { isOpen($0) && matches($0) }) {
-      // Attempts for frozen requests are nobody's to cancel; they end with their engine.
-      if operation.isAttempt && failure.code == .cancelled { continue }
-      withdraw(operation, failure)
+    // Attempts for frozen requests are nobody's to cancel; they end with their engine.
+    let sparesAttempts = failure.code == .cancelled
+    let matching = operations.all { isOpen($0) && !($0.isAttempt && sparesAttempts) && matches($0) }
+    forEach(of: matching) { [unowned self] operation in
+      if isOpen(operation) { withdraw(operation, failure) }
     }
   }
 
-  func endAll(_ failure: NetworkError) { cancelAll(failure) { _ in true } }
+  /// The queue ends: nobody else has to wait.
+  func endAll(_ failure: NetworkError) {
+    for operation in operations.all(where: isOpen) { withdraw(operation, failure) }
+  }
 
   /// It has not ended, and no store of frozen requests has it, which then sees to it.
   private func isOpen(_ operation: NetworkOperation) -> Bool {

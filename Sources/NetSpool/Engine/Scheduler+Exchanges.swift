@@ -133,6 +133,9 @@ extension Scheduler {
     if ending.failure == nil {
       ending.failure = ending.answer.flatMap { authenticator.refusal(operation, $0) }
     }
+    if operation.loop.extras?.fanout != nil {
+      operation.makeHistory().spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
+    }
     operation.loop.transfer = nil
     reportLastProgress(operation, transfer)
     recycle(transfer, operation)

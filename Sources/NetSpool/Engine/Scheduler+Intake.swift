@@ -134,20 +134,31 @@ extension Scheduler {
     return true
   }
 
+  /// The body is there, but who reads it may never take the rest: what is left of each one's total is for that.
+  func limitStreams(of leader: NetworkOperation) {
+    leader.forEachRecipient { recipient in
+      guard let total = recipient.timeLimits(recipient.request).total else { return }
+      limit(recipient, to: total.microseconds - leader.spent(on: nil))
+    }
+  }
+
+  private func limit(_ recipient: NetworkOperation, to left: Microseconds) {
+    guard recipient.loop.history?.ownTotal == nil else { return }
+    recipient.makeHistory().ownTotal = timers.after(milliseconds: UInt64(max(0, left) / 1000) + 1) {
+      [unowned self, weak recipient] in
+      if let recipient { withdraw(recipient, NetworkError(.timedOut, cause: .total)) }
+    }
+  }
+
   /// The exchange lives as long as the most patient wants; who wants less has an end of its own.
   func limitEach(_ leader: NetworkOperation, _ transfer: Transfer) {
     let longest = transfer.exchange.deadlines?.timeouts.total
     leader.forEachRecipient { recipient in
-      guard let total = recipient.timeLimits(recipient.request).total, longest.map({ $0 > total }) ?? true,
-        recipient.loop.history?.ownTotal == nil
+      guard let total = recipient.timeLimits(recipient.request).total, longest.map({ $0 > total }) ?? true
       else { return }
       // Who has just come begins now.
       let spent = recipient === leader ? leader.spent(on: transfer) : 0
-      let left = max(0, total.microseconds - spent)
-      recipient.makeHistory().ownTotal = timers.after(milliseconds: UInt64(left / 1000) + 1) {
-        [unowned self, weak recipient] in
-        if let recipient { withdraw(recipient, NetworkError(.timedOut, cause: .total)) }
-      }
+      limit(recipient, to: total.microseconds - spent)
     }
   }
 

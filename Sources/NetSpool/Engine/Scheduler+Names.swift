@@ -45,7 +45,7 @@ extension Scheduler {
     let age = MonotonicClock.now - origin.name.foundAt
     let isKnown = !origin.name.addresses.isEmpty && age < OriginName.staleTime
     if isKnown, age < OriginName.freshTime { return false }
-    lookUp(host, of: origin, for: operation.engine.id)
+    lookUp(host, of: origin, for: operation.engine)
     if isKnown { return false }
     let timeouts = operation.timeLimits(operation.request)
     let limit = min(timeouts.connect, timeouts.total ?? timeouts.connect)
@@ -59,13 +59,15 @@ extension Scheduler {
     return true
   }
 
-  private func lookUp(_ host: String, of origin: Origin, for asker: UInt64) {
+  private func lookUp(_ host: String, of origin: Origin, for engine: NetworkEngine) {
     guard origin.name.lookup == nil else { return }
     // Until the answer is there libcurl shall have the old one.
     if !origin.name.addresses.isEmpty { origin.name.version += 1 }
     let (driver, reference) = (driver, LoopReference(origin))
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-    origin.name.lookup = NameResolver.shared.look(up: name, for: asker) { addresses in
+    origin.name.lookup = names.look(
+      up: name, for: engine.id, counting: engine.counters.names
+    ) { addresses in
       driver.perform { scheduler in
         if let origin = reference.object { scheduler.found(addresses, for: origin) }
       }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// What an origin's width learns, and what follows from it.
 extension Scheduler {
   /// The head of an answer is there: its time tells of the origin, and does not know how long the body is. In the
@@ -55,12 +57,29 @@ extension Scheduler {
       let now = MonotonicClock.now
       origin.hold = nil
       origin.held.end(now)
+      endPause(of: origin)
       updateLimit(of: origin, now: now)
     }
     // Less is a pace, or a moment's quiet: waiting for a slot.
     guard until - now >= Self.holdMin else { return }
     origin.held.begin(now)
+    if origin.pause == nil { origin.pause = driver.pauses.wait() }
+    countWaiting(at: origin)
     watchTotals(at: origin)
+  }
+
+  /// The origin's time of quiet is over, or the queue's.
+  func endPause(of origin: Origin) {
+    guard let pause = origin.pause else { return }
+    driver.pauses.end(pause)
+    origin.pause = nil
+    countWaiting(at: origin)
+  }
+
+  private func countWaiting(at origin: Origin) {
+    let waiting = origin.pause == nil ? 0 : queue.waiting(at: origin.id)
+    driver.waitingForPauses.add(waiting - origin.waitingForPause, ordering: .relaxed)
+    origin.waitingForPause = waiting
   }
 
   /// From a second on a wait is the origin's wish, and counts against the total.
@@ -72,6 +91,7 @@ extension Scheduler {
     timers.after(milliseconds: Self.watchMilliseconds) { [weak self, weak origin] in
       guard let self, let origin, origin.hold != nil else { return }
       for priority in NetworkRequest.Priority.allCases { endLate(at: origin, priority) }
+      countWaiting(at: origin)
       watchTotals(at: origin)
     }
   }
@@ -81,7 +101,10 @@ extension Scheduler {
     let now = MonotonicClock.now
     while let first = queue.first(at: origin.id, priority) {
       let late = first.recipients.filter { isLate($0, at: origin, now) }
-      for operation in late { withdraw(operation, NetworkError(.timedOut, cause: .total)) }
+      for operation in late {
+        driver.pauses.refuse()
+        withdraw(operation, NetworkError(.timedOut, cause: .total))
+      }
       if late.isEmpty { return }
       if case .waiting = first.loop.phase { return }
     }

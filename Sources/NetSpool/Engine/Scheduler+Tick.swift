@@ -15,11 +15,7 @@ extension Scheduler {
       transfer.fail(NetworkError(.timedOut, cause: expiry))
       completed(transfer, code: nil)
     }
-    for transfer in running where transfer.isPausedByReader {
-      transfer.exchange.ticksPaused += 1
-      // Not at once: a stream that keeps up pauses now and then.
-      if transfer.exchange.ticksPaused >= 2 { yieldPlace(of: transfer) }
-    }
+    letOthersPass(now: now)
     if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
     loop.markDirty()
   }

@@ -12,13 +12,16 @@ final class Scheduler {
   let buffers = AlignedBufferPool()
   let devices = FileDevices()
   let waits: WriteWaits
+  var names = NameResolver.shared
   let outbox: Outbox<Delivery>
   var queue = AdmissionQueue<NetworkOperation>()
   var origins = OriginTable()
   /// A count of its own: the table is busy while it makes one.
-  var originsKnown = 0
+  var originsKnown = 0 { didSet { driver.originsKnown.store(originsKnown, ordering: .relaxed) } }
   /// With so many origins, those that are idle are forgotten.
-  var originsMax = Scheduler.originsKept
+  var originsMax = Scheduler.originsKept {
+    didSet { driver.originsMax.store(originsMax, ordering: .relaxed) }
+  }
   var coalescer = Coalescer()
   var authenticator = Authenticator()
   var repetition = Repetition()
@@ -35,6 +38,8 @@ final class Scheduler {
   var tick: LoopTimer?
   var isClosing = false
   let timers: TimerTable
+  /// When streams that take nothing are looked at next; 0: from this turn on.
+  var readersWatch: TimerTable.Key?
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
   var deferred: [() -> Void] = []
   var ticks = 0
@@ -45,20 +50,25 @@ final class Scheduler {
   /// Without anybody who asks: the last look, for failures that the network may be to blame for.
   var lastLook: (link: LinkState, at: Microseconds)?
   private var lastActivity: NetworkQueue.Activity?
+  var heldLog = HeldLog()
   private var commands: [QueueDriver.Command] = []
+  private var commandsDone = 0
+  private var bulks: [Bulk] = []
 
   struct Delivery: Sendable {
     let operation: NetworkOperation
     let event: NetworkOperation.Notice
   }
 
-  init(driver: QueueDriver) throws(NetworkError) {
+  /// - Parameter timeline: a model's time, in which the scheduler lives instead of the clock's.
+  init(driver: QueueDriver, timeline: Timeline? = nil) throws(NetworkError) {
     self.driver = driver
-    loop = try EventLoop(mailbox: driver.mailbox)
+    loop = try EventLoop(mailbox: driver.mailbox, watch: driver.loopWatch, timeline: timeline)
     pools = try ConnectionPools(loop: loop)
     timers = TimerTable(loop: loop)
     waits = WriteWaits(loop: loop)
-    worker = Worker(notify: { completion in driver.perform { _ in completion() } })
+    worker = Worker(
+      budgets: driver.fileWrites, notify: { completion in driver.perform { _ in completion() } })
     settings = driver.settings.withLock { $0 }
     outbox = Outbox { delivery in
       delivery.operation.deliver(delivery.event)
@@ -71,6 +81,7 @@ final class Scheduler {
     queue.maximumConcurrent = settings.maximumConcurrent
     queue.isSuspended = settings.isSuspended
     loop.onTurn = { [unowned self] in turn() }
+    loop.onHeld = { [unowned self] holder, time in wasHeld(by: holder, for: time) }
     tick = LoopTimer(on: loop) { [unowned self] in didTick() }
     watchLinkIfNeeded()
   }
@@ -80,11 +91,23 @@ final class Scheduler {
   /// After `run`: the handles left open.
   func finish() -> Int { loop.finish() }
 
-  private func takeCommands() {
-    driver.mailbox.drain(into: &commands)
-    for command in commands { perform(command) }
+  /// Timers, bulks and commands, each with its share of the time: none of them waits for all of the others. False when
+  /// the time was over before all was done.
+  private func takeCommands(until deadline: Microseconds) -> Bool {
+    let haveTimersRun = timers.run(until: deadline - 2 * Self.turnMax / 3)
+    let areBulksDone = doBulks(until: deadline - Self.turnMax / 3)
+    if commands.isEmpty { driver.mailbox.drain(into: &commands) }
+    while commandsDone < commands.count {
+      perform(commands[commandsDone])
+      commandsDone += 1
+      // A small one is done before the next command, as it was asked for.
+      if !bulks.isEmpty, areBulksDone { _ = doBulks(until: deadline) }
+      if commandsDone % 8 == 0, MonotonicClock.now >= deadline { return false }
+    }
     // A burst of a million must not keep its buffer.
     commands.removeAll(keepingCapacity: commands.count < 65_536)
+    commandsDone = 0
+    return haveTimersRun && bulks.isEmpty
   }
 
   private func perform(_ command: QueueDriver.Command) {
@@ -95,19 +118,58 @@ final class Scheduler {
     }
   }
 
+  // MARK: Many at once
+
+  /// Something that is to be done for many operations.
+  private final class Bulk {
+    let operations: [NetworkOperation]
+    let body: (NetworkOperation) -> Void
+    var done = 0
+
+    init(_ operations: [NetworkOperation], _ body: @escaping (NetworkOperation) -> Void) {
+      self.operations = operations
+      self.body = body
+    }
+  }
+
+  /// Does something for many, some of them in each turn, so that nobody waits for all.
+  func forEach(of operations: [NetworkOperation], _ body: @escaping (NetworkOperation) -> Void) {
+    if operations.isEmpty { return }
+    bulks.append(Bulk(operations, body))
+    loop.markDirty()
+  }
+
+  /// False when the time was over before all was done.
+  private func doBulks(until deadline: Microseconds) -> Bool {
+    while let bulk = bulks.first {
+      while bulk.done < bulk.operations.count {
+        bulk.body(bulk.operations[bulk.done])
+        bulk.done += 1
+        if bulk.done % 8 == 0, MonotonicClock.now >= deadline { return false }
+      }
+      bulks.removeFirst()
+    }
+    return true
+  }
+
   /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.
   private func turn() {
     var rounds = 0
-    let deadline = MonotonicClock.now + Self.turnMax
+    var now = MonotonicClock.now
+    let deadline = now + Self.turnMax
     pools.resumePostponed()
     repeat {
-      takeCommands()
+      let hasTakenAll = takeCommands(until: deadline)
       if isClosing { return end() }
-      work(until: deadline)
+      now = loop.didHold(.commands, since: now)
+      now = work(since: now, until: deadline)
       outbox.flush()
+      now = loop.didHold(.closures, since: now)
       rounds += 1
       // Sockets want their turn as well.
-      if rounds == Self.roundsMax || MonotonicClock.now >= deadline { return loop.markDirty() }
+      if !hasTakenAll || !bulks.isEmpty || rounds == Self.roundsMax || now >= deadline {
+        return loop.markDirty()
+      }
     } while !driver.mailbox.fallAsleep()
   }
 
@@ -116,14 +178,20 @@ final class Scheduler {
   private static let turnMax: Microseconds = 4_000
 
   /// A body that comes faster than it can be read is always due: what is left is done in the next turn.
-  private func work(until deadline: Microseconds) {
+  private func work(since began: Microseconds, until deadline: Microseconds) -> Microseconds {
+    var now = began
+    var hasRun = false
     repeat {
+      if hasRun { now = MonotonicClock.now }
       runDeferred()
       while let (transfer, code) = pools.nextDone() { completed(transfer, code: code) }
       admit()
-    } while MonotonicClock.now < deadline && pools.runIfDue()
+      now = loop.didHold(.answers, since: now)
+      hasRun = now < deadline && pools.runIfDue()
+    } while hasRun
     driver.running.store(running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }
+    return now
   }
 
   private func reportActivity() {
@@ -167,7 +235,7 @@ final class Scheduler {
   func release(_ operation: NetworkOperation) {
     loop.assertOnLoop()
     guard !dependencies.isEmpty else { return }
-    for next in dependencies.finish(operation) {
+    forEach(of: dependencies.finish(operation)) { [unowned self] next in
       if case .blocked = next.loop.phase { enqueue(next, next.request) }
     }
   }
@@ -179,10 +247,13 @@ final class Scheduler {
 
   /// Ends everything that still runs and closes the loop.
   private func end() {
+    for command in commands[commandsDone...] { perform(command) }
+    _ = doBulks(until: .max)
     runDeferred()  // operations of the core's own may wait there for their start
     driver.isEnding.store(true, ordering: .releasing)
     endAll(NetworkError(.engineClosed))
     leaveStores()
+    for origin in origins.all { endPause(of: origin) }
     outbox.flush()
     worker.stop()
     connectivity?.close()

@@ -3,11 +3,16 @@ final class TimerTable {
   typealias Key = Int
 
   private let loop: EventLoop
-  private var timers: [Key: LoopTimer] = [:]
+  private var timers: [Key: (timer: LoopTimer, body: () -> Void)] = [:]
+  /// Fired, and still to be run: thousands may fire at once, and others want their turn.
+  private var fired = FIFO<Key>()
   private var lastKey = 0
   private var isClosed = false
 
   init(loop: EventLoop) { self.loop = loop }
+
+  /// Those that have not run.
+  var count: Int { timers.count }
 
   @discardableResult
   func after(milliseconds: UInt64, _ body: @escaping () -> Void) -> Key {
@@ -15,24 +20,36 @@ final class TimerTable {
     let key = lastKey
     if isClosed { return key }
     let timer = LoopTimer(on: loop) { [unowned self] in
-      cancel(key)
-      body()
+      fired.append(key)
       loop.markDirty()
     }
-    timers[key] = timer
+    timers[key] = (timer, body)
     timer.start(milliseconds: milliseconds)
     return key
   }
 
+  /// Runs those that have fired. False when the time was over before all had run.
+  func run(until deadline: Microseconds) -> Bool {
+    var count = 0
+    while let key = fired.popFirst() {
+      guard let (timer, body) = timers.removeValue(forKey: key) else { continue }
+      timer.close()
+      body()
+      count += 1
+      if count % 8 == 0, MonotonicClock.now >= deadline { return fired.isEmpty }
+    }
+    return true
+  }
+
   func cancel(_ key: Key?) {
     guard let key else { return }
-    timers.removeValue(forKey: key)?.close()
+    timers.removeValue(forKey: key)?.timer.close()
   }
 
   /// None fires any more, and none is taken.
   func close() {
     isClosed = true
-    for timer in timers.values { timer.close() }
+    for (timer, _) in timers.values { timer.close() }
     timers = [:]
   }
 }

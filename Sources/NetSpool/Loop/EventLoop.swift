@@ -22,8 +22,17 @@ final class EventLoop {
 
   /// Does the tick's work, what came by the mailbox included.
   var onTurn: () -> Void = {}
+  /// Somebody has had the loop for too long.
+  var onHeld: (LoopHolder, Microseconds) -> Void = { _, _ in }
+  private let watch: LoopWatch
+  /// Where its timers are, if time is a model's.
+  let timeline: Timeline?
 
-  init<Message>(mailbox: Mailbox<Message>) throws(NetworkError) {
+  init<Message>(
+    mailbox: Mailbox<Message>, watch: LoopWatch = LoopWatch(), timeline: Timeline? = nil
+  ) throws(NetworkError) {
+    self.watch = watch
+    self.timeline = timeline
     unsafe loop = .allocate(capacity: 1)
     var code = unsafe uv_loop_init(loop)
     guard code == 0 else {
@@ -82,11 +91,20 @@ final class EventLoop {
   /// Something happened that the next turn must see before the loop sleeps.
   func markDirty() { isDirty = true }
 
+  /// Somebody has had the loop since then; answers what time it is.
+  @discardableResult @inline(__always)
+  func didHold(_ holder: @autoclosure () -> LoopHolder, since began: Microseconds) -> Microseconds {
+    let now = MonotonicClock.now
+    if watch.note(now - began) { onHeld(holder(), now - began) }
+    return now
+  }
+
   /// A socket was served, and the next turn must see it. With large bodies each takes long and many may be ready:
   /// then the turn does not wait for all of them, and neither do commands.
-  func didServeSocket() {
+  func didServeSocket(_ descriptor: Int32, since began: Microseconds) {
     isDirty = true
-    guard MonotonicClock.now / 1000 - Int64(unsafe uv_now(loop)) >= Self.servingMillisecondsMax else {
+    let now = didHold(.socket(descriptor), since: began)
+    guard now / 1000 - Int64(unsafe uv_now(loop)) >= Self.servingMillisecondsMax else {
       return
     }
     turn()
@@ -108,6 +126,9 @@ final class EventLoop {
     unsafe _ = uv_run(loop, UV_RUN_DEFAULT)
     awake()
   }
+
+  /// For a model: does what there is to do, without waiting.
+  func runOnce() { repeat { turn() } while isDirty }
 
   /// Closes the loop's own handles; `run` ends when those of others are closed too.
   func stop() {

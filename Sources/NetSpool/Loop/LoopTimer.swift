@@ -5,32 +5,54 @@ internal import CNetSpoolUV
 final class LoopTimer {
   private let handle = unsafe UVHandle<uv_timer_t>()
   private let onFire: () -> Void
+  private unowned let loop: EventLoop
+  private let timeline: Timeline?
   private var isOpen = true
 
   init(on loop: EventLoop, _ onFire: @escaping () -> Void) {
     loop.assertOnLoop()
+    self.loop = loop
     self.onFire = onFire
+    timeline = loop.timeline
+    if timeline != nil { return }
     unsafe uv_timer_init(loop.loop, handle.pointer)
     unsafe handle.setContext(self)
   }
 
   /// Fires once after so many milliseconds, or again and again.
   func start(milliseconds: UInt64, repeating: UInt64 = 0) {
+    if let timeline { return timeline.start(self, milliseconds: milliseconds, repeating: repeating) }
     unsafe uv_timer_start(
       handle.pointer,
       { handle in
-        unsafe UVHandle.context(handle!, as: LoopTimer.self)?.onFire()
+        unsafe UVHandle.context(handle!, as: LoopTimer.self)?.fire()
       }, milliseconds, repeating)
   }
 
-  func stop() { unsafe uv_timer_stop(handle.pointer) }
+  func fire() {
+    // It may let go of itself.
+    let loop = loop
+    let began = MonotonicClock.now
+    onFire()
+    loop.didHold(.timer, since: began)
+  }
 
-  var isActive: Bool { unsafe uv_is_active(handle.base) != 0 }
+  func stop() {
+    if let timeline { return timeline.stop(self) }
+    unsafe uv_timer_stop(handle.pointer)
+  }
+
+  var isActive: Bool {
+    if let timeline { return timeline.isActive(self) }
+    return unsafe uv_is_active(handle.base) != 0
+  }
 
   func close() {
     guard isOpen else { return }
     isOpen = false
-    unsafe handle.close()
+    guard let timeline else { return unsafe handle.close() }
+    timeline.stop(self)
+    unsafe handle.discard()
   }
 
   deinit { precondition(!isOpen, "NetSpool: a loop timer must be closed before it is dropped") }

@@ -18,8 +18,8 @@ final class SocketWatch {
   private unowned let loop: EventLoop
   private let onEvents: (Events) -> Void
   private let onIdleEvent: () -> Void
-  /// Whether somebody wanted to read from the socket.
-  private(set) var hasBeenRead = false
+  /// Whether the connection stands: somebody wanted to read from it, or its owner has said so.
+  private(set) var isEstablished = false
   /// Whether the watch is worth keeping while nobody wants anything: its owner says when the descriptor closes.
   let outlivesUse: Bool
   private var wanted: Events = []
@@ -44,10 +44,13 @@ final class SocketWatch {
 
   func want(_ events: Events) {
     wanted = events
-    if events.contains(.readable) { hasBeenRead = true }
+    if events.contains(.readable) { isEstablished = true }
     guard !events.isEmpty, events != armed else { return }
     arm(events)
   }
+
+  /// A request is about to be sent on the connection. Its answer may come before anybody wants to read.
+  func didConnect() { isEstablished = true }
 
   private func arm(_ events: Events) {
     armed = events
@@ -58,15 +61,19 @@ final class SocketWatch {
 
   private func fired(status: Int32, events: Int32) {
     loop.awake()
-    guard !wanted.isEmpty else {
-      armed = []
-      unsafe uv_poll_stop(handle.pointer)
-      return onIdleEvent()
-    }
+    guard !wanted.isEmpty else { return firedIdle(failed: status < 0, Events(rawValue: events)) }
     // An error is reported by letting the owner read or write into it. libuv has stopped watching, so whoever
     // goes on with the descriptor says again what he wants.
     if status < 0 { armed = [] }
     onEvents(status < 0 ? wanted : Events(rawValue: events))
+  }
+
+  /// That it can be written to tells nothing: what is read on it then would.
+  private func firedIdle(failed: Bool, _ events: Events) {
+    if !failed, events == .writable { return arm(.readable) }
+    armed = []
+    unsafe uv_poll_stop(handle.pointer)
+    onIdleEvent()
   }
 
   /// Must come before the descriptor is closed: libuv aborts otherwise.
@@ -89,8 +96,10 @@ final class WriteWaits {
     lastKey += 1
     let key = lastKey
     let watch = SocketWatch(on: loop, descriptor: descriptor) { [unowned self] _ in
+      let began = MonotonicClock.now
       end(key)
       callback()
+      loop.didHold(.socket(descriptor), since: began)
       loop.markDirty()
     }
     guard let watch else { return nil }

@@ -22,16 +22,21 @@ final class WorkerPool: Sendable {
   private let state = Mutex(State())
   private let calls = SystemSemaphore()
   private let threadsMax: Int
+  private let counter: BudgetCounter
   private let notify: @Sendable (@escaping Worker.Completion) -> Void
 
-  init(threadsMax: Int, notify: @escaping @Sendable (@escaping Worker.Completion) -> Void) {
+  init(
+    threadsMax: Int, counter: BudgetCounter, notify: @escaping @Sendable (@escaping Worker.Completion) -> Void
+  ) {
     self.threadsMax = threadsMax
+    self.counter = counter
     self.notify = notify
   }
 
   func submit(_ lane: Worker.Lane, _ job: @escaping Worker.Job) {
+    let wait = counter.wait()
     let wasScheduled = lane.state.withLock { lane in
-      lane.waiting.append(job)
+      lane.waiting.append((job, wait))
       defer { lane.isScheduled = true }
       return lane.isScheduled
     }
@@ -82,8 +87,11 @@ final class WorkerPool: Sendable {
 
   /// Runs the lane's next job; true when there is another.
   private func runOne(of lane: Worker.Lane) -> Bool {
-    guard let job = lane.state.withLock({ $0.waiting.popFirst() }) else { return false }
-    notify(job())
+    guard let (job, wait) = lane.state.withLock({ $0.waiting.popFirst() }) else { return false }
+    counter.take(after: wait)
+    let completion = job()
+    counter.give()
+    notify(completion)
     return lane.state.withLock { lane in
       lane.isScheduled = !lane.waiting.isEmpty
       return lane.isScheduled
@@ -129,14 +137,17 @@ final class Worker: Sendable {
   }
 
   private let state = Mutex(State())
-  private let threads: Int
+  private let budgets: DeviceBudgets
   private let notify: @Sendable (@escaping Completion) -> Void
 
   /// - Parameters:
-  ///   - threads: at most so many for each device, 2 unless told otherwise.
+  ///   - budgets: at most so many threads for each device, 2 unless told otherwise, and where its jobs are counted.
   ///   - notify: called on a worker thread; has the completion run on the loop thread, in order.
-  init(threads: Int = 2, notify: @escaping @Sendable (@escaping Completion) -> Void) {
-    (self.threads, self.notify) = (threads, notify)
+  init(
+    budgets: DeviceBudgets = DeviceBudgets(heldMax: 2),
+    notify: @escaping @Sendable (@escaping Completion) -> Void
+  ) {
+    (self.budgets, self.notify) = (budgets, notify)
   }
 
   deinit {
@@ -149,7 +160,8 @@ final class Worker: Sendable {
   private func pool(of device: UInt64) -> WorkerPool {
     state.withLock { state in
       if let pool = state.pools[device] { return pool }
-      let pool = WorkerPool(threadsMax: threads, notify: notify)
+      let pool = WorkerPool(
+        threadsMax: budgets.heldMax, counter: budgets.counter(of: device), notify: notify)
       if state.isStopped { pool.close() } else { state.pools[device] = pool }
       return pool
     }
@@ -192,7 +204,7 @@ extension Worker {
     init(device: UInt64 = 0) { self.device = device }
 
     struct State {
-      var waiting = FIFO<Job>()
+      var waiting = FIFO<(job: Job, wait: BudgetCounter.Wait)>()
       /// Whether the worker stands in the pool's list or a thread has it.
       var isScheduled = false
     }

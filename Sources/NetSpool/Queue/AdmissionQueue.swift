@@ -7,7 +7,8 @@
 /// Order: inside one origin and class first in, first out; inside a class the origins with a free slot take
 /// turns; between classes see `ClassTurns`.
 ///
-/// Limits: `maximumConcurrent` in all (256 unless told), each origin's own, and 16 origins at once whose name
+/// Limits: `maximumConcurrent` in all (256 unless told; as many again may stand aside), each origin's own, and 16 origins at
+/// once whose name
 /// is not resolved yet, with one running element each: libcurl starts a thread per unresolved name.
 ///
 /// A value without a clock, a lock or I/O; the loop thread owns it.
@@ -20,8 +21,10 @@ struct AdmissionQueue<Element> {
   var isSuspended = false
   /// Elements waiting.
   var count = 0
-  /// Elements admitted and not finished.
+  /// Elements admitted and not finished, without those that stand aside.
   var running = 0
+  /// Elements that count for their origin alone.
+  private(set) var aside = 0
 
   var nodes = WaitingNodes<Element>()
   var rings = ReadyRings()
@@ -56,6 +59,27 @@ extension AdmissionQueue {
     let element = take(rings[lane].head)
     didStart(origin, lane)
     return element.map { ($0, origin) }
+  }
+
+  /// Somebody might start but for `maximumConcurrent`.
+  var isHeldUp: Bool {
+    guard !isSuspended, running >= maximumConcurrent else { return false }
+    let mayStart = unresolvedMayStart
+    return NetworkRequest.Priority.allCases.contains { rings.front($0, unresolvedMayStart: mayStart) != nil }
+  }
+
+  /// One that runs makes room for others, its own origin's aside; false when as many as may run stand aside.
+  mutating func standAside() -> Bool {
+    guard aside < maximumConcurrent, running > 0 else { return false }
+    aside += 1
+    running -= 1
+    return true
+  }
+
+  /// One that stood aside counts again.
+  mutating func comeBack() {
+    aside -= 1
+    running += 1
   }
 
   /// An admitted element of the origin has ended, whatever its outcome: its slot is free.

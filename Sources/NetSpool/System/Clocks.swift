@@ -5,11 +5,7 @@ internal import Glibc
 typealias Microseconds = Int64
 
 enum MonotonicClock {
-  static var now: Microseconds {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-  }
+  static var now: Microseconds { cnetspool_monotonic_now() }
 }
 
 /// Microseconds since the machine was started, the time that it slept included: the same for all processes of one boot

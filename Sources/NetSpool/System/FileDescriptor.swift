@@ -223,6 +223,9 @@ extension FileDescriptor {
   static func privateWriter(
     for descriptor: CInt, kind: FileStatus.Kind
   ) throws(SystemError) -> FileDescriptor {
+    // Opened anew, the reading end of a pipe would be a writing one.
+    let flags = try SystemError.check("fcntl") { fcntl(descriptor, F_GETFL) }
+    guard flags & O_ACCMODE != O_RDONLY else { throw SystemError(number: EBADF, call: "write") }
     let waits = kind == .pipe || (kind == .characterDevice && isatty(descriptor) == 1)
     guard waits else { return try duplicate(of: descriptor) }
     do {

@@ -24,14 +24,20 @@ final class NameResolver: Sendable {
   final class Lookup: Sendable {
     let name: String
     fileprivate let asker: UInt64
+    fileprivate let counter: BudgetCounter
+    fileprivate let wait: BudgetCounter.Wait
     fileprivate let found: Found
     fileprivate let isCancelled = Atomic(false)
 
-    fileprivate init(_ name: String, asker: UInt64, found: @escaping Found) {
-      (self.name, self.asker, self.found) = (name, asker, found)
+    fileprivate init(_ name: String, asker: UInt64, _ counter: BudgetCounter, found: @escaping Found) {
+      (self.name, self.asker, self.counter, self.found) = (name, asker, counter, found)
+      wait = counter.wait()
     }
 
-    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+    func cancel() {
+      isCancelled.store(true, ordering: .relaxed)
+      counter.refuse(wait)
+    }
   }
 
   private struct Running {
@@ -56,10 +62,19 @@ final class NameResolver: Sendable {
 
   private let state = Mutex(State())
   private let calls = SystemSemaphore()
+  private let addresses: @Sendable (String) -> [String]?
 
-  /// Calls back on a thread of the resolver.
-  func look(up name: String, for asker: UInt64, found: @escaping Found) -> Lookup {
-    let lookup = Lookup(name, asker: asker, found: found)
+  /// - Parameter addresses: asks for a name's addresses, and blocks for as long as that takes; the system's.
+  init(asking addresses: @escaping @Sendable (String) -> [String]? = { systemAddresses(of: $0) }) {
+    self.addresses = addresses
+  }
+
+  /// Calls back on a thread of the resolver. What the asker has and waits for is counted for it.
+  func look(
+    up name: String, for asker: UInt64, counting counter: BudgetCounter = BudgetCounter(),
+    found: @escaping Found
+  ) -> Lookup {
+    let lookup = Lookup(name, asker: asker, counter, found: found)
     let mustSignal = state.withLock { state in
       if state.waiting[asker] == nil { state.askers.append(asker) }
       state.waiting[asker, default: FIFO()].append(lookup)
@@ -81,7 +96,9 @@ final class NameResolver: Sendable {
     while true {
       switch state.withLock({ step(&$0) }) {
       case .ask(let lookup):
-        let addresses = Self.addresses(of: lookup.name)
+        lookup.counter.take(after: lookup.wait)
+        let addresses = addresses(lookup.name)
+        lookup.counter.give()
         let mustSignal = state.withLock { state in
           state.running[ObjectIdentifier(lookup)] = nil
           return state.idle > 0 && !state.waiting.isEmpty
@@ -163,7 +180,7 @@ extension NameResolver {
   }()
 
   /// Blocks for as long as the system's resolver takes.
-  private static func addresses(of name: String) -> [String]? {
+  static func systemAddresses(of name: String) -> [String]? {
     var hints = unsafe addrinfo()
     unsafe hints.ai_family = hasIPv6 ? AF_UNSPEC : AF_INET
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -1,5 +1,6 @@
 internal import CNetSpoolCurl
 internal import CNetSpoolLMDB
+internal import CNetSpoolShims
 internal import CNetSpoolUV
 internal import CNetSpoolZlib
 internal import Glibc
@@ -95,5 +96,25 @@ enum LoadedCurl {
 
   static func text(_ words: UnsafePointer<CChar>?) -> String? {
     unsafe words.map { unsafe String(cString: $0) }
+  }
+}
+
+/// What must be so in the whole process before anything is opened or sent.
+enum ProcessSetup {
+  /// Any thread; the first call does it.
+  static func begin() { _ = isDone }
+
+  private static let isDone: Bool = {
+    occupyStandardDescriptors()
+    cnetspool_keep_openssl()
+    return true
+  }()
+
+  /// Where a program was started without standard input, output or error, the next file or socket would get its number:
+  /// what the program prints would go there, and libuv takes no such number.
+  private static func occupyStandardDescriptors() {
+    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
+      guard unsafe open("/dev/null", O_RDWR) >= 0 else { return }
+    }
   }
 }

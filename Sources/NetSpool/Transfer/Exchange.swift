@@ -102,12 +102,14 @@ struct Exchange {
 
   /// Its place among those that run.
   var slot = -1
+  /// It has waited long for its head: another has its place, but not its origin's.
+  var standsAside = false
   /// It only waits for its streams: another has its place.
   var hasYielded = false
   /// Its origin's width learns from how it goes.
   var isJudged = true
-  /// Ticks for which its streams have taken nothing.
-  var ticksPaused = 0
+  /// How often its streams were seen to take nothing, one look after the other.
+  var looksPaused = 0
   var reportedBytes: Int64 = 0
   var reportedSent: Int64 = 0
 

@@ -108,6 +108,7 @@ extension Transfer {
     }
     if let fanout = exchange.fanout, fanout.isCongested {
       pause(.reader)
+      onStall()
       return .pause
     }
     isReading = true

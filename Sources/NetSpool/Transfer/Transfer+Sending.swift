@@ -13,7 +13,9 @@ extension Transfer {
     exchange.sends += 1
     multi.didProgress()
     exchange.speaksHTTP2 = isSecure && handle.speaksHTTP2
-    guard exchange.machine.failure == nil, !meetsUnaskedBytes(localPort) else { return false }
+    let isReused = handle.isOnReusedConnection
+    if !isReused { multi.didConnect(localPort: localPort, servesOne: isSecure && !exchange.speaksHTTP2) }
+    guard exchange.machine.failure == nil, !(isReused && meetsUnaskedBytes(localPort)) else { return false }
     if hasEgressRule, !mayConnect(to: peer.map { ($0, port: port) }) { return false }
     if !handle.hasProperCertificate {
       exchange.machine.handle(.fail(NetworkError(.tlsRejected, reason: "hostMismatch")))
@@ -29,7 +31,7 @@ extension Transfer {
   /// Bytes stand on a reused connection of HTTP/1 before its next request is sent. They are no answer to it, and libcurl
   /// would take them for one (RFC 9112 section 9.2): the request goes on another connection. TLS may hold them already.
   private func meetsUnaskedBytes(_ localPort: Int) -> Bool {
-    guard handle.isOnReusedConnection, !exchange.speaksHTTP2 else { return false }
+    guard !exchange.speaksHTTP2 else { return false }
     guard multi.hasUnreadBytes(port: localPort) || isSecure && handle.hasUnreadTLS else { return false }
     exchange.hasMetUnaskedBytes = true
     exchange.machine.handle(.fail(NetworkError(.connectionLost, reason: "bytes that nobody asked for")))
@@ -81,7 +83,7 @@ extension Transfer {
     parser.reset()
     handle.setConnectsOnly()
     handle.clearMessage()
-    multi.add(handle)
+    multi.add(self)
   }
 
   /// Takes it off libcurl, done or not (no code), and answers why no connection came about; nil when one did.

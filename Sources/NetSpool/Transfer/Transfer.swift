@@ -27,6 +27,8 @@ final class Transfer {
 
   /// Asked once, when the final head has come: who gets the body.
   var onHead: (Transfer, ResponseHead) -> BodyUse = { _, _ in .collect }
+  /// Its streams take no more for now.
+  var onStall: () -> Void = {}
   /// The name is resolved: a socket is being opened.
   var onSocket: (Transfer) -> Void = { _ in }
 
@@ -61,7 +63,7 @@ final class Transfer {
     parser.allowsAnotherHead = exchange.plan.hasRounds
     tellLibcurl(exchange.plan)
     exchange.wasAdded = failure == nil
-    if let failure { exchange.machine.handle(.fail(failure)) } else { multi.add(handle) }
+    if let failure { exchange.machine.handle(.fail(failure)) } else { multi.add(self) }
   }
 
   private func tellLibcurl(_ plan: Exchange.Plan) {
@@ -84,7 +86,7 @@ final class Transfer {
       code == 0 && parser.framing.endsWithStream(exchange.head)
       && multi.hasJustClosed(localPort: handle.localPort)
     let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
-    multi.remove(handle)
+    multi.remove(self)
     multi.forget(self)
     if exchange.tellsOfExcess { handle.setTellsOfExcess(false) }
     exchange.tellsOfExcess = false
@@ -159,6 +161,12 @@ final class Transfer {
     return exchange.deadlines?.check(progress, now: now)
   }
 
+  /// It has waited a second for its head and has nothing left to send.
+  func isSilent(now: Microseconds) -> Bool {
+    exchange.head == nil && exchange.plan.source == nil && !exchange.hasYielded
+      && now - exchange.startedAt >= 1_000_000
+  }
+
   // MARK: Pausing
 
   var isPausedByUser: Bool { exchange.pauses.contains(.user) }
@@ -192,7 +200,7 @@ final class Transfer {
   /// The slow sink caught up.
   func resumeByReader() {
     guard isPausedByReader, !isReading else { return }
-    exchange.ticksPaused = 0
+    exchange.looksPaused = 0
     resume(.reader)
   }
 
@@ -206,8 +214,7 @@ final class Transfer {
   /// nobody what comes of that; so a failure is told here.
   private func goOn() {
     guard exchange.pauses.isEmpty else { return }
-    multi.willResume()
-    let code = handle.unpause()
+    let code = multi.resume(self)
     guard code != 0 || exchange.machine.failure != nil, exchange.machine.state != .idle else { return }
     multi.didBreak(self, code: code != 0 ? code : MultiHandle.writeFailed)
   }

@@ -8,17 +8,23 @@ import Testing
 
 /// One engine in trouble, another on the same queue.
 @Suite(.timeLimit(.minutes(2))) struct IsolationTests {
-  /// Twice a tick for a place to be given back, and room for a busy machine.
-  private static let patience = Duration.seconds(1).patient
+  /// What is promised, from the queue's hearing of an operation to its end: the loop measures it, so that tests which wait
+  /// for a thread of the pool do not count.
+  private static let delayMax = Duration.milliseconds(50).patient
 
-  /// A GET of an engine of its own, to an origin of its own.
+  /// GETs of an engine of its own, to an origin of its own.
   private func expectAnswer(on queue: NetworkQueue, _ comment: Comment) async throws {
     let other = try ScriptedOrigin()
     other.on("/", .text("ok"))
     let engine = try NetworkEngine(to: other, on: queue)
-    let begin = ContinuousClock.now
-    #expect(await engine.end(of: engine.operation(path: "/")).text == "ok", comment)
-    #expect(ContinuousClock.now - begin < Self.patience, comment)
+    var times: [Duration] = []
+    for _ in 0..<5 {
+      let answer = await engine.end(of: engine.operation(path: "/"))
+      #expect(answer.text == "ok", comment)
+      times.append(try #require(answer.response?.metrics.endToEnd))
+    }
+    // Not the worst of them, which belongs to the machine.
+    #expect(times.sorted()[2] < Self.delayMax, "\(comment): \(times)")
   }
 
   /// Pipes that are full and that nobody reads.
@@ -38,6 +44,61 @@ import Testing
       while unsafe write(pipe.write, page, page.count) > 0 {}
     }
     try await body(pipes.map(\.write))
+  }
+
+  /// Origins that take requests and never answer have all of the queue's places for a second.
+  @Test func `origins that are silent stop no other for long`() async throws {
+    try await withQueue({
+      $0.sizing = .fixed(16)
+      $0.maximumConcurrent = 32
+    }) { queue in
+      let silent = try (0..<3).map { _ in try ScriptedOrigin() }
+      var operations: [NetworkOperation] = []
+      for origin in silent {
+        origin.hold("/")
+        let engine = try NetworkEngine(to: origin, on: queue)
+        operations += (0..<20).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
+        engine.enqueue(operations.suffix(20))
+      }
+      for origin in silent.prefix(2) { #expect(await origin.waitForWaiting("/", 16)) }
+      let other = try ScriptedOrigin()
+      other.on("/", .text("ok"))
+      let engine = try NetworkEngine(to: other, on: queue)
+      let answer = await engine.end(of: engine.operation(path: "/"))
+      #expect(answer.text == "ok")
+      #expect(try #require(answer.response?.metrics.endToEnd) < .milliseconds(1_200).patient)
+      for operation in operations { operation.cancel() }
+      for operation in operations { _ = await operation.end() }
+      #expect(queue.activity.running == 0)
+    }
+  }
+
+  /// One command that ends twenty thousand operations.
+  @Test(.timeLimit(.minutes(5)), arguments: ["cancel", "deadline"])
+  func `many that end at once hold the loop up for nobody`(_ kind: String) async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.hold("/")
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let clock = await LoopClock(queue)
+      let operations = (0..<20_000).map { _ in
+        engine.operation(path: "/").configure {
+          $0.coalesces = false
+          if kind == "deadline" {
+            $0.timeouts = NetworkRequest.Timeouts()
+            $0.timeouts?.queueDeadline = .seconds(2)
+          }
+        }
+      }
+      engine.enqueue(operations)
+      // Behind all of them
+      _ = await clock.wait()
+      if kind == "cancel" { engine.cancelAll() }
+      let longest = await clock.longestWait(for: kind == "cancel" ? .milliseconds(500) : .seconds(3))
+      #expect(longest < Self.delayMax)
+      engine.cancelAll()
+      for operation in operations { _ = await operation.end() }
+    }
   }
 
   /// A body that fits into a stream's buffer, so that its exchange ends, and one that does not.
@@ -92,12 +153,17 @@ import Testing
       #expect(await engine.end(of: engine.operation(path: "/small")).text == "small")
       try await expectAnswer(on: queue, "another engine")
       #expect(origin.hits("/body") <= streamsMax + 4)
+      let full = engine.budgets.streams
+      #expect(full.held >= streamsMax && full.waiting > 0, "\(full)")
       // When they begin to read they get their bodies, and those that waited theirs.
       let readers = pipes.map { pipe in
         Task.detached { await blocking { drain(pipe.read, size) } }
       }
       for operation in operations { #expect(await operation.end().response?.status == 200) }
       for reader in readers { #expect(await reader.value == size) }
+      let empty = engine.budgets.streams
+      #expect(empty.held == 0 && empty.waiting == 0 && empty.refused == 0, "\(empty)")
+      #expect(empty.longestWait >= full.longestWait)
       for pipe in pipes {
         close(pipe.read)
         close(pipe.write)
@@ -147,10 +213,15 @@ import Testing
       await engine.settle()
       try await expectAnswer(on: queue, "another engine")
       #expect(origin.hits("/a") < count)
+      let full = engine.budgets.deliveries
+      #expect(
+        full.held >= EngineRooms.undeliveredMax && full.heldMax == EngineRooms.undeliveredMax, "\(full)")
+      #expect(full.waiting > 0 && full.longestWait > .zero, "\(full)")
       // Then the rest follows when it lets go.
       gate.open()
       await tally.wait(for: count)
       #expect(tally.count("completed") == count && tally.isOneEach)
+      #expect(engine.budgets.deliveries.waiting == 0)
     }
   }
 
@@ -177,12 +248,17 @@ import Testing
       let begin = ContinuousClock.now
       let waiting = (0..<3).map { _ in engine.operation(path: "/b").configure { $0.coalesces = false } }
       for operation in waiting { engine.enqueue(operation) }
+      let queue = engine.configuration.queue
+      while queue.budgets.originPauses.waiting < 3 { await Task.yield() }
+      #expect(queue.budgets.originPauses.held == 1)
       for operation in waiting {
         let ending = await operation.end()
         #expect(ending.code == .timedOut && ending.reason == "total")
       }
       #expect(ContinuousClock.now - begin < .seconds(2).patient)
       #expect(origin.hits("/b") == 0)
+      let pauses = queue.budgets.originPauses
+      #expect(pauses.refused == 3 && pauses.longestWait >= .milliseconds(300), "\(pauses)")
     }
   }
 

@@ -35,6 +35,55 @@ import Testing
     #expect(engine == nil)
   }
 
+  @Test func `the last reference to a caching engine may go on the loop, which does not wait for the disk`()
+    async throws
+  {
+    let folder = try TestFolder()
+    try await withQueue { queue in
+      let (last, core) = try await cachingEngine(on: queue, folder["cache"])
+      // The store's thread is at work, and will not be done before the gate opens.
+      let (begun, gate) = (Latch(), Latch())
+      let removal = Task.detached {
+        await blocking {
+          core.removeAll(namespace: "n") { _ in
+            begun.open()
+            gate.block()
+            return false
+          }
+        }
+      }
+      await begun.opened()
+      let rescue = Task.detached {
+        try await Task.sleep(for: .seconds(5))
+        gate.open()
+      }
+      queue.driver.perform { _ in last.value = nil }
+      let hasWaited = await withCheckedContinuation { continuation in
+        queue.driver.perform { _ in continuation.resume(returning: gate.isOpen) }
+      }
+      #expect(!hasWaited)
+      rescue.cancel()
+      gate.open()
+      await removal.value
+    }
+  }
+
+  /// With something stored; the only reference to it, and its store's inner part.
+  private func cachingEngine(
+    on queue: NetworkQueue, _ directory: String
+  ) async throws -> (Variable<NetworkEngine?>, CacheStoreCore) {
+    var configuration = NetworkEngine.Configuration()
+    configuration.queue = queue
+    let engine = try NetworkEngine(configuration: configuration)
+    var settings = CacheConfiguration()
+    settings.directory = directory
+    try engine.useCache(settings)
+    let store = try #require(engine.cache?.store)
+    store.put(StoreKey([1]), namespace: "n", metadata: [], body: [1])
+    await blocking { store.flush() }
+    return (Variable(engine), store.core)
+  }
+
   @Test func `a queue's thread ends with the queue, and no descriptor or thread is left`() async throws {
     await #expect(processExitsWith: .success) {
       let origin = try ScriptedOrigin()

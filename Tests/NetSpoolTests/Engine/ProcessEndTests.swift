@@ -23,6 +23,34 @@ import Testing
     }
   }
 
+  /// While the loop makes libcurl and its TLS library ready.
+  @Test(arguments: 0..<(LongRun.isOn ? 300 : 20))
+  func `exits in good order behind the first request`(round: Int) async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let engine = try NetworkEngine(host: "127.0.0.1")
+      engine.enqueue(engine.operation(path: "/"))
+      usleep(UInt32.random(in: 0..<6_000))
+      exit(7)
+    }
+  }
+
+  @Test func `a program without standard descriptors works`() async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      for descriptor in Int32(0)...2 { close(descriptor) }
+      _ = NetworkQueue.shared
+      let origin = try ScriptedOrigin()
+      origin.fallback(.text("ok"))
+      for _ in 0..<3 {
+        var configuration = NetworkEngine.Configuration()
+        configuration.queue = NetworkQueue()
+        let engine = try NetworkEngine(configuration: configuration)
+        let answer = try engine.wait(for: engine.operation(url: origin.url("/")))
+        precondition(answer.text == "ok")
+      }
+      exit(7)
+    }
+  }
+
   @Test(arguments: 0..<(LongRun.isOn ? 300 : 10))
   func `exits in good order with a frozen store just opened`(round: Int) async throws {
     await #expect(processExitsWith: .exitCode(7)) {

@@ -1,3 +1,4 @@
+import Glibc
 import NetSpoolTesting
 import Testing
 
@@ -31,6 +32,31 @@ import Testing
       #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
       #expect(ContinuousClock.now - begin < Self.limit.patient)
       #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  /// All of the body is there, but the last of it stays in the stream's buffer.
+  @Test(arguments: [false, true])
+  func `a total that was set ends an operation whose reader takes nothing`(isCached: Bool) async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", Answer.bytes(BodyPattern.bytes(200_000)).header("Cache-Control", "max-age=60"))
+      let folder = try TestFolder()
+      if isCached {
+        var cache = CacheConfiguration()
+        cache.directory = folder.path
+        try engine.useCache(cache)
+        #expect(await engine.get("/a").end().response?.status == 200)
+      }
+      let pipe = try makePipe()
+      defer {
+        close(pipe.read)
+        close(pipe.write)
+      }
+      let operation = engine.operation(path: "/a").addDownloadStream(DescriptorDownloadStream(pipe.write))
+      operation.configure { $0.timeouts = NetworkRequest.Timeouts() }
+      operation.configure { $0.timeouts?.total = Self.limit }
+      let ending = await engine.end(of: operation)
+      #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
     }
   }
 

@@ -18,8 +18,7 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
   /// An error only because of a limit of time.
   var isLate = false
   var hasBody = false
-  /// Our guard may disconnect it, sooner or later as the machine is fast: libcurl 7.88 then finds the connection lost, and
-  /// may ask again on another.
+  /// Our guard may disconnect it, sooner or later as the machine is fast: it ends as a flood.
   var mayBeCutOff = false
 
   var testDescription: String { name }
@@ -47,8 +46,8 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
 extension HTTP2Expectation {
   /// Frames without end that belong to no body. libcurl 8 reads some and lets others have their turn, so only a limit
   /// of time ends it; 7.88 does not, so the connection is cut off.
-  static func flood(_ name: String) -> Self {
-    .by(version: .cutOff(.bad(name, .connectionLost)), .late(name, "stall"))
+  static func flood(_ name: String, ends limit: String = "stall") -> Self {
+    .by(version: .bad(name, .http2Failed, "flood"), .late(name, limit))
   }
 
   static func cutOff(_ other: Self) -> Self {
@@ -122,6 +121,6 @@ extension HTTP2Expectation {
       .bad("hpack_bomb", .headersTooLarge, "total"), .bad("fields_many", .headersTooLarge), .ok("field_long"),
       .bad("informational_endless", .tooManyInformational), .bad("trailers_long", .headersTooLarge),
       .bad("body_endless", .bodyTooLarge),
-      .flood("priority_endless"), .flood("empty_data_endless"), .flood("unknown_endless"),
+      .flood("priority_endless", ends: "headers"), .flood("empty_data_endless"), .flood("unknown_endless"),
     ]
 }

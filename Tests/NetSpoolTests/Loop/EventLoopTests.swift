@@ -160,7 +160,7 @@ struct EventLoopTests {
           mailbox.send(index)
           let end = MonotonicClock.now + (EventLoop.servingMillisecondsMax + 2) * 1000
           while MonotonicClock.now < end {}
-          fixture.loop.didServeSocket()
+          fixture.loop.didServeSocket(0, since: MonotonicClock.now)
         })
       watch.want(.readable)
       pipe.put([1])

@@ -19,7 +19,8 @@ struct UnaskedBytesTests {
       // Given an answer with another one behind it
       let first = await engine.end(of: engine.operation(url: server.url(name)))
       #expect(first.response != nil, "\(first)")
-      // Nobody tells when the second one has come.
+      try await blocking { try server.waitUntilSent(name, connection: 1, number: 1) }
+      // Nobody tells when it has come.
       try await Task.sleep(for: .milliseconds(30))
       // When others are asked for, whatever their method
       for method in [NetworkRequest.Method.get, .post, .get] {
@@ -48,6 +49,7 @@ struct UnaskedBytesTests {
       paused.pause()
       for name in ["surplus_behind", "tls_surplus_behind"] {
         _ = try await wire.answer(wire.engine.operation(url: server.url(name)))
+        try await blocking { try server.waitUntilSent(name, connection: 1, number: 1) }
         try await Task.sleep(for: .milliseconds(30))
         let next = try await wire.answer(wire.engine.operation(url: server.url(name)))
         #expect(next.text == "first")

@@ -2,7 +2,8 @@
 
 For each behaviour below, without TLS and (its name begins with `tls_`) with it, it listens on a port of 127.0.0.1 that
 the system chooses and prints `NAME PORT`; then `ready`. Every request is a line of DIRECTORY/access.log,
-`NAME CONNECTION NUMBER`, both counted from 1, written before anything is answered.
+`NAME CONNECTION NUMBER`, both counted from 1, written before anything is answered; and once all of the answer has been
+sent, the same line of DIRECTORY/sent.log.
 """
 
 import itertools
@@ -13,6 +14,7 @@ import threading
 
 DIRECTORY, CERTIFICATE, KEY = sys.argv[1:]
 LOG = open(f"{DIRECTORY}/access.log", "a", buffering=1)
+SENT = open(f"{DIRECTORY}/sent.log", "a", buffering=1)
 BEHAVIOURS = {}
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -115,6 +117,7 @@ def serve(name, act, plain, connection):
             LOG.write(f"{name} {connection} {number}\n")
             for piece in act(number):
                 stream.sendall(piece)
+            SENT.write(f"{name} {connection} {number}\n")
     except (OSError, ssl.SSLError):
         pass
     finally:

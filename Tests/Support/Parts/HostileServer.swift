@@ -49,6 +49,12 @@ final class HostileServer: Sendable {
     return "\(isPlain ? "http" : "https")://localhost:\(ports[behaviour] ?? 0)/"
   }
 
+  /// Over HTTP/1: waits until all of an answer has been sent, what nobody asked for included.
+  func waitUntilSent(_ behaviour: String, connection: Int, number: Int) throws {
+    let line = "\(behaviour) \(connection) \(number)"
+    _ = try server.lines("sent.log", until: { $0.contains { $0 == line } })
+  }
+
   /// What was noted of each request to a behaviour so far: a line is written before anything is answered. Over HTTP/1
   /// the connection, and the request's number on it.
   func requests(_ behaviour: String) -> [String] {

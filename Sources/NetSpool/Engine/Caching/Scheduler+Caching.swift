@@ -30,6 +30,7 @@ extension Scheduler {
     var answer = waiting.response
     operation.forEachRecipient { didStart($0) }
     let playback = CachePlayback(answer.body, into: fanout)
+    limitStreams(of: operation)
     move(operation, to: .playing(playback))
     if operation.recipients.allSatisfy({ $0.hasStreams }) { answer.body = .empty }
     playback.start(answer.head) { [unowned self, answer] in

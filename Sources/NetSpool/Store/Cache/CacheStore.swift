@@ -12,7 +12,18 @@ final class CacheStore: Sendable {
 
   private init(_ core: CacheStoreCore) { self.core = core }
 
-  deinit { close() }
+  /// Closing waits for the disk, and the last reference may go on a thread that must not wait: a loop's, or one on which
+  /// closures of users run.
+  deinit {
+    guard Delivery.isRunning || SystemThread.isOurs else { return close() }
+    guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    let core = core
+    do {
+      try SystemThread.start(name: "netspool-closing") { CacheStoreRegistry.shared.release(core) }.detach()
+    } catch {
+      CacheStoreRegistry.shared.release(core)
+    }
+  }
 
   /// Opens a directory, or joins the store of this process that has it open.
   ///
@@ -89,6 +100,9 @@ extension CacheStore {
 extension CacheStore {
   /// Bytes that wait to be written. Nobody waits for them: what is too much is dropped.
   var pendingBytes: Int { isUsable ? core.pendingBytes : 0 }
+
+  /// The same, with those that wait and those that were dropped.
+  var budget: NetworkBudget { isUsable ? core.budget : NetworkBudget() }
 }
 
 /// The limits of a cache store. The first to open a directory in a process sets them for all.

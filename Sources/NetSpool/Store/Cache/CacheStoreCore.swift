@@ -250,4 +250,14 @@ extension CacheStoreCore {
   }
 
   var pendingBytes: Int { shared.withLock { $0.pending.bytes } }
+
+  var budget: NetworkBudget {
+    shared.withLock { shared in
+      let current = shared.pending.waits.oldest.map { MonotonicClock.now - $0 } ?? 0
+      return NetworkBudget(
+        held: shared.pending.bytes, heldMax: settings.pendingBytesMax, waiting: shared.pending.waits.count,
+        refused: shared.statistics.dropped,
+        longestWait: .microseconds(max(shared.pending.longestWait, current)))
+    }
+  }
 }

@@ -24,7 +24,10 @@ struct PendingTable {
   }
 
   private var changes: [KeyDigest: Change] = [:]
-  private var lastSequence: UInt64 = 0
+  /// Since when each waits; its numbers are the changes'.
+  private(set) var waits = WaitingTimes()
+  /// The longest that one has waited.
+  private(set) var longestWait: Microseconds = 0
   private(set) var bytes = 0
 
   var isEmpty: Bool { changes.isEmpty }
@@ -39,17 +42,21 @@ struct PendingTable {
 
   /// Answers the number by which the change is found again.
   mutating func add(_ key: StoreKey, _ content: Content) -> UInt64 {
-    lastSequence += 1
-    let change = Change(sequence: lastSequence, key: key, content: content)
+    let change = Change(
+      sequence: UInt64(waits.begin(MonotonicClock.now)), key: key, content: content)
     bytes += change.bytes
-    if let before = changes.updateValue(change, forKey: key.digest) { bytes -= before.bytes }
-    return lastSequence
+    if let before = changes.updateValue(change, forKey: key.digest) {
+      bytes -= before.bytes
+      _ = waits.end(Int(before.sequence))
+    }
+    return change.sequence
   }
 
   /// Forgets a change that is committed.
   mutating func didCommit(_ key: KeyDigest, sequence: UInt64) {
     guard let place = changes.index(forKey: key), changes.values[place].sequence == sequence else { return }
     bytes -= changes.remove(at: place).value.bytes
+    if let since = waits.end(Int(sequence)) { longestWait = max(longestWait, MonotonicClock.now - since) }
   }
 
   /// Turns a put that could not be written into a removal: what stands under the key must not be found either.

@@ -65,9 +65,15 @@ final class CallGuard: Sendable {
 final class GuardedCalls: Sendable {
   private struct Connections {
     var open: Set<Int32> = []
-    /// Those that were disconnected, with the port at our end.
-    var cut: [Int32: Int] = [:]
+    /// Those that were disconnected and are still open.
+    var cut: [Int32: Cut] = [:]
     var suspicion: Suspicion?
+  }
+
+  /// The port at our end of a connection that was disconnected, and when.
+  struct Cut {
+    let port: Int
+    let time: Microseconds
   }
 
   /// A call that takes long, and how much had been read when that was seen.
@@ -109,8 +115,14 @@ final class GuardedCalls: Sendable {
 
   func opened(_ descriptor: Int32) { connections.withLock { _ = $0.open.insert(descriptor) } }
 
-  /// Must come before the descriptor is closed. The port of one that was cut off.
-  func willClose(_ descriptor: Int32) -> Int? {
+  /// A connection was cut off lately that is still open: libcurl keeps one of HTTP/2 whose transfers have failed until it
+  /// wants to use it again.
+  func hasCut(localPort: Int, since time: Microseconds) -> Bool {
+    connections.withLock { $0.cut.values.contains { $0.port == localPort && $0.time >= time } }
+  }
+
+  /// Must come before the descriptor is closed. What was cut off.
+  func willClose(_ descriptor: Int32) -> Cut? {
     connections.withLock { connections in
       connections.open.remove(descriptor)
       return connections.cut.removeValue(forKey: descriptor)
@@ -141,7 +153,8 @@ final class GuardedCalls: Sendable {
     for (descriptor, before) in suspicion.read where connections.open.contains(descriptor) {
       guard cnetspool_bytes_read(descriptor) - before >= Self.readBytesMin else { continue }
       guard began.load(ordering: .acquiring) == suspicion.call else { return }
-      connections.cut[descriptor] = StraySocket.localPort(of: descriptor) ?? 0
+      let port = StraySocket.localPort(of: descriptor) ?? 0
+      connections.cut[descriptor] = Cut(port: port, time: MonotonicClock.now)
       connections.open.remove(descriptor)
       StraySocket.disconnect(descriptor)
     }

@@ -19,13 +19,18 @@ struct ConnectionBook {
 
   /// Bytes have come on the connection that nobody has read.
   mutating func hasUnreadBytes(port: Int) -> Bool {
+    descriptors(port: port).contains { StraySocket.firstByte(of: $0) != nil }
+  }
+
+  /// The connections with this port; more than one where they lead to several addresses.
+  mutating func descriptors(port: Int) -> [Int32] {
     for descriptor in unnamed {
       if let port = StraySocket.localPort(of: descriptor) {
         descriptors[port, default: []].append(descriptor)
       }
     }
     unnamed.removeAll(keepingCapacity: true)
-    return descriptors[port]?.contains { StraySocket.firstByte(of: $0) != nil } ?? false
+    return descriptors[port] ?? []
   }
 }
 

@@ -20,6 +20,8 @@ internal import CNetSpoolShims
 /// | HTTP/2 that nghttp2 refuses, before an answer | code 52, an empty reply | 16, 92 or 8 | the same |
 /// | a field that an easy handle still points to | 7.83 to 8.1.0 | no | `CoreLibraryVersions.keepsFreedField` |
 /// | an HTTP/2 head longer than the buffer | hangs | goes on | `HandleSettings.bufferBytes` |
+/// | transfers that wait for a connection that turns out to be HTTP/1.1 | go on then | go on when a transfer has ended | `WaitingTransfers` |
+/// | an answer that is there as soon as the request is sent | an event tells | is read without one | `MultiHandle.didConnect` |
 ///
 /// Not levelled, because the older one keeps silent about it: see `tellsOfBrokenHTTP2` and `tellsOfCutOffTLS`. In
 /// both cases the older one passes for whole what had come, and such an answer is not kept in a cache.
@@ -33,6 +35,9 @@ enum LibraryDifferences {
   /// A body that only the end of a TLS connection ends, and that end comes without close_notify: an error since libcurl
   /// 8 with OpenSSL 3.2 and later, the end of the body before (RFC 9112 section 9.8).
   static let tellsOfCutOffTLS = curl >= 0x08_00_00
+
+  /// Transfers go on waiting for a connection that has turned out to serve one at a time.
+  static let forgetsWaitingTransfers = curl >= 0x08_00_00
 
   /// What an older libcurl leaves to us, or says with another code; nil: both say the same.
   static func levelled(_ seen: FailureMapping.Evidence) -> NetworkError? {

@@ -11,6 +11,8 @@ final class MultiHandle {
 
   private let loop: EventLoop
   private let multi: UnsafeMutableRawPointer
+  /// A model's, which plays libcurl and all origins.
+  weak var wire: (any SimulatedWire)?
   /// The watches by descriptor; a watch lives as long as its connection.
   private var watches: [SocketWatch?] = []
   private var timer: LoopTimer?
@@ -26,6 +28,8 @@ final class MultiHandle {
   private let calls = GuardedCalls()
   private var isGuarded = false
   private var book = ConnectionBook()
+  /// Nil where libcurl thinks of them itself.
+  private let waiting = WaitingTransfers()
   /// Local ports of connections that were closed since all ended transfers were taken last.
   private var closedPorts: [Int] = []
   /// Those of connections that the guard has cut off, and when that was seen.
@@ -72,16 +76,18 @@ final class MultiHandle {
 
   // MARK: Transfers
 
-  func add(_ easy: EasyHandle) {
+  func add(_ transfer: Transfer) {
     loop.assertOnLoop()
     running += 1
-    unsafe curl_multi_add_handle(multi, easy.easy)
+    if let wire { return wire.began(transfer) }
+    unsafe curl_multi_add_handle(multi, transfer.handle.easy)
   }
 
-  func remove(_ easy: EasyHandle) {
+  func remove(_ transfer: Transfer) {
     loop.assertOnLoop()
     running -= 1
-    unsafe curl_multi_remove_handle(multi, easy.easy)
+    if let wire { return wire.ended(transfer) }
+    unsafe curl_multi_remove_handle(multi, transfer.handle.easy)
   }
 
   /// The next transfer that ended, with libcurl's code.
@@ -105,6 +111,7 @@ final class MultiHandle {
     var running: Int32 = 0
     call { unsafe cnetspool_multi_timed_out(multi, &running) }
     passLastByte()
+    loop.didHold(.transfers, since: callBegan)
     return true
   }
 
@@ -115,6 +122,7 @@ final class MultiHandle {
     if isGuarded { calls.enter() }
     _ = body()
     if isGuarded { calls.leave() }
+    if let waiting, waiting.mayGoOn { unsafe waiting.goOn(on: multi) }
   }
 
   #if DEBUG
@@ -168,7 +176,7 @@ final class MultiHandle {
   private func release(_ index: Int) {
     guard let watch = watches[index] else { return }
     watch.want([])
-    guard !(watch.hasBeenRead && watch.outlivesUse) else { return }
+    guard !(watch.isEstablished && watch.outlivesUse) else { return }
     watches[index] = nil
     watch.close()
   }
@@ -180,7 +188,7 @@ final class MultiHandle {
     var running: Int32 = 0
     call { unsafe curl_multi_socket_action(multi, descriptor, flags, &running) }
     passLastByte()
-    loop.didServeSocket()
+    loop.didServeSocket(descriptor, since: callBegan)
   }
 
   /// Bytes on a connection that nobody uses, if it is not simply closed: an answer to nothing. libcurl would
@@ -203,7 +211,7 @@ final class MultiHandle {
   func willClose(_ descriptor: Int32) {
     let port = StraySocket.localPort(of: descriptor)
     if let port { closedPorts.append(port) }
-    if isGuarded, let cut = calls.willClose(descriptor) { cutPorts[cut] = MonotonicClock.now }
+    if isGuarded, let cut = calls.willClose(descriptor) { cutPorts[cut.port] = cut.time }
     book.closed(descriptor, port: port)
     let index = Int(descriptor)
     guard index < watches.count, let watch = watches[index] else { return }
@@ -217,11 +225,21 @@ final class MultiHandle {
   func close() {
     if isGuarded { CallGuard.shared.forget(calls) }
     unsafe curl_multi_cleanup(multi)
+    waiting?.close()
     for watch in watches { watch?.close() }
     watches = []
     timer?.close()
     timer = nil
   }
+}
+
+/// What stands in for libcurl and the network in a model. It tells a transfer what comes by the transfer's own methods, and its
+/// end by `MultiHandle.didBreak`.
+protocol SimulatedWire: AnyObject {
+  func began(_ transfer: Transfer)
+  func resumed(_ transfer: Transfer)
+  /// Ended, or taken off.
+  func ended(_ transfer: Transfer)
 }
 
 /// Time: no transfer keeps the others waiting.
@@ -242,8 +260,13 @@ extension MultiHandle {
     loop.markDirty()
   }
 
-  /// A transfer is about to be resumed, which may hand out bytes as well.
-  func willResume() { callBegan = MonotonicClock.now }
+  /// Lets a transfer go on, which may hand out bytes as well; answers libcurl's code for that.
+  func resume(_ transfer: Transfer) -> CURLcodeValue {
+    callBegan = MonotonicClock.now
+    guard let wire else { return transfer.handle.unpause() }
+    wire.resumed(transfer)
+    return 0
+  }
 
   /// The code for a callback that refused.
   static var writeFailed: CURLcodeValue { CURLcodeValue(CURLE_WRITE_ERROR.rawValue) }
@@ -283,12 +306,28 @@ extension MultiHandle {
 extension MultiHandle {
   func hasUnreadBytes(port: Int) -> Bool { book.hasUnreadBytes(port: port) }
 
+  /// A new connection stands, and the first request is about to be sent on it. libcurl 8 may read the answer before it
+  /// wants to be told of any.
+  /// - Parameter servesOne: TLS has told that it serves one transfer at a time, so nobody need wait for it.
+  func didConnect(localPort: Int, servesOne: Bool) {
+    if servesOne { waiting?.didConnect() }
+    for descriptor in book.descriptors(port: localPort) where Int(descriptor) < watches.count {
+      watches[Int(descriptor)]?.didConnect()
+    }
+  }
+
   /// For a transfer that has ended: whether its connection was cut off for keeping libcurl busy.
-  /// libcurl tells of the end some calls later.
+  /// libcurl tells of the end some calls later, and may close it before or after.
   func wasCutOff(localPort: Int) -> Bool {
+    guard isGuarded else { return false }
+    let since = MonotonicClock.now - Self.cutMax
+    if calls.hasCut(localPort: localPort, since: since) { return true }
     guard let time = cutPorts[localPort] else { return false }
-    if MonotonicClock.now - time < 1_000_000 { return true }
+    if time >= since { return true }
     cutPorts[localPort] = nil
     return false
   }
+
+  /// Later the port is another connection's.
+  private static let cutMax: Microseconds = 1_000_000
 }

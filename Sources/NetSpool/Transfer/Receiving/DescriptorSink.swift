@@ -26,6 +26,8 @@ final class DescriptorSink: Sink {
   private var own = FileDescriptor(owning: -1)
   private var isSocket = false
   private var cancelWait: (() -> Void)?
+  /// Waiting makes a socket non-blocking for all who have it: what it was before.
+  private var flagsBefore: CInt?
   private var ready: (() -> Void)?
   private var digest: SHA256?
   private(set) var report = NetworkResponse.StreamReport()
@@ -77,15 +79,23 @@ final class DescriptorSink: Sink {
 
   private func waitForRoom() {
     guard cancelWait == nil else { return }
+    flagsBefore = isSocket ? fcntl(own.rawValue, F_GETFL) : nil
     cancelWait = waitUntilWritable(own.rawValue) { [weak self] in
       self?.cancelWait = nil
+      self?.restoreFlags()
       self?.ready?()
     }
+  }
+
+  private func restoreFlags() {
+    if let flagsBefore, flagsBefore >= 0 { _ = fcntl(own.rawValue, F_SETFL, flagsBefore) }
+    flagsBefore = nil
   }
 
   func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress {
     cancelWait?()
     cancelWait = nil
+    restoreFlags()
     ready = nil
     do {
       if own.rawValue >= 0 { try own.close() }

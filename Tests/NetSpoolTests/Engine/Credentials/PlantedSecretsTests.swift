@@ -44,6 +44,38 @@ struct PlantedSecretsTests {
     }
   }
 
+  @Test func `in what values say of themselves`() throws {
+    let secret = Self.secret(0)
+    let parameters: Parameters = ["tags": "swift", "token": secret]
+    let values: [Any] = [
+      parameters, NetworkRequest.Body.form(parameters), NetworkRequest.Body.json(Array(secret.utf8)),
+    ]
+    for value in values {
+      var dumped = ""
+      dump(value, to: &dumped)
+      #expect(!"\(value) \(String(reflecting: value)) \(dumped)".contains(secret))
+    }
+    #expect("\(parameters)" == "tags=swift&token=•••")
+  }
+
+  @Test func `in what is said of a prefetch`() async throws {
+    let nobody = try ScriptedOrigin(starts: false)
+    let secret = Self.secret(0)
+    let said = Journal<String>()
+    try await withEngine { engine, _ in
+      await withCheckedContinuation { continuation in
+        engine.prefetch(
+          [nobody.url("/a?token=\(secret)").replacing("://", with: "://anna:\(secret)@")],
+          each: { result in
+            var dumped = ""
+            dump(result, to: &dumped)
+            said.add("\(result) \(String(reflecting: result)) \(dumped)")
+          }, completion: { _ in continuation.resume() })
+      }
+    }
+    #expect(said.entries.count == 1 && !said.entries[0].contains(secret), "\(said.entries)")
+  }
+
   enum End: String, CaseIterable, Sendable {
     case answer, cached, unauthorized, status, reset, garbage, redirect, refused, cancelled
   }

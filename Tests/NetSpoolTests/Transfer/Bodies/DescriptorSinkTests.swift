@@ -102,6 +102,24 @@ struct DescriptorSinkTests {
     #expect(try unsafe sink.write(bytes.span.bytes.extracting(taken...)) > 0)
   }
 
+  @Test func `the reading end of a pipe is not written to`() throws {
+    let pipe = try RawPipe()
+    let failure = #expect(throws: SinkFailure.self) {
+      try makeSink(pipe.readEnd).open(SinkFixture.head, bytesExpected: nil) {}
+    }
+    #expect(failure?.errno == EBADF)
+  }
+
+  @Test func `a socket that was waited for keeps its flags`() throws {
+    let (readEnd, writeEnd) = try Self.makeSocketPair()
+    let before = fcntl(writeEnd, F_GETFL)
+    let bytes = SinkFixture.pattern(1 << 20, seed: 1)
+    _ = try deliver(bytes, to: writeEnd, readFrom: readEnd, seed: 1)
+    #expect(fcntl(writeEnd, F_GETFL) == before)
+    close(readEnd)
+    close(writeEnd)
+  }
+
   @Test func `a shared pipe keeps its flags`() throws {
     let pipe = try RawPipe()
     let before = fcntl(pipe.writeEnd, F_GETFL)

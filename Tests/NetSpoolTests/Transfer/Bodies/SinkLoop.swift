@@ -42,7 +42,7 @@ final class SinkLoop {
   init() throws { mailbox = try Mailbox() }
 
   func makeWorker(threads: Int = 2) -> Worker {
-    Worker(threads: threads) { [mailbox] completion in mailbox.post(completion) }
+    Worker(budgets: DeviceBudgets(heldMax: threads)) { [mailbox] completion in mailbox.post(completion) }
   }
 
   /// For `DescriptorSink`.

@@ -1,0 +1,74 @@
+internal import Synchronization
+
+/// How far one limit is used, and what it has cost those who came when it was used up. Counts begin with its owner.
+public struct NetworkBudget: Sendable, Hashable {
+  /// What is taken now.
+  public internal(set) var held = 0
+  /// What may be taken at once; nil: there is no such number.
+  public internal(set) var heldMax: Int?
+  /// How many wait until there is room.
+  public internal(set) var waiting = 0
+  /// How many went away without: dropped, cancelled, or out of time.
+  public internal(set) var refused = 0
+  /// The longest that somebody waited, those who still do included.
+  public internal(set) var longestWait = Duration.zero
+}
+
+extension NetworkEngine {
+  /// What this engine has filled of what belongs to it alone. None of it slows another engine.
+  public struct Budgets: Sendable, Hashable {
+    /// Final events that its closures have not seen; 4,096. Beyond it the engine starts nothing new.
+    public internal(set) var deliveries = NetworkBudget()
+    /// Operations that only wait for their streams; 256. Beyond it the engine starts none with streams.
+    public internal(set) var streams = NetworkBudget()
+    /// Names that are looked up for it; 4, and more once a lookup has taken 2 s. Refused are those that nobody waited
+    /// for any more.
+    public internal(set) var names = NetworkBudget()
+    /// Bytes that wait to be written into its cache, by changes that wait; those of all engines with the same store.
+    /// Refused are answers that were not stored. Nil without a cache.
+    public internal(set) var cacheWrites: NetworkBudget?
+  }
+
+  /// The limits of this engine, and how far each is used. Any thread; cheap enough to ask a thousand times a second.
+  public var budgets: Budgets {
+    var budgets = Budgets()
+    budgets.deliveries = counters.deliveries.report(heldMax: EngineRooms.undeliveredMax)
+    budgets.deliveries.held = undelivered.load(ordering: .relaxed)
+    budgets.streams = counters.streams.report(heldMax: EngineRooms.streamsMax)
+    budgets.names = counters.names.report(heldMax: NameResolver.perAskerMax)
+    budgets.cacheWrites = cache?.store.budget
+    return budgets
+  }
+}
+
+extension NetworkQueue {
+  /// What the queue shares out: files by device, origins, and time on its loop.
+  public struct Budgets: Sendable, Hashable {
+    /// Writes to files, by the number of the device (`st_dev`); 2 at once for each.
+    public internal(set) var fileWrites: [UInt64: NetworkBudget] = [:]
+    /// Origins that have asked for quiet for a second or longer, the operations that wait for them, those that ended with
+    /// their total meanwhile, and the longest such time.
+    public internal(set) var originPauses = NetworkBudget()
+    /// Origins that are remembered; beyond 1,024, and twice those in use, idle ones are forgotten. Nobody waits for it.
+    public internal(set) var origins = NetworkBudget()
+    /// The longest that one socket, timer, or list of commands, answers or closures had the loop.
+    public internal(set) var longestTurn = Duration.zero
+    /// How often it was longer than 50 ms. Each is told to a logger of an engine, at most once a second.
+    public internal(set) var longTurns = 0
+  }
+
+  /// The limits of the queue, and how far each is used. Any thread; cheap enough to ask a thousand times a second.
+  public var budgets: Budgets {
+    var budgets = Budgets()
+    budgets.fileWrites = driver.fileWrites.reports
+    budgets.originPauses = driver.pauses.report(heldMax: nil)
+    // What is counted there are the pauses themselves.
+    budgets.originPauses.held = budgets.originPauses.waiting
+    budgets.originPauses.waiting = driver.waitingForPauses.load(ordering: .relaxed)
+    budgets.origins.held = driver.originsKnown.load(ordering: .relaxed)
+    budgets.origins.heldMax = driver.originsMax.load(ordering: .relaxed)
+    budgets.longestTurn = .microseconds(driver.loopWatch.longest.load(ordering: .relaxed))
+    budgets.longTurns = driver.loopWatch.longTurns.load(ordering: .relaxed)
+    return budgets
+  }
+}

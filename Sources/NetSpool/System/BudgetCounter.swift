@@ -1,0 +1,138 @@
+internal import Synchronization
+
+/// Counts who has a share of a limit, who waits for one, and since when. Any thread.
+final class BudgetCounter: Sendable {
+  /// One that waits; its number is used once.
+  typealias Wait = Int
+
+  private struct State {
+    var held = 0
+    var refused = 0
+    var longest: Microseconds = 0
+    var waits = WaitingTimes()
+
+    mutating func end(_ wait: Wait, _ now: Microseconds) -> Bool {
+      guard let since = waits.end(wait) else { return false }
+      longest = max(longest, now - since)
+      return true
+    }
+  }
+
+  private let state = Mutex(State())
+
+  func wait() -> Wait {
+    let now = MonotonicClock.now
+    return state.withLock { $0.waits.begin(now) }
+  }
+
+  /// It has what it waited for, or does not want it any more. A second time is nothing.
+  func end(_ wait: Wait) {
+    let now = MonotonicClock.now
+    state.withLock { _ = $0.end(wait, now) }
+  }
+
+  /// It went away without. Nothing if it has ended before.
+  func refuse(_ wait: Wait) {
+    let now = MonotonicClock.now
+    state.withLock { state in
+      if state.end(wait, now) { state.refused += 1 }
+    }
+  }
+
+  /// One that never waited, or waits for more than one thing, is out of time.
+  func refuse() { state.withLock { $0.refused += 1 } }
+
+  func take() { state.withLock { $0.held += 1 } }
+  func give() { state.withLock { $0.held -= 1 } }
+
+  /// Its wait is over, and it has its share.
+  func take(after wait: Wait) {
+    let now = MonotonicClock.now
+    state.withLock { state in
+      _ = state.end(wait, now)
+      state.held += 1
+    }
+  }
+
+  func report(heldMax: Int?) -> NetworkBudget {
+    let now = MonotonicClock.now
+    return state.withLock { state in
+      let current = state.waits.oldest.map { now - $0 } ?? 0
+      return NetworkBudget(
+        held: state.held, heldMax: heldMax, waiting: state.waits.count, refused: state.refused,
+        longestWait: .microseconds(max(state.longest, current)))
+    }
+  }
+}
+
+/// Since when each of many has been waiting. They leave about in the order in which they came, so who has waited longest is
+/// known without looking at all.
+struct WaitingTimes {
+  /// When each began; `gone` once it has ended.
+  private var begun: [Microseconds] = []
+  /// The first that still waits.
+  private var first = 0
+  /// The number of the first in the list.
+  private var base = 0
+  private(set) var count = 0
+
+  private static let gone = Microseconds.min
+  private static let keptMax = 1024
+
+  /// Answers a number for `end`: 0, 1, 2, …
+  mutating func begin(_ now: Microseconds) -> Int {
+    begun.append(now)
+    count += 1
+    return base + begun.count - 1
+  }
+
+  /// Since when it has waited; nil when it had ended before.
+  mutating func end(_ number: Int) -> Microseconds? {
+    let index = number - base
+    guard begun.indices.contains(index), begun[index] != Self.gone else { return nil }
+    let since = begun[index]
+    begun[index] = Self.gone
+    count -= 1
+    forgetEnded()
+    return since
+  }
+
+  var oldest: Microseconds? { count == 0 ? nil : begun[first] }
+
+  private mutating func forgetEnded() {
+    if count == 0 {
+      base += begun.count
+      begun.removeAll(keepingCapacity: begun.count <= Self.keptMax)
+      first = 0
+      return
+    }
+    while begun[first] == Self.gone { first += 1 }
+    guard first >= Self.keptMax, first > begun.count / 2 else { return }
+    begun.removeFirst(first)
+    base += first
+    first = 0
+  }
+}
+
+/// A counter for each device that was written to.
+final class DeviceBudgets: Sendable {
+  /// At most so many writes at once for each.
+  let heldMax: Int
+  private let counters = Mutex<[UInt64: BudgetCounter]>([:])
+
+  init(heldMax: Int) { self.heldMax = heldMax }
+
+  func counter(of device: UInt64) -> BudgetCounter {
+    counters.withLock { counters in
+      if let counter = counters[device] { return counter }
+      let counter = BudgetCounter()
+      counters[device] = counter
+      return counter
+    }
+  }
+
+  var reports: [UInt64: NetworkBudget] {
+    let counters = counters.withLock { $0 }
+    return counters.mapValues { $0.report(heldMax: heldMax) }
+  }
+}

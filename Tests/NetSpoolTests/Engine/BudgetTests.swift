@@ -1,0 +1,138 @@
+import Glibc
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// What is counted of the limits that everybody has of their own; the full ones are in `IsolationTests`.
+@Suite(.timeLimit(.minutes(1))) struct BudgetTests {
+  @Test func `counts who waits for a device's threads and for how long`() async throws {
+    let budgets = DeviceBudgets(heldMax: 1)
+    let worker = Worker(budgets: budgets) { completion in completion() }
+    let (gate, begun) = (Latch(), Latch())
+    let lane = Worker.Lane(device: 7)
+    worker.run(
+      on: lane,
+      {
+        begun.open()
+        gate.block()
+      }, completion: {})
+    await blocking { begun.block() }
+    worker.run(on: lane, {}, completion: {})
+    let full = budgets.reports[7]
+    #expect(full?.held == 1 && full?.heldMax == 1 && full?.waiting == 1)
+    gate.open()
+    await blocking { worker.stop() }
+    let empty = budgets.reports[7]
+    #expect(empty?.held == 0 && empty?.waiting == 0 && empty?.refused == 0)
+    #expect(empty.map { $0.longestWait >= full?.longestWait ?? .zero } ?? false)
+  }
+
+  @Test func `a download to a file is counted at its device`() async throws {
+    try await withEngine { engine, origin in
+      let folder = try TestFolder()
+      origin.on("/file", .pattern(300_000))
+      let stream = FileDownloadStream(path: folder["file"])
+      let operation = engine.operation(path: "/file").addDownloadStream(stream)
+      #expect(await engine.end(of: operation).response?.status == 200)
+      let writes = engine.configuration.queue.budgets.fileWrites
+      #expect(writes.count == 1)
+      #expect(writes.values.allSatisfy { $0.held == 0 && $0.waiting == 0 && $0.heldMax == 2 })
+    }
+  }
+
+  @Test func `counts what waits for the cache and what it would not take`() async throws {
+    let folder = try TestFolder()
+    try await withEngine { engine, origin in
+      #expect(engine.budgets.cacheWrites == nil)
+      var settings = CacheConfiguration()
+      settings.directory = folder["cache"]
+      settings.bodyBytesMax = 10_000
+      try engine.useCache(settings)
+      origin.on("/small", .text("small").header("Cache-Control", "max-age=60"))
+      #expect(await engine.end(of: engine.operation(path: "/small")).text == "small")
+      await blocking { engine.flushCache() }
+      let writes = try #require(engine.budgets.cacheWrites)
+      #expect(writes.held == 0 && writes.waiting == 0 && writes.refused == 0, "\(writes)")
+      #expect(writes.heldMax == 32 << 20 && writes.longestWait > .zero, "\(writes)")
+      let store = try #require(engine.cache?.store)
+      store.put(StoreKey([1]), namespace: "n", metadata: [], body: [UInt8](repeating: 0, count: 10_001))
+      #expect(engine.budgets.cacheWrites?.refused == 1)
+      engine.closeCache()
+    }
+  }
+
+  @Test func `origins that are remembered are counted`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/", .text("ok"))
+      #expect(await engine.end(of: engine.operation(path: "/")).text == "ok")
+      let origins = engine.configuration.queue.budgets.origins
+      #expect(origins.held == 1 && origins.heldMax == Scheduler.originsKept)
+    }
+  }
+
+  /// As an engine's logger gets them.
+  private func keepLines(of engine: NetworkEngine) -> Journal<String> {
+    let journal = Journal<String>()
+    engine.driver.logs.withLock { $0[engine.id] = { journal.add($0) } }
+    return journal
+  }
+
+  @Test func `a closure that holds the loop is counted and logged once a second`() async throws {
+    try await withEngine({ $0.delivery = .loopThread }) { engine, origin in
+      let journal = keepLines(of: engine)
+      origin.on("/", .text("ok"))
+      let queue = engine.configuration.queue
+      for _ in 0..<3 {
+        let operation = engine.operation(path: "/").onCompletion { _ in usleep(70_000) }
+        #expect(await engine.end(of: operation).text == "ok")
+        await engine.settle()
+      }
+      #expect(queue.budgets.longestTurn >= .milliseconds(70) && queue.budgets.longTurns >= 3)
+      let lines = journal.entries
+      #expect(lines.first?.contains("ms by closures on the loop thread") == true, "\(lines)")
+      #expect(lines.count < 3)
+    }
+  }
+
+  @Test func `a stream that holds the loop is logged with its origin, by its own engine`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/", .text("ok"))
+      let other = try NetworkEngine(to: origin, on: queue)
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let (others, journal) = (keepLines(of: other), keepLines(of: engine))
+      let stream = ClosureDownloadStream { _ in
+        usleep(70_000)
+        return .accepted
+      }
+      let operation = engine.operation(path: "/").addDownloadStream(stream)
+      #expect(await engine.end(of: operation).response?.status == 200)
+      await engine.settle()
+      let lines = journal.entries
+      #expect(lines.first?.hasSuffix("by http://127.0.0.1:\(origin.port)") == true, "\(lines)")
+      #expect(others.entries.isEmpty)
+    }
+  }
+
+  /// Against a plain list, in any order of leaving.
+  @Test(arguments: 1...5) func `knows who has waited longest`(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var times = WaitingTimes()
+    var model: [Int: Microseconds] = [:]
+    var number = 0
+    for now in 1...3_000 {
+      if model.isEmpty || Int.random(in: 0..<(now < 2_000 ? 4 : 3), using: &random) > 1 {
+        #expect(times.begin(Microseconds(now)) == number)
+        model[number] = Microseconds(now)
+        number += 1
+      } else {
+        let one = Int.random(in: max(0, number - 1_500)..<number, using: &random)
+        #expect(times.end(one) == model.removeValue(forKey: one))
+      }
+      #expect(times.count == model.count && times.oldest == model.values.min())
+    }
+  }
+}

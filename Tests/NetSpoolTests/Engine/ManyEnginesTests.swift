@@ -1,0 +1,114 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// As many guests as one likes.
+@Suite(.timeLimit(.minutes(5))) struct ManyEnginesTests {
+  @Test func `a hundred engines with a queue each serve and end`() async throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback(.text("ok"))
+    var engines: [NetworkEngine] = []
+    for _ in 0..<100 { engines.append(try NetworkEngine(to: origin, on: NetworkQueue())) }
+    let tally = Tally()
+    for engine in engines {
+      for number in 0..<3 {
+        let operation = engine.operation(path: "/\(number)")
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+    }
+    await tally.wait(for: 300)
+    #expect(tally.count("completed") == 300 && tally.isOneEach)
+    let queues = engines.map(\.configuration.queue)
+    #expect(queues.allSatisfy { $0.budgets.origins.held == 1 })
+    engines = []
+    let left = await blocking { queues.map { $0.driver.close() }.reduce(0, +) }
+    #expect(left == 0)
+  }
+
+  @Test func `engines come and go while others work`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(16) }) { engine, origin in
+      let queue = engine.configuration.queue
+      origin.fallback(.text("ok"))
+      origin.on("/body", .pattern(200_000).header("Cache-Control", "max-age=60"))
+      let folder = try TestFolder()
+      let tally = Tally()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        // One that stays.
+        group.addTask {
+          for number in 0..<300 {
+            let answer = await engine.get("/\(number % 7)").end()
+            #expect(answer.text == "ok")
+          }
+        }
+        for part in 0..<3 {
+          group.addTask {
+            for number in 0..<40 {
+              // Given one that works, with a cache, and is dropped at once
+              let guest = try NetworkEngine(to: origin, on: queue)
+              if number % 4 == part {
+                var cache = CacheConfiguration()
+                cache.directory = folder["cache"]
+                try await blocking { [cache] in try guest.useCache(cache) }
+              }
+              let operation = guest.operation(path: "/body", parameters: ["n": "\(part) \(number % 5)"])
+              tally.watch(operation)
+              guest.enqueue(operation)
+              if number % 3 == 0 { operation.cancel() }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      await tally.wait(for: 120)
+      #expect(tally.isOneEach && tally.count("completed") + tally.count("cancelled") == 120)
+      #expect(await queue.drain())
+      #expect(engine.budgets.streams.held == 0 && engine.budgets.deliveries.held == 0)
+    }
+  }
+
+  /// A pause of nothing, of next to nothing, and for ever: others wait, or do not, and nothing traps.
+  @Test(arguments: [Duration.zero, .nanoseconds(1), .seconds(Int64.max)])
+  func `a pause at its edges`(_ pause: Duration) async throws {
+    try await withEngine({ $0.originPauseMax = pause }, queue: { $0.sizing = .adaptive }) { engine, origin in
+      origin.enqueue(.status(429).header("Retry-After", "2"), for: "/a")
+      origin.on("/b", .text("b"))
+      #expect(await engine.get("/a").end().code == .status)
+      let other = engine.get("/b")
+      if pause > .seconds(1) {
+        let queue = engine.configuration.queue
+        while queue.budgets.originPauses.waiting == 0 { await Task.yield() }
+        other.cancel()
+        #expect(await other.end().code == .cancelled)
+      } else {
+        #expect(await other.end().text == "b")
+      }
+    }
+  }
+
+  /// None, one, and as many as there are.
+  @Test(arguments: [0, 1, Int.max]) func `room for streams at its edges`(_ streamsMax: Int) async throws {
+    try await withEngine { engine, origin in
+      engine.driver.perform { $0.rooms.streamsMax = streamsMax }
+      origin.on("/body", .pattern(50_000))
+      origin.on("/", .text("ok"))
+      let operations = (0..<4).map { number in
+        engine.operation(path: "/body", parameters: ["n": "\(number)"])
+          .addDownloadStream(ClosureDownloadStream { _ in .accepted })
+      }
+      for operation in operations { engine.enqueue(operation) }
+      #expect(await engine.get("/").end().text == "ok")
+      if streamsMax == 0 {
+        while engine.budgets.streams.waiting < 4 { await Task.yield() }
+        for operation in operations { operation.cancel() }
+        for operation in operations { #expect(await operation.end().code == .cancelled) }
+        while engine.budgets.streams.refused < 4 { await Task.yield() }
+      } else {
+        for operation in operations { #expect(await operation.end().response?.status == 200) }
+      }
+      #expect(engine.budgets.streams.waiting == 0 && engine.budgets.streams.held == 0)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// What a request costs the loop must not grow with the number of hosts that were asked before.
+@Suite(.timeLimit(.minutes(10))) struct ManyHostsTests {
+  /// The work of the loop for each of the last requests, each to the next of so many hosts and on a connection of its own.
+  private func work(hosts: Int, requests: Int, measured: Int) async throws -> Duration {
+    var time = Duration.zero
+    try await withQueue(
+      {
+        $0.sizing = .fixed(8)
+        $0.maximumConcurrent = 64
+      }, alone: true
+    ) { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/", .text("ok").header("Connection", "close"))
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      configuration.delivery = .loopThread
+      let engine = try NetworkEngine(configuration: configuration)
+      queue.driver.perform { $0.names = NameResolver { _ in ["127.0.0.1"] } }
+      let clock = await LoopClock(queue)
+      try await send(hosts: hosts, 0..<requests - measured, to: origin, engine)
+      let begin = clock.now
+      try await send(hosts: hosts, requests - measured..<requests, to: origin, engine)
+      time = (clock.now - begin) / measured
+    }
+    return time
+  }
+
+  private func send(
+    hosts: Int, _ numbers: Range<Int>, to origin: ScriptedOrigin, _ engine: NetworkEngine
+  ) async throws {
+    let (failed, done) = (Counter(), Latch())
+    let window = OperationWindow(numbers) { number, next in
+      let operation = engine.operation(url: origin.url("/", host: "host\(number % hosts).test"))
+      operation.configure { $0.coalesces = false }
+        .onCompletion { _ in next() }
+        .onError { _ in
+          failed.add()
+          next()
+        }
+      engine.enqueue(operation)
+    } ended: {
+      done.open()
+    }
+    window.start(200)
+    await done.opened()
+    #expect(failed.value == 0)
+  }
+
+  /// With so many each request finds its host forgotten: the origin, its handle and its addresses are made anew, which is dear in
+  /// a build for tests. It must not become dearer with more of them.
+  @Test func `a request costs the loop no more with 10,000 hosts than with 100`() async throws {
+    let few = try await work(hosts: 100, requests: 2_500, measured: 2_000)
+    let many = try await work(hosts: 10_000, requests: 10_000, measured: 2_000)
+    #expect(many < few * 1.6, "\(many) instead of \(few)")
+  }
+
+  @Test(.enabled(if: LongRun.isOn)) func `and less than twice as much with 100,000`() async throws {
+    let few = try await work(hosts: 100, requests: 10_000, measured: 8_000)
+    let many = try await work(hosts: 100_000, requests: 100_000, measured: 8_000)
+    #expect(many < few * 2, "\(many) instead of \(few)")
+  }
+}
+
+/// So many things at once, and the next when one has ended.
+private final class OperationWindow: Sendable {
+  private let numbers: Range<Int>
+  private let next: Atomic<Int>
+  private let left: Atomic<Int>
+  private let begin: @Sendable (Int, @escaping @Sendable () -> Void) -> Void
+  private let ended: @Sendable () -> Void
+
+  init(
+    _ numbers: Range<Int>, begin: @escaping @Sendable (Int, @escaping @Sendable () -> Void) -> Void,
+    ended: @escaping @Sendable () -> Void
+  ) {
+    (self.numbers, self.begin, self.ended) = (numbers, begin, ended)
+    next = Atomic(numbers.lowerBound)
+    left = Atomic(numbers.count)
+  }
+
+  func start(_ width: Int) { for _ in 0..<width { goOn() } }
+
+  private func goOn() {
+    let number = next.add(1, ordering: .relaxed).oldValue
+    guard numbers.contains(number) else { return }
+    begin(number) { [self] in
+      if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { ended() } else { goOn() }
+    }
+  }
+}
