@@ -43,7 +43,8 @@ extension Scheduler {
     case .socket(let descriptor):
       let port = StraySocket.localPort(of: descriptor)
       let transfer = running.first { port != nil && $0.handle.localPort == port }
-      guard let operation = transfer?.exchange.owner as? NetworkOperation, let origin = operation.loop.origin else {
+      guard let operation = transfer?.exchange.owner as? NetworkOperation, let origin = operation.loop.origin
+      else {
         return ("a socket", nil)
       }
       return (origin.text, operation.engine.id)

@@ -7,7 +7,7 @@ internal import Synchronization
 struct SystemThread: Sendable {
   private let id: pthread_t
 
-  /// The thread that asks is one of these.
+  /// The thread that asks is one of these, and runs no closure of the user.
   static var isOurs: Bool { cnetspool_thread_is_ours() != 0 }
 
   /// The system has no thread left to give.
