@@ -1,6 +1,6 @@
 /// Whether an attempt is repeated, and when. It owns no operation: what it decides, the scheduler does. Loop thread.
 struct Repetition {
-  private var random = SystemRandomNumberGenerator()
+  var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
 
   /// Seconds until the next attempt; nil when there is none.
   mutating func delay(

@@ -42,7 +42,7 @@ import Testing
       origin.fallback(.text("ok"))
       for _ in 0..<3 {
         var configuration = NetworkEngine.Configuration()
-        configuration.queue = NetworkQueue()
+        configuration.queue = try NetworkQueue()
         let engine = try NetworkEngine(configuration: configuration)
         let answer = try engine.wait(for: engine.operation(url: origin.url("/")))
         precondition(answer.text == "ok")

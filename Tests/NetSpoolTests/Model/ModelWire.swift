@@ -87,12 +87,12 @@ final class ModelWire: SimulatedWire {
     // Failures of libcurl: no connection, cut off, nothing came, send failed.
     if random.chance(8) { return [.end([7, 56, 52, 55][random.below(4)])] }
     if random.chance(5) { return [.silence] }
-    let operation = transfer.owner as? NetworkOperation
+    let operation = transfer.exchange.owner as? NetworkOperation
     let isConditional = operation?.loop.cacheUse?.isConditional ?? false
     if isConditional, random.chance(60) {
       return [.head(["HTTP/1.1 304 Not Modified", "ETag: \"a\""] + age()), .end(0)]
     }
-    let large = transfer.fanout == nil ? 1 : 30
+    let large = transfer.exchange.fanout == nil ? 1 : 30
     let lengths = (0..<random.below(4)).map { _ in
       random.chance(large) ? 700_000 : [1, 20, 3_000][random.below(3)]
     }

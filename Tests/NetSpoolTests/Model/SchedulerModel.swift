@@ -90,7 +90,7 @@ final class SchedulerModel {
     self.seed = seed
     random = SplitMix64(seed: seed)
     wire.random = SplitMix64(seed: seed, stream: 1)
-    scheduler.random = SplitMix64(seed: seed, stream: 2)
+    scheduler.repetition.random = SplitMix64(seed: seed, stream: 2)
     configure()
     let ledger = Ledger()
     var all: [NetworkOperation] = []
@@ -171,7 +171,7 @@ final class SchedulerModel {
     case .paused: happened.paused += 1
     case .blocked: happened.blocked += 1
     case .parked: happened.parked += 1
-    case .running: if operation.loop.transfer?.hasYielded ?? false { happened.held += 1 }
+    case .running: if operation.loop.transfer?.exchange.hasYielded ?? false { happened.held += 1 }
     default: break
     }
   }

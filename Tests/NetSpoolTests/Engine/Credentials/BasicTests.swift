@@ -51,7 +51,8 @@ struct BasicTests {
     let server = try NginxServer.shared()
     let credentials: NetworkCredentials =
       kind == "basic"
-      ? .basic(user: "user", password: "secret", preemptive: false) : .password(user: "user", password: "secret")
+      ? .basic(user: "user", password: "secret", preemptive: false)
+      : .password(user: "user", password: "secret")
     try await withWire { wire in
       let urls = (0..<20).map { server.url("/basic/hello.txt?\(kind)\($0)") }
       let texts = await withTaskGroup(of: String?.self) { group in
