@@ -61,6 +61,15 @@ enum StraySocket {
     return result == 0 ? Int(bytes[2]) << 8 | Int(bytes[3]) : nil
   }
 
+  /// Drops what had come and ends the connection, so that libcurl finds it closed before it uses it again: of one that was
+  /// reset it would think that it is alive, and a request that must not be sent twice would fail on it.
+  static func end(_ descriptor: Int32) {
+    var bytes = [UInt8](repeating: 0, count: 16_384)
+    var reads = 0
+    while reads < 64, unsafe recv(descriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT)) > 0 { reads += 1 }
+    shutdown(descriptor, CInt(SHUT_RDWR))
+  }
+
   /// Resets the connection and drops what had come; the descriptor stays libcurl's to close (connect(2),
   /// AF_UNSPEC).
   static func disconnect(_ descriptor: Int32) {

@@ -200,7 +200,7 @@ final class MultiHandle {
   private func strayed(_ descriptor: Int32) {
     guard pausedTransfers == 0, let first = StraySocket.firstByte(of: descriptor), !(20...23).contains(first)
     else { return }
-    StraySocket.disconnect(descriptor)
+    StraySocket.end(descriptor)
   }
 
   /// For a transfer that has ended: whether the end of its connection was the same event. libcurl knows connections by
