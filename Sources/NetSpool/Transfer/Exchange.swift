@@ -280,7 +280,7 @@ struct Deadlines: Sendable {
       return nil
     }
     guard progress.isConnected else {
-      return now - startedAt >= timeouts.connect.microseconds ? .connect : nil
+      return now - startedAt - pausedFor >= timeouts.connect.microseconds ? .connect : nil
     }
     if connectedAt == nil {
       connectedAt = now

@@ -191,11 +191,15 @@ final class Transfer {
   }
 
   func pauseByUser() {
+    _ = expired(now: MonotonicClock.now)  // nobody looks at it while it is paused: up to here its time counts
     pause(.user)
     handle.pause()
   }
 
-  func resumeByUser() { resume(.user) }
+  func resumeByUser() {
+    _ = expired(now: MonotonicClock.now)  // and what has passed since does not
+    resume(.user)
+  }
 
   /// The slow sink caught up.
   func resumeByReader() {
