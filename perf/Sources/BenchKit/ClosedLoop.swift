@@ -17,7 +17,7 @@ package final class ClosedLoop: Sendable {
     var begin: Usage?
     var end: Usage?
     var peakBytes = 0
-    var timeline: Timeline
+    var timeline: LoadTimeline
   }
 
   private let options: Options
@@ -31,7 +31,7 @@ package final class ClosedLoop: Sendable {
     self.send = send
     // Filled here, so that the pages are touched before the first request and equally by every client.
     state = Mutex(
-      State(latencies: [UInt32](repeating: 0, count: options.requests), timeline: Timeline(options)))
+      State(latencies: [UInt32](repeating: 0, count: options.requests), timeline: LoadTimeline(options)))
     pace = options.rate > 0 ? Pace(rate: options.rate) : nil
   }
 
@@ -99,7 +99,7 @@ package struct LoopResult: Sendable {
   /// Start to completion of each counted request, in nanoseconds, in the order of completion.
   package var latencies: [UInt32]
   package var peakBytes: Int
-  package var timeline: Timeline
+  package var timeline: LoadTimeline
 }
 
 extension Report {

@@ -1,5 +1,5 @@
 /// The slowest request of each tenth of a second in which requests should have started.
-package struct Timeline: Sendable {
+package struct LoadTimeline: Sendable {
   private static let slice: UInt64 = 100_000_000
 
   private var worst: [UInt32]
