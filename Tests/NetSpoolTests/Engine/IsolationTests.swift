@@ -209,7 +209,9 @@ import Testing
       }
       // When as many answers wait for its closures as may.
       #expect(await origin.waitForHits("/a", EngineRooms.undeliveredMax))
-      while engine.undelivered.load(ordering: .relaxed) < EngineRooms.undeliveredMax { await Task.yield() }
+      while engine.undelivered.load(ordering: .relaxed) < EngineRooms.undeliveredMax {
+        try await Task.sleep(for: .milliseconds(1))
+      }
       await engine.settle()
       try await expectAnswer(on: queue, "another engine")
       #expect(origin.hits("/a") < count)
@@ -249,7 +251,7 @@ import Testing
       let waiting = (0..<3).map { _ in engine.operation(path: "/b").configure { $0.coalesces = false } }
       for operation in waiting { engine.enqueue(operation) }
       let queue = engine.configuration.queue
-      while queue.budgets.originPauses.waiting < 3 { await Task.yield() }
+      while queue.budgets.originPauses.waiting < 3 { try await Task.sleep(for: .milliseconds(1)) }
       #expect(queue.budgets.originPauses.held == 1)
       for operation in waiting {
         let ending = await operation.end()
