@@ -24,6 +24,7 @@ struct Ending {
     let history = operation.loop.history
     var metrics = measured
     metrics.attempts = history?.attempts ?? 1
+    metrics.nameLookupTime += history?.lookupTime ?? 0
     metrics.redirects = history?.redirects?.hops ?? 0
     let begun = history.flatMap { $0.firstStart == 0 ? nil : $0.firstStart } ?? transfer.exchange.startedAt
     metrics.queueWaitTime = max(0, begun - operation.loop.submittedAt)

@@ -34,6 +34,9 @@ final class ExchangeHistory {
   var attempts = 1
   /// What the exchanges so far, and the waits between them, have taken of the total.
   var spent: Microseconds = 0
+  /// Since when it waits for a name, and how long it has waited for names.
+  var lookupBegan: Microseconds = 0
+  private(set) var lookupTime: Microseconds = 0
   /// Since when it waits for its next slot.
   var waitingSince: Microseconds = 0
   /// When the first exchange began; 0: it has not.
@@ -48,6 +51,12 @@ final class ExchangeHistory {
 
   init(_ request: NetworkRequest) {
     target = Target(url: request.url, method: request.method, headers: request.headers)
+  }
+
+  /// The name is known, or nobody waits for it any more; the time counts against the total.
+  func endLookup(now: Microseconds) {
+    lookupTime += now - lookupBegan
+    spent += now - lookupBegan
   }
 
   /// Where a redirecting answer leads; throws why it is not followed.

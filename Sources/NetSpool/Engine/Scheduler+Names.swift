@@ -10,7 +10,8 @@ struct OriginName {
   /// Changes with each answer: libcurl is told once.
   fileprivate(set) var version = 0
   fileprivate var foundAt: Microseconds = 0
-  fileprivate var lookup: NameResolver.Lookup?
+  /// By the engine that asked: who waits in a long line must not have others wait with it. The first answer is everybody's.
+  fileprivate var lookups: [UInt64: NameResolver.Lookup] = [:]
   /// Those that wait, and some that have left: so many are still here.
   fileprivate var waiting: [NetworkOperation] = []
   fileprivate var waitingCount = 0
@@ -32,6 +33,11 @@ struct OriginName {
   fileprivate static let freshTime: Microseconds = 55_000_000
   /// An answer this old is none.
   fileprivate static let staleTime: Microseconds = 300_000_000
+
+  fileprivate mutating func endLookups() {
+    for lookup in lookups.values { lookup.cancel() }
+    lookups = [:]
+  }
 }
 
 extension Scheduler {
@@ -47,12 +53,13 @@ extension Scheduler {
     if isKnown, age < OriginName.freshTime { return false }
     lookUp(host, of: origin, for: operation.engine)
     if isKnown { return false }
-    let timeouts = operation.timeLimits(operation.request)
-    let limit = min(timeouts.connect, timeouts.total ?? timeouts.connect)
-    let reason = limit == timeouts.connect ? "connect" : "total"
-    let timer = timers.after(milliseconds: limit.milliseconds) { [unowned self] in
-      nameFailed(operation, NetworkError(.timedOut, reason: reason), atFront: atFront)
+    let connect = operation.timeLimits(operation.request).connect.seconds
+    let left = max(0, operation.secondsLeft(operation.request, nil))
+    let cause = left < connect ? NetworkError.Cause.total : .connect
+    let timer = timers.after(milliseconds: UInt64(min(left, connect, 1e9) * 1000)) { [unowned self] in
+      nameFailed(operation, NetworkError(.timedOut, cause: cause), atFront: atFront)
     }
+    operation.makeHistory().lookupBegan = MonotonicClock.now
     origin.name.waiting.append(operation)
     origin.name.waitingCount += 1
     move(operation, to: .resolving(timer))
@@ -60,12 +67,12 @@ extension Scheduler {
   }
 
   private func lookUp(_ host: String, of origin: Origin, for engine: NetworkEngine) {
-    guard origin.name.lookup == nil else { return }
+    guard origin.name.lookups[engine.id] == nil else { return }
     // Until the answer is there libcurl shall have the old one.
     if !origin.name.addresses.isEmpty { origin.name.version += 1 }
     let (driver, reference) = (driver, LoopReference(origin))
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-    origin.name.lookup = names.look(
+    origin.name.lookups[engine.id] = names.look(
       up: name, for: engine.id, counting: engine.counters.names
     ) { addresses in
       driver.perform { scheduler in
@@ -75,7 +82,7 @@ extension Scheduler {
   }
 
   private func found(_ addresses: [String]?, for origin: Origin) {
-    origin.name.lookup = nil
+    origin.name.endLookups()
     if let addresses {
       origin.name.addresses = addresses
       origin.name.version += 1
@@ -84,7 +91,7 @@ extension Scheduler {
     let waiting = origin.name.waiting
     origin.name.waiting = []
     for operation in waiting {
-      guard case .resolving = operation.loop.phase else { continue }
+      guard operation.loop.origin === origin, case .resolving = operation.loop.phase else { continue }
       if addresses == nil {
         operation.loop.nameFailure = NetworkError(.resolveFailed, reason: "notFound")
       }
@@ -100,12 +107,11 @@ extension Scheduler {
 
   /// It waits no more; a name that nobody waits for is not asked for.
   func leaveName(_ operation: NetworkOperation) {
+    operation.loop.history?.endLookup(now: MonotonicClock.now)
     guard let origin = operation.loop.origin else { return }
     origin.name.waitingCount -= 1
     origin.forgetThoseWhoLeft()
-    guard origin.name.waitingCount == 0, origin.name.addresses.isEmpty else { return }
-    origin.name.lookup?.cancel()
-    origin.name.lookup = nil
+    if origin.name.waitingCount == 0, origin.name.addresses.isEmpty { origin.name.endLookups() }
   }
 }
 

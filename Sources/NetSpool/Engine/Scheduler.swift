@@ -55,7 +55,7 @@ final class Scheduler {
   var heldLog = HeldLog()
   private var commands: [QueueDriver.Command] = []
   private var commandsDone = 0
-  private var bulks: [Bulk] = []
+  private var bulks = FIFO<Bulk>()
 
   struct Delivery: Sendable {
     let operation: NetworkOperation
@@ -127,6 +127,7 @@ final class Scheduler {
     let operations: [NetworkOperation]
     let body: (NetworkOperation) -> Void
     var done = 0
+    static let piece = 8
 
     init(_ operations: [NetworkOperation], _ body: @escaping (NetworkOperation) -> Void) {
       self.operations = operations
@@ -134,7 +135,7 @@ final class Scheduler {
     }
   }
 
-  /// Does something for many, some of them in each turn, so that nobody waits for all.
+  /// Does something for many, some of them in each turn, and so in turn with other bulks: nobody waits for all.
   func forEach(of operations: [NetworkOperation], _ body: @escaping (NetworkOperation) -> Void) {
     if operations.isEmpty { return }
     bulks.append(Bulk(operations, body))
@@ -143,13 +144,11 @@ final class Scheduler {
 
   /// False when the time was over before all was done.
   private func doBulks(until deadline: Microseconds) -> Bool {
-    while let bulk = bulks.first {
-      while bulk.done < bulk.operations.count {
-        bulk.body(bulk.operations[bulk.done])
-        bulk.done += 1
-        if bulk.done % 8 == 0, MonotonicClock.now >= deadline { return false }
-      }
-      bulks.removeFirst()
+    while let bulk = bulks.popFirst() {
+      for operation in bulk.operations[bulk.done...].prefix(Bulk.piece) { bulk.body(operation) }
+      bulk.done += Bulk.piece
+      if bulk.done < bulk.operations.count { bulks.append(bulk) }
+      if MonotonicClock.now >= deadline { return bulks.isEmpty }
     }
     return true
   }

@@ -73,6 +73,55 @@ import Testing
     }
   }
 
+  /// Another engine has asked for the same name, behind more names than it may have looked up at once.
+  @Test func `a name is found for one engine while another's names hang`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/", .text("ok"))
+      let hangs = Latch()
+      queue.driver.perform {
+        $0.names = NameResolver { name in
+          if name.hasPrefix("hanging") { hangs.block() }
+          return ["127.0.0.1"]
+        }
+      }
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      let hanging = try NetworkEngine(configuration: configuration)
+      let other = try NetworkEngine(configuration: configuration)
+      var operations = (0..<20).map { hanging.operation(url: origin.url("/", host: "hanging\($0).test")) }
+      operations.append(hanging.operation(url: origin.url("/", host: "both.test")))
+      hanging.enqueue(operations)
+      while hanging.budgets.names.held < 4 { try await Task.sleep(for: .milliseconds(1)) }
+      let answer = await other.end(of: other.operation(url: origin.url("/", host: "both.test")))
+      #expect(answer.text == "ok")
+      #expect(try #require(answer.response?.metrics.endToEnd) < .milliseconds(500).patient)
+      hangs.open()
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+
+  /// Whoever asks for less does not wait for those who have asked for much before.
+  @Test func `one that is cancelled does not wait for twenty thousand of another engine`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.hold("/")
+      let (many, few) = (try NetworkEngine(to: origin, on: queue), try NetworkEngine(to: origin, on: queue))
+      let clock = await LoopClock(queue)
+      let operations = (0..<20_000).map { _ in many.operation(path: "/").configure { $0.coalesces = false } }
+      many.enqueue(operations)
+      let one = few.operation(path: "/").configure { $0.coalesces = false }
+      few.enqueue(one)
+      _ = await clock.wait()
+      let start = clock.now
+      many.cancelAll()
+      few.cancelAll()
+      #expect(await one.end().code == .cancelled)
+      #expect(clock.now - start < Self.delayMax)
+      for operation in operations { _ = await operation.end() }
+    }
+  }
+
   /// One command that ends twenty thousand operations.
   @Test(.timeLimit(.minutes(5)), arguments: ["cancel", "deadline"])
   func `many that end at once hold the loop up for nobody`(_ kind: String) async throws {

@@ -35,6 +35,31 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false]) func `a name that is looked up counts`(isAnswered: Bool) async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/", isAnswered ? .text("ok") : .noAnswer)
+      queue.driver.perform {
+        $0.names = NameResolver { _ in
+          usleep(400_000)
+          return ["127.0.0.1"]
+        }
+      }
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      configuration.timeouts.total = isAnswered ? .seconds(60) : Self.limit
+      let engine = try NetworkEngine(configuration: configuration)
+      let begin = ContinuousClock.now
+      let ending = await engine.end(of: engine.operation(url: origin.url("/", host: "slow.test")))
+      if isAnswered {
+        #expect(try #require(ending.response?.metrics.nameLookup) >= .milliseconds(400))
+      } else {
+        #expect(ending.code == .timedOut && ending.reason == "total")
+        #expect(ContinuousClock.now - begin < .milliseconds(900).patient)
+      }
+    }
+  }
+
   /// All of the body is there, but the last of it stays in the stream's buffer.
   @Test(arguments: [false, true])
   func `a total that was set ends an operation whose reader takes nothing`(isCached: Bool) async throws {
