@@ -129,7 +129,7 @@ extension NetworkEngine {
 
   /// Ends every operation of this engine that matches. The closure runs on the loop thread.
   public func cancel(where matches: @escaping @Sendable (NetworkOperation) -> Bool) {
-    driver.perform { [self] core in core.cancelAll { $0.engine === self && matches($0) } }
+    perform { [self] core in core.cancelAll { $0.engine === self && matches($0) } }
   }
 
   /// Stops accepting, lets what runs end until the deadline, ends the rest with `.engineClosed`; freezable requests stay

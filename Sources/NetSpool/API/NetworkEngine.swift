@@ -161,7 +161,6 @@ extension NetworkEngine {
   /// Forgets all cookies. Takes effect behind what was enqueued before.
   public func removeCookies() {
     guard handleSettings.keepsCookies, driver.isStarted else { return }
-    let id = id
-    driver.perform { $0.pools.removeCookies(of: id) }
+    perform { [id] in $0.pools.removeCookies(of: id) }
   }
 }

@@ -141,10 +141,10 @@ extension NetworkOperation {
 
   /// Stops reading and frees the slot; before `enqueue`, behind others and between two attempts it keeps it from starting.
   /// An exchange that others wait for goes on. The origin may give up on a long pause.
-  public func pause() { engine.driver.perform { [self] in $0.pause(self) } }
+  public func pause() { engine.perform { [self] in $0.pause(self) } }
 
   /// Goes on where `pause` stopped, as soon as there is a slot.
-  public func resume() { engine.driver.perform { [self] in $0.resume(self) } }
+  public func resume() { engine.perform { [self] in $0.resume(self) } }
 }
 
 /// How far a body has come. Reported at most ten times a second, and always once at the end.

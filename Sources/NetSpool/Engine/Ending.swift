@@ -163,7 +163,7 @@ extension NetworkOperation {
   private func didEnd(_ outcome: Outcome, _ duties: Duties) {
     if duties.waitsForOthers { releaseDependencies() }
     if duties.hasStreams || duties.hasDependents {
-      engine.driver.perform { [self] scheduler in
+      engine.perform { [self] scheduler in
         scheduler.closeUnusedStreams(self, outcome)
         scheduler.release(self)
       }

@@ -177,7 +177,7 @@ extension NetworkEngine {
     if isWaitingForRoom.load(ordering: .sequentiallyConsistent), hasCaughtUp,
       isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent)
     {
-      driver.perform { [self] scheduler in scheduler.rooms.didFree(self) }
+      driver.perform(of: QueueDriver.Command.house) { [self] scheduler in scheduler.rooms.didFree(self) }
     }
     driver.didDeliver()
   }

@@ -57,7 +57,7 @@ extension NetworkEngine {
     isClosed.store(true, ordering: .releasing)
     // Nothing runs, but what ended without the loop may be on its way to its closures.
     guard driver.isStarted else { return deliverLate(done) }
-    if !driver.perform({ [self] core in core.shutDown(self, deadline: deadline, done: done) }) { done() }
+    if !perform({ [self] core in core.shutDown(self, deadline: deadline, done: done) }) { done() }
   }
 }
 
@@ -73,6 +73,12 @@ extension NetworkError {
   }
 }
 
+extension NetworkEngine {
+  /// Any thread: runs a closure on the loop thread, behind everything that this engine has asked for.
+  @discardableResult
+  func perform(_ action: @escaping QueueDriver.Action) -> Bool { driver.perform(of: id, action) }
+}
+
 /// The way to the delivery target that does not lead over the loop. Any thread.
 extension NetworkEngine {
   /// A handler that came after the end.
@@ -82,7 +88,7 @@ extension NetworkEngine {
     switch target {
     case .queue(let queue): queue.async { NetSpool.Delivery.run([()]) { body() } }
     case .loopThread:
-      if driver.perform({ _ in NetSpool.Delivery.run([()]) { body() } }) { return }
+      if perform({ _ in NetSpool.Delivery.run([()]) { body() } }) { return }
       Self.withoutLoop.async { NetSpool.Delivery.run([()]) { body() } }
     }
   }

@@ -200,7 +200,7 @@ extension NetworkOperation {
       shared.request.priority = priority
       return shared.state == .queued
     }
-    if isQueued { engine.driver.perform { [self] in $0.reprioritise(self) } }
+    if isQueued { engine.perform { [self] in $0.reprioritise(self) } }
   }
 }
 

@@ -10,7 +10,18 @@ final class QueueDriver: Sendable {
   enum Command: Sendable {
     case submit(NetworkOperation)
     case cancel(NetworkOperation)
-    case perform(Action)
+    case perform(Action, of: UInt64?)
+
+    /// Instead of an engine: what the queue's own threads have to say, which has its turn as an engine's has.
+    static let house = UInt64.max
+
+    /// The engine whose it is. Nil: everybody's.
+    var engine: UInt64? {
+      switch self {
+      case .submit(let operation), .cancel(let operation): operation.engine.id
+      case .perform(_, let engine): engine
+      }
+    }
   }
 
   private enum Life: Sendable {
@@ -76,11 +87,12 @@ final class QueueDriver: Sendable {
     if startIfNeeded() == nil { mailbox.send(.cancel(operation)) }
   }
 
-  /// Runs a closure on the loop thread, behind everything sent before it. False when the loop is closed.
+  /// Runs a closure on the loop thread, behind everything that this engine has sent before; without an engine behind
+  /// everything. False when the loop is closed.
   @discardableResult
-  func perform(_ action: @escaping Action) -> Bool {
+  func perform(of engine: UInt64? = nil, _ action: @escaping Action) -> Bool {
     guard startIfNeeded() == nil else { return false }
-    return mailbox.send(.perform(action))
+    return mailbox.send(.perform(action, of: engine))
   }
 
   /// For a model: the loop is this thread's, which has it run by itself; there is no other. Before the first command.
@@ -155,7 +167,7 @@ final class QueueDriver: Sendable {
       return nil
     }
     guard let thread else { return closedHandlesLeft }
-    mailbox.send(.perform { $0.close() })
+    mailbox.send(.perform({ $0.close() }, of: nil))
     thread.join()
     return closedHandlesLeft
   }
@@ -244,7 +256,7 @@ extension QueueDriver {
   func abandon() {
     guard isStarted, !isOfParent else { return }
     detach()  // first: a thread that has ended can no longer be let go
-    mailbox.send(.perform { $0.close() })
+    mailbox.send(.perform({ $0.close() }, of: nil))
   }
 }
 

@@ -149,7 +149,7 @@ extension Scheduler {
     guard operation.loop.history?.target.keepsBody ?? true else { return nil }
     let driver = driver
     let source = request.prepared.makeSource(ready: {
-      driver.perform { _ in operation.loop.transfer?.resumeSending() }
+      driver.perform(of: operation.engine.id) { _ in operation.loop.transfer?.resumeSending() }
     })
     try source?.open()
     return source

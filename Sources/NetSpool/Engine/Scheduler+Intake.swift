@@ -80,7 +80,7 @@ extension Scheduler {
   /// One of another queue ends on another loop.
   private func hear(of other: NetworkOperation) {
     let driver = driver
-    other.add(.ended { driver.perform { $0.release(other) } })
+    other.add(.ended { driver.perform(of: QueueDriver.Command.house) { $0.release(other) } })
   }
 
   /// Into the queue, or behind an equal request.

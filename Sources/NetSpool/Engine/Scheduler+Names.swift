@@ -75,7 +75,7 @@ extension Scheduler {
     origin.name.lookups[engine.id] = names.look(
       up: name, for: engine.id, counting: engine.counters.names
     ) { addresses in
-      driver.perform { scheduler in
+      driver.perform(of: QueueDriver.Command.house) { scheduler in
         if let origin = reference.object { scheduler.found(addresses, for: origin) }
       }
     }

@@ -53,8 +53,7 @@ final class Scheduler {
   var lastLook: (link: LinkState, at: Microseconds)?
   private var lastActivity: NetworkQueue.Activity?
   var heldLog = HeldLog()
-  private var commands: [QueueDriver.Command] = []
-  private var commandsDone = 0
+  private var commands = CommandLines()
   private var bulks = FIFO<Bulk>()
 
   struct Delivery: Sendable {
@@ -70,7 +69,8 @@ final class Scheduler {
     timers = TimerTable(loop: loop)
     waits = WriteWaits(loop: loop)
     worker = Worker(
-      budgets: driver.fileWrites, notify: { completion in driver.perform { _ in completion() } })
+      budgets: driver.fileWrites,
+      notify: { completion in driver.perform(of: QueueDriver.Command.house) { _ in completion() } })
     settings = driver.settings.withLock { $0 }
     outbox = Outbox { delivery in
       delivery.operation.deliver(delivery.event)
@@ -98,17 +98,17 @@ final class Scheduler {
   private func takeCommands(until deadline: Microseconds) -> Bool {
     let haveTimersRun = timers.run(until: deadline - 2 * Self.turnMax / 3)
     let areBulksDone = doBulks(until: deadline - Self.turnMax / 3)
-    if commands.isEmpty { driver.mailbox.drain(into: &commands) }
-    while commandsDone < commands.count {
-      perform(commands[commandsDone])
-      commandsDone += 1
+    commands.take(from: driver.mailbox)
+    // While there are many, each thing that another engine wants takes some turns: short ones.
+    let deadline = commands.areMany ? min(deadline, MonotonicClock.now + Self.turnMax / 4) : deadline
+    var count = 0
+    while let command = commands.next() {
+      perform(command)
+      count += 1
       // A small one is done before the next command, as it was asked for.
       if !bulks.isEmpty, areBulksDone { _ = doBulks(until: deadline) }
-      if commandsDone % 8 == 0, MonotonicClock.now >= deadline { return false }
+      if count % 8 == 0, MonotonicClock.now >= deadline { return false }
     }
-    // A burst of a million must not keep its buffer.
-    commands.removeAll(keepingCapacity: commands.count < 65_536)
-    commandsDone = 0
     return haveTimersRun && bulks.isEmpty
   }
 
@@ -116,7 +116,7 @@ final class Scheduler {
     switch command {
     case .submit(let operation): submit(operation)
     case .cancel(let operation): cancel(operation)
-    case .perform(let action): action(self)
+    case .perform(let action, _): action(self)
     }
   }
 
@@ -248,7 +248,7 @@ final class Scheduler {
 
   /// Ends everything that still runs and closes the loop.
   private func end() {
-    for command in commands[commandsDone...] { perform(command) }
+    while let command = commands.next() { perform(command) }
     _ = doBulks(until: .max)
     runDeferred()  // operations of the core's own may wait there for their start
     driver.isEnding.store(true, ordering: .releasing)

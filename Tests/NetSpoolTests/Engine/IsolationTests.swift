@@ -118,7 +118,38 @@ import Testing
       few.cancelAll()
       #expect(await one.end().code == .cancelled)
       expect(clock.now - start, within: Self.delayMax)
-      for operation in operations { _ = await operation.end() }
+      _ = await operations.last?.end()
+    }
+  }
+
+  /// Commands that came first, twenty thousand of them, are not done first.
+  @Test func `one that is enqueued does not wait for twenty thousand of another engine`() async throws {
+    try await withQueue({ $0.sizing = .fixed(2) }) { queue in
+      let (origin, other) = (try ScriptedOrigin(), try ScriptedOrigin())
+      origin.hold("/many")
+      other.on("/one", .text("ok"))
+      let (many, few) = (try NetworkEngine(to: origin, on: queue), try NetworkEngine(to: other, on: queue))
+      #expect(await few.get("/one").end().text == "ok")
+      let clock = await LoopClock(queue)
+      let operations = (0..<20_000).map { _ in
+        many.operation(path: "/many").configure { $0.coalesces = false }
+      }
+      let one = few.operation(path: "/one")
+      // The loop has not begun with them.
+      let (isHeld, goesOn) = (Latch(), Latch())
+      queue.driver.perform { _ in
+        isHeld.open()
+        goesOn.block()
+      }
+      await isHeld.opened()
+      many.enqueue(operations)
+      few.enqueue(one)
+      let start = clock.now
+      goesOn.open()
+      #expect(await one.end().text == "ok")
+      expect(clock.now - start, within: Self.delayMax)
+      many.cancelAll()
+      _ = await operations.last?.end()
     }
   }
 

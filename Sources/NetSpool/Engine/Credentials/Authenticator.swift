@@ -289,8 +289,9 @@ extension Scheduler {
     move(operation, to: .asking(timer))
     let question = NetworkCredentials.Refusal(
       url: history.target.url, method: history.target.method, response: refusal)
+    let engine = operation.engine.id
     provider.renew(history.authentication.generation, for: origin.text, question) { result in
-      driver.perform { $0.answered(operation, result) }
+      driver.perform(of: engine) { $0.answered(operation, result) }
     }
   }
 

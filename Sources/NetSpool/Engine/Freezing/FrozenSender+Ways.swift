@@ -59,7 +59,7 @@ extension FrozenSender {
     let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
     ways[way] = Outlook(number: number, driver: engine.driver)
     let freezer = freezer
-    let isAsked = engine.driver.perform { core in
+    let isAsked = engine.perform { core in
       core.lookAhead(to: url, for: engine, number: number, after: failure) { isOpen in
         freezer.dispatch { $0.didLook(way, number, isOpen) }
       }

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import NetSpool
+
+@Suite struct CommandLinesTests {
+  /// The engines whose commands come out, when these have come in; nil stands for what is nobody's own.
+  private func order(of engines: [UInt64?]) -> [UInt64?] {
+    let mailbox = Mailbox<QueueDriver.Command>()
+    mailbox.send(contentsOf: engines.map { .perform({ _ in }, of: $0) })
+    var lines = CommandLines()
+    lines.take(from: mailbox)
+    var order: [UInt64?] = []
+    while let command = lines.next() { order.append(command.engine) }
+    return order
+  }
+
+  private func many(_ count: Int, _ engine: UInt64?) -> [UInt64?] { Array(repeating: engine, count: count) }
+
+  @Test func `a few are done as they came`() {
+    let few: [UInt64?] = many(40, 1) + [nil, 2, 1] + many(20, 3)
+    #expect(order(of: few) == few)
+  }
+
+  @Test func `of many, engines have turns`() throws {
+    let order = order(of: many(1_000, 1) + [2] + many(10, 3))
+    #expect(order.count == 1_011)
+    #expect(try #require(order.firstIndex(of: 2)) == 8)
+    #expect(try #require(order.lastIndex(of: 3)) < 32)
+  }
+
+  @Test func `what is everybody's is done behind all before it and before all behind it`() {
+    let expected: [UInt64?] = many(100, 1) + [nil, nil] + many(8, 2) + many(8, 1) + many(2, 2) + many(12, 1)
+    #expect(order(of: many(100, 1) + [nil, nil] + many(10, 2) + many(20, 1)) == expected)
+  }
+
+  @Test func `what comes later of another engine is done before the rest of the many`() {
+    let mailbox = Mailbox<QueueDriver.Command>()
+    mailbox.send(contentsOf: many(1_000, 1).map { .perform({ _ in }, of: $0) })
+    var lines = CommandLines()
+    lines.take(from: mailbox)
+    for _ in 0..<100 { #expect(lines.next()?.engine == 1) }
+    mailbox.send(.perform({ _ in }, of: 2))
+    lines.take(from: mailbox)
+    var order: [UInt64?] = []
+    while let command = lines.next() { order.append(command.engine) }
+    #expect(order.count == 901)
+    #expect(order.firstIndex(of: 2) ?? .max <= 8)
+  }
+}
