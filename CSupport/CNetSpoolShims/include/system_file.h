@@ -5,9 +5,10 @@
 
 #include <stdint.h>
 
-/// O_DIRECT and O_PATH; their values differ between processors.
+/// O_DIRECT, O_PATH and O_TMPFILE; their values differ between processors.
 extern const int cnetspool_o_direct;
 extern const int cnetspool_o_path;
+extern const int cnetspool_o_tmpfile;
 
 /// fallocate(2) keeping the length. 0, or -1 and errno.
 int cnetspool_reserve(int descriptor, int64_t offset, int64_t bytes);

@@ -48,11 +48,20 @@ public enum StreamFailurePolicy: Sendable, Hashable {
   case dropStream
 }
 
-/// A body into a file: written beside the target and renamed to it when it is whole, so a failed body is never
-/// published and an old file is replaced in one step. Writing happens off the loop thread.
+/// A body into a file: it gets its name when it is whole, so a failed body is never published and an old file is replaced
+/// in one step. Writing happens off the loop thread.
 ///
-/// With `append` the bytes go behind an existing file, which is cut back to its old length on failure.
-/// Errors: `.sinkFailed` with the errno in `underlying` (missing directory, no permission, disk full).
+/// A process that is killed leaves nothing: the file has no name before that (`O_TMPFILE`). Where the file system has no
+/// such files, NFS for one, it has a hidden one (`.name.netspool-new`), and what a killed process left goes when the
+/// next body is written to the same directory. A file that replaces another is synced first: after a power failure the old
+/// one or the new one is there, whole. New files are not synced.
+///
+/// With `append` the whole body is put behind an existing file in one go, which needs room for it twice; bodies for the same
+/// file go one behind the other. What a process that was killed just then left of a body is cut off by the next stream that
+/// appends to the file.
+///
+/// A symbolic link as target is refused. Errors: `.sinkFailed` with the errno in `underlying` (missing directory, no
+/// permission, disk full, `ELOOP` for a link).
 public final class FileDownloadStream: DownloadStream, CoreStream {
   /// The target, as given.
   public let path: String

@@ -172,44 +172,6 @@ struct SystemError: Error, Hashable, Sendable {
   }
 }
 
-/// Calls that name a file inside an open directory, so that a directory renamed meanwhile is still the same one.
-extension FileDescriptor {
-  /// Opens a directory to name files in; needs no permission to list it.
-  static func directory(_ path: String) throws(SystemError) -> FileDescriptor {
-    try FileDescriptor(opening: path, flags: cnetspool_o_path | O_DIRECTORY)
-  }
-
-  /// Creates a file nobody else has, readable by its owner only; a taken name, even a symlink's, is EEXIST.
-  borrowing func createNew(_ name: String) throws(SystemError) -> FileDescriptor {
-    try FileDescriptor(opening: name, in: self, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-  }
-
-  /// Opens an existing file to write to. Never follows a symlink (ELOOP) and never waits for a pipe's reader.
-  borrowing func openExisting(_ name: String) throws(SystemError) -> FileDescriptor {
-    try FileDescriptor(opening: name, in: self, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK)
-  }
-
-  /// Gives `from` the name `to` in one step, replacing what is there, a symlink itself included.
-  borrowing func rename(_ from: String, to: String) throws(SystemError) {
-    let number = rawValue
-    _ = try SystemError.check("renameat") { unsafe renameat(number, from, number, to) }
-  }
-
-  /// The same, but a taken name is EEXIST.
-  borrowing func renameNew(_ from: String, to: String) throws(SystemError) {
-    let number = rawValue
-    do {
-      _ = try SystemError.check("renameat2") { unsafe cnetspool_rename_new(number, from, to) }
-    } catch  where error.number == EINVAL {
-      // A file system without that flag has links instead, and a link never replaces.
-      _ = try SystemError.check("linkat") { unsafe linkat(number, from, number, to, 0) }
-      unlink(from)
-    }
-  }
-
-  borrowing func unlink(_ name: String) { _ = unsafe unlinkat(rawValue, name, 0) }
-}
-
 // MARK: A writer that changes nothing for others
 
 extension FileDescriptor {

@@ -55,18 +55,43 @@ struct FileStreamTests {
     #expect(try folder.read("a") == Array("old and new".utf8))
   }
 
-  @Test(arguments: [("none/a", ENOENT), ("folder", EISDIR), ("file/a", ENOTDIR)])
+  @Test func `appends bodies that come at once one behind the other`() async throws {
+    let folder = try TestFolder()
+    let path = try folder.write("a", Array("old".utf8))
+    let texts = ["/a", "/b", "/c"].map { ($0, String(repeating: $0, count: 500_000)) }
+    try await withWire { wire in
+      for (target, text) in texts { wire.origin.on(target, .text(text)) }
+      try await withThrowingTaskGroup { group in
+        for (target, _) in texts {
+          let stream = FileDownloadStream(path: path, append: true)
+          group.addTask { _ = try await wire.answer(wire.operation(target).addDownloadStream(stream)) }
+        }
+        try await group.waitForAll()
+      }
+    }
+    // The old text, and each body without a break
+    var rest = try folder.text("a").dropFirst(3)
+    for _ in texts {
+      let text = try #require(texts.first { rest.hasPrefix($0.1) }?.1)
+      rest = rest.dropFirst(text.count)
+    }
+    #expect(rest.isEmpty)
+    #expect(folder.names == ["a"])
+  }
+
+  @Test(arguments: [("none/a", ENOENT), ("folder", EISDIR), ("file/a", ENOTDIR), ("link", ELOOP)])
   func `says why a target cannot be written`(_ target: String, _ number: Int32) async throws {
     let folder = try TestFolder()
     try TestFiles.makeDirectory(folder["folder"])
     try folder.write("file", [])
+    try folder.link("link", to: folder["file"])
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
       let stream = FileDownloadStream(path: folder[target])
       let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
       #expect(error.code == .sinkFailed && error.underlying == .errno(number), "\(error)")
     }
-    #expect(folder.names == ["file", "folder"])
+    #expect(folder.names == ["file", "folder", "link"])
   }
 
   @Test func `says that the disk is full`() async throws {

@@ -3,18 +3,18 @@ internal import Synchronization
 
 /// Writes one file: beside its final place, and there only once it is whole. Blocks; for worker threads.
 ///
-/// The body goes to `.name.netspool-<random>` in the target's directory, readable by its owner only, and gets
-/// its name and permissions in `publish()`. A value that ends unpublished removes what it wrote.
-/// There is no fsync: a body can be fetched again, and 10,000 thumbnails would take 10,000 disk flushes.
+/// The body goes to a `WorkingFile` in the target's directory, readable by its owner only, and gets its name and
+/// permissions in `publish()`. Of a value that ends unpublished nothing stays.
+/// A new file is not synced: a body can be fetched again, and 10,000 thumbnails would take 10,000 disk flushes. One that
+/// replaces another is, as that one may be all there is.
 struct FileWriter: ~Copyable, Sendable {
   /// Says what becomes of a file that has the name already.
   enum Placement: Sendable {
-    /// The file is replaced in one step, its permissions kept; a symlink itself is replaced, never followed.
+    /// The file is replaced in one step, its permissions kept; a symbolic link is refused (ELOOP).
     case replace
     /// The file stays, and the writer fails with EEXIST.
     case createNew
-    /// The body is written behind it, in place; it is cut back to its old length if the body fails.
-    /// Others that append to it meanwhile are cut off too. A missing file is made.
+    /// The whole body is put behind it (`AppendMark`). A missing file is made.
     case append
   }
 
@@ -22,27 +22,28 @@ struct FileWriter: ~Copyable, Sendable {
   private var working: WorkingFile
   private var direct: DirectWriting
   /// The offset in the file at which the next byte goes.
-  private(set) var offset: Int64
+  private(set) var offset: Int64 = 0
   /// Blocks are set aside up to here.
   private let reservedEnd: Int64
 
-  /// Opens the directory and creates the working file, or opens the file to append to.
-  /// - Parameter bytesExpected: the body's length where known; a long one goes past the page cache.
+  /// Opens the directory and creates the working file.
+  /// - Parameters:
+  ///   - bytesExpected: the body's length where known; a long one goes past the page cache.
+  ///   - isUnnamed: see `WorkingFile`.
   init(
-    _ target: FileTarget, placement: Placement = .replace, bytesExpected: Int64? = nil
+    _ target: FileTarget, placement: Placement = .replace, bytesExpected: Int64? = nil, isUnnamed: Bool = true
   ) throws(SinkFailure) {
     self.target = target
     let reserved = bytesExpected.map { $0 >= DirectWriting.bytesMin ? $0 : 0 } ?? 0
     do {
-      let working = try WorkingFile(target, placement)
+      let working = try WorkingFile(target, placement, isUnnamed: isUnnamed)
       if reserved > 0 { try working.reserve(reserved) }
       self.working = working
     } catch {
       throw SinkFailure("could not open", target, error)
     }
-    offset = working.oldBytes ?? 0
-    reservedEnd = offset + reserved
-    direct = DirectWriting(bytesExpected: bytesExpected, isAllowed: placement != .append)
+    reservedEnd = reserved
+    direct = DirectWriting(bytesExpected: bytesExpected)
   }
 
   /// Writes all of the bytes.
@@ -80,13 +81,13 @@ struct FileWriter: ~Copyable, Sendable {
     let target = target
     do {
       if offset < reservedEnd { try working.file.truncate(to: offset) }
-      try working.publish()
+      try working.publish(offset)
     } catch {
       throw SinkFailure("could not finish", target, error)
     }
   }
 
-  /// The body failed: removes what was written, or cuts it off. So does letting the writer go.
+  /// The body failed: removes what was written. So does letting the writer go.
   consuming func abandon() {}
 }
 
@@ -117,12 +118,12 @@ struct FileTarget: Sendable, Equatable {
     return (slash == path.startIndex ? "/" : String(path[..<slash]), name)
   }
 
-  /// A hidden name beside the target that nobody can guess or is likely to have taken.
-  func makeWorkingName() -> String {
+  /// A hidden name beside the target: `.name.netspool-` and what the file is for.
+  func hiddenName(_ purpose: String) -> String {
     var stem = name
-    // A name may have 255 bytes; the rest of ours takes 27.
+    // A name may have 255 bytes; the rest of ours takes up to 34.
     while stem.utf8.count > 200 { stem.removeLast() }
-    return ".\(stem).netspool-\(Hexadecimal.text(UInt64.random(in: .min ... .max)))"
+    return ".\(stem).netspool-\(purpose)"
   }
 }
 

@@ -28,13 +28,34 @@ struct FileWriterTests {
     #expect(try directory.permissions("body") == directory.permissions("probe"))
   }
 
-  @Test func `the working file is the owner's only`() throws {
-    let writer = try FileWriter(try FileTarget(directory["body"]))
-    let name = try #require(directory.names.first)
-    #expect(name.hasPrefix(".body.netspool-") && name.utf8.count == ".body.netspool-".utf8.count + 16)
-    #expect(try directory.permissions(name) == 0o600)
+  @Test func `a file has no name before its body is whole`() throws {
+    var writer = try FileWriter(try FileTarget(directory["body"]))
+    try unsafe writer.write([1].span.bytes)
+    #expect(directory.names == [])
+    try writer.publish()
+    #expect(directory.names == ["body"])
+  }
+
+  @Test func `a working file with a name is its owner's only`() throws {
+    let writer = try FileWriter(try FileTarget(directory["body"]), isUnnamed: false)
+    #expect(directory.names == [".body.netspool-new"])
+    #expect(try directory.permissions(".body.netspool-new") == 0o600)
     writer.abandon()
     #expect(directory.names == [])
+  }
+
+  @Test(arguments: [true, false])
+  func `two bodies for one name are both whole`(isUnnamed: Bool) throws {
+    let target = try FileTarget(directory["body"])
+    var first = try FileWriter(target, isUnnamed: isUnnamed)
+    var second = try FileWriter(target, isUnnamed: isUnnamed)
+    try unsafe first.write(([1, 2] as [UInt8]).span.bytes)
+    try unsafe second.write(([3] as [UInt8]).span.bytes)
+    try first.publish()
+    #expect(directory.bytes("body") == [1, 2])
+    try second.publish()
+    #expect(directory.bytes("body") == [3])
+    #expect(directory.names == ["body"])
   }
 
   @Test func `a replaced file keeps its permissions`() throws {
@@ -44,22 +65,27 @@ struct FileWriterTests {
     #expect(try directory.permissions("body") == 0o640)
   }
 
-  @Test func `a symlink is replaced and never followed`() throws {
-    try directory.write("secret", [9])
-    try directory.link("body", to: directory["secret"])
-    try write([1, 2], to: "body")
-    #expect(directory.bytes("secret") == [9])
-    #expect(directory.bytes("body") == [1, 2])
-    #expect(!directory.isLink("body"))
-  }
-
-  @Test(arguments: [FileWriter.Placement.createNew, .append])
-  func `a symlink is refused where it cannot be replaced`(placement: FileWriter.Placement) throws {
+  @Test(arguments: [FileWriter.Placement.replace, .createNew, .append])
+  func `a symbolic link is neither replaced nor followed`(placement: FileWriter.Placement) throws {
     try directory.write("secret", [9])
     try directory.link("body", to: directory["secret"])
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
-    #expect(failure?.errno == (placement == .append ? ELOOP : EEXIST))
+    #expect(failure?.errno == (placement == .createNew ? EEXIST : ELOOP))
     #expect(directory.bytes("secret") == [9])
+    #expect(directory.isLink("body"))
+  }
+
+  @Test(arguments: [FileWriter.Placement.replace, .append])
+  func `a symbolic link that came meanwhile stays`(placement: FileWriter.Placement) throws {
+    try directory.write("secret", [9])
+    var writer = try FileWriter(try FileTarget(directory["body"]), placement: placement)
+    try unsafe writer.write([1].span.bytes)
+    try directory.link("body", to: directory["secret"])
+    var failure: SinkFailure?
+    do throws(SinkFailure) { try writer.publish() } catch { failure = error }
+    #expect(failure?.errno == ELOOP)
+    #expect(directory.bytes("secret") == [9])
+    #expect(directory.names == ["body", "secret"])
   }
 
   @Test func `a taken name is refused when new is asked`() throws {
