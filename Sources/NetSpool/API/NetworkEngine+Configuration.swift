@@ -55,6 +55,20 @@ extension NetworkEngine {
     /// To which addresses connections may be made; any by default. With a rule and a proxy the engine is refused
     /// (`.invalidConfiguration`): the proxy resolves the names, so no rule of ours could hold.
     public var egress = NetworkEngine.Egress.any
+    /// Addresses of names, instead of what the system's resolver says; none by default. A name is `api.example.com`, or
+    /// `api.example.com:8443` for one port only, which goes first; the addresses are tried in their order. URL, `Host`
+    /// and certificate stay those of the name. Anything that is no address: `.invalidConfiguration`. Of no effect behind a
+    /// proxy, which resolves the names (CURLOPT_RESOLVE(3)).
+    public var resolve: [String: [String]] = [:]
+    /// The socket in the file system to which every connection of this engine goes, whatever host its URLs name; none by
+    /// default. At most 107 bytes. Not together with `proxy` or `egress` (`.invalidConfiguration`). Engines with sockets
+    /// of their own that ask for the same URLs want a `storageName` of their own, too: the cache goes by the URL.
+    public var unixSocket: String?
+    /// Which HTTP is spoken; HTTP/2 where TLS agrees on it by default.
+    public var httpVersion = HTTPVersion.automatic
+    /// Connections older than this get no further request; nil, the default, is none: they are used as long as they are
+    /// good. In whole seconds, rounded down; less than one: `.invalidConfiguration` (CURLOPT_MAXLIFETIME_CONN(3)).
+    public var connectionAgeMax: Duration?
     /// Whether cookies are kept and sent back; none by default.
     public var cookies = NetworkEngine.Cookies.none
     /// What an answer may cost.
@@ -99,6 +113,17 @@ extension NetworkEngine {
     case loopThread
   }
 
+  /// Which HTTP an engine speaks.
+  public enum HTTPVersion: String, Sendable, Hashable {
+    /// HTTP/2 over TLS where the origin agrees, with at most 100 streams on a connection and without pushes; else HTTP/1.1.
+    case automatic
+    /// HTTP/1.1 only.
+    case http1
+    /// As `.automatic` over TLS, and over plain HTTP HTTP/2 without asking (RFC 9113 section 3.3): for origins that are
+    /// known to speak it. With libcurl 7 each such request has a connection of its own. An origin that does not ends with `.http2Failed`, `.protocolViolation` or `.connectionLost`.
+    case http2PriorKnowledge
+  }
+
   /// How the origin proves who it is. TLS 1.2 or later, forward secrecy and authenticated encryption are required.
   /// Revocation is not checked. TLS sessions are resumed within the connections of one identity.
   public struct TLS: Sendable, Hashable {
@@ -121,8 +146,6 @@ extension NetworkEngine {
     /// Believes anybody who answers: whoever is on the way reads and changes everything. False by default; for
     /// laboratories. The engine's connections and TLS sessions are then kept apart from all others.
     public var unsafelyTrustsAnyCertificate = false
-    /// Whether HTTP/2 is offered; true by default. At most 100 streams on a connection, pushes are refused.
-    public var allowsHTTP2 = true
   }
 
   /// What an answer and the waiting line may cost.

@@ -83,7 +83,7 @@ public final class NetworkEngine: Sendable {
       throw invalid("receiveBufferBytes")
     }
     try configuration.credentials?.check()
-    try checkWay(configuration)
+    try configuration.checkWay()
     guard let host else {
       // Without an origin of its own they would go to everybody.
       if configuration.credentials != nil { throw invalid("credentials without a host") }
@@ -94,15 +94,24 @@ public final class NetworkEngine: Sendable {
     }
   }
 
-  private static func checkWay(_ configuration: Configuration) throws(NetworkError) {
-    guard let proxy = configuration.proxy else { return }
-    try proxy.check()
-    let isUsed = proxy.settings(isSecure: true) != nil || proxy.settings(isSecure: false) != nil
-    if isUsed, configuration.egress.isRestricted { throw invalid("egress behind a proxy") }
-  }
-
-  private static func invalid(_ option: String) -> NetworkError {
+  fileprivate static func invalid(_ option: String) -> NetworkError {
     NetworkError(.invalidConfiguration, reason: option)
+  }
+}
+
+/// How connections are made.
+extension NetworkEngine.Configuration {
+  fileprivate func checkWay() throws(NetworkError) {
+    try ConnectionWay.check(resolve: resolve, unixSocket: unixSocket)
+    if let connectionAgeMax, connectionAgeMax < .seconds(1) {
+      throw NetworkEngine.invalid("connectionAgeMax")
+    }
+    if unixSocket != nil, egress.isRestricted { throw NetworkEngine.invalid("egress with a Unix socket") }
+    guard let proxy else { return }
+    try proxy.check()
+    guard proxy.settings(isSecure: true) != nil || proxy.settings(isSecure: false) != nil else { return }
+    if egress.isRestricted { throw NetworkEngine.invalid("egress behind a proxy") }
+    if unixSocket != nil { throw NetworkEngine.invalid("a Unix socket behind a proxy") }
   }
 }
 
@@ -121,7 +130,9 @@ extension NetworkEngine.Configuration {
     settings.tls.trust = TrustStore(
       bundle: tls.caFile, folder: tls.caPath, environment: ProcessEnvironment.value)
     settings.tls.pinnedPublicKey = tls.pinnedPublicKey
-    settings.allowsHTTP2 = tls.allowsHTTP2
+    settings.httpVersion = httpVersion
+    settings.way = ConnectionWay(resolve: resolve, unixSocket: unixSocket)
+    settings.connectionAgeMax = connectionAgeMax.map { Int($0.components.seconds) } ?? 0
     settings.tls.verifies = !tls.unsafelyTrustsAnyCertificate
     settings.tls.requiresAlternativeName = tls.requiresSubjectAlternativeName
     settings.plainProxy = proxy?.settings(isSecure: false)

@@ -76,7 +76,9 @@ extension Scheduler {
         }
       }
     } else {
-      if let entry = origin.name.entry { transfer.tell(addresses: entry, version: origin.name.version) }
+      if let entry = origin.name.entry, operation.engine.handleSettings.needsAddresses(of: origin) {
+        transfer.tell(addresses: entry, version: origin.name.version)
+      }
       transfer.begin(exchange)
     }
     heed(transfer.exchange.fanout, of: transfer)

@@ -46,7 +46,7 @@ extension Scheduler {
     _ operation: NetworkOperation, at origin: Origin, _ priority: NetworkRequest.Priority, atFront: Bool
   ) -> Bool {
     guard let host = origin.name.host, operation.loop.nameFailure == nil,
-      operation.engine.handleSettings.proxy(isSecure: origin.isSecure) == nil, operation.loop.transfer == nil
+      operation.engine.handleSettings.needsAddresses(of: origin), operation.loop.transfer == nil
     else { return false }
     let age = MonotonicClock.now - origin.name.foundAt
     let isKnown = !origin.name.addresses.isEmpty && age < OriginName.staleTime
@@ -112,6 +112,15 @@ extension Scheduler {
     origin.name.waitingCount -= 1
     origin.forgetThoseWhoLeft()
     if origin.name.waitingCount == 0, origin.name.addresses.isEmpty { origin.name.endLookups() }
+  }
+}
+
+extension HandleSettings {
+  /// Nobody else knows where the origin's name leads: no proxy, and no word of the caller's.
+  func needsAddresses(of origin: Origin) -> Bool {
+    guard proxy(isSecure: origin.isSecure) == nil else { return false }
+    if way.isDirect { return true }
+    return way.unixSocket == nil && way.addresses(of: origin.name.host ?? "", port: origin.name.port) == nil
   }
 }
 

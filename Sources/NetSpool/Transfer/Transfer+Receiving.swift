@@ -70,9 +70,9 @@ extension Transfer {
     if head.version == .http10 { handle.setEndsConnection(true) }
   }
 
-  /// Only TLS agrees on HTTP/2; a status line cannot, and libcurl believes it.
+  /// Only TLS agrees on HTTP/2, or the caller knows; a status line cannot, and libcurl believes it.
   private func refuseFalseVersion(_ head: ResponseHead) throws(NetworkError) {
-    guard head.version == .http2, !exchange.plan.url.utf8.starts(with: "https".utf8) else { return }
+    guard head.version == .http2, !isSecure, !knowsHTTP2 else { return }
     throw NetworkError(.protocolViolation, reason: "version", sendState: .answered)
   }
 

@@ -2,7 +2,7 @@
 extension Transfer {
   func openedSocket(_ descriptor: Int32, errno: Int32) {
     exchange.socketErrno = errno
-    if isSecure, descriptor >= 0 { multi.openedSecureSocket(descriptor) }
+    if isSecure || knowsHTTP2, descriptor >= 0 { multi.openedSecureSocket(descriptor) }
     onSocket(self)
   }
 
@@ -12,7 +12,7 @@ extension Transfer {
   func mayStartSending(to peer: InternetAddress?, port: Int, localPort: Int) -> Bool {
     exchange.sends += 1
     multi.didProgress()
-    exchange.speaksHTTP2 = isSecure && handle.speaksHTTP2
+    exchange.speaksHTTP2 = knowsHTTP2 || isSecure && handle.speaksHTTP2
     let isReused = handle.isOnReusedConnection
     if !isReused { multi.didConnect(localPort: localPort, servesOne: isSecure && !exchange.speaksHTTP2) }
     guard exchange.machine.failure == nil, !(isReused && meetsUnaskedBytes(localPort)) else { return false }
@@ -22,7 +22,9 @@ extension Transfer {
       return false
     }
     if exchange.plan.refusesResend, !exchange.plan.hasRounds { return exchange.sends == 1 }
-    guard isSecure, !exchange.plan.hasRounds, exchange.sends > Self.sendsMax else { return true }
+    guard isSecure || knowsHTTP2, !exchange.plan.hasRounds, exchange.sends > Self.sendsMax else {
+      return true
+    }
     // An origin that refuses every stream would be asked for ever (RFC 9113 section 7, ENHANCE_YOUR_CALM).
     exchange.machine.handle(.fail(NetworkError(.http2Failed, reason: "refused \(Self.sendsMax) times")))
     return false

@@ -13,6 +13,8 @@ final class Transfer {
   let proxyHasRounds: Bool
   let usesProxy: Bool
   let isSecure: Bool
+  /// HTTP/2 without TLS to agree on it.
+  let knowsHTTP2: Bool
   let scope: HandleScope
   var handle: EasyHandle!
   /// Keeps its buffers from one exchange to the next.
@@ -39,6 +41,7 @@ final class Transfer {
     self.multi = multi
     egress = settings.egress
     isSecure = origin.hasPrefix("https:")
+    knowsHTTP2 = !isSecure && settings.mayBeHTTP2(isSecure: false)
     let proxy = settings.proxy(isSecure: isSecure)
     proxyHasRounds = proxy?.hasRounds ?? false
     usesProxy = proxy != nil

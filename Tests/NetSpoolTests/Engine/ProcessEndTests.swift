@@ -15,7 +15,7 @@ import Testing
       let server = try NginxServer()
       var configuration = NetworkEngine.Configuration()
       configuration.tls.caFile = server.certificates.authority
-      configuration.tls.allowsHTTP2 = false
+      configuration.httpVersion = .http1
       let engine = try NetworkEngine(configuration: configuration)
       for _ in 0..<100 { engine.enqueue(engine.operation(url: server.tlsURL("/8k.bin"))) }
       usleep(UInt32.random(in: 0..<60_000))

@@ -121,7 +121,7 @@ struct NginxIdentityTests {
     let files = server.certificates
     try await withWire {
       $0.tls.caFile = files.authority
-      $0.tls.allowsHTTP2 = false
+      $0.httpVersion = .http1
     } _: { wire in
       func session(_ credentials: NetworkCredentials?) async throws -> String? {
         let operation = wire.engine.operation(url: server.tlsURL("/session")).setHeader("Connection", "close")

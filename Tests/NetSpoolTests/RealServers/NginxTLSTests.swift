@@ -25,7 +25,7 @@ struct NginxTLSTests {
     let authority = server.certificates.authority
     try await withWire {
       $0.tls.caFile = authority
-      $0.tls.allowsHTTP2 = false
+      $0.httpVersion = .http1
     } _: { wire in
       for _ in 0..<2 {
         let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/hello.txt")))

@@ -85,6 +85,10 @@ final class NginxServer: Sendable {
     if process.wait() == nil { process.signal(SIGKILL) }
   }
 
+  /// Sockets in the file system: HTTP/1.1, and HTTP/2 without TLS.
+  var http1Socket: String { prefix + "/http1" }
+  var http2Socket: String { prefix + "/http2" }
+
   func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
   func tlsURL(_ path: String) -> String { "https://localhost:\(tlsPort)\(path)" }
   func mutualTLSURL(_ path: String) -> String { "https://localhost:\(mutualTLSPort)\(path)" }

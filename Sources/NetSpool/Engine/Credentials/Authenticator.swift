@@ -79,7 +79,8 @@ struct Authenticator {
   ) throws(NetworkError) {
     guard !origin.isSecure, !engine.configuration.allowsCredentialsInClear, fields.count > 0 else { return }
     // A proxy's `localhost` is not ours.
-    if origin.isLoopback, engine.handleSettings.plainProxy == nil { return }
+    let isNear = engine.handleSettings.way.isDirect ? origin.isLoopback : engine.handleSettings.isNear(origin)
+    if isNear, engine.handleSettings.plainProxy == nil { return }
     let isReusable: Bool
     if let value = fields.first("Authorization")?.lowercased() {
       isReusable = value.hasPrefix("basic ") || value.hasPrefix("bearer ")
@@ -87,6 +88,14 @@ struct Authenticator {
       isReusable = isCredential
     }
     if isReusable { throw NetworkError(.invalidConfiguration, reason: "allowsCredentialsInClear") }
+  }
+}
+
+extension HandleSettings {
+  /// The way that the caller has given ends on this machine.
+  fileprivate func isNear(_ origin: Origin) -> Bool {
+    guard let pieces = try? URLParser.parse(origin.text + "/").pieces else { return false }
+    return way.isLoopback(pieces.origin)
   }
 }
 

@@ -4,11 +4,13 @@ final class OriginWatch {
     let origin: OriginID
     let proxy: ProxySettings?
     let tls: TLSSettings
+    let way: ConnectionWay
 
     init(_ origin: Origin, _ settings: HandleSettings) {
       self.origin = origin.id
       proxy = settings.proxy(isSecure: origin.isSecure)
       tls = settings.tls
+      way = settings.way
     }
   }
 
@@ -45,7 +47,8 @@ final class OriginWatch {
   static func needsRoute(_ origin: String, isSecure: Bool, _ settings: HandleSettings) -> Bool {
     let proxy = settings.proxy(isSecure: isSecure)?.url
     let place = proxy.map { "http://" + ($0.split(separator: "/").last.map(String.init) ?? "") } ?? origin
-    return (try? URLParser.parse(place))?.pieces.origin.isLoopback != true
+    guard let pieces = (try? URLParser.parse(place))?.pieces.origin else { return true }
+    return proxy == nil ? !settings.way.isLoopback(pieces) : !pieces.isLoopback
   }
 }
 

@@ -27,6 +27,8 @@ final class EasyHandle {
   private var shape = Shape()
   private var endsConnection = false
   private let alwaysEndsConnection: Bool
+  /// Each connection serves one request, and each request has a connection of its own.
+  private let servesOnce: Bool
   private let errorText: UnsafeMutablePointer<CChar>
   private let requiresAlternativeName: Bool
   /// Where the target of a request comes from: `setTarget`.
@@ -54,13 +56,18 @@ final class EasyHandle {
     sendsTarget = plainProxy == nil || sendsWholeURL
     needsPath = settings.keepsCookies || plainProxy != nil
     self.shared = shared
-    alwaysEndsConnection = settings.alwaysEndsConnection
+    servesOnce = !isSecure && settings.mayBeHTTP2(isSecure: false) && LibraryDifferences.breaksKnownHTTP2
+    alwaysEndsConnection = settings.alwaysEndsConnection || servesOnce
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     ExitGate.arm(.libraries)  // the first easy handle has made libcurl's TLS library ready
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
     unsafe setOnce(settings, isSecure: isSecure, context, closing)
+    if let entry = settings.way.entry(for: origin) {
+      unsafe addresses = curl_slist_append(nil, entry)
+      unsafe cnetspool_easy_set_pointer(easy, CURLOPT_RESOLVE, addresses)
+    }
   }
 
   deinit {
@@ -91,9 +98,10 @@ final class EasyHandle {
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
     set(CURLOPT_TCP_KEEPALIVE, 1)
-    // Only TLS tells before the first answer whether a connection will be HTTP/2; without it everything to an
-    // origin would wait for that answer.
-    if isSecure, settings.allowsHTTP2 { set(CURLOPT_PIPEWAIT, 1) }
+    // Only TLS, or prior knowledge, tells before the first answer whether a connection will be HTTP/2; without it
+    // everything to an origin would wait for that answer.
+    if settings.mayBeHTTP2(isSecure: isSecure), !servesOnce { set(CURLOPT_PIPEWAIT, 1) }
+    if servesOnce { set(CURLOPT_FRESH_CONNECT, 1) }
     set(CURLOPT_BUFFERSIZE, settings.bufferBytes(isSecure: isSecure))
     unsafe settings.apply(to: easy, isSecure: isSecure)
     unsafe shared.join(easy)
@@ -119,7 +127,7 @@ final class EasyHandle {
   func setShape(_ new: Shape) {
     guard new != shape else { return }
     shape = new
-    set(CURLOPT_FRESH_CONNECT, new.needsFreshConnection ? 1 : 0)
+    set(CURLOPT_FRESH_CONNECT, new.needsFreshConnection || servesOnce ? 1 : 0)
     set(CURLOPT_HEADER, new.showsHead ? 1 : 0)
     set(CURLOPT_HTTPGET, 1)
     unsafe cnetspool_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, nil)

@@ -14,7 +14,10 @@ struct HandleSettings: Sendable {
   var egress = NetworkEngine.Egress.any
   /// Cookies are kept in memory and sent back, for this engine alone.
   var keepsCookies = false
-  var allowsHTTP2 = true
+  var httpVersion = NetworkEngine.HTTPVersion.automatic
+  var way = ConnectionWay.direct
+  /// Seconds; 0: as long as they are good.
+  var connectionAgeMax = 0
   /// Shown to the origin when it asks.
   var certificate: ClientCertificate?
   var ntlm: NTLMAccount?
@@ -26,7 +29,8 @@ struct HandleSettings: Sendable {
   /// Connections are judged by rules of this engine alone, so no other's may be used, nor used by others.
   var needsOwnConnections: Bool {
     !tls.verifies || tls.requiresAlternativeName || egress.isRestricted || keepsCookies
-      || plainProxy?.account != nil || secureProxy?.account != nil
+      || plainProxy?.account != nil || secureProxy?.account != nil || !way.isDirect
+      || httpVersion != .automatic
   }
 
   func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }
@@ -35,8 +39,17 @@ struct HandleSettings: Sendable {
   /// none that is longer than this.
   private static let http2HeadBytesMax = 128 << 10
 
+  /// A connection may turn out to be HTTP/2, or is.
+  func mayBeHTTP2(isSecure: Bool) -> Bool {
+    switch httpVersion {
+    case .automatic: isSecure
+    case .http1: false
+    case .http2PriorKnowledge: true
+    }
+  }
+
   func bufferBytes(isSecure: Bool) -> Int {
-    allowsHTTP2 && isSecure ? max(receiveBufferBytes, Self.http2HeadBytesMax) : receiveBufferBytes
+    mayBeHTTP2(isSecure: isSecure) ? max(receiveBufferBytes, Self.http2HeadBytesMax) : receiveBufferBytes
   }
 
   /// For bodies that go to streams, which are the long ones; a short body touches only its beginning.
@@ -51,9 +64,11 @@ struct HandleSettings: Sendable {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, proxy?.exceptions ?? "")
     if let proxy { unsafe proxy.apply(to: easy, tls) }
     if keepsCookies { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIEFILE, "") }
-    unsafe cnetspool_easy_set_long(
-      easy, CURLOPT_HTTP_VERSION,
-      Int(allowsHTTP2 && isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+    unsafe cnetspool_easy_set_long(easy, CURLOPT_HTTP_VERSION, curlVersion(isSecure: isSecure))
+    if let path = way.unixSocket { unsafe cnetspool_easy_set_string(easy, CURLOPT_UNIX_SOCKET_PATH, path) }
+    if connectionAgeMax > 0 {
+      unsafe cnetspool_easy_set_long(easy, CURLOPT_MAXLIFETIME_CONN, connectionAgeMax)
+    }
     unsafe tls.apply(to: easy)
     if let certificate { unsafe certificate.apply(to: easy) }
     guard let ntlm else { return }
@@ -61,6 +76,11 @@ struct HandleSettings: Sendable {
     unsafe cnetspool_easy_set_long(easy, CURLOPT_HTTPAUTH, Int(cnetspool_auth_ntlm))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_USERNAME, ntlm.user)
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PASSWORD, ntlm.password.revealed)
+  }
+
+  private func curlVersion(isSecure: Bool) -> Int {
+    guard mayBeHTTP2(isSecure: isSecure) else { return Int(CURL_HTTP_VERSION_1_1) }
+    return Int(isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
   }
 
   /// The connection is authenticated, not the request, so it is used once (CURLOPT_FORBID_REUSE).
@@ -79,7 +99,7 @@ extension HandleSettings {
     certificate = credential.certificate
     if case .ntlm(let user, let password) = credential.scheme {
       ntlm = NTLMAccount(user: user, password: password)
-      allowsHTTP2 = false
+      httpVersion = .http1
     }
     connectionIdentity = credential.connectionIdentity
   }

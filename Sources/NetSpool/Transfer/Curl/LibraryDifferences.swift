@@ -21,6 +21,7 @@ internal import CNetSpoolShims
 /// | a field that an easy handle still points to | 7.83 to 8.1.0 | no | `CoreLibraryVersions.keepsFreedField` |
 /// | an HTTP/2 head longer than the buffer | hangs | goes on | `HandleSettings.bufferBytes` |
 /// | transfers that wait for a connection that turns out to be HTTP/1.1 | go on then | go on when a transfer has ended | `WaitingTransfers` |
+/// | HTTP/2 by prior knowledge on a connection that is used again | code 16 | works | `EasyHandle.servesOnce` |
 /// | an answer that is there as soon as the request is sent | an event tells | is read without one | `MultiHandle.didConnect` |
 ///
 /// Not levelled, because the older one keeps silent about it: see `tellsOfBrokenHTTP2` and `tellsOfCutOffTLS`. In
@@ -38,6 +39,9 @@ enum LibraryDifferences {
 
   /// Transfers go on waiting for a connection that has turned out to serve one at a time.
   static let forgetsWaitingTransfers = curl >= 0x08_00_00
+
+  /// HTTP/2 without TLS works once on each connection: used again, libcurl begins it anew.
+  static let breaksKnownHTTP2 = curl < 0x08_00_00
 
   /// What an older libcurl leaves to us, or says with another code; nil: both say the same.
   static func levelled(_ seen: FailureMapping.Evidence) -> NetworkError? {

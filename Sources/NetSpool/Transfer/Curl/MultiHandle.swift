@@ -195,10 +195,11 @@ final class MultiHandle {
   /// give them to the next request (RFC 9112 section 9.2 tells clients to close), so the connection is undone and
   /// libcurl finds it dead. A paused transfer looks the same from here, so while there is one nothing is done.
   ///
-  /// TLS speaks without being asked, but its records begin with 20 to 23 (RFC 8446 section 5.1), which begins no
-  /// status line.
+  /// TLS speaks without being asked, but its records begin with 20 to 23 (RFC 8446 section 5.1), and HTTP/2 does, whose
+  /// frames begin with 0 (RFC 9113 section 4.1): neither begins a status line.
   private func strayed(_ descriptor: Int32) {
-    guard pausedTransfers == 0, let first = StraySocket.firstByte(of: descriptor), !(20...23).contains(first)
+    guard pausedTransfers == 0, let first = StraySocket.firstByte(of: descriptor), first != 0,
+      !(20...23).contains(first)
     else { return }
     StraySocket.end(descriptor)
   }

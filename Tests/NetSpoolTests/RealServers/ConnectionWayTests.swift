@@ -1,0 +1,150 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+@Suite("The way of connections")
+struct ConnectionWayTests {
+  @Test func `a name leads to the addresses that the caller gives`() async throws {
+    try await withEngine {
+      $0.resolve = ["api.example.invalid": ["127.0.0.1"], "Other.example.invalid:1": ["192.0.2.1"]]
+    } _: { engine, origin in
+      origin.fallback { .text($0.header("Host") ?? "") }
+      for _ in 0..<2 {
+        let answer = await engine.end(
+          of: engine.operation(url: origin.url("/a", host: "api.example.invalid")))
+        #expect(answer.text == "api.example.invalid:\(origin.port)")
+      }
+      let other = await engine.end(of: engine.operation(url: origin.url("/a", host: "none.example.invalid")))
+      #expect(other.code == .resolveFailed)
+    }
+  }
+
+  @Test func `a name with a port goes before one without, and one engine's addresses are not another's`()
+    async throws
+  {
+    try await withEngine { engine, origin in
+      origin.fallback { .text($0.header("Host") ?? "") }
+      let name = "both.example.invalid"
+      let one = try NetworkEngine(to: origin, on: engine.configuration.queue) {
+        $0.resolve = [name: ["192.0.2.1"], "\(name):\(origin.port)": ["127.0.0.1"]]
+      }
+      let answer = await one.end(of: one.operation(url: origin.url("/a", host: name)))
+      #expect(answer.response?.status == 200)
+      let plain = await engine.end(of: engine.operation(url: origin.url("/a", host: name)))
+      #expect(plain.code == .resolveFailed)
+    }
+  }
+
+  @Test func `credentials go in clear to this machine only, whatever a name says`() async throws {
+    try await withEngine {
+      $0.resolve = ["near.example.invalid": ["127.0.0.1"], "localhost": ["192.0.2.1"]]
+    } _: { engine, origin in
+      origin.fallback(.text("hello"))
+      func end(_ host: String) async -> Ending {
+        await engine.end(of: engine.operation(url: origin.url("/", host: host)).setAuthorization("token"))
+      }
+      let near = await end("near.example.invalid")
+      let far = await end("localhost")
+      #expect(near.text == "hello")
+      #expect(far.code == .invalidConfiguration && far.reason == "allowsCredentialsInClear")
+    }
+  }
+
+  @Test(.needsNginx) func `a socket in the file system serves any host`() async throws {
+    let server = try NginxServer.shared()
+    let path = server.http1Socket
+    try await withWire {
+      $0.unixSocket = path
+    } _: { wire in
+      for index in 0..<3 {
+        let answer = try await wire.answer(wire.engine.operation(url: "http://docker.example.invalid/8k.bin"))
+        #expect([UInt8](answer.body) == TestFiles.noise(8_192) && answer.httpVersion == "HTTP/1.1")
+        #expect(answer.metrics.connectionReused == (index > 0))
+      }
+      let secret = wire.engine.operation(url: "http://docker.example.invalid/hello.txt").setAuthorization(
+        "token")
+      #expect(try await wire.answer(secret).text == "hello\n")
+    }
+    try await withWire {
+      $0.unixSocket = path + "-none"
+    } _: { wire in
+      let failure = try await wire.failure(wire.engine.operation(url: "http://docker.example.invalid/"))
+      #expect(failure.code == .connectFailed)
+    }
+  }
+
+  @Test(.needsNginx) func `HTTP2 is spoken without TLS where it is known`() async throws {
+    let server = try NginxServer.shared()
+    let path = server.http2Socket
+    try await withWire {
+      $0.unixSocket = path
+      $0.httpVersion = .http2PriorKnowledge
+    } _: { wire in
+      for index in 0..<20 {
+        let answer = try await wire.answer(wire.engine.operation(url: "http://h2.example.invalid/8k.bin"))
+        #expect([UInt8](answer.body) == TestFiles.noise(8_192) && answer.httpVersion == "HTTP/2")
+        #expect(answer.metrics.connectionReused == (index > 0 && !LibraryDifferences.breaksKnownHTTP2))
+      }
+    }
+  }
+
+  @Test func `an origin that does not speak HTTP2 is not taken at its word`() async throws {
+    try await withEngine {
+      $0.httpVersion = .http2PriorKnowledge
+    } _: { engine, origin in
+      origin.fallback(.text("hello"))
+      let ending = await engine.get("/").end()
+      #expect([.http2Failed, .protocolViolation, .connectionLost].contains(ending.code))
+    }
+  }
+
+  @Test func `a connection that is too old gets no other request`() async throws {
+    try await withEngine {
+      $0.connectionAgeMax = .seconds(1)
+    } _: { engine, origin in
+      origin.fallback(.text("hello"))
+      let first = await engine.get("/").end()
+      let soon = await engine.get("/").end()
+      try await Task.sleep(for: .milliseconds(2_100))
+      let late = await engine.get("/").end()
+      #expect(
+        first.response?.metrics.connectionReused == false && soon.response?.metrics.connectionReused == true)
+      #expect(late.response?.metrics.connectionReused == false && origin.requestCount == 3)
+    }
+  }
+
+  @Test(arguments: [
+    ["a.example": []], ["a.example": ["nowhere"]], ["a.example/path": ["127.0.0.1"]], ["": ["127.0.0.1"]],
+  ])
+  func `addresses that are none are refused`(resolve: [String: [String]]) {
+    var configuration = NetworkEngine.Configuration()
+    configuration.resolve = resolve
+    #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
+  }
+
+  @Test func `what cannot go together is refused`() {
+    func reason(_ change: (inout NetworkEngine.Configuration) -> Void) -> String? {
+      var configuration = NetworkEngine.Configuration()
+      change(&configuration)
+      do throws(NetworkError) { _ = try NetworkEngine(configuration: configuration) } catch {
+        return error.reason
+      }
+      return nil
+    }
+    #expect(reason { $0.unixSocket = "" } == "unixSocket")
+    #expect(reason { $0.unixSocket = String(repeating: "a", count: 108) } == "unixSocket")
+    #expect(reason { $0.connectionAgeMax = .milliseconds(999) } == "connectionAgeMax")
+    #expect(
+      reason {
+        $0.unixSocket = "/a"
+        $0.egress = .publicOnly
+      } == "egress with a Unix socket")
+    #expect(
+      reason {
+        $0.unixSocket = "/a"
+        $0.proxy = "http://proxy.example:3128"
+      } == "a Unix socket behind a proxy")
+  }
+}
