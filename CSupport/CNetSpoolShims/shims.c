@@ -25,6 +25,11 @@ long cnetspool_easy_long(CURL *easy, CURLINFO info) {
   return value;
 }
 
+struct curl_slist *cnetspool_easy_cookies(CURL *easy) {
+  struct curl_slist *list = NULL;
+  return curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list) ? NULL : list;
+}
+
 void cnetspool_easy_info(CURL *easy, struct cnetspool_transfer_info *info) {
   info->name_lookup = cnetspool_easy_offset(easy, CURLINFO_NAMELOOKUP_TIME_T);
   info->connect = cnetspool_easy_offset(easy, CURLINFO_CONNECT_TIME_T);

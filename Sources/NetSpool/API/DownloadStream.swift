@@ -10,6 +10,10 @@ public protocol DownloadStream: Sendable {
   /// of CPU per GiB, on the loop thread.
   var wantsDigest: Bool { get }
 
+  /// Before `open`: `wake` has bytes that were not taken offered again. Any thread may call it, at any time and as often as
+  /// it likes, also when it is of no use. A stream that never calls it is asked again every 10 ms.
+  func willOpen(wake: @escaping @Sendable () -> Void)
+
   /// The body is about to come. `bytesExpected` is nil when the length is not known.
   func open(_ head: ResponseHead, bytesExpected: Int64?) throws
 
@@ -23,6 +27,8 @@ public protocol DownloadStream: Sendable {
 extension DownloadStream {
   /// True unless said otherwise.
   public var wantsDigest: Bool { true }
+  /// Does nothing.
+  public func willOpen(wake: @escaping @Sendable () -> Void) {}
 }
 
 /// What a stream did with the bytes it was offered.
@@ -32,10 +38,11 @@ public struct WriteResult: Sendable, Hashable {
 
   /// It took them all.
   public static let accepted = WriteResult(taken: nil)
-  /// It took none: it is offered the same bytes again in 10 ms. Meanwhile up to 1 MiB is kept for it; then
+  /// It took none: it is offered the same bytes again when it says so (`DownloadStream.willOpen(wake:)`,
+  /// `ClosureDownloadStream.resume()`), or in 10 ms. Meanwhile up to 1 MiB is kept for it; then
   /// the transfer pauses, and no other with it.
   public static let pause = WriteResult(taken: 0)
-  /// It took this many from the front; the rest is offered again in 10 ms.
+  /// It took this many from the front; the rest is offered again in the loop's next turn, after none as for `.pause`.
   public static func took(_ count: Int) -> WriteResult { WriteResult(taken: count) }
 }
 
@@ -188,6 +195,7 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
 public final class ClosureDownloadStream: DownloadStream {
   private let onBytes: @Sendable (RawSpan) throws -> WriteResult
   private let onClose: (@Sendable (Result<Void, NetworkError>) -> Void)?
+  private let wake = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// - Parameters:
   ///   - onClose: called exactly once, at the end.
@@ -200,6 +208,11 @@ public final class ClosureDownloadStream: DownloadStream {
     self.onClose = onClose
   }
 
+  /// After `.pause` the closure can take more: it is offered the bytes again at once. Any thread.
+  public func resume() { wake.withLock { $0 }?() }
+
+  /// Keeps it for `resume()`.
+  public func willOpen(wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
   /// Does nothing.
   public func open(_ head: ResponseHead, bytesExpected: Int64?) {}
   /// Hands the bytes to the closure.

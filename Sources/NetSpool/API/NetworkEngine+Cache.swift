@@ -91,7 +91,7 @@ enum CacheOpening {
     var core = configuration.core
     core.now = now
     core.fieldMeaning = engine.fieldMeaning
-    return EngineCache(store: store, settings: core, headers: engine.askedFields)
+    return EngineCache(store: store, settings: core, headers: engine.askedFields, jar: engine.jar)
   }
 
   private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {

@@ -120,7 +120,8 @@ extension NetworkEngine {
     /// HTTP/1.1 only.
     case http1
     /// As `.automatic` over TLS, and over plain HTTP HTTP/2 without asking (RFC 9113 section 3.3): for origins that are
-    /// known to speak it. With libcurl 7 each such request has a connection of its own. An origin that does not ends with `.http2Failed`, `.protocolViolation` or `.connectionLost`.
+    /// known to speak it. With libcurl 7 each such request has a connection of its own. An origin that does not ends
+    /// with `.http2Failed`, `.protocolViolation` or `.connectionLost`.
     case http2PriorKnowledge
   }
 

@@ -4,11 +4,11 @@ extension NetworkEngine {
     /// No address and no route to others: the link is down, or has been up again for too short a while. An origin
     /// on this machine (`127.0.0.1`, `::1`, `localhost`) is never in this state.
     case noRoute
-    /// There is a route, and the engine's own origin cannot be connected to, or takes connections and does not
-    /// answer. It is looked at until it can be.
+    /// There is a route, and the engine's own origin cannot be connected to, or has just taken three in a row
+    /// without an answer. It is looked at until it can be.
     case originDown
-    /// It answers, but a quarter of the last 16 attempts or more went wrong; or it can be connected to again and has
-    /// yet to answer.
+    /// It answers, but a quarter of the last 16 attempts or more went wrong; or it takes connections and has yet to
+    /// answer, which only sending can show.
     case degraded
     /// Nothing speaks against it. Also what is assumed as long as nothing is known.
     case reachable
@@ -37,9 +37,8 @@ extension NetworkEngine {
   /// Calls back when ``reachability`` has changed, on the delivery target, with what it is now; begins to watch as
   /// that does. Several may be added.
   ///
-  /// A lost link counts at once. One that comes back counts when it has held for a second, and longer the more often
-  /// it is lost, up to 32 seconds: a flapping link is one change. Changes that come faster than handlers run
-  /// are told as one. Handlers live as long as the engine: capture it weakly.
+  /// A lost link counts at once. One that comes back counts when it has held for a second: a link that flaps faster
+  /// is one change. Changes that come faster than handlers run are told as one. Handlers live as long as the engine: capture it weakly.
   public func onReachabilityChange(_ handler: @escaping @Sendable (Reachability) -> Void) {
     reachabilityBoard.add(handler)
     watchReachability()

@@ -20,6 +20,8 @@ public final class NetworkEngine: Sendable {
   /// The configuration's and those that every request carries.
   let headers: Headers
   let handleSettings: HandleSettings
+  /// What the cache knows of its cookies, if it keeps some.
+  let jar: CookieJar?
   /// What the names of fields say.
   let fieldMeaning: FieldMeaning
   /// The lines of a request without fields of its own.
@@ -60,6 +62,7 @@ public final class NetworkEngine: Sendable {
     target = configuration.delivery.target
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings
+    jar = handleSettings.keepsCookies ? CookieJar() : nil
     fieldMeaning = FieldMeaning(secret: configuration.secretFields, open: configuration.openFields)
     plainLines = HeaderLines.plain(headers)
     decodes = !headers.contains("Accept-Encoding")
@@ -70,7 +73,10 @@ public final class NetworkEngine: Sendable {
     joinLog()
   }
 
-  deinit { leaveLog() }
+  deinit {
+    leaveLog()
+    if jar != nil, driver.isStarted { driver.perform { [id] in $0.pools.dropCookies(of: id) } }
+  }
 
   private static func check(_ host: String?, _ configuration: Configuration) throws(NetworkError) {
     if let option = configuration.timeouts.firstInvalid { throw invalid(option) }
@@ -165,13 +171,17 @@ extension NetworkEngine {
     case none
     /// Kept in memory, for this engine alone and as long as the process, and sent back where they belong (RFC 6265),
     /// redirects included. A libcurl built with a list of public suffixes refuses cookies for those. Names with a dot
-    /// at their end are refused (`.invalidURL`).
+    /// at their end are refused (`.invalidURL`). The cache keeps answers apart by the cookies of their host.
     case inMemory
   }
 
   /// Forgets all cookies. Takes effect behind what was enqueued before.
   public func removeCookies() {
-    guard handleSettings.keepsCookies, driver.isStarted else { return }
-    perform { [id] in $0.pools.removeCookies(of: id) }
+    guard let jar, driver.isStarted else { return }
+    jar.replace([])
+    perform { [id] in
+      $0.pools.removeCookies(of: id)
+      jar.replace([])
+    }
   }
 }

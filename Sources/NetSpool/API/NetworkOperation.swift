@@ -147,7 +147,8 @@ extension NetworkOperation {
   public func resume() { engine.perform { [self] in $0.resume(self) } }
 }
 
-/// How far a body has come. Reported at most ten times a second, and always once at the end.
+/// How far a body has come. Reported at most ten times a second, and always once at the end. Where an attempt is repeated
+/// it is reported again once it has come further than before.
 public struct TransferProgress: Sendable, Hashable {
   /// Bytes so far.
   public internal(set) var done: Int64

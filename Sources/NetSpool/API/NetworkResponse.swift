@@ -10,6 +10,7 @@ public struct NetworkResponse: Sendable {
     var metrics: Metrics
     var streams: [StreamReport]
     var isFinal = true
+    var completeness = Completeness.whole
     var age: Duration?
   }
 
@@ -64,6 +65,12 @@ public struct NetworkResponse: Sendable {
     set { parts[0].isFinal = newValue }
   }
 
+  /// What proves that the body is all of it. `.whole` for an answer from the cache: no other is kept there.
+  public internal(set) var completeness: Completeness {
+    get { parts[0].completeness }
+    set { parts[0].completeness = newValue }
+  }
+
   /// Since when the origin made or confirmed the answer, for one that comes from the cache (RFC 9111
   /// section 4.2.3); nil for one from the network.
   public internal(set) var age: Duration? {
@@ -109,6 +116,16 @@ public struct NetworkResponse: Sendable {
     case cache
     /// The cache, after the origin said that it still holds (304).
     case revalidated
+  }
+
+  /// How the end of a body was known (RFC 9112 section 6.3, RFC 9113 section 8.1). One that is known to be cut off is an
+  /// error, `.bodyTruncated` as a rule.
+  public enum Completeness: String, Sendable, Hashable {
+    /// Its length, its last chunk or the end of its compression was there, or it has no body.
+    case whole
+    /// The connection ended, or the stream of HTTP/2, and nothing says how long the body should have been. It may have been
+    /// cut off: libcurl does not tell the end of a stream from a reset without an error. Never kept in the cache.
+    case closeDelimited
   }
 
   /// What became of one stream.

@@ -17,6 +17,7 @@ final class StreamSink: Sink {
     _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
   ) throws(SinkFailure) {
     self.ready = ready
+    stream.willOpen(wake: services.wake(LoopReference(self)))
     do {
       try stream.open(head, bytesExpected: bytesExpected)
     } catch {
@@ -29,21 +30,28 @@ final class StreamSink: Sink {
       let taken = min(max(0, try stream.write(bytes).taken ?? bytes.byteCount), bytes.byteCount)
       report.bytes += Int64(taken)
       digest?.update(bytes.extracting(..<taken))
-      if taken < bytes.byteCount { askAgain() }
+      if taken < bytes.byteCount { askAgain(afterMilliseconds: taken > 0 ? 0 : 10) }
       return taken
     } catch {
       throw SinkFailure(reason: "write threw \(error)", thrown: error)
     }
   }
 
-  /// Nobody tells when the stream can take more, so it is asked again soon.
-  private func askAgain() {
+  /// A stream need not tell when it can take more, so it is asked again soon.
+  private func askAgain(afterMilliseconds milliseconds: UInt64) {
     guard !isWaiting else { return }
     isWaiting = true
-    services.after(10) { [weak self] in
-      self?.isWaiting = false
-      self?.ready()
+    services.after(milliseconds) { [weak self] in
+      guard let self, isWaiting else { return }
+      wake()
     }
+  }
+
+  /// The stream can take more, or may.
+  func wake() {
+    guard isWaiting else { return }
+    isWaiting = false
+    ready()
   }
 
   func finish(_ failure: NetworkError?) -> SinkProgress {

@@ -22,6 +22,8 @@ struct Coalescer {
     hash.add(request.method.name.utf8.span)
     hash.add(request.headers.block.rawBytes)
     if let credential = request.credentials { hash.add(credential.id) }
+    // Whoever has signed in since is somebody else.
+    if let jar = engine.jar { hash.add(UInt64(jar.version)) }
     return hash.value
   }
 

@@ -13,6 +13,8 @@ struct ConnectionPools {
 
   let common: MultiHandle
   private var own: [Key: MultiHandle] = [:]
+  /// The cookies of engines that keep some, which outlive their connections.
+  private var cookies: [UInt64: SharedState] = [:]
 
   init(loop: EventLoop) throws(NetworkError) { common = try MultiHandle(loop: loop) }
 
@@ -25,7 +27,10 @@ struct ConnectionPools {
     if key.identity == 0, key.engine == 0 { return common }
     if let multi = own[key] { return multi }
     if own.count >= Self.countMax { closeUnused(letGo) }
-    let multi = try MultiHandle(loop: loop, keepsCookies: settings.keepsCookies)
+    if settings.keepsCookies, cookies[scope.engine] == nil {
+      cookies[scope.engine] = SharedState(keepsCookies: true)
+    }
+    let multi = try MultiHandle(loop: loop, cookies: settings.keepsCookies ? cookies[scope.engine] : nil)
     own[key] = multi
     return multi
   }
@@ -39,9 +44,13 @@ struct ConnectionPools {
   }
 
   /// Forgets the cookies of an engine.
-  func removeCookies(of engine: UInt64) {
-    for (key, multi) in own where key.engine == engine { multi.cookies?.removeCookies() }
-  }
+  func removeCookies(of engine: UInt64) { cookies[engine]?.removeCookies() }
+
+  /// The engine is gone.
+  mutating func dropCookies(of engine: UInt64) { cookies[engine] = nil }
+
+  /// The cookies of an engine, each as a line of a cookie file.
+  func cookieLines(of engine: UInt64) -> [String] { cookies[engine]?.cookieLines ?? [] }
 
   /// The next transfer that ended, with libcurl's code.
   func nextDone() -> (Transfer, MultiHandle.CURLcodeValue)? {

@@ -32,6 +32,7 @@ struct Ending {
     answer = NetworkResponse(
       head: head, body: isKept ? .empty : ResponseBody(transfer.takeCollected()), source: .network,
       finalURL: transfer.url, metrics: metrics, streams: [])
+    if failure == nil { answer?.completeness = transfer.completeness }
   }
 
   /// What the streams are told; nil: their body is whole. The page of an error is none.

@@ -10,7 +10,7 @@ extension Scheduler {
       if case .parked = operation.loop.phase { wait(operation, operation.request.priority, atFront: true) }
     }
     var parked = 0
-    while let (operation, id) = queue.next() {
+    while hasDescriptors, let (operation, id) = queue.next() {
       guard let origin = origins.byID[id] else { continue }
       if park(operation, at: origin) {
         parked += 1
@@ -22,6 +22,26 @@ extension Scheduler {
     if rooms.hasReady { return loop.markDirty() }
     guard rooms.hasPatient, roomsWatch == nil else { return }
     roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in roomsWatch = nil }
+  }
+
+  /// Whether one more may be under way as far as descriptors go.
+  private var hasDescriptors: Bool {
+    guard queue.count > 0 else { return false }
+    let isModel = pools.common.wire != nil
+    if !isModel, descriptors.wantsCount(running: running.count, now: MonotonicClock.now) {
+      countDescriptors()
+    }
+    return running.count < descriptors.width
+  }
+
+  private func countDescriptors() {
+    var unopened = 0
+    for transfer in running where transfer.exchange.fanout != nil && transfer.exchange.head == nil {
+      unopened += DescriptorWidth.perExchange - 1
+    }
+    descriptors.count(
+      free: DescriptorRoom.free(), limit: DescriptorRoom.limit, running: running.count, unopened: unopened,
+      now: MonotonicClock.now)
   }
 
   /// So soon the next of those who wait for room are looked at, when nothing else brings a turn.
@@ -70,16 +90,18 @@ extension Scheduler {
     if let failure = operation.loop.nameFailure {
       operation.loop.nameFailure = nil
       transfer.begin(exchange, failing: failure)
-      later { [unowned self] in
-        if transfer.exchange.owner === operation, case .running = operation.loop.phase {
-          completed(transfer, code: nil)
-        }
-      }
     } else {
       if let entry = origin.name.entry, operation.engine.handleSettings.needsAddresses(of: origin) {
         transfer.tell(addresses: entry, version: origin.name.version)
       }
       transfer.begin(exchange)
+    }
+    if !transfer.exchange.wasAdded {
+      later { [unowned self] in
+        if transfer.exchange.owner === operation, case .running = operation.loop.phase {
+          completed(transfer, code: nil)
+        }
+      }
     }
     heed(transfer.exchange.fanout, of: transfer)
     move(operation, to: .running)

@@ -8,6 +8,7 @@ extension Scheduler {
   func bodyUse(_ transfer: Transfer, _ head: ResponseHead) -> BodyUse {
     guard let operation = transfer.exchange.owner as? NetworkOperation else { return .discard }
     noteLatency(operation, transfer, head)
+    noteCookies(operation.engine, head)
     if let next = nextExchange(operation, transfer, head) {
       transfer.exchange.next = next
       if case .redirect = next { cacheBridge.invalidate(operation, head) }
@@ -26,6 +27,11 @@ extension Scheduler {
       use.keepsMax = cacheBridge.keptBytesMax(cacheUse, transfer, beside: running)
     }
     return use
+  }
+
+  private func noteCookies(_ engine: NetworkEngine, _ head: ResponseHead) {
+    guard let jar = engine.jar, head.headers.contains("Set-Cookie") else { return }
+    later { [unowned self] in jar.replace(pools.cookieLines(of: engine.id)) }
   }
 
   private func nextExchange(
@@ -101,6 +107,11 @@ extension Scheduler {
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
     let next = transfer.exchange.next
+    // While others have connections that will be free, it waits for its turn like any other.
+    if failure?.code == .tooManyOpenFiles, !isClosing, !running.isEmpty {
+      descriptors.didFail(running: running.count, now: MonotonicClock.now)
+      return goOn(operation, transfer, .again)
+    }
     if let failure, next == nil, !isClosing,
       let delay = repetition.delay(operation, transfer, .failure(failure.code), failure: failure)
     {
@@ -149,6 +160,20 @@ extension Scheduler {
     if !isClosing, mayServeAgain { operation.loop.origin?.idle.give(transfer) }
   }
 
+  /// The link is back. What was connecting has sent into the one that was, and would wait ever longer to send it again.
+  func restartConnecting() {
+    for transfer in running where transfer.isConnecting {
+      guard let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
+        OriginWatch.needsRoute(origin, operation.engine.handleSettings)
+      else { continue }
+      let isJudged = operation.isJudged
+      move(operation, to: .deciding)
+      if isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
+      _ = transfer.end(code: nil)
+      goOn(operation, transfer, .again)
+    }
+  }
+
   // MARK: The next one
 
   /// The next exchange of the same operation; its transfer goes back first.
@@ -157,6 +182,8 @@ extension Scheduler {
     if history.firstStart == 0 { history.firstStart = transfer.exchange.startedAt }
     history.spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     history.needsFreshConnection = false
+    history.told.received = max(history.told.received, transfer.exchange.reportedBytes)
+    history.told.sent = max(history.told.sent, transfer.exchange.reportedSent)
     if case .ask = next {
       history.authentication.refusal = Ending(of: operation, transfer, transfer.metrics()).answer
     }
@@ -170,7 +197,7 @@ extension Scheduler {
     case .unconditional:
       operation.loop.cacheUse = operation.loop.cacheUse.map { CacheUse($0.cache, $0.question, held: nil) }
       delay(operation, seconds: 0)
-    case .authorized: delay(operation, seconds: 0)
+    case .authorized, .again: delay(operation, seconds: 0)
     case .ask(let provider): ask(provider, for: operation, history)
     case .retry(let seconds):
       history.attempts += 1

@@ -24,8 +24,10 @@ extension Scheduler {
   private func reportProgress(_ transfer: Transfer) {
     guard let operation = transfer.exchange.owner as? NetworkOperation else { return }
     // The body of a redirect, or of an answer that is asked for again, is nobody's progress.
-    let hasReceived = transfer.bodyBytes != transfer.exchange.reportedBytes && transfer.bodyUse != .discard
-    let hasSent = transfer.exchange.bytesSent != transfer.exchange.reportedSent
+    let told = operation.loop.history?.told ?? (received: 0, sent: 0)
+    let hasReceived =
+      transfer.bodyBytes > max(transfer.exchange.reportedBytes, told.received) && transfer.bodyUse != .discard
+    let hasSent = transfer.exchange.bytesSent > max(transfer.exchange.reportedSent, told.sent)
     guard hasReceived || hasSent else { return }
     transfer.exchange.reportedBytes = transfer.bodyBytes
     transfer.exchange.reportedSent = transfer.exchange.bytesSent

@@ -32,6 +32,8 @@ final class Scheduler {
   /// One waited for an operation of another queue.
   var hasForeignDependencies = false
   var running: [Transfer] = []
+  /// How many of them the process has descriptors for.
+  var descriptors = DescriptorWidth()
   /// What each engine has filled, and what waits for it.
   var rooms = EngineRooms()
   var settings: NetworkQueue.Configuration

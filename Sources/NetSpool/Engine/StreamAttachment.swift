@@ -26,6 +26,8 @@ struct SinkServices {
   let waitUntilWritable: DescriptorSink.WaitUntilWritable
   /// Calls back on the loop after so many milliseconds.
   let after: (UInt64, @escaping () -> Void) -> Void
+  /// What wakes a sink from any thread.
+  let wake: (LoopReference<StreamSink>) -> @Sendable () -> Void
 }
 
 extension Scheduler {
@@ -39,6 +41,7 @@ extension Scheduler {
       },
       after: { [unowned self] milliseconds, callback in
         timers.after(milliseconds: milliseconds, callback)
-      })
+      },
+      wake: { [driver] sink in { driver.perform { _ in sink.object?.wake() } } })
   }
 }

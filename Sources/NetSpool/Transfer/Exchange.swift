@@ -38,6 +38,8 @@ struct Exchange {
     /// The 401 has told how to answer.
     case authorized
     case ask(CredentialProvider)
+    /// It could not begin.
+    case again
     case fail(NetworkError)
   }
 
@@ -95,8 +97,6 @@ struct Exchange {
   var hasStreamed = false
   /// libcurl was asked for bytes behind the answer.
   var tellsOfExcess = false
-  /// libcurl has closed the connection together with the exchange.
-  var tookConnectionAlong = false
 
   // MARK: The engine's notes
 
@@ -129,7 +129,7 @@ struct Exchange {
   var hasSuccessor: Bool {
     switch next {
     case nil, .fail: false
-    case .redirect, .retry, .withoutExpect, .unconditional, .authorized, .ask: true
+    case .redirect, .retry, .withoutExpect, .unconditional, .authorized, .ask, .again: true
     }
   }
 }

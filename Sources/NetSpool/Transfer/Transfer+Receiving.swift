@@ -230,14 +230,27 @@ extension Transfer {
     return exchange.wasAdded && handle.isConnected ? .maybeProcessed : .notSent
   }
 
-  /// How the end of the body was known.
-  var framing: BodyFraming {
-    guard let head = exchange.head else { return .untilClose }
+  /// Whether the end of the body can be told from the middle of it, known at the head.
+  ///
+  /// libcurl takes what had come for the whole where a stream of HTTP/2 is reset without an error, and 7.88 also where
+  /// nghttp2 gives the connection up for what its peer sends: only a coding that has an end of its own tells.
+  var showsItsEnd: Bool {
+    guard let head = exchange.head else { return false }
     let framing = parser.framing.body(
       status: head.status, version: head.version, method: exchange.plan.method)
-    // Where nghttp2 gives a connection up because of its peer's mistakes, libcurl 7.88 takes what had come for the
-    // whole. A connection that the origin has said goodbye on looks the same.
-    return framing == .stream && exchange.tookConnectionAlong ? .untilClose : framing
+    return switch framing {
+    case .none, .length, .chunked: true
+    case .stream: exchange.plan.decodes && parser.framing.hasContentEncoding
+    case .untilClose: false
+    }
+  }
+
+  /// What is known of the end of a body that ended without a failure.
+  var completeness: NetworkResponse.Completeness {
+    guard showsItsEnd, let head = exchange.head else { return .closeDelimited }
+    let framing = parser.framing.body(
+      status: head.status, version: head.version, method: exchange.plan.method)
+    return framing == .stream && exchange.decoder?.bytesReceived ?? 0 == 0 ? .closeDelimited : .whole
   }
 
   /// The trailer fields, known at the end.

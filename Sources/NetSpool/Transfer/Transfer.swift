@@ -64,13 +64,13 @@ final class Transfer {
     exchange.machine.handle(.begin(bytesMax: .max))
     parser.reset()
     parser.allowsAnotherHead = exchange.plan.hasRounds
-    tellLibcurl(exchange.plan)
+    let failure = failure ?? tellLibcurl(exchange.plan)
     exchange.wasAdded = failure == nil
     if let failure { exchange.machine.handle(.fail(failure)) } else { multi.add(self) }
   }
 
-  private func tellLibcurl(_ plan: Exchange.Plan) {
-    handle.setTarget(of: plan.url, from: plan.targetOffset)
+  private func tellLibcurl(_ plan: Exchange.Plan) -> NetworkError? {
+    guard handle.setTarget(of: plan.url, from: plan.targetOffset) else { return NetworkError(.invalidURL) }
     handle.setShape(
       EasyHandle.Shape(
         method: plan.method,
@@ -80,14 +80,12 @@ final class Transfer {
     if let lines = plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
+    return nil
   }
 
   /// Takes the exchange off libcurl, done or not, and answers how it went. The transfer is idle afterwards.
   func end(code: Int32?) -> NetworkError? {
     guard exchange.wasAdded else { return endUnsent() }
-    exchange.tookConnectionAlong =
-      code == 0 && parser.framing.endsWithStream(exchange.head)
-      && multi.hasJustClosed(localPort: handle.localPort)
     let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
     multi.remove(self)
     multi.forget(self)
@@ -162,6 +160,11 @@ final class Transfer {
       hasHead: exchange.head != nil, bytes: bodyBytes + exchange.bytesSent, isPaused: isPausedByUser,
       waitsForReader: isPausedByReader)
     return exchange.deadlines?.check(progress, now: now)
+  }
+
+  /// It has no connection yet.
+  var isConnecting: Bool {
+    exchange.wasAdded && exchange.head == nil && exchange.bytesSent == 0 && !handle.isConnected
   }
 
   /// It has waited a second for its head and has nothing left to send.

@@ -47,6 +47,73 @@ import Testing
     }
   }
 
+  /// Signs in at `/as/NAME`, and answers with the name that the cookie says.
+  private static func signIn(_ origin: ScriptedOrigin) {
+    for name in ["ann", "bob"] {
+      origin.on("/as/\(name)", Answer.text("in").header("Set-Cookie", "who=\(name); Path=/"))
+      origin.on("/over/\(name)", Answer.redirect(to: "/page").header("Set-Cookie", "who=\(name); Path=/"))
+    }
+    origin.on("/out", Answer.text("out").header("Set-Cookie", "who=; Path=/; Max-Age=0"))
+    origin.fallback { .text("for \($0.header("Cookie") ?? "nobody")").header("Cache-Control", "max-age=100") }
+  }
+
+  @Test(arguments: ["as", "over"])
+  func `who signs in gets nothing of who was there before`(way: String) async throws {
+    try await withCache {
+      $0.cookies = .inMemory
+    } _: { engine, origin in
+      Self.signIn(origin)
+      #expect(await engine.get("/page").end().text == "for nobody")
+      for name in ["ann", "bob", "ann"] {
+        _ = await engine.get("/\(way)/\(name)").end()
+        #expect(await engine.get("/page").end().text == "for who=\(name)")
+        let asked = origin.requests.count
+        #expect(await engine.get("/page").end().text == "for who=\(name)")
+        #expect(origin.requests.count == asked, "it is in the cache")
+      }
+      _ = await engine.get("/out").end()
+      let asked = origin.requests.count
+      #expect(await engine.get("/page").end().text == "for nobody")
+      #expect(origin.requests.count == asked, "nobody's is still there")
+      _ = await engine.get("/as/ann").end()
+      engine.removeCookies()
+      #expect(await engine.get("/page").end().text == "for nobody")
+    }
+  }
+
+  @Test func `cookies of another host keep nothing apart`() async throws {
+    try await withCache {
+      $0.cookies = .inMemory
+    } _: { engine, origin in
+      Self.signIn(origin)
+      #expect(await engine.get("/page").end().text == "for nobody")
+      _ = await engine.end(of: engine.operation(url: origin.url("/as/ann", host: "localhost")))
+      let asked = origin.requests.count
+      #expect(await engine.get("/page").end().text == "for nobody")
+      #expect(origin.requests.count == asked)
+    }
+  }
+
+  @Test func `who signs in does not share what is under way for another`() async throws {
+    try await withCache {
+      $0.cookies = .inMemory
+    } _: { engine, origin in
+      Self.signIn(origin)
+      _ = await engine.get("/as/ann").end()
+      origin.hold("/page")
+      let anns = engine.get("/page")
+      #expect(await origin.waitForHits("/page", 1))
+      _ = await engine.get("/as/bob").end()
+      let bobs = engine.get("/page")
+      #expect(await origin.waitForHits("/page", 2))
+      origin.release("/page", count: 2)
+      #expect(await anns.end().text == "for who=ann")
+      #expect(await bobs.end().text == "for who=bob")
+      // What was asked for with other cookies than it was looked up for is nobody's
+      #expect(await engine.get("/page").end().text == "for who=bob")
+    }
+  }
+
   private func withCache(
     _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
     _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void

@@ -47,6 +47,21 @@ struct CookieTests {
     }
   }
 
+  @Test func `stay while many other engines come`() async throws {
+    try await withEngine {
+      $0.cookies = .inMemory
+    } _: { engine, origin in
+      Self.bake(origin)
+      _ = await engine.get("/set").end()
+      // More than there are pools of connections
+      for _ in 0..<40 {
+        let other = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.cookies = .inMemory }
+        #expect(await other.get("/see").end().text == "none")
+      }
+      #expect(await engine.get("/see").end().text == "id=1")
+    }
+  }
+
   @Test func `are forgotten when told so`() async throws {
     try await withEngine {
       $0.cookies = .inMemory

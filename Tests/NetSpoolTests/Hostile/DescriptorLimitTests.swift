@@ -42,6 +42,34 @@ struct DescriptorLimitTests {
     }
   }
 
+  @Test(arguments: [false, true]) func `few descriptors make it slow and lose nothing`(toFiles: Bool) async {
+    await #expect(processExitsWith: .success) { [toFiles = toFiles as Bool] in
+      let folder = try TestFolder()
+      // Half of what is free is the origin's here: it has an end of each connection
+      var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+      _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      try await withWire {
+        $0.queue.sizing = .fixed(64)
+        $0.queue.maximumPerOrigin = 64
+        $0.retry = .none
+      } _: { wire in
+        wire.origin.fallback(Answer.text("ok").delay(.milliseconds(20)))
+        let operations = (0..<300).map { number in
+          let operation = wire.operation("/\(number)")
+          if toFiles { operation.addDownloadStream(FileDownloadStream(path: folder["\(number)"])) }
+          return operation
+        }
+        wire.engine.enqueue(operations)
+        var failures: [NetworkError] = []
+        for operation in operations {
+          if case .failure(let error) = await operation.end() { failures.append(error) }
+        }
+        #expect(failures.isEmpty, "\(failures.count) of 300, \(failures.first.map { "\($0)" } ?? "")")
+      }
+      if toFiles { #expect(folder.names.count == 300) }
+    }
+  }
+
   @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()

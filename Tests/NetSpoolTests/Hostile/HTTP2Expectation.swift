@@ -96,6 +96,9 @@ extension HTTP2Expectation {
       .by(version: .ok("frame_too_long", 0), .bad("frame_too_long")), .ok("data_after_end"),
       .by(version: .late("padding_too_long", "stall"), .bad("padding_too_long")), .ok("cacheable"),
       .by(version: .ok("cacheable_cut_off", 5), .bad("cacheable_cut_off")),
+      // No libcurl tells of a reset without an error; where length or coding do, it is an error.
+      .ok("cacheable_zipped"), .ok("cacheable_reset", 5), .bad("zipped_reset", .decodeFailed, "truncated"),
+      .bad("length_reset", .bodyTruncated, "got 5 of 10"),
     ]
     + [
       // Nothing came that could be called an answer, and libcurl says no more.

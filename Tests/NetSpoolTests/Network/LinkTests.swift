@@ -101,6 +101,34 @@ struct LinkTests {
     }
   }
 
+  @Test func `what was connecting begins anew when the link is back`() async throws {
+    try await inside {
+      try await withNeighbour(at: Neighbour.beyond) { engine, neighbour in
+        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
+        let log = ReachabilityLog(of: engine)
+        #expect(await engine.settledReachability() == .reachable)
+        // Given a connection whose first packet was lost
+        try neighbour.ip("addr del \(Neighbour.beyond)/32 dev lo")
+        let operation = engine.operation(path: "/")
+        operation.timeouts = .init()
+        operation.timeouts?.connect = .seconds(30)
+        engine.enqueue(operation)
+        // So that the kernel would send it again 15 s after the first only, or 7
+        try await Task.sleep(for: .seconds(3.5))
+        try Namespace.ip("link set near0 down")
+        await log.becomes(.noRoute)
+        try neighbour.ip("addr add \(Neighbour.beyond)/32 dev lo")
+        // When the link is back
+        try Namespace.ip("link set near0 up")
+        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
+        let start = ContinuousClock.now
+        // Then it is made soon after that counts
+        #expect(await operation.end().text == "ok")
+        #expect(ContinuousClock.now - start < .seconds(2.5))
+      }
+    }
+  }
+
   @Test func `a link that flaps is one change`() async throws {
     try await inside {
       try await withNeighbour { engine, _ in

@@ -64,6 +64,11 @@ final class Neighbour: Sendable {
     try Namespace.ip("link set near0 up")
   }
 
+  /// Runs `ip` with these words at its end.
+  func ip(_ words: String) throws {
+    try Namespace.command("nsenter --net=\(place.withLock { $0 }) ip \(words)")
+  }
+
   // MARK: The server
 
   private static func listen() -> Int32? {

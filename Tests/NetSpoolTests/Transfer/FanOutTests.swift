@@ -11,6 +11,20 @@ struct FanOutTests {
   /// 8 MiB, or 1 GiB when there is time.
   static let bytes = LongRun.isOn ? 1 << 30 : 8 << 20
 
+  /// Asked every 10 ms for each of its thousand pieces it would take ten seconds.
+  @Test(arguments: [true, false]) func `a stream that takes little at a time is not kept waiting`(
+    pauses: Bool
+  ) async throws {
+    try await withWire { wire in
+      wire.origin.on("/a", .pattern(500_000))
+      let reader = SlowReader(pauses: pauses)
+      let start = ContinuousClock.now
+      _ = try await wire.answer(wire.operation("/a").addDownloadStream(reader.makeStream()))
+      #expect(reader.taken == 500_000)
+      #expect(ContinuousClock.now - start < .seconds(3).patient)
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func `gives each the same bytes from one read`() async throws {
     let folder = try TestFolder()
     let reader = try ReaderPipe()
@@ -144,5 +158,41 @@ struct FanOutTests {
       isOpen.set()
       #expect(try await slowResult.get().streams[0].sha256 == patternDigest(8 << 20))
     }
+  }
+}
+
+/// Takes 500 bytes of what it is offered; every second time none, saying at once that it can take more.
+private final class SlowReader: Sendable {
+  private struct State {
+    var taken = 0
+    var isReady = false
+    weak var stream: ClosureDownloadStream?
+  }
+
+  private let state = Mutex(State())
+  private let pauses: Bool
+
+  init(pauses: Bool) { self.pauses = pauses }
+
+  var taken: Int { state.withLock { $0.taken } }
+
+  func makeStream() -> ClosureDownloadStream {
+    let stream = ClosureDownloadStream { [self] bytes in take(bytes.byteCount) }
+    state.withLock { $0.stream = stream }
+    return stream
+  }
+
+  private func take(_ count: Int) -> WriteResult {
+    let (isReady, stream) = state.withLock { state in
+      defer { state.isReady.toggle() }
+      return (state.isReady, state.stream)
+    }
+    if pauses, !isReady {
+      stream?.resume()
+      return .pause
+    }
+    let taken = min(count, 500)
+    state.withLock { $0.taken += taken }
+    return .took(taken)
   }
 }

@@ -26,6 +26,36 @@ struct ProgressTests {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `never goes back when an attempt is repeated`(isUpload: Bool) async throws {
+    try await withWire {
+      $0.retry = .standard
+    } _: { wire in
+      // Given an attempt that ends when 2,000 bytes were reported, and one that rests at 1,000
+      let body = BodyPattern.bytes(3_000_000)
+      if isUpload {
+        wire.origin.enqueue(.status(503).header("Retry-After", "0"), for: "/a")
+        wire.origin.on("/a", .text("done"))
+      } else {
+        let cutOff = Answer.pattern(3_000).fault(.gate("first"), at: .body(2_000)).closeAfter(2_500)
+        wire.origin.enqueue(cutOff, for: "/a")
+        wire.origin.on("/a", .pattern(3_000).fault(.pause(.milliseconds(300)), at: .body(1_000)))
+      }
+      let (seen, sent) = (Journal<Int64>(), Journal<Int64>())
+      let operation = wire.operation("/a", isUpload ? .put : .get).onDownloadProgress { progress in
+        seen.add(progress.done)
+        if progress.done == 2_000 { wire.origin.release("first") }
+      }.onUploadProgress { sent.add($0.done) }
+      if isUpload { operation.setBody(.bytes(body)) }
+      // When it is repeated
+      let answer = try await wire.answer(operation)
+      // Then what was told only grows
+      #expect(answer.metrics.attempts == 2)
+      let all = isUpload ? sent.entries : seen.entries
+      #expect(all == all.sorted() && all.last == (isUpload ? 3_000_000 : 3_000), "\(all)")
+    }
+  }
+
   @Test func `says nothing of a total it does not know`() async throws {
     try await withWire { wire in
       wire.origin.on(

@@ -7,6 +7,7 @@ written before anything is answered.
 It knows frames (section 4.1) and, of HPACK (RFC 7541), what it sends itself.
 """
 
+import gzip
 import itertools
 import socket
 import ssl
@@ -160,6 +161,14 @@ class Connection:
     def send(self, *pieces):
         self.socket.sendall(b"".join(pieces))
 
+    def await_reader(self):
+        """Until the peer has taken what was sent so far: with a reset behind it libcurl 7.88 would hand out nothing."""
+        self.send(frame(PING, 0, 0, bytes(8)))
+        while True:
+            kind, flags, _, _ = self.read_frame()
+            if kind == PING and flags & ACK:
+                return
+
     def hang_up(self):
         """With an end and no reset: what still comes is read."""
         self.socket.shutdown(socket.SHUT_WR)
@@ -311,7 +320,36 @@ CACHEABLE = STATUS_200 + field("cache-control", "max-age=60")
 
 @behaviour()
 def cacheable(connection, stream):
-    yield head(stream, CACHEABLE) + data(stream)
+    yield head(stream, CACHEABLE + field("content-length", "2")) + data(stream)
+
+
+@behaviour()
+def cacheable_zipped(connection, stream):
+    """Without a length, but its coding has an end of its own."""
+    yield head(stream, CACHEABLE + field("content-encoding", "gzip")) + data(stream, gzip.compress(b"ok"))
+
+
+@behaviour()
+def cacheable_reset(connection, stream):
+    """Not ended, but reset without an error."""
+    yield head(stream, CACHEABLE) + data(stream, b"half ", 0)
+    connection.await_reader()
+    yield reset(stream, 0)
+
+
+@behaviour()
+def zipped_reset(connection, stream):
+    zipped = gzip.compress(b"half of it")[:-10]
+    yield head(stream, CACHEABLE + field("content-encoding", "gzip")) + data(stream, zipped, 0)
+    connection.await_reader()
+    yield reset(stream, 0)
+
+
+@behaviour()
+def length_reset(connection, stream):
+    yield head(stream, CACHEABLE + field("content-length", "10")) + data(stream, b"half ", 0)
+    connection.await_reader()
+    yield reset(stream, 0)
 
 
 @behaviour()

@@ -61,7 +61,9 @@ struct CacheBridge {
   {
     let history = operation.loop.history
     // The request is still what it was on the thread that enqueued it, unless it has a history.
-    if let question = operation.takeQuestion(), history == nil { return question }
+    if let question = operation.takeQuestion(), history == nil, !cache.isOutdated(question) {
+      return question
+    }
     let method = history?.target.method ?? request.method
     guard method == .get || method == .head, request.isWithoutBody else { return nil }
     guard let origin = operation.loop.origin else { return nil }
@@ -163,16 +165,19 @@ extension CacheBridge {
 
   /// Notes what will be stored. In the middle of libcurl's work.
   func noteHead(_ use: CacheUse, _ transfer: Transfer, _ head: ResponseHead) {
+    // It may have been sent with other cookies than it was looked up for.
+    guard !use.cache.isOutdated(use.question) else { return }
     use.findings.entry = StoreDecision.entry(
       StoreDecision.Exchange(
         request: use.question.request, requestHeaders: use.question.fields, head: head,
         requestedAt: use.findings.requestedAt, receivedAt: use.cache.now,
-        isComplete: transfer.framing != .untilClose),
+        isComplete: transfer.showsItsEnd),
       rules: use.cache.rules)
   }
 
   /// A 304 to our conditions; false when it is about something else and the whole answer must be asked for.
   func noteNotModified(_ use: CacheUse, _ head: ResponseHead) -> Bool {
+    guard !use.cache.isOutdated(use.question) else { return false }
     let result = use.held?.stored.notModified(
       head, requestedAt: use.findings.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
     use.findings.notModified = result
@@ -247,7 +252,7 @@ extension CacheBridge {
 
   /// Nil when it was not kept, or is too long.
   private func storedBody(_ answer: NetworkResponse, _ transfer: Transfer, _ use: CacheUse) -> [UInt8]? {
-    guard transfer.bodyBytes <= use.cache.settings.bodyBytesMax, transfer.framing != .untilClose else {
+    guard transfer.bodyBytes <= use.cache.settings.bodyBytesMax, transfer.completeness == .whole else {
       return nil
     }
     let body = transfer.keptBody ?? answer.body.array

@@ -29,9 +29,12 @@ final class EngineCache: Sendable {
   private let plainPrefix: [UInt8]
   /// Whose answers are nobody's.
   let anonymousScope: CacheScope
+  /// Of an engine that keeps cookies.
+  private let jar: CookieJar?
 
-  init(store: CacheStore, settings: Settings, headers: Headers) {
+  init(store: CacheStore, settings: Settings, headers: Headers, jar: CookieJar? = nil) {
     self.store = store
+    self.jar = jar
     self.settings = settings
     defaults = headers
     plainFields = SentFields.make(defaults: headers, own: Headers(), decodes: true)
@@ -63,6 +66,8 @@ final class EngineCache: Sendable {
   ) -> CacheQuestion? {
     let own = request.credentialScope
     let lifetime = request.cacheLifetime
+    let cookies = jar?.version ?? 0
+    let fields = jar?.add(to: fields ?? plainFields, for: origin) ?? fields
     let isPlain = fields == nil && own == nil
     let scope = isPlain ? plainScope : scope(own: own, fields ?? plainFields)
     var asked = fields.map { CacheRequest(headers: $0) } ?? plainRequest
@@ -73,7 +78,17 @@ final class EngineCache: Sendable {
     let key = CacheKey.primary(
       prefix: isPlain ? plainPrefix : CacheKey.prefix(scope: scope), origin: origin, target: target,
       headers: fields ?? plainRouting)
-    return CacheQuestion(asked, fields: fields ?? plainFields, scope: scope, primaryKey: StoreKey(key))
+    return CacheQuestion(
+      asked, fields: fields ?? plainFields, scope: scope, primaryKey: StoreKey(key), cookies: cookies)
+  }
+
+  /// The cookies have changed since a question was asked: what it is about is somebody else's.
+  func isOutdated(_ question: CacheQuestion) -> Bool { question.cookies != jar?.version ?? 0 }
+
+  /// For whom a plain request to this URL would be now.
+  private func currentScope(_ url: URLPieces) -> CacheScope {
+    guard let fields = jar?.add(to: plainFields, for: url.origin.text.utf8.span) else { return plainScope }
+    return scope(own: nil, fields)
   }
 }
 
@@ -85,8 +100,13 @@ struct CacheQuestion: Sendable {
   let scope: CacheScope
   /// Names the resource; its answer, or the index of its variants, stands here.
   let primaryKey: StoreKey
+  /// Which cookies there were (`CookieJar.version`).
+  let cookies: Int
 
-  init(_ request: consuming CacheRequest, fields: Headers, scope: CacheScope, primaryKey: StoreKey) {
+  init(
+    _ request: consuming CacheRequest, fields: Headers, scope: CacheScope, primaryKey: StoreKey, cookies: Int
+  ) {
+    self.cookies = cookies
     self.request = request
     self.fields = fields
     self.scope = scope
@@ -255,7 +275,7 @@ extension EngineCache {
     guard let pieces = try? URLParser.parse(url).pieces else { return }
     let fields = SentFields.make(defaults: defaults, own: request.headers, decodes: true)
     let own = request.credentialScope
-    for scope in Set([scope(own: own, fields), plainScope, anonymousScope]) {
+    for scope in Set([scope(own: own, fields), plainScope, currentScope(pieces), anonymousScope]) {
       remove(pieces, in: scope, sentWith: fields)
     }
   }
@@ -275,7 +295,7 @@ extension EngineCache {
       try? URLParser.parse($0, relativeTo: url).pieces
     }
     for pieces in [target] + others.filter({ Invalidation.isTarget($0, of: target) }) {
-      for scope in Set([scope, plainScope, anonymousScope]) {
+      for scope in Set([scope, plainScope, currentScope(pieces), anonymousScope]) {
         for sent in Set([fields, Headers()]) { remove(pieces, in: scope, sentWith: sent) }
       }
     }

@@ -18,10 +18,12 @@ final class Connectivity {
   var probing = 0
   var random = SystemRandomNumberGenerator()
   private(set) var isClosed = false
+  private var wasRouted = true
 
   init(_ core: Scheduler) {
     self.core = core
     monitor = LinkMonitor(on: core.loop) { [unowned self] _ in linkChanged() }
+    wasRouted = link.isRouted
   }
 
   /// What counts: a link that came back counts only when it has held for a while.
@@ -35,11 +37,16 @@ final class Connectivity {
 
   private func linkChanged() {
     core.linkKindChanged()
+    let isBack = link.isRouted && !wasRouted
+    wasRouted = link.isRouted
     for watch in watches.values {
       if link.isRouted { watch.backoff.reset() }
+      // What a look has sent into the link that was is lost, and libcurl would wait for it.
+      if isBack, watch.needsRoute { _ = takeProbe(watch, code: nil) }
       stopWaitingToProbe(watch)
       update(watch)
     }
+    if isBack { core.restartConnecting() }
     listeners = listeners.filter { $0.value.engine != nil }
     for listener in listeners.values { tell(listener) }
   }

@@ -24,7 +24,8 @@ struct CacheSharedState: ~Copyable {
   /// Uses recorded before this moment (wall clock) are old.
   var touchBefore: UInt64 = 0
   var statistics = CacheStatistics()
-  var nextBodyID = UInt64(WallClock.microseconds)
+  /// By chance: counted on from a clock that was set back, bodies would get the numbers of others.
+  var nextBodyID = UInt64.random(in: 1 << 32..<1 << 62)
   /// The store thread waits for a signal.
   var isAsleep = false
   /// Whether it waits to have more changes in its next commit: they need not wake it.

@@ -108,6 +108,22 @@ final class SharedState {
 
   func join(_ easy: UnsafeMutableRawPointer) { unsafe cnetspool_easy_set_pointer(easy, CURLOPT_SHARE, raw) }
 
+  /// The cookies, each as a line of a cookie file.
+  var cookieLines: [String] {
+    guard let easy = unsafe curl_easy_init() else { return [] }
+    unsafe join(easy)
+    var lines: [String] = []
+    let first = unsafe cnetspool_easy_cookies(easy)
+    var next = unsafe first
+    while let node = unsafe next {
+      if let text = unsafe node.pointee.data { lines.append(unsafe String(cString: text)) }
+      unsafe next = node.pointee.next
+    }
+    unsafe curl_slist_free_all(first)
+    unsafe curl_easy_cleanup(easy)
+    return lines
+  }
+
   /// Forgets the cookies; on the thread of the loop.
   func removeCookies() {
     guard let easy = unsafe curl_easy_init() else { return }

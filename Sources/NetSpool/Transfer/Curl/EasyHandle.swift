@@ -116,11 +116,13 @@ final class EasyHandle {
   /// They are sent as they stand (CURLOPT_REQUEST_TARGET), whatever libcurl's own reading would make of them. It reads
   /// the path itself only where it needs it: for cookies, and for a proxy that is told the whole URL, which gets it
   /// from us too unless some hosts are excepted.
-  func setTarget(of url: String, from offset: Int) {
+  /// False where libcurl refuses them; it would send what it was told before.
+  func setTarget(of url: String, from offset: Int) -> Bool {
     unsafe url.withCString { text in
-      if needsPath { unsafe _ = curl_url_set(self.url, CURLUPART_URL, text, 0) }
-      guard sendsTarget else { return }
-      unsafe _ = cnetspool_easy_set_string(easy, CURLOPT_REQUEST_TARGET, sendsWholeURL ? text : text + offset)
+      if needsPath, unsafe curl_url_set(self.url, CURLUPART_URL, text, 0) != CURLUE_OK { return false }
+      guard sendsTarget else { return true }
+      let target = unsafe sendsWholeURL ? text : text + offset
+      return unsafe cnetspool_easy_set_string(easy, CURLOPT_REQUEST_TARGET, target) == CURLE_OK
     }
   }
 

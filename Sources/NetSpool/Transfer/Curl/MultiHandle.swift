@@ -6,8 +6,9 @@ internal import CNetSpoolUV
 /// (curl_multi_socket_action(3)).
 @safe
 final class MultiHandle {
-  /// Idle connections kept open, explicit: unset, libcurl drops warm ones after a burst.
-  static let connectionsMax = 256
+  /// Connections kept open, explicit: unset, libcurl drops warm ones after a burst. A quarter of the descriptors that the
+  /// process may have, so that idle ones leave room for others.
+  private static var connectionsMax: Int { max(4, min(256, DescriptorRoom.limit / 4)) }
 
   private let loop: EventLoop
   private let multi: UnsafeMutableRawPointer
@@ -30,8 +31,6 @@ final class MultiHandle {
   private var book = ConnectionBook()
   /// Nil where libcurl thinks of them itself.
   private let waiting = WaitingTransfers()
-  /// Local ports of connections that were closed since all ended transfers were taken last.
-  private var closedPorts: [Int] = []
   /// Those of connections that the guard has cut off, and when that was seen.
   private var cutPorts: [Int: Microseconds] = [:]
   /// Transfers under way.
@@ -41,12 +40,12 @@ final class MultiHandle {
   /// What all its handles share, if cookies are kept; else there is one for each origin.
   let cookies: SharedState?
 
-  init(loop: EventLoop, keepsCookies: Bool = false) throws(NetworkError) {
+  init(loop: EventLoop, cookies: SharedState? = nil) throws(NetworkError) {
     guard let multi = unsafe curl_multi_init() else {
       throw NetworkError(.outOfMemory, reason: "curl_multi_init")
     }
     self.loop = loop
-    cookies = keepsCookies ? SharedState(keepsCookies: true) : nil
+    self.cookies = cookies
     unsafe self.multi = multi
     timer = LoopTimer(on: loop) { [unowned self] in
       isDue = true
@@ -94,10 +93,7 @@ final class MultiHandle {
   func nextDone() -> (Transfer, CURLcodeValue)? {
     if let (transfer, code) = broken.popLast() { return (transfer, code) }
     var code = CURLE_OK
-    guard let easy = unsafe cnetspool_multi_next_done(multi, &code) else {
-      if !closedPorts.isEmpty { closedPorts = [] }
-      return nil
-    }
+    guard let easy = unsafe cnetspool_multi_next_done(multi, &code) else { return nil }
     let context = unsafe cnetspool_easy_private(easy)!
     return unsafe (Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), Int32(code.rawValue))
   }
@@ -204,14 +200,9 @@ final class MultiHandle {
     StraySocket.end(descriptor)
   }
 
-  /// For a transfer that has ended: whether the end of its connection was the same event. libcurl knows connections by
-  /// numbers of its own, and tells the number only to the last one on it.
-  func hasJustClosed(localPort: Int) -> Bool { closedPorts.contains(localPort) }
-
   /// libuv aborts when a descriptor is closed under its poll, so the poll ends first.
   func willClose(_ descriptor: Int32) {
     let port = StraySocket.localPort(of: descriptor)
-    if let port { closedPorts.append(port) }
     if isGuarded, let cut = calls.willClose(descriptor) { cutPorts[cut.port] = cut.time }
     book.closed(descriptor, port: port)
     let index = Int(descriptor)

@@ -122,19 +122,13 @@ enum BodyFraming: Sendable, Hashable {
   case length(Int64)
   /// Ended by the last chunk.
   case chunked
-  /// Ended by the stream's own end mark (HTTP/2 and later).
+  /// Ended by the stream's own end mark (HTTP/2 and later), which libcurl does not tell from a reset without an error.
   case stream
   /// Ended by the connection: a cut-off body looks like a whole one, so it is never cached nor resumed.
   case untilClose
 }
 
 extension Framing {
-  /// Only the stream's end tells that of the body.
-  func endsWithStream(_ head: ResponseHead?) -> Bool {
-    guard let version = head?.version else { return false }
-    return contentLength == nil && (version == .http2 || version == .http3)
-  }
-
   /// The rules of RFC 9112 section 6.3, in their order.
   func body(status: Int, version: ResponseHead.Version, method: Method) -> BodyFraming {
     if method == .head || status < 200 || status == 204 || status == 304 { return .none }

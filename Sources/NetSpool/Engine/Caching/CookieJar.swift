@@ -1,0 +1,77 @@
+internal import Synchronization
+
+/// What libcurl holds of an engine's cookies, as far as the cache must know: an answer belongs to the cookies that its
+/// request was sent with. Written by the loop whenever an answer has set some, read where a request is enqueued.
+final class CookieJar: Sendable {
+  private struct Cookie: Equatable, Sendable {
+    var domain: String
+    var includesSubdomains: Bool
+    /// Seconds since 1970; 0: with the process.
+    var expires: Int64
+    var text: String
+  }
+
+  private let cookies = Mutex<[Cookie]>([])
+  /// Changes whenever the cookies do.
+  private let changes = Atomic(0)
+
+  var version: Int { changes.load(ordering: .acquiring) }
+
+  /// What is there now, in the lines of a cookie file (curl's CURLINFO_COOKIELIST).
+  func replace(_ lines: [String]) {
+    let new = lines.compactMap { Self.cookie($0) }
+    cookies.withLock { cookies in
+      guard cookies != new else { return }
+      cookies = new
+      changes.add(1, ordering: .releasing)
+    }
+  }
+
+  /// Domain, whether names below it get it too, path, whether it needs TLS, expiry, name and value, between tabs.
+  private static func cookie(_ line: String) -> Cookie? {
+    let mark = "#HttpOnly_"
+    let text = line.hasPrefix(mark) ? String(line.dropFirst(mark.count)) : line
+    let fields = text.split(separator: "\t", omittingEmptySubsequences: false)
+    guard fields.count >= 6 else { return nil }
+    let domain = fields[0].hasPrefix(".") ? fields[0].dropFirst() : fields[0]
+    return Cookie(
+      domain: domain.lowercased(), includesSubdomains: fields[1] == "TRUE", expires: Int64(fields[4]) ?? 0,
+      text: text)
+  }
+
+  /// The fields with what the jar has for the host, of any path: too much keeps answers apart, too little mixes them up.
+  /// Nil where it has nothing. `origin`: `scheme://host[:port]`, canonical.
+  func add(to fields: Headers, for origin: Span<UInt8>) -> Headers? {
+    guard version > 0 else { return nil }
+    let (host, now) = (Self.host(of: origin), WallClock.seconds)
+    let texts = cookies.withLock { cookies in
+      cookies.filter { cookie in
+        let isMeant =
+          cookie.domain == host || (cookie.includesSubdomains && host.hasSuffix("." + cookie.domain))
+        return isMeant && (cookie.expires == 0 || cookie.expires > now)
+      }.map(\.text)
+    }
+    guard !texts.isEmpty else { return nil }
+    var fields = fields
+    // The value says nothing to who sees it.
+    let digest = ProcessSecret.hash(texts.sorted().map { Array($0.utf8) })
+    fields.append(name: "Cookie", value: "NetSpool \(Hexadecimal.text(digest))")
+    return fields
+  }
+
+  private static func host(of origin: Span<UInt8>) -> String {
+    var host: [UInt8] = []
+    var slashes = 0
+    for index in origin.indices {
+      let byte = origin[index]
+      if byte == UInt8(ascii: "/") { slashes += 1 }
+      guard slashes == 2, byte != UInt8(ascii: "/") else { continue }
+      if byte == UInt8(ascii: ":"), host.first != UInt8(ascii: "[") || host.last == UInt8(ascii: "]") {
+        break
+      }
+      host.append(byte)
+    }
+    let text = String(decoding: host, as: UTF8.self)
+    return text.hasPrefix("[") ? String(text.dropFirst().dropLast()) : text
+  }
+}

@@ -1,0 +1,41 @@
+/// How many exchanges may be under way for want of descriptors: a connection each, and a file with its folder where the
+/// body goes to one. Beyond it requests wait, as they do for the width of their origin.
+///
+/// Others open descriptors as well, so what is free is counted again and again, and some are left for names and stores.
+struct DescriptorWidth {
+  /// For an exchange: its connection, its file, and the folder of that.
+  static let perExchange = 3
+  /// Left for the rest of the process; an eighth of a low limit.
+  static let sparesMax = 32
+  private static let agesAfter: Microseconds = 1_000_000
+  /// Counted again no sooner than after this, when somebody waits.
+  private static let looksAgainAfter: Microseconds = 50_000
+
+  /// At most so many under way; no limit before the first count.
+  private(set) var width = Int.max
+  private var countedAt: Microseconds?
+
+  /// Whether it is time to count.
+  func wantsCount(running: Int, now: Microseconds) -> Bool {
+    guard let countedAt else { return true }
+    return now - countedAt >= (running < width ? Self.agesAfter : Self.looksAgainAfter)
+  }
+
+  /// - Parameters:
+  ///   - free: descriptors that the process may still open.
+  ///   - limit: descriptors that it may have.
+  ///   - running: exchanges under way.
+  ///   - unopened: descriptors that those have yet to open.
+  mutating func count(free: Int, limit: Int, running: Int, unopened: Int, now: Microseconds) {
+    countedAt = now
+    guard free < .max else { return width = .max }
+    let left = free - unopened - min(Self.sparesMax, limit / 8)
+    width = max(1, running + (left >= 0 ? left / Self.perExchange : -1))
+  }
+
+  /// One could not open its own: no more than are under way without it, until there is room.
+  mutating func didFail(running: Int, now: Microseconds) {
+    width = max(1, running)
+    countedAt = now
+  }
+}

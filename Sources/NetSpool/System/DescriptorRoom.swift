@@ -1,0 +1,23 @@
+internal import Glibc
+
+/// How many descriptors the process may still open.
+enum DescriptorRoom {
+  /// Those that are free below `RLIMIT_NOFILE`; `Int.max` without a limit, or where the system does not say.
+  static func free() -> Int {
+    let limit = limit
+    guard limit < .max else { return .max }
+    let open = SystemText.openDescriptors()
+    // Looking needs one itself, so none seen means that none is free, or that there is no /proc.
+    guard !open.isEmpty else { return hasList ? 0 : .max }
+    return max(0, limit - open.count + 1)
+  }
+
+  /// The limit itself.
+  static var limit: Int {
+    var limit = rlimit()
+    let isKnown = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+    return isKnown && limit.rlim_cur < 1 << 30 ? Int(limit.rlim_cur) : .max
+  }
+
+  private static let hasList = (try? FileStatus(path: "/proc/self/fd")) != nil
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import NetSpool
+
+struct DescriptorWidthTests {
+  private var width = DescriptorWidth()
+
+  private mutating func count(free: Int, running: Int, unopened: Int = 0) -> Int {
+    width.count(free: free, limit: 64, running: running, unopened: unopened, now: 0)
+    return width.width
+  }
+
+  @Test mutating func `what is free is divided among those that begin`() {
+    // Eight are left for others, an eighth of 64
+    #expect(count(free: 44, running: 0) == 12)
+    #expect(count(free: 32, running: 12) == 20)
+    #expect(count(free: 8, running: 30) == 30)
+    #expect(count(free: 44, running: 10, unopened: 20) == 15)
+  }
+
+  @Test mutating func `one may always run and without a limit all`() {
+    #expect(count(free: 0, running: 0) == 1)
+    #expect(count(free: 3, running: 7) == 6)
+    #expect(count(free: .max, running: 7) == .max)
+  }
+
+  @Test mutating func `it is counted each second and sooner when somebody waits`() {
+    #expect(width.wantsCount(running: 0, now: 0))
+    _ = count(free: 44, running: 0)
+    #expect(!width.wantsCount(running: 3, now: 999_999) && width.wantsCount(running: 3, now: 1_000_000))
+    #expect(!width.wantsCount(running: 12, now: 49_999) && width.wantsCount(running: 12, now: 50_000))
+  }
+
+  @Test mutating func `one that failed leaves as many as run`() {
+    _ = count(free: 44, running: 0)
+    width.didFail(running: 5, now: 0)
+    #expect(width.width == 5)
+    width.didFail(running: 0, now: 0)
+    #expect(width.width == 1)
+  }
+}
