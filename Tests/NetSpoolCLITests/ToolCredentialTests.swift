@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "--digest", "--ntlm", "--password-file f", "--in-clear", "-u a:b --digest --ntlm",
+    "--digest", "--ntlm", "--password-file f", "-u a:b --digest --ntlm",
     "-u a:b --password-file f",
     "-u :b", "-u a",
   ]) func `wrong command lines are usage errors`(_ words: String) throws {

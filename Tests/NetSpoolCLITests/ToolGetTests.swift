@@ -70,7 +70,7 @@ import Testing
     #expect(refused.errors.split(separator: "\n").count == 1)
   }
 
-  @Test(arguments: [["ftp://h/"], ["h"], ["http://h/", "-X", "A B"], ["http://h/", "--header", "none"], []])
+  @Test(arguments: [["ftp://h/"], ["http://h/", "-X", "A B"], ["http://h/", "--header", "none"], []])
   func `wrong command lines are usage errors`(arguments: [String]) throws {
     #expect(try Tool.run(["get"] + arguments).exit == .status(64))
   }

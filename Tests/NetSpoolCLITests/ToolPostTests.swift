@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: [
-    [], ["h"], ["http://h/", "--data", "a", "--json", "{}"], ["http://h/", "--data", "@file"],
+    [], ["http://h/", "--data", "a", "--json", "{}"],
     ["http://h/", "--form", "novalue"], ["http://h/", "--form", "k=@"], ["http://h/", "--form", "=v"],
     ["http://h/", "--method", "A B"], ["http://h/", "--detach"], ["http://h/", "--lane", "l"],
     ["http://h/", "--frozen-store", "d"], ["http://h/", "--freeze", "--method", "GET"],

@@ -19,6 +19,8 @@ extension NetworkEngine {
     /// Sent with every request, absolute URLs included; a request's own win. `User-Agent` is
     /// `<process>/<applicationVersion>` unless it stands here.
     public var headers: NetworkRequest.Headers = [:]
+    /// Names of fields that are not sent although they go with every request, such as `User-Agent`, `Accept` and `Expect`.
+    package var omittedFields: [String] = []
     /// Names of fields that hold secrets besides those whose words say so (`Authorization`, `X-Api-Key`, `X-CSRFToken`,
     /// `DPoP` and their like), in any case; none by default. The value of a secret field is shown in no log, error or
     /// curl command, is not written down with a frozen request, and keeps cached answers apart.

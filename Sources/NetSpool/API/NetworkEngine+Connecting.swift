@@ -16,7 +16,8 @@ extension NetworkEngine {
       secure = url
     }
 
-    private init(plain: String?, secure: String?, exceptions: String) {
+    /// One for http and one for https, nil for none, and the hosts that are asked directly.
+    package init(plain: String?, secure: String?, exceptions: String) {
       self.plain = plain
       self.secure = secure
       self.exceptions = exceptions

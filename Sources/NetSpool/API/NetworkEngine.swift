@@ -64,7 +64,7 @@ public final class NetworkEngine: Sendable {
     handleSettings = configuration.handleSettings
     jar = handleSettings.keepsCookies ? CookieJar() : nil
     fieldMeaning = FieldMeaning(secret: configuration.secretFields, open: configuration.openFields)
-    plainLines = HeaderLines.plain(headers)
+    plainLines = HeaderLines.plain(headers) + configuration.omittedLines
     decodes = !headers.contains("Accept-Encoding")
     home = host.flatMap { configuration.home($0) }
     credential = home.flatMap { home in
@@ -124,11 +124,18 @@ extension NetworkEngine.Configuration {
 extension NetworkEngine.Configuration {
   fileprivate var sentHeaders: Headers {
     var headers = headers
-    if !headers.contains("User-Agent") {
+    if !headers.contains("User-Agent"), !omits("User-Agent") {
       headers.append(name: "User-Agent", value: "\(ProcessName.token)/\(applicationVersion)")
     }
     return headers
   }
+
+  private func omits(_ name: String) -> Bool {
+    omittedFields.contains { $0.lowercased() == name.lowercased() }
+  }
+
+  /// A name without a value removes the field that libcurl would add by itself.
+  var omittedLines: [String] { omittedFields.map { "\($0):" } }
 
   fileprivate var handleSettings: HandleSettings {
     var settings = HandleSettings()

@@ -62,11 +62,13 @@ public struct Multipart: Sendable {
     addData(Array(text.utf8), forKey: key)
   }
 
-  /// Appends a file under its base name; it is read while the request is sent. One that is missing or unreadable ends
+  /// Appends a file, under its base name unless another is given; it is read while the request is sent. One that is missing or unreadable ends
   /// the operation with `.uploadSourceFailed` before anything is sent.
-  public mutating func addFile(_ path: String, forKey key: String, mimeType: String? = nil) {
+  public mutating func addFile(
+    _ path: String, forKey key: String, mimeType: String? = nil, fileName: String? = nil
+  ) {
     let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:))
-    let fileName = String(path[(start ?? path.startIndex)...])
+    let fileName = fileName ?? String(path[(start ?? path.startIndex)...])
     parts.append(Part(name: key, fileName: fileName, mimeType: mimeType, content: .file(path)))
   }
 

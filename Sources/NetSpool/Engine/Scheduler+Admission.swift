@@ -203,6 +203,7 @@ extension Scheduler {
       : HeaderLines.make(
         defaults: defaults, own: own + conditions + added, decodes: plan.decodes, hasBody: hasBody,
         expects: !(operation.loop.history?.refusesExpect ?? false))
+        + operation.engine.configuration.omittedLines
   }
 
   private func addedFields(

@@ -46,8 +46,14 @@ enum Jobs: Equatable, Sendable, ExpressibleByArgument {
   }
 }
 
-/// `--priority`: the class of all requests in the queue.
-enum PriorityName: String, CaseIterable, Sendable, ExpressibleByArgument {
+/// A command line that cannot be run, found out only when it was tried.
+struct Mistake: Error, Equatable, CustomStringConvertible {
+  let description: String
+  init(_ sentence: String) { description = sentence }
+}
+
+/// `priority=` in a list: the class of a request in the queue.
+enum PriorityName: String, CaseIterable, Sendable {
   case low, normal, high, urgent
 }
 
@@ -66,6 +72,6 @@ extension JobStatus {
 
   /// The library refuses settings only; everything else but a missing password is about this machine.
   private static func status(of error: any Error) -> JobStatus {
-    error is NetworkError || error is CredentialOptions.Missing ? .usage : .localIO
+    error is NetworkError || error is CredentialOptions.Missing || error is Mistake ? .usage : .localIO
   }
 }

@@ -43,7 +43,8 @@ extension FetchRun {
       var cache = try options.cache.settings(environment)
       cache?.clock = cacheClock
       let made = try EngineFetcher(
-        options, folder, cache: cache, temporary: Ledger.temporaryDirectory(environment))
+        options, folder, cache: cache, temporary: Ledger.temporaryDirectory(environment),
+        environment: environment)
       fetcher = made
       return made
     }
@@ -59,7 +60,7 @@ struct FetchOptions: ParsableArguments {
   var sources: [String] = []
 
   @Option(
-    name: [.short, .long],
+    name: [.customShort("o"), .long],
     help: ArgumentHelp(
       "Write each body to a file in this folder, from the cache as from the network. Without it only the cache is "
         + "filled.", valueName: "dir"))
@@ -78,9 +79,6 @@ struct FetchOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Stop with status 3 after more than this many failures: 100, 5%.", valueName: "n|p%"))
   var maxErrors: ErrorBudget?
-
-  @Option(help: ArgumentHelp("Let other requests of this process pass, or pass them.", valueName: "class"))
-  var priority = PriorityName.normal
 
   @Flag(
     help:
@@ -119,7 +117,9 @@ struct FetchOptions: ParsableArguments {
   )
   var progress = ProgressMode.auto
 
-  @Flag(name: [.short, .long], help: "No progress, no failures, no summary; only what stops the job.")
+  @Flag(
+    name: [.customShort("q"), .long, .customShort("s"), .customLong("silent")],
+    help: "No progress, no failures, no summary; only what stops the job.")
   var quiet = false
 
   @Flag(help: "Print the summary as JSON on standard output.")
@@ -127,7 +127,14 @@ struct FetchOptions: ParsableArguments {
 
   @OptionGroup(title: "Cache options") var cache: CacheOptions
 
-  @OptionGroup(title: "Request options") var request: RequestOptions
+  @OptionGroup(title: "The request") var request: RequestOptions
+
+  @OptionGroup(title: "Who is asking") var account: CredentialOptions
+
+  @OptionGroup(title: "The connection") var connection: ConnectionOptions
+
+  @Flag(help: "Pay no attention to the configuration file.")
+  var noConfig = false
 
   func validate() throws {
     guard !sources.isEmpty else {

@@ -3,10 +3,17 @@ import ArgumentParser
 /// `netspool get`: one request.
 struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "Send one request and write the body to standard output or a file.",
+    commandName: "get", abstract: "Fetch a URL to standard output or a file, with curl's options.",
     discussion: """
-      A status of 400 or more ends with exit status 1; without -o its body is written all the same, as curl \
-      does it. The cache is left alone unless --cached or --cache asks for it.
+      Examples:
+        netspool get https://example.org/
+        netspool get -O https://example.org/disk.img            a file, with progress
+        netspool get -C - -O https://example.org/disk.img       goes on where it broke off
+        netspool get -u anna https://example.org/private -v     asks for $NETSPOOL_PASSWORD
+
+      Redirects are followed and compressed bodies asked for unless told otherwise. A status of 400 and more ends with \
+      exit status 1; without -o its body is written all the same, as curl does it. 'man netspool' lists what differs \
+      from curl. The cache is left alone unless --cached or --cache asks for it.
       """)
 
   @OptionGroup var options: GetOptions
@@ -21,47 +28,15 @@ struct GetCommand: ParsableCommand {
 
 /// The options of `netspool get`.
 struct GetOptions: ParsableArguments {
-  @Argument(help: "The URL, with http:// or https://.")
-  var url: String
-
-  @Option(
-    name: [.customShort("X"), .customLong("request")],
-    help: ArgumentHelp("The request method.", valueName: "method"))
-  var method = "GET"
-
-  @Option(
-    name: [.short, .long],
-    help: ArgumentHelp(
-      "Write the body to this file instead of standard output ('-'). It appears when it is whole.",
-      valueName: "file"))
-  var output: String?
-
-  @Flag(name: [.short, .long], help: "Show headers and timings on standard error, secrets masked.")
-  var verbose = false
+  @OptionGroup var exchange: ExchangeArguments
 
   @Flag(
     help: ArgumentHelp(
-      "Use the cache: take what is fresh in it from there, and keep what comes. Without it, get asks the origin as "
+      "Use the cache: take what is fresh in it from there, and keep what comes. Without it, get asks the server as "
         + "curl does. Implied by --cache."))
   var cached = false
 
   @OptionGroup var place: CachePlace
-
-  @Flag(help: "Print the equivalent curl command, secrets and all, and send nothing.")
-  var curl = false
-
-  @OptionGroup(title: "Credentials") var account: CredentialOptions
-
-  @OptionGroup(title: "Request options") var request: RequestOptions
-
-  func validate() throws {
-    if let problem = URLText.problem(url) {
-      throw ValidationError("'\(URLText.masked(url))': \(problem.sentence).")
-    }
-    guard !method.isEmpty, method.utf8.allSatisfy(HeaderField.isTokenByte) else {
-      throw ValidationError("--request is a method such as GET or HEAD.")
-    }
-  }
 
   var usesCache: Bool { cached || place.directory != nil }
 }

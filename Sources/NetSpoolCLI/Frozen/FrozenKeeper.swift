@@ -90,6 +90,8 @@ struct FrozenSettings: Sendable {
   var patience = 2.0
   /// Of one attempt.
   var timeoutSeconds = Double(RequestOptions.timeoutSeconds)
+  /// How servers are reached: proxy, authorities. Without it, as the environment says.
+  var connection: (@Sendable (inout NetworkEngine.Configuration) -> Void)?
   /// Which requests may be sent; none unless told otherwise.
   var maySend: @Sendable (FrozenOperation) -> Bool = { _ in false }
   /// Values for fields that are not in the store.
@@ -132,6 +134,7 @@ final class FrozenHold {
   init(_ settings: FrozenSettings, _ console: Console?) throws {
     directory = settings.directory
     var configuration = NetworkEngine.Configuration()
+    settings.connection?(&configuration)
     configuration.queue = try NetworkQueue()
     let timeout = Duration.seconds(settings.timeoutSeconds)
     configuration.timeouts.total = timeout

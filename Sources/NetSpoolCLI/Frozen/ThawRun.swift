@@ -59,7 +59,7 @@ struct ThawRun {
 
   private var secrets: NetworkRequest.Headers {
     var headers = NetworkRequest.Headers()
-    for field in options.header { headers.add(field.name, field.value) }
+    for field in options.header { headers.add(field.name, field.value ?? "") }
     return headers
   }
 

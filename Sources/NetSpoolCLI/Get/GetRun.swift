@@ -1,192 +1,110 @@
 import Glibc
 import NetSpool
+import Synchronization
 
-/// One exchange, from its options to its exit status: a `get`, or a `post` that is not frozen.
+/// The exchanges of one command line, one after the other: a `get`, or a `post` that is not frozen.
 struct GetRun {
   let options: any ExchangeOptions
   let console: Console
   let stop: StopSwitch
   var environment = Environment.process
 
+  private var arguments: ExchangeArguments { options.exchange }
+
   /// Throws `NetworkError` for settings that the library refuses, `IOFailure` for an output that cannot be written,
   /// and `CacheFailure`.
   func run() throws -> JobStatus {
+    let draft = try RequestDraft(arguments, standard: options.standardMethod)
+    let book = try arguments.account.book(environment)
+    let writeOut = try WriteOut(arguments.target.writeOut)
     let queue = try NetworkQueue()
-    let engine = try NetworkEngine(configuration: configuration(queue))
+    let engine = try NetworkEngine(configuration: configuration(queue, draft))
     defer {
       queue.close()
       engine.closeCache()
     }
-    let operation = engine.operation(try makeRequest())
-    if let credentials = try options.credentials(environment) { operation.setCredentials(credentials) }
-    if options.curl { return try printCommand(operation) }
-    if let cache = try options.cacheSettings(environment) { try engine.useCache(cache) }
-    let target = try GetTarget(options.output)
-    let talk = options.verbose ? GetTalk() : nil
-    if let talk { operation.addDownloadStream(talk) }
-    operation.addDownloadStream(target.stream)
-    if let limit = options.request.limitRate {
-      operation.addDownloadStream(BrakeStream(ByteBrake(limit)))
+    if !arguments.curl, let cache = try options.cacheSettings(environment) { try engine.useCache(cache) }
+    var status = JobStatus.allDone
+    for (number, url) in arguments.urls.enumerated() {
+      let operation = makeOperation(url, engine, draft, book)
+      if arguments.curl {
+        try printCommand(operation, number)
+        continue
+      }
+      var exchange = GetExchange(
+        operation: operation, engine: engine, arguments: arguments, console: console, stop: stop,
+        number: number)
+      let end = try exchange.run()
+      try tell(exchange.facts(end), writeOut)
+      if status == .allDone || end.isSignal { status = end }
+      if end.isSignal { break }
     }
-    stop.onPress { operation.cancel() }
-    if stop.wish != .none { operation.cancel() }
-    talk?.sending(operation.request, engine.configuration.headers)
-    return try status(
-      after: Result { () throws(NetworkError) in try engine.wait(for: operation) }, talk, target)
+    return status
   }
 
-  private func status(
-    after result: Result<NetworkResponse, NetworkError>, _ talk: GetTalk?, _ target: GetTarget
-  ) throws(IOFailure) -> JobStatus {
-    switch result {
-    case .success(let response):
-      talk?.received(response)
-      try target.write(response.body)
-      return .allDone
-    case .failure(let error):
-      if let response = error.response { talk?.received(response) }
-      return try status(of: error, target)
-    }
-  }
-
-  private func configuration(_ queue: NetworkQueue) -> NetworkEngine.Configuration {
-    var configuration = options.request.engineConfiguration
+  private func configuration(_ queue: NetworkQueue, _ draft: RequestDraft) -> NetworkEngine.Configuration {
+    var configuration = arguments.request.engineConfiguration
+    arguments.connection.apply(to: &configuration, environment)
+    configuration.omittedFields = draft.omitted
     configuration.queue = queue
     configuration.delivery = .loopThread
-    configuration.allowsCredentialsInClear = options.sendsInClear
+    configuration.allowsCredentialsInClear = arguments.account.inClear
+    configuration.receiveBufferBytes = 256 << 10
     return configuration
   }
 
-  private func makeRequest() throws(IOFailure) -> NetworkRequest {
-    var request = try options.makeRequest()
+  private func makeOperation(
+    _ url: String, _ engine: NetworkEngine, _ draft: RequestDraft, _ book: CredentialBook
+  ) -> NetworkOperation {
+    var request = draft.request(for: url)
     // An engine's total holds for bodies in memory only; as the request's own it holds for streams too.
-    request.timeouts = options.request.engineConfiguration.timeouts
-    return request
+    request.timeouts = engine.configuration.timeouts
+    options.finish(&request)
+    let operation = engine.operation(request)
+    let certificate = arguments.connection.certificate
+    if let account = book.credentials(for: url) {
+      operation.setCredentials(certificate.map { $0.with(account) } ?? account)
+    } else if let certificate {
+      operation.setCredentials(certificate)
+    }
+    return operation
   }
 
-  private func printCommand(_ operation: NetworkOperation) throws(IOFailure) -> JobStatus {
+  private func printCommand(_ operation: NetworkOperation, _ number: Int) throws(IOFailure) {
     var command = operation.curlCommand(revealingSecrets: true)
-    if let output = options.output { command += " --output \(ResumeCommand.quoted(output))" }
-    try Descriptor(borrowing: 1, named: "standard output").write(Array("\(command)\n".utf8))
-    return .allDone
+    let outputs = arguments.target.output
+    if outputs.indices.contains(number) { command += " --output \(ResumeCommand.quoted(outputs[number]))" }
+    try StandardOutput.write(Array("\(command)\n".utf8))
   }
 
-  private func status(of error: NetworkError, _ target: GetTarget) throws(IOFailure) -> JobStatus {
-    if case .drain(let signal) = stop.wish { return .signal(signal) }
-    if case .quit(let signal) = stop.wish { return .signal(signal) }
-    if error.code == .sinkFailed {
-      // The reader has what it wanted, as in `| head`.
-      if error.errno != EPIPE { console.message("netspool: \(error)") }
-      return .localIO
+  private func tell(_ facts: WriteOut.Facts, _ writeOut: WriteOut?) throws(IOFailure) {
+    guard let text = writeOut?.text(facts) else { return }
+    if !text.output.isEmpty { try StandardOutput.write(Array(text.output.utf8)) }
+    if !text.errors.isEmpty {
+      try? Descriptor(borrowing: 2, named: "standard error").write(Array(text.errors.utf8))
     }
-    if error.code == .uploadSourceFailed {
-      console.message("netspool: \(error)")
-      return .localIO
-    }
-    if let response = error.response, error.code == .status || error.code == .authenticationFailed {
-      try target.write(response.body)
-    }
-    console.message("netspool: \(error)")
-    if error.code == .invalidConfiguration, error.reason == "allowsCredentialsInClear" {
-      console.message("netspool: credentials go over plain HTTP only to this machine, or with --in-clear")
-    }
-    return .failedForGood
   }
 }
 
-/// Where the body of a `get` goes.
-final class GetTarget {
-  let stream: any DownloadStream
-  private let isStandardOutput: Bool
-  /// A pipe or device that was named as a file; open until the end.
-  private let device: Descriptor?
-  /// Of a plain file.
-  private let path: String?
-
-  /// - Parameter path: nil and `-` are standard output. What is no plain file is written to as it stands:
-  ///   renaming a finished file over `/dev/null` or a FIFO would destroy it.
-  init(_ path: String?) throws(IOFailure) {
-    guard let path, path != "-" else {
-      stream = DescriptorDownloadStream(1, digests: false)
-      isStandardOutput = true
-      device = nil
-      self.path = nil
-      return
-    }
-    isStandardOutput = false
-    if let status = FileStatus(path: path), !status.isPlainFile {
-      let opened = try Descriptor(opening: path, O_WRONLY)
-      stream = DescriptorDownloadStream(opened.number, digests: false)
-      device = .some(opened)
-      self.path = nil
-    } else {
-      stream = FileDownloadStream(path: path, digests: false)
-      device = nil
-      self.path = path
-    }
-  }
-
-  /// Writes a body that no stream saw: all of it, or nothing.
-  func publish(_ body: ResponseBody) throws(IOFailure) {
-    if isStandardOutput { return try write(body) }
-    guard let path else { return try writeToDevice([UInt8](body)) }
-    let draft = "\(path).netspool-\(OwnName.word)"
-    do throws(IOFailure) {
-      try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_EXCL).write([UInt8](body))
-      guard unsafe rename(draft, path) == 0 else { throw .last("write", path) }
-    } catch {
-      unsafe unlink(draft)
-      throw error
-    }
-  }
-
-  private func writeToDevice(_ bytes: [UInt8]) throws(IOFailure) {
-    if device != nil { try device?.write(bytes) }
-  }
-
-  /// Writes a body that came in one piece, an error page for instance; only to standard output.
-  func write(_ body: ResponseBody) throws(IOFailure) {
-    guard isStandardOutput, !body.isEmpty else { return }
-    do throws(IOFailure) {
-      try Descriptor(borrowing: 1, named: "standard output").write([UInt8](body))
-    } catch {
-      if error.code != EPIPE { throw error }
-    }
-  }
+extension JobStatus {
+  fileprivate var isSignal: Bool { if case .signal = self { true } else { false } }
 }
 
 /// What the commands that send one request have in common.
 protocol ExchangeOptions {
-  /// Where the body goes; nil is standard output.
-  var output: String? { get }
-  var verbose: Bool { get }
-  /// Print the curl command instead of sending.
-  var curl: Bool { get }
-  var request: RequestOptions { get }
-
-  /// The request itself, without what `request` says.
-  func makeRequest() throws(IOFailure) -> NetworkRequest
-  /// Who it comes from; nil: nobody.
-  func credentials(_ environment: Environment) throws -> NetworkCredentials?
-  /// Credentials go over plain HTTP to other machines as well.
-  var sendsInClear: Bool { get }
+  var exchange: ExchangeArguments { get }
+  /// The method of a request without a body.
+  var standardMethod: String { get }
+  /// Gives a request what only this command knows.
+  func finish(_ request: inout NetworkRequest)
   /// Nil: without a cache.
   func cacheSettings(_ environment: Environment) throws(CacheFailure) -> CacheSettings?
 }
 
-extension ExchangeOptions {
-  func credentials(_ environment: Environment) throws -> NetworkCredentials? { nil }
-  var sendsInClear: Bool { false }
-}
-
 extension GetOptions: ExchangeOptions {
-  func credentials(_ environment: Environment) throws -> NetworkCredentials? {
-    try account.credentials(environment)
-  }
+  var standardMethod: String { "GET" }
 
-  var sendsInClear: Bool { account.inClear }
-
-  func makeRequest() -> NetworkRequest { NetworkRequest(url: url, method: NetworkRequest.Method(method)) }
+  func finish(_ request: inout NetworkRequest) {}
 
   func cacheSettings(_ environment: Environment) throws(CacheFailure) -> CacheSettings? {
     usesCache ? try CacheSettings(place, environment) : nil

@@ -53,6 +53,18 @@ enum URLText {
     return text.hasSuffix(own) ? String(text.dropLast(own.count)) : text
   }
 
+  /// The host alone, without brackets; empty when there is none.
+  static func host(_ url: String) -> String {
+    let origin = origin(url)
+    let authority = origin.utf8[origin.utf8.index(origin.startIndex, offsetBy: schemeBytes(origin) ?? 0)...]
+    let text = String(Substring(authority))
+    if text.hasPrefix("[") { return String(text.dropFirst().prefix { $0 != "]" }) }
+    return String(text.prefix { $0 != ":" })
+  }
+
+  /// Whether a slash follows the host.
+  static func hasPath(_ url: String) -> Bool { url.utf8[authorityStart(url)...].contains(UInt8(ascii: "/")) }
+
   /// The last component of the path, still percent-encoded; empty for `https://host/` and `https://host`.
   static func lastPathComponent(_ url: String) -> Substring {
     let rest = url.utf8[authorityStart(url)...]

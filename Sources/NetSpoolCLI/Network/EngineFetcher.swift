@@ -17,16 +17,23 @@ final class EngineFetcher: Fetcher {
   ///   - folder: where the bodies go, if they go to files.
   ///   - cache: nil is none.
   ///   - temporary: for what needs a folder for a while.
-  init(_ options: FetchOptions, _ folder: OutputFolder?, cache: CacheSettings?, temporary: String) throws {
+  init(
+    _ options: FetchOptions, _ folder: OutputFolder?, cache: CacheSettings?, temporary: String,
+    environment: Environment
+  ) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
     self.folder = folder
+    let fields = try options.request.fields()
     var configuration = options.request.engineConfiguration
+    options.connection.apply(to: &configuration, environment)
+    (configuration.headers, configuration.omittedFields) = (fields.sent, fields.omitted)
+    configuration.allowsCredentialsInClear = options.account.inClear
     configuration.queue = queue
     configuration.delivery = .loopThread
     let engine = try NetworkEngine(configuration: configuration)
     if let cache { try engine.useCache(cache) }
     gate = options.imagesOnly ? try ImageGate(temporaryIn: folder == nil ? temporary : nil) : nil
-    sender = Sender(engine, options, gate)
+    sender = Sender(engine, options, gate, book: try options.account.book(environment))
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {

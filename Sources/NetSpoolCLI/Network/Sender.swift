@@ -16,19 +16,21 @@ final class Sender: Sendable {
   let engine: NetworkEngine
   private let attemptsMax: Int
   private let digests: Bool
-  private let priority: NetworkRequest.Priority
+  private let book: CredentialBook
+  private let certificate: NetworkCredentials?
   private let timeouts: NetworkRequest.Timeouts
   private let brake: ByteBrake?
   private let gate: ImageGate?
   private let isDraining = Atomic(false)
 
   /// - Parameter gate: with `--images-only`.
-  init(_ engine: NetworkEngine, _ options: FetchOptions, _ gate: ImageGate?) {
+  init(_ engine: NetworkEngine, _ options: FetchOptions, _ gate: ImageGate?, book: CredentialBook) {
     self.engine = engine
     self.gate = gate
     attemptsMax = options.request.retry + 1
     digests = options.checksum
-    priority = options.priority.operationPriority
+    self.book = book
+    certificate = options.connection.certificate
     timeouts = engine.configuration.timeouts
     brake = options.request.limitRate.map(ByteBrake.init)
   }
@@ -41,10 +43,15 @@ final class Sender: Sendable {
     operation.addDownloadStream(
       (landing ?? parcel.path).map { FileDownloadStream(path: $0, digests: digests) } ?? DiscardStream.shared)
     if let brake { operation.addDownloadStream(BrakeStream(brake)) }
-    if priority != .normal { operation.priority = priority }
+    if let who = credentials(for: parcel.url) { operation.setCredentials(who) }
     operation.onCompletion { [self] in didComplete(parcel, landing, $0) }
     operation.onError { [self] in didFail(parcel, $0) }
     engine.enqueue(operation)
+  }
+
+  private func credentials(for url: String) -> NetworkCredentials? {
+    guard let account = book.credentials(for: url) else { return certificate }
+    return certificate.map { $0.with(account) } ?? account
   }
 
   /// Ends what was not sent yet, attempts that wait for their next turn included.
@@ -100,29 +107,19 @@ extension RequestOptions {
   /// Error pages longer than this are cut off: they are only looked at by people.
   static let errorPageBytesMax = 1 << 20
 
-  /// The options as an engine's settings.
+  /// The options as an engine's settings, but for the fields.
   var engineConfiguration: NetworkEngine.Configuration {
     var configuration = NetworkEngine.Configuration()
-    configuration.headers = headers
-    let timeout = Duration.seconds(self.timeout.seconds)
-    configuration.timeouts.total = timeout
-    configuration.timeouts.headers = min(timeout, configuration.timeouts.headers)
-    configuration.timeouts.connect = min(timeout, configuration.timeouts.connect)
+    if let limit = timeout.span.map({ Duration.seconds($0.seconds) }) {
+      configuration.timeouts.total = limit
+      configuration.timeouts.headers = min(limit, configuration.timeouts.headers)
+      configuration.timeouts.connect = min(limit, configuration.timeouts.connect)
+    } else {
+      configuration.timeouts.total = nil
+    }
     configuration.originPauseMax = .seconds(3600)  // a job has time
     configuration.retry = .attempts(retry + 1)
     configuration.limits.bodyBytesInMemoryMax = Self.errorPageBytesMax
     return configuration
-  }
-
-  /// With `--user-agent`, or the name of this program.
-  var headers: NetworkRequest.Headers {
-    var headers = NetworkRequest.Headers()
-    for field in header { headers.add(field.name, field.value) }
-    if let userAgent {
-      headers.set("User-Agent", userAgent)
-    } else if !headers.contains("User-Agent") {
-      headers.set("User-Agent", "netspool/\(NetSpoolTool.version)")
-    }
-    return headers
   }
 }

@@ -23,6 +23,12 @@ enum OutputName {
     return safe(name.utf8.first == UInt8(ascii: ".") ? "_" + name.dropFirst() : name)
   }
 
+  /// The last component of the URL's path as it stands, as curl's -O has it; nil when there is none.
+  static func remote(_ url: String) -> String? {
+    let name = String(URLText.lastPathComponent(url))
+    return name.isEmpty || name == "." || name == ".." ? nil : safe(name)
+  }
+
   /// `a/b.tar.gz` with 2 is `a/b.tar-2.gz`: what opens the file still recognises it.
   static func suffixed(_ name: String, _ number: Int) -> String {
     let slash = name.utf8.lastIndex(of: UInt8(ascii: "/"))

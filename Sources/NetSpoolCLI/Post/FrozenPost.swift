@@ -43,7 +43,7 @@ struct FrozenPost {
       .onError { inbox.put(.ended(.failure($0))) }
       .onStateChange { if $0 == .frozen { inbox.put(.postponed) } }
     try hold.engine.onThawed { Console.standardError().message("netspool: \(FrozenText.outcome($0))") }
-    let talk = options.verbose ? GetTalk() : nil
+    let talk = options.exchange.target.verbose ? GetTalk() : nil
     talk?.sending(request, [:])
     stop.onPress { inbox.put(.pressed) }
     if let stopped { return stopped }
@@ -95,8 +95,10 @@ struct FrozenPost {
 // MARK: What is asked for
 
 extension FrozenPost {
-  private func makeRequest() throws(IOFailure) -> NetworkRequest {
-    var request = try options.makeRequest()
+  private func makeRequest() throws -> NetworkRequest {
+    let draft = try RequestDraft(options.exchange, standard: options.standardMethod)
+    var request = draft.request(for: options.exchange.urls[0])
+    options.finish(&request)
     request.isFreezable = true
     request.tag = options.freezing.tag
     request.idempotencyKey = options.idempotencyKey ?? IdempotencyKeys.random()
@@ -108,7 +110,10 @@ extension FrozenPost {
 
   private func settings(_ request: NetworkRequest) throws(FrozenFailure) -> FrozenSettings {
     var settings = try FrozenSettings(options.freezing.place, environment)
-    settings.timeoutSeconds = options.request.timeout.seconds
+    if let limit = options.exchange.request.timeout.span { settings.timeoutSeconds = limit.seconds }
+    settings.connection = { [connection = options.exchange.connection, environment] in
+      connection.apply(to: &$0, environment)
+    }
     if !options.freezing.detach { settings.maySend = { Self.canSend($0, request) } }
     if options.idempotencyKey != nil {
       settings.secrets = { Self.isSame($0, request) ? request.headers.only($0.secretFields) : [:] }
@@ -195,8 +200,9 @@ extension FrozenPost {
   }
 
   private func write(_ body: ResponseBody) throws(IOFailure) {
-    if options.freezing.jsonOutput && options.output == nil { return }
-    try GetTarget(options.output).publish(body)
+    let output = options.exchange.target.output.first
+    if options.freezing.jsonOutput && output == nil { return }
+    try GetTarget(output).publish([UInt8](body))
   }
 }
 

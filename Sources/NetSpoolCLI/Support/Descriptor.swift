@@ -148,6 +148,12 @@ struct FileStatus: Equatable {
     self.init(raw)
   }
 
+  /// When the file was written last, in seconds since 1970; nil when there is none.
+  static func modified(_ path: String) -> Int64? {
+    var raw = stat()
+    return unsafe stat(path, &raw) == 0 ? Int64(raw.st_mtim.tv_sec) : nil
+  }
+
   /// Whether a symbolic link stands there.
   static func isLink(_ path: String) -> Bool {
     var raw = stat()

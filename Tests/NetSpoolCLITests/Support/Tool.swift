@@ -25,16 +25,20 @@ final class Tool: Sendable {
 
   /// - Parameters:
   ///   - program: nil is the tool itself.
+  ///   - folder: where it runs; nil is where the tests run.
   ///   - input: what it reads from standard input.
   ///   - output: a descriptor for its standard output instead of one that is caught; it stays the caller's.
   init(
-    _ arguments: [String], program: String? = nil, input: String = "", environment: [String] = [],
+    _ arguments: [String], program: String? = nil, in folder: String? = nil, input: String = "",
+    environment: [String] = [],
     output given: Int32? = nil
   ) throws {
     let (inputRead, inputWrite) = try makePipe()
     let (outputRead, outputWrite) = try makePipe()
     let (errorsRead, errorsWrite) = try makePipe()
-    let words = [try program ?? Self.path()] + arguments
+    // posix_spawn's own way to a folder is not visible to Swift.
+    let way = folder.map { ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", $0] } ?? []
+    let words = way + [try program ?? Self.path()] + arguments
     let home = try TestFolder()
     self.home = home
     let places = ["XDG_CACHE_HOME", "XDG_STATE_HOME"].filter { name in
@@ -54,9 +58,10 @@ final class Tool: Sendable {
 
   /// Runs the tool to its end.
   static func run(
-    _ arguments: [String], input: String = "", environment: [String] = []
+    _ arguments: [String], program: String? = nil, in folder: String? = nil, input: String = "",
+    environment: [String] = []
   ) throws -> (exit: Exit?, output: String, errors: String) {
-    let tool = try Tool(arguments, input: input, environment: environment)
+    let tool = try Tool(arguments, program: program, in: folder, input: input, environment: environment)
     let exit = tool.wait()
     return (exit, tool.output.text, tool.errors.text)
   }

@@ -3,7 +3,7 @@
 /// All three forms are read; names of days, months and of the zone in any case, everything else to the
 /// letter, since a date that is nearly right is more often wrong. The day's name is not held against
 /// the date.
-enum HTTPDate {
+package enum HTTPDate {
   /// Nil if it is no date. `now` settles the century of the two-digit form: a date more than 50 years
   /// ahead lies in the past; without it 70...99 are in the 1900s.
   static func parse(_ text: Span<UInt8>, now: Int64? = nil) -> Int64? {
@@ -14,7 +14,7 @@ enum HTTPDate {
     }
   }
 
-  static func parse(_ text: String, now: Int64? = nil) -> Int64? {
+  package static func parse(_ text: String, now: Int64? = nil) -> Int64? {
     parse(text.utf8Span.span, now: now)
   }
 
@@ -23,7 +23,7 @@ enum HTTPDate {
   }
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that is sent. For years 0 to 9999.
-  static func format(_ seconds: Int64) -> String {
+  package static func format(_ seconds: Int64) -> String {
     let date = CivilDate(secondsSince1970: seconds)
     let weekday = weekdays.dropFirst(date.weekday * 3).prefix(3)
     let month = months.dropFirst((date.month - 1) * 3).prefix(3)

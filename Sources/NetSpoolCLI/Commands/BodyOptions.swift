@@ -1,0 +1,172 @@
+import ArgumentParser
+import NetSpool
+
+/// What `get` and `post` send, with curl's names and meanings.
+struct BodyOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("d"), .long, .customLong("data-ascii")],
+    help: ArgumentHelp(
+      "Send this text as application/x-www-form-urlencoded; '@file' sends a file without its line ends, '@-' standard "
+        + "input. Several are joined by '&'.", valueName: "a=b|@file"))
+  var data: [DataText] = []
+
+  @Option(help: ArgumentHelp("As --data, and '@' means nothing.", valueName: "text"))
+  var dataRaw: [DataText] = []
+
+  @Option(help: ArgumentHelp("As --data, and files are sent as they stand.", valueName: "text|@file"))
+  var dataBinary: [DataText] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "As --data, percent-encoded first: 'text', 'name=text', '@file' or 'name@file'.", valueName: "text"))
+  var dataUrlencode: [DataText] = []
+
+  @Flag(name: [.customShort("G"), .customLong("get")], help: "Put all of --data into the query of the URL.")
+  var inQuery = false
+
+  @Option(
+    name: [.customShort("F"), .long],
+    help: ArgumentHelp(
+      "Send a field, as multipart/form-data: 'name=text', 'name=@file' uploads a file, 'name=<file' takes its text; "
+        + "';type=' and ';filename=' behind it. Repeatable.", valueName: "k=v|k=@file"))
+  var form: [FormField] = []
+
+  @Option(help: ArgumentHelp("As --form, and '@', '<' and ';' mean nothing.", valueName: "k=v"))
+  var formString: [FormText] = []
+
+  @Option(
+    name: [.customShort("T"), .long],
+    help: ArgumentHelp(
+      "Send a file by PUT, '-' for standard input; a URL that ends with '/' gets its name.", valueName: "file"
+    ))
+  var uploadFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Send a file as it stands, '-' for standard input; as application/octet-stream unless --header names "
+        + "another Content-Type.", valueName: "path"))
+  var file: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Send this text as application/json, and ask for JSON; '@file' and '@-' send files.", valueName: "text")
+  )
+  var json: [DataText] = []
+
+  func validate() throws {
+    let kinds = [!texts.isEmpty, !fields.isEmpty, file != nil, uploadFile != nil, !json.isEmpty]
+    guard kinds.count(where: { $0 }) <= 1 else {
+      throw ValidationError(
+        "--data, --form, --file, --upload-file and --json are five kinds of body: one at a time.")
+    }
+    if inQuery, texts.isEmpty {
+      throw ValidationError("--get puts what --data says into the query: there is none.")
+    }
+    let names = (texts.flatMap(\.file) + json.flatMap(\.file) + [file, uploadFile].compactMap(\.self))
+    guard names.count(where: { $0 == "-" }) <= 1 else {
+      throw ValidationError("'-' can be given once: standard input can be read once.")
+    }
+  }
+
+  /// Whether there is anything to send.
+  var isEmpty: Bool { texts.isEmpty && fields.isEmpty && file == nil && uploadFile == nil && json.isEmpty }
+
+  /// What is sent as a form, in the order of the command line.
+  var texts: [DataText.Part] {
+    let parts =
+      data.map { $0.part(.plain) } + dataRaw.map { $0.part(.raw) } + dataBinary.map { $0.part(.binary) }
+      + dataUrlencode.map { $0.part(.encoded) }
+    return parts.sorted { $0.place < $1.place }
+  }
+
+  /// The fields of a multipart body, in the order of the command line.
+  var fields: [FormField] {
+    (form + formString.map(\.field)).sorted { $0.place < $1.place }
+  }
+}
+
+/// The text of a `--data`, `--json` and their like.
+struct DataText: Equatable, Sendable, ExpressibleByArgument {
+  /// What becomes of it.
+  enum Kind: Equatable, Sendable { case plain, raw, binary, encoded }
+
+  /// A text with its kind and its place on the command line.
+  struct Part: Equatable, Sendable {
+    let kind: Kind
+    let text: String
+    let place: Int
+  }
+
+  let placed: PlacedText
+
+  init(argument: String) { placed = PlacedText(argument) }
+
+  func part(_ kind: Kind) -> Part { Part(kind: kind, text: placed.text, place: placed.place) }
+
+  /// The file that it names.
+  var file: [String] { part(.binary).file }
+}
+
+extension DataText.Part {
+  /// The file that it names, in an array.
+  var file: [String] {
+    switch kind {
+    case .raw: return []
+    case .plain, .binary: return text.hasPrefix("@") ? [String(text.dropFirst())] : []
+    case .encoded:
+      guard let mark = encodedMark, text[mark] == "@" else { return [] }
+      return [String(text[text.index(after: mark)...])]
+    }
+  }
+
+  /// `=` or `@`, whichever is first.
+  private var encodedMark: String.Index? { text.firstIndex { $0 == "=" || $0 == "@" } }
+
+  /// What is sent.
+  func bytes() throws(IOFailure) -> [UInt8] {
+    guard let path = file.first else { return kind == .encoded ? encoded : Array(text.utf8) }
+    let bytes = try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)
+    switch kind {
+    case .plain: return bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
+    case .encoded:
+      let name = encodedMark.map { text[..<$0] } ?? ""
+      return Self.pair(name, bytes)
+    case .raw, .binary: return bytes
+    }
+  }
+
+  private var encoded: [UInt8] {
+    guard let mark = encodedMark else { return Self.pair("", Array(text.utf8)) }
+    return Self.pair(text[..<mark], Array(text[text.index(after: mark)...].utf8))
+  }
+
+  /// The name goes as it is.
+  private static func pair(_ name: Substring, _ value: [UInt8]) -> [UInt8] {
+    Array((name.isEmpty ? "" : "\(name)=").utf8) + PercentCoding.encoded(value, space: UInt8(ascii: "+"))
+  }
+}
+
+/// Percent-encoding as curl_easy_escape(3) does it.
+enum PercentCoding {
+  /// - Parameter space: what a blank becomes; `+` in forms.
+  static func encoded(_ bytes: [UInt8], space: UInt8? = nil) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(bytes.count)
+    for byte in bytes {
+      if byte == 0x20, let space {
+        output.append(space)
+      } else if isUnreserved(byte) {
+        output.append(byte)
+      } else {
+        output += [0x25, digit(byte >> 4), digit(byte & 15)]
+      }
+    }
+    return output
+  }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._~".utf8.contains(byte)
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import Glibc
+import NetSpool
+
+/// Who a request comes from. Everybody on a machine may read command lines (proc(5)), so the password has other ways
+/// in.
+struct CredentialOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("u"), .long],
+    help: ArgumentHelp(
+      "Sign in as this user, by Basic unless told otherwise: 'user:password', or 'user' with the password in "
+        + "--password-file or $\(Self.variable), where other users of this machine do not see it.",
+      valueName: "user"))
+  var user: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Read the password from the first line of this file; '-' is standard input.", valueName: "file"))
+  var passwordFile: String?
+
+  @Flag(help: "Sign in by Basic. It is so unless told otherwise.")
+  var basic = false
+
+  @Flag(help: "Sign in by Digest, with MD5 or SHA-256, when the server asks.")
+  var digest = false
+
+  @Flag(help: "Sign in by Digest if the server offers it, else by Basic; when it asks.")
+  var anyauth = false
+
+  @Flag(help: "Sign in by NTLM: 'DOMAIN\\user'. Each request has a connection of its own.")
+  var ntlm = false
+
+  @Flag(
+    help: "Send the password over plain HTTP to other machines as well, where anybody on the way can read it."
+  )
+  var inClear = false
+
+  @Option(
+    name: .customLong("oauth2-bearer"), help: ArgumentHelp("Sign in with this token.", valueName: "token"))
+  var bearer: String?
+
+  @Flag(
+    name: [.customShort("n"), .long],
+    help: "Take user and password from ~/.netrc, which nobody else may read. $NETRC names another file.")
+  var netrc = false
+
+  @Option(help: ArgumentHelp("Take them from this file.", valueName: "file"))
+  var netrcFile: String?
+
+  @Flag(help: "As --netrc, and a file that is not there is none.")
+  var netrcOptional = false
+
+  static let variable = "NETSPOOL_PASSWORD"
+
+  func validate() throws {
+    guard [basic, digest, ntlm, anyauth, bearer != nil].count(where: { $0 }) <= 1 else {
+      throw ValidationError("--basic, --digest, --ntlm, --anyauth and --oauth2-bearer contradict each other.")
+    }
+    guard let user else {
+      if digest || ntlm || anyauth, !usesNetrc {
+        throw ValidationError("--digest, --ntlm and --anyauth go with --user.")
+      }
+      if passwordFile != nil { throw ValidationError("--password-file goes with --user.") }
+      return
+    }
+    if user.isEmpty || user.hasPrefix(":") { throw ValidationError("--user is a name, or 'name:password'.") }
+    if bearer != nil { throw ValidationError("--user and --oauth2-bearer contradict each other.") }
+    if user.contains(":"), passwordFile != nil {
+      throw ValidationError("--password-file and a password in --user contradict each other.")
+    }
+  }
+
+  private var usesNetrc: Bool { netrc || netrcOptional || netrcFile != nil }
+
+  /// Says who a request to a URL comes from. Reads each file once.
+  func book(_ environment: Environment) throws -> CredentialBook {
+    if let bearer { return CredentialBook(all: .bearer(bearer)) }
+    if let user {
+      let (name, password) = try account(user, environment)
+      return CredentialBook(all: credentials(name, password))
+    }
+    guard usesNetrc else { return CredentialBook() }
+    let path = netrcFile ?? environment["NETRC"] ?? environment["HOME"].map { "\($0)/.netrc" }
+    guard let path, let netrc = try Netrc.read(path) else {
+      if netrcOptional { return CredentialBook() }
+      throw IOFailure(action: "open", path: path ?? "~/.netrc", code: ENOENT)
+    }
+    return CredentialBook(netrc: netrc, make: credentials)
+  }
+
+  private func credentials(_ name: String, _ password: String) -> NetworkCredentials {
+    if digest { return .digest(user: name, password: password) }
+    if anyauth { return .password(user: name, password: password) }
+    return ntlm ? .ntlm(user: name, password: password) : .basic(user: name, password: password)
+  }
+
+  private func account(_ user: String, _ environment: Environment) throws -> (name: String, password: String)
+  {
+    if let colon = user.firstIndex(of: ":") {
+      return (String(user[..<colon]), String(user[user.index(after: colon)...]))
+    }
+    if let passwordFile { return (user, try PasswordFile.read(passwordFile)) }
+    guard let password = environment[Self.variable] else { throw Missing(user: user) }
+    return (user, password)
+  }
+
+  /// A user without a password.
+  struct Missing: Error, CustomStringConvertible {
+    let user: String
+    var description: String {
+      "--user \(user) has no password: give it in --password-file or $\(CredentialOptions.variable)"
+    }
+  }
+}
+
+/// Who requests come from, by their URLs.
+struct CredentialBook: Sendable {
+  /// For every URL; wins over the file.
+  var all: NetworkCredentials?
+  var netrc: Netrc?
+  var make: (@Sendable (String, String) -> NetworkCredentials)?
+
+  /// Nil: nobody.
+  func credentials(for url: String) -> NetworkCredentials? {
+    if let all { return all }
+    guard let account = netrc?.account(for: URLText.host(url)) else { return nil }
+    return make?(account.user, account.password)
+  }
+}
+
+/// A file whose first line is a password.
+enum PasswordFile {
+  /// Passwords are shorter; what follows the first line may be anything.
+  private static let bytesMax = 4_096
+
+  /// The first line without its end; `-` is standard input.
+  static func read(_ path: String) throws(IOFailure) -> String {
+    let file =
+      path == "-"
+      ? Descriptor(borrowing: 0, named: "standard input") : try Descriptor(opening: path, O_RDONLY)
+    var bytes = [UInt8](repeating: 0, count: bytesMax)
+    var count = 0
+    while count < bytesMax, !bytes[..<count].contains(UInt8(ascii: "\n")) {
+      let more = try file.read(into: &bytes, at: count, count: bytesMax - count)
+      if more == 0 { break }
+      count += more
+    }
+    var line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    return String(decoding: line, as: UTF8.self)
+  }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import NetSpool
+
+/// What `get` and `post` have in common: curl's options.
+struct ExchangeArguments: ParsableArguments {
+  @Argument(help: "URLs; http:// is added to one without a scheme.")
+  var named: [String] = []
+
+  @Option(name: .customLong("url"), help: ArgumentHelp("A URL, as the others.", valueName: "url"))
+  var more: [String] = []
+
+  @Option(
+    name: [.customShort("X"), .customLong("request"), .customLong("method")],
+    help: ArgumentHelp("The request method, whatever else says.", valueName: "method"))
+  var method: String?
+
+  @OptionGroup(title: "Where the answer goes") var target: TargetOptions
+
+  @OptionGroup(title: "What to send") var body: BodyOptions
+
+  @OptionGroup(title: "Who is asking") var account: CredentialOptions
+
+  @OptionGroup(title: "Cookies") var cookies: CookieOptions
+
+  @OptionGroup(title: "The request") var request: RequestOptions
+
+  @OptionGroup(title: "The connection") var connection: ConnectionOptions
+
+  @Flag(help: "Print the equivalent curl command, secrets and all, and send nothing.")
+  var curl = false
+
+  @Flag(help: "Pay no attention to the configuration file.")
+  var noConfig = false
+
+  /// As curl guesses it.
+  var urls: [String] { (named + more).map { $0.contains("://") || $0.isEmpty ? $0 : "http://\($0)" } }
+
+  func validate() throws {
+    guard !urls.isEmpty else { throw ValidationError("Which URL? 'netspool get https://example.org/'.") }
+    for url in urls {
+      if let problem = URLText.problem(url) {
+        throw ValidationError("'\(URLText.masked(url))': \(problem.sentence).")
+      }
+    }
+    if let method, method.isEmpty || !method.utf8.allSatisfy(HeaderField.isTokenByte) {
+      throw ValidationError("--request is a method such as GET, POST, PUT, PATCH or DELETE.")
+    }
+    if target.head, !body.isEmpty, !body.inQuery {
+      throw ValidationError("--head asks for the head alone: there is nothing to send with it.")
+    }
+  }
+}
+
+/// `-b` and `-c`.
+struct CookieOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("b"), .long],
+    help: ArgumentHelp(
+      "Send these cookies, as 'name=value; other=value', or those of a file that --cookie-jar or a browser wrote.",
+      valueName: "data|file"))
+  var cookie: [String] = []
+
+  @Option(
+    name: [.customShort("c"), .long],
+    help: ArgumentHelp(
+      "Keep cookies, redirects included, and write all of them to this file when it is done.",
+      valueName: "file"))
+  var cookieJar: String?
+
+  /// What stands on the command line itself.
+  var field: String? {
+    let texts = cookie.filter { $0.contains("=") }
+    return texts.isEmpty ? nil : texts.joined(separator: "; ")
+  }
+
+  /// The files; one that is not there is an empty one, as with curl.
+  var files: [String] { cookie.filter { !$0.contains("=") } }
+
+  /// Whether cookies are kept from answer to request.
+  var areKept: Bool { cookieJar != nil || !files.isEmpty }
+}

@@ -1,0 +1,162 @@
+import ArgumentParser
+
+/// Where an answer goes, and what is told of it.
+struct TargetOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("o"), .long],
+    help: ArgumentHelp(
+      "Write the body to this file instead of standard output ('-'). It appears when it is whole. With several URLs "
+        + "one for each, in their order.", valueName: "file"))
+  var output: [String] = []
+
+  @Flag(name: [.customShort("O"), .long], help: "Write the body to a file with the name that ends the URL.")
+  var remoteName: Int
+
+  @Flag(help: "As --remote-name for all URLs.")
+  var remoteNameAll = false
+
+  @Flag(
+    name: [.customShort("J"), .long],
+    help: "With -O: take the name that the server gives (Content-Disposition). A file that is there stays.")
+  var remoteHeaderName = false
+
+  @Option(help: ArgumentHelp("Put files into this folder.", valueName: "dir"))
+  var outputDir: String?
+
+  @Flag(help: "Make the folders of --output where they are missing.")
+  var createDirs = false
+
+  @Option(
+    name: [.customShort("C"), .long],
+    help: ArgumentHelp(
+      "Go on with a download that broke off: '-' finds out by itself where, a number is a byte. Needs a file.",
+      valueName: "-|offset"))
+  var continueAt: ContinueAt?
+
+  @Flag(name: .customLong("continue"), help: "As --continue-at -.")
+  var continues = false
+
+  @Flag(name: [.customShort("R"), .long], help: "Give the file the time of Last-Modified.")
+  var remoteTime = false
+
+  @Option(
+    name: [.customShort("r"), .long],
+    help: ArgumentHelp("Ask for these bytes only: 0-499, 500-, -500.", valueName: "range"))
+  var range: String?
+
+  @Option(
+    name: [.customShort("z"), .long],
+    help: ArgumentHelp(
+      "Ask only for what is newer than a date or a file; '-' before it: older.", valueName: "date|file"))
+  var timeCond: String?
+
+  @Flag(name: [.customShort("I"), .long], help: "Ask for the head alone, and write it.")
+  var head = false
+
+  @Flag(name: [.customShort("i"), .long], help: "Write the head before the body.")
+  var include = false
+
+  @Option(
+    name: [.customShort("D"), .long],
+    help: ArgumentHelp("Write the head to this file; '-' is standard output.", valueName: "file"))
+  var dumpHeader: String?
+
+  @Option(
+    name: [.customShort("w"), .long],
+    help: ArgumentHelp(
+      "Write this to standard output when it is done; '%{http_code}', '%{size_download}', '%{time_total}' and their "
+        + "like as curl's, '@file' has it.", valueName: "format"))
+  var writeOut: String?
+
+  @Flag(
+    name: [.customShort("f"), .long], inversion: .prefixedNo,
+    help:
+      "With --fail the body of a status of 400 and more goes nowhere, with --no-fail to a file as well. Without either it goes to standard output only."
+  )
+  var fail: Bool?
+
+  @Flag(help: "As --no-fail.")
+  var failWithBody = false
+
+  @Flag(name: [.customShort("s"), .long], help: "No progress, no messages.")
+  var silent = false
+
+  @Flag(name: [.customShort("S"), .long], help: "With --silent: messages all the same.")
+  var showError = false
+
+  @Flag(name: [.short, .long], help: "Show what is sent and received on standard error, secrets masked.")
+  var verbose = false
+
+  @Flag(name: [.customShort("g"), .long], help: .hidden)
+  var globoff = false
+
+  @Flag(name: [.customShort("N"), .long], help: .hidden)
+  var noBuffer = false
+
+  @Flag(name: [.customShort("#"), .long], help: .hidden)
+  var progressBar = false
+
+  @Flag(help: "No progress.")
+  var noProgressMeter = false
+
+  func validate() throws {
+    if let range, !Self.isRange(range) { throw ValidationError("--range is as 0-499, 500- or -500.") }
+    if remoteHeaderName, remoteName == 0, !remoteNameAll {
+      throw ValidationError("--remote-header-name goes with --remote-name.")
+    }
+    if fail == true, failWithBody {
+      throw ValidationError("--fail and --fail-with-body contradict each other.")
+    }
+    if continues || continueAt != nil, range != nil {
+      throw ValidationError("--continue-at and --range contradict each other.")
+    }
+    if continues || continueAt != nil, output.isEmpty, remoteName == 0, !remoteNameAll {
+      throw ValidationError("--continue-at goes on writing a file: -o or -O names it.")
+    }
+  }
+
+  private static func isRange(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { part in
+        let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+        return ends.count <= 2 && ends.allSatisfy { $0.allSatisfy(\.isASCIIDigit) } && part.count > 1
+          || ends.count == 1 && !part.isEmpty && part.allSatisfy(\.isASCIIDigit)
+      }
+  }
+
+  /// Whether the body of an error goes to a target.
+  func keepsErrors(isFile: Bool) -> Bool {
+    switch fail {
+    case true?: false
+    case false?: true
+    case nil: failWithBody || !isFile
+    }
+  }
+
+  /// Whether messages are printed.
+  var isMute: Bool { silent && !showError }
+
+  /// Where to go on; nil: anew.
+  var resumption: ContinueAt? { continueAt ?? (continues ? .part : nil) }
+}
+
+/// `--continue-at`.
+enum ContinueAt: Equatable, Sendable, ExpressibleByArgument {
+  /// Where the part ends.
+  case part
+  case byte(Int64)
+
+  init?(argument: String) {
+    if argument == "-" {
+      self = .part
+    } else if argument.allSatisfy(\.isASCIIDigit), let byte = Int64(argument) {
+      self = .byte(byte)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension Character {
+  var isASCIIDigit: Bool { isASCII && isNumber }
+}

@@ -1,0 +1,156 @@
+import Glibc
+import NetSpool
+import Synchronization
+
+/// One URL of a `get` or `post`: what is sent is made, where the answer goes is settled here.
+struct GetExchange {
+  let operation: NetworkOperation
+  let engine: NetworkEngine
+  let arguments: ExchangeArguments
+  let console: Console
+  let stop: StopSwitch
+  let number: Int
+
+  private var known = WriteOut.Facts()
+
+  init(
+    operation: NetworkOperation, engine: NetworkEngine, arguments: ExchangeArguments, console: Console,
+    stop: StopSwitch, number: Int
+  ) {
+    (self.operation, self.engine, self.arguments) = (operation, engine, arguments)
+    (self.console, self.stop, self.number) = (console, stop, number)
+  }
+
+  private var options: TargetOptions { arguments.target }
+
+  mutating func run() throws -> JobStatus {
+    let target = try makeTarget()
+    let talk = options.verbose ? GetTalk() : nil
+    if let talk { operation.addDownloadStream(talk) }
+    if let dump = options.dumpHeader, !options.head {
+      operation.addDownloadStream(
+        HeadDumpStream { bytes throws(IOFailure) in try Self.dump(bytes, to: dump) })
+    }
+    if !options.head {
+      operation.addDownloadStream(options.include ? HeadedStream(target.stream) : target.stream)
+    }
+    if let limit = arguments.request.limitRate { operation.addDownloadStream(BrakeStream(ByteBrake(limit))) }
+    stop.onPress { [operation] in operation.cancel() }
+    if stop.wish != .none { operation.cancel() }
+    talk?.sending(operation.request, engine.configuration.headers)
+    let result = Result { () throws(NetworkError) in try engine.wait(for: operation) }
+    known.fileName = target.fileName
+    return try status(after: result, talk, target)
+  }
+
+  /// What `--write-out` may tell.
+  func facts(_ status: JobStatus) -> WriteOut.Facts {
+    var facts = known
+    facts.exitStatus = status
+    (facts.url, facts.method, facts.number) = (operation.request.url, "\(operation.request.method)", number)
+    return facts
+  }
+
+  private mutating func status(
+    after result: Result<NetworkResponse, NetworkError>, _ talk: GetTalk?, _ target: GetTarget
+  ) throws(IOFailure) -> JobStatus {
+    switch result {
+    case .success(let response):
+      talk?.received(response)
+      known.response = response
+      known.bytes = response.streams.first?.bytes ?? Int64(response.body.count)
+      try writeUnstreamed(response, target)
+      if options.remoteTime, let path = target.fileName { FileTime.set(path, response.headers) }
+      return .allDone
+    case .failure(let error):
+      if let response = error.response { talk?.received(response) }
+      (known.response, known.error) = (error.response, error)
+      return try status(of: error, target)
+    }
+  }
+
+  /// Streams see the body of a status of 200 to 299. What else came, and the head alone, is here.
+  private func writeUnstreamed(_ response: NetworkResponse, _ target: GetTarget) throws(IOFailure) {
+    let wasStreamed = !options.head && (200..<300).contains(response.status)
+    if wasStreamed { return }
+    var bytes: [UInt8] = []
+    let head = HeadText.bytes(response.httpVersion, response.status, response.headers)
+    if options.include || options.head { bytes += head }
+    if let dump = options.dumpHeader { try Self.dump(head, to: dump) }
+    bytes += [UInt8](response.body)
+    if !bytes.isEmpty { try target.publish(bytes) }
+  }
+
+  private mutating func status(of error: NetworkError, _ target: GetTarget) throws(IOFailure) -> JobStatus {
+    switch stop.wish {
+    case .drain(let signal), .quit(let signal): return .signal(signal)
+    case .none: break
+    }
+    if error.code == .sinkFailed {
+      // The reader has what it wanted, as in `| head`.
+      if error.errno != EPIPE { say(FailureAdvice.text(error)) }
+      return .localIO
+    }
+    if let response = error.response, error.code == .status || error.code == .authenticationFailed,
+      options.keepsErrors(isFile: target.isFile)
+    {
+      known.bytes = Int64(response.body.count)
+      try writeUnstreamed(response, target)
+    }
+    say(FailureAdvice.text(error))
+    return error.code == .uploadSourceFailed ? .localIO : .failedForGood
+  }
+
+  private func say(_ text: String) {
+    if !options.isMute { console.message("netspool: \(text)") }
+  }
+
+  private static func dump(_ bytes: [UInt8], to path: String) throws(IOFailure) {
+    if path == "-" { return try StandardOutput.write(bytes) }
+    try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC).write(bytes)
+  }
+}
+
+// MARK: Where it goes
+
+extension GetExchange {
+  private func makeTarget() throws -> GetTarget {
+    let folder = options.outputDir.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
+    if options.output.indices.contains(number) {
+      let name = options.output[number]
+      if name == "-" { return try GetTarget(name) }
+      let path = name.hasPrefix("/") ? name : folder + name
+      if options.createDirs { try Self.makeParents(of: path) }
+      return try GetTarget(path)
+    }
+    guard options.remoteName > 0 || options.remoteNameAll else { return try GetTarget(nil) }
+    if options.createDirs, !folder.isEmpty { try Self.makeParents(of: folder) }
+    let name = OutputName.remote(operation.request.url)
+    if options.remoteHeaderName { return GetTarget(in: folder, fallback: name ?? OutputName.fallback) }
+    guard let name else {
+      throw Mistake("\(URLText.masked(operation.request.url)) ends without a file's name: -o gives one")
+    }
+    return try GetTarget(folder + name)
+  }
+
+  private static func makeParents(of path: String) throws(IOFailure) {
+    var made = path.hasPrefix("/") ? "/" : ""
+    for component in path.split(separator: "/").dropLast(path.hasSuffix("/") ? 0 : 1) {
+      made += component + "/"
+      guard unsafe mkdir(made, 0o777) == 0 || errno == EEXIST else { throw .last("make the folder", made) }
+    }
+  }
+}
+
+/// `--remote-time`.
+enum FileTime {
+  /// Gives a file the time of `Last-Modified`; one that cannot be set stays as it is.
+  static func set(_ path: String, _ headers: NetworkRequest.Headers) {
+    guard let date = headers.values(for: "Last-Modified").first.flatMap({ HTTPDate.parse($0) }) else {
+      return
+    }
+    let time = timespec(tv_sec: Int(date), tv_nsec: 0)
+    let both = [time, time]
+    _ = unsafe utimensat(AT_FDCWD, path, both, 0)
+  }
+}

@@ -1,0 +1,219 @@
+import Glibc
+import NetSpool
+import Synchronization
+
+/// Where the body of one answer goes.
+final class GetTarget {
+  private enum Place {
+    case standardOutput
+    /// A pipe or device that was named as a file; open until the end.
+    case device(number: Int32)
+    case file(String)
+    /// A folder; the server names the file.
+    case named(RemoteNameStream)
+  }
+
+  private let place: Place
+  /// Keeps a device open.
+  private let device: Descriptor?
+  private let path: String?
+
+  /// - Parameter path: nil and `-` are standard output. What is no plain file is written to as it stands:
+  ///   renaming a finished file over `/dev/null` or a FIFO would destroy it.
+  init(_ path: String?) throws(IOFailure) {
+    guard let path, path != "-" else {
+      place = .standardOutput
+      device = nil
+      self.path = nil
+      return
+    }
+    self.path = path
+    if let status = FileStatus(path: path), !status.isPlainFile {
+      let opened = try Descriptor(opening: path, O_WRONLY)
+      place = .device(number: opened.number)
+      device = .some(opened)
+    } else {
+      place = .file(path)
+      device = nil
+    }
+  }
+
+  /// A file in a folder whose name the server may give.
+  init(in folder: String, fallback: String) {
+    place = .named(RemoteNameStream(folder: folder, fallback: fallback))
+    device = nil
+    path = nil
+  }
+
+  /// Takes the body.
+  var stream: any DownloadStream {
+    switch place {
+    case .standardOutput: DescriptorDownloadStream(1, digests: false)
+    case .device(let number): DescriptorDownloadStream(number, digests: false)
+    case .file(let path): FileDownloadStream(path: path, digests: false)
+    case .named(let stream): stream
+    }
+  }
+
+  /// Whether it is a plain file, which appears when it is whole.
+  var isFile: Bool {
+    switch place {
+    case .standardOutput, .device: false
+    case .file, .named: true
+    }
+  }
+
+  /// The file, as far as it is known; nil for standard output.
+  var fileName: String? {
+    if case .named(let stream) = place { stream.path } else { path }
+  }
+
+  /// Writes bytes that no stream saw: all of them, or nothing. A reader of standard output that left has what it wanted.
+  func publish(_ bytes: [UInt8]) throws(IOFailure) {
+    switch place {
+    case .standardOutput:
+      do throws(IOFailure) {
+        try StandardOutput.write(bytes)
+      } catch {
+        if error.code != EPIPE { throw error }
+      }
+    case .device: if device != nil { try device?.write(bytes) }
+    case .file(let path): try Self.replace(path, bytes)
+    case .named(let stream): try Self.replace(stream.path ?? stream.fallbackPath, bytes)
+    }
+  }
+
+  private static func replace(_ path: String, _ bytes: [UInt8]) throws(IOFailure) {
+    let draft = "\(path).netspool-\(OwnName.word)"
+    do throws(IOFailure) {
+      try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_EXCL).write(bytes)
+      guard unsafe rename(draft, path) == 0 else { throw .last("write", path) }
+    } catch {
+      unsafe unlink(draft)
+      throw error
+    }
+  }
+}
+
+/// `-OJ`: a file whose name the server gives (RFC 6266). It goes into one folder, whatever the name says, and never over
+/// a file that is there.
+final class RemoteNameStream: DownloadStream {
+  private let folder: String
+  private let fallback: String
+  private let inner = Mutex<FileDownloadStream?>(nil)
+
+  init(folder: String, fallback: String) { (self.folder, self.fallback) = (folder, fallback) }
+
+  var wantsDigest: Bool { false }
+
+  /// Nil until the head is there.
+  var path: String? { inner.withLock { $0?.path } }
+
+  var fallbackPath: String { folder + fallback }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
+    let name = head.headers.values(for: "Content-Disposition").first.flatMap(ContentDisposition.fileName)
+    let path = folder + (name ?? fallback)
+    guard FileStatus(path: path) == nil else {
+      throw IOFailure(action: "write over", path: path, code: EEXIST)
+    }
+    let stream = FileDownloadStream(path: path, digests: false)
+    try stream.open(head, bytesExpected: bytesExpected)
+    inner.withLock { $0 = stream }
+  }
+
+  func write(_ bytes: RawSpan) throws -> WriteResult {
+    try inner.withLock { try $0?.write(bytes) } ?? .accepted
+  }
+
+  func close(_ outcome: Result<Void, NetworkError>) { inner.withLock { $0?.close(outcome) } }
+}
+
+/// `Content-Disposition` (RFC 6266).
+enum ContentDisposition {
+  /// The name, as a plain one; nil without. `filename*` is passed over, as curl does it.
+  static func fileName(_ field: String) -> String? {
+    guard let text = field.behind("filename=")?.drop(while: { $0 == " " }) else { return nil }
+    let value: String
+    if text.hasPrefix("\"") {
+      value = quoted(text.dropFirst())
+    } else {
+      value = String(text.prefix { $0 != ";" && $0 != " " })
+    }
+    let last = value.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init)
+    return last.flatMap(OutputName.fromList)
+  }
+
+  private static func quoted(_ text: Substring) -> String {
+    var (rest, value) = (text, "")
+    while let letter = rest.popFirst(), letter != "\"" {
+      value.append(letter == "\\" ? rest.popFirst() ?? letter : letter)
+    }
+    return value
+  }
+}
+
+extension String {
+  /// Everything behind the first place of a word, whatever its case.
+  fileprivate func behind(_ word: String) -> Substring? {
+    var rest = self[...]
+    while rest.count >= word.count {
+      if rest.prefix(word.count).lowercased() == word { return rest.dropFirst(word.count) }
+      rest = rest.dropFirst()
+    }
+    return nil
+  }
+}
+
+/// Writes the head of an answer before its body, to the same place.
+final class HeadedStream: DownloadStream {
+  private let inner: any DownloadStream
+
+  init(_ inner: any DownloadStream) { self.inner = inner }
+
+  var wantsDigest: Bool { false }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
+    let text = HeadText.bytes(head.httpVersion, head.status, head.headers)
+    try inner.open(head, bytesExpected: bytesExpected.map { $0 + Int64(text.count) })
+    _ = try inner.write(unsafe text.span.bytes)
+  }
+
+  func write(_ bytes: RawSpan) throws -> WriteResult { try inner.write(bytes) }
+  func close(_ outcome: Result<Void, NetworkError>) { inner.close(outcome) }
+}
+
+/// Writes the head of an answer to a file of its own, and nothing of its body.
+final class HeadDumpStream: DownloadStream {
+  private let dump: @Sendable ([UInt8]) throws(IOFailure) -> Void
+
+  init(_ dump: @escaping @Sendable ([UInt8]) throws(IOFailure) -> Void) { self.dump = dump }
+
+  var wantsDigest: Bool { false }
+  func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
+    try dump(HeadText.bytes(head.httpVersion, head.status, head.headers))
+  }
+  func write(_ bytes: RawSpan) -> WriteResult { .accepted }
+  func close(_ outcome: Result<Void, NetworkError>) {}
+}
+
+/// The head of an answer as text.
+enum HeadText {
+  static func bytes(_ version: String, _ status: Int, _ headers: NetworkRequest.Headers) -> [UInt8] {
+    // An HTTP/2 answer has no phrase, and that of HTTP/1.1 says nothing (RFC 9112 section 4): the usual one stands there.
+    let phrase = version == "HTTP/2" ? "" : phrases[status] ?? ""
+    var text = "\(version) \(status) \(phrase)\r\n"
+    for field in headers { text += "\(field.name): \(field.value)\r\n" }
+    return Array((text + "\r\n").utf8)
+  }
+
+  private static let phrases: [Int: String] = [
+    200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content",
+    301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+    307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized",
+    403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict", 410: "Gone",
+    412: "Precondition Failed", 416: "Range Not Satisfiable", 429: "Too Many Requests",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+    504: "Gateway Timeout",
+  ]
+}

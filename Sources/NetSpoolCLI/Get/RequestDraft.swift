@@ -1,0 +1,154 @@
+import Glibc
+import NetSpool
+
+/// What `get` and `post` send: made once, for all URLs of a command line.
+struct RequestDraft {
+  let method: String
+  let headers: NetworkRequest.Headers
+  /// Fields that must not be sent.
+  let omitted: [String]
+  private let body: NetworkRequest.Body
+  /// Goes behind the question mark of each URL.
+  private let query: String
+  /// Goes behind a URL that ends with a slash.
+  private let uploadName: String?
+
+  /// Throws for files that cannot be read, and reads standard input where it is asked for.
+  init(_ arguments: ExchangeArguments, standard: String) throws {
+    var fields = try arguments.request.fields()
+    let options = arguments.body
+    method = arguments.method ?? (arguments.target.head ? "HEAD" : options.method(standard: standard))
+    body = options.inQuery ? .none : try options.content(omitsType: fields.omits("Content-Type"))
+    query = options.inQuery ? String(decoding: try options.joinedTexts(), as: UTF8.self) : ""
+    uploadName = options.uploadFile.map { String($0.split(separator: "/").last ?? "") }
+    if !options.json.isEmpty {
+      if !fields.sent.contains("Content-Type") { fields.sent.set("Content-Type", "application/json") }
+      if !fields.sent.contains("Accept") { fields.sent.set("Accept", "application/json") }
+    }
+    if let range = arguments.target.range { fields.sent.set("Range", "bytes=\(range)") }
+    if let cookies = arguments.cookies.field { fields.sent.set("Cookie", cookies) }
+    if let condition = try TimeCondition(arguments.target.timeCond) {
+      fields.sent.set(condition.field, condition.date)
+    }
+    (headers, omitted) = (fields.sent, fields.omitted)
+  }
+
+  func request(for url: String) -> NetworkRequest {
+    var request = NetworkRequest(url: whole(url), method: NetworkRequest.Method(method), body: body)
+    request.headers = headers
+    return request
+  }
+
+  private func whole(_ url: String) -> String {
+    let fragment = url.firstIndex(of: "#") ?? url.endIndex
+    var text = String(url[..<fragment])
+    if let uploadName, uploadName != "-", text.hasSuffix("/"), !text.contains("?") {
+      text += String(decoding: PercentCoding.encoded(Array(uploadName.utf8)), as: UTF8.self)
+    }
+    if !query.isEmpty { text += (text.contains("?") ? "&" : URLText.hasPath(text) ? "?" : "/?") + query }
+    return text
+  }
+}
+
+extension BodyOptions {
+  /// A body in memory is at most so long.
+  static let inMemoryBytesMax = 256 << 20
+  private static let formType = "application/x-www-form-urlencoded"
+  private static let anyType = "application/octet-stream"
+
+  fileprivate func method(standard: String) -> String {
+    if uploadFile != nil { return "PUT" }
+    if inQuery { return "GET" }
+    return isEmpty ? standard : "POST"
+  }
+
+  fileprivate func joinedTexts() throws(IOFailure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for (number, part) in texts.enumerated() {
+      if number > 0 { bytes.append(UInt8(ascii: "&")) }
+      bytes += try part.bytes()
+    }
+    return bytes
+  }
+
+  fileprivate func content(omitsType: Bool) throws(IOFailure) -> NetworkRequest.Body {
+    if !texts.isEmpty { return try form(type: omitsType ? nil : Self.formType) }
+    if !fields.isEmpty { return .multipart(try Multipart(fields)) }
+    if !json.isEmpty {
+      var bytes: [UInt8] = []
+      for text in json { bytes += try text.part(.binary).bytes() }
+      return .bytes(bytes)
+    }
+    if let file = uploadFile {
+      return file == "-" ? .stream(StandardInputStream()) : .file(file)
+    }
+    guard let file else { return .none }
+    let type = omitsType ? nil : Self.anyType
+    guard file == "-" else { return .file(file, contentType: type) }
+    return .bytes(try Descriptor.reading(file).readAll(atMost: Self.inMemoryBytesMax), contentType: type)
+  }
+
+  /// One file that goes as it stands is not read into memory.
+  private func form(type: String?) throws(IOFailure) -> NetworkRequest.Body {
+    if texts.count == 1, texts[0].kind == .binary, let path = texts[0].file.first, path != "-",
+      FileStatus(path: path)?.isPlainFile ?? true
+    {
+      return .file(path, contentType: type)
+    }
+    return .bytes(try joinedTexts(), contentType: type)
+  }
+}
+
+extension Multipart {
+  fileprivate init(_ fields: [FormField]) throws(IOFailure) {
+    self.init()
+    for field in fields {
+      switch field.content {
+      case .text(let text): addData(Array(text.utf8), forKey: field.name, mimeType: field.type)
+      case .textOf(let path):
+        let bytes = try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)
+        addData(bytes, forKey: field.name, mimeType: field.type)
+      case .file("-", let type, let name):
+        let bytes = try Descriptor.reading("-").readAll(atMost: BodyOptions.inMemoryBytesMax)
+        addData(bytes, forKey: field.name, mimeType: type, fileName: name ?? "-")
+      case .file(let path, let type, let name):
+        addFile(path, forKey: field.name, mimeType: type ?? FormField.type(of: name ?? path), fileName: name)
+      }
+    }
+  }
+}
+
+/// `-T -`: standard input as it comes. It can be read once, so the request is not repeated.
+final class StandardInputStream: UploadStream {
+  var length: Int64? { nil }
+  var isReopenable: Bool { false }
+  func open() {}
+  func close() {}
+
+  /// Never waits: the loop has other things to do.
+  func read(atMost count: Int) throws -> UploadChunk {
+    let input = Descriptor(borrowing: 0, named: "standard input")
+    guard input.isReadable else { return .pause }
+    var buffer = [UInt8](repeating: 0, count: min(count, 65_536))
+    let got = try input.read(into: &buffer, at: 0, count: buffer.count)
+    return got == 0 ? .end : .bytes(Array(buffer[..<got]))
+  }
+}
+
+/// `--time-cond`: a field that asks for what is newer, or older, than a time.
+struct TimeCondition {
+  let field: String
+  let date: String
+
+  /// Nil without a condition; throws for what is neither a file nor a date.
+  init?(_ text: String?) throws(Mistake) {
+    guard let text else { return nil }
+    let isOlder = text.hasPrefix("-")
+    let rest = isOlder || text.hasPrefix("+") ? String(text.dropFirst()) : text
+    guard let seconds = FileStatus.modified(rest) ?? CurlDate.seconds(rest) else {
+      throw Mistake("--time-cond \(text): there is no such file, and it is no date")
+    }
+    field = isOlder ? "If-Unmodified-Since" : "If-Modified-Since"
+    date = HTTPDate.format(seconds)
+  }
+}

@@ -1,0 +1,112 @@
+import NetSpool
+
+/// `--write-out`: a text with `%{variables}` as curl's.
+struct WriteOut {
+  private let format: String
+
+  /// Nil without one. `@file` has it, `@-` standard input.
+  init?(_ option: String?) throws(IOFailure) {
+    guard let option else { return nil }
+    guard option.hasPrefix("@") else {
+      format = option
+      return
+    }
+    let file = try Descriptor.reading(String(option.dropFirst()))
+    format = String(decoding: try file.readAll(atMost: UserFile.bytesMax), as: UTF8.self)
+  }
+
+  /// What one exchange has to tell.
+  struct Facts {
+    var url = ""
+    var method = ""
+    var number = 0
+    var fileName: String?
+    var response: NetworkResponse?
+    var error: NetworkError?
+    var exitStatus = JobStatus.allDone
+    /// Of the body that was written.
+    var bytes: Int64 = 0
+  }
+
+  /// The text for standard output; `%{stderr}` sends what follows it to the other.
+  func text(_ facts: Facts) -> (output: String, errors: String) {
+    var parts = ["", ""]
+    var side = 0
+    var rest = format[...]
+    while let letter = rest.popFirst() {
+      switch (letter, rest.first) {
+      case ("\\", let next?):
+        rest.removeFirst()
+        parts[side] += ["n": "\n", "r": "\r", "t": "\t"][next] ?? "\\\(next)"
+      case ("%", "%"):
+        rest.removeFirst()
+        parts[side] += "%"
+      case ("%", _) where rest.hasPrefix("{") || rest.hasPrefix("header{"):
+        let isField = rest.first == "h"
+        let open = rest.firstIndex(of: "{") ?? rest.startIndex
+        guard let close = rest.firstIndex(of: "}") else {
+          parts[side] += "%"
+          continue
+        }
+        let name = String(rest[rest.index(after: open)..<close])
+        rest = rest[rest.index(after: close)...]
+        if !isField, name == "stderr" || name == "stdout" {
+          side = name == "stderr" ? 1 : 0
+        } else {
+          parts[side] += isField ? facts.response?.headers.values(for: name).first ?? "" : facts[name] ?? ""
+        }
+      default: parts[side].append(letter)
+      }
+    }
+    return (parts[0], parts[1])
+  }
+}
+
+extension WriteOut.Facts {
+  /// The value of a variable; nil for one that is not known, which curl leaves empty, too.
+  subscript(_ name: String) -> String? {
+    let metrics = response?.metrics
+    switch name {
+    case "http_code", "response_code": return HumanText.padded(response?.status ?? 0, to: 3, with: "0")
+    case "url": return url
+    case "url_effective": return response?.finalURL ?? url
+    case "urlnum": return "\(number)"
+    case "method": return method
+    case "scheme": return url.lowercased().hasPrefix("https") ? "HTTPS" : "HTTP"
+    case "content_type": return response?.headers.values(for: "Content-Type").first ?? ""
+    case "redirect_url": return response?.headers.values(for: "Location").first ?? ""
+    case "filename_effective": return fileName ?? ""
+    case "http_version": return response.map { String($0.httpVersion.dropFirst("HTTP/".count)) } ?? "0"
+    case "num_redirects": return "\(metrics?.redirects ?? 0)"
+    case "num_connects": return metrics.map { $0.connectionReused ? "0" : "1" } ?? "0"
+    case "num_headers": return "\(response?.headers.count ?? 0)"
+    case "num_retries": return "\(max(0, (metrics?.attempts ?? 1) - 1))"
+    case "size_download": return "\(bytes)"
+    case "size_upload": return "\(metrics?.bytesSent ?? 0)"
+    case "speed_download": return "\(Int64(Double(bytes) / max(metrics?.total.seconds ?? 1, 1e-6)))"
+    case "exitcode": return "\(exitStatus.code)"
+    case "errormsg": return error.map { "\($0)" } ?? ""
+    default: return metrics.flatMap { Self.time(name, $0) }
+    }
+  }
+
+  /// In seconds, as curl counts them: all from the start.
+  private static func time(_ name: String, _ metrics: NetworkResponse.Metrics) -> String? {
+    let (lookup, connect, tls) = (metrics.nameLookup, metrics.connect, metrics.tlsHandshake)
+    switch name {
+    case "time_namelookup": return seconds(lookup)
+    case "time_connect": return seconds(lookup + connect)
+    case "time_appconnect": return seconds(tls == .zero ? .zero : lookup + connect + tls)
+    case "time_pretransfer": return seconds(lookup + connect + tls)
+    case "time_starttransfer": return seconds(metrics.firstByte)
+    case "time_total": return seconds(metrics.total)
+    case "time_redirect": return seconds(.zero)
+    default: return nil
+    }
+  }
+
+  private static func seconds(_ time: Duration) -> String {
+    let micro = time.microseconds
+    return "\(micro / 1_000_000).\(HumanText.padded(Int(micro % 1_000_000), to: 6, with: "0"))"
+  }
+}

@@ -1,0 +1,105 @@
+/// The words of a command line as curl's users write them, brought into the form that the parser reads.
+///
+/// The parser knows neither `-sSLo file` nor `-XPOST`, takes a value that begins with a dash for an option, and does not
+/// tell in which order options of different names came. So every option gets its long name and its value behind `=`, and
+/// values whose order matters are numbered (`PlacedText`).
+enum CommandWords {
+  /// The commands that take curl's options.
+  static let commands: Set<String> = ["fetch", "get", "post"]
+
+  /// Which options have values; the names of all others stand for themselves.
+  static func canonical(_ words: [String]) -> [String] {
+    guard let command = words.first, commands.contains(command) else { return words }
+    var rest = words.dropFirst()
+    var output = [command]
+    while let word = rest.popFirst() {
+      if word == "--" { return output + [word] + rest }
+      let place = words.count - rest.count
+      if word.hasPrefix("--") {
+        output += long(word, &rest, place)
+      } else if word.hasPrefix("-"), word.utf8.count > 1 {
+        output += short(word.dropFirst(), &rest, place)
+      } else {
+        output.append(word)
+      }
+    }
+    return output
+  }
+
+  /// `--data x`, `--data=x`, `--silent`.
+  private static func long(_ word: String, _ rest: inout ArraySlice<String>, _ place: Int) -> [String] {
+    let equals = word.firstIndex(of: "=")
+    let name = String(word[..<(equals ?? word.endIndex)].dropFirst(2))
+    guard valued.contains(name) else { return [word] }
+    if let equals { return option(name, String(word[word.index(after: equals)...]), place) }
+    guard let value = rest.popFirst() else { return [word] }
+    return option(name, value, place)
+  }
+
+  /// `-sSLo file`, `-XPOST`: flags, and at their end perhaps an option with its value in the same word or the next.
+  private static func short(
+    _ letters: Substring, _ rest: inout ArraySlice<String>, _ place: Int
+  ) -> [String] {
+    var letters = letters
+    var output: [String] = []
+    while let letter = letters.popFirst() {
+      guard let name = letterNames[letter] else {
+        output.append("-\(letter)")
+        continue
+      }
+      if letters.isEmpty, rest.isEmpty { return output + ["--\(name)"] }
+      let value = letters.isEmpty ? rest.removeFirst() : String(letters)
+      return output + option(name, value, place)
+    }
+    return output
+  }
+
+  private static func option(_ name: String, _ value: String, _ place: Int) -> [String] {
+    if placed.contains(name) { return ["--\(name)=\(PlacedText.mark(value, place))"] }
+    // The parser takes an option that ends with `=` for one without a value.
+    return value.isEmpty ? ["--\(name)", ""] : ["--\(name)=\(value)"]
+  }
+
+  /// The options whose order among each other says what is sent.
+  private static let placed: Set<String> = [
+    "data", "data-ascii", "data-raw", "data-binary", "data-urlencode", "form", "form-string",
+  ]
+
+  /// The letters whose options have values.
+  private static let letterNames: [Character: String] = [
+    "A": "user-agent", "b": "cookie", "c": "cookie-jar", "C": "continue-at", "d": "data", "D": "dump-header",
+    "e": "referer", "E": "cert", "F": "form", "H": "header", "m": "max-time", "o": "output", "r": "range",
+    "T": "upload-file", "u": "user", "U": "proxy-user", "w": "write-out", "x": "proxy", "X": "request",
+    "z": "time-cond",
+  ]
+
+  /// The long names of options with values. `CommandWordsTests` holds them against the commands' help.
+  static let valued: Set<String> = placed.union(letterNames.values).union([
+    "cacert", "cache", "cache-size", "capath", "connect-timeout", "dedupe", "expires", "failed", "file",
+    "frozen-store", "har", "idempotency-key", "jobs", "json", "key", "lane", "limit-rate", "max-errors",
+    "max-redirs", "max-time", "method", "netrc-file", "noproxy", "oauth2-bearer", "output-dir", "pass",
+    "password-file", "per-host-rate", "per-origin", "progress", "proxy-cacert", "rate", "resolve", "results",
+    "retry", "rules", "shard", "shard-size", "tag", "timeout", "tree", "unix-socket", "url", "upload-file",
+    "url-query", "newer",
+  ])
+}
+
+/// A value that remembers where on the command line it stood.
+struct PlacedText: Equatable, Sendable {
+  let text: String
+  /// Words before it; 0 when nobody said.
+  let place: Int
+
+  /// No argument holds a NUL, so it divides number and value.
+  private static let divider: Character = "\0"
+
+  static func mark(_ text: String, _ place: Int) -> String { "\(place)\(divider)\(text)" }
+
+  init(_ argument: String) {
+    guard let divider = argument.firstIndex(of: Self.divider), let place = Int(argument[..<divider]) else {
+      (text, place) = (argument, 0)
+      return
+    }
+    (text, self.place) = (String(argument[argument.index(after: divider)...]), place)
+  }
+}

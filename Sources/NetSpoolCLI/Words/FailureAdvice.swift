@@ -1,0 +1,78 @@
+import NetSpool
+
+/// What a failure says to somebody at a shell: the library's sentence, and what to do about it.
+enum FailureAdvice {
+  static func text(_ error: NetworkError) -> String {
+    let text = "\(error)"
+    return advice(error).map { "\(text): \($0)" } ?? text
+  }
+
+  /// Nil where there is nothing to do that the sentence does not say.
+  static func advice(_ error: NetworkError) -> String? {
+    switch error.code {
+    case .invalidConfiguration where error.reason == "allowsCredentialsInClear":
+      return "credentials go over plain HTTP only to this machine, or with --in-clear"
+    case .authenticationFailed: return authentication(error.response)
+    case .proxyFailed: return proxy(error)
+    case .tlsRejected: return tls(error)
+    case .status: return error.response.flatMap { status($0) }
+    case .timedOut: return timeout(error)
+    case .redirectRefused where error.reason == "downgrade":
+      return "the server leads from https to http; ask for the http:// URL itself if you trust the way"
+    case .resumeMismatch: return "the file has changed on the server: without --continue it is fetched anew"
+    default: return nil
+    }
+  }
+
+  private static func authentication(_ response: NetworkResponse?) -> String? {
+    let offers = response?.headers.values(for: "WWW-Authenticate") ?? []
+    let schemes = offers.compactMap { $0.split(separator: " ").first.map { $0.lowercased() } }
+    if schemes.contains("digest") { return "the server asks for Digest: add --digest, or --anyauth" }
+    if schemes.contains("ntlm") { return "the server asks for NTLM: add --ntlm, with 'DOMAIN\\user'" }
+    if schemes.contains("basic") { return "the server did not accept user and password" }
+    return schemes.isEmpty ? nil : "the server asks for \(schemes.joined(separator: ", "))"
+  }
+
+  private static func status(_ response: NetworkResponse) -> String? {
+    switch response.status {
+    case 401: return authentication(response).map { "\($0); --user names who you are" }
+    case 403: return "the server does not let you; perhaps it wants --user, a cookie or another User-Agent"
+    case 404, 410: return "there is nothing at this address: look at the URL"
+    case 405: return "the server has another method for this URL: --request names one"
+    case 407: return "the proxy wants to know who you are: --proxy-user user:password"
+    case 413: return "the body is too long for this server"
+    case 416: return "the server has no such bytes: without --range or --continue-at the whole is fetched"
+    case 429: return "the server wants fewer requests: wait, or use --rate"
+    case 500...599: return "the server has a problem of its own: try again later, or with more --retry"
+    default: return nil
+    }
+  }
+
+  private static func proxy(_ error: NetworkError) -> String? {
+    switch error.reason {
+    case "authentication": return "the proxy did not accept --proxy-user, or the user in its URL"
+    case "connect": return "the proxy cannot be reached: --proxy '' asks without, --noproxy names exceptions"
+    default:
+      return "the proxy is that of --proxy, or of http_proxy, https_proxy or all_proxy in the environment"
+    }
+  }
+
+  private static func tls(_ error: NetworkError) -> String? {
+    switch error.reason {
+    case "trustStore":
+      return "the file of authorities cannot be read: look at --cacert, CURL_CA_BUNDLE and SSL_CERT_FILE"
+    case "clientCertificate": return "the client certificate cannot be used: look at --cert, --key and --pass"
+    case "untrusted", "expired", "hostMismatch", "selfSigned":
+      return "--cacert names an authority that you trust; --insecure believes anybody"
+    default: return nil
+    }
+  }
+
+  private static func timeout(_ error: NetworkError) -> String? {
+    switch error.reason {
+    case "connect": return "--connect-timeout gives the connection more time"
+    case "total": return "--max-time gives it more time, 0 all there is"
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/// A `.netrc`: users and passwords by host (netrc(5), as curl reads it).
+///
+/// The tool reads it itself: libcurl would take it for redirects to other machines as well, and looks at neither owner nor
+/// mode.
+struct Netrc: Sendable {
+  struct Account: Equatable, Sendable {
+    var user = ""
+    var password = ""
+  }
+
+  /// Others may read or change it.
+  struct Exposed: Error, CustomStringConvertible {
+    let path: String
+    var description: String {
+      "others may read \(path): 'chmod 600 \(path)' keeps the passwords in it to you"
+    }
+  }
+
+  private var accounts: [(host: String, account: Account)] = []
+  private var standard: Account?
+
+  /// Nil when there is none.
+  static func read(_ path: String) throws -> Netrc? {
+    guard let text = try UserFile.read(path) else { return nil }
+    guard UserFile.isPrivate(path) else { throw Exposed(path: path) }
+    return Netrc(text)
+  }
+
+  init(_ text: String) {
+    var words = Words(text)
+    var host: String?
+    var account = Account()
+    var isDefault = false
+    func taken(_ netrc: inout Netrc) {
+      if isDefault { netrc.standard = account } else if let host { netrc.accounts.append((host, account)) }
+    }
+    while let word = words.next() {
+      switch word {
+      case "machine", "default":
+        taken(&self)
+        (host, account, isDefault) = (word == "machine" ? words.next() : nil, Account(), word == "default")
+      case "login": account.user = words.next() ?? ""
+      case "password": account.password = words.next() ?? ""
+      case "account": _ = words.next()
+      case "macdef": words.skipMacro()
+      default: continue
+      }
+    }
+    taken(&self)
+  }
+
+  /// The first of the host, else that of all hosts.
+  func account(for host: String) -> Account? {
+    accounts.first { $0.host.lowercased() == host.lowercased() }?.account ?? standard
+  }
+
+  /// Words between blanks; quoted ones may hold blanks, and `\n`, `\r`, `\t`, `\"`. `#` begins a comment at the start of a
+  /// line.
+  private struct Words {
+    private var rest: Substring
+
+    init(_ text: String) { rest = text[...] }
+
+    mutating func next() -> String? {
+      rest = rest.drop(while: \.isWhitespace)
+      while rest.first == "#" {
+        rest = rest.drop { !$0.isNewline }.drop(while: \.isWhitespace)
+      }
+      guard let first = rest.first else { return nil }
+      if first == "\"" { return quoted() }
+      let word = rest.prefix { !$0.isWhitespace }
+      rest = rest[word.endIndex...]
+      return String(word)
+    }
+
+    private mutating func quoted() -> String {
+      rest.removeFirst()
+      var word = ""
+      while let letter = rest.popFirst(), letter != "\"" {
+        guard letter == "\\", let escaped = rest.popFirst() else {
+          word.append(letter)
+          continue
+        }
+        word.append(["n": "\n", "r": "\r", "t": "\t"][escaped] ?? escaped)
+      }
+      return word
+    }
+
+    /// Up to an empty line.
+    mutating func skipMacro() {
+      while let end = rest.firstIndex(where: \.isNewline) {
+        rest = rest[rest.index(after: end)...]
+        if rest.first?.isNewline ?? true { return }
+      }
+      rest = rest[rest.endIndex...]
+    }
+  }
+}

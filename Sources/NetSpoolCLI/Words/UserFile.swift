@@ -1,0 +1,37 @@
+import Glibc
+
+/// A small file of the user's own: a configuration, passwords, cookies.
+enum UserFile {
+  static let bytesMax = 1 << 20
+
+  /// All of it; nil when there is none.
+  static func read(_ path: String) throws(IOFailure) -> String? {
+    guard FileStatus(path: path) != nil else { return nil }
+    let bytes = try Descriptor(opening: path, O_RDONLY).readAll(atMost: bytesMax)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Whether only its owner, who must be us, may read and write it.
+  static func isPrivate(_ path: String) -> Bool {
+    var raw = stat()
+    return unsafe stat(path, &raw) == 0 && raw.st_uid == geteuid() && raw.st_mode & 0o077 == 0
+  }
+}
+
+extension Descriptor {
+  /// Everything up to the end; more than the limit is `EFBIG`.
+  func readAll(atMost limit: Int) throws(IOFailure) -> [UInt8] {
+    var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: OutputFile.bufferBytes))
+    while true {
+      let count = try read(into: &buffer, at: 0, count: buffer.count)
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
+      if bytes.count > limit { throw IOFailure(action: "read", path: path, code: EFBIG) }
+    }
+  }
+
+  /// The file that curl's users call so: `-` is standard input.
+  static func reading(_ path: String) throws(IOFailure) -> Descriptor {
+    path == "-" ? Descriptor(borrowing: 0, named: "standard input") : try Descriptor(opening: path, O_RDONLY)
+  }
+}

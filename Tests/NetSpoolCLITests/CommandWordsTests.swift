@@ -1,0 +1,105 @@
+import ArgumentParser
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// What is made of a command line before the parser sees it.
+@Suite struct CommandWordsTests {
+  @Test(
+    arguments: [
+      ("get -sSLo out u", "get -s -S -L --output=out u"), ("get -XPOST u", "get --request=POST u"),
+      ("get -C - u", "get --continue-at=- u"), ("get -r -500 u", "get --range=-500 u"),
+      ("get -o", "get --output"), ("get --output", "get --output"),
+      ("get -H A:b -- -x", "get --header=A:b -- -x"),
+      ("get --max-time 5 u", "get --max-time=5 u"), ("get - u", "get - u"), ("fetch -h", "fetch -h"),
+      ("cache stats -sS", "cache stats -sS"), ("", ""),
+    ])
+  func `short options and values are written out`(line: String, canonical: String) {
+    let words = line.split(separator: " ").map(String.init)
+    #expect(CommandWords.canonical(words) == canonical.split(separator: " ").map(String.init))
+  }
+
+  @Test func `pieces of a body keep the order of the command line`() throws {
+    let words = CommandWords.canonical([
+      "post", "--data-urlencode", "a= ", "-d", "b=1", "--data-raw", "@c", "-d", "d", "http://h/",
+    ])
+    let options = try PostOptions.parse(Array(words.dropFirst()))
+    #expect(options.exchange.body.texts.map(\.text) == ["a= ", "b=1", "@c", "d"])
+    #expect(options.exchange.body.texts.map(\.kind) == [.encoded, .plain, .raw, .plain])
+  }
+
+  /// An option that is missing from the table would take a value that begins with a dash for an option.
+  @Test func `the table names every option with a value`() throws {
+    let help = [
+      FetchOptions.helpMessage(columns: 400), GetOptions.helpMessage(columns: 400),
+      PostOptions.helpMessage(columns: 400),
+    ].joined(separator: "\n")
+    for line in help.split(separator: "\n") where line.hasPrefix("  -") {
+      let names = line.prefix(while: { $0 != "<" })
+      guard names.count < line.count, !names.dropFirst(2).contains("   ") else { continue }
+      for name in names.split(whereSeparator: { ", /".contains($0) }) where name.hasPrefix("--") {
+        #expect(CommandWords.valued.contains(String(name.dropFirst(2))), "\(name)")
+      }
+    }
+  }
+
+  @Test(arguments: [("fetc", "fetch"), ("gte", "get"), ("docter", "doctor"), ("pots", "post")])
+  func `a command that is not there is suggested`(word: String, meant: String) {
+    #expect(NetSpoolTool.mistaken([word])?.hasSuffix("did you mean '\(meant)'?") == true)
+  }
+
+  @Test func `a URL without a command gets advice`() {
+    #expect(NetSpoolTool.mistaken(["https://h/"])?.contains("netspool get https://h/") == true)
+    #expect(NetSpoolTool.mistaken(["--help"]) == nil && NetSpoolTool.mistaken([]) == nil)
+  }
+}
+
+@Suite struct NetrcTests {
+  private static let text = """
+    # mine
+    machine a.example login anna password "pass \\"word\\" \\n"
+    macdef init
+    machine ghost login x password y
+
+    machine b.example
+      login ben
+      password secret
+    default login nobody password none
+    """
+
+  @Test(
+    arguments: [
+      ("a.example", .init(user: "anna", password: "pass \"word\" \n")),
+      ("B.example", .init(user: "ben", password: "secret")),
+      ("ghost", .init(user: "nobody", password: "none")),
+    ] as [(String, Netrc.Account)])
+  func `accounts are found by their hosts`(host: String, account: Netrc.Account) {
+    #expect(Netrc(Self.text).account(for: host) == account)
+  }
+
+  @Test(arguments: ["", "machine", "machine h", "login", "machine h login", "\"", "macdef x\n"])
+  func `half a file is no crash`(text: String) { _ = Netrc(text).account(for: "h") }
+
+  @Test func `a file that others may read is refused`() throws {
+    let folder = try TestFolder()
+    try folder.write("netrc", Array(Self.text.utf8), permissions: 0o644)
+    #expect(throws: Netrc.Exposed.self) { try Netrc.read(folder["netrc"]) }
+    #expect(try Netrc.read(folder["none"]) == nil)
+  }
+}
+
+@Suite struct ContentDispositionTests {
+  @Test(
+    arguments: [
+      ("attachment; filename=a.txt", "a.txt"), ("attachment; filename=\"a b.txt\"; x=y", "a b.txt"),
+      ("Attachment; FileName=\"../../etc/passwd\"", "passwd"),
+      ("attachment; filename=\"\\\"q\\\"\"", "\"q\""),
+      ("attachment; filename=C:\\dir\\a.txt", "a.txt"), ("attachment", nil),
+      ("attachment; filename=\"\"", nil),
+      ("attachment; filename=..", "_"), ("attachment; filename=\"-rf\"", "_rf"),
+    ] as [(String, String?)])
+  func `names are plain ones`(field: String, name: String?) {
+    #expect(ContentDisposition.fileName(field) == name)
+  }
+}
