@@ -10,7 +10,7 @@ public struct CacheConfiguration: Sendable {
   /// Bytes on disk, all engines of the store together; 1 GiB; 1 MiB to 16 TiB. What was used longest ago goes first. The store's
   /// first user decides.
   public var bytesMax = 1 << 30
-  /// The largest body that is stored, in bytes; 16 MiB.
+  /// The largest body that is stored, in bytes; 16 MiB, and never more than `bytesMax`.
   public var bodyBytesMax = 16 << 20
   /// What counts as fresh; `.standard`, RFC 9111.
   public var rules = CacheRules.standard
@@ -18,7 +18,8 @@ public struct CacheConfiguration: Sendable {
   public var defaultPolicy = CachePolicy.automatic
   /// The engine's part of the store, which `emptyCache()` empties; `default`. At most 64 bytes.
   public var namespace = "default"
-  /// Bytes that this namespace may take of the store; nil, the default: all of it.
+  /// Bytes that this namespace may take of the store, for all engines and processes from then on, whoever opened the store
+  /// first; nil, the default, leaves it as it is: all of the store unless somebody has set it.
   public var namespaceBytesMax: Int?
   /// Names whose answers these are; see `NetworkRequest.credentialScope`. Nil by default.
   public var credentialScope: String?
@@ -45,6 +46,8 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
   case preferCached
   /// Never asks the network: `.notCached` when nothing is held.
   case onlyIfCached
+  /// Always asks the origin whether what is held still holds; a failure is a failure.
+  case alwaysValidate
   /// Always asks the network for the whole answer, which is then stored.
   case reload
   /// Neither reads nor stores.
@@ -53,16 +56,15 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
 
 /// The numbers behind the cache's decisions: `.standard`, `.relaxed`, or your own.
 ///
-/// `no-store`, `Vary`, `Set-Cookie` and partial answers are no matter of rules: they are the same in each.
+/// `no-store`, `Vary` and partial answers are no matter of rules: they are the same in each.
 public struct CacheRules: Sendable, Hashable {
   /// How long answers last that say nothing.
   var heuristics = CacheHeuristics.standard
   var noCacheSeconds: Int64 = 0
-  /// A Date further ahead of the local clock than this makes the answer stale; 300 seconds.
-  var clockSkewSecondsMax: Int64 = 300
 
   /// Whether the cache serves several users, so that the rules for shared caches apply (RFC 9111 section 3): `private`
-  /// is not stored, `s-maxage` and `proxy-revalidate` count, `Authorization` needs permission (section 3.5); false.
+  /// and `Set-Cookie` are not stored, `s-maxage` and `proxy-revalidate` count, `Authorization` needs permission (section
+  /// 3.5); false.
   public var isShared = false
 
   /// The same as `.standard`, to change.
@@ -90,13 +92,14 @@ extension CacheRules {
     set { heuristics = newValue ? .standard : .none }
   }
 
-  /// An image with an ETag or Last-Modified; one day. Whole seconds, as all of these.
+  /// An image with an ETag or Last-Modified; zero, which makes it like anything else, `.relaxed` one day. Whole seconds,
+  /// as all of these.
   public var validatedImageLifetime: Duration {
     get { .seconds(heuristics.validatedImageSeconds) }
     set { heuristics.validatedImageSeconds = newValue.components.seconds }
   }
 
-  /// An image without either; seven days.
+  /// An image without either; zero, which makes it like anything else, `.relaxed` seven days.
   public var imageLifetime: Duration {
     get { .seconds(heuristics.imageSeconds) }
     set { heuristics.imageSeconds = newValue.components.seconds }
@@ -171,6 +174,12 @@ public struct CacheStatistics: Sendable, Hashable {
   public internal(set) var damaged = 0
   /// Bytes that wait to be written.
   public internal(set) var pendingBytes = 0
+  /// Answers that the origin confirmed (304), so that no body came; of this engine.
+  public internal(set) var validations = 0
+  /// Answers that were served from the cache, confirmed or not; of this engine.
+  public internal(set) var served = 0
+  /// Bytes of bodies that were served from the cache and did not come over the network; of this engine.
+  public internal(set) var bytesSaved = 0
   /// Bodies lent to responses that are still held.
   public internal(set) var leases = 0
   /// Of a store that another process keeps from being opened.

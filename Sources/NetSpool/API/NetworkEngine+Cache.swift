@@ -16,19 +16,36 @@ extension NetworkEngine {
 
   /// Removes everything that this engine's namespace holds. What is removed is not served again once this
   /// returns. Without a cache it does nothing. Blocks for as long as the store takes.
-  public func emptyCache() { cache?.removeAll() }
+  public func emptyCache() {
+    cache?.removeAll()
+    if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
+  }
 
   /// Removes what is stored for a URL, in all its variants and credential scopes. What is removed is not served
-  /// again once this returns. Blocks: it looks at every entry of the namespace.
-  public func removeCached(url: String) { cache?.remove(url: url) }
+  /// again once this returns. Blocks until the disk has it.
+  public func removeCached(url: String) {
+    cache?.remove(url: url)
+    guard driver.isStarted, let pieces = try? URLParser.parse(url).pieces else { return }
+    driver.perform { $0.coalescer.fence(pieces) }
+  }
 
   /// Removes what is stored for all URLs that begin so, in their normal form: lower-case scheme and host, no
   /// default port, `%7E` as `~` (RFC 3986 section 6.2.2). Blocks: it looks at every entry of the namespace.
-  public func removeCached(prefix: String) { cache?.remove(prefix: prefix) }
+  public func removeCached(prefix: String) {
+    cache?.remove(prefix: prefix)
+    if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
+  }
+
+  /// Removes what requests of this tag (`NetworkRequest.tag`) have stored, in all scopes. What is removed is not served
+  /// again once this returns. Blocks: it looks at every entry of the namespace.
+  public func removeCached(tag: String) {
+    cache?.remove(tag: tag)
+    if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
+  }
 
   /// What the store holds and did; nil without a cache. Cheap.
   public var cacheStatistics: CacheStatistics? {
-    cache?.store.statistics ?? (isCacheBusy.load(ordering: .relaxed) ? .busy : nil)
+    cache?.statistics ?? (isCacheBusy.load(ordering: .relaxed) ? .busy : nil)
   }
 }
 
@@ -84,7 +101,8 @@ enum CacheOpening {
       settings.pendingBytesMax = min(
         settings.pendingBytesMax, max(2 * min(resident, settings.pendingBytesMax), 4 << 20))
     }
-    settings.bodyBytesMax = configuration.bodyBytesMax
+    // Each engine has a limit of its own; the store's is that nothing larger can be in it.
+    settings.bodyBytesMax = configuration.bytesMax
     settings.copiedBytesMax = configuration.copiedBytesMax
     if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
     let store = try CacheStore.open(settings)
@@ -98,9 +116,7 @@ enum CacheOpening {
     guard isName(name) else { throw invalid("storageName") }
     guard isName(configuration.namespace) else { throw invalid("namespace") }
     guard (1 << 20...storeBytesMax).contains(configuration.bytesMax) else { throw invalid("bytesMax") }
-    guard configuration.bodyBytesMax >= 0, configuration.bodyBytesMax <= configuration.bytesMax else {
-      throw invalid("bodyBytesMax")
-    }
+    guard configuration.bodyBytesMax >= 0 else { throw invalid("bodyBytesMax") }
     guard configuration.copiedBytesMax >= 0 else { throw invalid("copiedBytesMax") }
     if let quota = configuration.namespaceBytesMax, quota < 0 { throw invalid("namespaceBytesMax") }
     if let resident = configuration.residentBytesMax, resident < 0 { throw invalid("residentBytesMax") }
@@ -138,7 +154,7 @@ extension CacheConfiguration {
     var core = EngineCache.Settings()
     core.rules = rules
     core.defaultPolicy = defaultPolicy
-    core.bodyBytesMax = bodyBytesMax
+    core.bodyBytesMax = min(bodyBytesMax, bytesMax)
     core.namespace = namespace
     core.scope = credentialScope
     return core

@@ -63,6 +63,7 @@ struct RequestExtras: Sendable {
   var tag: String?
   var resumes = false
   var cacheLifetime: Duration?
+  var cacheKey: String?
   var credentialScope: String?
   var notifiesOnlyChanges = false
   var credentials: NetworkCredentials?
@@ -131,7 +132,7 @@ extension NetworkRequest {
     set { extra.idempotencyKey = newValue }
   }
 
-  /// A name of your own, to cancel by.
+  /// A name of your own, to cancel by, and to remove by what was stored (`NetworkEngine.removeCached(tag:)`).
   public var tag: String? {
     get { hasExtras ? extra.tag : nil }
     set { extra.tag = newValue }
@@ -142,6 +143,17 @@ extension NetworkRequest {
   public var cacheLifetime: Duration? {
     get { hasExtras ? extra.cacheLifetime : nil }
     set { extra.cacheLifetime = newValue }
+  }
+
+  /// Names the resource for the cache in place of the URL, for URLs that change while what they name does not, such as
+  /// signed ones. Nil, the default: the URL. Requests with one key must mean one resource: what one of them stores, all of
+  /// them get. A POST with the same key removes it; `removeCached(url:)` and `(prefix:)` do not find it, `(tag:)` does.
+  public var cacheKey: String? {
+    get { hasExtras ? extra.cacheKey : nil }
+    set {
+      if newValue == nil && !hasExtras { return }
+      extra.cacheKey = newValue
+    }
   }
 
   /// Names whose answers these are: what is stored under one name is never served under another. Nil, the

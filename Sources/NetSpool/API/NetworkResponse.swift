@@ -12,6 +12,9 @@ public struct NetworkResponse: Sendable {
     var isFinal = true
     var completeness = Completeness.whole
     var age: Duration?
+    /// Of one from the cache: when it came or was confirmed, in milliseconds since 1970.
+    var cachedAt: Int64 = 0
+    var isStale = false
   }
 
   /// An array of one is the standard library's own copy-on-write box.
@@ -76,6 +79,24 @@ public struct NetworkResponse: Sendable {
   public internal(set) var age: Duration? {
     get { parts[0].age }
     set { parts[0].age = newValue }
+  }
+
+  /// It comes from the cache, is past its lifetime, and the origin has not confirmed it: because the policy or the request
+  /// allows it, because it is being renewed behind, or because the origin could not be reached.
+  public internal(set) var isStale: Bool {
+    get { parts[0].isStale }
+    set { parts[0].isStale = newValue }
+  }
+
+  /// When the answer that comes from the cache came from the origin, or was confirmed last: the time since 1970; nil for
+  /// one from the network.
+  public var cachedAt: Duration? {
+    parts[0].cachedAt == 0 ? nil : .milliseconds(parts[0].cachedAt)
+  }
+
+  mutating func noteCache(cachedAt: Int64, isStale: Bool) {
+    parts[0].cachedAt = cachedAt
+    parts[0].isStale = isStale
   }
 
   /// The URL that answered, after redirects.

@@ -106,10 +106,10 @@ struct ResponseFacts: Sendable, Hashable {
     static let hasValidator = Flags(rawValue: 4)
     /// The lifetime is the origin's, not a heuristic one.
     static let isExplicit = Flags(rawValue: 8)
-    /// The response's age is unknown: Date far ahead of the local clock, or a negative Age.
-    static let ageIsUnknown = Flags(rawValue: 16)
     /// The answer names request fields in Vary.
-    static let varies = Flags(rawValue: 32)
+    static let varies = Flags(rawValue: 16)
+    /// The bytes that are stored are what a `Content-Encoding` was undone of: the field tells how they came.
+    static let isDecoded = Flags(rawValue: 32)
 
     static let all = Flags(rawValue: 63)
   }
@@ -136,9 +136,10 @@ extension ResponseFacts {
     status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, requestedAt: Int64,
     receivedAt: Int64, rules: CacheRules
   ) {
-    let age = InitialAge(fields, date: date, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
-    initialAge = age.milliseconds
-    if age.isUnknown { flags.insert(.ageIsUnknown) }
+    initialAge =
+      InitialAge(
+        fields, date: date, requestedAt: requestedAt, receivedAt: receivedAt
+      ).milliseconds
     setLifetime(status: status, fields: fields, directives: directives, date: date, rules: rules)
   }
 

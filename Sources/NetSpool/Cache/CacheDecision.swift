@@ -8,6 +8,7 @@
 /// | `.staleWhileRevalidate` | `serve` | `serveAndRevalidate` | `revalidate`     | `fetch`      |
 /// | `.preferCached`         | `serve` | `serve`            | `revalidate`       | `fetch`      |
 /// | `.onlyIfCached`         | `serve` | `serve`            | `notCached`        | `notCached`  |
+/// | `.alwaysValidate`       | `revalidate` | `revalidate` | `revalidate`      | `fetch`      |
 /// | `.reload`               | `fetch` | `fetch`            | `fetch`            | `fetch`      |
 /// | `.noStore`              | `bypass`| `bypass`           | `bypass`           | `bypass`     |
 ///
@@ -18,7 +19,8 @@
 /// `stale-while-revalidate` (RFC 5861), `notCached` when the request says `only-if-cached`.
 ///
 /// Fresh means also: within the request's `max-age` and `min-fresh`. Without a validator `fetch` takes the
-/// place of `revalidate`; so it does for HEAD, whose answer then updates what is stored.
+/// place of `revalidate`; so it does for HEAD, whose answer then updates what is stored, and for a request with conditions
+/// of its own or for parts. What `serve` means for one of those `StoredSelection` says.
 enum CacheDecision: Sendable, Equatable {
   /// The stored response is the answer; the network is not used.
   case serve
@@ -43,6 +45,7 @@ enum CacheDecision: Sendable, Equatable {
     switch Use.of(stored, by: request, now: now) {
     case .fresh: return .serve
     case .stale where !request.renewsInBackground || request.staysOffline: return .serve
+    case .stale where request.isOwn, .renew where request.isOwn: return .fetch
     case .stale, .renew: return .serveAndRevalidate(conditions: conditions(stored, request))
     case .validate:
       if request.staysOffline { return .notCached }
@@ -63,7 +66,7 @@ enum CacheDecision: Sendable, Equatable {
   }
 
   private static func conditions(_ stored: StoredResponse, _ request: CacheRequest) -> Headers {
-    request.method == .head ? Headers() : stored.conditions
+    request.method == .head || request.isOwn ? Headers() : stored.conditions
   }
 }
 
@@ -78,7 +81,7 @@ private enum Use {
 
   static func of(_ stored: StoredResponse, by request: CacheRequest, now: Int64) -> Use {
     let directives = request.directives
-    if directives.flags.contains(.noCache) { return .validate }
+    if directives.flags.contains(.noCache) || request.policy == .alwaysValidate { return .validate }
     let freshFor = stored.freshFor(at: now, own: request.lifetime)
     if freshFor > 0, isYoungEnough(stored, directives, freshFor, now) { return .fresh }
     // A reload asks with `max-age=0`.
@@ -144,6 +147,9 @@ struct CacheRequest: Sendable, Hashable {
 
   private var isGet: Bool { method.name == "GET" }
 
+  /// It brings conditions of its own, or asks for parts.
+  var isOwn: Bool { !directives.flags.isDisjoint(with: [.isConditional, .hasRange]) }
+
   /// Neither answered from the cache nor stored in it.
   var bypassesCache: Bool {
     guard isGet || method.name == "HEAD", policy != .noStore else { return true }
@@ -152,7 +158,8 @@ struct CacheRequest: Sendable, Hashable {
 
   /// No stored byte may be delivered that the origin has not just confirmed.
   var demandsValidation: Bool {
-    policy == .reload || bypassesCache || directives.flags.contains(.noCache) || directives.maxAge == 0
+    policy == .reload || policy == .alwaysValidate || bypassesCache || directives.flags.contains(.noCache)
+      || directives.maxAge == 0
   }
 
   /// The network must not be asked.
@@ -164,7 +171,7 @@ struct CacheRequest: Sendable, Hashable {
   var welcomesStale: Bool {
     switch policy {
     case .cachedThenFresh, .staleWhileRevalidate, .preferCached, .onlyIfCached: true
-    case .automatic, .reload, .noStore: false
+    case .automatic, .alwaysValidate, .reload, .noStore: false
     }
   }
 

@@ -1,46 +1,81 @@
 /// The full keys of entries: bytes that name a resource, or one of its variants, and nothing else.
 ///
 /// Primary: `1` scope NUL `GET` NUL URL, and for each request field that may change where a request ends up
-/// NUL name `:` value. With a key of the caller's own, `KEY` and that text stand in place of `GET` and URL.
+/// NUL name `:` value; then, for a request that names the codings itself and so gets bytes as they were coded,
+/// NUL `accept-encoding:` and what it names. With a key of the caller's own, `KEY` and that text stand in place of `GET`
+/// and URL.
 /// Variant: the primary key, NUL NUL, generation (8 bytes), then per name: name NUL, 0x01 and value or 0x00
 /// if it was absent, NUL.
+/// Parts: the primary key, NUL NUL `parts`.
 enum CacheKey {
   /// The key at which a resource's answer or variant index stands. `headers`: what is sent.
   static func primary(scope: CacheScope, url: URLPieces, headers: Headers) -> [UInt8] {
     let (origin, target) = (url.origin.text, url.pathAndQuery)
     return primary(
-      prefix: prefix(scope: scope), origin: origin.utf8.span, target: target.utf8.span, headers: headers)
+      prefix: prefix(scope: scope), origin: origin.utf8.span, target: target.utf8.span, headers: headers
+    ).key
   }
 
-  /// The same from the scope's prefix, and the bytes of a canonical origin, and of path and query.
+  /// The same from the scope's prefix, and the bytes of a canonical origin, and of path and query; and which of its bytes
+  /// name the resource. `codings`: those that the request names itself.
   static func primary(
-    prefix: [UInt8], origin: Span<UInt8>, target: Span<UInt8>, headers: Headers
-  ) -> [UInt8] {
+    prefix: [UInt8], origin: Span<UInt8>, target: Span<UInt8>, headers: Headers, codings: [UInt8]? = nil
+  ) -> (key: [UInt8], resource: Range<Int>) {
     var key: [UInt8] = []
     key.reserveCapacity(prefix.count + origin.count + target.count)
     key += prefix
     key.append(origin)
     NormalisedPath.append(target, to: &key)
+    let resource = prefix.count..<key.count
     appendRouting(headers, to: &key)
-    return key
+    appendCodings(codings, to: &key)
+    return (key, resource)
   }
 
-  /// The key for text of the caller's own.
-  static func primary(scope: CacheScope, custom: String) -> [UInt8] {
-    Array("1\(scope.text)\u{0}KEY\u{0}\(KeyText.escaped(custom))".utf8)
+  /// The key for text of the caller's own, and which of its bytes that is.
+  static func primary(
+    scope: CacheScope, custom: String, codings: [UInt8]? = nil
+  ) -> (key: [UInt8], resource: Range<Int>) {
+    var key = Array("1\(scope.text)\u{0}KEY\u{0}".utf8)
+    let start = key.count
+    key += KeyText.escaped(custom).utf8
+    let resource = start..<key.count
+    appendCodings(codings, to: &key)
+    return (key, resource)
   }
+
+  /// Without scope, fields and codings: what tells one resource from all others. `custom`: the caller's own key.
+  static func resource(origin: Span<UInt8>, target: Span<UInt8>, custom: String?) -> [UInt8] {
+    if let custom { return Array(KeyText.escaped(custom).utf8) }
+    var text: [UInt8] = []
+    text.append(origin)
+    NormalisedPath.append(target, to: &text)
+    return text
+  }
+
+  private static func appendCodings(_ codings: [UInt8]?, to key: inout [UInt8]) {
+    guard let codings else { return }
+    key.append(0)
+    key += "accept-encoding:".utf8
+    key += codings
+  }
+
+  /// Where the parts of a resource's body stand, as long as not all of it is there.
+  static func parts(of primary: [UInt8]) -> [UInt8] { primary + [0, 0] + Array("parts".utf8) }
 
   /// What every primary key by URL in this scope begins with.
   static func prefix(scope: CacheScope) -> [UInt8] {
     Array("1\(scope.text)\u{0}GET\u{0}".utf8)
   }
 
-  /// The key of one variant. `headers`: what is sent.
-  static func variant(_ index: VariantIndex, of primary: [UInt8], headers: Headers) -> [UInt8] {
+  /// The key of one variant, by the names in one list of the index. `headers`: what is sent.
+  static func variant(
+    _ index: VariantIndex, list: Int = 0, of primary: [UInt8], headers: Headers
+  ) -> [UInt8] {
     var key = primary
     key += [0, 0]
     key.append(integer: index.generation)
-    for name in index.fields.names {
+    for name in index.lists[list].names {
       key += name.utf8
       key.append(0)
       let value = SelectingValue.normalised(name, in: headers)

@@ -75,7 +75,8 @@ extension FreshnessLifetime {
     let hasTag = Validators.entityTag(fields) != nil
     // An error is not the image, whatever its placeholder looks like.
     if status < 300, isImage(fields) {
-      return hasTag || modified != nil ? heuristics.validatedImageSeconds : heuristics.imageSeconds
+      let seconds = hasTag || modified != nil ? heuristics.validatedImageSeconds : heuristics.imageSeconds
+      if seconds > 0 { return seconds }
     }
     if status < 300, hasTag, heuristics.entityTagSeconds > 0 { return heuristics.entityTagSeconds }
     guard let modified, modified < date else { return 0 }
@@ -105,33 +106,21 @@ extension Int64 {
 struct InitialAge: Equatable {
   /// `corrected_initial_age`.
   private(set) var milliseconds: Int64
-  /// Date lies far ahead of the local clock or Age is negative: a clock on the way is wrong,
-  /// so nothing that is built on it can be called fresh.
-  private(set) var isUnknown: Bool
 
-  /// `date`: the answer's Date in seconds since 1970.
-  init(_ fields: AnswerFields, date: Int64, requestedAt: Int64, receivedAt: Int64, rules: CacheRules) {
-    let received = Self.seconds(receivedAt)
-    let apparent = max(0, received.subtractingSaturated(date))
-    let (age, isNegative) = Self.age(fields)
+  /// `date`: the answer's Date in seconds since 1970. One that is ahead of the local clock makes no age.
+  init(_ fields: AnswerFields, date: Int64, requestedAt: Int64, receivedAt: Int64) {
+    let apparent = max(0, Self.seconds(receivedAt).subtractingSaturated(date))
     let delay = max(0, receivedAt.subtractingSaturated(requestedAt))
-    let corrected = age.milliseconds.addingSaturated(min(delay, DeltaSeconds.secondsMax.milliseconds))
+    let corrected = Self.age(fields).milliseconds.addingSaturated(
+      min(delay, DeltaSeconds.secondsMax.milliseconds))
     milliseconds = max(min(apparent, DeltaSeconds.secondsMax).milliseconds, corrected)
-    isUnknown = isNegative || date.subtractingSaturated(received) > rules.clockSkewSecondsMax
   }
 
-  /// The first member of Age in seconds; 0 if it is missing or no number: it is ignored then (RFC 9111
-  /// section 5.1). Digits past any number are an age past any lifetime.
-  private static func age(_ fields: AnswerFields) -> (seconds: Int64, isNegative: Bool) {
-    guard let value = fields[.age] else { return (0, false) }
-    let first = FieldNames.trimmed(value.prefix { $0 != UInt8(ascii: ",") })
-    if first.first == UInt8(ascii: "-"), isNumber(first.dropFirst()) { return (0, true) }
-    guard isNumber(first) else { return (0, false) }
-    return (DeltaSeconds.parse(first) ?? DeltaSeconds.secondsMax, false)
-  }
-
-  private static func isNumber(_ digits: ArraySlice<UInt8>) -> Bool {
-    !digits.isEmpty && digits.allSatisfy(\.isASCIIDigit)
+  /// The first member of Age in seconds; 0 if it is missing, negative or no number: it is ignored then (RFC 9111
+  /// section 5.1).
+  private static func age(_ fields: AnswerFields) -> Int64 {
+    guard let value = fields[.age] else { return 0 }
+    return DeltaSeconds.parse(FieldNames.trimmed(value.prefix { $0 != UInt8(ascii: ",") })) ?? 0
   }
 
   /// Rounded down, also before 1970.
@@ -147,11 +136,10 @@ extension Int64 {
 
 /// Status codes and what a cache may do with them.
 enum CacheableStatus {
-  /// Cacheable without the origin saying so (RFC 9110 section 15.1). 206 is one too, but this cache does
-  /// not store parts.
+  /// Cacheable without the origin saying so (RFC 9110 section 15.1).
   static func isHeuristic(_ status: Int) -> Bool {
     switch status {
-    case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
+    case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
     default: false
     }
   }
@@ -160,7 +148,7 @@ enum CacheableStatus {
   /// final ones of RFC 9110, RFC 6585 and RFC 7725, without those that this cache never stores.
   static func isUnderstood(_ status: Int) -> Bool {
     switch status {
-    case 200...205, 300...303, 305, 307, 308, 400...415, 417, 421, 422, 426, 428, 429, 431, 451, 500...505,
+    case 200...206, 300...303, 305, 307, 308, 400...415, 417, 421, 422, 426, 428, 429, 431, 451, 500...505,
       511:
       true
     default: false
@@ -168,7 +156,7 @@ enum CacheableStatus {
   }
 
   /// A whole answer: final, and neither a part (206), nor about something else (304), nor about a range
-  /// (416), none of which can stand for the resource (RFC 9111 section 3).
+  /// (416), none of which can stand for the resource (RFC 9111 section 3). Parts are stored beside it.
   static func isStorable(_ status: Int) -> Bool {
     (200...599).contains(status) && status != 206 && status != 304 && status != 416
   }
@@ -177,10 +165,10 @@ enum CacheableStatus {
 /// How long an answer is taken for fresh when its origin did not say (RFC 9111 section 4.2.2). All in
 /// seconds unless named otherwise. The first that applies counts: image, entity tag, Last-Modified.
 struct CacheHeuristics: Sendable, Hashable {
-  /// An image (`Content-Type: image/…`) with an ETag or Last-Modified; 86,400, one day.
-  var validatedImageSeconds: Int64 = 86_400
-  /// An image without either; 604,800, seven days.
-  var imageSeconds: Int64 = 604_800
+  /// An image (`Content-Type: image/…`) with an ETag or Last-Modified; 0: as anything else.
+  var validatedImageSeconds: Int64 = 0
+  /// An image without either; 0: as anything else.
+  var imageSeconds: Int64 = 0
   /// The lifetime of anything with an ETag; 0: it is asked again each time.
   var entityTagSeconds: Int64 = 0
   /// Anything with Last-Modified: so much of the time since then, in percent; 10.
@@ -197,15 +185,16 @@ struct CacheHeuristics: Sendable, Hashable {
   /// An answer without explicit lifetime is stale at once.
   static let none = {
     var none = CacheHeuristics()
-    none.validatedImageSeconds = 0
-    none.imageSeconds = 0
     none.lastModifiedPercent = 0
     return none
   }()
 
-  /// An ETag lasts one day, Last-Modified is asked with each time, Expires does not count against either.
+  /// An ETag lasts one day, an image with a validator as long, any other image seven days. Last-Modified is asked with
+  /// each time, Expires does not count against any of them.
   static let relaxed = {
     var relaxed = CacheHeuristics()
+    relaxed.validatedImageSeconds = 86_400
+    relaxed.imageSeconds = 604_800
     relaxed.entityTagSeconds = 86_400
     relaxed.lastModifiedPercent = 0
     relaxed.overridesExpires = true
@@ -224,7 +213,6 @@ extension CacheRules {
     Self.mix(heuristics.lastModifiedPercent, into: &hash)
     Self.mix(heuristics.lastModifiedSecondsMax, into: &hash)
     Self.mix(noCacheSeconds, into: &hash)
-    Self.mix(clockSkewSecondsMax, into: &hash)
     Self.mix((heuristics.overridesExpires ? 1 : 0) | (isShared ? 2 : 0), into: &hash)
     return hash
   }

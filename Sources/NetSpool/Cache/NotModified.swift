@@ -35,7 +35,7 @@ extension StoredResponse {
   /// nothing to compress.
   func matches(_ new: Headers) -> Bool? {
     if let tag = Validators.entityTag(new) {
-      let held = Validators.entityTag(headers)
+      let held = Validators.entityTag(allHeaders)
       if held == nil, Validators.isWeak(tag) { return matchesDate(new) }
       return held.map(Validators.opaqueTag) == Validators.opaqueTag(tag)
     }
@@ -44,7 +44,7 @@ extension StoredResponse {
 
   private func matchesDate(_ new: Headers) -> Bool? {
     guard let modified = Validators.lastModified(new) else { return nil }
-    return modified == Validators.lastModified(headers)
+    return modified == Validators.lastModified(allHeaders)
   }
 
   /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3). Nil if the renewed
@@ -57,16 +57,18 @@ extension StoredResponse {
     let kept = StoredFields.make(
       new, ResponseDirectives(new), isDated: isDated, receivedAt: receivedAt, rules: rules)
     var result = self
-    result.headers = StoredFields.updated(headers, with: kept)
+    result.headers = StoredFields.updated(allHeaders, with: kept)
     let fields = AnswerFields(result.headers.appendingAge(of: new))
     let directives = ResponseDirectives(fields)
     guard Self.mayStay(directives, rules), hasSameVary(fields) else { return nil }
+    result.hidden = StoredFields.hide(directives, from: &result.headers)
     result.requestedAt = requestedAt
     result.receivedAt = receivedAt
     result.facts = ResponseFacts(
       status: status, fields: fields, directives: directives,
       date: ResponseFacts.date(fields, receivedAt: receivedAt), requestedAt: requestedAt,
       receivedAt: receivedAt, rules: rules)
+    result.facts.flags.formUnion(facts.flags.intersection(.isDecoded))
     return result
   }
 

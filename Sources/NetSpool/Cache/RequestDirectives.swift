@@ -11,15 +11,19 @@ struct RequestDirectives: Sendable, Hashable {
     static let noCache = Flags(rawValue: 1)
     static let noStore = Flags(rawValue: 2)
     static let onlyIfCached = Flags(rawValue: 4)
-    /// The request asks for a part, brings conditions of its own or names another method in a field: what
-    /// is stored cannot answer it, and its answer must not be stored as the resource.
+    /// The request names another method in a field, or brings conditions that are for origins alone: what is stored
+    /// cannot answer it, and its answer must not be stored as the resource.
     static let standsAlone = Flags(rawValue: 8)
+    /// The caller asks itself whether something has changed.
+    static let isConditional = Flags(rawValue: 16)
+    /// The caller asks for parts.
+    static let hasRange = Flags(rawValue: 32)
   }
 
   private(set) var flags: Flags = []
   /// Seconds; nil: any age.
   private(set) var maxAge: Int64?
-  /// Seconds past its lifetime that an answer may be; nil: none. Without a value in the request: 2^40.
+  /// Seconds past its lifetime that an answer may be; nil: none. Without a value in the request: 2^31.
   private(set) var maxStale: Int64?
   /// Seconds for which an answer must stay fresh.
   private(set) var minFresh: Int64?
@@ -32,7 +36,7 @@ struct RequestDirectives: Sendable, Hashable {
 
   init(_ headers: Headers) {
     guard RequestFieldScan.mayConcernCache(headers) else { return }
-    if RequestFieldScan.standsAlone(headers) { flags.insert(.standsAlone) }
+    flags = RequestFieldScan.flags(headers)
     let lines = headers.allBytes("cache-control")
     for line in lines {
       var reader = DirectiveReader(line)
@@ -126,12 +130,17 @@ enum RequestFieldScan {
 
   /// Whether there is a range, a condition of the caller's own, or a field in which frameworks look for another
   /// method.
-  static func standsAlone(_ headers: Headers) -> Bool {
-    aloneNames.contains { headers.contains($0) }
+  static func flags(_ headers: Headers) -> RequestDirectives.Flags {
+    var flags: RequestDirectives.Flags = []
+    if aloneNames.contains(where: { headers.contains($0) }) { flags.insert(.standsAlone) }
+    if headers.contains("If-None-Match") || headers.contains("If-Modified-Since") {
+      flags.insert(.isConditional)
+    }
+    if headers.contains("Range") { flags.insert(.hasRange) }
+    return flags
   }
 
   private static let aloneNames = [
-    "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
-    "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
+    "If-Match", "If-Unmodified-Since", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
   ]
 }

@@ -1,38 +1,43 @@
 /// Whether an answer may be stored, and as what (RFC 9111 section 3).
 enum StoreDecision {
-  /// What to store, but for body length and digest; nil: nothing. Then what is held for the same key is
+  /// What to store, but for the body's length and whether it was decoded; nil: nothing. Then what is held for the same key is
   /// older than this answer and should go, if the answer is complete and no server error.
   static func entry(_ exchange: Exchange, rules: CacheRules) -> StoredResponse? {
     guard exchange.isComplete, mayStore(exchange) else { return nil }
     let head = exchange.head
     let fields = AnswerFields(head.headers)
-    guard !setsCookie(fields), let vary = VaryFields(fields) else {
-      return nil
-    }
+    guard let vary = VaryFields(fields), !(rules.isShared && setsCookie(fields)) else { return nil }
     let directives = ResponseDirectives(fields)
     guard permits(directives, fields, exchange, rules) else { return nil }
     let date = ResponseFacts.saidDate(fields, receivedAt: exchange.receivedAt)
+    var headers = StoredFields.make(
+      fields, directives, isDated: date != nil, receivedAt: exchange.receivedAt, rules: rules)
+    let hidden = StoredFields.hide(directives, from: &headers)
     var stored = StoredResponse(
-      version: head.version, status: head.status,
-      headers: StoredFields.make(
-        fields, directives, isDated: date != nil, receivedAt: exchange.receivedAt, rules: rules),
+      version: head.version, status: head.status, headers: headers,
       requestedAt: exchange.requestedAt, receivedAt: exchange.receivedAt,
       facts: ResponseFacts(
         status: head.status, fields: fields, directives: directives,
         date: date ?? InitialAge.seconds(exchange.receivedAt),
         requestedAt: exchange.requestedAt, receivedAt: exchange.receivedAt, rules: rules))
     stored.variant = vary.selected(from: exchange.requestHeaders)
+    if hidden.count > 0 { stored.hidden = hidden }
     return stored
   }
 
   /// What the message's kind allows, whatever Cache-Control says.
   private static func mayStore(_ exchange: Exchange) -> Bool {
-    exchange.request.method == .get && !exchange.request.bypassesCache
-      && CacheableStatus.isStorable(exchange.head.status)
+    guard exchange.request.method == .get, !exchange.request.bypassesCache else { return false }
+    guard exchange.request.directives.flags.contains(.hasRange) else {
+      return CacheableStatus.isStorable(exchange.head.status)
+    }
+    // Such a request takes no coding that it could be asked to undo, and one that came all the same is not undone.
+    return (CacheableStatus.isStorable(exchange.head.status) || exchange.head.status == 206)
+      && !exchange.head.headers.contains("content-encoding")
   }
 
-  /// Set-Cookie makes an answer one user's and one moment's; it is not stored, though RFC 9111 section 7.3
-  /// would leave that to the origin.
+  /// What sets one user's cookie is nothing to share. A private cache stores it as any other answer (RFC 9111 section
+  /// 7.3): its field is served again, but only what comes from the origin gets into a jar.
   private static func setsCookie(_ fields: AnswerFields) -> Bool {
     fields.contains(.setCookie) || fields.contains(.setCookie2)
   }

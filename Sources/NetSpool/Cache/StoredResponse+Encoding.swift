@@ -2,22 +2,26 @@
 ///
 /// | offset | bytes | what                          |
 /// |--------|-------|-------------------------------|
-/// | 0      | 1     | 0x01, the layout              |
+/// | 0      | 1     | 0x02, the layout              |
 /// | 1      | 1     | HTTP version                  |
 /// | 2      | 2     | status                        |
 /// | 4      | 4     | flags                         |
-/// | 8      | 8 × 8 | requestedAt, receivedAt, lifetime, initialAge, staleWhileRevalidate, staleIfError, bodyBytes, bodyDigest |
-/// | 72     | 8     | fingerprint of the rules      |
-/// | 80     | 3 × 4 | bytes of header block, variant block, final URL |
-/// | 92     |       | these three                   |
+/// | 8      | 7 × 8 | requestedAt, receivedAt, lifetime, initialAge, staleWhileRevalidate, staleIfError, bodyBytes |
+/// | 64     | 8     | fingerprint of the rules      |
+/// | 72     | 5 × 4 | bytes of header block, variant block, hidden block, tags, parts |
+/// | 92     |       | these five                    |
+///
+/// Each tag ends with a NUL. Parts: the length of the whole body, then first position and end of each, 8 bytes each.
 extension StoredResponse {
-  static let mark: UInt8 = 0x01
+  static let mark: UInt8 = 0x02
   private static let prefixBytes = 92
 
   func encode() -> [UInt8] {
+    var names: [UInt8] = []
+    for tag in tags { names += Array(tag.utf8) + [0] }
+    let texts: [[UInt8]] = [headers.block, variant.block, hidden.block, names, parts?.encode() ?? []]
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(
-      Self.prefixBytes + headers.block.count + variant.block.count + finalURL.utf8.count)
+    bytes.reserveCapacity(texts.reduce(Self.prefixBytes) { $0 + $1.count })
     bytes.append(Self.mark)
     bytes.append(version.rawValue)
     bytes.append(integer: UInt16(truncatingIfNeeded: status))
@@ -29,15 +33,20 @@ extension StoredResponse {
     bytes.append(integer: facts.staleWhileRevalidate)
     bytes.append(integer: facts.staleIfError)
     bytes.append(integer: bodyBytes)
-    bytes.append(integer: bodyDigest)
     bytes.append(integer: facts.rules)
-    bytes.append(integer: UInt32(truncatingIfNeeded: headers.block.count))
-    bytes.append(integer: UInt32(truncatingIfNeeded: variant.block.count))
-    bytes.append(integer: UInt32(truncatingIfNeeded: finalURL.utf8.count))
-    bytes += headers.block
-    bytes += variant.block
-    bytes += finalURL.utf8
+    for text in texts { bytes.append(integer: UInt32(truncatingIfNeeded: text.count)) }
+    for text in texts { bytes += text }
     return bytes
+  }
+
+  /// Whether an encoded answer has a tag, without decoding it.
+  static func hasTag(_ tag: [UInt8], in bytes: RawSpan) -> Bool {
+    guard bytes.byteCount >= prefixBytes, bytes.byte(at: 0) == mark else { return false }
+    var start = prefixBytes
+    for offset in [72, 76, 80] { start += Int(bytes.integer(at: offset) as UInt32) }
+    let end = start + Int(bytes.integer(at: 84) as UInt32)
+    guard start < end, end <= bytes.byteCount else { return false }
+    return [UInt8](bytes.extracting(start..<end)).split(separator: 0).contains { $0.elementsEqual(tag) }
   }
 
   init?(decoding bytes: [UInt8], rules: CacheRules) {
@@ -54,14 +63,18 @@ extension StoredResponse {
     let status = Int(bytes.integer(at: 2) as UInt16)
     let receivedAt: Int64 = bytes.integer(at: 16)
     let bodyBytes: Int64 = bytes.integer(at: 56)
-    guard CacheableStatus.isStorable(status), bodyBytes >= 0 else { return nil }
+    guard CacheableStatus.isStorable(status) || (status == 206 && texts.rare?.parts != nil), bodyBytes >= 0
+    else {
+      return nil
+    }
     if facts.rules != rules.fingerprint {
-      facts.adapt(to: rules, status: status, headers: texts.headers, receivedAt: receivedAt)
+      facts.adapt(
+        to: rules, status: status, headers: texts.headers + (texts.rare?.hidden ?? Headers()),
+        receivedAt: receivedAt)
     }
     self.init(
       version: version, status: status, headers: texts.headers, requestedAt: bytes.integer(at: 8),
-      receivedAt: receivedAt, facts: facts, finalURL: texts.finalURL, variant: texts.variant,
-      bodyDigest: bytes.integer(at: 64), bodyBytes: bodyBytes)
+      receivedAt: receivedAt, facts: facts, variant: texts.variant, bodyBytes: bodyBytes, rare: texts.rare)
   }
 }
 
@@ -73,7 +86,7 @@ extension ResponseFacts {
     initialAge = bytes.integer(at: 32)
     staleWhileRevalidate = bytes.integer(at: 40)
     staleIfError = bytes.integer(at: 48)
-    rules = bytes.integer(at: 72)
+    rules = bytes.integer(at: 64)
     let seconds = 0...DeltaSeconds.secondsMax
     guard flags.isSubset(of: .all), seconds.contains(lifetime), initialAge >= 0,
       seconds.contains(staleWhileRevalidate), seconds.contains(staleIfError)
@@ -90,22 +103,70 @@ extension ResponseFacts {
   }
 }
 
-/// The three texts behind the fixed part, which must fill the rest exactly.
+/// The texts behind the fixed part, which must fill the rest exactly.
 private struct Texts {
   let headers: Headers
   let variant: Headers
-  let finalURL: String
+  /// Nil when there is none of it.
+  let rare: StoredResponse.Rare?
 
   init?(_ bytes: RawSpan, from start: Int) {
-    let headerEnd = start + Int(bytes.integer(at: 80) as UInt32)
-    let variantEnd = headerEnd + Int(bytes.integer(at: 84) as UInt32)
-    let end = variantEnd + Int(bytes.integer(at: 88) as UInt32)
+    let headerEnd = start + Int(bytes.integer(at: 72) as UInt32)
+    let variantEnd = headerEnd + Int(bytes.integer(at: 76) as UInt32)
+    let hiddenEnd = variantEnd + Int(bytes.integer(at: 80) as UInt32)
+    let tagsEnd = hiddenEnd + Int(bytes.integer(at: 84) as UInt32)
+    let end = tagsEnd + Int(bytes.integer(at: 88) as UInt32)
     guard end == bytes.byteCount, let headers = Headers(storedBlock: bytes, start..<headerEnd),
       let variant = Headers(storedBlock: bytes, headerEnd..<variantEnd)
     else { return nil }
     self.headers = headers
     self.variant = variant
-    finalURL =
-      variantEnd == end ? "" : String(decoding: [UInt8](bytes.extracting(variantEnd..<end)), as: UTF8.self)
+    guard variantEnd < end else {
+      rare = nil
+      return
+    }
+    guard let hidden = Headers(storedBlock: bytes, variantEnd..<hiddenEnd),
+      let tags = Self.tags([UInt8](bytes.extracting(hiddenEnd..<tagsEnd)))
+    else { return nil }
+    var rare = StoredResponse.Rare(hidden: hidden, tags: tags)
+    if tagsEnd < end {
+      guard let parts = StoredParts(decoding: bytes.extracting(tagsEnd..<end)) else { return nil }
+      rare.parts = parts
+    }
+    self.rare = rare
+  }
+
+  private static func tags(_ bytes: [UInt8]) -> [String]? {
+    if bytes.isEmpty { return [] }
+    guard bytes.last == 0 else { return nil }
+    var tags: [String] = []
+    for name in bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false) {
+      guard !name.isEmpty, let tag = String(validating: name, as: UTF8.self) else { return nil }
+      tags.append(tag)
+    }
+    return tags
+  }
+}
+
+extension StoredParts {
+  fileprivate func encode() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(integer: total)
+    for range in ranges {
+      bytes.append(integer: range.lowerBound)
+      bytes.append(integer: range.upperBound)
+    }
+    return bytes
+  }
+
+  fileprivate init?(decoding bytes: RawSpan) {
+    guard bytes.byteCount >= 24, (bytes.byteCount - 8) % 16 == 0 else { return nil }
+    var ranges: [Range<Int64>] = []
+    for offset in stride(from: 8, to: bytes.byteCount, by: 16) {
+      let (first, end): (Int64, Int64) = (bytes.integer(at: offset), bytes.integer(at: offset + 8))
+      guard first < end else { return nil }
+      ranges.append(first..<end)
+    }
+    self.init(total: bytes.integer(at: 0), ranges: ranges)
   }
 }

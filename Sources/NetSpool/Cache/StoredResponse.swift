@@ -1,6 +1,6 @@
 /// Everything that is remembered of an answer besides its body. Only answers to GET are stored.
 ///
-/// Made by ``StoreDecision``; changed only by a 304 or a HEAD answer.
+/// Made by ``StoreDecision``; changed only by a 304 or a HEAD answer, and by further parts of the same body.
 struct StoredResponse: Sendable, Hashable {
   var version: ResponseHead.Version
   var status: Int
@@ -10,20 +10,28 @@ struct StoredResponse: Sendable, Hashable {
   var requestedAt: Int64
   /// When the answer's head came, or that of the last 304; milliseconds since 1970.
   var receivedAt: Int64
-  /// Of this exchange; empty when it is the URL that was asked for.
-  var finalURL: String
   /// The request fields that Vary names, normalised and without secrets; one that was absent is absent.
   var variant: Headers
   var facts: ResponseFacts
-  /// Of the body, by whatever hash the caller uses to tell a changed body from an unchanged one.
-  var bodyDigest: UInt64
   /// Length of the stored body.
   var bodyBytes: Int64
+  /// What few answers have: none, or one in a box.
+  private var rare: [Rare]
+
+  /// What few answers have.
+  struct Rare: Sendable, Hashable {
+    /// Fields that are only served once the origin has confirmed the answer (RFC 9111 section 5.2.2.4).
+    var hidden = Headers()
+    /// The caller's names, to remove it by.
+    var tags: [String] = []
+    /// Which parts of the body are there; nil: all of it.
+    var parts: StoredParts?
+  }
 
   init(
     version: ResponseHead.Version, status: Int, headers: Headers, requestedAt: Int64,
-    receivedAt: Int64, facts: ResponseFacts, finalURL: String = "", variant: Headers = Headers(),
-    bodyDigest: UInt64 = 0, bodyBytes: Int64 = 0
+    receivedAt: Int64, facts: ResponseFacts, variant: Headers = Headers(), bodyBytes: Int64 = 0,
+    rare: Rare? = nil
   ) {
     self.version = version
     self.status = status
@@ -31,16 +39,41 @@ struct StoredResponse: Sendable, Hashable {
     self.requestedAt = requestedAt
     self.receivedAt = receivedAt
     self.facts = facts
-    self.finalURL = finalURL
     self.variant = variant
-    self.bodyDigest = bodyDigest
     self.bodyBytes = bodyBytes
+    self.rare = rare.map { [$0] } ?? []
+  }
+
+  var hidden: Headers {
+    get { rare.first?.hidden ?? Headers() }
+    set { change(\.hidden, to: newValue) }
+  }
+
+  var tags: [String] {
+    get { rare.first?.tags ?? [] }
+    set { change(\.tags, to: newValue) }
+  }
+
+  var parts: StoredParts? {
+    get { rare.first?.parts }
+    set { change(\.parts, to: newValue) }
+  }
+
+  var hasRare: Bool { !rare.isEmpty }
+
+  private mutating func change<Value>(_ path: WritableKeyPath<Rare, Value>, to value: Value) {
+    var changed = rare.first ?? Rare()
+    changed[keyPath: path] = value
+    rare = changed == Rare() ? [] : [changed]
   }
 }
 
 extension StoredResponse {
   /// The fields that make a GET conditional; empty if there is nothing to ask with.
-  var conditions: Headers { Validators.conditions(headers) }
+  var conditions: Headers { Validators.conditions(allHeaders) }
+
+  /// With those that are hidden.
+  var allHeaders: Headers { hasRare ? headers + hidden : headers }
 
   /// The fields to serve it with: with the Age that RFC 9111 section 4 demands.
   func servedHeaders(at now: Int64) -> Headers {
@@ -48,10 +81,11 @@ extension StoredResponse {
     return copy.takeServedHeaders(at: now)
   }
 
-  /// The same, leaving none behind.
-  mutating func takeServedHeaders(at now: Int64) -> Headers {
+  /// The same, leaving none behind. `isConfirmed`: the origin has just said that it holds.
+  mutating func takeServedHeaders(at now: Int64, isConfirmed: Bool = false) -> Headers {
     var served = Headers()
     swap(&served, &headers)
+    if isConfirmed, hasRare { served = served + hidden }
     served.append(age: age(at: now))
     return served
   }
@@ -70,10 +104,8 @@ extension StoredResponse {
   func currentAge(at now: Int64) -> Int64 { facts.initialAge.addingSaturated(residentTime(at: now)) }
 
   /// Milliseconds for which it stays fresh; 0 or less: it is stale for as long as that says.
-  ///
-  /// An answer whose age cannot be told is stale by more than any bound.
   func freshFor(at now: Int64) -> Int64 {
-    if facts.flags.contains(.ageIsUnknown) || clockWasSetBack(at: now) { return Self.staleBeyondBounds }
+    if clockWasSetBack(at: now) { return Self.staleBeyondBounds }
     return facts.lifetime.milliseconds.subtractingSaturated(currentAge(at: now))
   }
 
@@ -90,7 +122,8 @@ extension StoredResponse {
 
   /// Five minutes in milliseconds.
   private static let clockStepMax: Int64 = 300_000
-  static let staleBeyondBounds = -DeltaSeconds.secondsMax.milliseconds
+  /// Past any `max-stale`.
+  static let staleBeyondBounds = -2 * DeltaSeconds.secondsMax.milliseconds
 }
 
 /// Why a fresh answer could not be had.
@@ -131,6 +164,8 @@ extension StoredResponse {
     return Int64(seconds * 1000).subtractingSaturated(residentTime(at: now))
   }
 
+  func isFresh(at now: Int64, own lifetime: Double?) -> Bool { freshFor(at: now, own: lifetime) > 0 }
+
   /// `freshFor` as above; `seconds` past the lifetime.
   func isStale(_ freshFor: Int64, byAtMost seconds: Int64) -> Bool {
     freshFor >= -seconds.milliseconds
@@ -142,7 +177,7 @@ extension StoredResponse {
 enum StoredFields {
   /// The fields of `headers` that are kept to serve later, with a Date that can be read (RFC 9110 section 6.6.1).
   ///
-  /// Age is left out: it is said anew whenever the answer is served.
+  /// Age is left out: it is said anew whenever the answer is served. Those of `no-cache="…"` are among them; see `hide`.
   static func make(
     _ fields: AnswerFields, _ directives: ResponseDirectives, isDated: Bool, receivedAt: Int64,
     rules: CacheRules
@@ -158,17 +193,32 @@ enum StoredFields {
     return kept
   }
 
-  /// Names that this answer itself bars, in lower case: those in Connection, in `no-cache="…"` and, for a
-  /// shared cache, in `private="…"`.
+  /// Takes out the fields that `no-cache="…"` names: they are kept, and served once the origin has confirmed the answer
+  /// (RFC 9111 section 5.2.2.4). Not Vary, which says whose answer it is.
+  static func hide(_ directives: ResponseDirectives, from headers: inout Headers) -> Headers {
+    let names = directives.noCacheFields.filter { $0 != "vary" }
+    guard !names.isEmpty else { return Headers() }
+    let hidden = headers.dropping { !isDropped($0, $1, names) }
+    if hidden.count > 0 { headers = headers.dropping { isDropped($0, $1, names) } }
+    return hidden
+  }
+
+  /// Names that this answer itself bars, in lower case: those in Connection and, for a shared cache, in `private="…"` and
+  /// those that set cookies. Never Vary: without it the answer would be everybody's.
   private static func droppedNames(
     _ fields: AnswerFields, _ directives: ResponseDirectives, _ rules: CacheRules
   ) -> [String] {
-    var names = directives.noCacheFields
-    if rules.isShared { names += directives.privateFields }
+    var names: [String] = []
+    if rules.isShared {
+      names = directives.privateFields
+      if fields.contains(.setCookie) || fields.contains(.setCookie2) {
+        names += ["set-cookie", "set-cookie2"]
+      }
+    }
     for line in fields.all(.connection) where !line.span.equals("keep-alive", in: 0..<line.count) {
       names += FieldNames.parse(line) ?? []
     }
-    return names
+    return names.isEmpty ? names : names.filter { $0 != "vary" }
   }
 
   private static func isDropped(_ bytes: Span<UInt8>, _ name: Range<Int>, _ names: [String]) -> Bool {
@@ -188,7 +238,6 @@ enum StoredFields {
       bytes.equals("proxy-connection", in: name) || bytes.equals("proxy-authenticate", in: name)
         || bytes.equals("proxy-authentication-info", in: name)
         || bytes.equals("proxy-authorization", in: name)
-    case UInt8(ascii: "s"): bytes.equals("set-cookie", in: name) || bytes.equals("set-cookie2", in: name)
     case UInt8(ascii: "t"):
       bytes.equals("te", in: name) || bytes.equals("trailer", in: name)
         || bytes.equals("transfer-encoding", in: name)

@@ -1,29 +1,47 @@
 /// Stands at a resource's primary key when its answers vary: which fields choose, and under which
 /// generation the variants are found. Without it, or with another generation, none of them is reachable.
 ///
-/// Bytes: 0x81, generation (8, little-endian), then the names, each ended by a NUL.
+/// An origin may name other fields from one answer to the next (`Vary: Foo`, then `Vary: Foo, Bar`): each list of names
+/// has variants of its own, and the youngest of those that a request fits is its answer (RFC 9111 section 4.1).
+///
+/// Bytes: 0x82, generation (8, little-endian), then the lists: the names, each ended by a NUL, and a NUL behind the last.
 struct VariantIndex: Sendable, Hashable {
-  let fields: VaryFields
+  /// The newest first; one at least.
+  let lists: [VaryFields]
   /// Random, so that a new index finds nothing of an old one.
   let generation: UInt64
 
-  init(fields: VaryFields, generation: UInt64) {
-    self.fields = fields
+  /// More are not remembered.
+  static let listsMax = 8
+
+  init(lists: [VaryFields], generation: UInt64) {
+    self.lists = lists
     self.generation = generation
   }
+
+  init(fields: VaryFields, generation: UInt64) { self.init(lists: [fields], generation: generation) }
 
   /// For the first answer that varies so.
   init(fields: VaryFields) {
     self.init(fields: fields, generation: UInt64.random(in: 0...UInt64.max))
   }
 
-  static let mark: UInt8 = 0x81
+  /// With one more list; the oldest goes when there are too many.
+  func adding(_ fields: VaryFields) -> VariantIndex {
+    if lists.contains(fields) { return self }
+    return VariantIndex(lists: [fields] + lists.prefix(Self.listsMax - 1), generation: generation)
+  }
+
+  static let mark: UInt8 = 0x82
 
   func encode() -> [UInt8] {
     var bytes = [Self.mark]
     bytes.append(integer: generation)
-    for name in fields.names {
-      bytes += name.utf8
+    for list in lists {
+      for name in list.names {
+        bytes += name.utf8
+        bytes.append(0)
+      }
       bytes.append(0)
     }
     return bytes
@@ -31,15 +49,25 @@ struct VariantIndex: Sendable, Hashable {
 
   /// Nil for bytes that `encode` did not write.
   init?(decoding bytes: RawSpan) {
-    guard bytes.byteCount > 9, bytes.byteCount <= 65_536 else { return nil }
+    guard bytes.byteCount > 10, bytes.byteCount <= 65_536 else { return nil }
     let all = [UInt8](bytes)
-    guard all[0] == Self.mark, all.last == 0 else { return nil }
-    let names = all[9...].dropLast().split(separator: 0, omittingEmptySubsequences: false)
-    guard names.allSatisfy({ !$0.isEmpty && $0.allSatisfy(\.isTokenByte) }) else { return nil }
-    let texts = names.map { String(decoding: $0, as: UTF8.self) }
-    let fields = VaryFields(names: texts)
-    guard fields.names == texts else { return nil }
-    self.init(fields: fields, generation: all.rawBytes.integer(at: 1))
+    guard all[0] == Self.mark, all.suffix(2) == [0, 0] else { return nil }
+    var lists: [VaryFields] = []
+    var names: [String] = []
+    // The last name's NUL and the last list's are two ends.
+    for name in all[9...].dropLast().split(separator: 0, omittingEmptySubsequences: false) {
+      if !name.isEmpty {
+        guard name.allSatisfy(\.isTokenByte) else { return nil }
+        names.append(String(decoding: name, as: UTF8.self))
+        continue
+      }
+      let list = VaryFields(names: names)
+      guard !names.isEmpty, list.names == names, !lists.contains(list) else { return nil }
+      lists.append(list)
+      names = []
+    }
+    guard names.isEmpty, (1...Self.listsMax).contains(lists.count) else { return nil }
+    self.init(lists: lists, generation: all.rawBytes.integer(at: 1))
   }
 }
 

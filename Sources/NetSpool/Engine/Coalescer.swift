@@ -3,8 +3,11 @@
 /// Found by a 64-bit key, compared in full before anything is shared: method, URL, header fields, what is
 /// wanted of the cache, redirects that are followed, and engine.
 /// Two different requests with one key, which chance alone does not bring, simply go their own ways.
+/// Where the first cannot be joined any more, the next one carries those that come after it.
 struct Coalescer {
   private var leaders: [UInt64: NetworkOperation] = [:]
+  /// Resources that an unsafe request has changed: an answer that was asked for before is no longer what they are.
+  private var fences = Fences()
 
   var isEmpty: Bool { leaders.isEmpty }
 
@@ -24,6 +27,8 @@ struct Coalescer {
     if let credential = request.credentials { hash.add(credential.id) }
     // Whoever has signed in since is somebody else.
     if let jar = engine.jar { hash.add(UInt64(jar.version)) }
+    if let policy = request.cachePolicy { hash.add(policy.rawValue.utf8.span) }
+    if let scope = request.credentialScope { hash.add(scope.utf8.span) }
     return hash.value
   }
 
@@ -51,17 +56,54 @@ struct Coalescer {
   /// What would make the cache answer them differently.
   private static func cacheSettings(of request: NetworkRequest) -> CacheSettings? {
     guard request.hasExtras else { return nil }
-    let settings = CacheSettings(lifetime: request.extra.cacheLifetime, scope: request.extra.credentialScope)
+    let settings = CacheSettings(
+      lifetime: request.extra.cacheLifetime, scope: request.extra.credentialScope,
+      key: request.extra.cacheKey,
+      tag: request.extra.cacheKey == nil ? nil : request.extra.tag)
     return settings == CacheSettings() ? nil : settings
   }
 
   private struct CacheSettings: Equatable {
     var lifetime: Duration?
     var scope: String?
+    var key: String?
+    var tag: String?
   }
 
   private static func redirects(of request: NetworkRequest) -> NetworkRequest.Redirects? {
     request.redirects
+  }
+
+  /// The leader cannot be joined any more: this one carries from now on.
+  mutating func replace(_ leader: NetworkOperation, by operation: NetworkOperation, _ key: UInt64) {
+    if leaders[key] === leader { leaders[key] = operation }
+  }
+
+  // MARK: Changed resources
+
+  /// Whatever is under way for this resource was asked for too early for those who come from now on.
+  mutating func fence(_ resource: URLPieces) {
+    if isEmpty { fences = Fences() } else { fences.add(Self.number(resource), at: MonotonicClock.now) }
+  }
+
+  /// The same for all resources.
+  mutating func fenceAll() {
+    if isEmpty { fences = Fences() } else { fences.addAll(at: MonotonicClock.now) }
+  }
+
+  /// The leader has asked for something that was changed since.
+  func isOutdated(_ leader: NetworkOperation) -> Bool {
+    guard !fences.isEmpty, let transfer = leader.loop.transfer else { return false }
+    let history = leader.loop.history
+    let askedAt = history?.redirects == nil ? transfer.exchange.startedAt : history?.firstStart ?? 0
+    guard let url = try? URLParser.parse(leader.request.url).pieces else { return false }
+    return fences.holdBack(Self.number(url), askedAt: askedAt)
+  }
+
+  private static func number(_ resource: URLPieces) -> UInt64 {
+    let text = CacheKey.resource(
+      origin: resource.origin.text.utf8.span, target: resource.pathAndQuery.utf8.span, custom: nil)
+    return StoreKey.resource(text.rawBytes, part: 0)
   }
 
   mutating func remove(_ operation: NetworkOperation, _ key: UInt64) {

@@ -60,6 +60,7 @@ extension Scheduler {
   /// Ends a leader and all who share its exchange, once their streams have finished.
   func publish(_ leader: NetworkOperation, _ ending: Ending) {
     unregister(leader)
+    if let cache = leader.loop.extras?.unwritten { return record(leader, ending, cache) }
     guard let fanout = leader.loop.extras?.fanout else { return handOut(ending, of: leader) }
     limitStreams(of: leader)
     move(leader, to: .publishing)
@@ -114,6 +115,7 @@ extension Scheduler {
   }
 
   func unregister(_ operation: NetworkOperation) {
+    releaseValidation(operation)
     guard operation.loop.sharingKey != 0 else { return }
     coalescer.remove(operation, operation.loop.sharingKey)
     operation.loop.sharingKey = 0

@@ -71,6 +71,8 @@ extension NetworkOperation {
     var hasSinks = false
     /// Nobody waits for it: it brings a stored answer up to date.
     var isRefresh = false
+    /// It has waited for another's question to the origin, and does not do so again.
+    var hasAwaitedValidation = false
     /// It was cancelled before the queue knew it.
     var isCancelledEarly = false
     /// It was paused before it came into the queue.
@@ -94,6 +96,8 @@ extension NetworkOperation {
     var fanout: SinkFanout?
     /// The stored body that its user has been given before the final answer.
     var provided: ResponseBody?
+    /// Whose store has still to write what this one's answer made worthless.
+    var unwritten: EngineCache?
     var sinkFailure: NetworkError?
   }
 

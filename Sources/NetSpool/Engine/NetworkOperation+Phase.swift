@@ -26,6 +26,10 @@ extension NetworkOperation {
     case asking(TimerTable.Key)
     /// Stopped by its user, with its exchange or before it.
     case paused
+    /// Another asks the origin whether what is stored holds for both.
+    case validating
+    /// Its answer made worthless what was stored, and the store writes that down.
+    case recording(Recording)
     /// A stored body is on its way into its streams; nil while it waits for its turn.
     case playing(CachePlayback?)
     /// The body is whole, or never will be: its streams finish.
@@ -122,6 +126,7 @@ extension Scheduler {
     case .running: leaveWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft -= 1
     case .delayed(let timer), .asking(let timer): timers.cancel(timer)
+    case .recording(let recording): timers.cancel(recording.timer)
     case .playing(let playback?):
       playback.stop()
       rooms.giveStreams(operation.engine)
@@ -130,7 +135,7 @@ extension Scheduler {
       var isRefused = false
       if case .ended = operation.loop.phase { isRefused = true }
       wait.end(operation.engine.counters, isRefused: isRefused)
-    case .playing(nil), .blocked, .deciding, .paused, .frozen, .ended: break
+    case .playing(nil), .blocked, .deciding, .paused, .validating, .frozen, .ended: break
     }
   }
 
@@ -142,7 +147,9 @@ extension Scheduler {
     case .paused: set(.paused, operation)
     case .playing(_?), .publishing: rooms.takeStreams(operation.engine)
     case .ended: operations.remove(operation)
-    case .ready, .blocked, .resolving, .waiting, .parked, .deciding, .playing(nil), .frozen: break
+    case .ready, .blocked, .resolving, .waiting, .parked, .deciding, .validating, .recording, .playing(nil),
+      .frozen:
+      break
     }
   }
 

@@ -132,6 +132,10 @@ extension Scheduler {
       origin: origin.text, scope: scope, settings: settings, multi: multi,
       shared: origin.idle.shared(on: multi))
     transfer.onStall = { [unowned self] in watchReaders() }
+    transfer.onKeep = { [unowned self] transfer in
+      cacheBridge.grownKeptBytesMax(
+        (transfer.exchange.owner as? NetworkOperation)?.loop.cacheUse, transfer, beside: running)
+    }
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
       later { self.queue.markResolved(origin.id) }

@@ -11,13 +11,18 @@ extension Scheduler {
     noteCookies(operation.engine, head)
     if let next = nextExchange(operation, transfer, head) {
       transfer.exchange.next = next
-      if case .redirect = next { cacheBridge.invalidate(operation, head) }
+      switch next {
+      case .redirect, .fail: cacheBridge.invalidate(operation, head, &coalescer)
+      default: break
+      }
+      if case .redirect = next, mayKeepRedirect(operation, transfer, head) { return .collect }
       if case .ask = next { return .collect }  // the provider may look at it
       if case .retry = next, !Repetition.impatient(operation, .status(head.status)).isEmpty {
         return .collect
       }
       return .discard
     }
+    cacheBridge.invalidate(operation, head, &coalescer)
     let cacheUse = operation.loop.cacheUse
     if let cacheUse, cacheUse.findings.notModified == nil { cacheBridge.noteHead(cacheUse, transfer, head) }
     guard operation.loop.extras?.fanout != nil, head.status < 300 else { return .collect }
@@ -33,6 +38,20 @@ extension Scheduler {
     guard let jar = engine.jar, head.headers.contains("Set-Cookie") else { return }
     later { [unowned self] in jar.replace(pools.cookieLines(of: engine.id)) }
   }
+
+  /// A redirect may be stored like any answer, with the little that it has to say.
+  private func mayKeepRedirect(
+    _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead
+  ) -> Bool {
+    guard let use = operation.loop.cacheUse, use.question.request.method == .get else { return false }
+    cacheBridge.noteHead(use, transfer, head)
+    if use.findings.entry == nil { return false }
+    if let announced = transfer.announcedBytes, announced <= Self.redirectBytesMax { return true }
+    use.findings.entry = nil
+    return false
+  }
+
+  private static let redirectBytesMax: Int64 = 64 << 10
 
   private func nextExchange(
     _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead
@@ -74,7 +93,8 @@ extension Scheduler {
       && operation.loop.history?.refusesExpect != true && operation.request.prepared.canReplay
   }
 
-  private func redirect(_ operation: NetworkOperation, _ head: ResponseHead) -> Exchange.Next? {
+  /// Where an answer leads, from the origin or from the cache; nil: nowhere, it is the answer.
+  func redirect(_ operation: NetworkOperation, _ head: ResponseHead) -> Exchange.Next? {
     let request = operation.request
     let policy = request.redirects ?? operation.engine.configuration.redirects
     do throws(NetworkError) {
@@ -124,6 +144,8 @@ extension Scheduler {
         if case .retry = next, let status = transfer.exchange.head?.status {
           endImpatient(operation, transfer, nil, .status(status))
         }
+        // Only a redirect that came whole is stored.
+        if failure != nil { operation.loop.cacheUse?.findings.entry = nil }
         return goOn(operation, transfer, next)
       }
       failure = refusal
@@ -187,6 +209,7 @@ extension Scheduler {
     if case .ask = next {
       history.authentication.refusal = Ending(of: operation, transfer, transfer.metrics()).answer
     }
+    if case .redirect = next { cacheBridge.storeRedirect(operation, transfer) }
     operation.loop.transfer = nil
     recycle(transfer, operation)
     switch next {
@@ -195,6 +218,7 @@ extension Scheduler {
       history.refusesExpect = true
       delay(operation, seconds: 0)
     case .unconditional:
+      releaseValidation(operation)
       operation.loop.cacheUse = operation.loop.cacheUse.map { CacheUse($0.cache, $0.question, held: nil) }
       delay(operation, seconds: 0)
     case .authorized, .again: delay(operation, seconds: 0)
@@ -207,7 +231,7 @@ extension Scheduler {
     }
   }
 
-  private func follow(_ hop: RedirectHop, _ operation: NetworkOperation, _ history: ExchangeHistory) {
+  func follow(_ hop: RedirectHop, _ operation: NetworkOperation, _ history: ExchangeHistory) {
     history.follow(hop, defaults: operation.engine.headers)
     do throws(NetworkError) {
       operation.loop.origin = try origins.place(history.target.url, make: makeOrigin).origin

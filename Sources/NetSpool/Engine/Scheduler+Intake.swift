@@ -93,7 +93,9 @@ extension Scheduler {
       if let leader = coalescer.leader(for: operation, request, key) {
         // Nobody waits for a renewal who may be answered without.
         if leader.loop.isRefresh, !operation.loop.isRefresh, consult(operation, request) { return }
-        if join(operation, leader, request.priority) { return }
+        if mayJoin(leader), join(operation, leader, request.priority) { return }
+        coalescer.replace(leader, by: operation, key)
+        operation.loop.sharingKey = key
       } else {
         operation.loop.sharingKey = key
       }
@@ -113,12 +115,24 @@ extension Scheduler {
       to: .waiting(queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)))
   }
 
+  /// Its answer may be given to somebody who comes now. One whose head is known and forbids storing, or says that no other
+  /// request can be known to match, is for those who came before it (RFC 9111 sections 4.1 and 5.2.2.5).
+  private func mayJoin(_ leader: NetworkOperation) -> Bool {
+    if coalescer.isOutdated(leader) { return false }
+    guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor,
+      let head = transfer.exchange.head
+    else { return true }
+    let fields = AnswerFields(head.headers)
+    return VaryFields(fields) != nil && !ResponseDirectives(fields).flags.contains(.noStore)
+  }
+
   /// Follows an equal request; false when its body is already gone by.
   private func join(
     _ operation: NetworkOperation, _ leader: NetworkOperation, _ priority: NetworkRequest.Priority
   ) -> Bool {
     if let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor {
-      if let use = transfer.bodyUse, !use.collects { return false }
+      guard transfer.hasWholeBeginning else { return false }
+      if !operation.hasStreams, transfer.bodyUse != nil, !transfer.collectFromNow() { return false }
       if operation.hasStreams { addSinks(of: operation, to: leader) }
     }
     leader.makeExtras().waiters.append(operation)

@@ -23,6 +23,8 @@ final class Scheduler {
     didSet { driver.originsMax.store(originsMax, ordering: .relaxed) }
   }
   var coalescer = Coalescer()
+  /// By the digest of what is asked about.
+  var validations: [KeyDigest: Validation] = [:]
   var authenticator = Authenticator()
   var repetition = Repetition()
   var cacheBridge = CacheBridge()

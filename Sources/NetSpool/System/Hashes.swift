@@ -4,19 +4,19 @@ enum SipHash {
   /// Two words under a key of two words; little-endian on every machine.
   static func hash(_ bytes: RawSpan, key: (UInt64, UInt64)) -> (UInt64, UInt64) {
     var state = State(key)
-    let rest = bytes.byteCount & 7
-    var offset = 0
-    while offset < bytes.byteCount - rest {
-      state.add(bytes.integer(at: offset))
-      offset += 8
-    }
-    var last = UInt64(truncatingIfNeeded: bytes.byteCount) << 56
-    for index in 0..<rest { last |= UInt64(bytes.byte(at: offset + index)) << UInt64(8 * index) }
-    state.add(last)
+    state.add(all: bytes)
     state.third ^= 0xEE
     let low = state.finish()
     state.second ^= 0xDD
     return (low, state.finish())
+  }
+
+  /// The first of the two words.
+  static func word(_ bytes: RawSpan, key: (UInt64, UInt64)) -> UInt64 {
+    var state = State(key)
+    state.add(all: bytes)
+    state.third ^= 0xEE
+    return state.finish()
   }
 
   private struct State {
@@ -27,6 +27,19 @@ enum SipHash {
       second = key.1 ^ 0x646F_7261_6E64_6F6D ^ 0xEE
       third = key.0 ^ 0x6C79_6765_6E65_7261
       fourth = key.1 ^ 0x7465_6462_7974_6573
+    }
+
+    @inline(__always)
+    mutating func add(all bytes: RawSpan) {
+      let rest = bytes.byteCount & 7
+      var offset = 0
+      while offset < bytes.byteCount - rest {
+        add(bytes.integer(at: offset))
+        offset += 8
+      }
+      var last = UInt64(truncatingIfNeeded: bytes.byteCount) << 56
+      for index in 0..<rest { last |= UInt64(bytes.byte(at: offset + index)) << UInt64(8 * index) }
+      add(last)
     }
 
     @inline(__always)

@@ -151,6 +151,8 @@ struct TransferStateMachine: Sendable {
     case head(BodyUse, bytesMax: Int64)
     /// The body goes to sinks as well from now on.
     case widen
+    /// The body is collected as well from now on, with what was kept of it.
+    case collect(bytesMax: Int64)
     /// Decoded body bytes.
     case bytes(Int)
     case fail(NetworkError)
@@ -181,6 +183,7 @@ struct TransferStateMachine: Sendable {
     case (.awaitingHead, .head(let use, let limit)): head(use, limit)
     case (.receiving(let use), .bytes(let count)): bytes(count, use)
     case (.receiving(let use), .widen): widen(use)
+    case (.receiving(let use), .collect(let limit)): collect(use, limit)
     case (.awaitingHead, .fail(let failure)), (.receiving, .fail(let failure)): fail(failure)
     case (.awaitingHead, .done), (.receiving, .done): done()
     default: preconditionFailure("NetSpool: a transfer cannot take \(event) when \(state)")
@@ -205,6 +208,15 @@ struct TransferStateMachine: Sendable {
     var use = use
     use.streams = true
     state = .receiving(use)
+    return .proceed
+  }
+
+  private mutating func collect(_ use: BodyUse, _ limit: Int64) -> Action {
+    var use = use
+    use.collects = true
+    use.keepsMax = 0
+    state = .receiving(use)
+    bytesMax = min(bytesMax, limit)
     return .proceed
   }
 

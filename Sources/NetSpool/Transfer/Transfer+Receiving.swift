@@ -171,7 +171,7 @@ extension Transfer {
       if use.collects {
         exchange.collected.append(bytes)
       } else if use.keepsMax > 0 {
-        keep(bytes, use.keepsMax)
+        keep(bytes)
       }
       if use.streams { exchange.fanout?.write(bytes) }
       return exchange.machine.failure == nil ? .taken : .abort
@@ -179,8 +179,10 @@ extension Transfer {
   }
 
   /// For the cache alone: a body that grows over its limit is not kept at all.
-  private func keep(_ bytes: RawSpan, _ bytesMax: Int) {
-    guard exchange.machine.bodyBytes <= bytesMax else { return exchange.collected = [] }
+  private func keep(_ bytes: RawSpan) {
+    guard Int64(exchange.collected.count + bytes.byteCount) == bodyBytes else { return }
+    if bodyBytes > exchange.keptBytesMax { exchange.keptBytesMax = max(exchange.keptBytesMax, onKeep(self)) }
+    guard bodyBytes <= exchange.keptBytesMax else { return exchange.collected = [] }
     exchange.collected.append(bytes)
   }
 }

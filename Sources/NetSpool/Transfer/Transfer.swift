@@ -29,6 +29,8 @@ final class Transfer {
 
   /// Asked once, when the final head has come: who gets the body.
   var onHead: (Transfer, ResponseHead) -> BodyUse = { _, _ in .collect }
+  /// A body of unknown length is longer than what is kept for the cache: how much may be.
+  var onKeep: (Transfer) -> Int = { $0.exchange.keptBytesMax }
   /// Its streams take no more for now.
   var onStall: () -> Void = {}
   /// The name is resolved: a socket is being opened.
@@ -135,6 +137,22 @@ final class Transfer {
     fanout.open(head, bytesExpected: exchange.bytesExpected, only: id)
     let kept = exchange.collected
     fanout.write(kept.rawBytes, only: id)
+  }
+
+  /// All bytes of the body that have come are still there, for one who comes late.
+  var hasWholeBeginning: Bool {
+    guard let use = bodyUse else { return true }
+    return use.collects || use.keepsMax > 0 && Int64(exchange.collected.count) == bodyBytes
+  }
+
+  /// One more wants the body in memory, who came while it was only kept. False when it is too long for that.
+  func collectFromNow() -> Bool {
+    guard hasWholeBeginning, bodyUse?.collects == false else { return bodyUse?.collects ?? true }
+    let limit = Int64(exchange.plan.limits.bodyBytesInMemoryMax)
+    guard max(bodyBytes, announcedBytes ?? 0) <= limit else { return false }
+    exchange.machine.handle(.collect(bytesMax: limit))
+    exchange.keptBytesMax = 0
+    return true
   }
 
   var url: String { exchange.plan.url }

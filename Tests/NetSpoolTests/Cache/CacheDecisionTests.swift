@@ -18,6 +18,10 @@ struct CacheDecisionTests {
     ),
     (.preferCached, [.fresh: .serve, .stale: .serve, .forbidden: .revalidate, .nothing: .fetch]),
     (.onlyIfCached, [.fresh: .serve, .stale: .serve, .forbidden: .notCached, .nothing: .notCached]),
+    (
+      .alwaysValidate,
+      [.fresh: .revalidate, .stale: .revalidate, .forbidden: .revalidate, .nothing: .fetch]
+    ),
     (.reload, [.fresh: .fetch, .stale: .fetch, .forbidden: .fetch, .nothing: .fetch]),
     (.noStore, [.fresh: .bypass, .stale: .bypass, .forbidden: .bypass, .nothing: .bypass]),
   ]

@@ -13,9 +13,10 @@ struct CacheEncodingTests {
           "X: \u{FC}",
         ],
         request: ["Accept: a/b"], delay: 5))
-    held.finalURL = "https://example.org/ä"
     held.bodyBytes = 12_345_678_901
-    held.bodyDigest = .max - 1
+    held.hidden = fields("X-Hidden: 1")
+    held.tags = ["ä", "b"]
+    held.parts = StoredParts(total: 100, ranges: [0..<10, 20..<40])
     return held
   }
 
@@ -45,7 +46,6 @@ struct CacheEncodingTests {
     let numbers: [WritableKeyPath<CacheRules, Int64>] = [
       \.heuristics.validatedImageSeconds, \.heuristics.imageSeconds, \.heuristics.entityTagSeconds,
       \.heuristics.lastModifiedPercent, \.heuristics.lastModifiedSecondsMax, \.noCacheSeconds,
-      \.clockSkewSecondsMax,
     ]
     for number in numbers {
       variants.append(.standard)
@@ -83,7 +83,7 @@ struct CacheEncodingTests {
         _ = held.mayServeStale(after: .status(503), to: request(), now: now)
         #expect(held.servedHeaders(at: now).contains("age"))
       }
-      #expect(CacheableStatus.isStorable(held.status))
+      #expect(CacheableStatus.isStorable(held.status) || held.status == 206)
     }
   }
 }

@@ -23,11 +23,13 @@ struct CacheFreshnessTests {
     (["Date: \(date())", "Cache-Control: max-age=10000", "Age: 3600", "Age: 3600"], true),
     (["Date: \(date())", "Cache-Control: max-age=3600", "Age: 2147483648"], false),
     (["Date: \(date())", "Cache-Control: max-age=99999999999", "Age: 99999999999999999999"], false),
-    (["Date: \(date())", "Cache-Control: max-age=3600", "Age: -7200"], false),  // absurd: stale
-    // Date far ahead: nothing is known of its age.
+    (["Date: \(date())", "Cache-Control: max-age=99999999999999999999"], true),  // very long, 1.2.2
+    (["Date: \(date())", "Cache-Control: max-age=3600", "Age: -7200"], true),  // invalid, so ignored
+    // Date ahead: apparent_age is not negative, 4.2.3.
     (["Date: \(date(299))", "Cache-Control: max-age=3600"], true),
-    (["Date: \(date(3601))", "Cache-Control: max-age=36000"], false),
-    (["Date: Fri, 31 Dec 9999 23:59:59 GMT", "Cache-Control: max-age=36000"], false),
+    (["Date: \(date(3601))", "Cache-Control: max-age=36000"], true),
+    (["Date: \(date(3601))", "Cache-Control: max-age=36000", "Age: 36000"], false),
+    (["Date: Fri, 31 Dec 9999 23:59:59 GMT", "Cache-Control: max-age=36000"], true),
     // Expires minus Date (4.2.1).
     (["Date: \(date())", "Expires: \(date(30 * day))"], true),
     (["Date: \(date())", "Expires: \(date(-30 * day))"], false),

@@ -53,9 +53,9 @@ struct CacheModelTests {
   private func guess(_ meaning: Meaning, _ heuristics: CacheHeuristics) -> Int64 {
     switch (meaning.isImage, meaning.hasTag, meaning.modified) {
     case (true, false, nil): heuristics.imageSeconds
-    case (true, _, _): heuristics.validatedImageSeconds
-    case (false, true, _) where heuristics.entityTagSeconds > 0: heuristics.entityTagSeconds
-    case (false, _, let modified?):
+    case (true, _, _) where heuristics.validatedImageSeconds > 0: heuristics.validatedImageSeconds
+    case (_, true, _) where heuristics.entityTagSeconds > 0: heuristics.entityTagSeconds
+    case (_, _, let modified?):
       min(modified * heuristics.lastModifiedPercent / 100, heuristics.lastModifiedSecondsMax)
     default: 0
     }
@@ -63,8 +63,7 @@ struct CacheModelTests {
 
   private func isFresh(_ meaning: Meaning, _ rules: CacheRules, delay: Int64, after: Int64) -> Bool {
     let date = meaning.date.offset
-    let age = meaning.age ?? 0
-    if date > 300 || age < 0 { return false }
+    let age = max(0, meaning.age ?? 0)
     let initial = max(-date * 1000, age * 1000 + delay)
     return lifetime(meaning, rules) * 1000 - initial > after
   }

@@ -66,17 +66,25 @@ import Testing
     }
   }
 
-  @Test func `what is under way when its URL is removed may still be stored, but not served before`()
-    async throws
-  {
+  @Test(arguments: 0..<3) func `what is under way when it is removed is not stored`(way: Int) async throws {
     try await withFull { engine, origin in
       origin.hold("/new")
       let operation = engine.get("/new")
       #expect(await origin.waitForWaiting("/new", 1))
-      engine.removeCached(url: origin.url("/new"))
+      switch way {
+      case 0: engine.removeCached(url: origin.url("/new"))
+      case 1: engine.removeCached(prefix: origin.url("/n"))
+      default: engine.emptyCache()
+      }
       #expect(await engine.isMissing("/new"))
+      // Who comes now does not get what was asked for before.
+      let later = engine.get("/new")
+      #expect(await origin.waitForWaiting("/new", 2))
       origin.release("/new")
       #expect(await operation.end().text == "content")
+      #expect(await later.end().text == "content")
+      #expect(origin.hits("/new") == 2)
+      #expect(await engine.fetch("/new").response?.source == .cache)
     }
   }
 

@@ -88,6 +88,22 @@ import Testing
     }
   }
 
+  @Test func `a long body of unknown length is stored up to the limit`() async throws {
+    try await withCache {
+      $0.bodyBytesMax = 6 << 20
+    } _: { engine, origin, _ in
+      for (path, count, isStored) in [("/a", 5 << 20, true), ("/b", 7 << 20, false)] {
+        let bytes = [UInt8](repeating: 7, count: count)
+        origin.on(
+          path, Answer.bytes(bytes).header("Cache-Control", "max-age=100").framed(.chunked(size: 65_536)))
+        let stream = MemoryDownloadStream()
+        _ = await engine.end(of: engine.operation(path: path).addDownloadStream(stream))
+        #expect(stream.bytes.count == count)
+        #expect(await engine.isMissing(path) == !isStored)
+      }
+    }
+  }
+
   @Test(arguments: [nil, 65_536] as [Int?]) func `what was streamed is stored`(chunk: Int?) async throws {
     try await withCache { engine, origin, _ in
       let bytes = Self.bytes

@@ -71,13 +71,16 @@ struct CacheVaryTests {
   }
 
   @Test func `an index reads back`() throws {
-    let index = VariantIndex(fields: VaryFields(names: ["b", "a", "b"]), generation: .max - 3)
+    let first = VariantIndex(fields: VaryFields(names: ["b", "a", "b"]), generation: .max - 3)
+    let index = first.adding(VaryFields(names: ["c"]))
+    #expect(index.lists.count == 2 && index.adding(VaryFields(names: ["a", "b"])) == index)
+    #expect(VariantIndex(decoding: first.encode().rawBytes) == first)
     #expect(VariantIndex(decoding: index.encode().rawBytes) == index)
     #expect(PrimaryEntry(decoding: index.encode().rawBytes, rules: .standard) == .variants(index))
     let bytes = index.encode()
     for end in 0..<bytes.count { #expect(VariantIndex(decoding: Array(bytes[..<end]).rawBytes) != index) }
     for bad in [
-      [], [0x81], Array(bytes.dropLast()), bytes + [0], bytes + [0x20, 0], [0x82] + bytes.dropFirst(),
+      [], [0x82], Array(bytes.dropLast()), bytes + [0], bytes + [0x20, 0], [0x81] + bytes.dropFirst(),
     ] as [[UInt8]] {
       #expect(VariantIndex(decoding: bad.rawBytes) == nil)
     }

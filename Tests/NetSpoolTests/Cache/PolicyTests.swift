@@ -44,7 +44,7 @@ import Testing
     + row(.preferCached, .nothing, up: new, 1, down: failed)
     + row(.onlyIfCached, .fresh, up: old, 0, down: old) + row(.onlyIfCached, .stale, up: old, 0, down: old)
     + row(.onlyIfCached, .nothing, up: ["notCached"], 0, down: ["notCached"])
-    + [NetSpool.CachePolicy.reload, .noStore].flatMap { policy in
+    + [NetSpool.CachePolicy.alwaysValidate, .reload, .noStore].flatMap { policy in
       Held.allCases.flatMap { row(policy, $0, up: new, 1, down: failed) }
     }
 

@@ -45,7 +45,7 @@ import Testing
       let (begun, gate) = (Latch(), Latch())
       let removal = Task.detached {
         await blocking {
-          core.removeAll(namespace: "n") { _ in
+          core.removeAll(namespace: "n") { _, _ in
             begun.open()
             gate.block()
             return false

@@ -29,7 +29,9 @@ struct URLParserTests {
   }
 
   @Test(arguments: [
-    ("http://a/b?", "http://a/b?"), ("http://a?", "http://a/?"), ("http://a/%2e%2E/b", "http://a/%2e%2E/b"),
+    ("http://a/b?", "http://a/b?"), ("http://a?", "http://a/?"), ("http://a/%2e%2E/b", "http://a/b"),
+    ("http://a/b/.%2e/%2E/c?%2e/..", "http://a/c?%2e/.."),
+    ("http://a/%2e%2ex/%7e%2f", "http://a/%2e%2ex/%7e%2f"),
     ("http://a/\"<>\\^`{|}", "http://a/\"<>\\^`{|}"), ("http://a//../b/.", "http://a/b/"),
     ("http://a/ü?ö", "http://a/%C3%BC?%C3%B6"), ("http://a:/", "http://a/"),
     ("http://a:00081/", "http://a:81/"),

@@ -4,6 +4,15 @@ internal import Synchronization
 extension Scheduler {
   /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
   func answer(_ operation: NetworkOperation, _ response: NetworkResponse) {
+    if (300..<400).contains(response.head.status), response.head.status != 304 {
+      switch redirect(operation, response.head) {
+      case .redirect(let hop):
+        releaseValidation(operation)
+        return follow(hop, operation, operation.makeHistory())
+      case .fail(let failure): return publish(operation, failure)
+      default: break
+      }
+    }
     unregister(operation)
     guard operation.recipients.contains(where: { $0.hasStreams }) else {
       return publish(operation, Ending(response))

@@ -10,6 +10,11 @@ struct ContentRange: Sendable, Hashable {
     self.total = total
   }
 
+  /// The field's value for a part of a body.
+  static func text(_ range: Range<Int64>, total: Int64) -> String {
+    "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"
+  }
+
   /// Nil unless it is well formed and possible: first <= last < total, at most 18 digits each.
   static func parse(_ value: ArraySlice<UInt8>) -> ContentRange? {
     let text = value.span

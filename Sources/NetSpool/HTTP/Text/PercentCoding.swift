@@ -56,6 +56,10 @@ enum PercentCoding {
   }
 
   /// `%` and two upper-case hexadecimal digits.
+  static func isEncodedDot(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.elementsEqual("%2e".utf8) || bytes.elementsEqual("%2E".utf8)
+  }
+
   static func appendEscape(_ byte: UInt8, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "%"))
     output.append(Hexadecimal.digit(byte >> 4))

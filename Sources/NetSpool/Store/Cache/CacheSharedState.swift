@@ -1,5 +1,5 @@
-/// Whether a full key is meant; on the store thread.
-typealias KeyMatch = @Sendable (_ fullKey: RawSpan) -> Bool
+/// Whether an entry is meant, by its full key and what is stored beside its body; on the store thread.
+typealias KeyMatch = @Sendable (_ fullKey: RawSpan, _ metadata: RawSpan) -> Bool
 
 /// What callers of any thread share with the store thread; always under one lock.
 struct CacheSharedState: ~Copyable {
@@ -8,19 +8,25 @@ struct CacheSharedState: ~Copyable {
     case change(KeyDigest, sequence: UInt64)
     /// Removes the entries of a namespace whose full key matches, or all.
     case removeAll(namespace: String, matches: KeyMatch?, Waiter)
-    case flush(Waiter)
+    /// Calls once all before it is committed, or dropped.
+    case flush(@Sendable () -> Void)
   }
 
   static let touchedMax = 1_000
 
   var pending = PendingTable()
+  var fences = Fences()
   var waiting: [Work] = []
   var current: Snapshot?
   /// Not current any more, but leases keep them.
   var retired: [Snapshot] = []
   var verified = VerifiedBodies()
   /// Entries that were used, and whose recorded use is old.
-  var touched: [KeyDigest] = []
+  var touched: Set<KeyDigest> = []
+  /// Entries are being removed to make room: then every use counts at once.
+  var isEvicting = false
+  /// Bytes at most of namespaces, where somebody has named them.
+  var quotas: [String: Int] = [:]
   /// Uses recorded before this moment (wall clock) are old.
   var touchBefore: UInt64 = 0
   var statistics = CacheStatistics()

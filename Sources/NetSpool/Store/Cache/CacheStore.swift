@@ -64,9 +64,13 @@ extension CacheStore {
 extension CacheStore {
   /// Stores a body with its metadata, in place of what is there. Never waits. False when it was dropped: too
   /// large, or too much waits already. What was there is gone then too: it is older than what was dropped.
+  ///
+  /// - Parameter askedAt: when the origin was asked; nothing is put when the resource has been removed since.
   @discardableResult
-  func put(_ key: StoreKey, namespace: String, metadata: [UInt8], body: [UInt8]) -> Bool {
-    isUsable && core.put(key, namespace: namespace, metadata: metadata, body: body)
+  func put(
+    _ key: StoreKey, namespace: String, metadata: [UInt8], body: [UInt8], askedAt: Microseconds = .max
+  ) -> Bool {
+    isUsable && core.put(key, namespace: namespace, metadata: metadata, body: body, askedAt: askedAt)
   }
 
   /// Changes the metadata and leaves the body alone, if it still is the body of `StoreHit.bodyID`.
@@ -79,14 +83,29 @@ extension CacheStore {
     if isUsable { core.remove(key) }
   }
 
+  /// Removes all that is stored of a resource, whoever's and in whatever variant; what of it is on its way is not stored.
+  /// No lookup of this process finds it when this returns. True when there was something.
+  @discardableResult
+  func removeResource(_ resource: UInt64) -> Bool { isUsable && core.removeResource(resource) }
+
+  /// Whether a resource has been removed since a moment, by this process.
+  func holdsBack(_ resource: UInt64, askedAt moment: Microseconds) -> Bool {
+    isUsable && core.holdsBack(resource, askedAt: moment)
+  }
+
+  /// Calls, perhaps at once and else on the store's thread, when all changes made before are committed or dropped.
+  func afterCommit(_ done: @escaping @Sendable () -> Void) {
+    if isUsable { core.afterCommit(done) } else { done() }
+  }
+
   /// Removes what was put into a namespace before the call, whose full keys begin with `keyPrefix`. Waits
   /// until that is committed, and for other processes that write; so not on the loop thread.
   func removeAll(namespace: String, keyPrefix: [UInt8] = []) {
-    let matches: KeyMatch = { $0.begins(with: keyPrefix) }
+    let matches: KeyMatch = { key, _ in key.begins(with: keyPrefix) }
     removeAll(namespace: namespace, where: keyPrefix.isEmpty ? nil : matches)
   }
 
-  /// The same for full keys that match; nil: all. Looks at every entry of the store.
+  /// The same for entries that match; nil: all. Looks at every entry of the store.
   func removeAll(namespace: String, where matches: KeyMatch?) {
     if isUsable { core.removeAll(namespace: namespace, matches: matches) }
   }

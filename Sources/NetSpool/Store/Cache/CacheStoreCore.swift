@@ -27,9 +27,15 @@ final class CacheStoreCore: Sendable {
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
     }
     shared.withLock { shared in
+      shared.quotas = settings.quotas
       shared.statistics.entries = size.records
       shared.statistics.bytes = size.pages * environment.pageBytes
     }
+  }
+
+  /// Another has opened the same store, and says how much namespaces may take.
+  func add(quotas: [String: Int]) {
+    shared.withLock { $0.quotas.merge(quotas) { _, new in new } }
   }
 
   func start() throws(NetworkError) {
@@ -96,11 +102,11 @@ extension CacheStoreCore {
   }
 
   private func find(_ key: StoreKey, _ shared: inout CacheSharedState) -> Outcome {
-    guard let change = shared.pending[key], change.key.fullKey == key.fullKey else {
+    guard let change = shared.pending[key], change.key.fullKey == key.fullKey || change.isRemoval else {
       return findStored(key, nil, &shared)
     }
     switch change.content {
-    case .removed:
+    case .removed, .fence:
       shared.statistics.misses += 1
       return .miss
     case .put(let put):
@@ -143,7 +149,7 @@ extension CacheStoreCore {
       return nil
     }
     let wall = WallClock.microseconds
-    shared.touchBefore = UInt64(max(wall - settings.recencyStep, 0))
+    shared.touchBefore = UInt64(max(wall - (shared.isEvicting ? 0 : settings.recencyStep), 0))
     shared.current = snapshot
     // The store thread watches over its age.
     if shared.wake() { wakeUp.signal() }
@@ -154,7 +160,7 @@ extension CacheStoreCore {
     guard entry.facts.recency < shared.touchBefore, shared.touched.count < CacheSharedState.touchedMax else {
       return
     }
-    shared.touched.append(entry.digest)
+    shared.touched.insert(entry.digest)
     if shared.touched.count == CacheSharedState.touchedMax && shared.wake() { wakeUp.signal() }
   }
 
@@ -172,16 +178,21 @@ extension CacheStoreCore {
 // MARK: Changes
 
 extension CacheStoreCore {
-  func put(_ key: StoreKey, namespace: String, metadata: [UInt8], body: [UInt8]) -> Bool {
+  func put(
+    _ key: StoreKey, namespace: String, metadata: [UInt8], body: [UInt8], askedAt: Microseconds = .max
+  ) -> Bool {
     let isTooLarge =
       body.count > settings.bodyBytesMax || key.fullKey.count > StoreKey.bytesMax
       || metadata.count > settings.bodyBytesMax || namespace.utf8.count > 256
     return change { shared in
+      if shared.fences.holdBack(key.digest.first, askedAt: askedAt) { return nil }
       if isTooLarge || shared.pending.bytes + body.count > settings.pendingBytesMax {
         shared.statistics.dropped += 1
         return (key, .removed, false)
       }
-      let put = PendingPut(namespace: namespace, metadata: metadata, body: body, bodyID: shared.takeBodyID())
+      let put = PendingPut(
+        namespace: namespace, metadata: metadata, body: body, bodyID: shared.takeBodyID(),
+        askedAt: askedAt)
       return (key, .put(put), true)
     }
   }
@@ -205,6 +216,30 @@ extension CacheStoreCore {
     _ = change { _ in (key, .removed, true) }
   }
 
+  /// Removes all that is stored of a resource, and has nothing stored of it that was asked for before. True when there
+  /// was something. Costs what is stored of it, and what waits to be written.
+  func removeResource(_ resource: UInt64) -> Bool {
+    let (isFound, mustWake) = shared.withLock { shared in
+      let moment = MonotonicClock.now
+      shared.fences.add(resource, at: moment)
+      var keys = shared.pending.keys(of: resource)
+      if let snapshot = freshSnapshot(&shared) {
+        keys += snapshot.digests(of: resource, databases).map { StoreKey(anyWith: $0) }
+      }
+      for key in keys { _ = shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed))) }
+      let fence = StoreKey(anyWith: .first(of: resource))
+      let sequence = shared.pending.add(fence, .fence(moment))
+      return (!keys.isEmpty, shared.enqueue(.change(fence.digest, sequence: sequence)))
+    }
+    if mustWake { wakeUp.signal() }
+    return isFound
+  }
+
+  /// Whether what was asked for at a moment is older than the last change of a resource in this process.
+  func holdsBack(_ resource: UInt64, askedAt moment: Microseconds) -> Bool {
+    shared.withLock { $0.fences.holdBack(resource, askedAt: moment) }
+  }
+
   private func change(
     _ decide: (inout CacheSharedState) -> (key: StoreKey, content: PendingTable.Content, isAccepted: Bool)?
   ) -> Bool {
@@ -218,10 +253,16 @@ extension CacheStoreCore {
   }
 
   func removeAll(namespace: String, matches: KeyMatch?) {
+    shared.withLock { $0.fences.addAll(at: MonotonicClock.now) }
     enqueueAndWait { .removeAll(namespace: namespace, matches: matches, $0) }
   }
 
-  func flush() { enqueueAndWait { .flush($0) } }
+  func flush() { enqueueAndWait { waiter in .flush { waiter.signal() } } }
+
+  /// Calls on the store thread once all changes made before are committed, or dropped.
+  func afterCommit(_ done: @escaping @Sendable () -> Void) {
+    if shared.withLock({ $0.enqueue(.flush(done)) }) { wakeUp.signal() }
+  }
 
   private func enqueueAndWait(_ work: (Waiter) -> CacheSharedState.Work) {
     let waiter = Waiter()

@@ -16,7 +16,10 @@ final class CacheStoreRegistry: Sendable {
   func core(_ settings: CacheStoreSettings) throws(NetworkError) -> CacheStoreCore {
     let environment = try Environment.open(settings.environment)
     return try turns.withLock(ObjectIdentifier(environment)) { () throws(NetworkError) in
-      if let core = joined(environment) { return core }
+      if let core = joined(environment) {
+        core.add(quotas: settings.quotas)
+        return core
+      }
       let core = try Self.start(environment, settings)
       entries.withLock { $0[ObjectIdentifier(environment)] = Entry(core: core, users: 1) }
       return core

@@ -42,7 +42,7 @@ extension CacheWriter {
   mutating func evict(atMost limit: Int, _ transaction: inout WriteTransaction) throws(StoreError) {
     var left = limit
     for place in namespaces.indices {
-      guard let quota = settings.quotas[namespaces[place].name] else { continue }
+      guard let quota = namespaces[place].quota else { continue }
       while namespaces[place].bytes > quota, left > 0 {
         guard let head = try head(of: namespaces[place].number, transaction) else { break }
         try evict(head, &transaction)
@@ -141,6 +141,7 @@ extension CacheWriter {
   ) throws(StoreError) -> (Progress, BatchReport) {
     var progress = Progress.done
     let report = try inTransaction { writer, transaction throws(StoreError) in
+      if start == nil { try writer.fenceAll(at: MonotonicClock.now, &transaction) }
       guard let namespace = writer.namespaces.first(where: { $0.name == name }) else { return }
       let total = try transaction.size(of: writer.databases.entries).records
       if matches == nil && namespace.entries >= total {
@@ -189,12 +190,19 @@ extension CacheWriter {
     _ entry: borrowing EntryRecord, by matches: KeyMatch?, _ transaction: borrowing WriteTransaction
   ) -> Bool {
     guard let matches else { return true }
-    if let key = entry.inlineKey { return matches(key) }
+    let headBytes = entry.keyBytes + entry.metadataBytes
+    if entry.isHeadInline {
+      let start = EntryRecord.headerBytes
+      return matches(
+        entry.bytes.extracting(start..<(start + entry.keyBytes)),
+        entry.bytes.extracting((start + entry.keyBytes)..<(start + headBytes)))
+    }
     // Without its large value the entry is worth nothing.
     guard let value = try? transaction.value(at: RecordKey(integer: entry.bodyID), in: databases.bodies),
-      value.byteCount >= entry.keyBytes
+      value.byteCount >= headBytes
     else { return true }
-    return matches(value.extracting(first: entry.keyBytes))
+    return matches(
+      value.extracting(first: entry.keyBytes), value.extracting(entry.keyBytes..<headBytes))
   }
 }
 

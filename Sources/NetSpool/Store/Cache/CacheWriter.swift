@@ -7,6 +7,8 @@ struct CacheWriter: ~Copyable {
   let databases: CacheDatabases
   let settings: CacheStoreSettings
   var namespaces: [NamespaceRecord] = []
+  /// Those that this process has been told, by the names of namespaces.
+  var quotas: [String: Int] = [:]
   /// The namespaces whose counts have changed in this transaction.
   var changedNamespaces: Set<UInt16> = []
   var lastRecency: UInt64 = 0
@@ -107,6 +109,11 @@ extension CacheWriter {
     }
     namespaces = loaded
     changedNamespaces = []
+    for place in namespaces.indices {
+      guard let quota = quotas[namespaces[place].name], namespaces[place].quota != quota else { continue }
+      namespaces[place].quota = quota
+      changedNamespaces.insert(namespaces[place].number)
+    }
   }
 
   private mutating func saveNamespaces(_ transaction: inout WriteTransaction) throws(StoreError) {
@@ -122,7 +129,9 @@ extension CacheWriter {
     guard namespaces.count < Self.namespacesMax else { return nil }
     let taken = Set(namespaces.map(\.number))
     guard let number = (UInt16(1)...UInt16.max).first(where: { !taken.contains($0) }) else { return nil }
-    namespaces.append(NamespaceRecord(number: number, name: name))
+    var namespace = NamespaceRecord(number: number, name: name)
+    namespace.quota = quotas[name]
+    namespaces.append(namespace)
     return namespaces.count - 1
   }
 
@@ -140,7 +149,12 @@ extension CacheWriter {
   ) throws(StoreError) {
     switch change.content {
     case .removed: try remove(change.key.digest, &transaction)
-    case .put(let put): try apply(put, change.key, &transaction)
+    case .fence(let moment): try fence(change.key.digest.first, at: moment, &transaction)
+    case .put(let put):
+      if try holdsBack(change.key.digest.first, askedAt: put.askedAt, transaction) {
+        return report.dropped += 1
+      }
+      try apply(put, change.key, &transaction)
     case .metadata(let metadata, let bodyID):
       try replaceMetadata(metadata, bodyID: bodyID, change.key, &transaction)
     }

@@ -5,6 +5,8 @@ struct PendingTable {
     /// New metadata for the stored body of this id.
     case metadata([UInt8], bodyID: UInt64)
     case removed
+    /// Everything of the resource that the key begins with goes, and what was asked for before this moment is not stored.
+    case fence(Microseconds)
   }
 
   struct Change: Sendable {
@@ -12,13 +14,21 @@ struct PendingTable {
     let key: StoreKey
     var content: Content
 
+    /// Nothing is found under its key, whatever that is.
+    var isRemoval: Bool {
+      switch content {
+      case .removed, .fence: key.fullKey.isEmpty
+      case .put, .metadata: false
+      }
+    }
+
     /// What it counts for while it waits.
     var bytes: Int {
       let fixed = 128 + key.fullKey.count
       return switch content {
       case .put(let put): fixed + put.metadata.count + put.body.count
       case .metadata(let metadata, _): fixed + metadata.count
-      case .removed: fixed
+      case .removed, .fence: fixed
       }
     }
   }
@@ -31,6 +41,17 @@ struct PendingTable {
   private(set) var bytes = 0
 
   var isEmpty: Bool { changes.isEmpty }
+
+  /// What waits to be stored of a resource. Costs the length of the table.
+  func keys(of resource: UInt64) -> [StoreKey] {
+    changes.values.filter { change in
+      guard change.key.digest.first == resource else { return false }
+      return switch change.content {
+      case .put, .metadata: true
+      case .removed, .fence: false
+      }
+    }.map(\.key)
+  }
 
   subscript(key: StoreKey) -> Change? { changes.isEmpty ? nil : changes[key.digest] }
 
@@ -62,6 +83,7 @@ struct PendingTable {
   /// Turns a put that could not be written into a removal: what stands under the key must not be found either.
   mutating func turnIntoRemoval(_ key: KeyDigest, sequence: UInt64) {
     guard let change = change(key, sequence: sequence) else { return }
+    if case .fence = change.content { return }
     let removal = Change(sequence: sequence, key: change.key, content: .removed)
     bytes += removal.bytes - change.bytes
     changes[key] = removal
@@ -73,4 +95,6 @@ struct PendingPut: Sendable {
   var metadata: [UInt8]
   let body: [UInt8]
   let bodyID: UInt64
+  /// When the origin was asked for it; `max`: nobody was.
+  var askedAt = Microseconds.max
 }

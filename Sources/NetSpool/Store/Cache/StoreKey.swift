@@ -1,5 +1,8 @@
 /// What a record is found by: a key of any length, and its digest under which it is filed. The full key is
 /// compared on every read, so a collision is a miss and never a wrong answer.
+///
+/// The first word of the digest stands for the resource, whoever asks for it in whatever way: all that is stored of one
+/// stands side by side in the tree, so that it is found and removed without a search.
 struct StoreKey: Sendable, Hashable {
   /// Longer ones cannot be stored.
   static let bytesMax = Int(UInt16.max)
@@ -15,6 +18,34 @@ struct StoreKey: Sendable, Hashable {
     digest = KeyDigest(SipHash.hash(fullKey.rawBytes, key: Self.hashKey))
   }
 
+  /// Whatever stands under a digest, for removing it.
+  init(anyWith digest: KeyDigest) {
+    fullKey = []
+    self.digest = digest
+  }
+
+  /// `resource`: the bytes that name it; `part`: of the store, which shares nothing with others.
+  init(_ fullKey: [UInt8], resource: Range<Int>, part: UInt64) {
+    self.fullKey = fullKey
+    let bytes = fullKey.rawBytes
+    let first = Self.resource(bytes.extracting(resource), part: part)
+    var second = SipHash.word(
+      bytes.extracting(0..<resource.lowerBound), key: (Self.hashKey.0 ^ first, Self.hashKey.1))
+    if resource.upperBound < fullKey.count {
+      second = SipHash.word(
+        bytes.extracting(resource.upperBound..<fullKey.count), key: (Self.hashKey.0 ^ first, second))
+    }
+    digest = KeyDigest((first, second))
+  }
+
+  /// The first word of the digest of all that is stored of a resource.
+  static func resource(_ name: RawSpan, part: UInt64) -> UInt64 {
+    SipHash.word(name, key: (hashKey.0 ^ part, hashKey.1))
+  }
+
+  /// For `resource`: by the name of a part of the store.
+  static func part(_ name: String) -> UInt64 { SipHash.word(Array(name.utf8).rawBytes, key: hashKey) }
+
   static func == (left: StoreKey, right: StoreKey) -> Bool {
     left.digest == right.digest && left.fullKey == right.fullKey
   }
@@ -29,6 +60,12 @@ struct KeyDigest: Sendable, Hashable {
 
   init(_ words: (UInt64, UInt64)) { (first, second) = words }
 
+  /// The first word of the key of a record.
+  static func resource(of key: RawSpan) -> UInt64? { key.byteCount == 16 ? key.integer(at: 0) : nil }
+
+  /// Behind it begins all that is stored of a resource.
+  static func first(of resource: UInt64) -> KeyDigest { KeyDigest((resource, 0)) }
+
   /// Reads a key of the database.
   init?(_ bytes: RawSpan) {
     guard bytes.byteCount == 16 else { return nil }
@@ -39,8 +76,8 @@ struct KeyDigest: Sendable, Hashable {
   var recordKey: RecordKey { RecordKey(digest: first.littleEndian, second.littleEndian) }
   var checksumSeed: UInt64 { first ^ second }
 
-  /// Takes the bytes as they are: they are evenly spread already.
-  func hash(into hasher: inout Hasher) { hasher.combine(first) }
+  /// Takes the bytes as they are: they are evenly spread already. All variants of a resource have the first word in common.
+  func hash(into hasher: inout Hasher) { hasher.combine(second) }
 }
 
 // The value of a record in the database `namespaces`; its key is the namespace's number, an integer.
@@ -49,7 +86,8 @@ struct KeyDigest: Sendable, Hashable {
 //    0  8  checksum of everything behind it
 //    8  8  bytes that its entries take (`EntryFacts.weight`)
 //   16  8  entries
-//   24     name, UTF-8
+//   24  8  bytes that they may take, and 1; 0: as many as there is room for
+//   32     name, UTF-8
 
 /// A part of the store with a name, a share of its own and a list of its own of what was used when.
 struct NamespaceRecord: Sendable, Equatable {
@@ -57,6 +95,8 @@ struct NamespaceRecord: Sendable, Equatable {
   var name: String
   var bytes = 0
   var entries = 0
+  /// Bytes that its entries may take; nil: as many as there is room for. Whoever writes keeps it.
+  var quota: Int?
 
   init(number: UInt16, name: String) {
     self.number = number
@@ -65,20 +105,23 @@ struct NamespaceRecord: Sendable, Equatable {
 
   /// Nil when a byte is not what was written.
   init?(number: UInt64, decoding value: RawSpan) {
-    guard value.byteCount >= 24, let number = UInt16(exactly: number),
+    guard value.byteCount >= 32, let number = UInt16(exactly: number),
       value.integer(at: 0, as: UInt64.self)
         == Checksum.of(value.extracting(8..<value.byteCount), seed: UInt64(number))
     else { return nil }
     self.number = number
     bytes = Int(value.integer(at: 8, as: Int64.self))
     entries = Int(value.integer(at: 16, as: Int64.self))
-    name = String(decoding: [UInt8](value.extracting(24..<value.byteCount)), as: UTF8.self)
+    let limit: Int64 = value.integer(at: 24)
+    quota = limit > 0 ? Int(limit - 1) : nil
+    name = String(decoding: [UInt8](value.extracting(32..<value.byteCount)), as: UTF8.self)
   }
 
   func encode() -> [UInt8] {
     var body: [UInt8] = []
     body.append(integer: Int64(bytes))
     body.append(integer: Int64(entries))
+    body.append(integer: quota.map { Int64($0) + 1 } ?? 0)
     body.append(contentsOf: name.utf8)
     var out: [UInt8] = []
     out.append(integer: Checksum.of(body.rawBytes, seed: UInt64(number)))
@@ -92,22 +135,30 @@ struct NamespaceRecord: Sendable, Equatable {
 ///   bodies      body id -> the body's bytes, each on pages of its own
 ///   recency     namespace, recency -> 16 bytes of digest: who was used least recently
 ///   namespaces  number -> `NamespaceRecord`
+///   fences      resource -> microseconds of the machine's own clock: what was asked for before is not stored. Resource 0
+///               stands for all
+///   claims      16 bytes of digest -> who asks the origin for it now
 struct CacheDatabases: Sendable {
   /// Counts up with every change of a record's layout or of the digest.
-  static let layout: UInt32 = 2
+  static let layout: UInt32 = 3
 
   let entries: Database
   let bodies: Database
   let recency: Database
   let namespaces: Database
+  let fences: Database
+  let claims: Database
 
   init(_ transaction: inout WriteTransaction) throws(StoreError) {
     entries = try transaction.database("entries")
     bodies = try transaction.database("bodies", keys: .integers)
     recency = try transaction.database("recency")
     namespaces = try transaction.database("namespaces", keys: .integers)
+    fences = try transaction.database("fences", keys: .integers)
+    claims = try transaction.database("claims")
   }
 
+  /// Those that hold what was stored.
   var all: [Database] { [entries, bodies, recency, namespaces] }
 
   /// The number of entries, and the pages of all databases.

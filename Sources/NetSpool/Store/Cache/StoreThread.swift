@@ -152,7 +152,7 @@ struct StoreThread: ~Copyable {
   private mutating func performSpecial(_ work: CacheSharedState.Work, _ index: inout Int) {
     switch work {
     case .change: return
-    case .flush(let waiter): waiter.signal()
+    case .flush(let done): done()
     case .removeAll(let namespace, let matches, let waiter):
       do throws(StoreError) {
         try removeAll(namespace, matches)
@@ -179,6 +179,7 @@ struct StoreThread: ~Copyable {
   }
 
   private mutating func write(_ batch: [PendingTable.Change], _ touched: [KeyDigest]) {
+    writer.quotas = core.shared.withLock { $0.quotas }
     do throws(StoreError) {
       if !fits(batch) { try makeRoom(for: batch) }
       guard fits(batch) else { return dropPuts(batch) }
@@ -243,7 +244,10 @@ struct StoreThread: ~Copyable {
         shared.pending.turnIntoRemoval(change.key.digest, sequence: change.sequence)
       }
     }
-    let removals = batch.map { PendingTable.Change(sequence: $0.sequence, key: $0.key, content: .removed) }
+    let removals = batch.map { change in
+      if case .fence = change.content { return change }
+      return PendingTable.Change(sequence: change.sequence, key: change.key, content: .removed)
+    }
     do throws(StoreError) {
       didCommit(removals, try writer.write(removals, touched: []))
     } catch {
@@ -268,6 +272,7 @@ struct StoreThread: ~Copyable {
     core.shared.withLock { shared in
       for change in batch { shared.pending.didCommit(change.key.digest, sequence: change.sequence) }
       shared.statistics.add(report)
+      shared.isEvicting = shared.statistics.bytes > core.settings.bytesMax / 8 * 7 || report.evictions > 0
       shared.statistics.state = .open
       // Old pages are free to be used again only when no snapshot sees them.
       shared.retireCurrent()
@@ -280,9 +285,12 @@ struct StoreThread: ~Copyable {
     let now = MonotonicClock.now
     let isDue = now - lastTouch >= core.settings.recencyDelay
     let touched = core.shared.withLock { shared -> [KeyDigest] in
-      guard isDue || shared.touched.count >= CacheSharedState.touchedMax else { return [] }
+      // What is about to be removed is what was used least recently, as of now.
+      guard isDue || shared.isEvicting || shared.touched.count >= CacheSharedState.touchedMax else {
+        return []
+      }
       defer { shared.touched.removeAll(keepingCapacity: true) }
-      return shared.touched
+      return Array(shared.touched)
     }
     if isDue { lastTouch = now }
     return touched
@@ -314,7 +322,7 @@ struct StoreThread: ~Copyable {
       perform(last)
       for case .removeAll(_, _, let waiter) in unwritten { waiter.signal() }
     }
-    let touched = core.shared.withLock { $0.touched }
+    let touched = Array(core.shared.withLock { $0.touched })
     if !touched.isEmpty { write([], touched) }
     let lent = core.shared.withLock { shared in
       shared.retireCurrent()

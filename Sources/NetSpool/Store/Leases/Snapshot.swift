@@ -81,6 +81,23 @@ extension Snapshot {
     case entry(EntryFacts, LeaseRanges)
   }
 
+  /// Under what a resource is stored.
+  func digests(of resource: UInt64, _ databases: CacheDatabases) -> [KeyDigest] {
+    state.withLock { state in
+      guard state.transaction != nil else { return [] }
+      var digests: [KeyDigest] = []
+      try? state.transaction!.forEach(from: KeyDigest.first(of: resource).recordKey, in: databases.entries) {
+        record in
+        guard KeyDigest.resource(of: record.key) == resource, let key = KeyDigest(record.key) else {
+          return false
+        }
+        digests.append(key)
+        return true
+      }
+      return digests
+    }
+  }
+
   private func mapped(
     _ key: StoreKey, _ databases: CacheDatabases, _ transaction: borrowing ReadTransaction
   ) -> Mapped {

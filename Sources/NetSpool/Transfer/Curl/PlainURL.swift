@@ -146,6 +146,12 @@ enum PlainURL {
     while index < url.count {
       let byte = url[index]
       if byte == UInt8(ascii: ".") && previous == UInt8(ascii: "/") { return false }
+      // An escaped dot may make a dot segment.
+      if byte == UInt8(ascii: "%"), index + 2 < url.count, url[index + 1] == UInt8(ascii: "2"),
+        url[index + 2] | 0x20 == UInt8(ascii: "e")
+      {
+        return false
+      }
       if !isPlain(byte) { return false }
       previous = byte
       index += 1

@@ -6,7 +6,7 @@ enum URLParser {
   /// The canonical pieces of an absolute http or https URL: lower-case scheme and host, addresses written out, the
   /// default port left out, dot segments of the path removed, spaces and non-ASCII percent-encoded, no fragment.
   ///
-  /// Escapes stay as they are, `%2e` included. With `base`, a reference is resolved as RFC 3986 section 5.2.2 has it.
+  /// Escapes stay as they are, but for dot segments, which go however they are written. With `base`, a reference is resolved as RFC 3986 section 5.2.2 has it.
   static func parse(_ text: String, relativeTo base: String? = nil) throws(NetworkError) -> ParsedURL {
     var url = try URLReference(text)
     if let base { url = url.resolved(against: try URLReference(base)) }
@@ -244,8 +244,8 @@ struct URLReference {
     var output: [UInt8] = []
     let segments = path.split(separator: slash, omittingEmptySubsequences: false).dropFirst()
     for (index, segment) in zip(segments.indices, segments) {
-      let isDot = segment.elementsEqual(".".utf8)
-      let isUp = segment.elementsEqual("..".utf8)
+      let dots = dots(segment)
+      let (isDot, isUp) = (dots == 1, dots == 2)
       if isUp { output.removeSubrange((output.lastIndex(of: slash) ?? 0)...) }
       if !isDot && !isUp {
         output.append(slash)
@@ -255,5 +255,23 @@ struct URLReference {
       }
     }
     return output.isEmpty ? [slash] : output
+  }
+
+  /// How many dots a segment is made of, `%2e` being one (RFC 3986 section 6.2.2.3 behind 6.2.2.2): whoever undoes
+  /// escapes takes it for one. Nil if there is anything else.
+  private static func dots(_ segment: ArraySlice<UInt8>) -> Int? {
+    guard segment.count <= 6 else { return nil }
+    var (rest, count) = (segment, 0)
+    while let byte = rest.first {
+      if byte == UInt8(ascii: ".") {
+        rest = rest.dropFirst()
+      } else if rest.count >= 3, PercentCoding.isEncodedDot(rest.prefix(3)) {
+        rest = rest.dropFirst(3)
+      } else {
+        return nil
+      }
+      count += 1
+    }
+    return count
   }
 }

@@ -3,8 +3,8 @@
 /// libcurl's own decoding reports a compressed body that was cut short as success; this one does not.
 /// Known are gzip (`x-gzip`; several members are one body) and deflate, with its zlib wrapping as the standard
 /// says and without as some servers send it. One coding, because no honest server stacks them.
-/// Every failure is a `Failure` with `decodeFailed(unknownCoding | tooManyLayers | notEncoded | truncated |
-/// checksum | trailingData)` or `decompressionLimit(ratio | absolute)`; after one the decoder is of no more use.
+/// An unknown one is nobody's to undo: the body is handed out as it came. Every failure is a `Failure` with
+/// `decodeFailed(tooManyLayers | notEncoded | truncated | checksum | trailingData)` or `decompressionLimit(ratio | absolute)`; after one the decoder is of no more use.
 final class ContentDecoder {
   /// What to ask for in `Accept-Encoding`.
   static let acceptEncoding = "gzip, deflate"
@@ -28,7 +28,7 @@ final class ContentDecoder {
     if coding == .gzip { inflater = Inflater(.gzip) }
   }
 
-  /// The decoder for a head's fields; nil when the body comes as it is.
+  /// The decoder for a head's fields; nil when the body comes as it is, or in a coding that is unknown here.
   static func make(
     for headers: Headers, limits: DecodingLimits = DecodingLimits()
   ) throws(NetworkError) -> ContentDecoder? {
@@ -38,7 +38,7 @@ final class ContentDecoder {
     case nil: return nil
     case "gzip", "x-gzip": return ContentDecoder(.gzip, limits: limits)
     case "deflate": return ContentDecoder(.deflate, limits: limits)
-    default: throw failure("unknownCoding")
+    default: return nil
     }
   }
 

@@ -66,6 +66,8 @@ struct Visit: Sendable {
   var age: Int?
   /// The origin is asked, whatever is seen.
   var isAsked = false
+  /// What the response must be, where it is made of a stored one.
+  var shown: (status: Int, body: String)?
 
   enum Framing: Sendable { case length, chunks, untilClose, cutOff }
 }

@@ -69,6 +69,19 @@ extension CacheRows {
         "not of another origin", "RFC 9111 4.4",
         Visit(method: "POST", answer: ["Content-Location: http://other.invalid/other"]), holds: true,
         at: "/../other"),
+      CacheRow(
+        "whatever fields the one has that changes it", "RFC 9111 4.4",
+        .asks(lasting), .asks(lasting, with: ["Authorization: Bearer a"]),
+        .asks(lasting, with: ["X-Forwarded-Host: h"]),
+        Visit(method: "POST"), .isMissing(), .isMissing(with: ["Authorization: Bearer a"]),
+        .isMissing(with: ["X-Forwarded-Host: h"])),
+      after(
+        "a POST with more secrets", "RFC 9111 4.4",
+        Visit(method: "POST", with: ["X-CSRF-Token: 1", "Cookie: a=b", "Authorization: Basic x"]),
+        holds: false),
+      after(
+        "a POST whose answer is cut off", "RFC 9111 4.4",
+        Visit(method: "POST", framing: .cutOff, sees: .error(.bodyTruncated), isAsked: true), holds: false),
       after("not another path", "RFC 9111 4.4", Visit(method: "POST", path: "/else"), holds: true),
       after("not another query", "RFC 9111 4.4", Visit(method: "POST", path: "?else"), holds: true),
     ]

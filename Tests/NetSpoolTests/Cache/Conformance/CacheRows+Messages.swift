@@ -48,49 +48,64 @@ extension CacheRows {
     CacheRow("an empty one is whole", "RFC 9111 3", Visit(answer: [lasting], body: ""), .hits(bodyOf: 1)),
     CacheRow(
       "no content is whole", "RFC 9111 3", Visit(status: 204, answer: [lasting]), .hits(bodyOf: 1)),
-    .unstored("Set-Cookie is for one", "RFC 9111 7.3", lasting, "Set-Cookie: a=b"),
-    .unstored("whatever else is said", "RFC 9111 7.3", "Cache-Control: public, max-age=9", "Set-Cookie: a=b"),
     CacheRow(
-      "an answer with Set-Cookie takes the place of what is held", "RFC 9111 4",
-      .asks("Cache-Control: max-age=10"),
-      .asks(lasting, "Set-Cookie: a=b", after: 20), .isMissing()),
-  ]
-
-  static let ranges: [CacheRow] = [
+      "Set-Cookie is no hindrance, and a field", "RFC 9111 7.3", .asks(lasting, "Set-Cookie: a=b"),
+      .hits(shows: ["Set-Cookie: a=b"], bodyOf: 1)),
     CacheRow(
-      "a part is not kept", "RFC 9111 3.3",
-      .asks(lasting, "Content-Range: bytes 0-5/100", status: 206, with: ["Range: bytes=0-5"]), .isMissing(),
-      .isMissing(with: ["Range: bytes=0-5"])),
+      "a field of no-cache is there once it was confirmed", "RFC 9111 5.2.2.4",
+      .asks("Cache-Control: max-age=10, no-cache=\"X-A\"", "X-A: 1", "ETag: \"a\"", shows: ["X-A: 1"]),
+      .hits(shows: ["!X-A"]), .confirms("ETag: \"a\"", after: 20, shows: ["X-A: 1"]), .hits(shows: ["!X-A"])),
     CacheRow(
-      "a request for a part goes to the origin", "RFC 9111 3.3", .asks(lasting),
-      .asks(with: ["Range: bytes=0-1"], sends: ["Range: bytes=0-1"]), .hits(bodyOf: 1)),
-    CacheRow(
-      "a part does not take the place of the whole", "RFC 9111 3.4", .asks(lasting, "ETag: \"a\""),
-      .asks(
-        lasting, "ETag: \"a\"", "Content-Range: bytes 0-5/100", status: 206, with: ["Range: bytes=0-5"]),
-      .hits(bodyOf: 1)),
-    CacheRow(
-      "a whole answer to a request for a part is not kept", "RFC 9111 3.3",
-      .asks(lasting, with: ["Range: bytes=0-1"]), .isMissing()),
-    .fresh("Content-Range means nothing outside 206", "RFC 9110 14.4", lasting, "Content-Range: bytes 0-5/6"),
-    CacheRow(
-      "416 is not kept", "RFC 9110 15.5.17", .asks(lasting, status: 416, with: ["Range: bytes=9-"]),
-      .isMissing()),
+      "a coding that nobody knows", "RFC 9110 8.4", .asks(lasting, "Content-Encoding: x-own"),
+      .hits(shows: ["Content-Encoding: x-own"], bodyOf: 1)),
   ]
 
   static let redirects: [CacheRow] =
     [301, 302, 303, 307, 308].map { status in
       CacheRow(
-        "\(status) is followed, and its target kept", "RFC 9110 15.4",
+        "\(status) is followed, and with a lifetime kept", "RFC 9110 15.4",
         .asks(lasting, path: "/../to\(status)"),
         Visit(status: status, answer: ["Location: /to\(status)", lasting], sees: .stale, bodyOf: 1),
-        Visit(status: status, answer: ["Location: /to\(status)"], sees: .stale, bodyOf: 1))
+        Visit(sees: .cache, bodyOf: 1), .isHeld(bodyOf: 1))
+    }
+    + [301, 308].map { status in
+      CacheRow(
+        "\(status) is kept, and lasts by heuristics", "RFC 9110 15.4.2",
+        .asks(lasting, path: "/../for\(status)"),
+        Visit(
+          status: status, answer: ["Location: /for\(status)", "Last-Modified: {-1000}"], sees: .stale,
+          bodyOf: 1),
+        Visit(sees: .cache, bodyOf: 1))
+    }
+    + [302, 307].map { status in
+      CacheRow(
+        "\(status) without a lifetime is not kept", "RFC 9110 15.4.3",
+        .asks(lasting, path: "/../not\(status)"),
+        Visit(status: status, answer: ["Location: /not\(status)"], sees: .stale, bodyOf: 1), .isMissing())
     } + [
       CacheRow(
         "300 without Location is an answer", "RFC 9110 15.4.1", .asks(lasting, status: 300), .hits(bodyOf: 1)),
       CacheRow(
         "a redirect without Location is one too", "RFC 9110 15.4", .asks(lasting, status: 301),
         .hits(bodyOf: 1)),
+      CacheRow(
+        "a stored redirect is asked about", "RFC 9111 4.3.3", .asks(lasting, path: "/../asked"),
+        Visit(
+          status: 301, answer: ["Location: /asked", "Cache-Control: max-age=10", "ETag: \"r\""], sees: .stale,
+          bodyOf: 1),
+        Visit(
+          after: 20, status: 304, answer: ["ETag: \"r\""], sees: .stale, bodyOf: 1,
+          sends: ["If-None-Match: \"r\""]),
+        Visit(sees: .cache, bodyOf: 1)),
+      CacheRow(
+        "a redirect that says no-store takes away what is held", "RFC 9111 5.2.2.5",
+        .asks(lasting, path: "/../gone"),
+        Visit(
+          status: 301, answer: ["Location: /gone", "Cache-Control: max-age=10"], sees: .stale, bodyOf: 1),
+        Visit(
+          after: 20, status: 301, answer: ["Location: /gone", "Cache-Control: no-store"], sees: .stale,
+          bodyOf: 1),
+        .isMissing()),
     ]
 
   static let credentials: [CacheRow] = [

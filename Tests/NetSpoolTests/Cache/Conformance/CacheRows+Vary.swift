@@ -1,6 +1,7 @@
 /// One resource, several answers.
 extension CacheRows {
   private static let lasting = "Cache-Control: max-age=100"
+  private static let short = "Cache-Control: max-age=10"
 
   /// Whether two requests choose the same answer.
   private static func pair(
@@ -77,6 +78,21 @@ extension CacheRows {
       .asks("Cache-Control: max-age=10", "Vary: Foo", with: ["Foo: 1", "Bar: 1"]),
       .asks(lasting, "Vary: Bar", after: 20, with: ["Foo: 1", "Bar: 1"]),
       .hits(with: ["Foo: 2", "Bar: 1"], bodyOf: 2), .asks(lasting, "Vary: Bar", with: ["Foo: 1", "Bar: 2"])),
+    CacheRow(
+      "answers that vary by more and by less live side by side", "RFC 9111 4.1",
+      .asks(lasting, "Vary: Foo", with: ["Foo: 1", "Bar: 1"]),
+      .asks(lasting, "Vary: Foo, Bar", with: ["Foo: 2", "Bar: 1"]),
+      .asks(lasting, "Vary: Foo", with: ["Foo: 3", "Bar: 1"]), .hits(with: ["Foo: 1", "Bar: 2"], bodyOf: 1),
+      .hits(with: ["Foo: 2", "Bar: 1"], bodyOf: 2), .hits(with: ["Foo: 3"], bodyOf: 3),
+      .asks(lasting, "Vary: Foo, Bar", with: ["Foo: 2", "Bar: 2"]), .hits(with: ["Foo: 1"], bodyOf: 1)),
+    CacheRow(
+      "the youngest of two that fit", "RFC 9111 4.1", .asks(short, "Vary: Foo", with: ["Foo: 1", "Bar: 1"]),
+      .asks(lasting, "Vary: Foo, Bar", after: 20, with: ["Foo: 1", "Bar: 1"]),
+      .hits(with: ["Foo: 1", "Bar: 1"], bodyOf: 2)),
+    CacheRow(
+      "no Connection takes Vary away", "RFC 9110 7.6.1",
+      .asks(lasting, "Vary: Foo", "Connection: Vary", with: ["Foo: 1"]),
+      .asks(lasting, "Vary: Foo", "Connection: Vary", with: ["Foo: 2"]), .hits(with: ["Foo: 1"], bodyOf: 1)),
     CacheRow(
       "an answer that does not vary takes the place of all", "RFC 9111 4.1",
       .asks("Cache-Control: max-age=10", "Vary: Foo", with: ["Foo: 1"]),

@@ -34,7 +34,8 @@ enum CacheRows {
     Group(name: "304 updates", rows: updates), Group(name: "HEAD updates", rows: headUpdates),
     Group(name: "invalidation", rows: invalidation), Group(name: "staleness", rows: staleness),
     Group(name: "stored fields", rows: storedFields), Group(name: "whole answers", rows: wholeAnswers),
-    Group(name: "ranges", rows: ranges), Group(name: "redirects", rows: redirects),
+    Group(name: "ranges", rows: ranges), Group(name: "a caller's own conditions", rows: ownConditions),
+    Group(name: "redirects", rows: redirects),
     Group(name: "credentials", rows: credentials),
     Group(name: "a shared cache", rules: shared, rows: sharedCache),
   ]

@@ -1,0 +1,62 @@
+/// Removing: what is removed is not served again once a call returns, and what was asked for before is not stored. Any
+/// thread.
+extension EngineCache {
+  /// In all scopes.
+  func remove(tag: String) {
+    let tag = Array(tag.utf8)
+    store.removeAll(namespace: settings.namespace) { _, metadata in
+      StoredResponse.hasTag(tag, in: metadata)
+    }
+  }
+
+  func removeAll() { store.removeAll(namespace: settings.namespace, where: nil) }
+
+  /// In all scopes, and whatever fields are part of the key. Waits for the disk.
+  func remove(url: String) {
+    guard let pieces = try? URLParser.parse(url).pieces else { return }
+    store.removeResource(resource(pieces))
+    store.flush()
+  }
+
+  /// In all scopes. The prefix is taken to the letter: compared with URLs as RFC 3986 section 6.2.2 normalises
+  /// them.
+  func remove(prefix: String) {
+    let prefix = Array(prefix.utf8)
+    store.removeAll(namespace: settings.namespace) { key, _ in
+      CacheKey.concerns(prefix, isPrefix: true, in: key)
+    }
+  }
+
+  /// What answered a request, at once: it turned out to be worthless.
+  func remove(answerTo request: NetworkRequest, at url: String) {
+    if let pieces = try? URLParser.parse(url).pieces { store.removeResource(resource(pieces)) }
+  }
+
+  /// Names the resource of a URL in the digests of the store's keys.
+  func resource(_ url: URLPieces) -> UInt64 {
+    let text = CacheKey.resource(
+      origin: url.origin.text.utf8.span, target: url.pathAndQuery.utf8.span, custom: nil)
+    return StoreKey.resource(text.rawBytes, part: part)
+  }
+
+  /// What an answer to an unsafe request makes worthless (RFC 9111 section 4.4), whoever it is stored for: the fields of
+  /// the request that changed it say nothing of those of the requests that it changed it for. True when something was held.
+  func invalidate(_ targets: [URLPieces], custom: String? = nil) -> Bool {
+    var isFound = false
+    if let custom {
+      let name = Array(KeyText.escaped(custom).utf8)
+      isFound = store.removeResource(StoreKey.resource(name.rawBytes, part: part))
+    }
+    for target in targets where store.removeResource(resource(target)) { isFound = true }
+    return isFound
+  }
+}
+
+extension Invalidation {
+  /// The target of an unsafe request and what its answer refers to, of the same origin.
+  static func targets(_ url: String, _ head: ResponseHead) -> [URLPieces] {
+    guard let target = try? URLParser.parse(url).pieces else { return [] }
+    let others = references(head.headers).compactMap { try? URLParser.parse($0, relativeTo: url).pieces }
+    return [target] + others.filter { $0 != target && isTarget($0, of: target) }
+  }
+}

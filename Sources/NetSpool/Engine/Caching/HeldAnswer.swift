@@ -1,0 +1,78 @@
+/// What a cache holds for a question, fresh or not.
+struct HeldAnswer: Sendable {
+  let key: StoreKey
+  private(set) var stored: StoredResponse
+  let hit: StoreHit
+
+  init(key: StoreKey, stored: StoredResponse, hit: StoreHit) {
+    self.key = key
+    self.stored = stored
+    self.hit = hit
+  }
+
+  /// As it is served, with the body unless only the head was asked for. Takes the fields, which have room for
+  /// one more, so that they need no copy: once only.
+  mutating func takeResponse(
+    from source: NetworkResponse.Source, url: String, now: Int64, withBody: Bool, lifetime: Double?
+  ) -> NetworkResponse {
+    let headers = stored.takeServedHeaders(at: now, isConfirmed: source == .revalidated)
+    var response = NetworkResponse(
+      head: ResponseHead(version: stored.version, status: stored.status, headers: headers),
+      body: withBody ? ResponseBody(lent: hit.body) : .empty, source: source, finalURL: url,
+      metrics: NetworkResponse.Metrics(), streams: [], age: .seconds(stored.age(at: now)))
+    response.noteCache(
+      cachedAt: stored.receivedAt, isStale: source == .cache && !stored.isFresh(at: now, own: lifetime))
+    return response
+  }
+
+  /// The same with what a 304 or a HEAD has brought.
+  func updated(_ stored: StoredResponse) -> HeldAnswer { HeldAnswer(key: key, stored: stored, hit: hit) }
+}
+
+/// What the thread that enqueues has found out.
+struct FirstLook {
+  /// Boxed as it will be kept: the response itself is large.
+  var answer: NetworkOperation.Outcome?
+  /// What the loop then need not make again: none, or one in a box that a hit does not need.
+  var question: [CacheQuestion] = []
+}
+
+/// A fresh hit needs no loop: it is answered on the thread that enqueues.
+extension EngineCache {
+  /// An answer when there is one and finding it does not take the loop: no unusual URL, no redirect, no policy
+  /// that may ask the network all the same.
+  func look(for request: NetworkRequest) -> FirstLook {
+    guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
+      !request.hasExtras || isPlain(request.extra)
+    else { return FirstLook() }
+    let url = request.url.utf8.span
+    let fields = request.headers.count == 0 && request.credentials == nil ? nil : ownFields(request)
+    guard
+      let question = question(
+        request, method: .get, origin: url.extracting(first: originBytes),
+        target: url.extracting(droppingFirst: originBytes), own: request.headers, fields: fields)
+    else { return FirstLook() }
+    // Whoever brings conditions or asks for parts is answered on the loop.
+    if question.request.isOwn { return FirstLook(question: [question]) }
+    guard var held = held(for: question) else { return FirstLook(question: [question]) }
+    let now = now
+    guard !(300..<400).contains(held.stored.status),
+      CacheDecision.serves(question.request, stored: held.stored, now: now)
+    else { return FirstLook(question: [question]) }
+    let response = held.takeResponse(
+      from: .cache, url: request.url, now: now, withBody: true, lifetime: question.request.lifetime)
+    didServe(response.body.count)
+    return FirstLook(answer: .success(response))
+  }
+
+  private func isPlain(_ extra: RequestExtras) -> Bool {
+    guard case .none = extra.prepared else { return false }
+    return !extra.resumes && extra.parameters.isEmpty
+  }
+
+  private func ownFields(_ request: NetworkRequest) -> Headers {
+    SentFields.make(
+      defaults: defaults, own: SentFields.add(request.credentials, to: request.headers),
+      decodes: !request.headers.contains("Range"))
+  }
+}

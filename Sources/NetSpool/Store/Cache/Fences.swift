@@ -1,0 +1,84 @@
+/// From when on what is asked for is to be believed: what changed a resource makes worthless what was asked for before,
+/// also what is still on its way. Moments are those of the machine's own clock, which all processes share.
+struct Fences: Sendable {
+  /// By resource (`StoreKey.resource`).
+  private var moments: [UInt64: Microseconds] = [:]
+  /// Of all resources.
+  private var common = Microseconds.min
+
+  /// More are not told apart: then all that is on its way counts as asked for too early.
+  static let resourcesMax = 4_096
+
+  mutating func add(_ resource: UInt64, at moment: Microseconds) {
+    if moments.count >= Self.resourcesMax { addAll(at: moment) }
+    moments[resource] = moment
+  }
+
+  mutating func addAll(at moment: Microseconds) {
+    moments.removeAll()
+    common = moment
+  }
+
+  var isEmpty: Bool { moments.isEmpty && common == .min }
+
+  /// What was asked for at a moment is older than the last change.
+  func holdBack(_ resource: UInt64, askedAt moment: Microseconds) -> Bool {
+    if moment <= common { return true }
+    guard !moments.isEmpty, let last = moments[resource] else { return false }
+    return moment <= last
+  }
+}
+
+extension CacheWriter {
+  /// Removes all that is stored of a resource, and notes when.
+  mutating func fence(
+    _ resource: UInt64, at moment: Microseconds, _ transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    var keys: [KeyDigest] = []
+    try transaction.forEach(from: KeyDigest.first(of: resource).recordKey, in: databases.entries) { record in
+      guard KeyDigest.resource(of: record.key) == resource, let key = KeyDigest(record.key) else {
+        return false
+      }
+      keys.append(key)
+      return true
+    }
+    for key in keys { try remove(key, &transaction) }
+    try note(moment, resource, &transaction)
+  }
+
+  /// The same for all resources, but removes nothing.
+  mutating func fenceAll(at moment: Microseconds, _ transaction: inout WriteTransaction) throws(StoreError) {
+    try transaction.removeAll(in: databases.fences)
+    try note(moment, Self.all, &transaction)
+  }
+
+  private static let all: UInt64 = 0
+
+  private mutating func note(
+    _ moment: Microseconds, _ resource: UInt64, _ transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    if try transaction.size(of: databases.fences).records >= Fences.resourcesMax {
+      try fenceAll(at: moment, &transaction)
+    }
+    scratch.removeAll(keepingCapacity: true)
+    scratch.append(integer: moment)
+    try transaction.put(scratch.rawBytes, at: RecordKey(integer: resource), in: databases.fences)
+  }
+
+  /// Whether what was asked for at a moment is older than a change of which another process has told.
+  func holdsBack(
+    _ resource: UInt64, askedAt moment: Microseconds, _ transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> Bool {
+    guard moment != .max, try transaction.size(of: databases.fences).records > 0 else { return false }
+    let now = MonotonicClock.now
+    for key in [Self.all, resource] {
+      guard let value = try transaction.value(at: RecordKey(integer: key), in: databases.fences),
+        value.byteCount == 8
+      else { continue }
+      let fence: Microseconds = value.integer(at: 0)
+      // One of the future comes from before the machine was started.
+      if moment <= fence, fence <= now { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,226 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// What an unsafe request changes, while others ask for the same resource.
+@Suite(.timeLimit(.minutes(10))) struct CacheChangesTests {
+  private static func lasting(_ text: String) -> Answer {
+    .text(text).header("Cache-Control", "max-age=1000")
+  }
+
+  @Test func `an answer that was asked for before a POST is not stored, and nobody joins it after`()
+    async throws
+  {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", Self.lasting("old").fault(.gate("body"), at: .body(1)))
+      let early = engine.get("/a")
+      #expect(await origin.waitForWaiting("body", 1))
+      // The resource changes while its old state is on its way.
+      origin.on("/a", .text("changed"))
+      let post = engine.operation(path: "/a", method: .post).setHeader("X-CSRF-Token", "1")
+      #expect(await engine.end(of: post).text == "changed")
+      origin.on("/a", Self.lasting("new"))
+      #expect(await engine.fetch("/a").text == "new")
+      origin.release("body")
+      #expect(await early.end().text == "old")
+      #expect(await engine.fetch("/a").text == "new")
+      #expect(await engine.fetch("/a").response?.source == .cache)
+    }
+  }
+
+  @Test func `without a cache nobody joins what was asked for before a POST either`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("old").fault(.gate("body"), at: .body(1)))
+      let early = engine.get("/a")
+      #expect(await origin.waitForWaiting("body", 1))
+      origin.on("/a", .text("changed"))
+      let post = engine.operation(path: "/x/../a", method: .post)
+      #expect(await engine.end(of: post).text == "changed")
+      origin.on("/a", .text("new"))
+      #expect(await engine.fetch("/a").text == "new")
+      origin.release("body")
+      #expect(await early.end().text == "old")
+    }
+  }
+
+  @Test func `a failed question does not bring back what a POST made worthless`() async throws {
+    try await withCache { engine, origin, clock in
+      origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
+      _ = await engine.fetch("/a")
+      clock.advance(seconds: 20)
+      origin.on("/a", Answer.text("never").fault(.gate("head"), at: .head(1)).resetAfter(0))
+      let asking = engine.get("/a")
+      #expect(await origin.waitForWaiting("head", 1))
+      origin.on("/a", .text("changed"))
+      #expect(await engine.end(of: engine.operation(path: "/a", method: .post)).text == "changed")
+      origin.release("head")
+      #expect(await asking.end().text != "old")
+    }
+  }
+
+  @Test(arguments: [false, true]) func `it is written before the POST's completion`(isCutOff: Bool)
+    async throws
+  {
+    try await withCache { engine, origin, _ in
+      for path in ["/a", "/b"] { origin.on(path, Self.lasting("old")) }
+      for path in ["/a", "/b"] { _ = await engine.fetch(path, headers: ["Authorization": "Bearer 1"]) }
+      origin.on("/a", Answer.text("changed").header("Location", "/b").closeAfter(isCutOff ? 2 : 100))
+      let waits = Journal<Int>()
+      let operation = engine.operation(path: "/a", method: .post)
+      operation.onCompletion { _ in waits.add(engine.cacheStatistics?.pendingBytes ?? -1) }
+      operation.onError { _ in waits.add(engine.cacheStatistics?.pendingBytes ?? -1) }
+      _ = await engine.end(of: operation)
+      #expect(waits.entries == [0])
+      for path in ["/a", "/b"] { #expect(await engine.isMissing(path, ["Authorization": "Bearer 1"])) }
+    }
+  }
+
+  @Test func `another engine of the store does not see it either`() async throws {
+    let folder = try TestFolder()
+    var settings = CacheConfiguration()
+    settings.directory = folder.path
+    try await withEngine { [settings] engine, origin in
+      let other = try NetworkEngine(to: origin, on: engine.configuration.queue) {
+        $0.credentials = .basic(user: "u", password: "p")
+      }
+      try engine.useCache(settings)
+      try other.useCache(settings)
+      origin.on("/a", Self.lasting("old"))
+      _ = await other.fetch("/a")
+      #expect(await other.fetch("/a").response?.source == .cache)
+      origin.on("/a", Self.lasting("new"))
+      _ = await engine.end(
+        of: engine.operation(url: "http://x:y@127.0.0.1:\(origin.port)/x/%2e%2e/a", method: .delete))
+      #expect(await other.fetch("/a").text == "new")
+    }
+    _ = folder
+  }
+
+  @Test func `fifty that differ in what does not choose ask once`() async throws {
+    try await withCache { engine, origin, clock in
+      origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
+      _ = await engine.fetch("/a")
+      clock.advance(seconds: 20)
+      origin.on("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10"))
+      origin.hold("/a")
+      let operations = (0..<50).map { number in
+        engine.operation(path: "/a").setHeader("X-Request-Id", "\(number)")
+      }
+      for operation in operations { engine.enqueue(operation) }
+      await engine.settle()
+      #expect(await origin.waitForWaiting("/a", 1))
+      operations[10].cancel()
+      origin.release("/a")
+      for (number, operation) in operations.enumerated() {
+        let ending = await operation.end()
+        if number == 10 { #expect(ending.code == .cancelled) } else { #expect(ending.text == "old") }
+      }
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test func `fifty whose one question fails get what there is`() async throws {
+    try await withCache { engine, origin, clock in
+      origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
+      _ = await engine.fetch("/a")
+      clock.advance(seconds: 20)
+      origin.on("/a", .text("new").header("Cache-Control", "no-store"))
+      origin.hold("/a")
+      let operations = (0..<50).map { engine.operation(path: "/a").setHeader("X-Request-Id", "\($0)") }
+      for operation in operations { engine.enqueue(operation) }
+      await engine.settle()
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.releaseAll()
+      for operation in operations { #expect(await operation.end().text == "new") }
+      #expect(origin.hits("/a") == 51)
+    }
+  }
+}
+
+/// Who shares an exchange that is under way, and who does not.
+@Suite(.timeLimit(.minutes(10))) struct LateJoiningTests {
+  @Test(arguments: [("Cache-Control", "no-store"), ("Vary", "*")])
+  func `what may not be stored is for those who came before its head`(_ field: (String, String)) async throws
+  {
+    try await withEngine { engine, origin in
+      let answer = Answer.text("secret").header(field.0, field.1)
+      origin.on("/a", answer.fault(.gate("body"), at: .body(2)))
+      let early = [engine.get("/a"), engine.get("/a")]
+      #expect(await origin.waitForWaiting("body", 1))
+      #expect(origin.hits("/a") == 1)
+      origin.on("/a", .text("fresh"))
+      // Its head is here once something of the body is.
+      #expect(await early[0].hasHead(of: engine))
+      #expect(await engine.fetch("/a").text == "fresh")
+      origin.release("body")
+      for operation in early { #expect(await operation.end().text == "secret") }
+    }
+  }
+
+  @Test func `those behind a download that cannot be joined share one of their own`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", Answer.text("streamed").fault(.gate("body"), at: .body(2)))
+      let download = engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream())
+      engine.enqueue(download)
+      #expect(await origin.waitForWaiting("body", 1))
+      #expect(await download.hasHead(of: engine))
+      origin.on("/a", .text("shared"))
+      origin.hold("/a")
+      let operations = (0..<500).map { _ in engine.get("/a") }
+      await engine.settle()
+      let other = (0..<500).map { _ in engine.operation(path: "/a").configure { $0.cachePolicy = .reload } }
+      for operation in other { engine.enqueue(operation) }
+      await engine.settle()
+      #expect(await origin.waitForWaiting("/a", 2))
+      origin.releaseAll()
+      for operation in operations + other { #expect(await operation.end().text == "shared") }
+      #expect(await download.end().response != nil)
+      #expect(origin.hits("/a") == 3)
+    }
+  }
+
+  @Test func `who comes late to a download that is kept gets it from its first byte`() async throws {
+    try await withCache { engine, origin, _ in
+      let bytes = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      origin.on(
+        "/a",
+        Answer.bytes(bytes).header("Cache-Control", "max-age=100").fault(.gate("body"), at: .body(20_000)))
+      let first = MemoryDownloadStream()
+      let download = engine.operation(path: "/a").addDownloadStream(first)
+      engine.enqueue(download)
+      #expect(await origin.waitForWaiting("body", 1))
+      #expect(await download.hasHead(of: engine))
+      let second = MemoryDownloadStream()
+      let streamed = engine.operation(path: "/a").addDownloadStream(second)
+      engine.enqueue(streamed)
+      let plain = engine.get("/a")
+      await engine.settle()
+      origin.release("body")
+      #expect(await download.end().response?.status == 200)
+      #expect(await streamed.end().response?.status == 200)
+      #expect(await plain.end().response.map { [UInt8]($0.body) } == bytes)
+      #expect(first.bytes == bytes && second.bytes == bytes)
+      #expect(origin.hits("/a") == 1)
+      #expect(await engine.fetch("/a").response.map { [UInt8]($0.body) } == bytes)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+}
+
+extension NetworkOperation {
+  /// Waits, turn by turn of the loop, until the head of its exchange has come.
+  fileprivate func hasHead(of engine: NetworkEngine) async -> Bool {
+    for _ in 0..<100_000 {
+      let isThere = await withCheckedContinuation { continuation in
+        engine.driver.perform { [self] _ in
+          continuation.resume(returning: loop.transfer?.exchange.head != nil)
+        }
+      }
+      if isThere { return true }
+      await Task.yield()
+    }
+    return false
+  }
+}

@@ -1,0 +1,169 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// What the cache tells, and what it is told.
+@Suite(.timeLimit(.minutes(10))) struct CacheFaceTests {
+  private static func lasting(_ text: String) -> Answer { .text(text).header("Cache-Control", "max-age=100") }
+
+  @Test func `a response says whether it is stale, and since when it is held`() async throws {
+    try await withCache { engine, origin, clock in
+      origin.on("/a", Self.lasting("a"))
+      let began = clock.now
+      let first = try #require(await engine.fetch("/a").response)
+      #expect(!first.isStale && first.cachedAt == nil)
+      clock.advance(seconds: 10)
+      let hit = try #require(await engine.fetch("/a").response)
+      #expect(!hit.isStale && hit.cachedAt == .milliseconds(began))
+      clock.advance(seconds: 100)
+      let stale = try #require(await engine.fetch("/a", .onlyIfCached).response)
+      #expect(stale.isStale && stale.cachedAt == .milliseconds(began))
+    }
+  }
+
+  @Test func `a policy always asks`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", Self.lasting("a").header("ETag", "\"a\""))
+      _ = await engine.fetch("/a")
+      origin.on("/a", .status(304))
+      #expect(await engine.fetch("/a", .alwaysValidate).response?.source == .revalidated)
+      #expect(await engine.fetch("/a").response?.source == .cache)
+      #expect(origin.requests.last?.header("If-None-Match") == "\"a\"")
+      origin.stop()
+      #expect(await engine.fetch("/a", .alwaysValidate).code == .connectFailed)
+    }
+  }
+
+  @Test func `statistics count what was saved`() async throws {
+    try await withCache { engine, origin, clock in
+      origin.on("/a", Self.lasting("12345").header("ETag", "\"a\""))
+      for _ in 0..<3 { _ = await engine.fetch("/a") }
+      clock.advance(seconds: 200)
+      origin.on("/a", .status(304))
+      _ = await engine.fetch("/a")
+      let statistics = try #require(engine.cacheStatistics)
+      #expect(statistics.served == 3 && statistics.validations == 1 && statistics.bytesSaved == 15)
+    }
+  }
+
+  @Test func `a key of the caller's own stands for the URL`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.fallback(Self.lasting("signed"))
+      func get(_ path: String, method: NetworkRequest.Method = .get) async -> Ending {
+        let operation = engine.operation(path: path, method: method).configure { $0.cacheKey = "picture 7" }
+        return await engine.end(of: operation)
+      }
+      #expect(await get("/7?signature=1").response?.source == .network)
+      #expect(await get("/7?signature=2").response?.source == .cache)
+      #expect(await engine.fetch("/7?signature=1").response?.source == .network)
+      _ = await get("/7?signature=3", method: .put)
+      #expect(await get("/7?signature=4").response?.source == .network)
+    }
+  }
+
+  @Test func `what has a tag goes with it`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.fallback(Self.lasting("x"))
+      for (path, tag) in [("/a", "one"), ("/b", "one"), ("/c", "two"), ("/d", nil)] {
+        _ = await engine.end(of: engine.operation(path: path).configure { $0.tag = tag })
+      }
+      engine.removeCached(tag: "one")
+      for path in ["/a", "/b"] { #expect(await engine.isMissing(path)) }
+      for path in ["/c", "/d"] { #expect(!(await engine.isMissing(path))) }
+      engine.removeCached(tag: "")
+      #expect(!(await engine.isMissing("/d")))
+    }
+  }
+
+  /// A caller who names the codings undoes them as well; nobody else is given what he was given.
+  @Test func `coded bytes are for who asked for them`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a") { request in
+        request.header("Accept-Encoding")?.contains("gzip") == true
+          ? Answer.gzip(Gzip.stored(Array("plain".utf8))).header("Cache-Control", "max-age=100")
+          : Self.lasting("plain")
+      }
+      for _ in 0..<2 {
+        #expect(await engine.fetch("/a").text == "plain")
+        let coded = await engine.fetch("/a", headers: ["Accept-Encoding": "gzip"]).response
+        #expect(coded.map { [UInt8]($0.body).prefix(2) } == [0x1F, 0x8B])
+        #expect(await engine.fetch("/a", headers: ["Accept-Encoding": "identity"]).text == "plain")
+      }
+      #expect(origin.hits("/a") == 3)
+      // Positions in what was sent are not those in what it was decoded to.
+      origin.on("/a", Answer(status: 206, headers: ["Content-Range": "bytes 0-1/25"], body: .text("xx")))
+      #expect(await engine.fetch("/a", headers: ["Range": "bytes=0-1"]).response?.source == .network)
+    }
+  }
+
+  @Test func `several parts come as one body`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", Self.lasting("0123456789"))
+      _ = await engine.fetch("/a")
+      let response = try #require(await engine.fetch("/a", headers: ["Range": "bytes=0-1, -2"]).response)
+      #expect(response.status == 206 && response.source == .cache)
+      let type = try #require(response.headers["Content-Type"])
+      let boundary = try #require(type.split(separator: "boundary=").last)
+      #expect(type.hasPrefix("multipart/byteranges"))
+      let parts = (response.text ?? "").components(separatedBy: "--\(boundary)")
+      #expect(parts.count == 4 && parts[3] == "--\r\n")
+      #expect(parts[1].hasSuffix("Content-Range: bytes 0-1/10\r\n\r\n01\r\n"))
+      #expect(parts[2].hasSuffix("Content-Range: bytes 8-9/10\r\n\r\n89\r\n"))
+      let none = await engine.fetch("/a", headers: ["Range": "bytes=10-"])
+      #expect(none.error?.response?.status == 416)
+      #expect(none.error?.response?.headers["Content-Range"] == "bytes */10")
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `what is filed is what is sent`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.fallback(Self.lasting("x"))
+      _ = await engine.end(of: engine.operation(url: origin.url("/a/%2e%2E/b/.%2e/c%2fd?x=%2e%7e")))
+      #expect(origin.requests.last?.target == "/c%2fd?x=%2e%7e")
+      let again = engine.operation(url: origin.url("/c%2fd?x=%2e%7e"))
+      #expect(await engine.end(of: again).response?.source == .cache)
+    }
+  }
+
+  @Test func `a small store is enough said, and quotas come with whoever names them`() async throws {
+    let folder = try TestFolder()
+    var settings = CacheConfiguration()
+    settings.directory = folder.path
+    settings.bytesMax = 8 << 20
+    try await withEngine { [settings] engine, origin in
+      origin.fallback(.bytes([UInt8](repeating: 7, count: 50_000)).header("Cache-Control", "max-age=100"))
+      try engine.useCache(settings)
+      let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
+      var small = settings
+      small.namespace = "small"
+      small.namespaceBytesMax = 300_000
+      try other.useCache(small)
+      for number in 0..<20 {
+        for engine in [engine, other] { _ = await engine.fetch("/\(number)") }
+      }
+      engine.flushCache()
+      var held = (0, 0)
+      for number in 0..<20 {
+        if await !engine.isMissing("/\(number)") { held.0 += 1 }
+        if await !other.isMissing("/\(number)") { held.1 += 1 }
+      }
+      #expect(held.0 == 20 && (3...6).contains(held.1), "\(held)")
+    }
+    _ = folder
+  }
+}
+
+extension String {
+  fileprivate func components(separatedBy text: String) -> [String] {
+    var parts: [String] = []
+    var rest = self[...]
+    while let range = rest.firstRange(of: text) {
+      parts.append(String(rest[..<range.lowerBound]))
+      rest = rest[range.upperBound...]
+    }
+    return parts + [String(rest)]
+  }
+}
