@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// Made by an engine, enqueued once. It ends exactly once, whatever happens: `onCompletion` or `onError`
 /// (cancelling is the error `.cancelled`). Handlers may be added at any time, several of each, also after the
-/// end: a late one gets the final event. They run on the engine's delivery target and are released after it.
+/// end: a late one gets the final event, or the last of its own. They run on the engine's delivery target and are released after it.
 /// The operation is kept alive while it is under way; there is no need to hold it.
 ///
 /// Any thread may call anything here.
@@ -119,7 +119,8 @@ extension NetworkOperation {
     return self
   }
 
-  /// The origin said 304; comes before the completion.
+  /// The origin said 304, or, with ``NetworkRequest/notifiesOnlyChanges``, what it sent is what the cache had. Comes before
+  /// the completion, and is the last event where that is left out.
   @discardableResult
   public func onNotModified(_ handler: @escaping @Sendable () -> Void) -> Self {
     add(.notModified(handler))

@@ -164,7 +164,7 @@ extension NetworkRequest {
   }
 
   /// With `.cachedThenFresh`: whether the second completion is left out when the fresh body is byte for byte the
-  /// cached one; false by default.
+  /// cached one; false by default. ``NetworkOperation/onNotModified(_:)`` is called then.
   public var notifiesOnlyChanges: Bool {
     get { hasExtras ? extra.notifiesOnlyChanges : false }
     set { extra.notifiesOnlyChanges = newValue }

@@ -93,9 +93,10 @@ extension Scheduler {
   private func hand(_ ending: Ending, to recipient: NetworkOperation) {
     let outcome = ending.outcome(for: recipient)
     if case .success(let answer) = outcome {
-      if cacheBridge.repeats(recipient, answer) { recipient.shared.withLock { $0.isRepetition = true } }
+      let isRepetition = cacheBridge.repeats(recipient, answer)
+      if isRepetition { recipient.shared.withLock { $0.isRepetition = true } }
       recipient.loop.extras?.provided = nil
-      if answer.head.status == 304 || answer.source == .revalidated { tell(recipient, .notModified) }
+      if answer.isUnchanged || isRepetition { tell(recipient, .notModified) }
     }
     conclude(recipient, outcome)
   }

@@ -24,7 +24,22 @@ extension NetworkOperation {
       return nil
     }
     guard let outcome else { return }
-    engine.deliverLate { Self.call(handler, outcome) }
+    engine.deliverLate { [self] in callLate(handler, outcome) }
+  }
+
+  /// One that came after the end: the last of its events.
+  private func callLate(_ handler: Handlers.Handler, _ outcome: Outcome) {
+    switch (handler, outcome) {
+    case (.state(let body), _): body(state)
+    case (.notModified(let body), .success(let response)): if response.isUnchanged { body() }
+    case (.uploadProgress(let body), .success(let response)):
+      let sent = response.metrics.bytesSent
+      if sent > 0 { body(TransferProgress(whole: sent, response)) }
+    case (.downloadProgress(let body), .success(let response)):
+      let received = response.streams.map(\.bytes).max() ?? Int64(response.body.count)
+      body(TransferProgress(whole: received, response))
+    default: Self.call(handler, outcome)
+    }
   }
 
   /// Hears of either ending.
@@ -117,6 +132,19 @@ extension NetworkOperation {
     case (.ended(let body), _): body()
     default: break
     }
+  }
+}
+
+extension NetworkResponse {
+  /// The origin has said that what the user or the cache has still holds.
+  var isUnchanged: Bool { head.status == 304 || source == .revalidated }
+}
+
+extension TransferProgress {
+  /// All of a body.
+  fileprivate init(whole bytes: Int64, _ response: NetworkResponse) {
+    let seconds = Double(max(1, response.metrics.totalTime)) / 1e6
+    self.init(done: bytes, total: bytes, bytesPerSecond: Double(bytes) / seconds)
   }
 }
 

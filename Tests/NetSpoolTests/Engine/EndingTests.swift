@@ -112,6 +112,26 @@ import Testing
     }
   }
 
+  @Test func `late handlers hear the last of their events`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("thanks"))
+      origin.on("/same", .status(304))
+      let operation = engine.operation(path: "/a", method: .post).setBody(.bytes([1, 2, 3]))
+      let same = engine.operation(path: "/same").setHeader("If-None-Match", "\"1\"")
+      _ = await engine.end(of: operation)
+      _ = await engine.end(of: same)
+      let events = Journal<String>()
+      operation.onStateChange { events.add("\($0)") }
+        .onUploadProgress { events.add("sent \($0.done) \($0.fraction ?? 0)") }
+        .onDownloadProgress { events.add("received \($0.done) \($0.fraction ?? 0)") }
+        .onNotModified { events.add("not modified") }
+      same.onNotModified { events.add("same") }
+      _ = await operation.end()
+      _ = await same.end()
+      #expect(events.entries == ["finished", "sent 3 1.0", "received 6 1.0", "same"])
+    }
+  }
+
   @Test func `a 304 tells first that nothing has changed`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .status(304))
