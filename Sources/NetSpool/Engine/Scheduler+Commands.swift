@@ -22,8 +22,8 @@ extension Scheduler {
     case .sharing(let leader):
       move(operation, to: .ended)
       abandon(leader, operation, failure)
-    case .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .paused, .playing,
-      .publishing:
+    case .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .awaiting, .paused,
+      .playing, .publishing:
       operation.loop.isDetached = true
       abandon(operation, operation, failure)
     }
@@ -81,7 +81,7 @@ extension Scheduler {
     switch operation.loop.phase {
     case .ready, .blocked: return hold(operation)
     case .sharing(let leader): return leave(leader, operation)
-    case .resolving, .waiting, .parked, .delayed: break
+    case .resolving, .waiting, .parked, .delayed, .awaiting: break
     case .running: operation.loop.transfer?.pauseByUser()
     case .deciding, .asking, .paused, .playing, .publishing, .frozen, .ended: return
     }

@@ -71,7 +71,7 @@ import Testing
   {
     try await withFull { engine, origin in
       origin.hold("/new")
-      let operation = engine.get("/new")
+      let operation = engine.start("/new")
       #expect(await origin.waitForWaiting("/new", 1))
       engine.removeCached(url: origin.url("/new"))
       #expect(await engine.isMissing("/new"))
