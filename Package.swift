@@ -23,10 +23,21 @@ let package = Package(
   traits: [
     .default(enabledTraits: ["Logging"]),
     .trait(name: "Logging", description: "Log through swift-log, at debug and below."),
+    .trait(name: "Metrics", description: "Tell swift-metrics of requests, queues and caches."),
+    .trait(name: "Tracing", description: "Spans by swift-distributed-tracing, and traceparent."),
+    .trait(name: "HTTPTypes", description: "Requests and responses of swift-http-types, both ways."),
+    .trait(name: "ServiceLifecycle", description: "An engine is a Service."),
+    .trait(name: "Brotli", description: "Decode br; needs libbrotli-dev."),
+    .trait(name: "Zstd", description: "Decode zstd; needs libzstd-dev."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    // Of the traits of the same names: nobody resolves them without.
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
     // The four C libraries, and our typed wrappers of what Swift cannot call by itself.
@@ -42,6 +53,9 @@ let package = Package(
     .systemLibrary(
       name: "CNetSpoolZlib", path: "CSupport/CNetSpoolZlib", pkgConfig: "zlib",
       providers: [.apt(["zlib1g-dev"])]),
+    // Of the traits Brotli and Zstd.
+    .systemLibrary(name: "CNetSpoolBrotli", path: "CSupport/CNetSpoolBrotli"),
+    .systemLibrary(name: "CNetSpoolZstd", path: "CSupport/CNetSpoolZstd"),
     .target(
       name: "CNetSpoolShims",
       dependencies: ["CNetSpoolCurl"],
@@ -51,7 +65,16 @@ let package = Package(
       name: "NetSpool",
       dependencies: [
         "CNetSpoolShims", "CNetSpoolUV", "CNetSpoolCurl", "CNetSpoolLMDB", "CNetSpoolZlib",
+        .target(name: "CNetSpoolBrotli", condition: .when(traits: ["Brotli"])),
+        .target(name: "CNetSpoolZstd", condition: .when(traits: ["Zstd"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(
+          name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["ServiceLifecycle"])),
       ],
       // Each folder says what lives in it.
       exclude: [
@@ -82,7 +105,19 @@ let package = Package(
     .testTarget(
       name: "NetSpoolCrashTests", dependencies: ["netspool-crash", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "NetSpoolTests", dependencies: ["NetSpool", "NetSpoolTesting", "netspool-crash", "TestSupport"],
+      name: "NetSpoolTests",
+      dependencies: [
+        "NetSpool", "NetSpoolTesting", "netspool-crash", "TestSupport",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+        .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(
+          name: "InMemoryTracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])
+        ),
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["ServiceLifecycle"])),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "NetSpoolFoundationTests",

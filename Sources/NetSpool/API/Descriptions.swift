@@ -13,6 +13,34 @@ extension NetworkResponse: CustomStringConvertible, CustomReflectable {
   }
 }
 
+extension ResponseBody: CustomStringConvertible, CustomReflectable {
+  /// `512 bytes`: what they are is not shown.
+  public var description: String { "\(count) bytes" }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
+}
+
+extension NetworkImage: CustomStringConvertible, CustomReflectable {
+  /// `image/png, 64 x 48, 512 bytes`, and whether it is cut off.
+  public var description: String {
+    "\(format), \(pixelWidth) x \(pixelHeight), \(body.count) bytes" + (isComplete ? "" : ", cut off")
+  }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["image": description]) }
+}
+
+extension ResponseHead: CustomStringConvertible, CustomReflectable {
+  /// `200 HTTP/1.1`.
+  public var description: String { "\(status) \(httpVersion)" }
+
+  /// The description and the fields, secrets masked: `dump` goes by it.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["head": description, "headers": headers.description])
+  }
+}
+
 extension PrefetchResult: CustomStringConvertible, CustomReflectable {
   /// The URL and how it ended, secrets masked.
   public var description: String {
@@ -62,6 +90,11 @@ extension NetworkRequest.Body: CustomStringConvertible, CustomReflectable {
 extension NetworkRequest {
   /// The URL for people, secrets masked: for the tool's messages.
   package var urlMasked: String { Redaction.standard.url(url) }
+}
+
+extension NetworkRequest.Headers {
+  /// Whether the value of a field is a secret: for archives.
+  package static func isSecret(_ name: String) -> Bool { Redaction.standard.isSecret(header: name) }
 }
 
 extension NetworkError: CustomReflectable {

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A request that waits on the disk, or is being sent.
 public struct FrozenOperation: Sendable, Identifiable {
   /// Its number in the store.
@@ -97,6 +99,38 @@ public struct FrozenTicket: Sendable, Hashable {
   /// Names of the fields whose values are not on the disk because they are secret (<doc:Security>): after a
   /// restart they come from the engine's credentials and headers, or from `FreezeConfiguration.secrets`.
   public let withheldFields: [String]
+  let operation: NetworkOperation?
+
+  /// How it ends, in this process: the origin's answer, or why it became a dead letter. `.engineClosed` (`frozen`) when the
+  /// engine is shut down first, and the request stays on the disk for a later process. May be asked for any number of times.
+  public var outcome: Result<NetworkResponse, NetworkError> {
+    get async {
+      guard let operation else { return .failure(NetworkError(.engineClosed, reason: "frozen")) }
+      return await withCheckedContinuation { continuation in
+        operation.onFinal { continuation.resume(returning: $0) }
+      }
+    }
+  }
+
+  /// By number and key.
+  public static func == (a: FrozenTicket, b: FrozenTicket) -> Bool {
+    a.id == b.id && a.idempotencyKey == b.idempotencyKey && a.isDuplicate == b.isDuplicate
+      && a.withheldFields == b.withheldFields
+  }
+
+  /// By number and key.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(idempotencyKey)
+  }
+}
+
+extension FrozenTicket: CustomStringConvertible, CustomReflectable {
+  /// `#7 frozen`.
+  public var description: String { "#\(id) frozen" + (isDuplicate ? ", waiting already" : "") }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["ticket": description]) }
 }
 
 extension NetworkOperation {
@@ -126,6 +160,56 @@ extension NetworkOperation {
     add(.attempt(handler))
     return self
   }
+}
+
+extension NetworkEngine {
+  /// Enqueues an operation as a frozen one and returns when its request is on the disk: from then on it is sent, whatever
+  /// becomes of this process. ``FrozenTicket/outcome`` tells how it ends.
+  ///
+  /// Throws a `NetworkError` when it was not frozen, or `CancellationError` when the task was cancelled before it was.
+  public func frozenTicket(for operation: NetworkOperation) async throws -> FrozenTicket {
+    operation.isFreezable = true
+    let answer = FirstAnswer<Result<FrozenTicket, NetworkError>>()
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        answer.wait(continuation)
+        operation.onFrozen { answer.give(.success($0)) }
+        operation.onFinal { final in
+          // Of a method that is never frozen, the answer comes instead.
+          let failure = final.failure ?? NetworkError(.invalidRequest, reason: "not freezable")
+          answer.give(.failure(failure))
+        }
+        enqueue(operation)
+      }
+    } onCancel: {
+      if !answer.isGiven { operation.cancel() }
+    }
+    if case .failure(let error) = result, error.code == .cancelled { try Task.checkCancellation() }
+    return try result.get()
+  }
+}
+
+/// The first of several answers, for one who waits.
+private final class FirstAnswer<Answer: Sendable>: Sendable {
+  private let state = Mutex<(waiting: CheckedContinuation<Answer, Never>?, isGiven: Bool)>((nil, false))
+
+  var isGiven: Bool { state.withLock { $0.isGiven } }
+
+  func wait(_ continuation: CheckedContinuation<Answer, Never>) {
+    state.withLock { $0.waiting = continuation }
+  }
+
+  func give(_ answer: Answer) {
+    let waiting = state.withLock { state in
+      defer { state = (nil, true) }
+      return state.waiting
+    }
+    waiting?.resume(returning: answer)
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }
 
 /// What became of a frozen request whose operation ended with an earlier process, or with its engine.

@@ -89,6 +89,10 @@ extension NetworkEngine {
     /// makes it an error with the answer inside. Nil accepts all but 400...599. Streams have ended by then: a file
     /// whose answer it refuses is there.
     public var validate: (@Sendable (NetworkResponse) throws -> Void)?
+    /// Hears of every ending, once for each operation and after its own handlers: the operation, how it ended, and where the
+    /// time went; on the delivery target. Without an answer only `attempts` and `endToEnd` are known. Frozen requests that an
+    /// earlier process left are `onThawed`'s.
+    public var onEnd: EndHandler?
     /// Hears of errors that no `onError` was there for, cancellations left out, on the delivery target.
     public var onUnhandledFailure: (@Sendable (NetworkError) -> Void)?
     #if Logging
@@ -96,6 +100,10 @@ extension NetworkEngine {
     public var logger: Logger?
     #endif
   }
+
+  /// What hears of every ending.
+  public typealias EndHandler =
+    @Sendable (NetworkOperation, Result<NetworkResponse, NetworkError>, NetworkResponse.Metrics) -> Void
 
   /// What comes before `://`.
   public enum Scheme: String, Sendable, Hashable {

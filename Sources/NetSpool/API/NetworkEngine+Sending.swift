@@ -10,9 +10,7 @@ extension NetworkEngine {
   {
     let url: String
     do throws(NetworkError) {
-      url = try URLText.make(
-        scheme: configuration.scheme.rawValue, host: host, port: configuration.port,
-        basePath: configuration.basePath, path: path)
+      url = try absolute(path)
     } catch {
       let operation = make(NetworkRequest(url: path ?? "", method: method), parameters)
       operation.spoil(error)
@@ -30,7 +28,23 @@ extension NetworkEngine {
 
   /// For a request made elsewhere.
   public func operation(_ request: NetworkRequest) -> NetworkOperation {
-    NetworkOperation(request, engine: self)
+    guard request.isRelative else { return NetworkOperation(request, engine: self) }
+    var request = request
+    request.isRelative = false
+    do throws(NetworkError) {
+      request.url = try absolute(request.url)
+    } catch {
+      let operation = NetworkOperation(request, engine: self)
+      operation.spoil(error)
+      return operation
+    }
+    return NetworkOperation(request, engine: self)
+  }
+
+  private func absolute(_ path: String?) throws(NetworkError) -> String {
+    try URLText.make(
+      scheme: configuration.scheme.rawValue, host: host, port: configuration.port,
+      basePath: configuration.basePath, path: path)
   }
 
   private func make(_ request: NetworkRequest, _ parameters: Parameters) -> NetworkOperation {

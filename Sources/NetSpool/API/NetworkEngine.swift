@@ -32,6 +32,9 @@ public final class NetworkEngine: Sendable {
   let credential: EngineCredential?
   /// Where its paths lead; nil when every operation has an absolute URL.
   let home: URLPieces.Origin?
+  #if Metrics
+  let metrics: EngineMetrics
+  #endif
   let isClosed = Atomic(false)
   let reachabilityBoard = ReachabilityBoard()
   /// Ended without the loop and not yet delivered.
@@ -70,6 +73,9 @@ public final class NetworkEngine: Sendable {
     credential = home.flatMap { home in
       configuration.credentials.map { EngineCredential($0, origin: home.text) }
     }
+    #if Metrics
+    metrics = EngineMetrics(host: host)
+    #endif
     joinLog()
   }
 

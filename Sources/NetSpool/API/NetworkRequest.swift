@@ -1,7 +1,7 @@
 /// What to send and how: a value. Copy it, change it, send it as often as you like.
 public struct NetworkRequest: Sendable {
-  /// The absolute URL. Spaces and non-ASCII letters in path and query are percent-encoded when it is sent;
-  /// a fragment is not sent.
+  /// The absolute URL; of a request for a path the path alone, until an engine makes an operation of it. Spaces and
+  /// non-ASCII letters in path and query are percent-encoded when it is sent; a fragment is not sent.
   public var url: String
   /// `GET` by default.
   public var method: Method
@@ -15,6 +15,8 @@ public struct NetworkRequest: Sendable {
   /// Whether the request is kept on disk until the origin has answered; false by default. See
   /// `NetworkOperation.isFreezable`.
   public var isFreezable = false
+  /// `url` is a path of the engine that sends it.
+  var isRelative = false
   /// The engine's when nil. Without a cache it has no meaning, except that `.onlyIfCached` finds nothing.
   public var cachePolicy: CachePolicy?
   /// The settings that most requests leave alone share one box, so that a queued GET stays small. An array of none or
@@ -28,6 +30,13 @@ public struct NetworkRequest: Sendable {
     self.headers = headers
     if case .none = body { return }
     extra.body = body
+  }
+
+  /// A request for a path of the host of whatever engine sends it, joined as ``NetworkEngine/operation(path:method:parameters:)``
+  /// joins them.
+  public init(path: String, method: Method = .get, headers: Headers = [:], body: Body = .none) {
+    self.init(url: path, method: method, headers: headers, body: body)
+    isRelative = true
   }
 
   var hasExtras: Bool { !extras.isEmpty }
@@ -67,6 +76,10 @@ struct RequestExtras: Sendable {
   var credentialScope: String?
   var notifiesOnlyChanges = false
   var credentials: NetworkCredentials?
+  var waitsForOrigin = false
+  var compression: NetworkRequest.Compression?
+  /// `prepared` is not what `body` says any more.
+  var isCompressed = false
   var freezing = FreezeOptions()
 
   static let standard = RequestExtras()
@@ -168,6 +181,28 @@ extension NetworkRequest {
   public var notifiesOnlyChanges: Bool {
     get { hasExtras ? extra.notifiesOnlyChanges : false }
     set { extra.notifiesOnlyChanges = newValue }
+  }
+
+  /// Whether a request that did not get through (no route, no name, nobody listening) waits, instead of ending with that
+  /// error, until there is use in sending it; false by default. It waits as long as
+  /// ``Timeouts/queueDeadline`` allows, for ever without, and shares its exchange with no other request. One that the
+  /// origin may have acted on waits only if it may be repeated.
+  public var waitsForOrigin: Bool {
+    get { hasExtras ? extra.waitsForOrigin : false }
+    set { extra.waitsForOrigin = newValue }
+  }
+
+  /// How the body is compressed before it is sent; nil, the default, leaves it as it is. Bodies from memory only, up to
+  /// 64 MiB; others are sent as they are, and so are those that a `Content-Encoding` says are compressed already.
+  public var compression: Compression? {
+    get { hasExtras ? extra.compression : nil }
+    set { extra.compression = newValue }
+  }
+
+  /// How a body is compressed. Only for origins that are known to take it: there is no asking first.
+  public enum Compression: String, Sendable, Hashable {
+    /// RFC 1952, at zlib's usual level.
+    case gzip
   }
 
   /// How it is kept and sent when it is frozen; all defaults unless given.

@@ -15,7 +15,7 @@ struct Coalescer {
   static func mayShare(_ request: NetworkRequest) -> Bool {
     guard request.coalesces, request.method == .get || request.method == .head else { return false }
     guard request.hasExtras else { return true }
-    if case .none = request.extra.body { return !request.extra.resumes }
+    if case .none = request.extra.body { return !request.extra.resumes && !request.extra.waitsForOrigin }
     return false
   }
 

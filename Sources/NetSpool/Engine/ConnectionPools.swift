@@ -43,6 +43,20 @@ struct ConnectionPools {
     }
   }
 
+  /// Open connections by origin.
+  func connections() -> [String: Int] {
+    var counts = common.connections()
+    for multi in own.values { counts.merge(multi.connections(), uniquingKeysWith: +) }
+    return counts
+  }
+
+  /// The cookies of an engine, as lines of a cookie file; those that are bound to a certificate or a login are not among
+  /// them.
+  mutating func cookies(of engine: NetworkEngine, loop: EventLoop) -> SharedState? {
+    let scope = HandleScope(engine: engine.id, streams: false)
+    return try? multi(for: engine.handleSettings, of: scope, loop: loop, letGo: { _ in }).cookies
+  }
+
   /// Forgets the cookies of an engine.
   func removeCookies(of engine: UInt64) { cookies[engine]?.removeCookies() }
 

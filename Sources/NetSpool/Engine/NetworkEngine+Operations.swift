@@ -6,6 +6,15 @@ internal import Synchronization
 extension NetworkEngine {
   var usesProxy: Bool { handleSettings.plainProxy != nil || handleSettings.secureProxy != nil }
 
+  /// Somebody hears of every ending.
+  var observesEnds: Bool {
+    #if Metrics || Tracing
+    true
+    #else
+    configuration.onEnd != nil
+    #endif
+  }
+
   func prepare(_ request: inout NetworkRequest) throws(NetworkError) {
     guard let prepare = configuration.prepare else { return }
     do {

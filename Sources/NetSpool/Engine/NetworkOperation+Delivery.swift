@@ -101,7 +101,26 @@ extension NetworkOperation {
       if isRepetition, case .completion = handler { return }
       Self.call(handler, outcome)
     }
-    engine.log("\(self.summary(of: outcome))")
+    if engine.observesEnds { observe(outcome) }
+    engine.log(endingOf: self, outcome.result, summary(of: outcome))
+  }
+
+  private func observe(_ outcome: Outcome) {
+    let enqueuedAt = shared.withLock { $0.enqueuedAt }
+    let result = outcome.result
+    var metrics = NetworkResponse.Metrics()
+    switch result {
+    case .success(let response): metrics = response.metrics
+    case .failure(let failure):
+      if let response = failure.response { metrics = response.metrics }
+      metrics.attempts = failure.attempts
+    }
+    if enqueuedAt > 0 { metrics.endToEndTime = MonotonicClock.now - enqueuedAt }
+    engine.configuration.onEnd?(self, result, metrics)
+    #if Metrics
+    engine.metrics.ended(self, result, metrics)
+    #endif
+    endTrace(result)
   }
 
   /// The engine's rule first, then what this one demands.

@@ -44,6 +44,11 @@ extension NetworkOperation {
     var hasDependents = false
     /// The completion has been called for an equal answer already.
     var isRepetition = false
+    /// When it was enqueued, if its engine wants to know at its end.
+    var enqueuedAt: Microseconds = 0
+    #if Tracing
+    var trace: OperationTrace?
+    #endif
   }
 
   /// What the loop knows of it.
@@ -168,6 +173,7 @@ extension NetworkOperation {
       if let failure = shared.withLock({ $0.failure }) { throw failure }
       try engine.prepare(&ready)
       try ready.makeReady()
+      try ready.compressBody()
       if ready.isFreezable {
         try engine.prepareToFreeze(&ready, hasStreams: shared.withLock { !$0.streams.isEmpty })
       }
@@ -175,6 +181,7 @@ extension NetworkOperation {
       refuse(error.about(url))
       return
     }
+    beginTrace(ready)
     let look = engine.cache?.look(for: ready)
     if let outcome = look?.answer, finish(ready, outcome) { return }
     shared.withLock { [ready] shared in
@@ -188,6 +195,7 @@ extension NetworkOperation {
     shared.withLock { shared in
       guard shared.state == .ready, shared.outcome == nil else { return nil }
       shared.state = .queued
+      if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
       return shared.request
     }
   }

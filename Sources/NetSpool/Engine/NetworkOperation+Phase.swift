@@ -24,6 +24,8 @@ extension NetworkOperation {
     case delayed(TimerTable.Key)
     /// A provider of credentials is asked, for so long at most.
     case asking(TimerTable.Key)
+    /// There is no use in sending it now; somebody calls when there is.
+    case awaiting(SendingWait)
     /// Stopped by its user, with its exchange or before it.
     case paused
     /// Another asks the origin whether what is stored holds for both.
@@ -127,6 +129,7 @@ extension Scheduler {
     case .sharing(let leader): leader.makeExtras().waitersLeft -= 1
     case .delayed(let timer), .asking(let timer): timers.cancel(timer)
     case .recording(let recording): timers.cancel(recording.timer)
+    case .awaiting(let wait): wait.callOff()
     case .playing(let playback?):
       playback.stop()
       rooms.giveStreams(operation.engine)
@@ -143,7 +146,7 @@ extension Scheduler {
     switch phase {
     case .running: enterWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft += 1
-    case .delayed, .asking: operation.forEachRecipient { set(.queued, $0) }
+    case .delayed, .asking, .awaiting: operation.forEachRecipient { set(.queued, $0) }
     case .paused: set(.paused, operation)
     case .playing(_?), .publishing: rooms.takeStreams(operation.engine)
     case .ended: operations.remove(operation)

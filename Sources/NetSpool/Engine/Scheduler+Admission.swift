@@ -194,18 +194,19 @@ extension Scheduler {
     let hasBody = plan.source != nil || plan.method.expectsBody
     let conditions = operation.loop.cacheUse?.conditions ?? Headers()
     let isBare = own.count == 0 && !isForeign && !hasBody
-    let isPlain = isBare && conditions.count == 0 && credential?.isConstant ?? true
+    let isPlain = isBare && conditions.count == 0 && credential?.isConstant ?? true && !operation.isTraced
     plan.decodes =
       operation.engine.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
     let defaults = isForeign ? Headers() : operation.engine.headers
     let added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
+    let traced = operation.traceFields(&plan, isForeign: isForeign)
     plan.headerLines =
       isBare
-      ? operation.engine.plainLines + HeaderLines.each(conditions + added)
+      ? operation.engine.plainLines + HeaderLines.each(conditions + added + traced)
       : HeaderLines.make(
-        defaults: defaults, own: own + conditions + added, decodes: plan.decodes, hasBody: hasBody,
+        defaults: defaults, own: own + conditions + added + traced, decodes: plan.decodes, hasBody: hasBody,
         expects: !(operation.loop.history?.refusesExpect ?? false))
         + operation.engine.configuration.omittedLines
   }

@@ -22,7 +22,7 @@ extension Scheduler {
     case .sharing(let leader):
       move(operation, to: .ended)
       abandon(leader, operation, failure)
-    case .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .paused, .validating,
+    case .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .awaiting, .paused, .validating,
       .recording,
       .playing, .publishing:
       operation.loop.isDetached = true
@@ -82,7 +82,7 @@ extension Scheduler {
     switch operation.loop.phase {
     case .ready, .blocked: return hold(operation)
     case .sharing(let leader): return leave(leader, operation)
-    case .resolving, .waiting, .parked, .delayed, .validating: break
+    case .resolving, .waiting, .parked, .delayed, .awaiting, .validating: break
     case .running: operation.loop.transfer?.pauseByUser()
     case .deciding, .asking, .paused, .recording, .playing, .publishing, .frozen, .ended: return
     }

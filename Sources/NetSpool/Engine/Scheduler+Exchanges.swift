@@ -139,6 +139,7 @@ extension Scheduler {
       if delay > 0 { endImpatient(operation, transfer, failure, .failure(failure.code)) }
       return goOn(operation, transfer, .retry(after: delay))
     }
+    if let failure, next == nil, !isClosing, awaitOrigin(operation, transfer, failure) { return }
     if failure == nil || (code != nil && Self.isBeyondAnswer(failure)), let next {
       guard case .fail(let refusal) = next else {
         if case .retry = next, let status = transfer.exchange.head?.status {

@@ -187,7 +187,7 @@ extension Scheduler {
     _ = queue.reprioritise(ticket, to: priority)
   }
 
-  private func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
+  func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
     operation.makeHistory().queueDeadline = timers.after(milliseconds: deadline.milliseconds) {
       [unowned self, weak operation] in
       if let operation { withdraw(operation, NetworkError(.timedOut, cause: .queueDeadline)) }

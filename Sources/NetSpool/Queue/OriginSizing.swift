@@ -73,6 +73,9 @@ struct OriginSizing: Sendable {
     }
   }
 
+  /// The time between two starts, where they are spread; nil where they are not.
+  var startInterval: Int64? { isAdaptive ? adaptive.pace?.interval : nil }
+
   /// Nothing new may start before this time, because the origin asked for it or allows so many in a time; nil
   /// when it did not, or the sizing is not `.adaptive`. Ask for the limit again then.
   var holdUntil: Int64? {

@@ -4,6 +4,10 @@
 struct Exchange {
   /// What it is given.
   struct Plan {
+    #if Tracing
+    /// Told how the exchange ended, once.
+    var onEnd: ((ResponseHead?, NetworkError?) -> Void)?
+    #endif
     /// A canonical URL, and where its path begins.
     var url = ""
     var targetOffset = 0

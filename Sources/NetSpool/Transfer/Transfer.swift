@@ -12,6 +12,8 @@ final class Transfer {
   /// libcurl answers a proxy's challenge.
   let proxyHasRounds: Bool
   let usesProxy: Bool
+  /// `scheme://host[:port]`
+  let origin: String
   let isSecure: Bool
   /// HTTP/2 without TLS to agree on it.
   let knowsHTTP2: Bool
@@ -39,6 +41,7 @@ final class Transfer {
   init(
     origin: String, scope: HandleScope, settings: HandleSettings, multi: MultiHandle, shared: SharedState
   ) throws(NetworkError) {
+    self.origin = origin
     self.scope = scope
     self.multi = multi
     egress = settings.egress
@@ -99,6 +102,9 @@ final class Transfer {
     exchange.plan.source?.close()
     exchange.plan.source = nil
     let failure = code.flatMap { verdict(code: $0) } ?? exchange.machine.failure.map { sent($0) }
+    #if Tracing
+    exchange.plan.onEnd?(exchange.head, failure)
+    #endif
     exchange.machine.handle(.done)
     return failure
   }

@@ -61,7 +61,7 @@ import Testing
       #expect(queue.drainAndWait(deadline: .seconds(0.01)))
       origin.on("/held", .text("ok"))
       origin.hold("/held")
-      let operation = engine.get("/held")
+      let operation = engine.start("/held")
       #expect(!queue.drainAndWait(deadline: .seconds(0.01)))
       origin.release("/held")
       #expect(queue.drainAndWait(deadline: .seconds(10)))

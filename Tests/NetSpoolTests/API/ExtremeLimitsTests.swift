@@ -122,7 +122,7 @@ import Testing
       #expect(error.code == .invalidConfiguration && error.reason != nil)
       return
     }
-    let operation = engine.get("/")
+    let operation = engine.start("/")
     switch await operation.end() {
     case .success(let response): #expect(response.text == "ok")
     case .failure(let error):

@@ -68,7 +68,7 @@ import Testing
       }
     }) { engine, origin in
       origin.on(prefix: "/", .status(500))
-      engine.get("/1")
+      engine.start("/1")
       await first.opened()
       _ = await engine.end(of: engine.operation(path: "/2"))  // has an error handler
       let cancelled = engine.operation(path: "/3")
@@ -85,7 +85,7 @@ import Testing
     let unhandled = Journal<NetworkError.Code>()
     try await withEngine({ $0.onUnhandledFailure = { unhandled.add($0.code) } }) { engine, origin in
       origin.hold("/held")
-      engine.get("/held")
+      engine.start("/held")
       #expect(await origin.waitForWaiting("/held", 1))
       engine.shutDownAndWait(deadline: .seconds(0))
       #expect(unhandled.entries == [.engineClosed])

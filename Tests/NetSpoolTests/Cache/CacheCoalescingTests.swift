@@ -47,7 +47,7 @@ import Testing
     try await withStale { engine, origin in
       origin.on("/a", .text("new"))
       origin.hold("/a")
-      let asking = engine.get("/a")
+      let asking = engine.start("/a")
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       #expect(await engine.fetch("/a", .preferCached).text == "old")
@@ -82,7 +82,7 @@ import Testing
     try await withStale { engine, origin in
       origin.on("/a", .status(304))
       origin.hold("/a")
-      let operations = (0..<3).map { _ in engine.get("/a") }
+      let operations = (0..<3).map { _ in engine.start("/a") }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       operations[0].cancel()

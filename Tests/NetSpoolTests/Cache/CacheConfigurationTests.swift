@@ -88,7 +88,7 @@ import Testing
     try await withEngine { engine, origin in
       origin.on("/a", .text("a").header("Cache-Control", "max-age=1000"))
       origin.hold("/a")
-      let early = engine.get("/a")
+      let early = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       var settings = CacheConfiguration()
       settings.directory = folder.path

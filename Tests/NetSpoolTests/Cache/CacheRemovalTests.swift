@@ -69,7 +69,7 @@ import Testing
   @Test(arguments: 0..<3) func `what is under way when it is removed is not stored`(way: Int) async throws {
     try await withFull { engine, origin in
       origin.hold("/new")
-      let operation = engine.get("/new")
+      let operation = engine.start("/new")
       #expect(await origin.waitForWaiting("/new", 1))
       switch way {
       case 0: engine.removeCached(url: origin.url("/new"))

@@ -172,7 +172,7 @@ import Testing
       let streams = (0..<3).map { _ in MemoryDownloadStream() }
       let operations = streams.map { engine.operation(path: "/a").addDownloadStream($0) }
       for operation in operations { engine.enqueue(operation) }
-      let plain = engine.get("/a")
+      let plain = engine.start("/a")
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")

@@ -72,7 +72,7 @@ import Testing
 
   @Test func `late handlers, waiting, events and a second enqueueing`() async throws {
     try await withHeld { engine, origin in
-      let operation = engine.get("/a")
+      let operation = engine.start("/a")
       _ = await operation.end()
       engine.enqueue(operation)
       #expect(await operation.end().response?.source == .cache)
@@ -96,7 +96,7 @@ import Testing
     try await withHeld { engine, origin in
       origin.on("/slow", .text("slow"))
       origin.hold("/slow")
-      let slow = engine.get("/slow")
+      let slow = engine.start("/slow")
       let hit = engine.operation(path: "/a").addDependency(slow)
       let last = engine.operation(path: "/a").addDependency(hit)
       engine.enqueue(last)

@@ -68,7 +68,7 @@ import Testing
       let gate = Latch()
       // All that follows is found by the loop in one go: what was asked, and the end.
       engine.driver.perform { _ in gate.block() }
-      let operation = engine.get("/a")
+      let operation = engine.start("/a")
       let began = Latch()
       async let closing = blocking {
         began.open()

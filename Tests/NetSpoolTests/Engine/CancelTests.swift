@@ -21,7 +21,7 @@ import Testing
 
   @Test func `while it waits`() async throws {
     try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
-      let operation = engine.get("/a")
+      let operation = engine.start("/a")
       operation.cancel()
       #expect(await operation.end().code == .cancelled)
       engine.configuration.queue.isSuspended = false
@@ -34,9 +34,9 @@ import Testing
       // Given one that holds the only slot
       origin.hold("/held")
       origin.on("/next", .text("next"))
-      let operation = engine.get("/held")
+      let operation = engine.start("/held")
       #expect(await origin.waitForWaiting("/held", 1))
-      let next = engine.get("/next")
+      let next = engine.start("/next")
       // When
       let start = ContinuousClock.now
       operation.cancel()

@@ -55,7 +55,7 @@ import Testing
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.hold("/a")
       origin.on("/next", .text("next"))
-      let operations = (0..<3).map { _ in engine.get("/a") }
+      let operations = (0..<3).map { _ in engine.start("/a") }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       for operation in operations { operation.cancel() }
@@ -96,7 +96,7 @@ import Testing
       let alone = { engine.operation(path: "/a").configure { $0.coalesces = false } }
       let plain = engine.operation(path: "/a").configure { $0.redirects = NetworkRequest.Redirects.none }
       let operations = [
-        engine.get("/a"), other.get("/a"), engine.operation(path: "/a", method: .head), alone(), alone(),
+        engine.start("/a"), other.start("/a"), engine.operation(path: "/a", method: .head), alone(), alone(),
         plain,
       ]
       for operation in operations { engine.enqueue(operation) }
@@ -143,7 +143,7 @@ import Testing
       engine.enqueue(first)
       await arrived.opened()
       // When
-      let late = engine.get("/a")
+      let late = engine.start("/a")
       let stream = MemoryDownloadStream()
       let lateWithStream = engine.operation(path: "/a").addDownloadStream(stream)
       engine.enqueue(lateWithStream)
@@ -168,7 +168,7 @@ import Testing
         .onDownloadProgress { _ in arrived.open() }
       engine.enqueue(first)
       await arrived.opened()
-      let late = engine.get("/a")
+      let late = engine.start("/a")
       #expect(await origin.waitForHits("/a", 2))
       origin.release("middle")
       #expect(await late.end().response?.body.count == 200_000)
@@ -204,7 +204,7 @@ import Testing
     try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
       origin.on("/a", .text("ok"))
       let calls = Journal<String>()
-      let first = engine.get("/a")
+      let first = engine.start("/a")
       let second = engine.operation(path: "/a").addDownloadStream(NotingStream(calls))
       engine.enqueue(second)
       second.cancel()
@@ -219,7 +219,7 @@ import Testing
     try await withEngine { engine, origin in
       origin.on("/a", .pattern(50_000))
       origin.hold("/a")
-      let first = engine.get("/a")
+      let first = engine.start("/a")
       let failing = engine.operation(path: "/a")
         .addDownloadStream(ClosureDownloadStream { _ in throw NetworkError(code: .invalidRequest) })
       engine.enqueue(failing)
@@ -235,13 +235,13 @@ import Testing
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.on(prefix: "/", .text("ok"))
       origin.hold("/held")
-      let blocker = engine.get("/held")
+      let blocker = engine.start("/held")
       await engine.settle()
       #expect(await origin.waitForWaiting("/held", 1))
       let low = engine.operation(path: "/shared")
       low.priority = .low
       engine.enqueue(low)
-      for number in 0..<4 { engine.get("/normal\(number)") }
+      for number in 0..<4 { engine.start("/normal\(number)") }
       let urgent = engine.operation(path: "/shared")
       urgent.priority = .urgent
       engine.enqueue(urgent)

@@ -1,6 +1,8 @@
-import NetSpool
 import NetSpoolTesting
 import Testing
+
+@testable import NetSpool
+@testable import TestSupport
 
 @Suite("Cookies")
 struct CookieTests {
@@ -71,6 +73,27 @@ struct CookieTests {
       engine.removeCookies()
       let ending = await engine.get("/see").end()
       #expect(ending.text == "none")
+    }
+  }
+
+  @Test func `go to a file and come back`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/cookies.txt"
+    try await withEngine {
+      $0.cookies = .inMemory
+    } _: { engine, origin in
+      Self.bake(origin)
+      _ = await engine.get("/set").end()
+      try await engine.exportCookies(to: path)
+      #expect(try FileStatus(path: path).permissions == 0o600)
+      let other = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.cookies = .inMemory }
+      try await other.importCookies(from: path)
+      let ending = await other.get("/see").end()
+      #expect(ending.text == "id=1")
+      let plain = try NetworkEngine(to: origin, on: engine.configuration.queue)
+      await #expect(throws: NetworkError.self) { try await plain.exportCookies(to: path) }
+      await #expect(throws: NetworkError.self) { try await other.importCookies(from: path + "-none") }
+      await #expect(throws: NetworkError.self) { try await other.exportCookies(to: "/nowhere/cookies") }
     }
   }
 

@@ -76,7 +76,7 @@ import Testing
       origin.enqueue(.status(429).header("Retry-After", "2"), for: "/a")
       origin.on("/b", .text("b"))
       #expect(await engine.get("/a").end().code == .status)
-      let other = engine.get("/b")
+      let other = engine.start("/b")
       if pause > .seconds(1) {
         let queue = engine.configuration.queue
         while queue.budgets.originPauses.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }

@@ -122,7 +122,7 @@ import Testing
     try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
       origin.on("/a", .status(503).header("Retry-After", "0"))
       origin.hold("/a")
-      let operations = (0..<10).map { _ in engine.get("/a") }
+      let operations = (0..<10).map { _ in engine.start("/a") }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.enqueue(.status(503).header("Retry-After", "0"), .text("done"), for: "/a")
@@ -141,7 +141,7 @@ import Testing
     try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
       let busy = Answer.text("busy", status: 503).header("Retry-After", "0")
       origin.enqueue(busy.fault(.gate("middle"), at: .body(2)), .text("done"), for: "/a")
-      let first = engine.get("/a")
+      let first = engine.start("/a")
       #expect(await origin.waitForWaiting("middle", 1))
       // The head is there: by the last of these the loop has looked at its sockets.
       for _ in 0..<20 { await engine.settle() }

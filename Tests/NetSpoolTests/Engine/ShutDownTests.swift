@@ -99,7 +99,7 @@ import Testing
     try await withEngine { engine, origin in
       origin.on("/a", .text("in time"))
       origin.hold("/a")
-      let running = engine.get("/a")
+      let running = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       async let down: Void = blocking { engine.shutDownAndWait(deadline: .seconds(60)) }
       while await engine.end(of: engine.operation(path: "/new")).code != .engineClosed {}
@@ -112,7 +112,7 @@ import Testing
   @Test func `a shorter deadline may follow a longer one, and again, from several threads`() async throws {
     try await withEngine { engine, origin in
       origin.hold("/a")
-      let running = engine.get("/a")
+      let running = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       async let patient: Void = blocking { engine.shutDownAndWait(deadline: .seconds(Int64.max)) }
       async let again: Void = blocking { engine.shutDownAndWait(deadline: .seconds(0)) }
@@ -128,7 +128,7 @@ import Testing
       try await withEngine({ $0.delivery = delivery }) { engine, origin in
         origin.on("/a", .text("ok"))
         origin.hold("/held")
-        let held = engine.get("/held")
+        let held = engine.start("/held")
         #expect(await origin.waitForWaiting("/held", 1))
         engine.enqueue(
           engine.operation(path: "/a").onCompletion { _ in engine.shutDownAndWait(deadline: .seconds(0)) })
@@ -142,8 +142,8 @@ import Testing
       origin.on("/a", .text("ok"))
       origin.hold("/a")
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
-      let mine = engine.get("/a")
-      let theirs = other.get("/a")
+      let mine = engine.start("/a")
+      let theirs = other.start("/a")
       #expect(await origin.waitForWaiting("/a", 2))
       engine.shutDownAndWait(deadline: .seconds(0))
       origin.release("/a")

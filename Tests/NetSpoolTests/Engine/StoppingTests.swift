@@ -67,7 +67,7 @@ import Testing
     try await withEngine { engine, origin in
       origin.on("/a", .text("a"))
       origin.hold("/a")
-      let (first, second) = (engine.get("/a"), engine.get("/a"))
+      let (first, second) = (engine.start("/a"), engine.start("/a"))
       #expect(await origin.waitForWaiting("/a", 1))
       second.pause()
       await engine.settle()
@@ -88,7 +88,7 @@ import Testing
         .raw([
           .text("HTTP/1.1 404 Not Found\r\nContent-Length: 10\r\n\r\nerror"), .gate("middle"), .text("page!"),
         ]))
-      let first = engine.get("/a")
+      let first = engine.start("/a")
       #expect(await origin.waitForWaiting("middle", 1))
       await engine.settle()
       let stream = MemoryDownloadStream()

@@ -161,7 +161,7 @@ import Testing
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.on("/a", .text("a").delay(.milliseconds(150)))
       origin.on("/b", .text("b"))
-      let first = engine.get("/a")
+      let first = engine.start("/a")
       let second = await engine.end(of: engine.operation(path: "/b"))
       let metrics = try #require(second.response?.metrics)
       #expect(metrics.queueWait >= .milliseconds(100))

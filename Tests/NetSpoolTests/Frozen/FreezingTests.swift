@@ -40,6 +40,19 @@ import Testing
     }
   }
 
+  @Test func `a ticket tells its outcome`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      let ticket = await engine.freeze(engine.letter("/letters"))
+      async let outcome = ticket.outcome
+      try fixture.origin.start()
+      #expect(await outcome.text == "taken")
+      #expect(await ticket.outcome.text == "taken" && "\(ticket)" == "#\(ticket.id) frozen")
+    }
+  }
+
   @Test func `survives a restart`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))

@@ -95,7 +95,7 @@ import Testing
       origin.on("/held", .text("ok"))
       origin.hold("/held")
       for round in 1...4 {
-        let operation = engine.get("/held")
+        let operation = engine.start("/held")
         #expect(await origin.waitForHits("/held", round))
         operation.cancel()
         #expect(await operation.end().code == .cancelled)

@@ -13,7 +13,7 @@ import Testing
         origin.hold(path)
       }
       // When
-      let operations = paths.map { engine.get($0) }
+      let operations = paths.map { engine.start($0) }
       // Then all of them arrive
       #expect(await origin.waitForRequests(5))
       origin.releaseAll()
@@ -28,7 +28,7 @@ import Testing
         origin.on("/\(number)", .text("ok").closing())
         origin.hold("/\(number)")
       }
-      let operations = (0..<8).map { engine.get("/\($0)") }
+      let operations = (0..<8).map { engine.start("/\($0)") }
       #expect(await origin.waitForRequests(4))
       for number in 0..<4 { origin.release("/\(number)") }
       #expect(await origin.waitForRequests(8))

@@ -26,7 +26,7 @@ import Testing
       origin.on("/held", .text("held"))
       origin.hold("/held")
       // Given one origin in use all the time
-      let held = engine.get("/held")
+      let held = engine.start("/held")
       #expect(await origin.waitForWaiting("/held", 1))
       // When thousands of others have been asked, one after the other
       for batch in 0..<6 { await ask(batch * 600..<(batch + 1) * 600, engine) }

@@ -11,7 +11,7 @@ import Testing
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.on(prefix: "/", .text("ok"))
       origin.hold("/blocker")
-      let blocker = engine.get("/blocker")
+      let blocker = engine.start("/blocker")
       #expect(await origin.waitForWaiting("/blocker", 1))
       var operations: [String: NetworkOperation] = [:]
       for (path, priority) in paths {

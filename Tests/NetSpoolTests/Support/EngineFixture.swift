@@ -74,6 +74,10 @@ extension NetworkEngine {
     return operation
   }
 
+  /// The same, where its end is waited for later: in asynchronous code `get` alone is the public one.
+  @discardableResult
+  func start(_ path: String) -> NetworkOperation { get(path) as NetworkOperation }
+
   /// Waits until the loop has taken all that was enqueued: what the origin does from now on comes after it.
   func settle() async {
     await withCheckedContinuation { continuation in

@@ -121,8 +121,8 @@ import Testing
     try await withEngine { engine, origin in
       origin.on("/a", .text("shared"))
       origin.hold("/a")
-      let first = engine.get("/a")
-      let second = engine.get("/a")
+      let first = engine.start("/a")
+      let second = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       first.pause()
       second.pause()

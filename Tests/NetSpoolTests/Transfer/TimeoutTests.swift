@@ -86,9 +86,9 @@ import Testing
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.hold("/held")
       origin.on("/a", .text("ok"))
-      let blocker = engine.get("/held")
+      let blocker = engine.start("/held")
       #expect(await origin.waitForWaiting("/held", 1))
-      let patient = engine.get("/a")
+      let patient = engine.start("/a")
       let hasty = engine.operation(path: "/a")
       var timeouts = NetworkRequest.Timeouts()
       timeouts.queueDeadline = Self.limit
@@ -102,8 +102,8 @@ import Testing
   @Test func `a slot in time ends the deadline, for whoever shares it`() async throws {
     try await withEngine({ $0.timeouts.queueDeadline = Self.limit }, alone: true) { engine, origin in
       origin.on("/a", .text("ok").delay(.milliseconds(600)))
-      let first = engine.get("/a")
-      let second = engine.get("/a")
+      let first = engine.start("/a")
+      let second = engine.start("/a")
       #expect(await first.end().text == "ok")
       #expect(await second.end().text == "ok")
       #expect(origin.hits("/a") == 1)

@@ -44,7 +44,7 @@ extension FrozenSender {
       let request = (acceptance.isDuplicate ? record(id)?.request : nil) ?? submission.request
       let ticket = FrozenTicket(
         id: id.number, idempotencyKey: request.key.text, isDuplicate: acceptance.isDuplicate,
-        withheldFields: request.secretFields)
+        withheldFields: request.secretFields, operation: operation)
       on(operation) { core, operation in core.didFreeze(operation, ticket) }
       if isUnwanted { withdraw(operation) }
     }

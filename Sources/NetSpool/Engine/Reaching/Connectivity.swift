@@ -129,6 +129,11 @@ final class Connectivity {
     watches[OriginWatch.Key(origin, settings)]
   }
 
+  /// How each way to an origin is that somebody watches.
+  func watchStates(of origin: OriginID) -> [(needsRoute: Bool, health: OriginHealth.State)] {
+    watches.values.filter { $0.key.origin == origin }.map { ($0.needsRoute, $0.health.state) }
+  }
+
   var watchedOrigins: Set<OriginID> { Set(watches.keys.map(\.origin)) }
 
   /// Somebody would still hear of it.

@@ -56,6 +56,7 @@ extension NetworkRequest {
     revealingSecrets: Bool, defaults: Headers, engine: NetworkCredentials?, redaction: Redaction = .standard
   ) -> String {
     var shown = self
+    if hasExtras, extra.isCompressed { shown.headers.remove("Content-Encoding") }
     do throws(NetworkError) {
       try shown.makeReady()
     } catch {

@@ -7,11 +7,25 @@ struct ConnectionBook {
   private var descriptors: [Int: [Int32]] = [:]
   /// Those whose port nobody has asked for.
   private var unnamed: [Int32] = []
+  /// Where sockets were to lead. One that was never connected is closed without a word.
+  private var origins: [Int32: String] = [:]
+
+  mutating func opening(_ descriptor: Int32, to origin: String) { origins[descriptor] = origin }
+
+  /// Those that are connected, by origin.
+  func connections() -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for (descriptor, origin) in origins where StraySocket.isConnected(descriptor) {
+      counts[origin, default: 0] += 1
+    }
+    return counts
+  }
 
   mutating func opened(_ descriptor: Int32) { unnamed.append(descriptor) }
 
   mutating func closed(_ descriptor: Int32, port: Int?) {
     unnamed.removeAll { $0 == descriptor }
+    origins[descriptor] = nil
     guard let port else { return }
     descriptors[port]?.removeAll { $0 == descriptor }
     if descriptors[port]?.isEmpty ?? false { descriptors[port] = nil }
@@ -48,6 +62,15 @@ enum StraySocket {
     var size = socklen_t(MemoryLayout<Int32>.size)
     let result = unsafe getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size)
     return result == 0 && (domain == AF_INET || domain == AF_INET6)
+  }
+
+  /// It has a peer (getpeername(2)).
+  static func isConnected(_ descriptor: Int32) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
+    var size = socklen_t(bytes.count)
+    return unsafe bytes.withUnsafeMutableBytes { buffer in
+      unsafe getpeername(descriptor, buffer.baseAddress!.assumingMemoryBound(to: sockaddr.self), &size) == 0
+    }
   }
 
   /// The port at our end; nil when there is none.
@@ -125,10 +148,29 @@ final class SharedState {
   }
 
   /// Forgets the cookies; on the thread of the loop.
-  func removeCookies() {
+  func removeCookies() { addCookies(["ALL"]) }
+
+  /// Adds cookies, each a line of a cookie file (CURLOPT_COOKIELIST).
+  func addCookies(_ lines: [String]) {
     guard let easy = unsafe curl_easy_init() else { return }
     unsafe join(easy)
-    unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIELIST, "ALL")
+    for line in lines { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIELIST, line) }
     unsafe curl_easy_cleanup(easy)
+  }
+
+  /// All cookies, as lines of a cookie file.
+  func cookieLines() -> [String] {
+    guard let easy = unsafe curl_easy_init() else { return [] }
+    unsafe join(easy)
+    let list = unsafe cnetspool_easy_cookies(easy)
+    var lines: [String] = []
+    var next = unsafe list
+    while let entry = unsafe next {
+      if let text = unsafe entry.pointee.data { lines.append(unsafe String(cString: text)) }
+      unsafe next = entry.pointee.next
+    }
+    unsafe curl_slist_free_all(list)
+    unsafe curl_easy_cleanup(easy)
+    return lines
   }
 }

@@ -296,6 +296,12 @@ extension MultiHandle {
 
 /// What a connection says before it is asked.
 extension MultiHandle {
+  /// A socket is about to be connected to an origin.
+  func openedSocket(_ descriptor: Int32, to origin: String) { book.opening(descriptor, to: origin) }
+
+  /// Open connections by origin.
+  func connections() -> [String: Int] { book.connections() }
+
   func hasUnreadBytes(port: Int) -> Bool { book.hasUnreadBytes(port: port) }
 
   /// A new connection stands, and the first request is about to be sent on it. libcurl 8 may read the answer before it

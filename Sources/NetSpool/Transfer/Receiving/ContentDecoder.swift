@@ -2,18 +2,28 @@
 ///
 /// libcurl's own decoding reports a compressed body that was cut short as success; this one does not.
 /// Known are gzip (`x-gzip`; several members are one body) and deflate, with its zlib wrapping as the standard
-/// says and without as some servers send it. One coding, because no honest server stacks them.
-/// An unknown one is nobody's to undo: the body is handed out as it came. Every failure is a `Failure` with
-/// `decodeFailed(tooManyLayers | notEncoded | truncated | checksum | trailingData)` or `decompressionLimit(ratio | absolute)`; after one the decoder is of no more use.
+/// says and without as some servers send it; with the traits of these names Brotli and Zstandard. One coding, because no
+/// honest server stacks them. An unknown one is nobody's to undo: the body is handed out as it came. Every failure is a
+/// `Failure` with `decodeFailed(tooManyLayers | notEncoded | truncated | checksum | trailingData)` or
+/// `decompressionLimit(ratio | absolute)`; after one the decoder is of no more use.
 final class ContentDecoder {
   /// What to ask for in `Accept-Encoding`.
-  static let acceptEncoding = "gzip, deflate"
+  static let acceptEncoding = {
+    var codings = ["gzip", "deflate"]
+    #if Brotli
+    codings.append("br")
+    #endif
+    #if Zstd
+    codings.append("zstd")
+    #endif
+    return codings.joined(separator: ", ")
+  }()
 
-  enum Coding { case gzip, deflate }
+  enum Coding { case gzip, deflate, brotli, zstd }
 
   private let coding: Coding
   private let limits: DecodingLimits
-  private var inflater: Inflater?
+  private var unpacker: (any Unpacker)?
   /// The first two bytes of "deflate", which tell its two kinds apart.
   private var beginning: [UInt8] = []
   private var isAtEnd = false
@@ -25,7 +35,27 @@ final class ContentDecoder {
   init(_ coding: Coding, limits: DecodingLimits) {
     self.coding = coding
     self.limits = limits
-    if coding == .gzip { inflater = Inflater(.gzip) }
+    unpacker = Self.unpacker(for: coding)
+  }
+
+  /// Nil where the first bytes must tell.
+  private static func unpacker(for coding: Coding) -> (any Unpacker)? {
+    switch coding {
+    case .gzip: return Inflater(.gzip)
+    case .deflate: return nil
+    case .brotli:
+      #if Brotli
+      return BrotliUnpacker()
+      #else
+      return nil
+      #endif
+    case .zstd:
+      #if Zstd
+      return ZstdUnpacker()
+      #else
+      return nil
+      #endif
+    }
   }
 
   /// The decoder for a head's fields; nil when the body comes as it is, or in a coding that is unknown here.
@@ -38,6 +68,12 @@ final class ContentDecoder {
     case nil: return nil
     case "gzip", "x-gzip": return ContentDecoder(.gzip, limits: limits)
     case "deflate": return ContentDecoder(.deflate, limits: limits)
+    #if Brotli
+    case "br": return ContentDecoder(.brotli, limits: limits)
+    #endif
+    #if Zstd
+    case "zstd": return ContentDecoder(.zstd, limits: limits)
+    #endif
     default: return nil
     }
   }
@@ -59,14 +95,14 @@ final class ContentDecoder {
   /// Deflate unfolds at most 1,032 times: who cannot take more than 1 MiB at once offers 1 KiB at once.
   func decode(_ bytes: RawSpan, emit: (RawSpan) throws -> Void) throws {
     bytesReceived += Int64(bytes.byteCount)
-    guard inflater == nil else { return try inflate(bytes, emit) }
+    guard unpacker == nil else { return try unpack(bytes, emit) }
     let missing = Inflater.prefix(of: bytes, count: 2 - beginning.count)
     beginning += missing
     guard beginning.count == 2 else { return }
-    inflater = Inflater(Self.isZlibHeader(beginning) ? .zlib : .raw)
+    unpacker = Inflater(Self.isZlibHeader(beginning) ? .zlib : .raw)
     let beginning = beginning
-    try inflate(beginning.rawBytes, emit)
-    try inflate(bytes.extracting(missing.count...), emit)
+    try unpack(beginning.rawBytes, emit)
+    try unpack(bytes.extracting(missing.count...), emit)
   }
 
   /// RFC 1950 section 2.2. No encoder begins a raw stream so: it would be a stored block with padding bits set.
@@ -74,25 +110,25 @@ final class ContentDecoder {
     bytes[0] & 0x0F == 8 && bytes[0] >> 4 <= 7 && (Int(bytes[0]) << 8 | Int(bytes[1])) % 31 == 0
   }
 
-  private func inflate(_ bytes: RawSpan, _ emit: (RawSpan) throws -> Void) throws {
-    guard let inflater else { return }
+  private func unpack(_ bytes: RawSpan, _ emit: (RawSpan) throws -> Void) throws {
+    guard let unpacker else { return }
     var position = 0
     var mayHaveMore = false
     while position < bytes.byteCount || mayHaveMore {
-      if isAtEnd { try beginMember(inflater) }
-      let step = try step(inflater, bytes.extracting(position...))
+      if isAtEnd { try beginMember(unpacker) }
+      let step = try step(unpacker, bytes.extracting(position...))
       position += step.consumed
       isAtEnd = step.isAtEnd
       mayHaveMore = step.isOutputFull && !step.isAtEnd
-      bytesDecoded += Int64(inflater.output.byteCount)
+      bytesDecoded += Int64(unpacker.outputCount)
       try limits.check(decoded: bytesDecoded, received: bytesReceived - Int64(bytes.byteCount - position))
-      if !inflater.output.isEmpty { try emit(inflater.output) }
+      if unpacker.outputCount > 0 { try unpacker.withOutput(emit) }
     }
   }
 
-  private func step(_ inflater: Inflater, _ bytes: RawSpan) throws(NetworkError) -> Inflater.Step {
-    do {
-      return try inflater.step(bytes)
+  private func step(_ unpacker: any Unpacker, _ bytes: RawSpan) throws(NetworkError) -> UnpackingStep {
+    do throws(UnpackingProblem) {
+      return try unpacker.step(bytes)
     } catch {
       switch error {
       case .notEncoded: throw Self.failure(members > 1 ? "trailingData" : "notEncoded")
@@ -102,10 +138,10 @@ final class ContentDecoder {
     }
   }
 
-  /// Bytes behind a stream's end: another member after gzip's, and nothing else.
-  private func beginMember(_ inflater: Inflater) throws(NetworkError) {
-    guard coding == .gzip else { throw Self.failure("trailingData") }
-    inflater.reset()
+  /// Bytes behind a stream's end: another member after gzip's, another frame after zstd's, and nothing else.
+  private func beginMember(_ unpacker: any Unpacker) throws(NetworkError) {
+    guard coding == .gzip || coding == .zstd else { throw Self.failure("trailingData") }
+    unpacker.reset()
     isAtEnd = false
     members += 1
   }
@@ -113,7 +149,7 @@ final class ContentDecoder {
   /// The body has ended: throws unless the stream has, too. No body at all is whole: HEAD and 304 have the field.
   func finish() throws(NetworkError) {
     guard bytesReceived > 0 && !isAtEnd else { return }
-    if members > 1, let inflater, inflater.bytesRead < 2 { throw Self.failure("trailingData") }
+    if members > 1, let unpacker, unpacker.bytesRead < 2 { throw Self.failure("trailingData") }
     throw Self.failure("truncated")
   }
 }

@@ -3,7 +3,7 @@ internal import CNetSpoolZlib
 /// One zlib stream being unpacked, 64 KiB of output at a time.
 ///
 /// A class because zlib keeps a pointer to the `z_stream`, which therefore must never move.
-@safe final class Inflater {
+@safe final class Inflater: Unpacker {
   /// What stands around the deflate data (RFC 1951).
   enum Wrapping: CInt {
     /// Header, CRC-32 and length (RFC 1952).
@@ -12,21 +12,6 @@ internal import CNetSpoolZlib
     case zlib = 15
     /// Nothing: there is no checksum, and only the last block's mark proves the end.
     case raw = -15
-  }
-
-  enum Problem: Error {
-    /// The bytes do not begin as such a stream does.
-    case notEncoded
-    /// The data contradicts itself or its checksum.
-    case damaged
-    case outOfMemory
-  }
-
-  struct Step {
-    var consumed: Int
-    var isAtEnd: Bool
-    /// There was no room for more: ask again even without more input.
-    var isOutputFull: Bool
   }
 
   static let outputBytes = 64 << 10
@@ -57,6 +42,10 @@ internal import CNetSpoolZlib
     }
   }
 
+  var outputCount: Int { produced }
+
+  func withOutput(_ body: (RawSpan) throws -> Void) throws { try body(output) }
+
   /// Bytes of the current stream that were read, its wrapping included.
   var bytesRead: Int { unsafe Int(stream.pointee.total_in) }
 
@@ -64,7 +53,7 @@ internal import CNetSpoolZlib
   func reset() { unsafe inflateReset(stream) }
 
   /// Unpacks from `input` until it is used up, the output is full, or the stream ends.
-  func step(_ input: RawSpan) throws(Problem) -> Step {
+  func step(_ input: RawSpan) throws(UnpackingProblem) -> UnpackingStep {
     guard isReady else { throw .outOfMemory }
     let status = unsafe input.withUnsafeBytes { bytes in
       unsafe inflateOnce(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
@@ -75,7 +64,7 @@ internal import CNetSpoolZlib
     case Z_OK, Z_STREAM_END, Z_BUF_ERROR:
       let consumed = unsafe input.byteCount - Int(stream.pointee.avail_in)
       let isFull = produced == Inflater.outputBytes
-      return Step(consumed: consumed, isAtEnd: status == Z_STREAM_END, isOutputFull: isFull)
+      return UnpackingStep(consumed: consumed, isAtEnd: status == Z_STREAM_END, isOutputFull: isFull)
     case Z_MEM_ERROR: throw .outOfMemory
     default: throw isBeginning ? .notEncoded : .damaged
     }

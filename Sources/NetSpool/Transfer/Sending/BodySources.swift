@@ -93,6 +93,7 @@ final class ChunkSource: BodySource {
   var canRewind: Bool { stream.isReopenable }
 
   func open() throws(NetworkError) {
+    (stream as? any WakingUploadStream)?.onReady(ready)
     do { try stream.open() } catch { throw Self.failed(error) }
     isOpen = true
   }
@@ -114,8 +115,9 @@ final class ChunkSource: BodySource {
     return .bytes(count)
   }
 
-  /// Nobody tells when the stream has bytes again, so it is asked again soon.
+  /// Where nobody tells when the stream has bytes again, it is asked again soon.
   private func pause() -> BodyRead {
+    if stream is any WakingUploadStream { return .pause }
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(10), execute: ready)
     return .pause
   }

@@ -124,7 +124,7 @@ struct ProviderTests {
       }
     } _: { engine, origin in
       Self.demand({ "t1" }, of: origin)
-      let (gone, stays) = (engine.get("/a"), engine.get("/b"))
+      let (gone, stays) = (engine.start("/a"), engine.start("/b"))
       for await _ in asked.stream { break }
       gone.cancel()
       let ending = await gone.end()
@@ -147,7 +147,7 @@ struct ProviderTests {
       }
     } _: { engine, origin in
       Self.demand({ "t1" }, of: origin)
-      last = engine.get("/a")
+      last = engine.start("/a")
       for await _ in asked.stream { break }
     }
     let ending = await last?.end()

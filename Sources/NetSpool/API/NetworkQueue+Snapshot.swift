@@ -1,0 +1,42 @@
+extension NetworkQueue {
+  /// What a queue looks like inside at one moment: for a status page, or a table like that of top(1).
+  public struct Snapshot: Sendable, Hashable {
+    /// The whole queue's numbers.
+    public internal(set) var activity: Activity
+    /// Each origin that something is or was asked of lately, the busiest first.
+    public internal(set) var origins: [OriginSnapshot] = []
+  }
+
+  /// One origin in a queue.
+  public struct OriginSnapshot: Sendable, Hashable {
+    /// `scheme://host[:port]`
+    public internal(set) var origin: String
+    /// How many requests it gets at once now; 0 while it has asked for quiet.
+    public internal(set) var width: Int
+    /// Exchanges under way.
+    public internal(set) var running: Int
+    /// Requests that wait for their turn.
+    public internal(set) var waiting: Int
+    /// The time between two starts, where it allows so many in a second; nil where starts are not spread.
+    public internal(set) var pace: Duration?
+    /// How long it still wants to be left alone (`Retry-After`); nil when it does not.
+    public internal(set) var quiet: Duration?
+    /// How it is, if anybody has asked: ``NetworkEngine/reachability``, frozen requests, `waitsForOrigin`. Else nil.
+    public internal(set) var health: NetworkEngine.Reachability?
+    /// Open connections to it, those of all engines together.
+    public internal(set) var connections: Int
+  }
+
+  /// What the queue looks like inside. Asks the loop, in whose turn it is made; costs about a microsecond for each origin.
+  /// Empty before the first request and after the queue's end.
+  public var snapshot: Snapshot {
+    get async {
+      guard driver.isStarted else { return Snapshot(activity: activity) }
+      let made: Snapshot? = await withCheckedContinuation { continuation in
+        let isAsked = driver.perform { continuation.resume(returning: $0.snapshot()) }
+        if !isAsked { continuation.resume(returning: nil) }
+      }
+      return made ?? Snapshot(activity: activity)
+    }
+  }
+}

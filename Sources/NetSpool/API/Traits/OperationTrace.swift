@@ -1,0 +1,73 @@
+#if Tracing
+internal import Tracing
+
+/// The spans of an operation (trait `Tracing`): one from `enqueue` to its end, and below it one for each exchange, whose
+/// context goes along with the request (`traceparent`, or whatever the tracer injects). Attributes by OpenTelemetry's
+/// semantic conventions for HTTP clients.
+struct OperationTrace: Sendable {
+  private let span: any Span
+
+  /// On the thread that enqueues: below the span of the task that does.
+  init(of request: NetworkRequest) {
+    span = InstrumentationSystem.tracer.startSpan("NetSpool \(request.method.name)", ofKind: .internal)
+    span.attributes["http.request.method"] = request.method.name
+    span.attributes["url.full"] = Redaction.standard.url(request.url)
+  }
+
+  /// Another exchange begins: its span, and the fields that tell the origin of it.
+  func exchange(_ method: Method, _ url: String, number: Int) -> ExchangeTrace {
+    ExchangeTrace(span.context, method, url, number: number)
+  }
+
+  func end(_ result: Result<NetworkResponse, NetworkError>) {
+    switch result {
+    case .success(let response):
+      span.attributes["http.response.status_code"] = Int64(response.status)
+      span.attributes["netspool.source"] = response.source.rawValue
+    case .failure(let error):
+      span.attributes["error.type"] = error.code.description
+      span.setStatus(SpanStatus(code: .error, message: error.code.description))
+    }
+    span.end()
+  }
+}
+
+/// The span of an exchange.
+struct ExchangeTrace: Sendable {
+  private let span: any Span
+  let fields: Headers
+
+  fileprivate init(_ context: ServiceContext, _ method: Method, _ url: String, number: Int) {
+    span = InstrumentationSystem.tracer.startSpan(method.name, context: context, ofKind: .client)
+    span.attributes["http.request.method"] = method.name
+    span.attributes["url.full"] = Redaction.standard.url(url)
+    if let origin = try? URLParser.parse(url).pieces.origin {
+      span.attributes["server.address"] = origin.host
+      span.attributes["server.port"] = Int64(origin.port)
+    }
+    if number > 1 { span.attributes["http.request.resend_count"] = Int64(number - 1) }
+    var fields = Headers()
+    InstrumentationSystem.instrument.inject(span.context, into: &fields, using: FieldInjector())
+    self.fields = fields
+  }
+
+  func end(_ head: ResponseHead?, _ failure: NetworkError?) {
+    if let head {
+      span.attributes["http.response.status_code"] = Int64(head.status)
+      span.attributes["network.protocol.version"] = String(head.httpVersion.dropFirst(5))
+      if head.status >= 400 { span.setStatus(SpanStatus(code: .error)) }
+    }
+    if let failure {
+      span.attributes["error.type"] = failure.code.description
+      span.setStatus(SpanStatus(code: .error, message: failure.code.description))
+    }
+    span.end()
+  }
+}
+
+private struct FieldInjector: Injector {
+  func inject(_ value: String, forKey key: String, into carrier: inout NetworkRequest.Headers) {
+    carrier.set(key, value)
+  }
+}
+#endif

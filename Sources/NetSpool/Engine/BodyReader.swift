@@ -1,0 +1,73 @@
+internal import Synchronization
+
+/// A reader's hold on the operation whose body it reads.
+final class BodyReader: Sendable {
+  let operation: NetworkOperation
+  private let pipe = BodyPipe()
+  private let sink = Mutex<LoopReference<PipeSink>?>(nil)
+
+  init(_ operation: NetworkOperation) {
+    self.operation = operation
+    let pipe = pipe
+    operation.attach(
+      StreamAttachment(isEssential: true, close: { _ in }) { [weak self] _ in
+        let sink = PipeSink(pipe)
+        self?.sink.withLock { $0 = LoopReference(sink) }
+        return sink
+      })
+    operation.onFinal { pipe.end($0) }
+  }
+
+  /// Nobody can read any more.
+  deinit { leave() }
+
+  func leave() {
+    if pipe.leave() { tellOfRoom() }
+    if !pipe.hasEnded { operation.cancel() }
+  }
+
+  private func tellOfRoom() {
+    guard let reference = sink.withLock({ $0 }) else { return }
+    operation.engine.driver.perform { _ in reference.object?.didMakeRoom() }
+  }
+
+  /// Nil until the operation has ended.
+  var result: Result<NetworkResponse, NetworkError>? { pipe.result }
+
+  /// The head of an answer whose body is about to come; throws how the operation ended without one.
+  func head() async throws -> (head: ResponseHead, bytesExpected: Int64?) {
+    while true {
+      if let opening = pipe.opening { return opening }
+      if let result = pipe.result { return try (Self.get(result).head, 0) }
+      await wait(forHead: true)
+    }
+  }
+
+  /// The next bytes; nil at the end of a whole body.
+  func next() async throws -> [UInt8]? {
+    while true {
+      let (piece, isLoopWaiting) = pipe.take()
+      if isLoopWaiting { tellOfRoom() }
+      switch piece {
+      case .bytes(let bytes): return bytes
+      case .end(let result):
+        _ = try Self.get(result)
+        return nil
+      case .nothing: await wait(forHead: false)
+      }
+    }
+  }
+
+  private func wait(forHead: Bool) async {
+    await withTaskCancellationHandler {
+      await pipe.wait(forHead: forHead)
+    } onCancel: {
+      operation.cancel()
+    }
+  }
+
+  private static func get(_ result: Result<NetworkResponse, NetworkError>) throws -> NetworkResponse {
+    if case .failure(let error) = result, error.code == .cancelled { try Task.checkCancellation() }
+    return try result.get()
+  }
+}

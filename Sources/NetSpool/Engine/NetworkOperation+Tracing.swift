@@ -1,0 +1,47 @@
+#if Tracing
+internal import Synchronization
+#endif
+
+/// Where the trait `Tracing` looks at operations; without it nothing is done here.
+extension NetworkOperation {
+  /// On the thread that enqueues. Not for attempts to send a frozen request, which nobody waits for.
+  func beginTrace(_ request: NetworkRequest) {
+    #if Tracing
+    if isAttempt { return }
+    let trace = OperationTrace(of: request)
+    shared.withLock { $0.trace = trace }
+    #endif
+  }
+
+  /// The delivery target.
+  func endTrace(_ result: Result<NetworkResponse, NetworkError>) {
+    #if Tracing
+    let trace = shared.withLock { shared in
+      defer { shared.trace = nil }
+      return shared.trace
+    }
+    trace?.end(result)
+    #endif
+  }
+
+  var isTraced: Bool {
+    #if Tracing
+    shared.withLock { $0.trace != nil }
+    #else
+    false
+    #endif
+  }
+
+  /// Loop thread: another exchange begins. The fields that tell its origin of the trace; none for another origin than the
+  /// request was for.
+  func traceFields(_ plan: inout Exchange.Plan, isForeign: Bool) -> Headers {
+    #if Tracing
+    guard let trace = shared.withLock({ $0.trace }) else { return Headers() }
+    let exchange = trace.exchange(plan.method, plan.url, number: loop.history?.attempts ?? 1)
+    plan.onEnd = { exchange.end($0, $1) }
+    return isForeign ? Headers() : exchange.fields
+    #else
+    return Headers()
+    #endif
+  }
+}

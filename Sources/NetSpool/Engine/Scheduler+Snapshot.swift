@@ -1,0 +1,44 @@
+/// What the loop knows, for people.
+extension Scheduler {
+  func snapshot() -> NetworkQueue.Snapshot {
+    loop.assertOnLoop()
+    let now = MonotonicClock.now
+    let connections = pools.connections()
+    let all = origins.all.map { snapshot(of: $0, now, connections[$0.text] ?? 0) }
+    let busiest = all.sorted { a, b in
+      (a.running, a.waiting, b.origin) > (b.running, b.waiting, a.origin)
+    }
+    return NetworkQueue.Snapshot(activity: driver.activity, origins: busiest)
+  }
+
+  private func snapshot(
+    of origin: Origin, _ now: Microseconds, _ connections: Int
+  ) -> NetworkQueue.OriginSnapshot {
+    let health = connectivity?.health(of: origin.id)
+    return NetworkQueue.OriginSnapshot(
+      origin: origin.text, width: origin.limit, running: queue.running(at: origin.id),
+      waiting: queue.waiting(at: origin.id), pace: origin.sizing.startInterval.map { .microseconds($0) },
+      quiet: origin.sizing.holdUntil.flatMap { $0 > now ? .microseconds($0 - now) : nil }, health: health,
+      connections: connections)
+  }
+}
+
+extension Connectivity {
+  /// The worst of the ways to an origin that somebody watches; nil when nobody does.
+  func health(of origin: OriginID) -> NetworkEngine.Reachability? {
+    watchStates(of: origin).map { needsRoute, health in
+      NetworkEngine.Reachability(link, needsRoute: needsRoute, health: health)
+    }.min { $0.rank < $1.rank }
+  }
+}
+
+extension NetworkEngine.Reachability {
+  fileprivate var rank: Int {
+    switch self {
+    case .noRoute: 0
+    case .originDown: 1
+    case .degraded: 2
+    case .reachable: 3
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// A cookie file: text of a few kilobytes, secret.
+enum CookieFile {
+  private static let bytesMax = 4 << 20
+
+  /// Writes beside the target and renames. Throws `.sinkFailed`.
+  static func write(_ bytes: [UInt8], to path: String) throws(NetworkError) {
+    let working = path + ".new-\(getpid())"
+    do throws(SystemError) {
+      _ = unsafe Glibc.unlink(working)
+      var file = try FileDescriptor(
+        opening: working, flags: O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
+      var written = 0
+      while written < bytes.count {
+        written += try file.write(bytes.rawBytes.extracting(written...))
+      }
+      try file.close()
+      _ = try SystemError.check("rename") { unsafe Glibc.rename(working, path) }
+    } catch {
+      _ = unsafe Glibc.unlink(working)
+      throw NetworkError(.sinkFailed, reason: error.call, underlying: .errno(error.number))
+    }
+  }
+
+  /// The lines that are cookies. Throws `.uploadSourceFailed`.
+  static func lines(of path: String) throws(NetworkError) -> [String] {
+    var bytes = [UInt8](repeating: 0, count: bytesMax + 1)
+    var count = 0
+    do throws(SystemError) {
+      let file = try FileDescriptor(opening: path, flags: O_RDONLY | O_CLOEXEC)
+      while count < bytes.count {
+        let start = count
+        let read = unsafe bytes.withUnsafeMutableBytes { buffer in
+          Result { () throws(SystemError) in
+            unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[start...]))
+          }
+        }
+        let more = try read.get()
+        if more == 0 { break }
+        count += more
+      }
+    } catch {
+      throw NetworkError(.uploadSourceFailed, reason: error.call, underlying: .errno(error.number))
+    }
+    guard count <= bytesMax else {
+      throw NetworkError(
+        .uploadSourceFailed, reason: "more than \(bytesMax) bytes", underlying: .errno(EFBIG))
+    }
+    return bytes[..<count].split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+      .filter { $0.utf8.count(where: { $0 == 0x09 }) == 6 }
+  }
+}

@@ -1,0 +1,137 @@
+internal import Synchronization
+
+/// A body between the loop, which writes it, and a task, which reads it. So many bytes stand in it at most; then the loop
+/// keeps the rest, and soon stops reading from the network.
+final class BodyPipe: Sendable {
+  static let bytesMax = 256 << 10
+
+  /// What a reader finds.
+  enum Piece {
+    case bytes([UInt8])
+    /// The end, and how it came.
+    case end(Result<NetworkResponse, NetworkError>)
+    case nothing
+  }
+
+  private struct State {
+    var head: ResponseHead?
+    var bytesExpected: Int64?
+    var bytes: [UInt8] = []
+    /// The loop was refused some, and wants to hear of room.
+    var isLoopWaiting = false
+    /// Nobody will read any more.
+    var isLeft = false
+    var result: Result<NetworkResponse, NetworkError>?
+    var readers: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  // MARK: The loop
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?) {
+    change { state in
+      state.head = head
+      state.bytesExpected = bytesExpected
+    }
+  }
+
+  /// Takes some of the bytes and answers how many; of those that nobody will read, all.
+  func write(_ bytes: RawSpan) -> Int {
+    var taken = bytes.byteCount
+    change { state in
+      if state.isLeft { return }
+      taken = min(taken, Self.bytesMax - state.bytes.count)
+      if taken < bytes.byteCount { state.isLoopWaiting = true }
+      state.bytes.append(bytes.extracting(..<taken))
+    }
+    return taken
+  }
+
+  // MARK: Any thread
+
+  /// Its operation has ended.
+  func end(_ result: Result<NetworkResponse, NetworkError>) { change { $0.result = result } }
+
+  private func change(_ body: (inout State) -> Void) {
+    let readers = state.withLock { state in
+      body(&state)
+      defer { state.readers = [] }
+      return state.readers
+    }
+    for reader in readers { reader.resume() }
+  }
+
+  // MARK: The reader
+
+  /// True when its operation has ended.
+  var hasEnded: Bool { state.withLock { $0.result != nil } }
+
+  var result: Result<NetworkResponse, NetworkError>? { state.withLock { $0.result } }
+
+  /// True when the loop waits for room.
+  func leave() -> Bool {
+    state.withLock { state in
+      state.isLeft = true
+      state.bytes = []
+      defer { state.isLoopWaiting = false }
+      return state.isLoopWaiting
+    }
+  }
+
+  /// All that is there, and whether the loop waits for room.
+  func take() -> (piece: Piece, isLoopWaiting: Bool) {
+    state.withLock { state in
+      guard state.bytes.isEmpty else {
+        defer {
+          state.bytes = []
+          state.isLoopWaiting = false
+        }
+        return (.bytes(state.bytes), state.isLoopWaiting)
+      }
+      return (state.result.map { .end($0) } ?? .nothing, false)
+    }
+  }
+
+  /// Nil until the head is there.
+  var opening: (head: ResponseHead, bytesExpected: Int64?)? {
+    state.withLock { state in state.head.map { ($0, state.bytesExpected) } }
+  }
+
+  /// Returns when something has changed, at once when there is something to be had. `head`: the head counts, too.
+  func wait(forHead: Bool) async {
+    await withCheckedContinuation { continuation in
+      let isReady = state.withLock { state in
+        if state.result != nil || !state.bytes.isEmpty || forHead && state.head != nil { return true }
+        state.readers.append(continuation)
+        return false
+      }
+      if isReady { continuation.resume() }
+    }
+  }
+}
+
+/// The loop's end of a pipe.
+final class PipeSink: Sink {
+  private let pipe: BodyPipe
+  private var ready: () -> Void = {}
+  private(set) var report = NetworkResponse.StreamReport()
+
+  init(_ pipe: BodyPipe) { self.pipe = pipe }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) {
+    self.ready = ready
+    pipe.open(head, bytesExpected: bytesExpected)
+  }
+
+  func write(_ bytes: RawSpan) -> Int {
+    let taken = pipe.write(bytes)
+    report.bytes += Int64(taken)
+    return taken
+  }
+
+  /// The reader has taken some.
+  func didMakeRoom() { ready() }
+
+  func finish(_ failure: NetworkError?) -> SinkProgress { .done }
+}

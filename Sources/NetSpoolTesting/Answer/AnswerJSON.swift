@@ -1,0 +1,108 @@
+/// JSON for answers, written as Swift: `.json(["id": 7, "tags": ["a", "b"], "next": .null])`. Objects keep their order.
+public indirect enum AnswerJSON: Sendable, Hashable {
+  /// `null`
+  case null
+  /// `true` or `false`
+  case bool(Bool)
+  /// A number without a fraction.
+  case int(Int)
+  /// A number; one that is not finite becomes `null`.
+  case number(Double)
+  /// A string.
+  case string(String)
+  /// An array.
+  case array([AnswerJSON])
+  /// An object; names may repeat.
+  case object([(name: String, value: AnswerJSON)])
+
+  /// The text (RFC 8259), without blanks.
+  public var text: String {
+    var text = ""
+    write(to: &text)
+    return text
+  }
+
+  private func write(to text: inout String) {
+    switch self {
+    case .null: text += "null"
+    case .bool(let value): text += value ? "true" : "false"
+    case .int(let value): text += "\(value)"
+    case .number(let value): text += value.isFinite ? "\(value)" : "null"
+    case .string(let value): Self.write(value, to: &text)
+    case .array(let values):
+      text += "["
+      for (index, value) in values.enumerated() {
+        if index > 0 { text += "," }
+        value.write(to: &text)
+      }
+      text += "]"
+    case .object(let members):
+      text += "{"
+      for (index, member) in members.enumerated() {
+        if index > 0 { text += "," }
+        Self.write(member.name, to: &text)
+        text += ":"
+        member.value.write(to: &text)
+      }
+      text += "}"
+    }
+  }
+
+  private static func write(_ string: String, to text: inout String) {
+    text += "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"": text += "\\\""
+      case "\\": text += "\\\\"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    text += "\""
+  }
+
+  /// By text.
+  public static func == (a: AnswerJSON, b: AnswerJSON) -> Bool { a.text == b.text }
+  /// By text.
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
+
+extension AnswerJSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral {
+  /// `true` and `false`.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// A whole number.
+  public init(integerLiteral value: Int) { self = .int(value) }
+}
+
+extension AnswerJSON: ExpressibleByFloatLiteral, ExpressibleByStringInterpolation {
+  /// A number.
+  public init(floatLiteral value: Double) { self = .number(value) }
+  /// A string.
+  public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension AnswerJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+  /// An array.
+  public init(arrayLiteral values: AnswerJSON...) { self = .array(values) }
+  /// An object.
+  public init(dictionaryLiteral members: (String, AnswerJSON)...) {
+    self = .object(members.map { ($0.0, $0.1) })
+  }
+}
+
+extension Answer {
+  /// 200 with this value, `application/json`.
+  public static func json(_ value: AnswerJSON, status: Int = 200) -> Answer {
+    Answer(status: status, headers: ["Content-Type": "application/json"], body: .text(value.text))
+  }
+
+  /// 200 with these bytes, which are JSON already, `application/json`: `.json(bytes: [UInt8](try JSONEncoder().encode(user)))`.
+  public static func json(bytes: [UInt8], status: Int = 200) -> Answer {
+    Answer(status: status, headers: ["Content-Type": "application/json"], body: .bytes(bytes))
+  }
+}

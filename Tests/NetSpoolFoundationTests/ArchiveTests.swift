@@ -1,0 +1,43 @@
+import Foundation
+import NetSpool
+import NetSpoolFoundation
+import NetSpoolTesting
+import Testing
+
+@Suite("HTTP archives")
+struct ArchiveTests {
+  @Test func `what was recorded is played again`() async throws {
+    let archive = HTTPArchive()
+    let live = try ScriptedOrigin()
+    live.enqueue(.json(["id": 7, "name": "a\"b"]), .text("second"), for: "/user")
+    live.on("/picture", .bytes(Thumbnail.png(3), type: "image/png"))
+    live.on("/missing", .text("none", status: 404))
+    func ask(_ origin: ScriptedOrigin) async throws -> [String] {
+      var configuration = NetworkEngine.Configuration()
+      configuration.scheme = .http
+      configuration.port = origin.port
+      configuration.onEnd = archive.record
+      let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
+      var answers: [String] = []
+      for path in ["user?a=b", "user?a=b", "picture", "missing?token=secret"] {
+        do {
+          let response = try await engine.get(path)
+          answers.append(
+            "\(response.status) \(response.headers["Content-Type"] ?? "") \(response.data.base64EncodedString())"
+          )
+        } catch let error as NetworkError {
+          answers.append("\(error.response?.status ?? 0) \(error.response?.text ?? "")")
+        }
+      }
+      await engine.shutDown()
+      return answers
+    }
+    let first = try await ask(live)
+    let text = String(decoding: try archive.data(), as: UTF8.self)
+    #expect(archive.count == 4 && !text.contains("secret"))
+    let again = try ScriptedOrigin()
+    #expect(again.replay(har: text) == 4)
+    #expect(try await Array(ask(again).prefix(3)) == Array(first.prefix(3)))
+    #expect(again.replay(har: "{}") == nil)
+  }
+}

@@ -1,0 +1,199 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+@Suite("Bodies as sequences", .timeLimit(.minutes(5)))
+struct StreamedResponseTests {
+  @Test func `the head comes first, and the body as it is read`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", Answer.pattern(3 << 20).header("X-A", "b"))
+      let answer = try await engine.stream(NetworkRequest(path: "a"))
+      #expect(answer.status == 200 && answer.headers["X-A"] == "b" && answer.bytesExpected == 3 << 20)
+      #expect(answer.metrics == nil)
+      var count = 0
+      for try await chunk in answer.body {
+        let bytes = [UInt8](chunk)
+        #expect(BodyPattern.matches(bytes, at: count) && bytes.count <= BodyPipe.bytesMax)
+        count += bytes.count
+      }
+      #expect(count == 3 << 20 && answer.metrics?.bytesReceived == 3 << 20)
+    }
+  }
+
+  @Test func `a reader that does not read stops the transfer`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", Answer.pattern(256 << 20))
+      let answer = try await engine.stream(NetworkRequest(path: "a"))
+      var iterator = answer.body.makeAsyncIterator()
+      _ = try await iterator.next()
+      // Others have their turn a hundred times, and what has come stays what fits.
+      for _ in 0..<100 { await engine.settle() }
+      let before = engine.configuration.queue.activity
+      var rest = 0
+      var chunks = 0
+      while chunks < 20, let chunk = try await iterator.next() {
+        rest += chunk.count
+        chunks += 1
+      }
+      #expect(rest <= 20 * BodyPipe.bytesMax && before.running + before.queued >= 0)
+    }
+  }
+
+  @Test(arguments: ["break", "throw", "task", "drop"])
+  func `who leaves cancels`(how: String) async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", Answer.pattern(1 << 30))
+      let ending = Journal<NetworkError.Code>()
+      let ended = Latch()
+      let operation = engine.operation(path: "a").onError {
+        ending.add($0.code)
+        ended.open()
+      }
+      let cancelled = Latch()
+      let task = Task {
+        let answer = try await engine.stream(operation)
+        if how == "drop" { return }
+        for try await _ in answer.body {
+          if how == "break" { break }
+          if how == "throw" { throw PartFailure("enough") }
+          if how == "task" { cancelled.open() }
+        }
+      }
+      if how == "task" {
+        await cancelled.opened()
+        task.cancel()
+      }
+      let result = await task.result
+      await ended.opened()
+      #expect(ending.entries == [.cancelled])
+      if how == "task" { #expect(throws: CancellationError.self) { try result.get() } }
+    }
+  }
+
+  @Test func `what is no success is thrown`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/missing", .text("nothing", status: 404))
+      origin.on("/cut", Answer.pattern(100_000).closeAfter(50_000))
+      do {
+        _ = try await engine.stream(NetworkRequest(path: "missing"))
+        Issue.record("404 is an error")
+      } catch let error as NetworkError {
+        #expect(error.code == .status && error.response?.text == "nothing")
+      }
+      let cut = try await engine.stream(NetworkRequest(path: "cut"))
+      var count = 0
+      do {
+        for try await chunk in cut.body { count += chunk.count }
+        Issue.record("half a body is none")
+      } catch let error as NetworkError {
+        #expect(error.code == .bodyTruncated && count == 50_000)
+      }
+      origin.on("/empty", .status(204))
+      let empty = try await engine.stream(NetworkRequest(path: "empty"))
+      for try await _ in empty.body { Issue.record("204 has no body") }
+      #expect(empty.status == 204)
+    }
+  }
+
+  @Test func `a body in lines`() async throws {
+    try await withEngine { engine, origin in
+      let text = "one\r\ntwo\n\nthree\rfour\nlast"
+      for size in [1, 3, 100] {
+        let bytes = Array(text.utf8)
+        let pieces = stride(from: 0, to: bytes.count, by: size).map {
+          Array(bytes[$0..<min($0 + size, bytes.count)])
+        }
+        origin.on("/a", .chunks(pieces))
+        var lines: [String] = []
+        for try await line in try await engine.stream(NetworkRequest(path: "a")).lines { lines.append(line) }
+        #expect(lines == ["one", "two", "", "three\rfour", "last"])
+      }
+    }
+  }
+
+  @Test func `events go on where they stopped`() async throws {
+    try await withEngine { engine, origin in
+      let first =
+        "\u{FEFF}retry: 10\n: comment\nid: 1\ndata: a\ndata: b\n\nevent: news\rid: 2\rdata:c\r\rdata: lost"
+      origin.enqueue(
+        Answer.text(first).type("text/event-stream"), .hangUp, .status(503),
+        Answer.text("data: d\n\n").type("text/event-stream"), .status(204))
+      var request = NetworkRequest(path: "events")
+      request.retry = NetworkRequest.Retry.none
+      var events: [NetworkStreamedResponse.Event] = []
+      for try await event in try await engine.stream(request).events { events.append(event) }
+      #expect(events.map(\.data) == ["a\nb", "c", "d"])
+      #expect(events.map(\.name) == ["message", "news", "message"] && events.map(\.id) == ["1", "2", "2"])
+      #expect(origin.requests.map { $0.header("Last-Event-ID") } == [nil, "2", "2", "2", "2"])
+    }
+  }
+
+  @Test func `what is no stream of events is refused`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("data: a\n\n"))
+      let answer = try await engine.stream(NetworkRequest(path: "events"))
+      await #expect(throws: NetworkError.self) { for try await _ in answer.events {} }
+    }
+  }
+
+  @Test func `a sequence is sent as it comes`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback { .text("\($0.header("Content-Length") ?? "chunked") \($0.bodyCount) \($0.bodyHash)") }
+      let pieces = (0..<200).map { BodyPattern.bytes(10_000, from: $0 * 10_000) }
+      let hash = FNV1a.hash(BodyPattern.bytes(2_000_000))
+      for length in [Int64?.none, 2_000_000] {
+        let chunks = AsyncStream<[UInt8]> { continuation in
+          for piece in pieces { continuation.yield(piece) }
+          continuation.finish()
+        }
+        let answer = try await engine.post("a", body: .sequence(chunks, length: length))
+        #expect(answer.text == "\(length.map(String.init) ?? "chunked") 2000000 \(hash)")
+      }
+    }
+  }
+
+  @Test func `a sequence that fails, or ends too early, fails the operation`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("taken"))
+      let failing = AsyncThrowingStream<[UInt8], any Error> { continuation in
+        continuation.yield([1, 2, 3])
+        continuation.finish(throwing: PartFailure("broken"))
+      }
+      let broken = await engine.end(
+        of: engine.operation(path: "a").setBody(.sequence(failing)))
+      #expect(broken.code == .uploadSourceFailed)
+      let short = AsyncStream<[UInt8]> { continuation in
+        continuation.yield([1, 2, 3])
+        continuation.finish()
+      }
+      let cut = await engine.end(of: engine.operation(path: "a").setBody(.sequence(short, length: 4)))
+      #expect(cut.code == .uploadLengthMismatch)
+    }
+  }
+
+  @Test func `a sequence is left when its operation ends`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/held", .noAnswer)
+      let left = Latch()
+      let endless = AsyncStream<[UInt8]> { continuation in
+        continuation.onTermination = { _ in left.open() }
+      }
+      let operation = engine.operation(path: "held").setBody(.sequence(endless))
+      engine.enqueue(operation)
+      await engine.settle()
+      operation.cancel()
+      _ = await operation.end()
+      await left.opened()
+    }
+  }
+}
+
+extension Answer {
+  fileprivate func type(_ type: String) -> Answer {
+    var copy = self
+    copy.headers = [HeaderField("Content-Type", type)]
+    return copy
+  }
+}
