@@ -111,12 +111,6 @@ struct curl_slist *_Nullable cnetspool_easy_cookies(CURL *_Nonnull easy);
 /// The list is one of lists of C strings.
 int cnetspool_easy_has_alternative_name(CURL *_Nonnull easy);
 
-/// CURLINFO_COOKIELIST: lines of a cookie file, to be freed (curl_slist_free_all(3)); null: none.
-static inline struct curl_slist *_Nullable cnetspool_easy_cookies(CURL *_Nonnull easy) {
-  struct curl_slist *list = NULL;
-  return curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list) == CURLE_OK ? list : NULL;
-}
-
 /// The TLS library's own session of the connection in use, and which library that is; null outside of callbacks.
 void *_Nullable cnetspool_easy_tls_session(CURL *_Nonnull easy, curl_sslbackend *_Nonnull backend);
 

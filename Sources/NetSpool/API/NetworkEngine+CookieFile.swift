@@ -6,7 +6,7 @@ extension NetworkEngine {
   /// Throws `.invalidConfiguration` unless `Configuration.cookies` is `.inMemory`, `.engineClosed`, and `.sinkFailed` with the
   /// errno in `underlying` for a path that cannot be written.
   public func exportCookies(to path: String) async throws {
-    let lines = try await onJar { $0.cookieLines() }
+    let lines = try await onCookies { $0.cookieLines }
     let text = "# Netscape HTTP Cookie File\n" + lines.map { $0 + "\n" }.joined()
     try CookieFile.write(Array(text.utf8), to: path)
   }
@@ -18,19 +18,21 @@ extension NetworkEngine {
   /// `.uploadSourceFailed` with the errno in `underlying` for a file that cannot be read, or has more than 4 MiB.
   public func importCookies(from path: String) async throws {
     let lines = try CookieFile.lines(of: path)
-    try await onJar { $0.addCookies(lines) }
+    try await onCookies { [jar] in
+      $0.addCookies(lines)
+      jar?.replace($0.cookieLines)
+    }
   }
 
-  private func onJar<Value: Sendable>(_ body: @escaping @Sendable (SharedState) -> Value) async throws
+  private func onCookies<Value: Sendable>(_ body: @escaping @Sendable (SharedState) -> Value) async throws
     -> Value
   {
     guard handleSettings.keepsCookies else {
       throw NetworkError(.invalidConfiguration, reason: "cookies")
     }
     let value: Value? = await withCheckedContinuation { continuation in
-      let isAsked = driver.perform { [self] core in
-        let jar = core.pools.cookies(of: self, loop: core.loop)
-        continuation.resume(returning: jar.map(body))
+      let isAsked = perform { [id] core in
+        continuation.resume(returning: body(core.pools.cookies(of: id)))
       }
       if !isAsked { continuation.resume(returning: nil) }
     }

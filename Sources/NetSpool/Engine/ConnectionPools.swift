@@ -27,10 +27,8 @@ struct ConnectionPools {
     if key.identity == 0, key.engine == 0 { return common }
     if let multi = own[key] { return multi }
     if own.count >= Self.countMax { closeUnused(letGo) }
-    if settings.keepsCookies, cookies[scope.engine] == nil {
-      cookies[scope.engine] = SharedState(keepsCookies: true)
-    }
-    let multi = try MultiHandle(loop: loop, cookies: settings.keepsCookies ? cookies[scope.engine] : nil)
+    let multi = try MultiHandle(
+      loop: loop, cookies: settings.keepsCookies ? cookies(of: scope.engine) : nil)
     own[key] = multi
     return multi
   }
@@ -50,11 +48,12 @@ struct ConnectionPools {
     return counts
   }
 
-  /// The cookies of an engine, as lines of a cookie file; those that are bound to a certificate or a login are not among
-  /// them.
-  mutating func cookies(of engine: NetworkEngine, loop: EventLoop) -> SharedState? {
-    let scope = HandleScope(engine: engine.id, streams: false)
-    return try? multi(for: engine.handleSettings, of: scope, loop: loop, letGo: { _ in }).cookies
+  /// The cookies of an engine, made with the first use.
+  mutating func cookies(of engine: UInt64) -> SharedState {
+    if let made = cookies[engine] { return made }
+    let made = SharedState(keepsCookies: true)
+    cookies[engine] = made
+    return made
   }
 
   /// Forgets the cookies of an engine.

@@ -22,8 +22,8 @@ extension Scheduler {
     case .sharing(let leader):
       move(operation, to: .ended)
       abandon(leader, operation, failure)
-    case .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .awaiting, .paused, .validating,
-      .recording,
+    case .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .awaiting, .paused,
+      .validating, .recording,
       .playing, .publishing:
       operation.loop.isDetached = true
       abandon(operation, operation, failure)

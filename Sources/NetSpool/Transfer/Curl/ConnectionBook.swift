@@ -157,20 +157,4 @@ final class SharedState {
     for line in lines { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIELIST, line) }
     unsafe curl_easy_cleanup(easy)
   }
-
-  /// All cookies, as lines of a cookie file.
-  func cookieLines() -> [String] {
-    guard let easy = unsafe curl_easy_init() else { return [] }
-    unsafe join(easy)
-    let list = unsafe cnetspool_easy_cookies(easy)
-    var lines: [String] = []
-    var next = unsafe list
-    while let entry = unsafe next {
-      if let text = unsafe entry.pointee.data { lines.append(unsafe String(cString: text)) }
-      unsafe next = entry.pointee.next
-    }
-    unsafe curl_slist_free_all(list)
-    unsafe curl_easy_cleanup(easy)
-    return lines
-  }
 }
