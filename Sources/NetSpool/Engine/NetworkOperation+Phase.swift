@@ -74,16 +74,29 @@ extension NetworkOperation {
 struct OperationTable {
   private var first: NetworkOperation?
   private var last: NetworkOperation?
+  private var count = 0
+  /// The most there were since `takeCrowd`.
+  private var countMax = 0
 
   var isEmpty: Bool { first == nil }
 
+  /// True once after there were very many, when none is left.
+  mutating func takeCrowd() -> Bool {
+    guard count == 0, countMax >= 65_536 else { return false }
+    countMax = 0
+    return true
+  }
+
   mutating func insert(_ operation: NetworkOperation) {
+    count += 1
+    countMax = max(countMax, count)
     operation.loop.previous = last
     if let last { last.loop.next = operation } else { first = operation }
     last = operation
   }
 
   mutating func remove(_ operation: NetworkOperation) {
+    count -= 1
     let (previous, next) = (operation.loop.previous, operation.loop.next)
     if let previous { previous.loop.next = next } else { first = next }
     if let next { next.loop.previous = previous } else { last = previous }
@@ -149,10 +162,22 @@ extension Scheduler {
     case .delayed, .asking, .awaiting: operation.forEachRecipient { set(.queued, $0) }
     case .paused: set(.paused, operation)
     case .playing(_?), .publishing: rooms.takeStreams(operation.engine)
-    case .ended: operations.remove(operation)
+    case .ended:
+      operations.remove(operation)
+      if operations.takeCrowd() { giveMemoryBack() }
     case .ready, .blocked, .resolving, .waiting, .parked, .deciding, .validating, .recording, .playing(nil),
       .frozen:
       break
+    }
+  }
+
+  /// A little later: closures still hold what has just ended.
+  private func giveMemoryBack() {
+    timers.after(milliseconds: 1_000) { [unowned self] in
+      worker.run(on: Worker.Lane()) {
+        FreeMemory.giveBack()
+      } completion: {
+      }
     }
   }
 

@@ -132,6 +132,32 @@ import Testing
     }
   }
 
+  /// In a process of its own, so that nothing else counts.
+  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  func `a crowd that was cancelled leaves no memory behind`() async {
+    await #expect(processExitsWith: .success) {
+      try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
+        func crowd(_ count: Int) async {
+          let operations = (0..<count).map { engine.operation(path: "/\($0)") }
+          engine.enqueue(operations)
+          engine.cancelAll()
+          for operation in operations.suffix(1) { _ = await operation.end() }
+          while await !engine.configuration.queue.drain(deadline: .seconds(60)) {}
+        }
+        await crowd(1_000)
+        let before = MemoryUse.resident
+        await crowd(200_000)
+        // A kilobyte or two for each while they wait; given back a second after the last has gone
+        let deadline = Deadline.generous
+        while MemoryUse.resident - before >= 48 << 20, deadline.millisecondsLeft > 0 {
+          try await Task.sleep(for: .milliseconds(50))
+        }
+        let left = MemoryUse.resident - before
+        #expect(left < 48 << 20, "\(left >> 20) MiB")
+      }
+    }
+  }
+
   @Test func `a 304 tells first that nothing has changed`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .status(304))
