@@ -49,7 +49,7 @@ import Testing
       #expect(engine.budgets.cacheWrites == nil)
       var settings = CacheConfiguration()
       settings.directory = folder["cache"]
-      settings.bodyBytesMax = 10_000
+      settings.bytesMax = 1 << 20
       try engine.useCache(settings)
       origin.on("/small", .text("small").header("Cache-Control", "max-age=60"))
       #expect(await engine.end(of: engine.operation(path: "/small")).text == "small")
@@ -58,7 +58,7 @@ import Testing
       #expect(writes.held == 0 && writes.waiting == 0 && writes.refused == 0, "\(writes)")
       #expect(writes.heldMax == 32 << 20 && writes.longestWait > .zero, "\(writes)")
       let store = try #require(engine.cache?.store)
-      store.put(StoreKey([1]), namespace: "n", metadata: [], body: [UInt8](repeating: 0, count: 10_001))
+      store.put(StoreKey([1]), namespace: "n", metadata: [], body: [UInt8](repeating: 0, count: 1 << 20 + 1))
       #expect(engine.budgets.cacheWrites?.refused == 1)
       engine.closeCache()
     }

@@ -121,7 +121,7 @@ struct NamespaceRecord: Sendable, Equatable {
     var body: [UInt8] = []
     body.append(integer: Int64(bytes))
     body.append(integer: Int64(entries))
-    body.append(integer: quota.map { Int64($0) + 1 } ?? 0)
+    body.append(integer: quota.map { Int64(min($0, .max - 1)) + 1 } ?? 0)
     body.append(contentsOf: name.utf8)
     var out: [UInt8] = []
     out.append(integer: Checksum.of(body.rawBytes, seed: UInt64(number)))
