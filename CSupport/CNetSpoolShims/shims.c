@@ -37,6 +37,11 @@ void cnetspool_easy_info(CURL *easy, struct cnetspool_transfer_info *info) {
   info->os_errno = cnetspool_easy_long(easy, CURLINFO_OS_ERRNO);
 }
 
+struct curl_slist *cnetspool_easy_cookies(CURL *easy) {
+  struct curl_slist *cookies = NULL;
+  return curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &cookies) ? NULL : cookies;
+}
+
 int cnetspool_easy_has_alternative_name(CURL *easy) {
   static const char name[] = "X509v3 Subject Alternative Name:";
   struct curl_certinfo *chain = NULL;

@@ -146,6 +146,7 @@ extension NetworkEngine.Configuration {
     settings.secureProxy = proxy?.settings(isSecure: true)
     settings.egress = egress
     settings.keepsCookies = cookies == .inMemory
+    settings.cookieLines = cookieLines
     return settings
   }
 
@@ -176,10 +177,34 @@ extension NetworkEngine {
     case inMemory
   }
 
+  /// The cookies that are kept, as lines of Netscape's file. Waits for the loop: not for its thread, nor for closures.
+  package var cookieLines: [String] {
+    guard handleSettings.keepsCookies, driver.isStarted else { return configuration.cookieLines }
+    let (id, answer) = (id, CookieAnswer())
+    guard driver.perform({ answer.give($0.pools.cookieLines(of: id)) }) else { return [] }
+    return answer.wait()
+  }
+
   /// Forgets all cookies. Takes effect behind what was enqueued before.
   public func removeCookies() {
     guard handleSettings.keepsCookies, driver.isStarted else { return }
     let id = id
     driver.perform { $0.pools.removeCookies(of: id) }
+  }
+}
+
+/// Brings cookies from the loop to who waits for them.
+private final class CookieAnswer: Sendable {
+  private let lines = Mutex<[String]>([])
+  private let done = DispatchSemaphore(value: 0)
+
+  func give(_ found: [String]) {
+    lines.withLock { $0 = found }
+    done.signal()
+  }
+
+  func wait() -> [String] {
+    done.wait()
+    return lines.withLock { $0 }
   }
 }

@@ -27,7 +27,13 @@ struct ConnectionPools {
     if own.count >= Self.countMax { closeUnused(letGo) }
     let multi = try MultiHandle(loop: loop, keepsCookies: settings.keepsCookies)
     own[key] = multi
+    if !settings.cookieLines.isEmpty { multi.cookies?.addCookies(settings.cookieLines) }
     return multi
+  }
+
+  /// The cookies of an engine, as lines of Netscape's file.
+  func cookieLines(of engine: UInt64) -> [String] {
+    own.filter { $0.key.engine == engine }.flatMap { $0.value.cookies?.cookieLines ?? [] }
   }
 
   private mutating func closeUnused(_ letGo: (MultiHandle) -> Void) {

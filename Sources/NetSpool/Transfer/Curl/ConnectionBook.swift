@@ -109,10 +109,28 @@ final class SharedState {
   func join(_ easy: UnsafeMutableRawPointer) { unsafe cnetspool_easy_set_pointer(easy, CURLOPT_SHARE, raw) }
 
   /// Forgets the cookies; on the thread of the loop.
-  func removeCookies() {
+  func removeCookies() { addCookies(["ALL"]) }
+
+  /// Takes cookies over: lines of Netscape's file (CURLOPT_COOKIELIST); on the thread of the loop.
+  func addCookies(_ lines: [String]) {
     guard let easy = unsafe curl_easy_init() else { return }
     unsafe join(easy)
-    unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIELIST, "ALL")
+    for line in lines { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIELIST, line) }
     unsafe curl_easy_cleanup(easy)
+  }
+
+  /// All cookies as lines of Netscape's file; on the thread of the loop.
+  var cookieLines: [String] {
+    guard let easy = unsafe curl_easy_init() else { return [] }
+    unsafe join(easy)
+    defer { unsafe curl_easy_cleanup(easy) }
+    let list = unsafe cnetspool_easy_cookies(easy)
+    defer { unsafe curl_slist_free_all(list) }
+    var (lines, next) = unsafe ([String](), list)
+    while let entry = unsafe next {
+      if let text = unsafe entry.pointee.data { lines.append(unsafe String(cString: text)) }
+      unsafe next = entry.pointee.next
+    }
+    return lines
   }
 }
