@@ -21,7 +21,7 @@ struct NetSpoolTool: ParsableCommand {
     version: version,
     subcommands: [
       FetchCommand.self, GetCommand.self, PostCommand.self, FrozenCommand.self, CacheCommand.self,
-      DemoCommand.self, DoctorCommand.self, ReportCommand.self,
+      DemoCommand.self, DoctorCommand.self, ReportCommand.self, SchemaCommand.self,
     ])
 
   static func main() {
@@ -31,7 +31,12 @@ struct NetSpoolTool: ParsableCommand {
       Console.standardError().message("netspool: \(sentence)")
       exit(withError: ExitCode(JobStatus.usage.code))
     }
-    main(CommandWords.canonical(words))
+    do {
+      main(CommandWords.canonical(try ConfigFile.completed(words, .process)))
+    } catch {
+      Console.standardError().message("netspool: \(error)")
+      exit(withError: ExitCode(JobStatus.usage.code))
+    }
   }
 
   /// What is wrong with the first word, which is a command; nil when nothing is.

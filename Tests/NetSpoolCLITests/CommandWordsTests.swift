@@ -13,7 +13,7 @@ import Testing
       ("get -o", "get --output"), ("get --output", "get --output"),
       ("get -H A:b -- -x", "get --header=A:b -- -x"),
       ("get --max-time 5 u", "get --max-time=5 u"), ("get - u", "get - u"), ("fetch -h", "fetch -h"),
-      ("cache stats -sS", "cache stats -sS"), ("", ""),
+      ("cache stats -sS", "cache stats -sS"), ("fetch l --json -o x", "fetch l --json --output=x"), ("", ""),
     ])
   func `short options and values are written out`(line: String, canonical: String) {
     let words = line.split(separator: " ").map(String.init)

@@ -24,7 +24,9 @@ import Testing
     "-s -u anna:secret --basic {u}/",
     "-s --digest -u anna:secret {u}/digest", "-s --anyauth -u anna:secret {u}/digest",
     "-s --oauth2-bearer t0ken {u}/", "-s -n {u}/", "-s --netrc-file my.netrc {u}/", "-s -b 'a=1; b=2' {u}/",
-    "-s -b a=1 {u}/", "-s -X DELETE {u}/thing", "-sXOPTIONS {u}/", "-s -r 0-4 {u}/range",
+    "-s -b a=1 {u}/", "-s -b cookies.txt {u}/", "-s -c jar.txt -L {u}/login",
+    "-s -b none.txt -c jar.txt {u}/login {u}/again -L", "-s -X DELETE {u}/thing", "-sXOPTIONS {u}/",
+    "-s -r 0-4 {u}/range",
     "-s -r -4 {u}/range",
     "-s -r 5- -o part {u}/range", "-s -z '1 Jan 2026' {u}/", "-s -z data.txt {u}/",
     "-s -z '-1 Jan 2026' {u}/",
@@ -111,6 +113,7 @@ import Testing
     try folder.write("data.txt", "first\nsecond\n")
     try folder.write("picture.png", "no picture")
     try folder.write("noending", "bytes")
+    try folder.write("cookies.txt", "127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\tyes\n")
     try folder.write("fields.txt", "X-One: 1\nX-Two: 2\n")
     try folder.write(
       ".netrc", Array("machine 127.0.0.1 login anna password secret\n".utf8), permissions: 0o600)
@@ -120,6 +123,8 @@ import Testing
   private static let answer: AnswerClosure = { request in
     switch request.path {
     case "/redirect": return .redirect(to: "/target", status: 302)
+    case "/login":
+      return Answer.redirect(to: "/target").header("Set-Cookie", "sid=1; Path=/").header("Set-Cookie", "a=b")
     case "/see-other": return .redirect(to: "/target", status: 303)
     case "/error": return .text("no such thing\n", status: 404)
     case "/named":
@@ -160,7 +165,10 @@ import Testing
       let isOld = name == "dated"
       let time = isOld ? " \(FileStatus.modified(folder.path + file) ?? 0)" : ""
       let bytes = try folder.read(String(file.dropFirst()))
-      return ["\(file)\(time): \(String(decoding: bytes, as: UTF8.self))"]
+      let text = String(decoding: bytes, as: UTF8.self)
+      // What stands at the head of a jar, and the order of its lines, is everybody's own.
+      let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") && !$0.isEmpty }.map(String.init)
+      return name == "jar.txt" ? lines.sorted() : ["\(file)\(time): \(text)"]
     }
   }
 

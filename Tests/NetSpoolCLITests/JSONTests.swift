@@ -22,14 +22,14 @@ import Testing
 
   @Test func `the fields are the documented ones`() {
     var outcome = FetchOutcome.ok(8_192)
-    outcome.timings = .init(queue: 1, dns: 2, connect: 3, tls: 4, firstByte: 5, total: 6)
+    outcome.timings = .init(queue: 1, dns: 2, connect: 1_500, tls: 4, firstByte: 5_000, total: 0)
     var json = JSONText()
     ResultRecord(FetchItem(id: 0, url: "http://h/a", output: "a"), outcome)!.write(to: &json)
     #expect(
       String(decoding: json.bytes, as: UTF8.self)
         == #"{"url":"http://h/a","output":"a","outcome":"done","status":200,"bytes":8192,"#
-        + #""source":"network","attempts":1,"timings":{"queue":1,"dns":2,"connect":3,"tls":4,"#
-        + "\"firstByte\":5,\"total\":6}}\n")
+        + #""source":"network","attempts":1,"timings":{"queue":0.001,"dns":0.002,"connect":1.5,"tls":0.004,"#
+        + "\"firstByte\":5,\"total\":0}}\n")
   }
 
   @Test(arguments: [

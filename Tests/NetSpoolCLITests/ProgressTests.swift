@@ -92,15 +92,65 @@ import Testing
   @Test func `messages go above the bar`() {
     var written = ""
     let console = Console(isTerminal: true) { written += $0 }
-    console.show(bar: "50%")
+    console.show(bars: ["50%"])
     console.message("note")
-    console.show(bar: "60%")
+    console.show(bars: ["60%"])
     console.endBar()
-    #expect(written == "\r50%\u{1B}[K\r\u{1B}[Knote\n\r60%\u{1B}[K\n")
+    #expect(written == "\r50%\r\u{1B}[Jnote\n\r60%\n")
   }
 
   @Test func `a log line has no padding and no controls`() {
     let counts = ProgressMeter.Counts(finished: 50, failed: 1, bytes: 2_048, inFlight: 50, listEnded: true)
     #expect(ProgressLine(meter: meter(counts)).plain == "50/100, 5.0/s, 2.0 KiB, 1 error, ETA 0:10")
+  }
+}
+
+/// One body on its way.
+@Suite struct ByteLineTests {
+  private static let second: Int64 = 1_000_000_000
+
+  private func meter(_ bytes: Int64, of total: Int64?) -> ByteMeter {
+    var meter = ByteMeter()
+    meter.update(bytes: 0, total: total, now: 0)
+    meter.update(bytes: bytes, total: total, now: Self.second)
+    return meter
+  }
+
+  @Test func `bytes, rate and time left are shown`() {
+    let line = ByteLine(meter: meter(50 << 20, of: 200 << 20), name: "disk.img")
+    #expect(line.plain == "25%, 50.0 MiB/200.0 MiB, 50.0 MiB/s, ETA 0:03")
+    #expect(ByteLine(meter: meter(50 << 20, of: nil)).plain == "50.0 MiB, 50.0 MiB/s")
+  }
+
+  @Test(arguments: 8...220) func `no line is wider than the terminal`(columns: Int) {
+    for name in ["", "a", String(repeating: "long", count: 60)] {
+      let text = ByteLine(meter: meter(50 << 20, of: 200 << 20), name: name).bar(columns: columns)
+      #expect(text.count < columns)
+    }
+  }
+
+  @Test func `forty columns have a percentage, a rate and the time left`() {
+    let text = ByteLine(meter: meter(50 << 20, of: 200 << 20), name: "disk.img").bar(columns: 40)
+    #expect(text == "disk.img    25%   50.0 MiB/s  ETA  0:03")
+  }
+
+  @Test func `what was there before is no speed`() {
+    var meter = ByteMeter()
+    meter.update(bytes: 100 << 20, total: 200 << 20, now: 0)
+    meter.update(bytes: 101 << 20, total: 200 << 20, now: Self.second)
+    #expect(meter.bytesPerSecond == 0x1p20)
+  }
+
+  @Test func `several lines are taken away together, also in a window that became narrower`() {
+    var (written, columns) = ("", 80)
+    let console = Console(isTerminal: true, columns: { columns }) { written += $0 }
+    console.show(bars: ["12345678", "12345678"])
+    written = ""
+    console.show(bars: ["1"])
+    #expect(written == "\r\u{1B}[1A\u{1B}[J1")
+    console.show(bars: ["12345678", "12345678"])
+    (written, columns) = ("", 5)
+    console.message("x")
+    #expect(written == "\r\u{1B}[3A\u{1B}[Jx\n")
   }
 }

@@ -106,7 +106,9 @@ void cnetspool_easy_info(CURL *_Nonnull easy, struct cnetspool_transfer_info *_N
 long cnetspool_easy_long(CURL *_Nonnull easy, CURLINFO info);
 int64_t cnetspool_easy_offset(CURL *_Nonnull easy, CURLINFO info);
 
+/// The cookies that a handle knows, in the form of Netscape's file (CURLINFO_COOKIELIST); the caller frees the list.
 struct curl_slist *_Nullable cnetspool_easy_cookies(CURL *_Nonnull easy);
+
 /// With CURLOPT_CERTINFO: whether the origin's own certificate, the first of the chain, has a subject alternative name.
 /// The list is one of lists of C strings.
 int cnetspool_easy_has_alternative_name(CURL *_Nonnull easy);

@@ -75,6 +75,42 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   private let placement: FileWriter.Placement
   private let digests: Bool
   private let writer: SharedFileWriter
+  private let expected: [UInt8]?
+  /// With `resume`.
+  let part: Result<PartFile, SinkFailure>?
+
+  /// A body that goes on where an earlier one broke off, whatever ended it: the link, the process or the machine.
+  ///
+  /// The part lies beside the target as `name.netspool-part`, its validator as `name.netspool-validator`; neither is ever
+  /// published. The operation that the stream is added to, a GET without `Range`, asks for the rest with `Range` and
+  /// `If-Range` (RFC 9110 section 13.1.5), for a body that is not compressed, and goes by the cache. An answer of 200
+  /// begins anew; a rest that does not belong to the part ends with `.resumeMismatch`, and the next attempt begins anew.
+  /// Only a body with a strong validator leaves a part. A part of another URL, or from before the machine was started, is
+  /// begun anew; a file of that name that is not ours is left alone (`.sinkFailed`, `EEXIST`), and one that another process
+  /// writes, too (`EWOULDBLOCK`).
+  ///
+  /// - Parameters:
+  ///   - path: the target; its directory must exist.
+  ///   - resume: false is the same as without.
+  ///   - partBytesMin: bodies that are known to be shorter leave no part, and their first request is as any other: it may be
+  ///     answered by the cache, and compressed; 0 by default.
+  ///   - sha256: 64 hexadecimal digits; a body with others ends with `.digestMismatch` and is not published. Nil, the
+  ///     default: any. What is no digest fits no body.
+  ///   - digests: whether the report gets the SHA-256 of the whole file; true by default.
+  public init(
+    path: String, resume: Bool, partBytesMin: Int64 = 0, sha256: String? = nil, digests: Bool = true
+  ) {
+    self.path = path
+    placement = .replace
+    self.digests = digests
+    writer = SharedFileWriter(path: path, placement: placement)
+    expected = sha256.map { Hexadecimal.bytes($0) ?? [] }
+    part =
+      resume ? Result { () throws(SinkFailure) in try PartFile(path: path, bytesMin: partBytesMin) } : nil
+  }
+
+  /// From which byte the body of this answer goes on; 0 before the answer, and for one that begins anew. Any thread.
+  public var resumedAt: Int64 { (try? part?.get())?.offset ?? 0 }
 
   /// - Parameters:
   ///   - path: the target; its directory must exist.
@@ -85,12 +121,28 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
     placement = append ? .append : .replace
     self.digests = digests
     writer = SharedFileWriter(path: path, placement: placement)
+    expected = nil
+    part = nil
   }
 
   func makeSink(_ services: SinkServices) throws(SinkFailure) -> any Sink {
-    try FileSink(
-      path: path, placement: placement, digests: digests, worker: services.worker, pool: services.buffers,
-      device: services.devices.device(of: path))
+    let device = services.devices.device(of: path)
+    guard let part = try part?.get() else {
+      return try FileSink(
+        path: path, placement: placement, digests: digests, worker: services.worker, pool: services.buffers,
+        device: device, expected: expected)
+    }
+    let (lane, worker) = (Worker.Lane(device: device), services.worker)
+    return FileSink(path: path, worker: worker, pool: services.buffers, lane: lane) {
+      [digests, expected] head, bytesExpected throws(SinkFailure) in
+      do throws(SinkFailure) {
+        return try part.work(for: head, bytesExpected: bytesExpected, digests: digests, expected: expected)
+      } catch {
+        // Asked for again, it would not fit again.
+        if error.code == .resumeMismatch { worker.run(on: lane, { PartWriter.discard(part.target) }) {} }
+        throw error
+      }
+    }
   }
 
   /// For streams that wrap this one; blocks on the disk.

@@ -73,6 +73,8 @@ extension NetworkEngine {
     public var connectionAgeMax: Duration?
     /// Whether cookies are kept and sent back; none by default.
     public var cookies = NetworkEngine.Cookies.none
+    /// Cookies that are there from the start, with `.inMemory`: lines of Netscape's file.
+    package var cookieLines: [String] = []
     /// What an answer may cost.
     public var limits = Limits()
     /// The longest that a `Retry-After` in an answer to this engine keeps the queue's other requests from that origin

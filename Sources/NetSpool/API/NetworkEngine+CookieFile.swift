@@ -31,8 +31,8 @@ extension NetworkEngine {
       throw NetworkError(.invalidConfiguration, reason: "cookies")
     }
     let value: Value? = await withCheckedContinuation { continuation in
-      let isAsked = perform { [id] core in
-        continuation.resume(returning: body(core.pools.cookies(of: id)))
+      let isAsked = perform { [id, handleSettings] core in
+        continuation.resume(returning: body(core.pools.cookies(of: id, handleSettings)))
       }
       if !isAsked { continuation.resume(returning: nil) }
     }

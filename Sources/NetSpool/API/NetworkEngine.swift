@@ -66,6 +66,7 @@ public final class NetworkEngine: Sendable {
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings
     jar = handleSettings.keepsCookies ? CookieJar() : nil
+    jar?.replace(configuration.cookieLines)
     fieldMeaning = FieldMeaning(secret: configuration.secretFields, open: configuration.openFields)
     plainLines = HeaderLines.plain(headers) + configuration.omittedLines
     decodes = !headers.contains("Accept-Encoding")
@@ -158,6 +159,7 @@ extension NetworkEngine.Configuration {
     settings.secureProxy = proxy?.settings(isSecure: true)
     settings.egress = egress
     settings.keepsCookies = cookies == .inMemory
+    settings.cookieLines = cookieLines
     return settings
   }
 
@@ -188,6 +190,17 @@ extension NetworkEngine {
     case inMemory
   }
 
+  /// The cookies that are kept, as lines of Netscape's file. Waits for the loop: not for its thread, nor for closures.
+  package var cookieLines: [String] {
+    guard handleSettings.keepsCookies, driver.isStarted else { return configuration.cookieLines }
+    let answer = CookieAnswer()
+    let isAsked = perform { [id, handleSettings] in
+      answer.give($0.pools.cookieLines(of: id, handleSettings))
+    }
+    if !isAsked { return [] }
+    return answer.wait()
+  }
+
   /// Forgets all cookies. Takes effect behind what was enqueued before.
   public func removeCookies() {
     guard let jar, driver.isStarted else { return }
@@ -196,5 +209,21 @@ extension NetworkEngine {
       $0.pools.removeCookies(of: id)
       jar.replace([])
     }
+  }
+}
+
+/// Brings cookies from the loop to who waits for them.
+private final class CookieAnswer: Sendable {
+  private let lines = Mutex<[String]>([])
+  private let done = DispatchSemaphore(value: 0)
+
+  func give(_ found: [String]) {
+    lines.withLock { $0 = found }
+    done.signal()
+  }
+
+  func wait() -> [String] {
+    done.wait()
+    return lines.withLock { $0 }
   }
 }

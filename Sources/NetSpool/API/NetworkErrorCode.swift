@@ -16,7 +16,8 @@ extension NetworkError {
       case protocolViolation, truncatedHeaders, headersTooLarge, tooManyInformational, ambiguousFraming
       case badChunk, bodyTruncated, bodyTooLarge, http2Failed, status, tooManyRedirects, redirectCycle
       case redirectRefused, badLocation, authenticationFailed, decodeFailed, decompressionLimit, sinkFailed
-      case uploadSourceFailed, uploadLengthMismatch, resumeMismatch, storeOpenFailed, storeInUse, storeCorrupt
+      case uploadSourceFailed, uploadLengthMismatch, resumeMismatch, digestMismatch, storeOpenFailed,
+        storeInUse, storeCorrupt
       case storageFull, storeBusy, storeFailed, frozenExpired, frozenRejected, frozenPoisoned, outcomeUnknown
     }
   }
@@ -120,6 +121,8 @@ extension NetworkError.Code {
   public static let uploadLengthMismatch = Self(.uploadLengthMismatch)
   /// The rest of a download does not belong to the part that is there.
   public static let resumeMismatch = Self(.resumeMismatch)
+  /// A body has another SHA-256 than the stream was told; nothing was published.
+  public static let digestMismatch = Self(.digestMismatch)
 
   // MARK: The stores
 

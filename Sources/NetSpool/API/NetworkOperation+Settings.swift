@@ -87,6 +87,7 @@ extension NetworkOperation {
   public func addDownloadStream(_ stream: any DownloadStream, onFailure: StreamFailurePolicy = .failOperation)
     -> Self
   {
+    if let part = try? (stream as? FileDownloadStream)?.part?.get() { configure { part.ask(&$0) } }
     attach(StreamAttachment(stream, policy: onFailure))
     return self
   }

@@ -28,7 +28,7 @@ struct ConnectionPools {
     if let multi = own[key] { return multi }
     if own.count >= Self.countMax { closeUnused(letGo) }
     let multi = try MultiHandle(
-      loop: loop, cookies: settings.keepsCookies ? cookies(of: scope.engine) : nil)
+      loop: loop, cookies: settings.keepsCookies ? cookies(of: scope.engine, settings) : nil)
     own[key] = multi
     return multi
   }
@@ -48,10 +48,11 @@ struct ConnectionPools {
     return counts
   }
 
-  /// The cookies of an engine, made with the first use.
-  mutating func cookies(of engine: UInt64) -> SharedState {
+  /// The cookies of an engine, made with the first use: then they are those of its settings.
+  mutating func cookies(of engine: UInt64, _ settings: HandleSettings) -> SharedState {
     if let made = cookies[engine] { return made }
     let made = SharedState(keepsCookies: true)
+    if !settings.cookieLines.isEmpty { made.addCookies(settings.cookieLines) }
     cookies[engine] = made
     return made
   }
@@ -63,7 +64,9 @@ struct ConnectionPools {
   mutating func dropCookies(of engine: UInt64) { cookies[engine] = nil }
 
   /// The cookies of an engine, each as a line of a cookie file.
-  func cookieLines(of engine: UInt64) -> [String] { cookies[engine]?.cookieLines ?? [] }
+  func cookieLines(of engine: UInt64, _ settings: HandleSettings) -> [String] {
+    cookies[engine]?.cookieLines ?? settings.cookieLines
+  }
 
   /// The next transfer that ended, with libcurl's code.
   func nextDone() -> (Transfer, MultiHandle.CURLcodeValue)? {

@@ -337,7 +337,7 @@ extension Scheduler {
   private func sinkFailed(_ operation: NetworkOperation, _ index: Int, _ cause: SinkFailure) {
     guard operation.loop.extras?.sinkFailure == nil else { return }
     var failure = NetworkError(
-      .sinkFailed, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
+      cause.code, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
       sendState: .answered)
     failure.url = operation.request.url
     operation.makeExtras().sinkFailure = failure

@@ -36,7 +36,7 @@ extension Scheduler {
 
   private func noteCookies(_ engine: NetworkEngine, _ head: ResponseHead) {
     guard let jar = engine.jar, head.headers.contains("Set-Cookie") else { return }
-    later { [unowned self] in jar.replace(pools.cookieLines(of: engine.id)) }
+    later { [unowned self] in jar.replace(pools.cookieLines(of: engine.id, engine.handleSettings)) }
   }
 
   /// A redirect may be stored like any answer, with the little that it has to say.

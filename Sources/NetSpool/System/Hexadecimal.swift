@@ -19,6 +19,18 @@ enum Hexadecimal {
 
   /// The digit of a value from 0 to 15, in upper case.
   @inline(__always)
+  /// What a text of pairs of digits says; nil when it is none.
+  static func bytes(_ text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let byte = byte(digits[index], digits[index + 1]) else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+
   static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 
   /// The value of a digit of either case; nil for any other byte.

@@ -5,19 +5,24 @@ import NetSpool
 /// `netspool doctor`: what this program is made of and what it may use.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Show library versions, limits, defaults and directories.")
+    commandName: "doctor",
+    abstract: "Say what is wrong here, and show versions, limits, defaults and folders.",
+    discussion: "Each of the checks is ok, a warning, or bad, with what to do. Exit status 1 when one is bad."
+  )
 
   @OptionGroup var options: DoctorOptions
 
   func run() throws {
     FileLimit.raise()
-    let sheet = FactSheet.doctor(.process, options)
+    let checks = DoctorCheck.all(.process, cache: options.place.path(.process))
+    let sheet = FactSheet.doctor(.process, options, checks)
     let text = options.json ? sheet.json : Array(sheet.text.utf8)
     do throws(IOFailure) {
       try Descriptor(borrowing: 1, named: "standard output").write(text)
     } catch {
       throw ExitCode(JobStatus.localIO.code)
     }
+    if checks.contains(where: { $0.verdict == .bad }) { throw ExitCode(JobStatus.failedForGood.code) }
   }
 }
 
@@ -33,10 +38,13 @@ struct DoctorOptions: ParsableArguments {
 
 extension FactSheet {
   /// This program on this machine.
-  static func doctor(_ environment: Environment, _ options: DoctorOptions) -> FactSheet {
+  static func doctor(
+    _ environment: Environment, _ options: DoctorOptions, _ checks: [DoctorCheck]
+  ) -> FactSheet {
     FactSheet(groups: [
       versions, network, limits, defaults, directories(environment, options.place.path(environment)),
       frozen(options.frozen, environment),
+      Group(name: "checks", entries: checks.map { ($0.name, .text("\($0.verdict): \($0.text)")) }),
     ])
   }
 
@@ -118,28 +126,20 @@ extension FactSheet {
       name: "directories",
       entries: [
         ("temporary", .text(temporary)),
-        ("temporary free", freeBytes(temporary).map { .number($0, unit: "bytes") } ?? .none("unknown")),
+        (
+          "temporary free",
+          DiskRoom.free(in: temporary).map { .number($0, unit: "bytes") } ?? .none("unknown")
+        ),
         ("cache", cache.map { .text($0) } ?? .none("none: neither XDG_CACHE_HOME nor HOME is set")),
         (
           "cache file",
           cache.flatMap(CacheFiles.bytes).map { .number($0, unit: "bytes") } ?? .none("not there yet")
         ),
-        ("cache free", cache.flatMap(freeBytesBelow).map { .number($0, unit: "bytes") } ?? .none("unknown")),
+        (
+          "cache free",
+          cache.flatMap(DiskRoom.free(below:)).map { .number($0, unit: "bytes") } ?? .none("unknown")
+        ),
       ])
-  }
-
-  /// Of a folder that may not be there yet.
-  private static func freeBytesBelow(_ path: String) -> Int? {
-    var path = path[...]
-    while FileStatus(path: String(path)) == nil, let slash = path.lastIndex(of: "/") { path = path[..<slash] }
-    return freeBytes(path.isEmpty ? "/" : String(path))
-  }
-
-  private static func freeBytes(_ path: String) -> Int? {
-    var status = statvfs()
-    guard unsafe statvfs(path, &status) == 0 else { return nil }
-    return Int(
-      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
   }
 }
 

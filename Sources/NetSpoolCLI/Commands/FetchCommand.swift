@@ -4,8 +4,17 @@ import NetSpool
 /// `netspool fetch`: a list of URLs through the queue.
 struct FetchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "fetch", abstract: "Fetch a list of URLs, of any length.",
+    commandName: "fetch", abstract: "Fetch a list of URLs, of any length, to files or into the cache.",
     discussion: """
+      Examples:
+        netspool fetch list.txt -o pictures
+        netspool fetch list.txt -o pictures --results done.jsonl --resume
+        netspool fetch - -o out --jobs 32 --failed again.txt <list.txt
+        netspool fetch https://example.org/a.iso https://example.org/b.iso -o .
+
+      A line of a list is a URL, and behind tabs perhaps a name and 'sha256=...', 'priority=high' or 'header=Name: v'; \
+      or a JSON object with these names; or the line of a CSV file whose first line has them.
+
       What may be cached is (RFC 9111), so a second run asks only for what is not fresh any more. Without --output \
       the bodies fill the cache and go nowhere else. A second run with the same --results and --resume fetches \
       what is left. The first Ctrl-C lets what is under way end, the second quits. Answers to requests with \
@@ -44,7 +53,7 @@ extension FetchRun {
       cache?.clock = cacheClock
       let made = try EngineFetcher(
         options, folder, cache: cache, temporary: Ledger.temporaryDirectory(environment),
-        environment: environment)
+        environment: environment, board: board)
       fetcher = made
       return made
     }
@@ -55,8 +64,8 @@ extension FetchRun {
 struct FetchOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Lists, '-' for standard input, or URLs. A list has one URL per line, optionally followed by a tab "
-        + "and an output name; lines that begin with # are comments.", valueName: "list|-|url"))
+      "Lists, '-' for standard input, or URLs. A list has one URL per line; lines that begin with # are comments.",
+      valueName: "list|-|url"))
   var sources: [String] = []
 
   @Option(
@@ -65,6 +74,34 @@ struct FetchOptions: ParsableArguments {
       "Write each body to a file in this folder, from the cache as from the network. Without it only the cache is "
         + "filled.", valueName: "dir"))
   var output: String?
+
+  @Option(help: ArgumentHelp("Write one JSON object per URL to this file.", valueName: "x.jsonl"))
+  var results: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the failed lines to this file; it can be the next run's list.", valueName: "x.txt"))
+  var failed: String?
+
+  @Flag(help: "Leave out lines whose file is there already.")
+  var skipExisting = false
+
+  @Flag(name: [.customShort("R"), .long], help: "Give files the time of Last-Modified.")
+  var remoteTime = false
+
+  @Option(
+    help:
+      "Folders below --output: flat, host, path (as in the URL), hash2 (256 of them, for very many files).")
+  var tree = OutputTree.flat
+
+  @Flag(
+    name: .customLong("continue"), inversion: .prefixedNo,
+    help: "Go on with files over 8 MiB that broke off, and leave their parts. It is so unless told otherwise."
+  )
+  var continues = true
+
+  @Flag(help: "Skip what the results file has as done, and go on writing it. Needs --results.")
+  var resume = false
 
   @Option(help: ArgumentHelp("Transfers at once: auto, or 1 to 1024.", valueName: "auto|n"))
   var jobs = Jobs.auto
@@ -93,17 +130,6 @@ struct FetchOptions: ParsableArguments {
 
   @Flag(help: "Record the SHA-256 of each file in the results.")
   var checksum = false
-
-  @Option(help: ArgumentHelp("Write one JSON object per URL to this file.", valueName: "x.jsonl"))
-  var results: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Write the failed lines to this file; it can be the next run's list.", valueName: "x.txt"))
-  var failed: String?
-
-  @Flag(help: "Skip what the results file has as done, and go on writing it. Needs --results.")
-  var resume = false
 
   @Option(
     help: ArgumentHelp(
@@ -155,6 +181,9 @@ struct FetchOptions: ParsableArguments {
     }
     if resume && results == "-" {
       throw ValidationError("--resume cannot read back results from standard output; name a file.")
+    }
+    if output == nil, skipExisting || remoteTime || tree != .flat {
+      throw ValidationError("--skip-existing, --remote-time and --tree need --output.")
     }
     if checksum && output == nil {
       throw ValidationError("--checksum needs --output: it is taken of the files written.")

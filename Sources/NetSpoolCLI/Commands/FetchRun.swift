@@ -14,6 +14,8 @@ struct FetchRun {
   let reactor: any Reactor
   /// The cache's clock, in milliseconds since 1970; nil is the system's.
   var cacheClock: (@Sendable () -> Int64)?
+  /// The bodies on their way, for the progress bar.
+  let board = TransferBoard()
   /// Gets the numbers of a job that ran.
   var onEnd: (FetchJob.End) -> Void = { _ in }
 
@@ -58,8 +60,10 @@ struct FetchRun {
     let fetcher = try makeFetcher(options, folder)
     let outputs = try makeOutputs(ledger)
     ResidentMemory.shrink()
+    let counter = makeCounter()
+    defer { counter?.stop() }
     let end = FetchJob(
-      plan: plan, settings: settings, outputs: outputs,
+      plan: plan, settings: settings, outputs: outputs, counter: counter,
       around: FetchJob.Surroundings(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
     ).run()
     onEnd(end)
@@ -73,11 +77,21 @@ struct FetchRun {
       rate: options.rate)
   }
 
+  /// Only where somebody looks at it; what goes to other shards is in no total.
+  private func makeCounter() -> LineCounter? {
+    let style = options.progress.style(isTerminal: console.isTerminal, isQuiet: options.quiet)
+    guard style != .silent, options.shard == nil else { return nil }
+    let sources = ListSource.sources(of: options.sources)
+    let paths = sources.compactMap { if case .file(let path) = $0 { path } else { nil } }
+    let urls = sources.map { if case .arguments(let urls) = $0 { urls.count } else { 0 } }.reduce(0, +)
+    return sources.contains(.standardInput) ? nil : LineCounter(paths: paths, extra: urls)
+  }
+
   private var reporter: JobReporter {
     let style = options.progress.style(isTerminal: console.isTerminal, isQuiet: options.quiet)
     let painter = ProgressPainter(
       style: style, console: console,
-      isColoured: console.isTerminal && environment["NO_COLOR"] == nil, now: reactor.now)
+      isColoured: console.isTerminal && environment["NO_COLOR"] == nil, board: board, now: reactor.now)
     return JobReporter(console: console, painter: painter, isQuiet: options.quiet)
   }
 }
@@ -108,6 +122,7 @@ extension FetchRun {
   private func planOptions(_ folder: OutputFolder?, _ list: ListReader) throws(Refusal) -> FetchPlan.Options {
     var plan = FetchPlan.Options(
       shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
+    (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
     if let folder {
       plan.holdsOutput = folder.holds
       plan.isProtected = { [lists = list.files, options] name in
@@ -151,8 +166,22 @@ extension FetchRun {
   private func report(_ end: FetchJob.End) throws(IOFailure) -> JobStatus {
     if !options.quiet { console.message(end.summary.text) }
     if end.isPartial, !options.quiet {
+      if let left = end.left { console.message("left: \(left)") }
       console.message("to go on: \(ResumeCommand.text(arguments, options))")
     }
+    if options.output == nil, end.summary.done > 0, !options.quiet { console.message(whereabouts) }
+    return try writeJSON(end)
+  }
+
+  /// Where bodies are that went to no file.
+  private var whereabouts: String {
+    guard !options.cache.noCache, let path = options.cache.place.path(environment) else {
+      return "the bodies were read and dropped; --output names a folder for them"
+    }
+    return "what may be kept of it is in the cache, \(path); --output writes files"
+  }
+
+  private func writeJSON(_ end: FetchJob.End) throws(IOFailure) -> JobStatus {
     guard options.json else { return end.status }
     let output = try OutputFile.create("-")
     try output.write(end.summary.json(exitStatus: end.status))

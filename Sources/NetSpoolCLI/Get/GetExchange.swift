@@ -31,14 +31,20 @@ struct GetExchange {
       operation.addDownloadStream(
         HeadDumpStream { bytes throws(IOFailure) in try Self.dump(bytes, to: dump) })
     }
-    if !options.head {
-      operation.addDownloadStream(options.include ? HeadedStream(target.stream) : target.stream)
+    let stream = try stream(to: target)
+    if !options.head { operation.addDownloadStream(options.include ? HeadedStream(stream) : stream) }
+    let progress = makeProgress(target)
+    if let progress {
+      operation.addDownloadStream(progress.tap(Self.title(target), offset: Self.offset(of: stream)))
     }
     if let limit = arguments.request.limitRate { operation.addDownloadStream(BrakeStream(ByteBrake(limit))) }
     stop.onPress { [operation] in operation.cancel() }
     if stop.wish != .none { operation.cancel() }
     talk?.sending(operation.request, engine.configuration.headers)
-    let result = Result { () throws(NetworkError) in try engine.wait(for: operation) }
+    let result = Result { () throws(NetworkError) in
+      if let progress { return try progress.wait(for: operation, on: engine) }
+      return try engine.wait(for: operation)
+    }
     known.fileName = target.fileName
     return try status(after: result, talk, target)
   }
@@ -111,9 +117,40 @@ struct GetExchange {
   }
 }
 
+// MARK: How far it is
+
+extension GetExchange {
+  /// A body that goes to a file is waited for: whoever sits at a terminal sees how far it is. One on standard output is
+  /// seen itself.
+  private func makeProgress(_ target: GetTarget) -> ByteProgress? {
+    let isWanted = target.isFile && !options.silent && !options.noProgressMeter && !options.head
+    return isWanted && console.isTerminal ? ByteProgress(console, .bar) : nil
+  }
+
+  private static func title(_ target: GetTarget) -> String {
+    target.fileName.map { String($0.split(separator: "/").last ?? "") } ?? ""
+  }
+
+  private static func offset(of stream: any DownloadStream) -> @Sendable () -> Int64 {
+    guard let file = stream as? FileDownloadStream else { return { 0 } }
+    return { file.resumedAt }
+  }
+}
+
 // MARK: Where it goes
 
 extension GetExchange {
+  private func stream(to target: GetTarget) throws -> any DownloadStream {
+    switch options.resumption {
+    case nil: return target.stream(resumes: false)
+    case .part?: return target.stream(resumes: true)
+    case .byte(let start)?:
+      guard let path = target.fileName else { throw Mistake("--continue-at goes on writing a file") }
+      operation.setHeader("Range", "bytes=\(start)-")
+      return RestStream(path: path, from: start)
+    }
+  }
+
   private func makeTarget() throws -> GetTarget {
     let folder = options.outputDir.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
     if options.output.indices.contains(number) {

@@ -18,7 +18,7 @@ struct GetRun {
     let book = try arguments.account.book(environment)
     let writeOut = try WriteOut(arguments.target.writeOut)
     let queue = try NetworkQueue()
-    let engine = try NetworkEngine(configuration: configuration(queue, draft))
+    let engine = try NetworkEngine(configuration: try configuration(queue, draft))
     defer {
       queue.close()
       engine.closeCache()
@@ -39,13 +39,20 @@ struct GetRun {
       if status == .allDone || end.isSignal { status = end }
       if end.isSignal { break }
     }
+    if !arguments.curl, let jar = arguments.cookies.cookieJar {
+      try CookieFile.write(engine.cookieLines, to: jar)
+    }
     return status
   }
 
-  private func configuration(_ queue: NetworkQueue, _ draft: RequestDraft) -> NetworkEngine.Configuration {
+  private func configuration(
+    _ queue: NetworkQueue, _ draft: RequestDraft
+  ) throws(IOFailure) -> NetworkEngine.Configuration {
     var configuration = arguments.request.engineConfiguration
     arguments.connection.apply(to: &configuration, environment)
     configuration.omittedFields = draft.omitted
+    if arguments.cookies.areKept { configuration.cookies = .inMemory }
+    for file in arguments.cookies.files { configuration.cookieLines += try CookieFile.lines(of: file) }
     configuration.queue = queue
     configuration.delivery = .loopThread
     configuration.allowsCredentialsInClear = arguments.account.inClear

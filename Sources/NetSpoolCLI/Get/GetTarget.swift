@@ -46,11 +46,12 @@ final class GetTarget {
   }
 
   /// Takes the body.
-  var stream: any DownloadStream {
+  /// - Parameter resumes: goes on with a part that is there, and leaves one.
+  func stream(resumes: Bool) -> any DownloadStream {
     switch place {
     case .standardOutput: DescriptorDownloadStream(1, digests: false)
     case .device(let number): DescriptorDownloadStream(number, digests: false)
-    case .file(let path): FileDownloadStream(path: path, digests: false)
+    case .file(let path): FileDownloadStream(path: path, resume: resumes, digests: false)
     case .named(let stream): stream
     }
   }
@@ -177,6 +178,31 @@ final class HeadedStream: DownloadStream {
     let text = HeadText.bytes(head.httpVersion, head.status, head.headers)
     try inner.open(head, bytesExpected: bytesExpected.map { $0 + Int64(text.count) })
     _ = try inner.write(unsafe text.span.bytes)
+  }
+
+  func write(_ bytes: RawSpan) throws -> WriteResult { try inner.write(bytes) }
+  func close(_ outcome: Result<Void, NetworkError>) { inner.close(outcome) }
+}
+
+/// `--continue-at N`: the bytes from N on behind what a file has, as curl does it.
+final class RestStream: DownloadStream {
+  private let inner: FileDownloadStream
+  private let start: Int64
+
+  init(path: String, from start: Int64) {
+    inner = FileDownloadStream(path: path, append: true, digests: false)
+    self.start = start
+  }
+
+  var wantsDigest: Bool { false }
+
+  /// A server that sends the whole does not know ranges.
+  func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
+    let range = head.headers.values(for: "Content-Range").first ?? ""
+    guard start == 0 || head.status == 206 && range.hasPrefix("bytes \(start)-") else {
+      throw Mistake("the server does not send the rest from byte \(start) on")
+    }
+    try inner.open(head, bytesExpected: bytesExpected)
   }
 
   func write(_ bytes: RawSpan) throws -> WriteResult { try inner.write(bytes) }

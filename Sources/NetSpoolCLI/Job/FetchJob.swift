@@ -29,6 +29,8 @@ final class FetchJob {
     let status: JobStatus
     /// Stopped before the list's end: there is something to resume.
     let isPartial: Bool
+    /// How many of how many are left to do, where that is known: `3 of 10`.
+    var left: String?
   }
 
   /// Why nothing more is pulled from the list at the moment.
@@ -39,6 +41,7 @@ final class FetchJob {
 
   private let plan: FetchPlan
   private let around: Surroundings
+  private let counter: LineCounter?
   private let mailbox: Mailbox
   private let window: Int
   private let budget: ErrorBudget
@@ -60,7 +63,10 @@ final class FetchJob {
   /// Lines looked at before the mailbox, the signals and the clock get a turn.
   static let pullsPerTurn = 512
 
-  init(plan: FetchPlan, settings: Settings, outputs: Outputs, around: Surroundings) {
+  init(
+    plan: FetchPlan, settings: Settings, outputs: Outputs, counter: LineCounter? = nil, around: Surroundings
+  ) {
+    self.counter = counter
     self.plan = plan
     self.around = around
     self.outputs = outputs
@@ -86,7 +92,13 @@ final class FetchJob {
     summary.seconds = Double(around.reactor.now - begin) / 1e9
     around.reporter.finish(now: around.reactor.now, counts)
     return End(
-      summary: summary, status: stopped ?? summary.exitStatus, isPartial: stopped != nil)
+      summary: summary, status: stopped ?? summary.exitStatus, isPartial: stopped != nil, left: left)
+  }
+
+  private var left: String? {
+    let skipped = plan.tally.duplicates + plan.tally.otherShards + plan.tally.resumed + plan.tally.broken
+    guard let total = counter?.total, total >= skipped + summary.finished else { return nil }
+    return "\(HumanText.count(total - skipped - summary.finished)) of \(HumanText.count(total))"
   }
 
   private var isOver: Bool {
@@ -119,6 +131,7 @@ extension FetchJob {
     case .end: (pause, listEnded) = (.atEnd, true)
     case .broken(let line):
       around.reporter.broken(line)
+      writing(\.failed) { writer throws(IOFailure) in try writer.write(line) }
       stopIfBudgetIsSpent()
     }
   }
@@ -163,11 +176,12 @@ extension FetchJob {
   }
 
   private func record(_ item: FetchItem, _ outcome: FetchOutcome) {
-    guard let record = ResultRecord(item, outcome) else { return }
+    guard var record = ResultRecord(item, outcome) else { return }
+    if outputs.results != nil { record.ended = WallTime.text }
     writing(\.results) { writer throws(IOFailure) in try writer.write(record) }
     guard record.outcome != .done else { return }
     writing(\.failed) { writer throws(IOFailure) in
-      try writer.write(url: item.url, output: item.output)
+      try writer.write(url: item.url, output: item.output, item.options)
     }
   }
 
@@ -244,7 +258,9 @@ extension FetchJob {
   private var counts: ProgressMeter.Counts {
     ProgressMeter.Counts(
       finished: summary.finished, failed: summary.failed, hits: summary.hits, bytes: summary.bytes,
-      inFlight: inFlight.count, listFraction: plan.list.fraction, listEnded: listEnded)
+      inFlight: inFlight.count, cancelled: summary.cancelled, listFraction: plan.list.fraction,
+      linesTotal: counter?.total,
+      linesRead: plan.tally.lines, listEnded: listEnded)
   }
 
   /// How long to sleep when nothing happens.

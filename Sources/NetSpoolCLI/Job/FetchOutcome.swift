@@ -7,6 +7,8 @@ struct FetchItem: Equatable, Sendable {
   let url: String
   /// The file name relative to the output folder; nil when only the cache is to be filled.
   let output: String?
+  /// What its line says besides.
+  var options = LineOptions()
 }
 
 /// How one fetch ended: what the network hands back to the job.
@@ -54,6 +56,10 @@ struct FetchOutcome: Equatable, Sendable {
   var timings = Timings()
   /// Lower-case hex, with `--checksum`.
   var sha256: String?
+  /// The URL that answered.
+  var finalURL: String?
+  var contentType: String?
+  var etag: String?
 
   init(_ ending: Ending) { self.ending = ending }
 }

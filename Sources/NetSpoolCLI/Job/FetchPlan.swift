@@ -15,6 +15,10 @@ final class FetchPlan {
     var shard = Shard.whole
     /// Whether bodies go to files, so that lines need names.
     var namesOutputs = false
+    /// The folders that names from URLs get.
+    var tree = OutputTree.flat
+    /// Whether a line whose file is there is done.
+    var skipsExisting = false
     /// Whether the ledger has marks of an earlier run.
     var resumes = false
     /// Whether a finished file is still there; asked only for lines that an earlier run finished.
@@ -64,11 +68,12 @@ final class FetchPlan {
     let output = try wanted.map { wanted throws(IOFailure) in try names.claim(wanted) }
     guard options.shard.contains(item.url) else { return otherShard() }
     if output != wanted { tally.renamed += 1 }
-    return try isDone(item.url, output) ? doneBefore() : fetch(item.url, output)
+    if options.skipsExisting, let output, options.holdsOutput(output) { return doneBefore() }
+    return try isDone(item.url, output) ? doneBefore() : fetch(item, output)
   }
 
   private func wantedName(_ item: ListItem) -> String {
-    item.name.flatMap(OutputName.fromList) ?? OutputName.fromURL(item.url)
+    item.name.flatMap(OutputName.fromList) ?? options.tree.name(of: item.url)
   }
 
   private func isDone(_ url: String, _ output: String?) throws(IOFailure) -> Bool {
@@ -88,9 +93,9 @@ final class FetchPlan {
     return .skipped
   }
 
-  private func fetch(_ url: String, _ output: String?) -> Step {
+  private func fetch(_ item: ListItem, _ output: String?) -> Step {
     defer { nextID += 1 }
-    return .fetch(FetchItem(id: nextID, url: url, output: output))
+    return .fetch(FetchItem(id: nextID, url: item.url, output: output, options: item.options))
   }
 }
 

@@ -2,7 +2,8 @@ import Glibc
 
 /// Pulls one usable line at a time from all sources in order. Holds one buffer, never the list.
 ///
-/// A line is a URL, or a URL, a tab and an output name. Blank lines and lines that begin with `#` are
+/// A line is a URL, perhaps with options behind tabs (`LineOptions`), or a JSON object, or one of a CSV file whose first line
+/// names the columns. Blank lines and lines that begin with `#` are
 /// passed over; CRLF and a byte order mark are accepted.
 final class ListReader {
   enum Pull: Equatable {
@@ -23,6 +24,8 @@ final class ListReader {
 
   private var open: [Open] = []
   private var current = 0
+  /// The columns of the current source, when it is CSV.
+  private var columns: [String]?
   private var bytesTotal: Int64? = 0
   private var bytesDone: Int64 = 0
 
@@ -98,6 +101,7 @@ final class ListReader {
     case .end:
       bytesDone += reader.bytesConsumed
       current += 1
+      columns = nil
       return nil
     }
   }
@@ -108,6 +112,10 @@ final class ListReader {
     if holdsNUL(reader[bytes]) { return broken(.hasNUL, reader) }
     guard let text = String(validating: reader[bytes], as: UTF8.self) else {
       return broken(.notUTF8, reader)
+    }
+    if reader.lineNumber == 1, let names = LineForm.columns(text) {
+      columns = names
+      return nil
     }
     return parsed(text, source: reader.path, line: reader.lineNumber)
   }
@@ -127,14 +135,14 @@ final class ListReader {
   }
 
   private func parsed(_ text: String, source: String, line: Int) -> Pull {
-    let tab = text.utf8.firstIndex(of: 0x09)
-    var item = ListItem(url: text, line: line)
-    if let tab {
-      item.url = String(text[..<tab])
-      item.name = String(text[text.utf8.index(after: tab)...])
+    do throws(LineForm.Mistake) {
+      var item = try LineForm.item(text, columns: columns)
+      item.line = line
+      guard let problem = URLText.problem(item.url) else { return .item(item) }
+      return .broken(BrokenLine(cause: .notAURL(problem), source: source, line: line, text: text))
+    } catch {
+      return .broken(BrokenLine(cause: .badOption(error.sentence), source: source, line: line, text: text))
     }
-    guard let problem = URLText.problem(item.url) else { return .item(item) }
-    return .broken(BrokenLine(cause: .notAURL(problem), source: source, line: line))
   }
 
   private func broken(_ cause: BrokenLine.Cause, _ reader: LineReader) -> Pull {
@@ -149,6 +157,7 @@ struct ListItem: Equatable, Sendable {
   var name: String?
   /// Where it stands, from 1, in its own source.
   var line: Int
+  var options = LineOptions()
 }
 
 /// A line that cannot be used. It is reported with its number and never stops the job.
@@ -156,11 +165,15 @@ struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
   enum Cause: Equatable, Sendable {
     case tooLong, notUTF8, hasNUL
     case notAURL(URLText.Problem)
+    /// An option that says nothing; the sentence.
+    case badOption(String)
   }
 
   var cause: Cause
   var source: String
   var line: Int
+  /// The line itself, where it is text.
+  var text: String?
 
   var description: String { "\(source):\(line): \(sentence)" }
 
@@ -170,6 +183,7 @@ struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
     case .notUTF8: "the line is not UTF-8"
     case .hasNUL: "the line contains a NUL byte"
     case .notAURL(let problem): problem.sentence
+    case .badOption(let sentence): sentence
     }
   }
 }

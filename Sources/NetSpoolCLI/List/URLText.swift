@@ -65,6 +65,14 @@ enum URLText {
   /// Whether a slash follows the host.
   static func hasPath(_ url: String) -> Bool { url.utf8[authorityStart(url)...].contains(UInt8(ascii: "/")) }
 
+  /// The components of the path, still percent-encoded; empty ones left out, but for the last.
+  static func pathComponents(_ url: String) -> [Substring] {
+    let rest = url.utf8[authorityStart(url)...]
+    let end = rest.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
+    let parts = url[rest.startIndex..<end].split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    return parts.dropLast().filter { !$0.isEmpty } + parts.suffix(1)
+  }
+
   /// The last component of the path, still percent-encoded; empty for `https://host/` and `https://host`.
   static func lastPathComponent(_ url: String) -> Substring {
     let rest = url.utf8[authorityStart(url)...]

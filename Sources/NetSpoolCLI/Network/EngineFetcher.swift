@@ -19,7 +19,7 @@ final class EngineFetcher: Fetcher {
   ///   - temporary: for what needs a folder for a while.
   init(
     _ options: FetchOptions, _ folder: OutputFolder?, cache: CacheSettings?, temporary: String,
-    environment: Environment
+    environment: Environment, board: TransferBoard?
   ) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
     self.folder = folder
@@ -33,7 +33,7 @@ final class EngineFetcher: Fetcher {
     let engine = try NetworkEngine(configuration: configuration)
     if let cache { try engine.useCache(cache) }
     gate = options.imagesOnly ? try ImageGate(temporaryIn: folder == nil ? temporary : nil) : nil
-    sender = Sender(engine, options, gate, book: try options.account.book(environment))
+    sender = Sender(engine, options, gate, book: try options.account.book(environment), board: board)
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {
@@ -43,7 +43,7 @@ final class EngineFetcher: Fetcher {
     } catch {
       return completion(FetchOutcome(local: error.code))
     }
-    sender.send(Sender.Parcel(url: item.url, path: path, completion: completion))
+    sender.send(Sender.Parcel(url: item.url, options: item.options, path: path, completion: completion))
   }
 
   private func target(of item: FetchItem) throws(IOFailure) -> String? {
@@ -197,6 +197,9 @@ extension FetchOutcome {
     sha256 = response.streams.first?.sha256
     self.attempts = attempts + metrics.attempts
     timings = Timings(metrics)
+    finalURL = response.finalURL
+    contentType = response.headers["Content-Type"]
+    etag = response.headers["ETag"]
   }
 
   private static func systemText(_ errno: Int32) -> String { unsafe String(cString: strerror(errno)) }

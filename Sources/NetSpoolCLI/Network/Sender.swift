@@ -6,12 +6,16 @@ final class Sender: Sendable {
   /// One URL, where its body goes, and who waits for it.
   struct Parcel: Sendable {
     let url: String
+    var options = LineOptions()
     /// Nil: the body is read and dropped.
     let path: String?
     let completion: @Sendable (FetchOutcome) -> Void
     /// Attempts that were made before.
     var attempts = 0
   }
+
+  /// What is shorter is fetched anew.
+  private static let partBytesMin: Int64 = 8 << 20
 
   let engine: NetworkEngine
   private let attemptsMax: Int
@@ -20,11 +24,20 @@ final class Sender: Sendable {
   private let certificate: NetworkCredentials?
   private let timeouts: NetworkRequest.Timeouts
   private let brake: ByteBrake?
+  private let board: TransferBoard?
+  private let resumes: Bool
+  private let setsTime: Bool
   private let gate: ImageGate?
   private let isDraining = Atomic(false)
 
   /// - Parameter gate: with `--images-only`.
-  init(_ engine: NetworkEngine, _ options: FetchOptions, _ gate: ImageGate?, book: CredentialBook) {
+  init(
+    _ engine: NetworkEngine, _ options: FetchOptions, _ gate: ImageGate?, book: CredentialBook,
+    board: TransferBoard?
+  ) {
+    self.board = board
+    resumes = options.continues
+    setsTime = options.remoteTime
     self.engine = engine
     self.gate = gate
     attemptsMax = options.request.retry + 1
@@ -40,8 +53,19 @@ final class Sender: Sendable {
     let landing = gate?.landing(for: parcel.path)
     // An engine's total holds for bodies in memory only; as the operation's own it holds for streams too.
     operation.timeouts = timeouts
-    operation.addDownloadStream(
-      (landing ?? parcel.path).map { FileDownloadStream(path: $0, digests: digests) } ?? DiscardStream.shared)
+    for field in parcel.options.headers { operation.addHeader(field.name, field.value ?? "") }
+    if let priority = parcel.options.priority { operation.priority = priority.operationPriority }
+    let file = (landing ?? parcel.path).map { path in
+      FileDownloadStream(
+        path: path, resume: resumes && landing == nil, partBytesMin: Self.partBytesMin,
+        sha256: parcel.options.sha256,
+        digests: digests)
+    }
+    operation.addDownloadStream(file ?? DiscardStream.shared)
+    if let board {
+      let name = parcel.path.map { String($0.split(separator: "/").last ?? "") } ?? URLText.masked(parcel.url)
+      operation.addDownloadStream(TapStream(board, name: name) { file?.resumedAt ?? 0 })
+    }
     if let brake { operation.addDownloadStream(BrakeStream(brake)) }
     if let who = credentials(for: parcel.url) { operation.setCredentials(who) }
     operation.onCompletion { [self] in didComplete(parcel, landing, $0) }
@@ -62,6 +86,9 @@ final class Sender: Sendable {
 
   private func didComplete(_ parcel: Parcel, _ landing: String?, _ response: NetworkResponse) {
     let outcome = FetchOutcome(response, after: parcel.attempts)
+    if setsTime, outcome.ending == .done, let path = landing ?? parcel.path {
+      FileTime.set(path, response.headers)
+    }
     guard let gate, let landing, outcome.ending == .done else { return parcel.completion(outcome) }
     gate.judge(landing, parcel.path) { [engine] verdict in
       if case .refused = verdict {
@@ -88,7 +115,8 @@ extension NetworkError {
   /// so they may be repeated by us.
   fileprivate var brokeOff: Bool {
     guard let status = response?.status, (200..<300).contains(status) else { return false }
-    return [.connectionLost, .bodyTruncated, .timedOut, .http2Failed, .transportFailed].contains(code)
+    return [.connectionLost, .bodyTruncated, .timedOut, .http2Failed, .transportFailed, .resumeMismatch]
+      .contains(code)
   }
 }
 

@@ -37,6 +37,15 @@ struct JSONText {
     bytes.append(contentsOf: String(value).utf8)
   }
 
+  /// `1500` as `1.5`.
+  mutating func field(_ name: String, thousandths value: Int64) {
+    key(name)
+    bytes.append(contentsOf: String(value / 1_000).utf8)
+    var digits = HumanText.padded(Int(abs(value % 1_000)), to: 3, with: "0")
+    while digits.hasSuffix("0") { digits.removeLast() }
+    if !digits.isEmpty { bytes.append(contentsOf: ".\(digits)".utf8) }
+  }
+
   mutating func field(_ name: String, _ value: Bool) {
     key(name)
     bytes.append(contentsOf: (value ? "true" : "false").utf8)

@@ -3,10 +3,11 @@ import Glibc
 /// One line of a results file.
 ///
 ///     {"url":"https://…","output":"a.png","outcome":"done","status":200,"bytes":8192,"source":"network",
-///      "attempts":1,"timings":{"queue":12,"dns":0,"connect":0,"tls":0,"firstByte":800,"total":950}}
+///      "contentType":"image/png","etag":"\"v1\"","attempts":1,"ended":"2026-01-31T12:00:00.000Z",
+///      "timings":{"queue":0.012,"dns":0,"connect":0,"tls":0,"firstByte":0.8,"total":0.95}}
 ///
 /// `outcome` is `done`, `failed` (for good) or `failed-for-now`; failures have `error` and mostly `reason`.
-/// Timings are microseconds. Fields without a value are left out.
+/// Timings are milliseconds, times RFC 3339. `finalURL` is there after redirects. Fields without a value are left out.
 struct ResultRecord: Equatable, Sendable {
   enum Outcome: String, Sendable {
     case done
@@ -25,6 +26,11 @@ struct ResultRecord: Equatable, Sendable {
   var attempts = 1
   var sha256: String?
   var timings: FetchOutcome.Timings?
+  var finalURL: String?
+  var contentType: String?
+  var etag: String?
+  /// RFC 3339, UTC.
+  var ended: String?
 
   init(url: String, output: String? = nil, outcome: Outcome) {
     self.url = url
@@ -44,6 +50,8 @@ struct ResultRecord: Equatable, Sendable {
     (status, bytes, source) = (end.status, end.bytes, end.source)
     (error, reason, attempts) = (end.error, end.reason, end.attempts)
     (sha256, timings) = (end.sha256, end.timings)
+    (contentType, etag) = (end.contentType, end.etag)
+    finalURL = end.finalURL == item.url ? nil : end.finalURL
   }
 }
 
@@ -59,8 +67,12 @@ extension ResultRecord {
     json.field("source", source?.rawValue)
     json.field("error", error)
     json.field("reason", reason)
+    json.field("finalURL", finalURL)
+    json.field("contentType", contentType)
+    json.field("etag", etag)
     json.field("attempts", attempts)
     json.field("sha256", sha256)
+    json.field("ended", ended)
     if let timings { Self.write(timings, to: &json) }
     json.endObject()
     json.endLine()
@@ -69,12 +81,12 @@ extension ResultRecord {
   private static func write(_ timings: FetchOutcome.Timings, to json: inout JSONText) {
     json.key("timings")
     json.beginObject()
-    json.field("queue", timings.queue)
-    json.field("dns", timings.dns)
-    json.field("connect", timings.connect)
-    json.field("tls", timings.tls)
-    json.field("firstByte", timings.firstByte)
-    json.field("total", timings.total)
+    json.field("queue", thousandths: timings.queue)
+    json.field("dns", thousandths: timings.dns)
+    json.field("connect", thousandths: timings.connect)
+    json.field("tls", thousandths: timings.tls)
+    json.field("firstByte", thousandths: timings.firstByte)
+    json.field("total", thousandths: timings.total)
     json.endObject()
   }
 
@@ -104,6 +116,10 @@ extension ResultRecord {
     case "reason": reason = try value.string()
     case "attempts": attempts = Int(try value.integer())
     case "sha256": sha256 = try value.string()
+    case "finalURL": finalURL = try value.string()
+    case "contentType": contentType = try value.string()
+    case "etag": etag = try value.string()
+    case "ended": ended = try value.string()
     default: try value.skipValue()
     }
   }

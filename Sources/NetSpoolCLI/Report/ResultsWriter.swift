@@ -31,8 +31,14 @@ final class FailedWriter {
 
   init(_ file: OutputFile) { self.file = file }
 
-  func write(url: String, output: String?) throws(IOFailure) {
-    try file.write((output.map { "\(url)\t\($0)\n" } ?? "\(url)\n").utf8)
+  func write(url: String, output: String?, _ options: LineOptions = LineOptions()) throws(IOFailure) {
+    let words = [url] + (output.map { [$0] } ?? []) + options.words
+    try file.write("\(words.joined(separator: "\t"))\n".utf8)
+  }
+
+  /// As it stood in the list; what is no text is a comment that says where it stood.
+  func write(_ line: BrokenLine) throws(IOFailure) {
+    try file.write("\(line.text ?? "# \(line)")\n".utf8)
   }
 
   func flush() throws(IOFailure) { try file.flush() }

@@ -129,8 +129,8 @@ extension Summary {
 
   private var notes: [String] {
     let parts = [
-      (list.duplicates, "duplicates skipped"), (list.resumed, "done before"),
-      (list.otherShards, "left to other shards"),
+      (list.duplicates, list.duplicates == 1 ? "duplicate skipped" : "duplicates skipped"),
+      (list.resumed, "done before"), (list.otherShards, "left to other shards"),
       (list.renamed, "renamed because the name was taken"), (cancelled, "not fetched"),
     ]
     return parts.filter { $0.0 > 0 }.map { "\(HumanText.count($0.0)) \($0.1)" }

@@ -92,6 +92,26 @@ enum HumanText {
     }
   }
 
+  /// `1 error`, `2 errors`.
+  static func plural(_ number: Int, _ one: String, _ many: String) -> String {
+    "\(count(number)) \(number == 1 ? one : many)"
+  }
+
+  /// The columns that a text takes, colours left out.
+  static func width(_ text: String) -> Int {
+    var (width, isInside) = (0, false)
+    for letter in text {
+      if isInside {
+        isInside = letter != "m"
+      } else if letter == "\u{1B}" {
+        isInside = true
+      } else {
+        width += 1
+      }
+    }
+    return width
+  }
+
   /// `1234567` as `1,234,567`.
   static func count(_ value: Int) -> String {
     var groups: [String] = []

@@ -83,8 +83,34 @@ extension Duration {
   var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }
 
+/// The clock that nobody sets.
+enum MonotonicTime {
+  /// Nanoseconds since some moment.
+  static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
+
 /// The system's clock.
 enum WallTime {
+  /// Now, by RFC 3339: `2026-01-31T12:00:00.000Z`.
+  static var text: String {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    var parts = unsafe tm()
+    unsafe gmtime_r(&time.tv_sec, &parts)
+    func padded(_ number: Int32, _ width: Int = 2) -> String {
+      HumanText.padded(Int(number), to: width, with: "0")
+    }
+    let (year, month, day) = unsafe (parts.tm_year + 1_900, parts.tm_mon + 1, parts.tm_mday)
+    let (hour, minute, second) = unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec)
+    let date = "\(padded(year, 4))-\(padded(month))-\(padded(day))"
+    let clock = "\(padded(hour)):\(padded(minute)):\(padded(second))"
+    return "\(date)T\(clock).\(padded(Int32(time.tv_nsec / 1_000_000), 3))Z"
+  }
+
   /// Seconds since 1970.
   static var now: Double {
     var time = timespec()

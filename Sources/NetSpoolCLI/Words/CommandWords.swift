@@ -16,7 +16,7 @@ enum CommandWords {
       if word == "--" { return output + [word] + rest }
       let place = words.count - rest.count
       if word.hasPrefix("--") {
-        output += long(word, &rest, place)
+        output += isFlag(word, of: command) ? [word] : long(word, &rest, place)
       } else if word.hasPrefix("-"), word.utf8.count > 1 {
         output += short(word.dropFirst(), &rest, place)
       } else {
@@ -24,6 +24,11 @@ enum CommandWords {
       }
     }
     return output
+  }
+
+  /// Names that are an option with a value for other commands.
+  static func isFlag(_ word: String, of command: String) -> Bool {
+    command == "fetch" && (word == "--json" || word == "json")
   }
 
   /// `--data x`, `--data=x`, `--silent`.
@@ -76,11 +81,11 @@ enum CommandWords {
   /// The long names of options with values. `CommandWordsTests` holds them against the commands' help.
   static let valued: Set<String> = placed.union(letterNames.values).union([
     "cacert", "cache", "cache-size", "capath", "connect-timeout", "dedupe", "expires", "failed", "file",
-    "frozen-store", "har", "idempotency-key", "jobs", "json", "key", "lane", "limit-rate", "max-errors",
+    "frozen-store", "idempotency-key", "jobs", "json", "key", "lane", "limit-rate", "max-errors",
     "max-redirs", "max-time", "method", "netrc-file", "noproxy", "oauth2-bearer", "output-dir", "pass",
-    "password-file", "per-host-rate", "per-origin", "progress", "proxy-cacert", "rate", "resolve", "results",
-    "retry", "rules", "shard", "shard-size", "tag", "timeout", "tree", "unix-socket", "url", "upload-file",
-    "url-query", "newer",
+    "password-file", "per-origin", "progress", "rate", "resolve", "results",
+    "retry", "rules", "shard", "tag", "timeout", "tree", "unix-socket", "url", "upload-file",
+
   ])
 }
 

@@ -131,30 +131,29 @@ final class SharedState {
 
   func join(_ easy: UnsafeMutableRawPointer) { unsafe cnetspool_easy_set_pointer(easy, CURLOPT_SHARE, raw) }
 
-  /// The cookies, each as a line of a cookie file.
-  var cookieLines: [String] {
-    guard let easy = unsafe curl_easy_init() else { return [] }
-    unsafe join(easy)
-    var lines: [String] = []
-    let first = unsafe cnetspool_easy_cookies(easy)
-    var next = unsafe first
-    while let node = unsafe next {
-      if let text = unsafe node.pointee.data { lines.append(unsafe String(cString: text)) }
-      unsafe next = node.pointee.next
-    }
-    unsafe curl_slist_free_all(first)
-    unsafe curl_easy_cleanup(easy)
-    return lines
-  }
-
   /// Forgets the cookies; on the thread of the loop.
   func removeCookies() { addCookies(["ALL"]) }
 
-  /// Adds cookies, each a line of a cookie file (CURLOPT_COOKIELIST).
+  /// Takes cookies over: lines of Netscape's file (CURLOPT_COOKIELIST); on the thread of the loop.
   func addCookies(_ lines: [String]) {
     guard let easy = unsafe curl_easy_init() else { return }
     unsafe join(easy)
     for line in lines { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIELIST, line) }
     unsafe curl_easy_cleanup(easy)
+  }
+
+  /// All cookies as lines of Netscape's file; on the thread of the loop.
+  var cookieLines: [String] {
+    guard let easy = unsafe curl_easy_init() else { return [] }
+    unsafe join(easy)
+    defer { unsafe curl_easy_cleanup(easy) }
+    let list = unsafe cnetspool_easy_cookies(easy)
+    defer { unsafe curl_slist_free_all(list) }
+    var (lines, next) = unsafe ([String](), list)
+    while let entry = unsafe next {
+      if let text = unsafe entry.pointee.data { lines.append(unsafe String(cString: text)) }
+      unsafe next = entry.pointee.next
+    }
+    return lines
   }
 }

@@ -14,6 +14,8 @@ struct HandleSettings: Sendable {
   var egress = NetworkEngine.Egress.any
   /// Cookies are kept in memory and sent back, for this engine alone.
   var keepsCookies = false
+  /// Those that are there from the start, as lines of Netscape's file.
+  var cookieLines: [String] = []
   var httpVersion = NetworkEngine.HTTPVersion.automatic
   var way = ConnectionWay.direct
   /// Seconds; 0: as long as they are good.

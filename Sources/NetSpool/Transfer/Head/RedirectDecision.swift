@@ -140,7 +140,8 @@ struct RedirectHop: Sendable, Hashable {
     if isSameOrigin { return !(isContent && dropsContentFields) }
     if isContent { return keepsBody }
     return name.elementsEqual("accept".utf8) || name.starts(with: "accept-".utf8)
-      || name.elementsEqual("user-agent".utf8)
+      || name.elementsEqual("user-agent".utf8) || name.elementsEqual("range".utf8)
+      || name.elementsEqual("if-range".utf8)
   }
 
   /// The fields that go along, in their order.

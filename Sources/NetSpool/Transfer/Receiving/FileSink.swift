@@ -15,16 +15,15 @@ final class FileSink: Sink {
   /// 2, so that one fills while the other is written.
   private static let buffersMax = 2
 
-  private let target: FileTarget
-  private let placement: FileWriter.Placement
-  private let digests: Bool
   private let worker: Worker
   private let pool: AlignedBufferPool
   private let lane: Worker.Lane
+  /// Makes what the worker does, once the head is there.
+  private let makeWork: MakeWork
 
   private var state = State.filling
   private var bytesExpected: Int64?
-  private var background: FileSinkBackground?
+  private var background: (any FileSinkWork)?
   private var current: AlignedBuffer?
   private var inFlight = 0
   /// A buffer has gone out: there is a file.
@@ -38,16 +37,28 @@ final class FileSink: Sink {
   ///   - digests: whether the report has a SHA-256, worked out on the worker: 0.7 s of CPU per GiB.
   ///   - pool: shared by the sinks of one loop.
   ///   - device: the file's; each has threads of its own.
-  init(
+  convenience init(
     path: String, placement: FileWriter.Placement = .replace, digests: Bool = true,
-    worker: Worker, pool: AlignedBufferPool, device: MountTable.Device = 0
+    worker: Worker, pool: AlignedBufferPool, device: MountTable.Device = 0, expected: [UInt8]? = nil
   ) throws(SinkFailure) {
-    lane = Worker.Lane(device: device)
-    target = try FileTarget(path)
-    self.placement = placement
-    self.digests = digests
+    let target = try FileTarget(path)
+    self.init(path: path, worker: worker, pool: pool, lane: Worker.Lane(device: device)) { _, bytesExpected in
+      FileSinkBackground(
+        target: target, placement: placement, bytesExpected: bytesExpected, digests: digests,
+        expected: expected)
+    }
+  }
+
+  typealias MakeWork = (ResponseHead, Int64?) throws(SinkFailure) -> any FileSinkWork
+
+  /// - Parameter makeWork: is called when the head is there, on the loop thread.
+  init(
+    path: String, worker: Worker, pool: AlignedBufferPool, lane: Worker.Lane, makeWork: @escaping MakeWork
+  ) {
+    self.lane = lane
     self.worker = worker
     self.pool = pool
+    self.makeWork = makeWork
     report = NetworkResponse.StreamReport(path: path)
   }
 
@@ -56,8 +67,7 @@ final class FileSink: Sink {
   ) throws(SinkFailure) {
     self.bytesExpected = bytesExpected
     self.ready = ready
-    background = FileSinkBackground(
-      target: target, placement: placement, bytesExpected: bytesExpected, digests: digests)
+    background = try makeWork(head, bytesExpected)
   }
 
   func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
@@ -147,11 +157,18 @@ extension FileSink {
 
   /// Nothing was sent: there is no file. Otherwise it is gone before the finish is.
   private func abandon() {
-    dropCurrent()
-    guard let background, wasSent else { return state = .ended(nil) }
+    guard let background, wasSent || current != nil && background.keepsParts else {
+      dropCurrent()
+      return state = .ended(nil)
+    }
     state = .finishing
+    let last = current
+    current = nil
     let me = LoopReference(self)
-    worker.run(on: lane, { background.abandon() }) { me.object?.end(nil) }
+    worker.run(on: lane, { background.abandon(last) }) { [pool] in
+      if let last { pool.give(last) }
+      me.object?.end(nil)
+    }
   }
 
   private func end(_ failure: SinkFailure?) {
@@ -167,10 +184,22 @@ extension FileSink {
   }
 }
 
+/// A `FileSink`'s half on the worker. All of it blocks on the disk; the jobs of one sink come one after the other.
+protocol FileSinkWork: Sendable {
+  /// What came of a body that broke off is worth keeping.
+  var keepsParts: Bool { get }
+  /// Writes a buffer; after a failure, nothing any more.
+  func write(_ buffer: AlignedBuffer) -> SinkFailure?
+  /// Writes what is left and publishes; the digest if there is to be one.
+  func finish(_ last: AlignedBuffer?) -> Result<[UInt8]?, SinkFailure>
+  /// The body will never be whole.
+  func abandon(_ last: AlignedBuffer?)
+}
+
 /// A `FileSink`'s half on the worker: the file, opened by the first job, and the digest.
 ///
 /// The jobs of one sink share a lane, so the lock is never waited for.
-final class FileSinkBackground: Sendable {
+final class FileSinkBackground: FileSinkWork {
   private struct State: ~Copyable {
     var writer: FileWriter?
     var digest: SHA256?
@@ -181,12 +210,18 @@ final class FileSinkBackground: Sendable {
   private let target: FileTarget
   private let placement: FileWriter.Placement
   private let bytesExpected: Int64?
+  private let expected: [UInt8]?
 
-  init(target: FileTarget, placement: FileWriter.Placement, bytesExpected: Int64?, digests: Bool) {
+  /// - Parameter expected: the SHA-256 without which nothing is published.
+  init(
+    target: FileTarget, placement: FileWriter.Placement, bytesExpected: Int64?, digests: Bool,
+    expected: [UInt8]? = nil
+  ) {
+    self.expected = expected
     self.target = target
     self.placement = placement
     self.bytesExpected = bytesExpected
-    state = Mutex(State(digest: digests ? SHA256() : nil))
+    state = Mutex(State(digest: digests || expected != nil ? SHA256() : nil))
   }
 
   /// Writes a buffer; after a failure, nothing any more.
@@ -199,17 +234,21 @@ final class FileSinkBackground: Sendable {
   /// Writes what is left and publishes; the digest if there is to be one.
   func finish(_ last: AlignedBuffer?) -> Result<[UInt8]?, SinkFailure> {
     state.withLock { state in
+      var digest: [UInt8]?
       let failure = attempt(&state) { state throws(SinkFailure) in
         try add(last, to: &state)
+        digest = state.digest?.finish()
+        if let failure = SinkFailure(of: target, digest, expected: expected) { throw failure }
         try state.writer.take()?.publish()
       }
-      if let failure { return .failure(failure) }
-      return .success(state.digest?.finish())
+      return failure.map { .failure($0) } ?? .success(digest)
     }
   }
 
   /// Letting go of an unpublished writer removes its file.
-  func abandon() { state.withLock { $0.writer = nil } }
+  func abandon(_ last: AlignedBuffer?) { state.withLock { $0.writer = nil } }
+
+  var keepsParts: Bool { false }
 
   private func add(_ buffer: AlignedBuffer?, to state: inout State) throws(SinkFailure) {
     if state.writer == nil {

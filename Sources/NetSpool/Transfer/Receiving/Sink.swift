@@ -29,11 +29,25 @@ struct SinkFailure: Error, Sendable {
   var reason: String
   /// What a user's own stream threw.
   var thrown: (any Error)?
+  /// With which the operation ends.
+  var code = NetworkError.Code.sinkFailed
 
-  init(errno: Int32? = nil, reason: String, thrown: (any Error)? = nil) {
+  init(
+    errno: Int32? = nil, reason: String, thrown: (any Error)? = nil, code: NetworkError.Code = .sinkFailed
+  ) {
     self.errno = errno
     self.reason = reason
     self.thrown = thrown
+    self.code = code
+  }
+
+  /// A body with another digest than it must have; nil when all is well.
+  init?(of target: FileTarget, _ digest: [UInt8]?, expected: [UInt8]?) {
+    guard let expected, digest != expected else { return nil }
+    let found = digest.map(Hexadecimal.text) ?? "none"
+    self.init(
+      reason: "the SHA-256 of \(target.path) is \(found) instead of \(Hexadecimal.text(expected))",
+      code: .digestMismatch)
   }
 }
 

@@ -1,0 +1,39 @@
+import ArgumentParser
+
+/// `--tree`: in which folder a body goes whose line gives no name.
+enum OutputTree: String, CaseIterable, Sendable, ExpressibleByArgument {
+  /// All in one.
+  case flat
+  /// One for each host.
+  case host
+  /// As in the URL, below its host.
+  case path
+  /// 256 by a hash of the URL, so that no folder has too many files.
+  case hash2
+
+  func name(of url: String) -> String {
+    let name = OutputName.fromURL(url)
+    switch self {
+    case .flat: return name
+    case .host: return "\(Self.hostFolder(url))/\(name)"
+    case .path: return Self.path(of: url, name)
+    case .hash2: return "\(Self.hash2(url))/\(name)"
+    }
+  }
+
+  private static func hostFolder(_ url: String) -> String {
+    OutputName.fromList(URLText.host(url).lowercased()) ?? "_"
+  }
+
+  private static func path(of url: String, _ name: String) -> String {
+    let folders = URLText.pathComponents(url).dropLast().map { OutputName.fromURL("http://h/\($0)") }
+    return ([hostFolder(url)] + folders + [name]).joined(separator: "/")
+  }
+
+  /// FNV-1a: the same on every machine and for all time.
+  private static func hash2(_ url: String) -> String {
+    var hash: UInt32 = 2_166_136_261
+    for byte in url.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    return HumanText.padded(String((hash ^ hash >> 16) & 0xFF, radix: 16), to: 2, with: "0")
+  }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+
+/// `$XDG_CONFIG_HOME/netspool/config`: lines `option = value` with the options' own names, read before every `fetch`, `get`
+/// and `post`. A command passes over what only the others know; what stands on the command line comes later and so wins.
+enum ConfigFile {
+  /// Nil when nothing says where it would be (XDG Base Directory Specification: a relative path counts as none).
+  static func path(_ environment: Environment) -> String? {
+    func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let base = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { "\($0)/.config" }
+    return base.map { "\($0)/netspool/config" }
+  }
+
+  /// The command line with the file's words behind the command. Throws a `Mistake` for a line that says nothing, and
+  /// `IOFailure`.
+  static func completed(_ words: [String], _ environment: Environment) throws -> [String] {
+    guard let command = words.first, CommandWords.commands.contains(command), !words.contains("--no-config"),
+      let path = path(environment), let text = try UserFile.read(path)
+    else { return words }
+    return [command] + (try self.words(of: text, at: path, for: command)) + words.dropFirst()
+  }
+
+  static func words(of text: String, at path: String, for command: String) throws(Mistake) -> [String] {
+    let all = OptionNames.all
+    let known = all.values.reduce(into: Set<String>()) { $0.formUnion($1) }
+    var words: [String] = []
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let line = String(line).trimmingBlanksAtEnds
+      if line.isEmpty || line.hasPrefix("#") { continue }
+      let (name, value) = split(line)
+      guard known.contains(name) else {
+        let meant = Suggestion.nearest(to: name, in: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
+        throw Mistake("\(path):\(number + 1): there is no option '\(name)'\(meant)")
+      }
+      guard all[command]?.contains(name) == true else { continue }
+      if CommandWords.valued.contains(name), !CommandWords.isFlag(name, of: command) {
+        guard let value else {
+          throw Mistake("\(path):\(number + 1): '\(name)' needs a value: \(name) = ...")
+        }
+        words.append("--\(name)=\(value)")
+      } else if try isOn(value, name, "\(path):\(number + 1)") {
+        words.append("--\(name)")
+      }
+    }
+    return words
+  }
+
+  /// `--` before a name, and quotes around a value, may stand there.
+  private static func split(_ line: String) -> (name: String, value: String?) {
+    let end = line.firstIndex { $0 == "=" || $0 == " " || $0 == "\t" || $0 == ":" }
+    let name = String(line[..<(end ?? line.endIndex)].drop { $0 == "-" })
+    guard let end else { return (name, nil) }
+    var value = String(line[end...].drop { $0 == " " || $0 == "\t" }).trimmingBlanksAtEnds
+    if value.hasPrefix("=") || value.hasPrefix(":") { value = String(value.dropFirst()).trimmingBlanksAtEnds }
+    if value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") {
+      value = String(value.dropFirst().dropLast())
+    }
+    return (name, value)
+  }
+
+  private static func isOn(_ value: String?, _ name: String, _ place: String) throws(Mistake) -> Bool {
+    switch value {
+    case nil, "true", "yes", "on", "1": return true
+    case "false", "no", "off", "0": return false
+    default: throw Mistake("\(place): '\(name)' is true or false")
+    }
+  }
+}
+
+/// The names of the options of each command, from its help.
+enum OptionNames {
+  static var all: [String: Set<String>] {
+    [
+      "fetch": names(FetchOptions.helpMessage(includeHidden: true, columns: 400)),
+      "get": names(GetOptions.helpMessage(includeHidden: true, columns: 400)),
+      "post": names(PostOptions.helpMessage(includeHidden: true, columns: 400)),
+    ]
+  }
+
+  /// `  -o, --output <file>   Write...`: the words that begin with two dashes, before the text.
+  static func names(_ help: String) -> Set<String> {
+    var names: Set<String> = []
+    for line in help.split(separator: "\n") where line.hasPrefix("  -") {
+      for word in line.split(whereSeparator: { " ,/".contains($0) }).prefix(while: { $0.hasPrefix("-") }) {
+        if word.hasPrefix("--") { names.insert(String(word.dropFirst(2))) }
+      }
+    }
+    return names
+  }
+}
+
+extension String {
+  fileprivate var trimmingBlanksAtEnds: String { self[...].trimmingBlanks.filter { $0 != "\r" } }
+}

@@ -1,0 +1,126 @@
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// What a line of a list may say besides its URL.
+@Suite struct ListFormTests {
+  private static let digest = String(repeating: "a", count: 64)
+
+  private func items(_ text: String) throws -> ([ListItem], [String]) {
+    let folder = try TestFolder()
+    let reader = try ListReader([.file(try folder.write("list", text))])
+    var (items, broken): ([ListItem], [String]) = ([], [])
+    while true {
+      switch try reader.next() {
+      case .item(let item): items.append(item)
+      case .broken(let line):
+        broken.append(line.description.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? "")
+      case .starved: continue
+      case .end: return (items, broken)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "http://h/\tname\tsha256=\(digest)\tpriority=high\theader=X: y",
+    "http://h/\tout=name\tpriority=high\tsha256=\(digest)\theader=X:y",
+    "{\"url\":\"http://h/\",\"output\":\"name\",\"sha256\":\"\(digest.uppercased())\",\"priority\":\"high\",\"header\":\"X: y\"}",
+    "url,out,note,sha256,priority,header\n\"http://h/\",name,\"a, \"\"b\"\"\",\(digest),high,X: y",
+  ])
+  func `options are read in every form`(text: String) throws {
+    let (items, broken) = try items(text)
+    #expect(broken.isEmpty && items.count == 1)
+    let item = try #require(items.first)
+    #expect(item.url == "http://h/" && item.name == "name")
+    #expect(item.options.sha256 == Self.digest && item.options.priority == .high)
+    #expect(item.options.headers == [HeaderField(name: "X", value: "y")])
+  }
+
+  @Test(arguments: [
+    "http://h/\tname\tsha256=abc", "http://h/\tname\tpriority=first", "http://h/\tname\theader=none",
+    "http://h/\tname\tother", "{\"url\":\"http://h/\"", "{\"sha256\":\"\(digest)\"}",
+  ])
+  func `what says nothing is a broken line`(text: String) throws {
+    let (items, broken) = try items(text)
+    #expect(items.isEmpty && broken.count == 1)
+  }
+
+  @Test func `a name with an equals sign is a name`() throws {
+    #expect(try items("http://h/\ta=b.png").0.first?.name == "a=b.png")
+  }
+
+  @Test func `lines are counted as they are read`() throws {
+    let folder = try TestFolder()
+    let text = "# comment\n\nhttp://h/1\r\n  http://h/2\n\t\n#\nhttp://h/3"
+    #expect(LineCounter.lines(of: try folder.write("list", text)) == 3)
+    let long = (0..<100_000).map { "http://h/\($0)\n" }.joined()
+    #expect(LineCounter.lines(of: try folder.write("long", long)) == 100_000)
+    #expect(LineCounter.lines(of: folder["none"]) == nil)
+  }
+}
+
+/// `$XDG_CONFIG_HOME/netspool/config`.
+@Suite struct ConfigFileTests {
+  private func words(_ text: String, _ command: String = "get") throws -> [String] {
+    try ConfigFile.words(of: text, at: "config", for: command)
+  }
+
+  @Test func `options have their own names`() throws {
+    let text = """
+      # mine
+      user-agent = "me too"
+      --retry 5
+      insecure
+      silent = no
+      jobs = 8
+      header: X: y
+      """
+    #expect(try words(text) == ["--user-agent=me too", "--retry=5", "--insecure", "--header=X: y"])
+    #expect(try words(text, "fetch").contains("--jobs=8"))
+  }
+
+  @Test(arguments: [
+    ("retr = 5", "did you mean 'retry'?"), ("retry", "needs a value"), ("insecure = 5", "true or false"),
+  ])
+  func `a mistake is one sentence`(text: String, part: String) throws {
+    let mistake = #expect(throws: Mistake.self) { try words("\n\(text)") }
+    #expect(
+      mistake?.description.hasPrefix("config:2: ") == true && mistake?.description.contains(part) == true)
+  }
+}
+
+/// What `doctor` thinks.
+@Suite struct DoctorCheckTests {
+  @Test func `variables are judged`() {
+    #expect(DoctorCheck.proxy(Environment([:])).verdict == .ok)
+    #expect(DoctorCheck.proxy(Environment(["http_proxy": "proxy:3128"])).verdict == .ok)
+    #expect(DoctorCheck.proxy(Environment(["all_proxy": "socks4://proxy"])).verdict == .bad)
+    #expect(DoctorCheck.proxy(Environment(["HTTP_PROXY": "http://proxy"])).verdict == .warn)
+    #expect(DoctorCheck.authorities(Environment(["SSL_CERT_FILE": "/none"])).verdict == .bad)
+    #expect(DoctorCheck.authorities(Environment(["CURL_CA_BUNDLE": "/dev/null"])).verdict == .ok)
+  }
+
+  @Test func `limits are judged`() {
+    #expect(DoctorCheck.files((soft: 100, hard: 100)).verdict == .bad)
+    #expect(DoctorCheck.files((soft: 1_024, hard: 4_096)).verdict == .warn)
+    #expect(DoctorCheck.files((soft: 65_536, hard: 65_536)).verdict == .ok)
+    #expect(DoctorCheck.disk("d", "/d", 1 << 20).verdict == .bad)
+    #expect(DoctorCheck.disk("d", "/d", 1 << 29).verdict == .warn)
+    #expect(DoctorCheck.disk("d", "/d", 1 << 40).verdict == .ok)
+    #expect(DoctorCheck.disk("d", "/d", nil).verdict == .bad)
+  }
+}
+
+/// `--tree`.
+@Suite struct OutputTreeTests {
+  @Test(
+    arguments: [
+      (.flat, "http://h/a/b.png", "b.png"), (.host, "http://H:80/a/b.png", "h/b.png"),
+      (.path, "http://h/a/%2e%2e/b.png?q", "h/a/_/b.png"), (.path, "http://h/", "h/index"),
+      (.path, "http://h//a//b", "h/a/b"), (.hash2, "http://h/a/b.png", "0e/b.png"),
+    ] as [(OutputTree, String, String)])
+  func `names stay inside the folder`(tree: OutputTree, url: String, name: String) {
+    #expect(tree.name(of: url) == name)
+  }
+}

@@ -1,0 +1,122 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Downloads that broke off and go on.
+@Suite(.ownThreads) struct ResumeTests {
+  private static let count = 3 << 20
+  private let origin: ScriptedOrigin
+  private let folder: TestFolder
+
+  init() throws {
+    origin = try ScriptedOrigin()
+    folder = try TestFolder()
+  }
+
+  private func fetch(_ etag: String = "\"a\"", bytesMin: Int64 = 0, sha256: String? = nil) throws -> Result<
+    NetworkResponse, NetworkError
+  > {
+    let queue = try NetworkQueue()
+    defer { queue.close() }
+    var configuration = NetworkEngine.Configuration()
+    configuration.queue = queue
+    configuration.retry = .none
+    let engine = try NetworkEngine(configuration: configuration)
+    let operation = engine.operation(url: origin.url("/file"))
+    operation.addDownloadStream(
+      FileDownloadStream(path: folder["file"], resume: true, partBytesMin: bytesMin, sha256: sha256))
+    return Result { () throws(NetworkError) in try engine.wait(for: operation) }
+  }
+
+  private func breakOff(_ etag: String? = "\"a\"") throws {
+    let broken = Answer.pattern(Self.count).closeAfter(2 << 20)
+    origin.on("/file", etag.map { broken.header("ETag", $0) } ?? broken)
+    #expect(throws: NetworkError.self) { try fetch().get() }
+  }
+
+  private var whole: [UInt8] { BodyPattern.bytes(Self.count) }
+
+  private func offer(_ etag: String) {
+    origin.on("/file") { .resumable(Self.count, etag: etag, for: $0) }
+  }
+
+  @Test func `the rest is asked for and put behind the part`() throws {
+    try breakOff()
+    #expect(folder.names == ["file.netspool-part", "file.netspool-validator"])
+    let part = try folder.read("file.netspool-part")
+    #expect(part[...] == whole[..<(2 << 20)])
+    offer("\"a\"")
+    let response = try fetch().get()
+    #expect(response.status == 206)
+    #expect(origin.requests.last?.header("Range") == "bytes=\(part.count - 1)-")
+    #expect(origin.requests.last?.header("If-Range") == "\"a\"")
+    #expect(origin.requests.last?.header("Accept-Encoding") == "identity")
+    #expect(try folder.read("file") == whole && folder.names == ["file"])
+    var digest = SHA256()
+    digest.update(whole.rawBytes)
+    #expect(response.streams.first?.sha256 == Hexadecimal.text(digest.finish()))
+  }
+
+  @Test func `a file that has changed begins anew`() throws {
+    try breakOff()
+    offer("\"b\"")
+    #expect(try fetch().get().status == 200)
+    #expect(try folder.read("file") == whole && folder.names == ["file"])
+  }
+
+  @Test func `a rest that does not fit is never stitched, and the next attempt begins anew`() throws {
+    try breakOff()
+    origin.on("/file") { request in
+      var answer = Answer.resumable(Self.count, etag: "\"a\"", for: request)
+      answer.headers.removeAll { $0.name == "ETag" }
+      return answer.header("ETag", "\"b\"")
+    }
+    let failure = #expect(throws: NetworkError.self) { try fetch().get() }
+    #expect(failure?.code == .resumeMismatch)
+    offer("\"b\"")
+    #expect(try fetch().get().status == 200)
+    #expect(try folder.read("file") == whole)
+  }
+
+  @Test func `a part that is whole asks for its last byte`() throws {
+    try breakOff()
+    offer("\"a\"")
+    try folder.write("file.netspool-part", whole)
+    #expect(try fetch().get().status == 206)
+    #expect(origin.requests.last?.header("Range") == "bytes=\(Self.count - 1)-")
+    #expect(try folder.read("file") == whole)
+  }
+
+  @Test func `without a strong validator no part is left`() throws {
+    try breakOff(nil)
+    #expect(folder.names.isEmpty)
+    try breakOff("W/\"a\"")
+    #expect(folder.names.isEmpty)
+  }
+
+  @Test func `somebody else's file of that name is left alone`() throws {
+    try folder.write("file.netspool-part", "precious")
+    offer("\"a\"")
+    let failure = #expect(throws: NetworkError.self) { try fetch().get() }
+    #expect(failure?.code == .sinkFailed && failure?.reason?.contains("the name is taken") == true)
+    #expect(try folder.text("file.netspool-part") == "precious")
+  }
+
+  @Test func `a short body leaves no part and may be compressed`() throws {
+    origin.on("/file", Answer.pattern(Self.count).header("ETag", "\"a\"").resetAfter(1 << 20))
+    #expect(throws: NetworkError.self) { try fetch(bytesMin: 8 << 20).get() }
+    #expect(folder.names.isEmpty)
+    #expect(origin.requests.last?.header("Accept-Encoding") != "identity")
+  }
+
+  @Test(arguments: [0, 8 << 20] as [Int64])
+  func `a body with another digest is not published`(bytesMin: Int64) throws {
+    offer("\"a\"")
+    let wrong = String(repeating: "0", count: 64)
+    let failure = #expect(throws: NetworkError.self) { try fetch(bytesMin: bytesMin, sha256: wrong).get() }
+    #expect(failure?.code == .digestMismatch)
+    #expect(folder.names.isEmpty)
+  }
+}
