@@ -15,7 +15,7 @@ import Testing
   {
     try await withCache { engine, origin, _ in
       origin.on("/a", Self.lasting("old").fault(.gate("body"), at: .body(1)))
-      let early = engine.get("/a")
+      let early = engine.start("/a")
       #expect(await origin.waitForWaiting("body", 1))
       // The resource changes while its old state is on its way.
       origin.on("/a", .text("changed"))
@@ -33,7 +33,7 @@ import Testing
   @Test func `without a cache nobody joins what was asked for before a POST either`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("old").fault(.gate("body"), at: .body(1)))
-      let early = engine.get("/a")
+      let early = engine.start("/a")
       #expect(await origin.waitForWaiting("body", 1))
       origin.on("/a", .text("changed"))
       let post = engine.operation(path: "/x/../a", method: .post)
@@ -51,7 +51,7 @@ import Testing
       _ = await engine.fetch("/a")
       clock.advance(seconds: 20)
       origin.on("/a", Answer.text("never").fault(.gate("head"), at: .head(1)).resetAfter(0))
-      let asking = engine.get("/a")
+      let asking = engine.start("/a")
       #expect(await origin.waitForWaiting("head", 1))
       origin.on("/a", .text("changed"))
       #expect(await engine.end(of: engine.operation(path: "/a", method: .post)).text == "changed")
@@ -147,7 +147,7 @@ import Testing
     try await withEngine { engine, origin in
       let answer = Answer.text("secret").header(field.0, field.1)
       origin.on("/a", answer.fault(.gate("body"), at: .body(2)))
-      let early = [engine.get("/a"), engine.get("/a")]
+      let early = [engine.start("/a"), engine.start("/a")]
       #expect(await origin.waitForWaiting("body", 1))
       #expect(origin.hits("/a") == 1)
       origin.on("/a", .text("fresh"))
@@ -195,7 +195,7 @@ import Testing
       let second = MemoryDownloadStream()
       let streamed = engine.operation(path: "/a").addDownloadStream(second)
       engine.enqueue(streamed)
-      let plain = engine.get("/a")
+      let plain = engine.start("/a")
       await engine.settle()
       origin.release("body")
       #expect(await download.end().response?.status == 200)

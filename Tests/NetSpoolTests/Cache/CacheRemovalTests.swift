@@ -78,7 +78,7 @@ import Testing
       }
       #expect(await engine.isMissing("/new"))
       // Who comes now does not get what was asked for before.
-      let later = engine.get("/new")
+      let later = engine.start("/new")
       #expect(await origin.waitForWaiting("/new", 2))
       origin.release("/new")
       #expect(await operation.end().text == "content")
