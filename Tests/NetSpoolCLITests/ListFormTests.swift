@@ -117,7 +117,7 @@ import Testing
   @Test(
     arguments: [
       (.flat, "http://h/a/b.png", "b.png"), (.host, "http://H:80/a/b.png", "h/b.png"),
-      (.path, "http://h/a/%2e%2e/b.png?q", "h/a/_/b.png"), (.path, "http://h/", "h/index"),
+      (.path, "http://h/a/%2e%2e/b.png?q", "h/a/_./b.png"), (.path, "http://h/", "h/index"),
       (.path, "http://h//a//b", "h/a/b"), (.hash2, "http://h/a/b.png", "0e/b.png"),
     ] as [(OutputTree, String, String)])
   func `names stay inside the folder`(tree: OutputTree, url: String, name: String) {

@@ -103,7 +103,7 @@ extension NetworkRequest {
 
 extension NetworkRequest {
   /// Which redirects are followed (RFC 9110 section 15.4). Not from https to http, never in a cycle; to another
-  /// origin only `Accept*`, `User-Agent` and the body's own fields go along.
+  /// origin only `Accept*`, `User-Agent`, `Range`, `If-Range` and the body's own fields go along.
   ///
   /// libcurl's own following stays off: it has no limit, goes to other schemes and carries custom credentials along.
   public struct Redirects: Sendable, Hashable {

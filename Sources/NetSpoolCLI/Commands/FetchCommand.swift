@@ -15,10 +15,8 @@ struct FetchCommand: ParsableCommand {
       A line of a list is a URL, and behind tabs perhaps a name and 'sha256=...', 'priority=high' or 'header=Name: v'; \
       or a JSON object with these names; or the line of a CSV file whose first line has them.
 
-      What may be cached is (RFC 9111), so a second run asks only for what is not fresh any more. Without --output \
-      the bodies fill the cache and go nowhere else. A second run with the same --results and --resume fetches \
-      what is left. The first Ctrl-C lets what is under way end, the second quits. Answers to requests with \
-      Authorization or Cookie are cached for the run only.
+      What may be cached is (RFC 9111), so a second run asks only for what is not fresh any more. The first Ctrl-C lets \
+      what is under way end, the second quits. Answers to requests with Authorization or Cookie are cached for the run only.
       """)
 
   @OptionGroup var options: FetchOptions
@@ -151,13 +149,14 @@ struct FetchOptions: ParsableArguments {
   @Flag(help: "Print the summary as JSON on standard output.")
   var json = false
 
-  @OptionGroup(title: "Cache options") var cache: CacheOptions
+  // Without titles: titled groups stand before all others in the help, and would hide what everybody needs.
+  @OptionGroup var cache: CacheOptions
 
-  @OptionGroup(title: "The request") var request: RequestOptions
+  @OptionGroup var request: RequestOptions
 
-  @OptionGroup(title: "Who is asking") var account: CredentialOptions
+  @OptionGroup var account: CredentialOptions
 
-  @OptionGroup(title: "The connection") var connection: ConnectionOptions
+  @OptionGroup var connection: ConnectionOptions
 
   @Flag(help: "Pay no attention to the configuration file.")
   var noConfig = false

@@ -11,9 +11,11 @@ struct GetCommand: ParsableCommand {
         netspool get -C - -O https://example.org/disk.img       goes on where it broke off
         netspool get -u anna https://example.org/private -v     asks for $NETSPOOL_PASSWORD
 
-      Redirects are followed and compressed bodies asked for unless told otherwise. A status of 400 and more ends with \
-      exit status 1; without -o its body is written all the same, as curl does it. 'man netspool' lists what differs \
-      from curl. The cache is left alone unless --cached or --cache asks for it.
+      What differs from curl: redirects are followed and compressed bodies asked for (--no-location, --no-compressed); a \
+      status of 400 and more ends with exit status 1, and its body goes to standard output only (-f: nowhere, --no-fail: \
+      to a file as well); a file appears when it is whole, and -C - goes on with a part of its own; Basic over plain http \
+      to another machine needs --in-clear; failures that may pass are tried again (--retry 0); [1-9] and {a,b} in URLs \
+      mean nothing: fetch takes lists. The cache is left alone unless --cached or --cache asks for it.
       """)
 
   @OptionGroup var options: GetOptions

@@ -7,9 +7,9 @@ import Testing
 struct RedirectFieldsTests {
   static let secrets = [
     "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "Idempotency-Key",
-    "Origin", "Referer", "Host", "Range", "If-None-Match", "Acceptor", "Accepted-Token", "User-Agents",
+    "Origin", "Referer", "Host", "If-None-Match", "Acceptor", "Accepted-Token", "User-Agents",
   ]
-  static let harmless = ["Accept", "accept-encoding", "ACCEPT-LANGUAGE", "User-Agent"]
+  static let harmless = ["Accept", "accept-encoding", "ACCEPT-LANGUAGE", "User-Agent", "Range", "If-Range"]
   static let content = ["Content-Type", "content-encoding", "Content-MD5"]
 
   /// Host, port and scheme each make another origin (RFC 9110 section 4.3.1).
