@@ -6,8 +6,8 @@ func expect(
   sourceLocation: SourceLocation = #_sourceLocation
 ) {
   if time < limit.patient { return }
-  Issue.record(
-    "\(MeasuresTime.mark) \(time) instead of \(limit). \(comment?.rawValue ?? "")", sourceLocation: sourceLocation)
+  let text: Comment = "\(MeasuresTime.mark) \(time) instead of \(limit). \(comment?.rawValue ?? "")"
+  Issue.record(text, sourceLocation: sourceLocation)
 }
 
 /// A test runs beside others, on few cores, and now and then what it measures is their work. So a time that was over

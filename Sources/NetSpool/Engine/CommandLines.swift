@@ -23,9 +23,7 @@ struct CommandLines {
 
   /// Takes what has come. Only what waits in lines is added to: what is here then is never much.
   mutating func take(from mailbox: Mailbox<Command>) {
-    if fewDone < few.count { return }
-    few.removeAll(keepingCapacity: true)
-    fewDone = 0
+    if !few.isEmpty { return }
     mailbox.drain(into: &few)
     if few.count <= Self.fewMax, !areMany { return }
     behind.append(few[...])
@@ -39,6 +37,9 @@ struct CommandLines {
       fewDone += 1
       return few[fewDone - 1]
     }
+    // Nobody is kept because he has asked for something.
+    few.removeAll(keepingCapacity: true)
+    fewDone = 0
     if !areMany { return nil }
     if let command = popLine() { return command }
     let command = behind.popFirst()
@@ -97,8 +98,9 @@ struct CommandLines {
       return front[..<end]
     }
 
+    /// An empty slice would keep what was in its array.
     private mutating func advance() {
-      if front.isEmpty, let next = rest.popFirst() { front = next }
+      if front.isEmpty { front = rest.popFirst() ?? [] }
     }
   }
 }

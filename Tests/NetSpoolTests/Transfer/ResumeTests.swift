@@ -38,6 +38,9 @@ import Testing
 
   private var whole: [UInt8] { BodyPattern.bytes(Self.count) }
 
+  /// Not compared inside an expectation, which would look for the differences of two long arrays.
+  private func isWhole() throws -> Bool { try folder.read("file") == whole }
+
   private func offer(_ etag: String) {
     origin.on("/file") { .resumable(Self.count, etag: etag, for: $0) }
   }
@@ -46,14 +49,14 @@ import Testing
     try breakOff()
     #expect(folder.names == ["file.netspool-part", "file.netspool-validator"])
     let part = try folder.read("file.netspool-part")
-    #expect(part[...] == whole[..<(2 << 20)])
+    #expect(part.count > 1 << 20 && whole.starts(with: part), "\(part.count)")
     offer("\"a\"")
     let response = try fetch().get()
     #expect(response.status == 206)
     #expect(origin.requests.last?.header("Range") == "bytes=\(part.count - 1)-")
     #expect(origin.requests.last?.header("If-Range") == "\"a\"")
     #expect(origin.requests.last?.header("Accept-Encoding") == "identity")
-    #expect(try folder.read("file") == whole && folder.names == ["file"])
+    #expect(try isWhole() && folder.names == ["file"])
     var digest = SHA256()
     digest.update(whole.rawBytes)
     #expect(response.streams.first?.sha256 == Hexadecimal.text(digest.finish()))
@@ -63,7 +66,7 @@ import Testing
     try breakOff()
     offer("\"b\"")
     #expect(try fetch().get().status == 200)
-    #expect(try folder.read("file") == whole && folder.names == ["file"])
+    #expect(try isWhole() && folder.names == ["file"])
   }
 
   @Test func `a rest that does not fit is never stitched, and the next attempt begins anew`() throws {
@@ -77,7 +80,7 @@ import Testing
     #expect(failure?.code == .resumeMismatch)
     offer("\"b\"")
     #expect(try fetch().get().status == 200)
-    #expect(try folder.read("file") == whole)
+    #expect(try isWhole())
   }
 
   @Test func `a part that is whole asks for its last byte`() throws {
@@ -86,7 +89,7 @@ import Testing
     try folder.write("file.netspool-part", whole)
     #expect(try fetch().get().status == 206)
     #expect(origin.requests.last?.header("Range") == "bytes=\(Self.count - 1)-")
-    #expect(try folder.read("file") == whole)
+    #expect(try isWhole())
   }
 
   @Test func `without a strong validator no part is left`() throws {

@@ -27,7 +27,7 @@ struct UnaskedBytesTests {
         try await Task.sleep(for: .milliseconds(30))
       }
       let requests = server.requests(name)
-      for connection in 1...4 { #expect(!requests.contains("\(connection) 2"), "a connection was used again") }
+      for connection in 1...4 { #expect(!requests.contains("\(connection) 2"), "it was used again") }
     }
   }
 
