@@ -38,7 +38,7 @@ struct CommandLines {
       return few[fewDone - 1]
     }
     // Nobody is kept because he has asked for something.
-    few.removeAll(keepingCapacity: true)
+    if fewDone > 0 { few.removeAll(keepingCapacity: true) }
     fewDone = 0
     if !areMany { return nil }
     if let command = popLine() { return command }

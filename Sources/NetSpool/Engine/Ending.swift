@@ -32,7 +32,8 @@ struct Ending {
     answer = NetworkResponse(
       head: head, body: isKept ? .empty : ResponseBody(transfer.takeCollected()), source: .network,
       finalURL: transfer.url, metrics: metrics, streams: [])
-    if failure == nil { answer?.completeness = transfer.completeness }
+    // Most are whole, which costs nothing to say.
+    if failure == nil, transfer.completeness != .whole { answer?.completeness = .closeDelimited }
   }
 
   /// What the streams are told; nil: their body is whole. The page of an error is none.

@@ -127,6 +127,8 @@ extension HandleSettings {
 extension Origin {
   /// Once they are the larger part, so that each leaving costs the same however many wait.
   fileprivate func forgetThoseWhoLeft() {
+    // A lookup that nobody can end may keep its origin for minutes: not those who have left, too.
+    if name.waitingCount == 0 { return name.waiting = [] }
     guard name.waiting.count > 2 * name.waitingCount + 16 else { return }
     name.waiting.removeAll { operation in
       guard operation.loop.origin === self, case .resolving = operation.loop.phase else { return true }

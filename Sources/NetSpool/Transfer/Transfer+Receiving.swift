@@ -237,10 +237,7 @@ extension Transfer {
   /// libcurl takes what had come for the whole where a stream of HTTP/2 is reset without an error, and 7.88 also where
   /// nghttp2 gives the connection up for what its peer sends: only a coding that has an end of its own tells.
   var showsItsEnd: Bool {
-    guard let head = exchange.head else { return false }
-    let framing = parser.framing.body(
-      status: head.status, version: head.version, method: exchange.plan.method)
-    return switch framing {
+    switch bodyFraming {
     case .none, .length, .chunked: true
     case .stream: exchange.plan.decodes && parser.framing.hasContentEncoding
     case .untilClose: false
@@ -249,10 +246,16 @@ extension Transfer {
 
   /// What is known of the end of a body that ended without a failure.
   var completeness: NetworkResponse.Completeness {
-    guard showsItsEnd, let head = exchange.head else { return .closeDelimited }
-    let framing = parser.framing.body(
-      status: head.status, version: head.version, method: exchange.plan.method)
-    return framing == .stream && exchange.decoder?.bytesReceived ?? 0 == 0 ? .closeDelimited : .whole
+    switch bodyFraming {
+    case .none, .length, .chunked: .whole
+    case .stream: exchange.decoder?.bytesReceived ?? 0 > 0 ? .whole : .closeDelimited
+    case .untilClose: .closeDelimited
+    }
+  }
+
+  private var bodyFraming: BodyFraming {
+    guard let head = exchange.head else { return .untilClose }
+    return parser.framing.body(status: head.status, version: head.version, method: exchange.plan.method)
   }
 
   /// The trailer fields, known at the end.
