@@ -86,7 +86,7 @@ enum FieldTarget {
       let fields = AnswerFields(headers)
       let age = InitialAge(
         fields, date: ResponseFacts.date(fields, receivedAt: now * 1000), requestedAt: now * 1000 - 5000,
-        receivedAt: now * 1000, rules: .standard)
+        receivedAt: now * 1000)
       require(age.milliseconds >= 5000 || value.isEmpty || headers.contains("Date"), "time only adds")
       require(age.milliseconds >= 0, "no age is negative")
     }
