@@ -64,7 +64,8 @@ public enum StreamFailurePolicy: Sendable, Hashable {
 /// one or the new one is there, whole. New files are not synced.
 ///
 /// With `append` the whole body is put behind an existing file in one go, which needs room for it twice; bodies for the same
-/// file go one behind the other. What a process that was killed just then left of a body is cut off by the next stream that
+/// file go one behind the other, also those of other processes; one whose turn does not come while the file has not grown for
+/// a second fails with `EWOULDBLOCK`, as whoever is at it has been stopped. What a process that was killed just then left of a body is cut off by the next stream that
 /// appends to the file.
 ///
 /// A symbolic link as target is refused. Errors: `.sinkFailed` with the errno in `underlying` (missing directory, no

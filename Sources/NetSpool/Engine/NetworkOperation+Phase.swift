@@ -171,9 +171,10 @@ extension Scheduler {
     }
   }
 
-  /// A little later: closures still hold what has just ended.
+  /// A little later, as closures still hold what has just ended, and when nobody is here who would wait meanwhile.
   private func giveMemoryBack() {
     timers.after(milliseconds: 1_000) { [unowned self] in
+      guard operations.isEmpty else { return giveMemoryBack() }
       worker.run(on: Worker.Lane()) {
         FreeMemory.giveBack()
       } completion: {

@@ -67,10 +67,15 @@ extension FileDescriptor {
   /// Locks the file for this descriptor alone. False: another has it, or the file system has no locks.
   borrowing func tryLock() -> Bool { flock(rawValue, LOCK_EX | LOCK_NB) == 0 }
 
-  /// The same, and waits for its turn.
-  borrowing func lock() throws(SystemError) {
-    let number = rawValue
-    _ = try SystemError.check("flock") { flock(number, LOCK_EX) }
+  /// The same, and waits for its turn, but no longer than told: `EWOULDBLOCK` then. Who has it may be stopped.
+  borrowing func lock(patience: Microseconds) throws(SystemError) {
+    let deadline = MonotonicClock.now + patience
+    while flock(rawValue, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR, MonotonicClock.now < deadline else {
+        throw SystemError(number: errno, call: "flock")
+      }
+      usleep(1_000)
+    }
   }
 }
 

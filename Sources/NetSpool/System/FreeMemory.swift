@@ -11,6 +11,7 @@ enum FreeMemory {
   }()
 
   /// Gives whole pages of it to the system. glibc does so by itself at the end of its heap only, and after a crowd of
-  /// operations there is always something that lies behind them. Blocks others that allocate, some 10 ms for each 100 MiB.
+  /// operations there is always something that lies behind them. Holds up others that allocate, for some 50 ms for each
+  /// 100 MiB.
   static func giveBack() { _ = trim?(0) }
 }

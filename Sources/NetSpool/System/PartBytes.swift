@@ -2,12 +2,6 @@ internal import Glibc
 
 /// What a part's file is asked besides writing.
 enum PartBytes {
-  /// Throws `EWOULDBLOCK` when another process writes it.
-  static func lock(_ file: borrowing FileDescriptor) throws(SystemError) {
-    let number = file.rawValue
-    _ = try SystemError.check("flock") { flock(number, LOCK_EX | LOCK_NB) }
-  }
-
   /// The beginning of a small file.
   static func text(of file: borrowing FileDescriptor) -> String {
     String(decoding: (try? read(file, at: 0, atMost: 16 << 10)) ?? [], as: UTF8.self)

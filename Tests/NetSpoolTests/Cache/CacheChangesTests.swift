@@ -121,6 +121,26 @@ import Testing
     }
   }
 
+  @Test(.measuresTime) func `who asks holds the others for a second at most`() async throws {
+    try await withCache { engine, origin, clock in
+      origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
+      _ = await engine.fetch("/a")
+      clock.advance(seconds: 20)
+      origin.on("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10"))
+      origin.hold("/a")
+      let first = engine.start("/a")
+      #expect(await origin.waitForWaiting("/a", 1))
+      let others = (0..<3).map { engine.operation(path: "/a").setHeader("X-Request-Id", "\($0)") }
+      let began = ContinuousClock.now
+      for operation in others { engine.enqueue(operation) }
+      #expect(await origin.waitForWaiting("/a", 4))
+      expect(ContinuousClock.now - began, within: .seconds(1.1))
+      first.cancel()
+      origin.releaseAll()
+      for operation in others { #expect(await operation.end().text == "old") }
+    }
+  }
+
   @Test func `fifty whose one question fails get what there is`() async throws {
     try await withCache { engine, origin, clock in
       origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))

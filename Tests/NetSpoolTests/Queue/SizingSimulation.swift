@@ -93,8 +93,18 @@ struct SizingSimulation {
     runningMax = max(runningMax, running)
     let answer = server.ask(now)
     let transfer = Transfer(arrived: arrived, since: now, kind: answer.kind)
-    let place = heads.lastIndex { $0.time > answer.time }.map { $0 + 1 } ?? 0
+    let place = Self.place(of: answer.time, among: heads.count) { heads[$0].time }
     heads.insert((answer.time, transfer), at: place)
+  }
+
+  /// Behind all that come later: the latest lie first.
+  private static func place<Key: Comparable>(of key: Key, among count: Int, key keyAt: (Int) -> Key) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if keyAt(middle) > key { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   // MARK: Time
@@ -131,7 +141,7 @@ struct SizingSimulation {
       transfer.headAt = now
       guard server.origin.linkBytesPerSecond > 0 else { return didFinish(transfer) }
       let finish = virtual + Double(server.origin.bodyBytes)
-      let place = bodies.lastIndex { $0.virtual > finish }.map { $0 + 1 } ?? 0
+      let place = Self.place(of: finish, among: bodies.count) { bodies[$0].virtual }
       bodies.insert((finish, transfer), at: place)
     }
   }

@@ -79,6 +79,21 @@ struct FileStreamTests {
     #expect(folder.names == ["a"])
   }
 
+  @Test func `waits a second for whoever appends and is stopped`() async throws {
+    let folder = try TestFolder()
+    let path = try folder.write("a", Array("old".utf8))
+    let mark = try unsafe TestDescriptor(
+      owning: open(folder[".a.netspool-append"], O_RDWR | O_CREAT | O_CLOEXEC, 0o600), from: "open")
+    #expect(flock(mark.number, LOCK_EX | LOCK_NB) == 0)
+    try await withWire { wire in
+      wire.origin.on("/a", .text("new"))
+      let stream = FileDownloadStream(path: path, append: true)
+      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
+      #expect(error.code == .sinkFailed && error.underlying == .errno(EWOULDBLOCK), "\(error)")
+    }
+    #expect(try folder.read("a") == Array("old".utf8))
+  }
+
   @Test(arguments: [("none/a", ENOENT), ("folder", EISDIR), ("file/a", ENOTDIR), ("link", ELOOP)])
   func `says why a target cannot be written`(_ target: String, _ number: Int32) async throws {
     let folder = try TestFolder()

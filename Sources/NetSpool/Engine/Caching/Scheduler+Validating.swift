@@ -5,7 +5,12 @@ extension Scheduler {
   struct Validation {
     let leader: NetworkOperation
     var waiting: [NetworkOperation] = []
+    /// Runs from the first who waits on.
+    var timer: TimerTable.Key?
   }
+
+  /// How long others wait for who asks: it may be paused, or another engine's slow reader.
+  static let validationMilliseconds: UInt64 = 1_000
 
   /// True when somebody asks already: the operation waits for that, once.
   func awaitValidation(_ operation: NetworkOperation, _ use: CacheUse) -> Bool {
@@ -19,6 +24,11 @@ extension Scheduler {
     // The next one is nobody's to wait for: whoever was told nothing new asks itself.
     guard validation.leader !== operation, !operation.loop.hasAwaitedValidation else { return false }
     operation.loop.hasAwaitedValidation = true
+    if validation.timer == nil {
+      validations[digest]?.timer = timers.after(milliseconds: Self.validationMilliseconds) { [unowned self] in
+        releaseValidation(of: digest)
+      }
+    }
     validations[digest]?.waiting.append(operation)
     operation.loop.cacheUse = nil
     move(operation, to: .validating)
@@ -28,9 +38,14 @@ extension Scheduler {
   /// The leader has its answer, or will have none.
   func releaseValidation(_ leader: NetworkOperation) {
     guard !validations.isEmpty, let digest = leader.loop.cacheUse?.held?.key.digest,
-      let validation = validations[digest], validation.leader === leader
+      validations[digest]?.leader === leader
     else { return }
-    validations[digest] = nil
+    releaseValidation(of: digest)
+  }
+
+  private func releaseValidation(of digest: KeyDigest) {
+    guard let validation = validations.removeValue(forKey: digest) else { return }
+    if let timer = validation.timer { timers.cancel(timer) }
     if validation.waiting.isEmpty { return }
     later { [unowned self] in
       forEach(of: validation.waiting) { [unowned self] operation in

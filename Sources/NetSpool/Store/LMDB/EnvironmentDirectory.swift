@@ -243,7 +243,7 @@ extension EnvironmentDirectory {
   /// Keeps other processes from opening or leaving meanwhile.
   func lockDirectory(patience: Microseconds) throws(NetworkError) {
     do {
-      try Self.lock(directory.rawValue, patience: patience)
+      try directory.lock(patience: patience)
     } catch {
       throw error.number == EWOULDBLOCK ? NetworkError(.storeBusy, reason: "opening") : Self.failure(error)
     }
@@ -253,7 +253,7 @@ extension EnvironmentDirectory {
   /// for without limit, also while the process that has it is stopped (SIGSTOP).
   func lockWriter(patience: Microseconds) throws(SystemError) {
     try writers.withLock { writers throws(SystemError) in
-      if writers == 0 { try Self.lock(writerFile.rawValue, patience: patience) }
+      if writers == 0 { try writerFile.lock(patience: patience) }
       writers += 1
     }
   }
@@ -262,16 +262,6 @@ extension EnvironmentDirectory {
     writers.withLock { writers in
       writers -= 1
       if writers == 0 { _ = flock(writerFile.rawValue, LOCK_UN) }
-    }
-  }
-
-  private static func lock(_ descriptor: Int32, patience: Microseconds) throws(SystemError) {
-    let deadline = MonotonicClock.now + patience
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR, MonotonicClock.now < deadline else {
-        throw SystemError(number: errno, call: "flock")
-      }
-      usleep(1_000)
     }
   }
 

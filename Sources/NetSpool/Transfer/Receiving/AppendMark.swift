@@ -9,13 +9,14 @@ struct AppendMark: ~Copyable {
   private let name: String
   private let mark: FileDescriptor
 
-  /// Puts the body behind the file that is there, whole or not at all. Waits for others who append to the same file.
+  /// Puts the body behind the file that is there, whole or not at all. Waits for others who append to the same file, as
+  /// long as it grows: `EWOULDBLOCK` where whoever is at it has been stopped.
   static func append(
     _ body: borrowing FileDescriptor, _ bytes: Int64, to target: FileTarget,
     in directory: borrowing FileDescriptor
   ) throws(SystemError) {
     var file = try directory.openExisting(target.name)
-    let mark = try AppendMark(waitingFor: target, in: directory)
+    let mark = try AppendMark(waitingFor: target, in: directory, while: file)
     defer { directory.unlink(mark.name) }
     try mark.cutBack(file)
     let old = try FileStatus(of: file)
@@ -38,20 +39,31 @@ struct AppendMark: ~Copyable {
     directory.unlink(mark.name)
   }
 
+  /// How long nothing may come behind the file before whoever has the mark counts as stopped.
+  private static let stillMax: Microseconds = 1_000_000
+
   private init(
-    waitingFor target: FileTarget, in directory: borrowing FileDescriptor
+    waitingFor target: FileTarget, in directory: borrowing FileDescriptor,
+    while file: borrowing FileDescriptor
   ) throws(SystemError) {
-    let name = target.hiddenName("append")
+    name = target.hiddenName("append")
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+    var grown: Int64?
     while true {
       let mark = try FileDescriptor(opening: name, in: directory, flags: flags)
-      try mark.lock()
+      do throws(SystemError) {
+        try mark.lock(patience: Self.stillMax)
+      } catch {
+        let bytes = try FileStatus(of: file).bytes
+        guard error.number == EWOULDBLOCK && bytes != grown else { throw error }
+        grown = bytes
+        continue
+      }
       // The one before us has removed it.
       guard directory.isName(name, of: mark) else { continue }
       self.mark = mark
       break
     }
-    self.name = name
   }
 
   private init?(ofTheDead target: FileTarget, in directory: borrowing FileDescriptor) {

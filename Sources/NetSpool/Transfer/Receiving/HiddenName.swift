@@ -18,10 +18,14 @@ enum HiddenName {
       let free = find(for: target, in: directory)
       do throws(SystemError) {
         let file = try directory.createNew(free)
-        // A file system without locks has nobody who asks for them either.
-        try? file.lock()
-        // Who swept at this very moment had the lock before us, and has removed the file.
+        // Who sweeps at this very moment had the lock before us, and removes the file. A file system without locks has
+        // nobody who asks for them either.
+        let isSwept = !file.tryLock() && errno == EWOULDBLOCK
         guard directory.isName(free, of: file) else { continue }
+        if isSwept {
+          directory.unlink(free)
+          continue
+        }
         name = free
         return file
       } catch {
@@ -34,7 +38,7 @@ enum HiddenName {
   static func give(
     to file: borrowing FileDescriptor, for target: FileTarget, in directory: borrowing FileDescriptor
   ) throws(SystemError) -> String {
-    try? file.lock()
+    _ = file.tryLock()
     while true {
       let free = find(for: target, in: directory)
       do throws(SystemError) {

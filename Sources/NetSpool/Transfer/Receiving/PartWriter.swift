@@ -113,7 +113,7 @@ final class PartWriter: FileSinkWork {
     }
     let file = try FileDescriptor(
       opening: target.partName, in: directory, flags: O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
-    try PartBytes.lock(file)
+    try file.lock(patience: 0)
     let status = try FileStatus(of: file)
     let isOurs = status.bytes == 0 || PartNote(of: target, in: directory) != nil
     guard status.isRegular, status.owner == geteuid(), isOurs else {
