@@ -29,7 +29,7 @@ class Cost:
 
 
 def of_requests(setting):
-    gets = ["--latency", "--url-prefix", setting.origin.http]
+    gets = ["--latency", "--url-prefix", setting.origin.waiting]
     cache = os.path.join(setting.work, "budget-cache")
     hits = ["--hits", "--concurrency", "1", "--distinct", "200", "--cache", cache, "--url-prefix", f"{setting.origin.http}/fresh"]
     frozen = os.path.join(setting.work, "budget-frozen")
