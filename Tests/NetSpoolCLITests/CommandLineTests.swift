@@ -57,8 +57,8 @@ import Testing
     ["http:///"], ["ftp://h/"], ["http://h/", "-X", "A B"], ["http://h/", "--timeout", "-1"],
   ])
   func `a wrong get is a usage error`(arguments: [String]) {
-    let error = #expect(throws: (any Error).self) { try GetOptions.parse(arguments) }
-    #expect(error.map { GetOptions.exitCode(for: $0).rawValue } == 64)
+    let error = #expect(throws: (any Error).self) { try GetCommand.parse(arguments) }
+    #expect(error.map { GetCommand.exitCode(for: $0).rawValue } == 64)
   }
 
   @Test func `the command that resumes can be pasted`() throws {

@@ -24,7 +24,7 @@ import Testing
     let words = CommandWords.canonical([
       "post", "--data-urlencode", "a= ", "-d", "b=1", "--data-raw", "@c", "-d", "d", "http://h/",
     ])
-    let options = try PostOptions.parse(Array(words.dropFirst()))
+    let options = try PostCommand.parse(Array(words.dropFirst()))
     #expect(options.exchange.body.texts.map(\.text) == ["a= ", "b=1", "@c", "d"])
     #expect(options.exchange.body.texts.map(\.kind) == [.encoded, .plain, .raw, .plain])
   }
@@ -32,8 +32,8 @@ import Testing
   /// An option that is missing from the table would take a value that begins with a dash for an option.
   @Test func `the table names every option with a value`() throws {
     let help = [
-      FetchOptions.helpMessage(columns: 400), GetOptions.helpMessage(columns: 400),
-      PostOptions.helpMessage(columns: 400),
+      FetchOptions.helpMessage(columns: 400), GetCommand.helpMessage(columns: 400),
+      PostCommand.helpMessage(columns: 400),
     ].joined(separator: "\n")
     for line in help.split(separator: "\n") where line.hasPrefix("  -") {
       let names = line.prefix(while: { $0 != "<" })

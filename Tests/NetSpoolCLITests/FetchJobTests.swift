@@ -139,6 +139,7 @@ import Testing
     second.sources = bench.sources
     second.plan.namesOutputs = true
     second.plan.resumes = true
+    second.plan.bytesOfOutput = { _ in FetchOutcome.ok().bytes }
     second.results = try ResultsWriter.resume(path, after: ResultsReader.markDone(in: path, second.ledger))
     let end = try second.run()
     #expect(end.summary.list.resumed == first.summary.done)
@@ -149,14 +150,14 @@ import Testing
     #expect(totals.replaced == 0)
   }
 
-  @Test func `a finished file that is gone is fetched again`() throws {
-    let bench = try JobBench(["http://h/a", "http://h/b"])
+  @Test func `a finished file that is gone, or has another length, is fetched again`() throws {
+    let bench = try JobBench(["http://h/a", "http://h/b", "http://h/c"])
     bench.plan.namesOutputs = true
     bench.plan.resumes = true
-    bench.plan.holdsOutput = { $0 == "a" }
-    for name in ["a", "b"] { try bench.ledger.insert(Fingerprint(.done, "http://h/\(name)", name)) }
+    bench.plan.bytesOfOutput = { ["a": 5, "c": 4][$0] }
+    for name in ["a", "b", "c"] { try bench.ledger.insert(Fingerprint(.done, "http://h/\(name)", name), 5) }
     _ = try bench.run()
-    #expect(bench.startedURLs == ["http://h/b"])
+    #expect(bench.startedURLs == ["http://h/b", "http://h/c"])
   }
 
   @Test func `stops when the error budget is spent`() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PostOptionsTests {
   @Test func `every post option is understood`() throws {
-    let options = try PostOptions.parse([
+    let options = try PostCommand.parse([
       "http://h/", "--method", "PUT", "--form", "k=v", "--form", "f=@a;b.txt;type=text/plain", "-o", "out",
       "-v",
       "--header", "A: b", "--idempotency-key", "k", "--freeze", "--detach", "--frozen-store", "d", "--lane",

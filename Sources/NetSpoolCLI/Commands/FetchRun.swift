@@ -124,7 +124,7 @@ extension FetchRun {
       shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
     (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
     if let folder {
-      plan.holdsOutput = folder.holds
+      plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in
         guard let there = FileStatus(path: folder.path + name) else { return false }
         let written = [options.results, options.failed].compactMap { $0.flatMap(FileStatus.init(path:)) }

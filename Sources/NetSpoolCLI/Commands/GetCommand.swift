@@ -18,18 +18,6 @@ struct GetCommand: ParsableCommand {
       mean nothing: fetch takes lists. The cache is left alone unless --cached or --cache asks for it.
       """)
 
-  @OptionGroup var options: GetOptions
-
-  func run() throws {
-    let stop = StopSwitch.onSignals()
-    try JobStatus.exit(Console.standardError()) { console in
-      try GetRun(options: options, console: console, stop: stop).run()
-    }
-  }
-}
-
-/// The options of `netspool get`.
-struct GetOptions: ParsableArguments {
   @OptionGroup var exchange: ExchangeArguments
 
   @Flag(
@@ -41,4 +29,11 @@ struct GetOptions: ParsableArguments {
   @OptionGroup var place: CachePlace
 
   var usesCache: Bool { cached || place.directory != nil }
+
+  func run() throws {
+    let stop = StopSwitch.onSignals()
+    try JobStatus.exit(Console.standardError()) { console in
+      try GetRun(options: self, console: console, stop: stop).run()
+    }
+  }
 }

@@ -22,21 +22,6 @@ struct PostCommand: ParsableCommand {
       frozen store cannot be used; 130 and 143 stopped by a signal.
       """)
 
-  @OptionGroup var options: PostOptions
-
-  func run() throws {
-    let stop = StopSwitch.onSignals()
-    try JobStatus.exit(Console.standardError()) { console in
-      if options.freezing.freeze && !options.exchange.curl {
-        return try FrozenPost(options: options, console: console, stop: stop).run()
-      }
-      return try GetRun(options: options, console: console, stop: stop).run()
-    }
-  }
-}
-
-/// The options of `netspool post`.
-struct PostOptions: ParsableArguments {
   @OptionGroup var exchange: ExchangeArguments
 
   @Option(
@@ -73,9 +58,19 @@ struct PostOptions: ParsableArguments {
     (1...255).contains(text.utf8.count)
       && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
   }
+
+  func run() throws {
+    let stop = StopSwitch.onSignals()
+    try JobStatus.exit(Console.standardError()) { console in
+      if freezing.freeze && !exchange.curl {
+        return try FrozenPost(options: self, console: console, stop: stop).run()
+      }
+      return try GetRun(options: self, console: console, stop: stop).run()
+    }
+  }
 }
 
-extension PostOptions: ExchangeOptions {
+extension PostCommand: ExchangeOptions {
   var standardMethod: String { "POST" }
 
   func finish(_ request: inout NetworkRequest) { request.idempotencyKey = idempotencyKey }

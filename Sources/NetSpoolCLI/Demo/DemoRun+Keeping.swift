@@ -84,7 +84,7 @@ extension DemoRun {
 
   private func post() throws -> (JobStatus, ticket: String) {
     let url = origin.origin.url(DemoOrigin.guestbookPath)
-    let options = try PostOptions.parse([url, "--data", Self.form, "--freeze", "--detach"] + store)
+    let options = try PostCommand.parse([url, "--data", Self.form, "--freeze", "--detach"] + store)
     let lines = Mutex("")
     var post = FrozenPost(options: options, console: console, stop: stop, environment: environment)
     post.print = { bytes throws(IOFailure) in lines.withLock { $0 += String(decoding: bytes, as: UTF8.self) }

@@ -108,7 +108,7 @@ protocol ExchangeOptions {
   func cacheSettings(_ environment: Environment) throws(CacheFailure) -> CacheSettings?
 }
 
-extension GetOptions: ExchangeOptions {
+extension GetCommand: ExchangeOptions {
   var standardMethod: String { "GET" }
 
   func finish(_ request: inout NetworkRequest) {}

@@ -21,8 +21,8 @@ final class FetchPlan {
     var skipsExisting = false
     /// Whether the ledger has marks of an earlier run.
     var resumes = false
-    /// Whether a finished file is still there; asked only for lines that an earlier run finished.
-    var holdsOutput: (String) -> Bool = { _ in true }
+    /// How long a file in the output folder is, nil if there is none; asked only for lines that may be done.
+    var bytesOfOutput: (String) -> Int64? = { _ in nil }
     /// Whether a name in the output folder is a file of the job's own, which no body may overwrite.
     var isProtected: (String) -> Bool = { _ in false }
   }
@@ -68,7 +68,7 @@ final class FetchPlan {
     let output = try wanted.map { wanted throws(IOFailure) in try names.claim(wanted) }
     guard options.shard.contains(item.url) else { return otherShard() }
     if output != wanted { tally.renamed += 1 }
-    if options.skipsExisting, let output, options.holdsOutput(output) { return doneBefore() }
+    if options.skipsExisting, let output, options.bytesOfOutput(output) != nil { return doneBefore() }
     return try isDone(item.url, output) ? doneBefore() : fetch(item, output)
   }
 
@@ -76,11 +76,12 @@ final class FetchPlan {
     item.name.flatMap(OutputName.fromList) ?? options.tree.name(of: item.url)
   }
 
+  /// An earlier run finished it, and its file is still there and as long as it was then.
   private func isDone(_ url: String, _ output: String?) throws(IOFailure) -> Bool {
-    guard options.resumes, try ledger.value(Fingerprint(.done, url, output ?? "")) != nil else {
-      return false
-    }
-    return output.map(options.holdsOutput) ?? true
+    guard options.resumes else { return false }
+    guard let bytes = try ledger.value(Fingerprint(.done, url, output ?? "")) else { return false }
+    guard let output else { return true }
+    return options.bytesOfOutput(output).map(Ledger.value(bytes:)) == bytes
   }
 
   private func otherShard() -> Step {

@@ -54,6 +54,9 @@ final class Ledger {
   /// The largest number that can be kept: a stored zero marks an empty slot, so numbers are stored plus one.
   static let valueMax = UInt32.max - 1
 
+  /// A length as a number that can be kept; all of 4 GiB and more are one.
+  static func value(bytes: Int64) -> UInt32 { UInt32(clamping: min(bytes, Int64(valueMax))) }
+
   /// The text's slot and number, or the slot where it belongs.
   ///
   /// The table is addressed by the hash's highest bits, so it stays nearly sorted by hash. That makes

@@ -182,8 +182,8 @@ final class OutputFolder {
     guard unsafe access(path, W_OK | X_OK) == 0 else { throw .last("write to the folder", path) }
   }
 
-  /// Whether a name in the folder is taken.
-  func holds(_ name: String) -> Bool { directory.holds(name) }
+  /// How long the file of this name is, nil if there is none.
+  func bytes(of name: String) -> Int64? { directory.bytes(of: name) }
 
   /// The path to write `name` to, after the folders in it were made.
   func makePath(for name: String) throws(IOFailure) -> String {

@@ -2,7 +2,7 @@ import NetSpool
 
 /// One frozen `post`, from its options to its exit status.
 struct FrozenPost {
-  let options: PostOptions
+  let options: PostCommand
   let console: Console
   let stop: StopSwitch
   var environment = Environment.process

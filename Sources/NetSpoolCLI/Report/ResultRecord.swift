@@ -186,7 +186,7 @@ final class ResultsReader {
       case .end: return reader.resumption
       case .unreadable: continue
       case .record(let record) where record.outcome == .done:
-        try ledger.insert(Fingerprint(.done, record.url, record.output ?? ""))
+        try ledger.set(Fingerprint(.done, record.url, record.output ?? ""), Ledger.value(bytes: record.bytes))
       case .record: continue
       }
     }

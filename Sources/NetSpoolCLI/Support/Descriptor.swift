@@ -111,9 +111,11 @@ extension Descriptor {
     return FileStatus(raw)
   }
 
-  /// Whether a relative path names something inside this directory.
-  func holds(_ relativePath: String) -> Bool {
-    unsafe faccessat(number, relativePath, F_OK, 0) == 0
+  /// How long what a relative path leads to inside this directory is; nil if there is nothing.
+  func bytes(of relativePath: String) -> Int64? {
+    var raw = stat()
+    guard unsafe fstatat(number, relativePath, &raw, 0) == 0 else { return nil }
+    return Int64(raw.st_size)
   }
 }
 

@@ -71,8 +71,8 @@ enum OptionNames {
   static var all: [String: Set<String>] {
     [
       "fetch": names(FetchOptions.helpMessage(includeHidden: true, columns: 400)),
-      "get": names(GetOptions.helpMessage(includeHidden: true, columns: 400)),
-      "post": names(PostOptions.helpMessage(includeHidden: true, columns: 400)),
+      "get": names(GetCommand.helpMessage(includeHidden: true, columns: 400)),
+      "post": names(PostCommand.helpMessage(includeHidden: true, columns: 400)),
     ]
   }
 
