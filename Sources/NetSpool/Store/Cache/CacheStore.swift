@@ -149,6 +149,8 @@ struct CacheStoreSettings: Sendable {
   /// were read or written; they stay in the system's page cache.
   var residentBytesMax: Int?
 
+  /// Where the kernel tells how short memory is; while it is, the pages of the file are given back once a second.
+  var pressurePath = MemoryPressure.path
   /// Entries that one transaction takes out of those that were removed by a pattern. 1,000.
   var removedAtOnce = 1_000
   /// How long another process may take to sweep out what it has removed, before this one does so. 10 s.

@@ -16,6 +16,7 @@ struct StoreThread: ~Copyable {
   private var lastTouch = MonotonicClock.now
   private var lastCommit: Microseconds = 0
   private var lastReaderCheck = MonotonicClock.now
+  private var lastPressureLook = MonotonicClock.now
   private var isOverBudget = false
   /// Removals whose entries are still to be taken out.
   private var sweeps: [CacheWriter.Sweep] = []
@@ -332,10 +333,20 @@ struct StoreThread: ~Copyable {
       return shared.retired.filter { now - $0.began >= core.settings.leaseMax }
     }
     for snapshot in old { _ = snapshot.copyOut() }
+    if now - lastPressureLook >= Self.tick {
+      lastPressureLook = now
+      if MemoryPressure.isHigh(core.settings.pressurePath) { giveMemoryBack() }
+    }
     if now - lastReaderCheck >= Self.readerCheckPeriod {
       lastReaderCheck = now
       core.environment.clearDeadReaders()
     }
+  }
+
+  /// The system is short of it: what comes from the file is in the page cache or can be read again.
+  private func giveMemoryBack() {
+    core.environment.forgetResidentPages()
+    FreeMemory.giveBack()
   }
 
   private mutating func finish() {
