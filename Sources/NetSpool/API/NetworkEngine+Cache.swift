@@ -30,14 +30,15 @@ extension NetworkEngine {
   }
 
   /// Removes what is stored for all URLs that begin so, in their normal form: lower-case scheme and host, no
-  /// default port, `%7E` as `~` (RFC 3986 section 6.2.2). Blocks: it looks at every entry of the namespace.
+  /// default port, `%7E` as `~` (RFC 3986 section 6.2.2). What is removed is not served again once this returns. Blocks until
+  /// the disk knows; many entries are taken out of it afterwards.
   public func removeCached(prefix: String) {
     cache?.remove(prefix: prefix)
     if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
   }
 
   /// Removes what requests of this tag (`NetworkRequest.tag`) have stored, in all scopes. What is removed is not served
-  /// again once this returns. Blocks: it looks at every entry of the namespace.
+  /// again once this returns. Blocks until the disk knows; many entries are taken out of it afterwards.
   public func removeCached(tag: String) {
     cache?.remove(tag: tag)
     if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
@@ -104,6 +105,7 @@ enum CacheOpening {
     // Each engine has a limit of its own; the store's is that nothing larger can be in it.
     settings.bodyBytesMax = configuration.bytesMax
     settings.copiedBytesMax = configuration.copiedBytesMax
+    settings.match = EngineCache.match
     if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
     let store = try CacheStore.open(settings)
     var core = configuration.core

@@ -127,6 +127,16 @@ extension NetworkOperation {
     return self
   }
 
+  /// Each informational answer (1xx) that comes before the final one, as `103 Early Hints` with its `Link` fields, in order
+  /// and before the completion; of every exchange that the operation needs, redirects and repetitions included. Never
+  /// called for an answer from the cache, nor for what had come when the handler was added or the operation joined
+  /// an equal one (RFC 9110 section 15.2, RFC 8297).
+  @discardableResult
+  public func onInformational(_ handler: @escaping @Sendable (ResponseHead) -> Void) -> Self {
+    add(.informational(handler))
+    return self
+  }
+
   /// Every change of state, in order.
   @discardableResult
   public func onStateChange(_ handler: @escaping @Sendable (State) -> Void) -> Self {

@@ -7,6 +7,7 @@ extension NetworkOperation {
     case upload(TransferProgress)
     case download(TransferProgress)
     case notModified
+    indirect case informational(ResponseHead)
     case frozen(FrozenTicket)
     indirect case attempt(Int, NetworkError)
     /// A first answer from the cache, before the final one.
@@ -65,6 +66,7 @@ extension NetworkOperation {
       case (.uploadProgress(let body), .upload(let progress)): body(progress)
       case (.downloadProgress(let body), .download(let progress)): body(progress)
       case (.notModified(let body), .notModified): body()
+      case (.informational(let body), .informational(let head)): body(head)
       case (.frozen(let body), .frozen(let ticket)):
         Failpoint.pass(.beforeFrozenCallback)
         body(ticket)
@@ -181,6 +183,7 @@ struct Handlers: Sendable {
     case frozen(@Sendable (FrozenTicket) -> Void)
     case attempt(@Sendable (Int, NetworkError) -> Void)
     case notModified(@Sendable () -> Void)
+    case informational(@Sendable (ResponseHead) -> Void)
     case state(@Sendable (NetworkOperation.State) -> Void)
   }
 
@@ -212,6 +215,7 @@ struct Handlers: Sendable {
 
   var wantsState: Bool { contains { if case .state = $0 { true } else { false } } }
   var wantsAttempts: Bool { contains { if case .attempt = $0 { true } else { false } } }
+  var wantsInformational: Bool { contains { if case .informational = $0 { true } else { false } } }
   var wantsUpload: Bool { contains { if case .uploadProgress = $0 { true } else { false } } }
   var wantsDownload: Bool { contains { if case .downloadProgress = $0 { true } else { false } } }
   var catchesFailures: Bool {

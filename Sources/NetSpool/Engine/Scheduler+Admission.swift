@@ -136,6 +136,7 @@ extension Scheduler {
       cacheBridge.grownKeptBytesMax(
         (transfer.exchange.owner as? NetworkOperation)?.loop.cacheUse, transfer, beside: running)
     }
+    transfer.onInformational = { [unowned self] transfer, head in noteInformational(transfer, head) }
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
       later { self.queue.markResolved(origin.id) }

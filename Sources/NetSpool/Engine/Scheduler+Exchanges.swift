@@ -34,6 +34,15 @@ extension Scheduler {
     return use
   }
 
+  /// A 1xx answer. In the middle of libcurl's work, so it only notes.
+  func noteInformational(_ transfer: Transfer, _ head: ResponseHead) {
+    guard let operation = transfer.exchange.owner as? NetworkOperation else { return }
+    operation.forEachRecipient { recipient in
+      let wants = recipient.shared.withLock { $0.handlers.wantsInformational }
+      if wants { tell(recipient, .informational(head)) }
+    }
+  }
+
   private func noteCookies(_ engine: NetworkEngine, _ head: ResponseHead) {
     guard let jar = engine.jar, head.headers.contains("Set-Cookie") else { return }
     later { [unowned self] in jar.replace(pools.cookieLines(of: engine.id, engine.handleSettings)) }

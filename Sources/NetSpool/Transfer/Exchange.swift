@@ -151,7 +151,7 @@ struct TransferStateMachine: Sendable {
 
   enum Event: Sendable {
     case begin(bytesMax: Int64)
-    /// The final head; 1xx heads are not told.
+    /// The final head; 1xx heads change nothing here.
     case head(BodyUse, bytesMax: Int64)
     /// The body goes to sinks as well from now on.
     case widen

@@ -6,12 +6,15 @@ extension Transfer {
   func received(header line: RawSpan) -> Bool {
     multi.didProgress()
     do throws(NetworkError) {
-      if case .head(let head) = try parser.line(line) {
+      switch try parser.line(line) {
+      case .head(let head):
         if exchange.plan.hasRounds, isAuthenticationRound(head) {
           exchange.roundHead = head
         } else {
           try received(head: head)
         }
+      case .informational(let head): onInformational(self, head)
+      case .more, .connectReply, .trailersEnded: break
       }
       return true
     } catch {

@@ -31,6 +31,8 @@ final class Transfer {
 
   /// Asked once, when the final head has come: who gets the body.
   var onHead: (Transfer, ResponseHead) -> BodyUse = { _, _ in .collect }
+  /// An informational answer has come before it.
+  var onInformational: (Transfer, ResponseHead) -> Void = { _, _ in }
   /// A body of unknown length is longer than what is kept for the cache: how much may be.
   var onKeep: (Transfer) -> Int = { $0.exchange.keptBytesMax }
   /// Its streams take no more for now.

@@ -45,11 +45,11 @@ import Testing
       let (begun, gate) = (Latch(), Latch())
       let removal = Task.detached {
         await blocking {
-          core.removeAll(namespace: "n") { _, _ in
+          core.afterCommit {
             begun.open()
             gate.block()
-            return false
           }
+          core.flush()
         }
       }
       await begun.opened()

@@ -60,6 +60,20 @@ struct HeaderParserTests {
     #expect(said == [.informational(100), .informational(103), .head(200, ["A: b"])])
   }
 
+  /// RFC 9110 section 15.2: nothing in an informational head is about the final answer.
+  @Test func `fields of an informational head are its own`() throws {
+    var parser = HeaderParser()
+    let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n ;rel=preload\r\nContent-Length: 5\r\n"
+    #expect(try feed(&parser, hints).isEmpty)
+    guard case .informational(let head) = try deliver("\r\n", to: &parser) else {
+      Issue.record("not told of")
+      return
+    }
+    #expect(lines(of: head.headers) == ["Link: </a> ;rel=preload", "Content-Length: 5"])
+    #expect(try feed(&parser, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").count == 1)
+    #expect(parser.framing.isChunked && parser.framing.contentLength == nil)
+  }
+
   @Test func `a reply to connect is skipped`() throws {
     // Given a proxy that first wants a password
     var parser = HeaderParser()

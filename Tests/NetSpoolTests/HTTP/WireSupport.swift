@@ -21,7 +21,7 @@ func feed(_ parser: inout HeaderParser, _ bytes: some Sequence<UInt8>) throws(Ne
   while !rest.isEmpty {
     switch try parser.consume(&rest) {
     case .more: break
-    case .informational(let status): said.append(.informational(status))
+    case .informational(let head): said.append(.informational(head.status))
     case .connectReply(let status): said.append(.connectReply(status))
     case .head(let head): said.append(.head(head.status, lines(of: head.headers)))
     case .trailersEnded: said.append(.trailersEnded)

@@ -114,7 +114,7 @@ struct CacheStoreTests {
 
   @Test func `a namespace is removed alone`() throws {
     let directory = try TestFolder()
-    let store = try directory.open()
+    let store = try directory.open { $0.removedAtOnce = 10_000 }
     for number in 0..<3_000 {
       store.put(
         StoreKey("\(number)"), namespace: number % 3 == 0 ? "a" : "b", metadata: [],
@@ -138,7 +138,7 @@ struct CacheStoreTests {
     ] {
       store.put(StoreKey(key), namespace: namespace, metadata: [], body: [1])
     }
-    store.removeAll(namespace: "a", keyPrefix: Array("http://x/".utf8))
+    store.removeAll(namespace: "a", matching: Array("http://x/".utf8))
     let found = ["http://x/1", "http://x/2", "http://y/1", "http://x/3"].filter {
       !store.lookup(StoreKey($0)).isMissing
     }

@@ -24,4 +24,47 @@ struct StoreResidenceTests {
     }
     #expect(peak > 0 && peak <= 2 * Self.limit)
   }
+  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  func `the pages of the file are given back when memory is short`() async throws {
+    // Given a store of some MiB whose pages are in memory, and plenty of it
+    let directory = try TestFolder()
+    let pressure = directory["pressure"]
+    try TestFiles.write(Self.pressure("0.00"), to: pressure)
+    let keys = (0..<1_000).map { StoreKey("key \($0)") }
+    let store = try directory.open { $0.pressurePath = pressure }
+    for key in keys { store.put(key, namespace: "n", metadata: [], body: pattern(1, count: 8_000)) }
+    store.flush()
+    for key in keys { #expect(store.lookup(key)?.bytes.count == 8_000) }
+    let before = MemoryUse.ofMapping(directory.dataPath)
+    #expect(before > 6 << 20)
+    // When it gets short
+    try TestFiles.write(Self.pressure("12.50"), to: pressure)
+    // Then they are given back, though the store is in use, which finds all that it had
+    let deadline = ContinuousClock.now + .seconds(60)
+    while MemoryUse.ofMapping(directory.dataPath) > before / 2, ContinuousClock.now < deadline {
+      _ = store.lookup(keys[0])
+      await Task.yield()
+    }
+    #expect(MemoryUse.ofMapping(directory.dataPath) <= before / 2)
+    #expect(keys.allSatisfy { store.lookup($0)?.bytes == pattern(1, count: 8_000) })
+  }
+
+  @Test(arguments: [
+    (
+      "some avg10=9.99 avg60=50.00 avg300=0.08 total=1\nfull avg10=80.00 avg60=0.00 avg300=0.02 total=1\n",
+      false
+    ),
+    ("some avg10=10.00 avg60=0.00 avg300=0.00 total=1\n", true), ("some avg10=100.00\n", true),
+    ("full avg10=90.00 avg60=0.00\n", false), ("", false), ("some avg10=x\n", false),
+  ])
+  func `pressure is what some task felt in the last ten seconds`(_ text: String, isHigh: Bool) throws {
+    let directory = try TestFolder()
+    #expect(!MemoryPressure.isHigh(directory["pressure"]))
+    try TestFiles.write(Array(text.utf8), to: directory["pressure"])
+    #expect(MemoryPressure.isHigh(directory["pressure"]) == isHigh)
+  }
+
+  private static func pressure(_ percent: String) -> [UInt8] {
+    Array("some avg10=\(percent) avg60=0.00 avg300=0.00 total=1\n".utf8)
+  }
 }

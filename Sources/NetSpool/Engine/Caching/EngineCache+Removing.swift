@@ -3,13 +3,20 @@
 extension EngineCache {
   /// In all scopes.
   func remove(tag: String) {
-    let tag = Array(tag.utf8)
-    store.removeAll(namespace: settings.namespace) { _, metadata in
-      StoredResponse.hasTag(tag, in: metadata)
-    }
+    store.removeAll(namespace: settings.namespace, matching: [Self.tagMark] + Array(tag.utf8))
   }
 
-  func removeAll() { store.removeAll(namespace: settings.namespace, where: nil) }
+  func removeAll() { store.removeAll(namespace: settings.namespace) }
+
+  /// What the patterns of removals mean, in whatever process.
+  static func match(_ pattern: [UInt8]) -> KeyMatch {
+    let text = Array(pattern.dropFirst())
+    if pattern.first == tagMark { return { _, metadata in StoredResponse.hasTag(text, in: metadata) } }
+    return { key, _ in CacheKey.concerns(text, isPrefix: true, in: key) }
+  }
+
+  private static let tagMark = UInt8(ascii: "t")
+  private static let prefixMark = UInt8(ascii: "p")
 
   /// In all scopes, and whatever fields are part of the key. Waits for the disk.
   func remove(url: String) {
@@ -21,10 +28,7 @@ extension EngineCache {
   /// In all scopes. The prefix is taken to the letter: compared with URLs as RFC 3986 section 6.2.2 normalises
   /// them.
   func remove(prefix: String) {
-    let prefix = Array(prefix.utf8)
-    store.removeAll(namespace: settings.namespace) { key, _ in
-      CacheKey.concerns(prefix, isPrefix: true, in: key)
-    }
+    store.removeAll(namespace: settings.namespace, matching: [Self.prefixMark] + Array(prefix.utf8))
   }
 
   /// What answered a request, at once: it turned out to be worthless.

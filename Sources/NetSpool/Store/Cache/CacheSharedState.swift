@@ -1,13 +1,10 @@
-/// Whether an entry is meant, by its full key and what is stored beside its body; on the store thread.
-typealias KeyMatch = @Sendable (_ fullKey: RawSpan, _ metadata: RawSpan) -> Bool
-
 /// What callers of any thread share with the store thread; always under one lock.
 struct CacheSharedState: ~Copyable {
   /// A piece of work for the store thread, in the order in which it is to be written.
   enum Work: Sendable {
     case change(KeyDigest, sequence: UInt64)
-    /// Removes the entries of a namespace whose full key matches, or all.
-    case removeAll(namespace: String, matches: KeyMatch?, Waiter)
+    /// Removes the entries of a namespace that a pattern means, or all.
+    case removeAll(namespace: String, pattern: [UInt8]?, Waiter)
     /// Calls once all before it is committed, or dropped.
     case flush(@Sendable () -> Void)
   }

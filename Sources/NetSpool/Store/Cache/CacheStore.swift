@@ -98,16 +98,11 @@ extension CacheStore {
     if isUsable { core.afterCommit(done) } else { done() }
   }
 
-  /// Removes what was put into a namespace before the call, whose full keys begin with `keyPrefix`. Waits
-  /// until that is committed, and for other processes that write; so not on the loop thread.
-  func removeAll(namespace: String, keyPrefix: [UInt8] = []) {
-    let matches: KeyMatch = { key, _ in key.begins(with: keyPrefix) }
-    removeAll(namespace: namespace, where: keyPrefix.isEmpty ? nil : matches)
-  }
-
-  /// The same for entries that match; nil: all. Looks at every entry of the store.
-  func removeAll(namespace: String, where matches: KeyMatch?) {
-    if isUsable { core.removeAll(namespace: namespace, matches: matches) }
+  /// Removes what was put into a namespace before the call and is meant by a pattern (`CacheStoreSettings.match`); nil:
+  /// all. When it returns no lookup finds it, and a mark of that is committed; many entries are taken out afterwards.
+  /// Waits for other processes that write; so not on the loop thread.
+  func removeAll(namespace: String, matching pattern: [UInt8]? = nil) {
+    if isUsable { core.removeAll(namespace: namespace, pattern: pattern) }
   }
 
   /// Waits until all changes made before the call are committed, or dropped; not on the loop thread.
@@ -125,7 +120,7 @@ extension CacheStore {
 }
 
 /// The limits of a cache store. The first to open a directory in a process sets them for all.
-struct CacheStoreSettings: Sendable, Equatable {
+struct CacheStoreSettings: Sendable {
   /// A directory of its own; made with permissions 0700 when it is missing.
   var directory: String
   /// Bytes of the file in use at most; beyond, the least recently used entries go. 1 GiB.
@@ -153,6 +148,16 @@ struct CacheStoreSettings: Sendable, Equatable {
   /// When given, the file's pages are dropped from this process's resident memory each time so many bytes
   /// were read or written; they stay in the system's page cache.
   var residentBytesMax: Int?
+
+  /// Where the kernel tells how short memory is; while it is, the pages of the file are given back once a second.
+  var pressurePath = MemoryPressure.path
+  /// Entries that one transaction takes out of those that were removed by a pattern. 1,000.
+  var removedAtOnce = 1_000
+  /// How long another process may take to sweep out what it has removed, before this one does so. 10 s.
+  var sweepPatience: Microseconds = 10_000_000
+  /// What the patterns of removals mean, the same in all processes; the beginning of a full key unless set.
+  var match: @Sendable (_ pattern: [UInt8]) -> KeyMatch = { pattern in { key, _ in key.begins(with: pattern) }
+  }
 
   init(directory: String) { self.directory = directory }
 

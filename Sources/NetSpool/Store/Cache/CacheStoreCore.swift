@@ -145,9 +145,7 @@ extension CacheStoreCore {
       if current.commit == environment.newestCommit { return current }
       shared.retireCurrent()
     }
-    guard environment.isFileWhole, let snapshot = try? Snapshot(environment, mappedPages, copies) else {
-      return nil
-    }
+    guard environment.isFileWhole, let snapshot = try? Snapshot(self) else { return nil }
     let wall = WallClock.microseconds
     shared.touchBefore = UInt64(max(wall - (shared.isEvicting ? 0 : settings.recencyStep), 0))
     shared.current = snapshot
@@ -252,9 +250,9 @@ extension CacheStoreCore {
     return isAccepted
   }
 
-  func removeAll(namespace: String, matches: KeyMatch?) {
+  func removeAll(namespace: String, pattern: [UInt8]?) {
     shared.withLock { $0.fences.addAll(at: MonotonicClock.now) }
-    enqueueAndWait { .removeAll(namespace: namespace, matches: matches, $0) }
+    enqueueAndWait { .removeAll(namespace: namespace, pattern: pattern, $0) }
   }
 
   func flush() { enqueueAndWait { waiter in .flush { waiter.signal() } } }

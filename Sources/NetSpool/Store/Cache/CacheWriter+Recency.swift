@@ -18,12 +18,28 @@ extension CacheWriter {
 
   /// Moves an entry to the end of its namespace's list.
   mutating func touch(_ key: KeyDigest, _ transaction: inout WriteTransaction) throws(StoreError) {
-    guard let (stored, facts) = try entry(key, transaction) else { return }
+    guard let (stored, facts) = try entry(key, transaction), !isBeingRemoved(facts) else { return }
     var record = stored
     try transaction.remove(
       at: RecordKey(ordered: UInt64(facts.namespace), facts.recency), in: databases.recency)
     record.reseal(recency: try recordUse(of: key, namespace: facts.namespace, &transaction), key)
     try transaction.put(record.rawBytes, at: key.recordKey, in: databases.entries)
+  }
+
+  /// It may be; used once more, it would be younger than the mark that removes it.
+  private func isBeingRemoved(_ facts: EntryFacts) -> Bool {
+    removals.contains { $0.reaches(namespace: facts.namespace, recency: facts.recency) }
+  }
+
+  /// When the entry of a namespace that was used last was used.
+  func youngestUse(
+    of namespace: UInt16, _ transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> UInt64 {
+    let end = RecordKey(ordered: UInt64(namespace) + 1, 0)
+    guard let record = try transaction.last(before: end, in: databases.recency), record.key.byteCount == 16,
+      UInt64(bigEndian: record.key.integer(at: 0)) == UInt64(namespace)
+    else { return 0 }
+    return UInt64(bigEndian: record.key.integer(at: 8))
   }
 
   private func entry(
@@ -122,92 +138,5 @@ extension CacheWriter {
     return LeastRecent(
       namespace: namespace, moment: UInt64(bigEndian: record.key.integer(at: 8)), key: KeyDigest(record.value)
     )
-  }
-}
-
-extension CacheWriter {
-  /// The key at which a removal of many entries goes on.
-  enum Progress {
-    case from(KeyDigest)
-    case done
-  }
-
-  private static let visitsMax = 20_000
-  private static let removalsMax = 1_000
-
-  /// One transaction's worth of removing a namespace's entries whose full keys match.
-  mutating func removeSome(
-    namespace name: String, matches: KeyMatch?, from start: KeyDigest?
-  ) throws(StoreError) -> (Progress, BatchReport) {
-    var progress = Progress.done
-    let report = try inTransaction { writer, transaction throws(StoreError) in
-      if start == nil { try writer.fenceAll(at: MonotonicClock.now, &transaction) }
-      guard let namespace = writer.namespaces.first(where: { $0.name == name }) else { return }
-      let total = try transaction.size(of: writer.databases.entries).records
-      if matches == nil && namespace.entries >= total {
-        try writer.removeEverything(&transaction)
-      } else {
-        progress = try writer.removeMatches(namespace.number, matches, from: start, &transaction)
-      }
-    }
-    return (progress, report)
-  }
-
-  /// No entry of another namespace: trees as a whole go faster than record by record.
-  private mutating func removeEverything(_ transaction: inout WriteTransaction) throws(StoreError) {
-    for database in databases.all { try transaction.removeAll(in: database) }
-    namespaces = []
-  }
-
-  private mutating func removeMatches(
-    _ namespace: UInt16, _ matching: KeyMatch?, from start: KeyDigest?, _ transaction: inout WriteTransaction
-  ) throws(StoreError) -> Progress {
-    var matches: [KeyDigest] = []
-    var last: KeyDigest?
-    var visits = 0
-    try transaction.forEach(from: start?.recordKey, in: databases.entries) { record in
-      guard visits < Self.visitsMax, matches.count < Self.removalsMax else { return false }
-      visits += 1
-      guard let key = KeyDigest(record.key) else { return true }
-      last = key
-      // A damaged entry belongs to nobody; it goes as well.
-      guard let entry = EntryRecord(record.value, key: key) else {
-        matches.append(key)
-        return true
-      }
-      if entry.namespace == namespace && isMeant(entry, by: matching, transaction) { matches.append(key) }
-      return true
-    }
-    let isEnd = visits < Self.visitsMax && matches.count < Self.removalsMax
-    for key in matches { try remove(key, &transaction) }
-    guard !isEnd, let last else { return .done }
-    return .from(last)
-  }
-}
-
-extension CacheWriter {
-  private func isMeant(
-    _ entry: borrowing EntryRecord, by matches: KeyMatch?, _ transaction: borrowing WriteTransaction
-  ) -> Bool {
-    guard let matches else { return true }
-    let headBytes = entry.keyBytes + entry.metadataBytes
-    if entry.isHeadInline {
-      let start = EntryRecord.headerBytes
-      return matches(
-        entry.bytes.extracting(start..<(start + entry.keyBytes)),
-        entry.bytes.extracting((start + entry.keyBytes)..<(start + headBytes)))
-    }
-    // Without its large value the entry is worth nothing.
-    guard let value = try? transaction.value(at: RecordKey(integer: entry.bodyID), in: databases.bodies),
-      value.byteCount >= headBytes
-    else { return true }
-    return matches(
-      value.extracting(first: entry.keyBytes), value.extracting(entry.keyBytes..<headBytes))
-  }
-}
-
-extension RawSpan {
-  func begins(with prefix: [UInt8]) -> Bool {
-    byteCount >= prefix.count && extracting(first: prefix.count).isEqual(to: prefix)
   }
 }

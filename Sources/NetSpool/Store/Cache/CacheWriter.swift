@@ -11,6 +11,8 @@ struct CacheWriter: ~Copyable {
   var quotas: [String: Int] = [:]
   /// The namespaces whose counts have changed in this transaction.
   var changedNamespaces: Set<UInt16> = []
+  /// Marks of entries that are still to be taken out.
+  var removals: [Removal] = []
   var lastRecency: UInt64 = 0
   var scratch: [UInt8] = []
   var report = BatchReport()
@@ -61,10 +63,15 @@ struct CacheWriter: ~Copyable {
     report = BatchReport()
     var transaction = try WriteTransaction(environment, patience: Self.patience)
     try loadNamespaces(transaction)
+    try loadRemovals(transaction)
     try body(&self, &transaction)
     try saveNamespaces(&transaction)
     report.entries = try transaction.size(of: databases.entries).records
     report.bytes = try usedBytes(transaction)
+    report.abandoned =
+      removals.first {
+        $0.isAbandoned(now: MonotonicClock.now, after: settings.sweepPatience)
+      }?.number
     try transaction.commit()
     return report
   }
@@ -90,6 +97,8 @@ struct BatchReport: Equatable {
   var bytes = 0
   /// There is more to evict.
   var isOverBudget = false
+  /// The mark of a removal that nobody goes on with.
+  var abandoned: UInt64?
 }
 
 // MARK: Namespaces

@@ -137,6 +137,7 @@ struct NamespaceRecord: Sendable, Equatable {
 ///   namespaces  number -> `NamespaceRecord`
 ///   fences      resource -> microseconds of the machine's own clock: what was asked for before is not stored. Resource 0
 ///               stands for all
+///   removals    number -> `Removal`: entries that nobody finds any more, and that are still to be taken out
 ///   claims      16 bytes of digest -> who asks the origin for it now
 struct CacheDatabases: Sendable {
   /// Counts up with every change of a record's layout or of the digest.
@@ -147,6 +148,7 @@ struct CacheDatabases: Sendable {
   let recency: Database
   let namespaces: Database
   let fences: Database
+  let removals: Database
   let claims: Database
 
   init(_ transaction: inout WriteTransaction) throws(StoreError) {
@@ -155,6 +157,7 @@ struct CacheDatabases: Sendable {
     recency = try transaction.database("recency")
     namespaces = try transaction.database("namespaces", keys: .integers)
     fences = try transaction.database("fences", keys: .integers)
+    removals = try transaction.database("removals", keys: .integers)
     claims = try transaction.database("claims")
   }
 

@@ -16,7 +16,11 @@ struct StoreThread: ~Copyable {
   private var lastTouch = MonotonicClock.now
   private var lastCommit: Microseconds = 0
   private var lastReaderCheck = MonotonicClock.now
+  private var lastPressureLook = MonotonicClock.now
   private var isOverBudget = false
+  /// Removals whose entries are still to be taken out.
+  private var sweeps: [CacheWriter.Sweep] = []
+  private var sweepAt: Microseconds = 0
 
   private static let batchMax = 1_000
   private static let batchBytesMax = 8 << 20
@@ -39,6 +43,7 @@ struct StoreThread: ~Copyable {
   consuming func run() {
     while let work = next() {
       perform(work)
+      sweep()
       lookAfter()
     }
     finish()
@@ -96,6 +101,7 @@ struct StoreThread: ~Copyable {
     }
     if shared.isClosing { return .end }
     if isOverBudget || shared.touched.count >= CacheSharedState.touchedMax { return .work([]) }
+    if !sweeps.isEmpty, MonotonicClock.now >= sweepAt { return .work([]) }
     shared.isAsleep = true
     return .sleep(until: deadline(shared))
   }
@@ -114,6 +120,7 @@ struct StoreThread: ~Copyable {
     }
     if shared.current != nil { due.append(now + Self.tick) }
     if !unwritten.isEmpty { due.append(max(retryAt, now + 10_000)) }
+    if !sweeps.isEmpty { due.append(sweepAt) }
     if !shared.touched.isEmpty { due.append(lastTouch + core.settings.recencyDelay) }
     return due.min()
   }
@@ -153,9 +160,9 @@ struct StoreThread: ~Copyable {
     switch work {
     case .change: return
     case .flush(let done): done()
-    case .removeAll(let namespace, let matches, let waiter):
+    case .removeAll(let namespace, let pattern, let waiter):
       do throws(StoreError) {
-        try removeAll(namespace, matches)
+        try removeAll(namespace, pattern)
         waiter.signal()
       } catch  where error.isBusy {
         // What shall not be found any more would be found: its caller waits until it is gone.
@@ -168,14 +175,28 @@ struct StoreThread: ~Copyable {
     index += 1
   }
 
-  private mutating func removeAll(_ namespace: String, _ matches: KeyMatch?) throws(StoreError) {
-    var start: KeyDigest?
-    while true {
-      let (progress, report) = try writer.removeSome(namespace: namespace, matches: matches, from: start)
-      didCommit([], report)
-      guard case .from(let key) = progress else { return }
-      start = key
+  private mutating func removeAll(_ namespace: String, _ pattern: [UInt8]?) throws(StoreError) {
+    while let oldest = sweeps.first, sweeps.count >= Removal.countMax { try goOn(oldest) }
+    let (left, report) = try writer.remove(namespace: namespace, pattern: pattern)
+    if let left { sweeps.append(left) }
+    didCommit([], report)
+  }
+
+  /// Takes out a little of what was removed; nobody waits for it. What is left at the end of the process, the next one
+  /// goes on with.
+  private mutating func sweep() {
+    guard let oldest = sweeps.first, MonotonicClock.now >= sweepAt else { return }
+    do throws(StoreError) {
+      try goOn(oldest)
+    } catch {
+      sweepAt = MonotonicClock.now + (error.isBusy ? Self.busyPeriod : Self.fullPeriod)
     }
+  }
+
+  private mutating func goOn(_ oldest: CacheWriter.Sweep) throws(StoreError) {
+    let (left, report) = try writer.sweep(oldest)
+    if let left { sweeps[0] = left } else { sweeps.removeFirst() }
+    didCommit([], report)
   }
 
   private mutating func write(_ batch: [PendingTable.Change], _ touched: [KeyDigest]) {
@@ -268,6 +289,9 @@ struct StoreThread: ~Copyable {
 
   private mutating func didCommit(_ batch: [PendingTable.Change], _ report: BatchReport) {
     isOverBudget = report.isOverBudget
+    if let number = report.abandoned, !sweeps.contains(where: { $0.number == number }) {
+      sweeps.append(CacheWriter.Sweep(number: number))
+    }
     lastCommit = MonotonicClock.now
     core.shared.withLock { shared in
       for change in batch { shared.pending.didCommit(change.key.digest, sequence: change.sequence) }
@@ -309,10 +333,20 @@ struct StoreThread: ~Copyable {
       return shared.retired.filter { now - $0.began >= core.settings.leaseMax }
     }
     for snapshot in old { _ = snapshot.copyOut() }
+    if now - lastPressureLook >= Self.tick {
+      lastPressureLook = now
+      if MemoryPressure.isHigh(core.settings.pressurePath) { giveMemoryBack() }
+    }
     if now - lastReaderCheck >= Self.readerCheckPeriod {
       lastReaderCheck = now
       core.environment.clearDeadReaders()
     }
+  }
+
+  /// The system is short of it: what comes from the file is in the page cache or can be read again.
+  private func giveMemoryBack() {
+    core.environment.forgetResidentPages()
+    FreeMemory.giveBack()
   }
 
   private mutating func finish() {

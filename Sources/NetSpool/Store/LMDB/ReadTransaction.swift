@@ -82,6 +82,17 @@ struct Record: ~Escapable {
     self = record
   }
 
+  /// The last record before `key`.
+  init?(before key: RecordKey, in database: Database, of transaction: OpaquePointer) throws(StoreError) {
+    let cursor = try unsafe Self.openCursor(in: database, of: transaction)
+    defer { unsafe mdb_cursor_close(cursor) }
+    let isFound = unsafe try Self.move(cursor, to: key, MDB_SET_RANGE) != nil
+    guard let record = try unsafe Self.move(cursor, to: nil, isFound ? MDB_PREV : MDB_LAST) else {
+      return nil
+    }
+    self = record
+  }
+
   /// Valid as long as the transaction says so.
   var borrowed: Record {
     @_lifetime(borrow self) get {

@@ -76,6 +76,15 @@ extension WriteTransaction {
     return unsafe _overrideLifetime(record.borrowed, borrowing: self)
   }
 
+  /// The last record before a key, nil when there is none. Valid until the next change.
+  @_lifetime(borrow self)
+  func last(before key: RecordKey, in database: Database) throws(StoreError) -> Record? {
+    guard let record = try unsafe MappedRecord(before: key, in: database, of: transaction!) else {
+      return nil
+    }
+    return unsafe _overrideLifetime(record.borrowed, borrowing: self)
+  }
+
   /// Goes through the records at and behind a key in order, for as long as `visit` says so.
   func forEach(
     from key: RecordKey? = nil, in database: Database, _ visit: (borrowing Record) -> Bool

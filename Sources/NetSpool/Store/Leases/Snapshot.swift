@@ -15,6 +15,8 @@ internal import Synchronization
   private let fileBytes: Int
   private let environment: Environment
   private let mappedPages: MappedPages
+  /// What stands in the trees and is not to be found.
+  private let removals: [Removal]
   private let state: Mutex<State>
   /// The first of a list of leases that have ended. Taken as a whole, so nobody who joins it needs a lock.
   private let ended = Atomic<Int>(Lease.none)
@@ -27,11 +29,17 @@ internal import Synchronization
     var slots = LeaseSlots()
   }
 
-  init(_ environment: Environment, _ mappedPages: MappedPages, _ copies: BodyCopies) throws(StoreError) {
-    self.environment = environment
-    self.mappedPages = mappedPages
-    self.copies = copies
+  init(_ core: CacheStoreCore) throws(StoreError) {
+    environment = core.environment
+    mappedPages = core.mappedPages
+    copies = core.copies
     let transaction = try environment.read()
+    var removals: [Removal] = []
+    try transaction.forEach(in: core.databases.removals) { record in
+      if let removal = Removal(record, core.settings) { removals.append(removal) }
+      return true
+    }
+    self.removals = removals
     commit = transaction.identifier
     fileBytes = environment.fileBytes
     began = MonotonicClock.now
@@ -111,9 +119,21 @@ extension Snapshot {
         start: ranges.metadata.baseAddress! - entry.keyBytes, count: entry.keyBytes)
       // That two keys share a digest is far less likely than damage; either way the entry must go.
       guard unsafe RawSpan(_unsafeBytes: storedKey).isEqual(to: key.fullKey) else { return unsafe .damaged }
+      if !removals.isEmpty, unsafe isRemoved(entry, ranges) { return unsafe .nothing }
       return unsafe .entry(entry.facts, ranges)
     } catch {
       return unsafe error.isDamage ? .damaged : .nothing
+    }
+  }
+
+  private func isRemoved(_ entry: borrowing EntryRecord, _ ranges: LeaseRanges) -> Bool {
+    let key = unsafe UnsafeRawBufferPointer(
+      start: ranges.metadata.baseAddress! - entry.keyBytes, count: entry.keyBytes)
+    let (namespace, recency) = (entry.namespace, entry.recency)
+    return removals.contains { removal in
+      guard removal.reaches(namespace: namespace, recency: recency) else { return false }
+      return unsafe removal.means(
+        RawSpan(_unsafeBytes: key), RawSpan(_unsafeBytes: ranges.metadata))
     }
   }
 

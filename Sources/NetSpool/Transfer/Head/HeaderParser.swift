@@ -11,8 +11,8 @@ struct HeaderParser: Sendable {
   enum Event: Sendable {
     /// The line was taken; nothing to tell yet.
     case more
-    /// A 1xx head ended; its fields are not kept.
-    case informational(Int)
+    /// A 1xx head ended.
+    case informational(ResponseHead)
     /// A proxy answered CONNECT; its fields are not kept.
     case connectReply(Int)
     /// The blank line that ends a final head was read.
@@ -178,7 +178,7 @@ extension HeaderParser {
     status = try Self.status(line, end, index)
     // We never send Upgrade, so nobody may switch protocols on us (RFC 9110 section 15.2.2).
     guard status != 101 else { throw Self.violation("unsolicited101") }
-    if keepsFields { fields.reserveCapacity(Self.usualHeadBytes) }
+    if keepsFields, status >= 200 { fields.reserveCapacity(Self.usualHeadBytes) }
     phase = .fields
   }
 
@@ -218,8 +218,8 @@ extension HeaderParser {
     return status
   }
 
-  /// Fields of an informational head and of a proxy's reply to CONNECT are checked, and dropped.
-  var keepsFields: Bool { status >= 200 && !expectsConnectReply }
+  /// Fields of a proxy's reply to CONNECT are checked, and dropped.
+  var keepsFields: Bool { !expectsConnectReply }
 
   /// Ends the section that was being read.
   mutating func blankLine() throws(NetworkError) -> Event {
@@ -240,9 +240,10 @@ extension HeaderParser {
     guard informationalCount <= limits.informationalMax else {
       throw NetworkError(.tooManyInformational, sendState: .maybeProcessed)
     }
+    let head = ResponseHead(version: version, status: status, headers: fields)
     phase = .statusLine
     beginHead()
-    return .informational(status)
+    return .informational(head)
   }
 
   private mutating func endConnectReply() -> Event {
@@ -279,7 +280,8 @@ extension HeaderParser {
     if phase == .trailers {
       trailers.append(line, colon: colon, value: value)
     } else if keepsFields {
-      lastFieldFrames = try framing.note(line, name: 0..<colon, value: value)
+      // No body follows an informational head, so none of its fields says where one ends.
+      if status >= 200 { lastFieldFrames = try framing.note(line, name: 0..<colon, value: value) }
       fields.append(line, colon: colon, value: value)
     }
   }

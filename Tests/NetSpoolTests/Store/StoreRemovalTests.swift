@@ -1,0 +1,94 @@
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Removing many entries by a pattern: they are gone at once, and taken out afterwards.
+@Suite(.timeLimit(.minutes(10))) struct StoreRemovalTests {
+  @Test func `what a removal means is found by nobody before it is taken out`() async throws {
+    // Given a store that takes out ten entries at a time
+    let folder = try TestFolder()
+    let store = try folder.open { $0.removedAtOnce = 10 }
+    fill(store, 600)
+    // When a third of them is removed
+    store.removeAll(namespace: "n", matching: Array("x/".utf8))
+    // Then nobody finds them, though most are still there, and what is put now is found
+    let left = store.statistics.entries
+    #expect((0..<600).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
+    store.put(Self.key(0), namespace: "n", metadata: [], body: [9])
+    store.flush()
+    #expect(store.lookup(Self.key(0))?.bytes == [9])
+    #expect(left > 400)
+    await until { store.statistics.entries == 401 }
+    #expect(store.lookup(Self.key(0))?.bytes == [9])
+    #expect(store.lookup(Self.key(3)).isMissing && store.lookup(Self.key(1)) != nil)
+  }
+
+  @Test func `an entry that was found and put down for a use stays removed`() async throws {
+    let folder = try TestFolder()
+    let store = try folder.open {
+      $0.removedAtOnce = 10
+      $0.recencyStep = 0
+    }
+    fill(store, 600)
+    for number in 0..<600 { #expect(store.lookup(Self.key(number)) != nil) }
+    store.removeAll(namespace: "n", matching: Array("x/".utf8))
+    store.flush()
+    #expect((0..<600).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
+    await until { store.statistics.entries == 400 }
+  }
+
+  @Test func `a store that is opened again goes on with it`() async throws {
+    // Given a removal that its process did not finish
+    let folder = try TestFolder()
+    var store = try folder.open { $0.removedAtOnce = 5 }
+    fill(store, 2_000)
+    store.removeAll(namespace: "n", matching: Array("x/".utf8))
+    store.close()
+    // When
+    store = try folder.open {
+      $0.removedAtOnce = 50
+      $0.sweepPatience = 0
+    }
+    // Then
+    let left = store.statistics.entries
+    #expect((0..<2_000).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
+    store.put(StoreKey("more"), namespace: "n", metadata: [], body: [])
+    await until { store.statistics.entries == 1_334 }
+    #expect(left > 1_333)
+  }
+
+  @Test func `more removals than are kept side by side wait for each other`() async throws {
+    let folder = try TestFolder()
+    let store = try folder.open { $0.removedAtOnce = 2 }
+    for number in 0..<600 {
+      store.put(StoreKey("\(number % 20)/\(number)"), namespace: "n", metadata: [], body: [])
+    }
+    for place in 0..<19 { store.removeAll(namespace: "n", matching: Array("\(place)/".utf8)) }
+    #expect((0..<600).allSatisfy { store.lookup(StoreKey("\($0 % 20)/\($0)")).isMissing == ($0 % 20 != 19) })
+    await until { store.statistics.entries == 30 }
+  }
+
+  @Test func `a mark goes with all that is removed`() throws {
+    let folder = try TestFolder()
+    let store = try folder.open { $0.removedAtOnce = 5 }
+    fill(store, 600)
+    store.removeAll(namespace: "n", matching: Array("x/".utf8))
+    store.removeAll(namespace: "n")
+    fill(store, 600)
+    #expect((0..<600).allSatisfy { store.lookup(Self.key($0)) != nil })
+  }
+
+  private static func key(_ number: Int) -> StoreKey { StoreKey("\(number % 3 == 0 ? "x" : "y")/\(number)") }
+
+  private func fill(_ store: CacheStore, _ count: Int) {
+    for number in 0..<count { store.put(Self.key(number), namespace: "n", metadata: [], body: [1]) }
+    store.flush()
+  }
+
+  private func until(_ isTrue: () -> Bool) async {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while !isTrue(), ContinuousClock.now < deadline { await Task.yield() }
+    #expect(isTrue())
+  }
+}
