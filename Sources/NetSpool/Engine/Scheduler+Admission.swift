@@ -174,7 +174,7 @@ extension Scheduler {
   private func makeSource(
     _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer
   ) throws(NetworkError) -> (any BodySource)? {
-    guard operation.loop.history?.target.keepsBody ?? true else { return nil }
+    guard request.hasExtras, operation.loop.history?.target.keepsBody ?? true else { return nil }
     let driver = driver
     let source = request.prepared.makeSource(ready: {
       driver.perform(of: operation.engine.id) { _ in operation.loop.transfer?.resumeSending() }

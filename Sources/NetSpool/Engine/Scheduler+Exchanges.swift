@@ -76,13 +76,13 @@ extension Scheduler {
   /// 304 and 206 answer a question that was not put, so what they leave out is nowhere (RFC 9110 sections
   /// 15.3.7 and 15.4.5).
   private func unasked(_ operation: NetworkOperation, _ head: ResponseHead) -> NetworkError? {
-    let fields = operation.loop.history?.target.headers ?? operation.request.headers
     let names: [String]
     switch head.status {
     case 304: names = ["If-None-Match", "If-Modified-Since"]
     case 206: names = ["Range"]
     default: return nil
     }
+    let fields = operation.loop.history?.target.headers ?? operation.request.headers
     if names.contains(where: { fields.contains($0) || operation.engine.headers.contains($0) }) { return nil }
     return NetworkError(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
   }

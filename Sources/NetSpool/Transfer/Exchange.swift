@@ -120,13 +120,13 @@ struct Exchange {
   /// None is under way.
   init() {}
 
-  init(_ plan: Plan, owner: AnyObject, fanout: SinkFanout?, now: Microseconds) {
+  init(_ plan: consuming Plan, owner: AnyObject, fanout: SinkFanout?, now: Microseconds) {
+    deadlines = Deadlines(plan.timeouts, now: now)
+    bytesToSend = plan.source?.length
     self.plan = plan
     self.owner = owner
     self.fanout = fanout
     startedAt = now
-    deadlines = Deadlines(plan.timeouts, now: now)
-    bytesToSend = plan.source.flatMap(\.length)
   }
 
   /// Its answer is not the one that counts: another exchange follows.
