@@ -62,7 +62,7 @@ extension Scheduler {
   func publish(_ leader: NetworkOperation, _ ending: consuming Ending) {
     unregister(leader)
     if let cache = leader.loop.extras?.unwritten { return record(leader, ending, cache) }
-    guard let fanout = leader.loop.extras?.fanout else { return handOut(ending, of: leader) }
+    guard let fanout = leader.loop.extras?.fanout else { return handOut(consume ending, of: leader) }
     limitStreams(of: leader)
     move(leader, to: .publishing)
     ending.fanout = fanout
@@ -88,13 +88,13 @@ extension Scheduler {
     for waiter in waiters { move(waiter, to: .ended) }
     leader.loop.extras?.waiters = []
     move(leader, to: .ended)
-    if isWaitedFor, waiters.isEmpty { return hand(ending, to: leader) }
+    if isWaitedFor, waiters.isEmpty { return hand(consume ending, to: leader) }
     if isWaitedFor { hand(copy ending, to: leader) }
     for waiter in waiters { hand(copy ending, to: waiter) }
   }
 
   private func hand(_ ending: consuming Ending, to recipient: NetworkOperation) {
-    let outcome = ending.outcome(for: recipient)
+    let outcome = (consume ending).outcome(for: recipient)
     if case .success(let answer) = outcome {
       let isRepetition = cacheBridge.repeats(recipient, answer)
       if isRepetition { recipient.shared.withLock { $0.isRepetition = true } }

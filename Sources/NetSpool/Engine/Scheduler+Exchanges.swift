@@ -161,12 +161,7 @@ extension Scheduler {
     _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
     _ failure: NetworkError?
   ) {
-    var ending = Ending(
-      of: operation, transfer, metrics, failure: failure.map { blamingNetwork($0, operation) })
-    cacheBridge.settle(operation, transfer, &ending)
-    if ending.failure == nil {
-      ending.failure = ending.answer.flatMap { authenticator.refusal(operation, $0) }
-    }
+    let ending = settled(operation, transfer, metrics, failure)
     if operation.loop.extras?.fanout != nil {
       operation.makeHistory().spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     }
@@ -174,7 +169,21 @@ extension Scheduler {
     reportLastProgress(operation, transfer)
     recycle(transfer, operation)
     if let answer = ending.answer, answer.source != .network { return self.answer(operation, answer) }
-    publish(operation, ending)
+    publish(operation, consume ending)
+  }
+
+  /// How it ends, as the cache and the credentials see it.
+  private func settled(
+    _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
+    _ failure: NetworkError?
+  ) -> Ending {
+    var ending = Ending(
+      of: operation, transfer, metrics, failure: failure.map { blamingNetwork($0, operation) })
+    cacheBridge.settle(operation, transfer, &ending)
+    if ending.failure == nil {
+      ending.failure = ending.answer.flatMap { authenticator.refusal(operation, $0) }
+    }
+    return ending
   }
 
   func recycle(_ transfer: Transfer, _ operation: NetworkOperation) {

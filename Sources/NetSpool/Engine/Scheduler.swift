@@ -7,7 +7,7 @@ internal import Synchronization
 final class Scheduler {
   let driver: QueueDriver
   let loop: EventLoop
-  var pools: ConnectionPools
+  let pools: ConnectionPools
   let worker: Worker
   let buffers = AlignedBufferPool()
   let devices = FileDevices()
@@ -15,7 +15,7 @@ final class Scheduler {
   var names = NameResolver.shared
   let outbox: Outbox<Delivery>
   // Safe because the loop thread alone has a scheduler, as its entries assert, and because what is marked here are values
-  // whose methods call nobody back. `origins` and `pools` do, and are checked.
+  // whose methods call nobody back. `origins` does, and is checked.
   @safe @exclusivity(unchecked) var queue = AdmissionQueue<NetworkOperation>()
   var origins = OriginTable()
   /// A count of its own: the table is busy while it makes one.

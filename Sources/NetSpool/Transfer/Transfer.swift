@@ -64,9 +64,12 @@ final class Transfer {
   /// The addresses of the origin's name, as CURLOPT_RESOLVE has them, for the next exchange and those that share with it.
   func tell(addresses: String, version: Int) { handle.setAddresses(addresses, version: version) }
 
-  /// Starts an exchange. Its source must be open. One that is failing already ends with the next look at it.
-  func begin(_ new: consuming Exchange, failing failure: NetworkError? = nil) {
-    exchange = new
+  /// Starts the exchange whose plan is made. Its source must be open. One that is failing already ends with the next look
+  /// at it.
+  func begin(
+    for owner: AnyObject, fanout: SinkFanout?, now: Microseconds, failing failure: NetworkError? = nil
+  ) {
+    exchange.begin(for: owner, fanout: fanout, now: now)
     if proxyHasRounds { exchange.plan.hasRounds = true }
     exchange.machine.handle(.begin(bytesMax: .max))
     parser.reset()
