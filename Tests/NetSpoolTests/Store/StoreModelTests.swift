@@ -18,6 +18,7 @@ struct StoreModelTests {
     let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.open()
     var model: [String: Value] = [:]
+    var places: [String: StoredPlace] = [:]
     for step in 0..<400 {
       let name = "\(["x", "y"][Int(random.next() % 2)])/\(random.next() % 40)"
       let key = StoreKey(name)
@@ -46,7 +47,12 @@ struct StoreModelTests {
         #expect(store.opening.found == .whole, "seed \(seed) step \(step)")
       default: break
       }
+      // Where it was found the last time it is found unchanged, or not at all
+      if let again = places[name].flatMap({ store.lookup(key, again: $0) }) {
+        #expect(again.bytes == model[name]?.body && again.metadata == model[name]?.metadata, "seed \(seed)")
+      }
       let hit = store.lookup(key)
+      places[name] = hit?.place
       #expect(
         hit?.bytes == model[name]?.body && hit?.metadata == model[name]?.metadata, "seed \(seed) step \(step)"
       )
