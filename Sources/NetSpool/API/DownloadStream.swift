@@ -6,7 +6,7 @@ internal import Synchronization
 /// for every piece, `close` exactly once, whatever happened (also if `open` was never reached, or threw).
 /// None may block: all of the queue waits for it.
 public protocol DownloadStream: Sendable {
-  /// Whether the report of this stream gets the SHA-256 of its bytes; true unless said otherwise. Costs 0.7 s
+  /// Whether the report of this stream gets the SHA-256 of its bytes; false unless said otherwise. Costs 0.7 s
   /// of CPU per GiB, on the loop thread.
   var wantsDigest: Bool { get }
 
@@ -25,8 +25,8 @@ public protocol DownloadStream: Sendable {
 }
 
 extension DownloadStream {
-  /// True unless said otherwise.
-  public var wantsDigest: Bool { true }
+  /// False unless said otherwise.
+  public var wantsDigest: Bool { false }
   /// Does nothing.
   public func willOpen(wake: @escaping @Sendable () -> Void) {}
 }
@@ -97,9 +97,9 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   ///     answered by the cache, and compressed; 0 by default.
   ///   - sha256: 64 hexadecimal digits; a body with others ends with `.digestMismatch` and is not published. Nil, the
   ///     default: any. What is no digest fits no body.
-  ///   - digests: whether the report gets the SHA-256 of the whole file; true by default.
+  ///   - digests: whether the report gets the SHA-256 of the whole file; false by default.
   public init(
-    path: String, resume: Bool, partBytesMin: Int64 = 0, sha256: String? = nil, digests: Bool = true
+    path: String, resume: Bool, partBytesMin: Int64 = 0, sha256: String? = nil, digests: Bool = false
   ) {
     self.path = path
     placement = .replace
@@ -116,8 +116,8 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   /// - Parameters:
   ///   - path: the target; its directory must exist.
   ///   - append: behind an existing file instead of replacing it; false by default.
-  ///   - digests: whether the report gets the SHA-256 of the bytes; true by default; 0.7 s of CPU per GiB.
-  public init(path: String, append: Bool = false, digests: Bool = true) {
+  ///   - digests: whether the report gets the SHA-256 of the bytes; false by default; 0.7 s of CPU per GiB.
+  public init(path: String, append: Bool = false, digests: Bool = false) {
     self.path = path
     placement = append ? .append : .replace
     self.digests = digests
@@ -219,8 +219,8 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
 
   /// - Parameters:
   ///   - descriptor: open for writing, and the caller's to close.
-  ///   - digests: whether the report gets the SHA-256 of the bytes; true by default.
-  public init(_ descriptor: Int32, digests: Bool = true) {
+  ///   - digests: whether the report gets the SHA-256 of the bytes; false by default.
+  public init(_ descriptor: Int32, digests: Bool = false) {
     self.descriptor = descriptor
     self.digests = digests
   }
@@ -246,17 +246,21 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
 
 /// A body piece by piece into a closure, in order, on the loop thread. The closure must not block.
 public final class ClosureDownloadStream: DownloadStream {
+  /// Whether the report gets the SHA-256 of the bytes.
+  public let wantsDigest: Bool
   private let onBytes: @Sendable (RawSpan) throws -> WriteResult
   private let onClose: (@Sendable (Result<Void, NetworkError>) -> Void)?
   private let wake = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// - Parameters:
+  ///   - digests: whether the report gets the SHA-256 of the bytes; false by default.
   ///   - onClose: called exactly once, at the end.
   ///   - onBytes: gets each piece, borrowed for the call; throwing fails the stream.
   public init(
-    onClose: (@Sendable (Result<Void, NetworkError>) -> Void)? = nil,
+    digests: Bool = false, onClose: (@Sendable (Result<Void, NetworkError>) -> Void)? = nil,
     onBytes: @escaping @Sendable (RawSpan) throws -> WriteResult
   ) {
+    wantsDigest = digests
     self.onBytes = onBytes
     self.onClose = onClose
   }

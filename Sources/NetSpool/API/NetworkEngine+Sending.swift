@@ -47,8 +47,7 @@ extension NetworkEngine {
       basePath: configuration.basePath, path: path)
   }
 
-  private func make(_ request: NetworkRequest, _ parameters: Parameters) -> NetworkOperation {
-    var request = request
+  private func make(_ request: consuming NetworkRequest, _ parameters: Parameters) -> NetworkOperation {
     if parameters.count > 0 { request.extra.parameters = parameters }
     return NetworkOperation(request, engine: self)
   }

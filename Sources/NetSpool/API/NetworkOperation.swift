@@ -10,13 +10,13 @@ internal import Synchronization
 /// Any thread may call anything here.
 public final class NetworkOperation: @unchecked Sendable {
   // Safe because everything any thread may touch is in `shared`, under its lock, and `loop` is touched by the
-  // loop thread only: every path to it starts with `assertOnLoop`.
+  // loop thread only: every path to it starts with `assertOnLoop`. It is a value that calls nobody back.
 
   /// Unique in the process.
   public let id: UInt64
   let engine: NetworkEngine
   let shared: Mutex<Shared>
-  var loop = LoopState()
+  @safe @exclusivity(unchecked) var loop = LoopState()
 
   private static let lastID = Atomic<UInt64>(0)
 

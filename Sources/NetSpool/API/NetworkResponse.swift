@@ -157,7 +157,7 @@ public struct NetworkResponse: Sendable {
     public internal(set) var bytes: Int64
     /// Why it was dropped (`onFailure: .dropStream`); nil when it got the whole body.
     public internal(set) var failure: NetworkError?
-    /// The SHA-256 of them, 64 hexadecimal digits; nil when it was switched off.
+    /// The SHA-256 of them, 64 hexadecimal digits; nil unless it was asked for.
     public var sha256: String? { digest.map(Hexadecimal.text) }
     /// The same as 32 bytes.
     var digest: [UInt8]?

@@ -1,6 +1,6 @@
 /// The multi handles of a queue: one that all share, and one for each identity that connections are bound to. A
 /// connection that a client certificate or an NTLM login has opened is never within reach of anybody else.
-struct ConnectionPools {
+final class ConnectionPools {
   /// What connections are bound to.
   private struct Key: Hashable {
     var identity: UInt64
@@ -12,14 +12,15 @@ struct ConnectionPools {
   private static let countMax = 32
 
   let common: MultiHandle
-  private var own: [Key: MultiHandle] = [:]
+  // Safe because `MultiHandle` asserts the loop thread wherever a pool is used, and a table calls nobody back.
+  @safe @exclusivity(unchecked) private var own: [Key: MultiHandle] = [:]
   /// The cookies of engines that keep some, which outlive their connections.
   private var cookies: [UInt64: SharedState] = [:]
 
   init(loop: EventLoop) throws(NetworkError) { common = try MultiHandle(loop: loop) }
 
   /// `letGo` drops the idle transfers of handles that are about to be closed.
-  mutating func multi(
+  func multi(
     for settings: HandleSettings, of scope: HandleScope, loop: EventLoop, letGo: (MultiHandle) -> Void
   ) throws(NetworkError) -> MultiHandle {
     let key = Key(
@@ -33,7 +34,7 @@ struct ConnectionPools {
     return multi
   }
 
-  private mutating func closeUnused(_ letGo: (MultiHandle) -> Void) {
+  private func closeUnused(_ letGo: (MultiHandle) -> Void) {
     for (key, multi) in own where multi.isUnused {
       own[key] = nil
       letGo(multi)
@@ -49,7 +50,7 @@ struct ConnectionPools {
   }
 
   /// The cookies of an engine, made with the first use: then they are those of its settings.
-  mutating func cookies(of engine: UInt64, _ settings: HandleSettings) -> SharedState {
+  func cookies(of engine: UInt64, _ settings: HandleSettings) -> SharedState {
     if let made = cookies[engine] { return made }
     let made = SharedState(keepsCookies: true)
     if !settings.cookieLines.isEmpty { made.addCookies(settings.cookieLines) }
@@ -61,7 +62,7 @@ struct ConnectionPools {
   func removeCookies(of engine: UInt64) { cookies[engine]?.removeCookies() }
 
   /// The engine is gone.
-  mutating func dropCookies(of engine: UInt64) { cookies[engine] = nil }
+  func dropCookies(of engine: UInt64) { cookies[engine] = nil }
 
   /// The cookies of an engine, each as a line of a cookie file.
   func cookieLines(of engine: UInt64, _ settings: HandleSettings) -> [String] {

@@ -41,9 +41,9 @@ struct Ending {
     failure ?? answer.flatMap { $0.head.status >= 300 ? NetworkError(status: $0) : nil }
   }
 
-  /// For one of those who share it.
-  func outcome(for recipient: NetworkOperation) -> NetworkOperation.Outcome {
-    var answer = answer
+  /// For one of those who share it; the last of them gets the answer itself, and no copy.
+  consuming func outcome(for recipient: NetworkOperation) -> NetworkOperation.Outcome {
+    var answer = answer.take()
     answer?.metrics.endToEndTime = MonotonicClock.now - recipient.loop.submittedAt
     if var failure = recipient.loop.extras?.sinkFailure ?? failure {
       failure.response = failure.response ?? answer
@@ -59,13 +59,12 @@ struct Ending {
 
 extension Scheduler {
   /// Ends a leader and all who share its exchange, once their streams have finished.
-  func publish(_ leader: NetworkOperation, _ ending: Ending) {
+  func publish(_ leader: NetworkOperation, _ ending: consuming Ending) {
     unregister(leader)
     if let cache = leader.loop.extras?.unwritten { return record(leader, ending, cache) }
-    guard let fanout = leader.loop.extras?.fanout else { return handOut(ending, of: leader) }
+    guard let fanout = leader.loop.extras?.fanout else { return handOut(consume ending, of: leader) }
     limitStreams(of: leader)
     move(leader, to: .publishing)
-    var ending = ending
     ending.fanout = fanout
     // The body is whole, or never will be: the streams end, and then the operation.
     fanout.finish(ending.refusal) { [self, ending] in
@@ -79,20 +78,23 @@ extension Scheduler {
     publish(leader, Ending(failure: failure))
   }
 
-  private func handOut(_ ending: Ending, of leader: NetworkOperation) {
-    let recipients = leader.recipients
-    var ending = ending
-    ending.failure?.attempts = ending.answer?.metrics.attempts ?? leader.loop.history?.attempts ?? 1
+  private func handOut(_ ending: consuming Ending, of leader: NetworkOperation) {
+    let waiters = leader.loop.waiters.filter { $0.leader === leader }
+    let isWaitedFor = !leader.loop.isDetached
+    let attempts = ending.answer?.metrics.attempts ?? leader.loop.history?.attempts ?? 1
+    ending.failure?.attempts = attempts
     leader.loop.extras?.fanout = nil
     leader.loop.cacheUse = nil  // who keeps the operation does not keep what the cache lent
-    for recipient in recipients where recipient !== leader { move(recipient, to: .ended) }
+    for waiter in waiters { move(waiter, to: .ended) }
     leader.loop.extras?.waiters = []
     move(leader, to: .ended)
-    for recipient in recipients { hand(ending, to: recipient) }
+    if isWaitedFor, waiters.isEmpty { return hand(consume ending, to: leader) }
+    if isWaitedFor { hand(copy ending, to: leader) }
+    for waiter in waiters { hand(copy ending, to: waiter) }
   }
 
-  private func hand(_ ending: Ending, to recipient: NetworkOperation) {
-    let outcome = ending.outcome(for: recipient)
+  private func hand(_ ending: consuming Ending, to recipient: NetworkOperation) {
+    let outcome = (consume ending).outcome(for: recipient)
     if case .success(let answer) = outcome {
       let isRepetition = cacheBridge.repeats(recipient, answer)
       if isRepetition { recipient.shared.withLock { $0.isRepetition = true } }

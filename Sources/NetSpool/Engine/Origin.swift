@@ -3,8 +3,9 @@ final class Origin {
   /// `scheme://host[:port]`
   let text: String
   let id: OriginID
-  var sizing: OriginSizing
-  var idle = IdleTransfers()
+  // Safe because the scheduler alone has origins, whose entries assert the loop thread, and these values call nobody back.
+  @safe @exclusivity(unchecked) var sizing: OriginSizing
+  @safe @exclusivity(unchecked) var idle = IdleTransfers()
   /// The width that the queue was told.
   var limit: Int
   /// Runs while the origin has asked for quiet.
@@ -14,7 +15,7 @@ final class Origin {
   /// Among the pauses that are counted, and the operations that were seen to wait for its end.
   var pause: BudgetCounter.Wait?
   var waitingForPause = 0
-  var budget = RetryBudget()
+  @safe @exclusivity(unchecked) var budget = RetryBudget()
   var name: OriginName
   let isSecure: Bool
   /// On this machine, where nobody reads along.

@@ -82,20 +82,18 @@ extension Scheduler {
     let request = operation.request
     let credential = authenticator.credential(of: operation, request)
     let transfer = try idleTransfer(at: origin, for: operation, credential)
-    let plan = try makePlan(operation, request, transfer, credential)
+    try makePlan(in: &transfer.exchange.plan, operation, request, transfer, credential)
     operation.loop.transfer = transfer
     operation.forEachRecipient { makeSinks(of: $0, for: operation) }
     operation.loop.cacheUse?.beginExchange()
-    let exchange = Exchange(plan, owner: operation, fanout: operation.loop.extras?.fanout, now: now)
-    if let failure = operation.loop.nameFailure {
-      operation.loop.nameFailure = nil
-      transfer.begin(exchange, failing: failure)
-    } else {
-      if let entry = origin.name.entry, operation.engine.handleSettings.needsAddresses(of: origin) {
-        transfer.tell(addresses: entry, version: origin.name.version)
-      }
-      transfer.begin(exchange)
+    let failure = operation.loop.nameFailure
+    operation.loop.nameFailure = nil
+    if failure == nil, origin.name.host != nil, let entry = origin.name.entry,
+      operation.engine.handleSettings.needsAddresses(of: origin)
+    {
+      transfer.tell(addresses: entry, version: origin.name.version)
     }
+    transfer.begin(for: operation, fanout: operation.loop.extras?.fanout, now: now, failing: failure)
     if !transfer.exchange.wasAdded {
       later { [unowned self] in
         if transfer.exchange.owner === operation, case .running = operation.loop.phase {
@@ -144,12 +142,13 @@ extension Scheduler {
     return transfer
   }
 
+  /// Makes the plan where it will stand.
   private func makePlan(
-    _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer,
-    _ credential: NetworkCredentials?
-  ) throws(NetworkError) -> Exchange.Plan {
+    in plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ transfer: Transfer, _ credential: NetworkCredentials?
+  ) throws(NetworkError) {
     let history = operation.loop.history
-    var plan = Exchange.Plan(url: history?.target.url ?? request.url)
+    plan.aim(at: history?.target.url ?? request.url)
     plan.method = history?.target.method ?? request.method
     plan.limits = operation.engine.configuration.limits
     plan.timeouts = operation.exchangeLimits(request)
@@ -169,13 +168,12 @@ extension Scheduler {
       plan.source?.close()
       throw error
     }
-    return plan
   }
 
   private func makeSource(
     _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer
   ) throws(NetworkError) -> (any BodySource)? {
-    guard operation.loop.history?.target.keepsBody ?? true else { return nil }
+    guard request.hasExtras, operation.loop.history?.target.keepsBody ?? true else { return nil }
     let driver = driver
     let source = request.prepared.makeSource(ready: {
       driver.perform(of: operation.engine.id) { _ in operation.loop.transfer?.resumeSending() }

@@ -85,13 +85,13 @@ extension Scheduler {
   /// 304 and 206 answer a question that was not put, so what they leave out is nowhere (RFC 9110 sections
   /// 15.3.7 and 15.4.5).
   private func unasked(_ operation: NetworkOperation, _ head: ResponseHead) -> NetworkError? {
-    let fields = operation.loop.history?.target.headers ?? operation.request.headers
     let names: [String]
     switch head.status {
     case 304: names = ["If-None-Match", "If-Modified-Since"]
     case 206: names = ["Range"]
     default: return nil
     }
+    let fields = operation.loop.history?.target.headers ?? operation.request.headers
     if names.contains(where: { fields.contains($0) || operation.engine.headers.contains($0) }) { return nil }
     return NetworkError(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
   }
@@ -170,12 +170,7 @@ extension Scheduler {
     _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
     _ failure: NetworkError?
   ) {
-    var ending = Ending(
-      of: operation, transfer, metrics, failure: failure.map { blamingNetwork($0, operation) })
-    cacheBridge.settle(operation, transfer, &ending)
-    if ending.failure == nil {
-      ending.failure = ending.answer.flatMap { authenticator.refusal(operation, $0) }
-    }
+    let ending = settled(operation, transfer, metrics, failure)
     if operation.loop.extras?.fanout != nil {
       operation.makeHistory().spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     }
@@ -183,7 +178,21 @@ extension Scheduler {
     reportLastProgress(operation, transfer)
     recycle(transfer, operation)
     if let answer = ending.answer, answer.source != .network { return self.answer(operation, answer) }
-    publish(operation, ending)
+    publish(operation, consume ending)
+  }
+
+  /// How it ends, as the cache and the credentials see it.
+  private func settled(
+    _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
+    _ failure: NetworkError?
+  ) -> Ending {
+    var ending = Ending(
+      of: operation, transfer, metrics, failure: failure.map { blamingNetwork($0, operation) })
+    cacheBridge.settle(operation, transfer, &ending)
+    if ending.failure == nil {
+      ending.failure = ending.answer.flatMap { authenticator.refusal(operation, $0) }
+    }
+    return ending
   }
 
   func recycle(_ transfer: Transfer, _ operation: NetworkOperation) {

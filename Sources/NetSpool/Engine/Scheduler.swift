@@ -7,14 +7,16 @@ internal import Synchronization
 final class Scheduler {
   let driver: QueueDriver
   let loop: EventLoop
-  var pools: ConnectionPools
+  let pools: ConnectionPools
   let worker: Worker
   let buffers = AlignedBufferPool()
   let devices = FileDevices()
   let waits: WriteWaits
   var names = NameResolver.shared
   let outbox: Outbox<Delivery>
-  var queue = AdmissionQueue<NetworkOperation>()
+  // Safe because the loop thread alone has a scheduler, as its entries assert, and because what is marked here are values
+  // whose methods call nobody back. `origins` does, and is checked.
+  @safe @exclusivity(unchecked) var queue = AdmissionQueue<NetworkOperation>()
   var origins = OriginTable()
   /// A count of its own: the table is busy while it makes one.
   var originsKnown = 0 { didSet { driver.originsKnown.store(originsKnown, ordering: .relaxed) } }
@@ -22,22 +24,22 @@ final class Scheduler {
   var originsMax = Scheduler.originsKept {
     didSet { driver.originsMax.store(originsMax, ordering: .relaxed) }
   }
-  var coalescer = Coalescer()
+  @safe @exclusivity(unchecked) var coalescer = Coalescer()
   /// By the digest of what is asked about.
-  var validations: [KeyDigest: Validation] = [:]
+  @safe @exclusivity(unchecked) var validations: [KeyDigest: Validation] = [:]
   var authenticator = Authenticator()
   var repetition = Repetition()
   var cacheBridge = CacheBridge()
-  var dependencies = DependencyGraph<NetworkOperation>()
+  @safe @exclusivity(unchecked) var dependencies = DependencyGraph<NetworkOperation>()
   /// All that have not ended.
-  var operations = OperationTable()
+  @safe @exclusivity(unchecked) var operations = OperationTable()
   /// One waited for an operation of another queue.
   var hasForeignDependencies = false
-  var running: [Transfer] = []
+  @safe @exclusivity(unchecked) var running: [Transfer] = []
   /// How many of them the process has descriptors for.
   var descriptors = DescriptorWidth()
   /// What each engine has filled, and what waits for it.
-  var rooms = EngineRooms()
+  @safe @exclusivity(unchecked) var rooms = EngineRooms()
   var settings: NetworkQueue.Configuration
   var tick: LoopTimer?
   var isClosing = false
@@ -47,7 +49,7 @@ final class Scheduler {
   /// Brings a turn for those that wait for room.
   var roomsWatch: TimerTable.Key?
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
-  var deferred: [() -> Void] = []
+  @safe @exclusivity(unchecked) var deferred: [() -> Void] = []
   var ticks = 0
   /// Nil until somebody asks how the network is.
   var connectivity: Connectivity?
@@ -57,8 +59,8 @@ final class Scheduler {
   var lastLook: (link: LinkState, at: Microseconds)?
   private var lastActivity: NetworkQueue.Activity?
   var heldLog = HeldLog()
-  private var commands = CommandLines()
-  private var bulks = FIFO<Bulk>()
+  @safe @exclusivity(unchecked) private var commands = CommandLines()
+  @safe @exclusivity(unchecked) private var bulks = FIFO<Bulk>()
 
   struct Delivery: Sendable {
     let operation: NetworkOperation

@@ -5,7 +5,8 @@ final class TimerTable {
   private let loop: EventLoop
   private var timers: [Key: (timer: LoopTimer, body: () -> Void)] = [:]
   /// Fired, and still to be run: thousands may fire at once, and others want their turn.
-  private var fired = FIFO<Key>()
+  // Safe because timers fire on the loop thread, and a list calls nobody back.
+  @safe @exclusivity(unchecked) private var fired = FIFO<Key>()
   private var lastKey = 0
   private var isClosed = false
 

@@ -98,7 +98,10 @@ final class Outbox<Item: Sendable> {
     var items: [Item]
   }
 
-  private var batches: [Batch] = []
+  // Safe because its owner, the scheduler, is the loop thread's, and arrays call nobody back.
+  @safe @exclusivity(unchecked) private var batches: [Batch] = []
+  /// What is being handed out; kept for its room.
+  @safe @exclusivity(unchecked) private var ready: [Batch] = []
   private let deliver: @Sendable (Item) -> Void
 
   init(deliver: @escaping @Sendable (Item) -> Void) { self.deliver = deliver }
@@ -115,9 +118,9 @@ final class Outbox<Item: Sendable> {
   /// The end of the tick. Closures on the loop thread run here, after all work, so they may call anything.
   func flush() {
     while !batches.isEmpty {
-      let ready = batches
-      batches.removeAll(keepingCapacity: true)
+      swap(&batches, &ready)
       for batch in ready { send(batch) }
+      ready.removeAll(keepingCapacity: true)
     }
   }
 

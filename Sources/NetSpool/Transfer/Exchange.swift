@@ -1,6 +1,6 @@
 /// Everything that one attempt needs, from its slot to its end: what it is given, how far it has come, and what its head
-/// has decided. `Transfer.begin` assigns it whole and `Transfer.reset` gives it up whole, so that nothing of one attempt
-/// comes into the next.
+/// has decided. An idle transfer has a new one, whose plan is made where it stands; `Transfer.reset` gives it up whole, so
+/// that nothing of one attempt comes into the next. It is large, and never copied.
 struct Exchange {
   /// What it is given.
   struct Plan {
@@ -24,9 +24,7 @@ struct Exchange {
     var timeouts = NetworkRequest.Timeouts.standard
     var limits = NetworkEngine.Limits.standard
 
-    init() {}
-
-    init(url: String) {
+    mutating func aim(at url: String) {
       self.url = url
       targetOffset = PlainURL.targetOffset(url)
     }
@@ -120,13 +118,13 @@ struct Exchange {
   /// None is under way.
   init() {}
 
-  init(_ plan: Plan, owner: AnyObject, fanout: SinkFanout?, now: Microseconds) {
-    self.plan = plan
+  /// What is known when it begins, besides its plan.
+  mutating func begin(for owner: AnyObject, fanout: SinkFanout?, now: Microseconds) {
     self.owner = owner
     self.fanout = fanout
     startedAt = now
     deadlines = Deadlines(plan.timeouts, now: now)
-    bytesToSend = plan.source.flatMap(\.length)
+    bytesToSend = plan.source?.length
   }
 
   /// Its answer is not the one that counts: another exchange follows.

@@ -19,10 +19,12 @@ final class Transfer {
   let knowsHTTP2: Bool
   let scope: HandleScope
   var handle: EasyHandle!
+  // Safe because the loop thread alone comes here, as `MultiHandle.add` and `Scheduler.move` make sure, and because these
+  // are values whose methods call nobody back. Each line of a head asks for both.
   /// Keeps its buffers from one exchange to the next.
-  var parser = HeaderParser()
+  @safe @exclusivity(unchecked) var parser = HeaderParser()
   /// The one under way, and what is left of it until the transfer is reset.
-  var exchange = Exchange()
+  @safe @exclusivity(unchecked) var exchange = Exchange()
   /// libcurl is handing over a piece of the body.
   var isReading = false
   private var isCountedAsPaused = false
@@ -64,27 +66,33 @@ final class Transfer {
   /// The addresses of the origin's name, as CURLOPT_RESOLVE has them, for the next exchange and those that share with it.
   func tell(addresses: String, version: Int) { handle.setAddresses(addresses, version: version) }
 
-  /// Starts an exchange. Its source must be open. One that is failing already ends with the next look at it.
-  func begin(_ new: Exchange, failing failure: NetworkError? = nil) {
-    exchange = new
+  /// Starts the exchange whose plan is made. Its source must be open. One that is failing already ends with the next look
+  /// at it.
+  func begin(
+    for owner: AnyObject, fanout: SinkFanout?, now: Microseconds, failing failure: NetworkError? = nil
+  ) {
+    exchange.begin(for: owner, fanout: fanout, now: now)
     if proxyHasRounds { exchange.plan.hasRounds = true }
     exchange.machine.handle(.begin(bytesMax: .max))
     parser.reset()
     parser.allowsAnotherHead = exchange.plan.hasRounds
-    let failure = failure ?? tellLibcurl(exchange.plan)
+    let failure = failure ?? tellLibcurl()
     exchange.wasAdded = failure == nil
     if let failure { exchange.machine.handle(.fail(failure)) } else { multi.add(self) }
   }
 
-  private func tellLibcurl(_ plan: Exchange.Plan) -> NetworkError? {
-    guard handle.setTarget(of: plan.url, from: plan.targetOffset) else { return NetworkError(.invalidURL) }
+  private func tellLibcurl() -> NetworkError? {
+    guard handle.setTarget(of: exchange.plan.url, from: exchange.plan.targetOffset) else {
+      return NetworkError(.invalidURL)
+    }
+    let method = exchange.plan.method
     handle.setShape(
       EasyHandle.Shape(
-        method: plan.method,
-        bodyBytes: plan.source.map { $0.length ?? -1 } ?? (plan.method.expectsBody ? 0 : nil),
-        needsFreshConnection: plan.needsFreshConnection,
-        showsHead: LoadedCurl.keepsFreedField && !plan.hasRounds))
-    if let lines = plan.headerLines { handle.setHeaders(lines) }
+        method: method,
+        bodyBytes: exchange.plan.source.map { $0.length ?? -1 } ?? (method.expectsBody ? 0 : nil),
+        needsFreshConnection: exchange.plan.needsFreshConnection,
+        showsHead: LoadedCurl.keepsFreedField && !exchange.plan.hasRounds))
+    if let lines = exchange.plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
     return nil

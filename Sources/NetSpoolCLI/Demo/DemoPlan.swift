@@ -108,8 +108,8 @@ struct DemoStreams {
     configuration.receiveBufferBytes = 512 << 10
     let engine = try NetworkEngine(configuration: configuration)
     let download = engine.operation(url: url)
-    for path in paths { download.addDownloadStream(FileDownloadStream(path: path)) }
-    download.addDownloadStream(DescriptorDownloadStream(pipe.writeEnd))
+    for path in paths { download.addDownloadStream(FileDownloadStream(path: path, digests: true)) }
+    download.addDownloadStream(DescriptorDownloadStream(pipe.writeEnd, digests: true))
     let begin = ContinuousClock.now
     let response = try engine.wait(for: download)
     let seconds = begin.duration(to: .now) / .seconds(1)

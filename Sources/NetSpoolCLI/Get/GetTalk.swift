@@ -7,8 +7,6 @@ import Synchronization
 final class GetTalk: DownloadStream {
   private let hasPrintedHead = Atomic(false)
 
-  var wantsDigest: Bool { false }
-
   func open(_ head: ResponseHead, bytesExpected: Int64?) {
     printHead(head.httpVersion, head.status, head.headers)
   }

@@ -105,8 +105,6 @@ final class RemoteNameStream: DownloadStream {
 
   init(folder: String, fallback: String) { (self.folder, self.fallback) = (folder, fallback) }
 
-  var wantsDigest: Bool { false }
-
   /// Nil until the head is there.
   var path: String? { inner.withLock { $0?.path } }
 
@@ -172,8 +170,6 @@ final class HeadedStream: DownloadStream {
 
   init(_ inner: any DownloadStream) { self.inner = inner }
 
-  var wantsDigest: Bool { false }
-
   func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
     let text = HeadText.bytes(head.httpVersion, head.status, head.headers)
     try inner.open(head, bytesExpected: bytesExpected.map { $0 + Int64(text.count) })
@@ -194,8 +190,6 @@ final class RestStream: DownloadStream {
     self.start = start
   }
 
-  var wantsDigest: Bool { false }
-
   /// A server that sends the whole does not know ranges.
   func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
     let range = head.headers.values(for: "Content-Range").first ?? ""
@@ -215,7 +209,6 @@ final class HeadDumpStream: DownloadStream {
 
   init(_ dump: @escaping @Sendable ([UInt8]) throws(IOFailure) -> Void) { self.dump = dump }
 
-  var wantsDigest: Bool { false }
   func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
     try dump(HeadText.bytes(head.httpVersion, head.status, head.headers))
   }

@@ -88,7 +88,6 @@ extension FetchOptions {
 struct DiscardStream: DownloadStream {
   static let shared = DiscardStream()
 
-  var wantsDigest: Bool { false }
   func open(_ head: ResponseHead, bytesExpected: Int64?) {}
   func write(_ bytes: RawSpan) -> WriteResult { .accepted }
   func close(_ outcome: Result<Void, NetworkError>) {}
@@ -131,7 +130,6 @@ struct BrakeStream: DownloadStream {
 
   init(_ brake: ByteBrake) { self.brake = brake }
 
-  var wantsDigest: Bool { false }
   func open(_ head: ResponseHead, bytesExpected: Int64?) {}
   func write(_ bytes: RawSpan) -> WriteResult { .took(brake.take(bytes.byteCount)) }
   func close(_ outcome: Result<Void, NetworkError>) {}

@@ -68,8 +68,6 @@ final class TapStream: DownloadStream {
     (self.board, self.name, self.offset) = (board, name, offset)
   }
 
-  var wantsDigest: Bool { false }
-
   func open(_ head: ResponseHead, bytesExpected: Int64?) {
     let start = head.status == 206 ? offset() : 0
     id.store(

@@ -36,6 +36,36 @@ import Testing
     }
   }
 
+  @Test func `what is found again and again is as old as it is, and nobody else's`() async throws {
+    try await withCache { engine, origin, clock in
+      // Given an answer that stands in the store and has been found twice
+      origin.on("/a", .text("old").header("Cache-Control", "max-age=10"))
+      _ = await engine.fetch("/a")
+      engine.cache?.store.flush()
+      for _ in 1...2 { #expect(await engine.fetch("/a").response?.source == .cache) }
+      // Then it grows older
+      clock.advance(seconds: 5)
+      #expect(await engine.fetch("/a").response?.headers["Age"] == "5")
+      // And whoever says who he is, or has a wish of his own, does not get it
+      origin.forgetRequests()
+      let signedIn = await engine.fetch("/a", headers: ["Authorization": "Bearer x"])
+      #expect(signedIn.response?.source == .network)
+      #expect(await engine.fetch("/a", .reload).response?.source == .network)
+      #expect(origin.requestCount == 2)
+      // And a change of the resource ends it
+      engine.cache?.store.flush()
+      for _ in 1...2 { #expect(await engine.fetch("/a").response?.source == .cache) }
+      origin.on("/a", .text("new").header("Cache-Control", "max-age=10"))
+      _ = await engine.end(of: engine.operation(path: "/a", method: .post))
+      #expect(await engine.fetch("/a").text == "new")
+      // And so does its time
+      engine.cache?.store.flush()
+      for _ in 1...2 { #expect(await engine.fetch("/a").response?.source == .cache) }
+      clock.advance(seconds: 11)
+      #expect(await engine.fetch("/a").response?.source == .network)
+    }
+  }
+
   private static let mark = DispatchSpecificKey<Bool>()
   private static var isOnQueue: Bool { DispatchQueue.getSpecific(key: mark) == true }
 

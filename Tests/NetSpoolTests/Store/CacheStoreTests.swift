@@ -46,6 +46,30 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 1)
   }
 
+  @Test func `what was found is found again where it stood until anything changes`() throws {
+    // Given an entry that was found
+    let directory = try TestFolder()
+    let store = try directory.open()
+    store.put(StoreKey("a"), namespace: "n", metadata: [1], body: pattern(1, count: 5_000))
+    #expect(store.lookup(StoreKey("a")).map { $0.place == nil } == true, "not yet written")
+    store.flush()
+    let place = try #require(store.lookup(StoreKey("a"))?.place)
+    // When it is asked for again, then it is there, and counts as a hit
+    let hits = store.statistics.hits
+    let again = try #require(store.lookup(StoreKey("a"), again: place))
+    #expect(again.bytes == pattern(1, count: 5_000) && again.metadata == [1])
+    #expect(store.statistics.hits == hits + 1)
+    // And not after a commit, whatever was in it
+    store.put(StoreKey("b"), namespace: "n", metadata: [], body: [])
+    store.flush()
+    #expect(store.lookup(StoreKey("a"), again: place).isMissing)
+    // And not while a change of it waits
+    let newPlace = try #require(store.lookup(StoreKey("a"))?.place)
+    store.remove(StoreKey("a"))
+    #expect(store.lookup(StoreKey("a"), again: newPlace).isMissing)
+    #expect(again.bytes == pattern(1, count: 5_000), "what is lent stays")
+  }
+
   @Test func `puts that follow each other share commits`() throws {
     // Given a store that has just committed
     let directory = try TestFolder()

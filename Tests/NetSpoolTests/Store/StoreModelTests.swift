@@ -20,6 +20,7 @@ struct StoreModelTests {
     let few: (inout CacheStoreSettings) -> Void = { $0.removedAtOnce = seed % 2 == 0 ? 1_000 : 1 }
     var store = try directory.open(few)
     var model: [String: Value] = [:]
+    var places: [String: StoredPlace] = [:]
     for step in 0..<400 {
       let name = "\(["x", "y"][Int(random.next() % 2)])/\(random.next() % 40)"
       let key = StoreKey(name)
@@ -48,7 +49,12 @@ struct StoreModelTests {
         #expect(store.opening.found == .whole, "seed \(seed) step \(step)")
       default: break
       }
+      // Where it was found the last time it is found unchanged, or not at all
+      if let again = places[name].flatMap({ store.lookup(key, again: $0) }) {
+        #expect(again.bytes == model[name]?.body && again.metadata == model[name]?.metadata, "seed \(seed)")
+      }
       let hit = store.lookup(key)
+      places[name] = hit?.place
       #expect(
         hit?.bytes == model[name]?.body && hit?.metadata == model[name]?.metadata, "seed \(seed) step \(step)"
       )

@@ -33,7 +33,7 @@ struct FanOutTests {
     let received = Mutex(0)
     let expected = patternDigest(Self.bytes)
     // Given two files, a pipe whose reader is late, and a closure
-    let closure = ClosureDownloadStream { bytes in
+    let closure = ClosureDownloadStream(digests: true) { bytes in
       digest.withLock { $0.update(bytes) }
       let before = received.withLock { count in
         defer { count += bytes.byteCount }
@@ -50,9 +50,9 @@ struct FanOutTests {
     } _: { wire in
       wire.origin.on("/a", .pattern(Self.bytes))
       let operation = wire.operation("/a")
-        .addDownloadStream(FileDownloadStream(path: folder["a"]))
-        .addDownloadStream(FileDownloadStream(path: folder["b"]))
-        .addDownloadStream(DescriptorDownloadStream(reader.writerNumber))
+        .addDownloadStream(FileDownloadStream(path: folder["a"], digests: true))
+        .addDownloadStream(FileDownloadStream(path: folder["b"], digests: true))
+        .addDownloadStream(DescriptorDownloadStream(reader.writerNumber, digests: true))
         .addDownloadStream(closure)
       // When it is downloaded
       let answer = try await wire.answer(operation)
@@ -101,7 +101,7 @@ struct FanOutTests {
     try await withWire { wire in
       wire.origin.on("/a", .pattern(3_000_000))
       let operation = wire.operation("/a").addDownloadStream(good)
-        .addDownloadStream(FileDownloadStream(path: folder["a"])).addDownloadStream(bad)
+        .addDownloadStream(FileDownloadStream(path: folder["a"], digests: true)).addDownloadStream(bad)
       let error = try await wire.failure(operation)
       #expect(error.code == .sinkFailed && error.reason?.hasPrefix("stream 2: ") == true, "\(error)")
     }

@@ -14,6 +14,7 @@ final class RecordingStream: DownloadStream {
 
   struct Refusal: Error {}
 
+  let wantsDigest = true
   private let state = Mutex(Log())
   private let onOpen: @Sendable () throws -> Void
   /// How many of so many bytes it takes; nil is all.

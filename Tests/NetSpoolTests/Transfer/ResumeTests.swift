@@ -26,7 +26,8 @@ import Testing
     let engine = try NetworkEngine(configuration: configuration)
     let operation = engine.operation(url: origin.url("/file"))
     operation.addDownloadStream(
-      FileDownloadStream(path: folder["file"], resume: true, partBytesMin: bytesMin, sha256: sha256))
+      FileDownloadStream(
+        path: folder["file"], resume: true, partBytesMin: bytesMin, sha256: sha256, digests: true))
     return Result { () throws(NetworkError) in try engine.wait(for: operation) }
   }
 

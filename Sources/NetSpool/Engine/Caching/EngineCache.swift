@@ -35,6 +35,9 @@ final class EngineCache: Sendable {
   private let plainCodings: [UInt8]?
   /// The store's part, in its keys.
   let part: UInt64
+  /// A request without anything of its own asks for nothing but a fresh answer, and the same whenever it comes.
+  let isAskedPlainly: Bool
+  let recent = RecentAnswers()
   private let served = Atomic(0)
   private let bytesSaved = Atomic(0)
   private let validations = Atomic(0)
@@ -51,6 +54,7 @@ final class EngineCache: Sendable {
     plainPrefix = CacheKey.prefix(scope: plainScope)
     plainCodings = Self.codings(headers)
     part = StoreKey.part(settings.namespace)
+    isAskedPlainly = jar == nil && settings.defaultPolicy == .automatic && plainRequest.directives == .none
   }
 
   /// Who names the codings gets bytes as they were coded, which are nobody else's.

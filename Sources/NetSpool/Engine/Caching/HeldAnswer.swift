@@ -42,6 +42,8 @@ extension EngineCache {
   /// An answer when there is one and finding it does not take the loop: no unusual URL, no redirect, no policy
   /// that may ask the network all the same.
   func look(for request: NetworkRequest) -> FirstLook {
+    let brings = bringsURLOnly(request)
+    if brings, let response = lookAgain(for: request.url) { return FirstLook(answer: .success(response)) }
     guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
       !request.hasExtras || isPlain(request.extra)
     else { return FirstLook() }
@@ -59,10 +61,35 @@ extension EngineCache {
     guard !(300..<400).contains(held.stored.status),
       CacheDecision.serves(question.request, stored: held.stored, now: now)
     else { return FirstLook(question: [question]) }
+    if brings { remember(held, url: request.url) }
     let response = held.takeResponse(
       from: .cache, url: request.url, now: now, withBody: true, lifetime: question.request.lifetime)
     didServe(response.body.count)
     return FirstLook(answer: .success(response))
+  }
+
+  /// Nothing but the URL tells it from other requests of the engine, and whether what is held is fresh decides.
+  private func bringsURLOnly(_ request: NetworkRequest) -> Bool {
+    isAskedPlainly && !request.hasExtras && request.headers.count == 0 && request.cachePolicy == nil
+      && request.method == .get
+  }
+
+  /// The first look again, at what it found before.
+  private func lookAgain(for url: String) -> NetworkResponse? {
+    let now = now
+    guard let recent = recent[url], recent.stored.isFresh(at: now),
+      let hit = store.lookup(recent.key, again: recent.place)
+    else { return nil }
+    var held = HeldAnswer(key: recent.key, stored: recent.stored, hit: hit)
+    let response = held.takeResponse(from: .cache, url: url, now: now, withBody: true, lifetime: nil)
+    didServe(response.body.count)
+    return response
+  }
+
+  /// Which of several variants it is would have to be found out each time.
+  private func remember(_ held: HeldAnswer, url: String) {
+    guard let place = held.hit.place, !held.stored.facts.flags.contains(.varies) else { return }
+    recent.keep(RecentAnswers.Answer(url: url, key: held.key, stored: held.stored, place: place))
   }
 
   private func isPlain(_ extra: RequestExtras) -> Bool {

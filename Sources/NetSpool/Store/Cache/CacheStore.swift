@@ -56,6 +56,11 @@ extension CacheStore {
     isUsable ? core.lookup(key) : nil
   }
 
+  /// The same for what was found before (`StoreHit.place`): nil unless it is certain to be what it was.
+  func lookup(_ key: StoreKey, again place: StoredPlace) -> StoreHit? {
+    isUsable ? core.lookup(key, again: place) : nil
+  }
+
   var statistics: CacheStatistics { isUsable ? core.statistics : CacheStatistics() }
 }
 
@@ -177,8 +182,11 @@ struct StoreHit: Sendable {
   let bodyID: UInt64
   /// Metadata newer than what the lease covers, not yet written.
   private let newMetadata: [UInt8]?
+  /// Where body and metadata stand; nil for what is not yet written.
+  let place: StoredPlace?
 
-  init(body: LeasedBytes, bodyID: UInt64, newMetadata: [UInt8]? = nil) {
+  init(body: LeasedBytes, bodyID: UInt64, newMetadata: [UInt8]? = nil, place: StoredPlace? = nil) {
+    self.place = place
     self.body = body
     self.bodyID = bodyID
     self.newMetadata = newMetadata

@@ -91,8 +91,29 @@ extension CacheStoreCore {
       }
       // The leaf of the entry. The body counts when it is read.
       mappedPages.count(faults: 1)
-      return StoreHit(body: lease, bodyID: entry.facts.bodyID, newMetadata: newMetadata)
+      return StoreHit(
+        body: lease, bodyID: entry.facts.bodyID, newMetadata: newMetadata,
+        place: newMetadata == nil ? entry.place : nil)
     }
+  }
+
+  /// What a lookup found there, if nothing has been committed since and no change of it waits. Nil says nothing, and counts
+  /// for nothing.
+  func lookup(_ key: StoreKey, again place: StoredPlace) -> StoreHit? {
+    let found: FoundEntry? = shared.withLock { shared in
+      guard shared.pending[key] == nil, let snapshot = freshSnapshot(&shared) else { return nil }
+      let copying = shared.retired.count >= settings.snapshotsMax
+      guard let entry = snapshot.find(again: place, verified: shared.verified, copying: copying) else {
+        return nil
+      }
+      shared.statistics.hits += 1
+      touch(entry, &shared)
+      return entry
+    }
+    guard let found else { return nil }
+    mappedPages.count(faults: 1)
+    return StoreHit(
+      body: LeasedBytes(found.lease, count: found.facts.bodyBytes), bodyID: found.facts.bodyID, place: place)
   }
 
   private func verify(_ entry: FoundEntry) -> Bool {
@@ -158,7 +179,7 @@ extension CacheStoreCore {
     guard entry.facts.recency < shared.touchBefore, shared.touched.count < CacheSharedState.touchedMax else {
       return
     }
-    shared.touched.insert(entry.digest)
+    shared.touched.insert(entry.place.digest)
     if shared.touched.count == CacheSharedState.touchedMax && shared.wake() { wakeUp.signal() }
   }
 

@@ -10,6 +10,9 @@ internal import Synchronization
 /// another copy it pins the snapshot.
 @safe final class Snapshot: Sendable {
   let commit: UInt64
+  /// No other of this process has the same.
+  private let number: UInt64
+  private static let lastNumber = Atomic<UInt64>(0)
   let began: Microseconds
   let copies: BodyCopies
   private let fileBytes: Int
@@ -41,6 +44,7 @@ internal import Synchronization
     }
     self.removals = removals
     commit = transaction.identifier
+    number = Self.lastNumber.add(1, ordering: .relaxed).newValue
     fileBytes = environment.fileBytes
     began = MonotonicClock.now
     state = Mutex(State(transaction: transaction))
@@ -76,12 +80,34 @@ extension Snapshot {
       case .damaged: return .damaged
       case .entry(let facts, let ranges):
         let isVerified = facts.large == nil || verified.contains(facts.bodyID)
-        let lease = state.slots.take(for: self) { ended.exchange(Lease.none, ordering: .acquiring) }
-        unsafe lease.begin(ranges, bodyID: facts.bodyID, isBeingRead: !isVerified)
-        if copying { _ = lease.copyOut() }
-        return .entry(FoundEntry(digest: key.digest, facts: facts, lease: lease, isVerified: isVerified))
+        let lease = unsafe lend(ranges, facts, &state, isBeingRead: !isVerified, copying: copying)
+        return .entry(
+          FoundEntry(
+            facts: facts, lease: lease, place: unsafe StoredPlace(number, key.digest, facts, ranges),
+            isVerified: isVerified))
       }
     }
+  }
+
+  /// Lends once more what this snapshot has found before. Nil where it has not, is over, or would have to verify.
+  func find(again place: StoredPlace, verified: VerifiedBodies, copying: Bool) -> FoundEntry? {
+    guard place.snapshot == number, place.facts.large == nil || verified.contains(place.facts.bodyID) else {
+      return nil
+    }
+    return state.withLock { state in
+      guard state.transaction != nil else { return nil }
+      let lease = unsafe lend(place.ranges, place.facts, &state, isBeingRead: false, copying: copying)
+      return FoundEntry(facts: place.facts, lease: lease, place: place, isVerified: true)
+    }
+  }
+
+  private func lend(
+    _ ranges: LeaseRanges, _ facts: EntryFacts, _ state: inout State, isBeingRead: Bool, copying: Bool
+  ) -> Lease {
+    let lease = state.slots.take(for: self) { ended.exchange(Lease.none, ordering: .acquiring) }
+    unsafe lease.begin(ranges, bodyID: facts.bodyID, isBeingRead: isBeingRead)
+    if copying { _ = lease.copyOut() }
+    return lease
   }
 
   @unsafe private enum Mapped {
@@ -248,11 +274,35 @@ extension Snapshot {
 
 /// An entry and the lease on its bytes that goes with it.
 struct FoundEntry {
-  let digest: KeyDigest
   let facts: EntryFacts
   let lease: Lease
+  let place: StoredPlace
   /// Whether its large value has been compared with its checksum.
   let isVerified: Bool
+}
+
+/// Where a snapshot has an entry: who asks the same snapshot again need not search. Another one knows nothing of it.
+struct StoredPlace: Sendable {
+  fileprivate let snapshot: UInt64
+  let digest: KeyDigest
+  fileprivate let facts: EntryFacts
+  private let metadata: (start: UInt, bytes: Int)
+  private let body: (start: UInt, bytes: Int)
+
+  fileprivate init(_ snapshot: UInt64, _ digest: KeyDigest, _ facts: EntryFacts, _ ranges: LeaseRanges) {
+    self.snapshot = snapshot
+    self.digest = digest
+    self.facts = facts
+    metadata = unsafe (UInt(bitPattern: ranges.metadata.baseAddress), ranges.metadata.count)
+    body = unsafe (UInt(bitPattern: ranges.body.baseAddress), ranges.body.count)
+  }
+
+  fileprivate var ranges: LeaseRanges {
+    unsafe LeaseRanges(
+      metadata: UnsafeRawBufferPointer(
+        start: UnsafeRawPointer(bitPattern: metadata.start), count: metadata.bytes),
+      body: UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: body.start), count: body.bytes))
+  }
 }
 
 extension RawSpan {

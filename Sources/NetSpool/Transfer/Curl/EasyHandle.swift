@@ -255,17 +255,27 @@ enum EasyCallbacks {
     unsafe Unmanaged<Transfer>.fromOpaque(context!).takeUnretainedValue()
   }
 
+  /// The same for what comes line by line, without counting a reference: a transfer that libcurl is at work for runs.
+  @inline(__always)
+  private static func lend(_ context: UnsafeMutableRawPointer?, to body: (Transfer) -> Int) -> Int {
+    unsafe Unmanaged<Transfer>.fromOpaque(context!)._withUnsafeGuaranteedRef { body($0) }
+  }
+
   private static let receivedHeader: cnetspool_data_callback = { bytes, _, count, context in
-    let line = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(bytes!), byteCount: count)
-    return unsafe transfer(context).received(header: line) ? count : 0
+    unsafe lend(context) { transfer in
+      let line = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(bytes!), byteCount: count)
+      return transfer.received(header: line) ? count : 0
+    }
   }
 
   private static let receivedBody: cnetspool_data_callback = { bytes, _, count, context in
-    let piece = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(bytes!), byteCount: count)
-    switch unsafe transfer(context).received(body: piece) {
-    case .taken: return count
-    case .pause: return Int(cnetspool_write_pause)
-    case .abort: return 0
+    unsafe lend(context) { transfer in
+      let piece = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(bytes!), byteCount: count)
+      switch transfer.received(body: piece) {
+      case .taken: return count
+      case .pause: return Int(cnetspool_write_pause)
+      case .abort: return 0
+      }
     }
   }
 

@@ -21,10 +21,11 @@ final class MultiHandle {
   private var isDue = false
   /// Transfers that asked libcurl to leave their connection alone for now.
   var pausedTransfers = 0
+  // Safe because `add` and `remove`, between which a transfer is, assert the loop thread, and arrays call nobody back.
   /// Those that were paused because their call took long, until the next turn.
-  private var postponed: [Transfer] = []
+  @safe @exclusivity(unchecked) private var postponed: [Transfer] = []
   /// Those that failed when they were resumed, with libcurl's code.
-  private var broken: [(transfer: Transfer, code: CURLcodeValue)] = []
+  @safe @exclusivity(unchecked) private var broken: [(transfer: Transfer, code: CURLcodeValue)] = []
   private var callBegan: Microseconds = 0
   private let calls = GuardedCalls()
   private var isGuarded = false
