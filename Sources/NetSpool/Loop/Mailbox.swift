@@ -100,8 +100,8 @@ final class Outbox<Item: Sendable> {
 
   // Safe because its owner, the scheduler, is the loop thread's, and arrays call nobody back.
   @safe @exclusivity(unchecked) private var batches: [Batch] = []
-  /// What is being handed out; kept for its room.
-  @safe @exclusivity(unchecked) private var ready: [Batch] = []
+  /// The room of what was handed out before.
+  @safe @exclusivity(unchecked) private var spare: [Batch] = []
   private let deliver: @Sendable (Item) -> Void
 
   init(deliver: @escaping @Sendable (Item) -> Void) { self.deliver = deliver }
@@ -118,9 +118,12 @@ final class Outbox<Item: Sendable> {
   /// The end of the tick. Closures on the loop thread run here, after all work, so they may call anything.
   func flush() {
     while !batches.isEmpty {
+      var ready = spare
+      spare = []
       swap(&batches, &ready)
       for batch in ready { send(batch) }
       ready.removeAll(keepingCapacity: true)
+      spare = ready
     }
   }
 
