@@ -17,6 +17,7 @@ let package = Package(
   products: [
     .library(name: "NetSpool", targets: ["NetSpool"]),
     .library(name: "NetSpoolFoundation", targets: ["NetSpoolFoundation"]),
+    .library(name: "NetSpoolImages", targets: ["NetSpoolImages"]),
     .library(name: "NetSpoolTesting", targets: ["NetSpoolTesting"]),
     .executable(name: "netspool", targets: ["NetSpoolCLI"]),
   ],
@@ -29,6 +30,7 @@ let package = Package(
     .trait(name: "ServiceLifecycle", description: "An engine is a Service."),
     .trait(name: "Brotli", description: "Decode br; needs libbrotli-dev."),
     .trait(name: "Zstd", description: "Decode zstd; needs libzstd-dev."),
+    .trait(name: "Images", description: "NetSpoolImages makes thumbnails; needs libvips-dev."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -56,6 +58,10 @@ let package = Package(
     // Of the traits Brotli and Zstd.
     .systemLibrary(name: "CNetSpoolBrotli", path: "CSupport/CNetSpoolBrotli"),
     .systemLibrary(name: "CNetSpoolZstd", path: "CSupport/CNetSpoolZstd"),
+    // Of the trait Images.
+    .systemLibrary(
+      name: "CNetSpoolVips", path: "CSupport/CNetSpoolVips", pkgConfig: "vips",
+      providers: [.apt(["libvips-dev"])]),
     .target(
       name: "CNetSpoolShims",
       dependencies: ["CNetSpoolCurl"],
@@ -82,11 +88,17 @@ let package = Package(
       ].map { "\($0)/README.md" },
       swiftSettings: strict),
     .target(name: "NetSpoolFoundation", dependencies: ["NetSpool"], swiftSettings: strict),
+    // Empty without the trait.
+    .target(
+      name: "NetSpoolImages",
+      dependencies: ["NetSpool", .target(name: "CNetSpoolVips", condition: .when(traits: ["Images"]))],
+      swiftSettings: strict),
     .target(name: "NetSpoolTesting", dependencies: ["CNetSpoolShims"], swiftSettings: strict),
     .executableTarget(
       name: "NetSpoolCLI",
       dependencies: [
         "NetSpool", "NetSpoolTesting",
+        .target(name: "NetSpoolImages", condition: .when(traits: ["Images"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -123,9 +135,16 @@ let package = Package(
       name: "NetSpoolFoundationTests",
       dependencies: ["NetSpoolFoundation", "NetSpoolTesting", "TestSupport"], swiftSettings: strict),
     .testTarget(
+      name: "NetSpoolImagesTests", dependencies: ["NetSpoolImages", "NetSpoolTesting", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
       name: "NetSpoolTestingTests", dependencies: ["NetSpoolTesting"], swiftSettings: strict),
     .testTarget(
-      name: "NetSpoolCLITests", dependencies: ["NetSpoolCLI", "NetSpoolTesting", "TestSupport"],
+      name: "NetSpoolCLITests",
+      dependencies: [
+        "NetSpool", "NetSpoolCLI", "NetSpoolTesting", "TestSupport",
+        .target(name: "NetSpoolImages", condition: .when(traits: ["Images"])),
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],

@@ -22,7 +22,16 @@ struct NetSpoolTool: ParsableCommand {
     subcommands: [
       FetchCommand.self, GetCommand.self, PostCommand.self, FrozenCommand.self, CacheCommand.self,
       DemoCommand.self, DoctorCommand.self, ReportCommand.self, SchemaCommand.self,
-    ])
+    ] + helpers)
+
+  /// What the tool starts itself.
+  private static var helpers: [any ParsableCommand.Type] {
+    #if Images
+    [DecodePicturesCommand.self]
+    #else
+    []
+    #endif
+  }
 
   static func main() {
     _ = NetworkQueue.shared  // sees to missing standard descriptors, before a file gets one of their numbers

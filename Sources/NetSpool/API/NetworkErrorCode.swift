@@ -15,7 +15,8 @@ extension NetworkError {
       case resolveFailed, connectFailed, timedOut, connectionLost, proxyFailed, transportFailed, tlsRejected
       case protocolViolation, truncatedHeaders, headersTooLarge, tooManyInformational, ambiguousFraming
       case badChunk, bodyTruncated, bodyTooLarge, http2Failed, status, tooManyRedirects, redirectCycle
-      case redirectRefused, badLocation, authenticationFailed, decodeFailed, decompressionLimit, sinkFailed
+      case redirectRefused, badLocation, authenticationFailed, decodeFailed, decompressionLimit, imageRejected
+      case sinkFailed
       case uploadSourceFailed, uploadLengthMismatch, resumeMismatch, digestMismatch, storeOpenFailed,
         storeInUse, storeCorrupt
       case storageFull, storeBusy, storeFailed, frozenExpired, frozenRejected, frozenPoisoned, outcomeUnknown
@@ -110,6 +111,10 @@ extension NetworkError.Code {
   public static let decodeFailed = Self(.decodeFailed)
   /// The compressed body unfolds too far.
   public static let decompressionLimit = Self(.decompressionLimit)
+
+  /// A picture came that no thumbnail can or may be made of: `format`, `pixels`, `damaged`, `time`, `memory` or
+  /// `crashed`. Of the product NetSpoolImages.
+  public static let imageRejected = Self(.imageRejected)
 
   // MARK: Bodies in and out
 

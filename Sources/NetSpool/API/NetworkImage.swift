@@ -9,7 +9,7 @@ public struct NetworkImage: Sendable {
 
   /// Nil when the bytes are no image of a known format. A cut-off file gives an image that is not complete as
   /// soon as its size can be read. Takes time linear in the size of the file at most; any thread.
-  init?(_ body: ResponseBody) {
+  package init?(_ body: ResponseBody) {
     guard let info = ImageInfo.sniff(body.bytes) else { return nil }
     self.body = body
     self.info = info
@@ -96,7 +96,7 @@ extension NetworkEngine {
 
 extension NetworkOperation {
   /// An answer that is no whole picture becomes an error, and leaves the cache.
-  func demandImage() {
+  package func demandImage() {
     let engine = engine
     demand { request, response in
       let image = NetworkImage(response.body)

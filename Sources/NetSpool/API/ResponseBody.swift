@@ -8,7 +8,7 @@ public struct ResponseBody: Sendable {
 
   var storage: Storage
 
-  init(_ bytes: [UInt8]) { storage = .bytes(bytes) }
+  package init(_ bytes: [UInt8]) { storage = .bytes(bytes) }
   init(lent bytes: any LentBytes) { storage = .lent(bytes) }
 
   static let empty = ResponseBody([])

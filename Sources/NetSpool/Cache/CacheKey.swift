@@ -7,6 +7,7 @@
 /// Variant: the primary key, NUL NUL, generation (8 bytes), then per name: name NUL, 0x01 and value or 0x00
 /// if it was absent, NUL.
 /// Parts: the primary key, NUL NUL `parts`.
+/// What was made of an answer: its key, NUL NUL `derived` and a name.
 enum CacheKey {
   /// The key at which a resource's answer or variant index stands. `headers`: what is sent.
   static func primary(scope: CacheScope, url: URLPieces, headers: Headers) -> [UInt8] {
@@ -62,6 +63,11 @@ enum CacheKey {
 
   /// Where the parts of a resource's body stand, as long as not all of it is there.
   static func parts(of primary: [UInt8]) -> [UInt8] { primary + [0, 0] + Array("parts".utf8) }
+
+  /// Where that stands which was made of the answer or variant with this key, under a name of its maker's.
+  static func derived(_ name: String, of key: [UInt8]) -> [UInt8] {
+    key + [0, 0] + Array("derived \(KeyText.escaped(name))".utf8)
+  }
 
   /// What every primary key by URL in this scope begins with.
   static func prefix(scope: CacheScope) -> [UInt8] {

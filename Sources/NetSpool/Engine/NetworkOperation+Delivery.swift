@@ -44,7 +44,7 @@ extension NetworkOperation {
   }
 
   /// Hears of either ending.
-  func onFinal(_ body: @escaping @Sendable (Result<NetworkResponse, NetworkError>) -> Void) {
+  package func onFinal(_ body: @escaping @Sendable (Result<NetworkResponse, NetworkError>) -> Void) {
     add(.final(body))
   }
 

@@ -49,7 +49,7 @@ extension NetworkError.Code {
       .decompressionLimit:
       [.isLasting, .recurs]
     case .notCached, .tlsRejected, .protocolViolation, .headersTooLarge, .tooManyInformational,
-      .ambiguousFraming, .decodeFailed, .digestMismatch:
+      .ambiguousFraming, .decodeFailed, .imageRejected, .digestMismatch:
       .recurs
     case .engineClosed, .queueFull: .isPutOff
     case .cancelled: .isOurs
@@ -76,7 +76,8 @@ extension NetworkError.Code {
       .cancelled, .engineClosed, .engineStartFailed, .usedAfterFork, .outOfMemory, .tooManyOpenFiles,
       .protocolViolation, .truncatedHeaders, .headersTooLarge, .tooManyInformational, .ambiguousFraming,
       .badChunk, .bodyTruncated, .bodyTooLarge, .status, .tooManyRedirects, .redirectCycle, .redirectRefused,
-      .badLocation, .authenticationFailed, .decodeFailed, .decompressionLimit, .sinkFailed, .digestMismatch,
+      .badLocation, .authenticationFailed, .decodeFailed, .decompressionLimit, .imageRejected, .sinkFailed,
+      .digestMismatch,
       .uploadSourceFailed, .uploadLengthMismatch, .resumeMismatch, .storeOpenFailed, .storeInUse,
       .storeCorrupt, .storageFull, .storeBusy, .storeFailed, .frozenExpired, .frozenRejected,
       .frozenPoisoned, .outcomeUnknown:

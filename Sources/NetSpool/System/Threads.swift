@@ -4,17 +4,17 @@ internal import Synchronization
 
 /// A thread of our own, with every signal blocked: signals are the host program's, and SIGPIPE must never reach
 /// it from our writes (pthread_sigmask(3)).
-struct SystemThread: Sendable {
+package struct SystemThread: Sendable {
   private let id: pthread_t
 
   /// The thread that asks is one of these, and runs no closure of the user.
   static var isOurs: Bool { cnetspool_thread_is_ours() != 0 }
 
   /// The system has no thread left to give.
-  struct StartFailure: Error { let errno: CInt }
+  package struct StartFailure: Error { let errno: CInt }
 
   /// Starts a thread; of its name at most 15 bytes are kept.
-  static func start(
+  package static func start(
     name: String, _ body: @escaping @Sendable () -> Void
   ) throws(StartFailure) -> SystemThread {
     ExitGate.arm(.threads)
@@ -38,7 +38,7 @@ struct SystemThread: Sendable {
   }
 
   /// Says that nobody will wait for the thread's end: to be called instead of `join`.
-  func detach() { pthread_detach(id) }
+  package func detach() { pthread_detach(id) }
 
   /// A new thread inherits the mask of the one that makes it; so there is no moment at which it has another.
   private static func withSignalsBlocked(_ body: () -> CInt) -> CInt {

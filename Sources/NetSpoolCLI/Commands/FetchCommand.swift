@@ -10,6 +10,7 @@ struct FetchCommand: ParsableCommand {
         netspool fetch list.txt -o pictures
         netspool fetch list.txt -o pictures --results done.jsonl --resume
         netspool fetch - -o out --jobs 32 --failed again.txt <list.txt
+        netspool fetch list.txt -o small --thumbnail 256 --format jpeg
         netspool fetch https://example.org/a.iso https://example.org/b.iso -o .
 
       A line of a list is a URL, and behind tabs perhaps a name and 'sha256=...', 'priority=high' or 'header=Name: v'; \
@@ -121,6 +122,8 @@ struct FetchOptions: ParsableArguments {
   )
   var imagesOnly = false
 
+  @OptionGroup var pictures: ThumbnailOptions
+
   @Flag(
     help:
       "Print what would be fetched, as URL, tab, name. Nothing is sent or written; the cache is not asked.")
@@ -170,6 +173,9 @@ struct FetchOptions: ParsableArguments {
     }
     if let perOrigin, !(1...Jobs.countMax).contains(perOrigin) {
       throw ValidationError("--per-origin is a number from 1 to \(Jobs.countMax).")
+    }
+    if pictures.maxSide != nil, checksum || remoteTime || request.limitRate != nil {
+      throw ValidationError("--thumbnail goes with none of --checksum, --remote-time and --limit-rate.")
     }
     try validateFiles()
   }

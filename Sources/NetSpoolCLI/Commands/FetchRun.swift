@@ -72,7 +72,8 @@ struct FetchRun {
 
   private var settings: FetchJob.Settings {
     FetchJob.Settings(
-      window: FetchJob.window(for: options.jobs, isBraked: options.request.limitRate != nil),
+      window: FetchJob.window(
+        for: options.jobs, isBraked: options.request.limitRate != nil || options.pictures.maxSide != nil),
       budget: options.maxErrors ?? .unlimited,
       rate: options.rate)
   }
@@ -123,6 +124,7 @@ extension FetchRun {
     var plan = FetchPlan.Options(
       shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
     (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
+    if options.pictures.maxSide != nil { plan.ending = options.pictures.format.ending }
     if let folder {
       plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in
@@ -193,7 +195,8 @@ extension FetchRun {
 extension FetchJob {
   /// Enough lines inside the queue that a slow origin at the head of the list does not hold up the others.
   ///
-  /// With `--limit-rate` every one of them may have a megabyte waiting for the brake, so there are few.
+  /// With `--limit-rate` every one of them may have a megabyte waiting for the brake, and with `--thumbnail` a picture
+  /// waiting for a decoder, so there are few.
   static func window(for jobs: Jobs, isBraked: Bool = false) -> Int {
     switch jobs {
     case _ where isBraked: 32

@@ -60,6 +60,18 @@ struct FetchOutcome: Equatable, Sendable {
   var finalURL: String?
   var contentType: String?
   var etag: String?
+  /// With `--thumbnail`.
+  var picture: PictureFacts?
+
+  /// A thumbnail that was written; `bytes` is its own size.
+  struct PictureFacts: Equatable, Sendable {
+    var width: Int
+    var height: Int
+    /// As `--format` has it.
+    var format: String
+    /// Bytes of the picture that it was made of.
+    var sourceBytes: Int64
+  }
 
   init(_ ending: Ending) { self.ending = ending }
 }

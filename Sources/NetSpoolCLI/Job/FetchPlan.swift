@@ -17,6 +17,8 @@ final class FetchPlan {
     var namesOutputs = false
     /// The folders that names from URLs get.
     var tree = OutputTree.flat
+    /// What names from URLs end with, in place of a picture's own ending: `webp`.
+    var ending: String?
     /// Whether a line whose file is there is done.
     var skipsExisting = false
     /// Whether the ledger has marks of an earlier run.
@@ -73,7 +75,9 @@ final class FetchPlan {
   }
 
   private func wantedName(_ item: ListItem) -> String {
-    item.name.flatMap(OutputName.fromList) ?? options.tree.name(of: item.url)
+    if let name = item.name.flatMap(OutputName.fromList) { return name }
+    let name = options.tree.name(of: item.url)
+    return options.ending.map { OutputName.picture(name, ending: $0) } ?? name
   }
 
   /// An earlier run finished it, and its file is still there and as long as it was then.

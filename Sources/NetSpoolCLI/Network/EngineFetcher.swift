@@ -30,6 +30,9 @@ final class EngineFetcher: Fetcher {
     configuration.allowsCredentialsInClear = options.account.inClear
     configuration.queue = queue
     configuration.delivery = .loopThread
+    if options.pictures.maxSide != nil {
+      configuration.limits.bodyBytesInMemoryMax = RequestOptions.pictureBytesMax
+    }
     let engine = try NetworkEngine(configuration: configuration)
     if let cache { try engine.useCache(cache) }
     gate = options.imagesOnly ? try ImageGate(temporaryIn: folder == nil ? temporary : nil) : nil
@@ -60,6 +63,7 @@ final class EngineFetcher: Fetcher {
   func close() {
     queue.close()
     gate?.close()
+    sender.close()
     sender.engine.closeCache()
   }
 }

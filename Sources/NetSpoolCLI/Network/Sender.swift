@@ -28,6 +28,9 @@ final class Sender: Sendable {
   private let resumes: Bool
   private let setsTime: Bool
   private let gate: ImageGate?
+  #if Images
+  private let thumbnails: ThumbnailMaker?
+  #endif
   private let isDraining = Atomic(false)
 
   /// - Parameter gate: with `--images-only`.
@@ -40,6 +43,9 @@ final class Sender: Sendable {
     setsTime = options.remoteTime
     self.engine = engine
     self.gate = gate
+    #if Images
+    thumbnails = ThumbnailMaker(options.pictures)
+    #endif
     attemptsMax = options.request.retry + 1
     digests = options.checksum
     self.book = book
@@ -50,11 +56,22 @@ final class Sender: Sendable {
 
   func send(_ parcel: Parcel) {
     let operation = engine.operation(url: parcel.url)
-    let landing = gate?.landing(for: parcel.path)
     // An engine's total holds for bodies in memory only; as the operation's own it holds for streams too.
     operation.timeouts = timeouts
     for field in parcel.options.headers { operation.addHeader(field.name, field.value ?? "") }
     if let priority = parcel.options.priority { operation.priority = priority.operationPriority }
+    if let who = credentials(for: parcel.url) { operation.setCredentials(who) }
+    #if Images
+    if let thumbnails { return thumbnails.send(operation, of: engine, parcel) }
+    #endif
+    let landing = gate?.landing(for: parcel.path)
+    addStreams(to: operation, parcel, landing)
+    operation.onCompletion { [self] in didComplete(parcel, landing, $0) }
+    operation.onError { [self] in didFail(parcel, $0) }
+    engine.enqueue(operation)
+  }
+
+  private func addStreams(to operation: NetworkOperation, _ parcel: Parcel, _ landing: String?) {
     let file = (landing ?? parcel.path).map { path in
       FileDownloadStream(
         path: path, resume: resumes && landing == nil, partBytesMin: Self.partBytesMin,
@@ -67,10 +84,13 @@ final class Sender: Sendable {
       operation.addDownloadStream(TapStream(board, name: name) { file?.resumedAt ?? 0 })
     }
     if let brake { operation.addDownloadStream(BrakeStream(brake)) }
-    if let who = credentials(for: parcel.url) { operation.setCredentials(who) }
-    operation.onCompletion { [self] in didComplete(parcel, landing, $0) }
-    operation.onError { [self] in didFail(parcel, $0) }
-    engine.enqueue(operation)
+  }
+
+  /// Waits for files that others write. Nothing may be sent any more.
+  func close() {
+    #if Images
+    thumbnails?.close()
+    #endif
   }
 
   private func credentials(for url: String) -> NetworkCredentials? {
@@ -134,6 +154,8 @@ extension PriorityName {
 extension RequestOptions {
   /// Error pages longer than this are cut off: they are only looked at by people.
   static let errorPageBytesMax = 1 << 20
+  /// Pictures that are made smaller are in memory as a whole.
+  static let pictureBytesMax = 32 << 20
 
   /// The options as an engine's settings, but for the fields.
   var engineConfiguration: NetworkEngine.Configuration {

@@ -38,6 +38,20 @@ enum OutputName {
     return folder + clipped(stem, to: componentBytesMax - tail.utf8.count) + tail
   }
 
+  /// `a/b.jpg` with `webp` is `a/b.webp`, and so is `a/b`: what is no ending of a picture stays.
+  static func picture(_ name: String, ending: String) -> String {
+    let slash = name.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let folder = slash.map { name[...$0] } ?? ""
+    let whole = String(slash.map { name[name.utf8.index(after: $0)...] } ?? name[...])
+    let parts = split(whole)
+    let stem = pictureEndings.contains(parts.ending.lowercased()) ? parts.stem : whole
+    return folder + clipped(stem, to: componentBytesMax - ending.utf8.count - 1) + "." + ending
+  }
+
+  private static let pictureEndings: Set = [
+    ".avif", ".bmp", ".gif", ".heic", ".heif", ".jpe", ".jpeg", ".jpg", ".png", ".webp",
+  ]
+
   /// One component without slashes, control characters, direction overrides, leading dash or excess length.
   private static func safe(_ component: String) -> String {
     if isPlain(component) { return component }

@@ -7,6 +7,7 @@ import Glibc
 ///      "timings":{"queue":0.012,"dns":0,"connect":0,"tls":0,"firstByte":0.8,"total":0.95}}
 ///
 /// `outcome` is `done`, `failed` (for good) or `failed-for-now`; failures have `error` and mostly `reason`.
+/// A thumbnail has `width`, `height` and `format` as well, and the bytes of its picture as `sourceBytes`.
 /// Timings are milliseconds, times RFC 3339. `finalURL` is there after redirects. Fields without a value are left out.
 struct ResultRecord: Equatable, Sendable {
   enum Outcome: String, Sendable {
@@ -29,6 +30,7 @@ struct ResultRecord: Equatable, Sendable {
   var finalURL: String?
   var contentType: String?
   var etag: String?
+  var picture: FetchOutcome.PictureFacts?
   /// RFC 3339, UTC.
   var ended: String?
 
@@ -50,7 +52,7 @@ struct ResultRecord: Equatable, Sendable {
     (status, bytes, source) = (end.status, end.bytes, end.source)
     (error, reason, attempts) = (end.error, end.reason, end.attempts)
     (sha256, timings) = (end.sha256, end.timings)
-    (contentType, etag) = (end.contentType, end.etag)
+    (contentType, etag, picture) = (end.contentType, end.etag, end.picture)
     finalURL = end.finalURL == item.url ? nil : end.finalURL
   }
 }
@@ -70,6 +72,12 @@ extension ResultRecord {
     json.field("finalURL", finalURL)
     json.field("contentType", contentType)
     json.field("etag", etag)
+    if let picture {
+      json.field("width", picture.width)
+      json.field("height", picture.height)
+      json.field("format", picture.format)
+      json.field("sourceBytes", picture.sourceBytes)
+    }
     json.field("attempts", attempts)
     json.field("sha256", sha256)
     json.field("ended", ended)

@@ -48,11 +48,11 @@ extension EngineCache {
       !request.hasExtras || isPlain(request.extra)
     else { return FirstLook() }
     let url = request.url.utf8.span
-    let fields = request.headers.count == 0 && request.credentials == nil ? nil : ownFields(request)
     guard
       let question = question(
         request, method: .get, origin: url.extracting(first: originBytes),
-        target: url.extracting(droppingFirst: originBytes), own: request.headers, fields: fields)
+        target: url.extracting(droppingFirst: originBytes), own: request.headers,
+        fields: ownFieldsIfAny(request))
     else { return FirstLook() }
     // Whoever brings conditions or asks for parts is answered on the loop.
     if question.request.isOwn { return FirstLook(question: [question]) }
@@ -92,13 +92,15 @@ extension EngineCache {
     recent.keep(RecentAnswers.Answer(url: url, key: held.key, stored: held.stored, place: place))
   }
 
-  private func isPlain(_ extra: RequestExtras) -> Bool {
+  func isPlain(_ extra: RequestExtras) -> Bool {
     guard case .none = extra.prepared else { return false }
     return !extra.resumes && extra.parameters.isEmpty
   }
 
-  private func ownFields(_ request: NetworkRequest) -> Headers {
-    SentFields.make(
+  /// Nil for a request that sends the engine's fields and no others.
+  func ownFieldsIfAny(_ request: NetworkRequest) -> Headers? {
+    if request.headers.count == 0, request.credentials == nil { return nil }
+    return SentFields.make(
       defaults: defaults, own: SentFields.add(request.credentials, to: request.headers),
       decodes: !request.headers.contains("Range"))
   }

@@ -1,0 +1,63 @@
+#if Images
+import ArgumentParser
+import Glibc
+import NetSpool
+import NetSpoolImages
+
+/// `netspool decode-pictures`: what `fetch --thumbnail` starts, for nobody else. Answers questions on its standard input
+/// until that ends: see `PictureWire`.
+struct DecodePicturesCommand: ParsableCommand {
+  static let name = "decode-pictures"
+  static let configuration = CommandConfiguration(
+    commandName: name, abstract: "Decode pictures for fetch --thumbnail.", shouldDisplay: false)
+
+  /// Bytes of addresses: a decoder that wants more is refused them. Twice what the largest picture takes that is let in.
+  private static let addressesMax: rlim_t = 3 << 30
+
+  func run() throws {
+    limit(RLIMIT_AS, Self.addressesMax)
+    limit(RLIMIT_CORE, 0)
+    do throws(IOFailure) {
+      try answerAll()
+    } catch {
+      throw ExitCode(JobStatus.localIO.code)
+    }
+  }
+
+  private func answerAll() throws(IOFailure) {
+    let input = Descriptor(borrowing: 0, named: "standard input")
+    let output = Descriptor(borrowing: 1, named: "standard output")
+    let decoder = LibraryDecoder()
+    while let words = try read(PictureWire.questionBytes, from: input),
+      let (count, transform, limits) = PictureWire.question(words),
+      let bytes = try read(count, from: input)
+    {
+      do throws(PictureRejection) {
+        let picture = try decoder.make(ResponseBody(bytes), transform, limits) { false }
+        try? output.write(PictureWire.answer(picture) + picture.bytes)
+      } catch {
+        try? output.write(PictureWire.answer(error))
+      }
+    }
+  }
+
+  /// Nil at the end of input.
+  private func read(_ count: Int, from input: borrowing Descriptor) throws(IOFailure) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var got = 0
+    while got < count {
+      let more = try input.read(into: &bytes, at: got, count: count - got)
+      if more == 0 { return nil }
+      got += more
+    }
+    return bytes
+  }
+
+  private func limit(_ resource: __rlimit_resource, _ value: rlim_t) {
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+    limit.rlim_cur = min(value, limit.rlim_max)
+    unsafe setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+  }
+}
+#endif

@@ -1,0 +1,47 @@
+import ArgumentParser
+import NetSpool
+
+/// `--thumbnail` and what belongs to it. The options are there in every build; without the trait `Images` they are a
+/// mistake that says how to get one with them.
+struct ThumbnailOptions: ParsableArguments {
+  @Option(
+    name: .customLong("thumbnail"),
+    help: ArgumentHelp(
+      "Write a thumbnail of each picture in its place, with no side longer than this. Needs the trait Images.",
+      valueName: "pixels"))
+  var maxSide: Int?
+
+  @Option(help: ArgumentHelp("What thumbnails are written as.", valueName: "webp|jpeg|avif|png"))
+  var format = ThumbnailFormat.webp
+
+  @Option(
+    help: ArgumentHelp(
+      "Thumbnails with all of the picture (contain), or a square from its middle (cover).",
+      valueName: "contain|cover"))
+  var fit = ThumbnailFit.contain
+
+  func validate() throws {
+    guard let maxSide else { return }
+    guard (1...16_383).contains(maxSide) else {
+      throw ValidationError("--thumbnail is a number of pixels from 1 to 16383.")
+    }
+    #if !Images
+    throw ValidationError(
+      "--thumbnail: this netspool was built without pictures; build it with 'swift build -c release --traits Images'."
+    )
+    #endif
+  }
+}
+
+/// `--format`.
+enum ThumbnailFormat: String, CaseIterable, ExpressibleByArgument {
+  case webp, jpeg, avif, png
+
+  /// What the names of files end with.
+  var ending: String { self == .jpeg ? "jpg" : rawValue }
+}
+
+/// `--fit`.
+enum ThumbnailFit: String, CaseIterable, ExpressibleByArgument {
+  case contain, cover
+}

@@ -1,0 +1,166 @@
+#if Images
+import Glibc
+import NetSpool
+import NetSpoolImages
+import Synchronization
+
+/// A process that decodes pictures, one at a time, and this side of the socket to it. Used by one thread at a time.
+final class PictureHelper: Sendable {
+  private let socket: Int32
+  private let process: pid_t
+  private let hasEnded = Atomic(false)
+
+  /// Starts it, in a process group of its own: Ctrl-C is the job's alone.
+  /// - Parameter command: the program and its arguments.
+  init(_ command: [String]) throws(IOFailure) {
+    var ends: [Int32] = [0, 0]
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .last("make a socket to", command[0]) }
+    defer { close(ends[1]) }
+    let (started, failure) = Self.spawn(command, ends[1])
+    guard failure == 0 else {
+      close(ends[0])
+      throw IOFailure(action: "start", path: command[0], code: failure)
+    }
+    (socket, process) = (ends[0], started)
+  }
+
+  /// Its death, of whatever cause, is what ends it: a process that waits for its next question sees the socket closed.
+  deinit { end() }
+
+  /// It can be asked again.
+  var isAlive: Bool { !hasEnded.load(ordering: .relaxed) }
+
+  /// Asks, and blocks for the answer. One that is late, or wanted by nobody, is killed.
+  func make(
+    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    isUnwanted: @escaping @Sendable () -> Bool
+  ) throws(PictureRejection) -> Picture {
+    let patience = Patience(until: .now + limits.timeMax + .seconds(1), isUnwanted)
+    do throws(PictureRejection) {
+      let question = PictureWire.question(body.count, transform, limits)
+      guard unsafe question.withUnsafeBytes({ unsafe send($0) }),
+        unsafe body.withUnsafeBytes({ unsafe send($0) })
+      else { throw .crashed }
+      let head = try PictureWire.answer(read(PictureWire.answerBytes, patience))
+      guard let head else { throw .crashed }
+      return Picture(bytes: try read(head.count, patience), width: head.width, height: head.height)
+    } catch {
+      if Self.endsProcess.contains(error) { end() }
+      throw error
+    }
+  }
+
+  private static let endsProcess: Set<PictureRejection> = [.crashed, .time, .cancelled]
+
+  private func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe Glibc.send(
+        socket, bytes.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      sent += count
+    }
+    return true
+  }
+
+  private func read(_ count: Int, _ patience: Patience) throws(PictureRejection) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var got = 0
+    while got < count {
+      try patience.wait(for: socket)
+      let more = unsafe bytes.withUnsafeMutableBytes { bytes in
+        unsafe recv(socket, bytes.baseAddress! + got, count - got, 0)
+      }
+      if more < 0, errno == EINTR { continue }
+      guard more > 0 else { throw .crashed }
+      got += more
+    }
+    return bytes
+  }
+
+  /// Once.
+  private func end() {
+    guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
+    close(socket)
+    kill(process, SIGKILL)
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+  }
+
+  /// How long an answer is waited for.
+  private struct Patience {
+    let deadline: ContinuousClock.Instant
+    let isUnwanted: @Sendable () -> Bool
+
+    init(until deadline: ContinuousClock.Instant, _ isUnwanted: @escaping @Sendable () -> Bool) {
+      (self.deadline, self.isUnwanted) = (deadline, isUnwanted)
+    }
+
+    /// Returns when there is something to read.
+    func wait(for socket: Int32) throws(PictureRejection) {
+      while true {
+        var watch = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        if unsafe poll(&watch, 1, 100) > 0 { return }
+        if isUnwanted() { throw .cancelled }
+        if ContinuousClock.now > deadline { throw .time }
+      }
+    }
+  }
+
+  /// The socket is its standard input and output; what it has to say besides, nobody reads.
+  private static func spawn(_ command: [String], _ end: Int32) -> (pid_t, Int32) {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, end, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, end, 1)
+    unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+    var words = unsafe command.map { unsafe strdup($0) } + [nil]
+    defer { unsafe words.forEach { unsafe free($0) } }
+    var process: pid_t = 0
+    let failure = unsafe posix_spawn(&process, command[0], &actions, &attributes, &words, environ)
+    return (process, failure)
+  }
+}
+
+/// Decodes in processes of their own, one for each thread that decodes: a picture that crashes the decoder costs that
+/// process and that picture. What a header gives away is refused before anybody is asked.
+final class HelperDecoder: PictureDecoder {
+  private let command: [String]
+  private let idle = Mutex<[PictureHelper]>([])
+
+  /// - Parameter command: this program's own `decode-pictures` unless told otherwise.
+  init(_ command: [String] = ["/proc/self/exe", DecodePicturesCommand.name]) { self.command = command }
+
+  func make(
+    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    isUnwanted: @escaping @Sendable () -> Bool
+  ) throws(PictureRejection) -> Picture {
+    try limits.check(NetworkImage(body))
+    let helper = try take()
+    defer { if helper.isAlive { idle.withLock { $0.append(helper) } } }
+    return try helper.make(body, transform, limits, isUnwanted: isUnwanted)
+  }
+
+  private func take() throws(PictureRejection) -> PictureHelper {
+    if let helper = idle.withLock({ $0.popLast() }) { return helper }
+    do throws(IOFailure) {
+      return try PictureHelper(command)
+    } catch { throw .crashed }
+  }
+
+  func threadEnds() {}
+
+  /// Ends the processes. Nobody may be asked any more.
+  func close() { idle.withLock { $0 = [] } }
+}
+#endif

@@ -1,0 +1,91 @@
+#if Images
+import Dispatch
+import Glibc
+import NetSpool
+import NetSpoolImages
+import Synchronization
+
+/// `--thumbnail`: from an operation to a file with a thumbnail, or to the reason why there is none.
+final class ThumbnailMaker: Sendable {
+  private let transform: ThumbnailTransform
+  private let decoder = HelperDecoder()
+  private let pool: PicturePool
+  /// Files are written one at a time, behind the decoders.
+  private let files = DispatchQueue(label: "netspool.thumbnails")
+  private let written = Atomic(0)
+
+  /// Nil without the option.
+  init?(_ options: ThumbnailOptions) {
+    guard let maxSide = options.maxSide else { return nil }
+    transform = ThumbnailTransform(
+      maxSide: maxSide, format: options.format.thumbnailFormat, fit: options.fit.thumbnailFit)
+    pool = PicturePool(decoder)
+  }
+
+  func send(_ operation: NetworkOperation, of engine: NetworkEngine, _ parcel: Sender.Parcel) {
+    ThumbnailOperation(operation, of: engine, transform, ThumbnailLimits(), on: pool) { [self] result in
+      switch result {
+      case .failure(let error): parcel.completion(FetchOutcome(error, after: parcel.attempts))
+      case .success(let made): files.async { [self] in parcel.completion(outcome(of: made, parcel)) }
+      }
+    }.start()
+  }
+
+  /// Waits for files that are being written, and ends the decoders. Nothing may be sent any more.
+  func close() {
+    files.sync {}
+    decoder.close()
+  }
+
+  private func outcome(of made: NetworkThumbnail, _ parcel: Sender.Parcel) -> FetchOutcome {
+    var outcome = FetchOutcome(made.response, after: parcel.attempts)
+    if let path = parcel.path {
+      do throws(IOFailure) {
+        try write([UInt8](made.body), to: path)
+      } catch {
+        return FetchOutcome(local: error.code)
+      }
+    }
+    outcome.contentType = transform.format.mimeType
+    outcome.bytes = Int64(made.body.count)
+    if made.isFromCache { outcome.source = .cache }
+    outcome.picture = FetchOutcome.PictureFacts(
+      width: made.image.pixelWidth, height: made.image.pixelHeight, format: transform.format.rawValue,
+      sourceBytes: Int64(made.sourceBytes))
+    return outcome
+  }
+
+  /// Beside its place first, so that nobody finds half of it.
+  private func write(_ bytes: [UInt8], to path: String) throws(IOFailure) {
+    let folder = path[..<(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)]
+    let draft = "\(folder).netspool-\(OwnName.word)-t\(written.add(1, ordering: .relaxed).newValue)"
+    do throws(IOFailure) {
+      try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_TRUNC).write(bytes)
+      guard unsafe rename(draft, path) == 0 else { throw .last("write", path) }
+    } catch {
+      unsafe _ = unlink(draft)
+      throw error
+    }
+  }
+}
+
+extension ThumbnailFormat {
+  fileprivate var thumbnailFormat: ThumbnailTransform.Format {
+    switch self {
+    case .webp: .webP
+    case .jpeg: .jpeg
+    case .avif: .avif
+    case .png: .png
+    }
+  }
+}
+
+extension ThumbnailFit {
+  fileprivate var thumbnailFit: ThumbnailTransform.Fit {
+    switch self {
+    case .contain: .contain
+    case .cover: .cover
+    }
+  }
+}
+#endif

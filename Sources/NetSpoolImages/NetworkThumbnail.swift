@@ -1,0 +1,40 @@
+#if Images
+public import NetSpool
+
+/// A thumbnail, encoded.
+public struct NetworkThumbnail: Sendable {
+  /// The file: its bytes, format and size in pixels.
+  public let image: NetworkImage
+  /// It was in the cache: nothing was decoded.
+  public let isFromCache: Bool
+  /// The URL that answered, after redirects; of one from the cache the one that was asked for.
+  public let finalURL: String
+  /// Bytes of the picture that it was made of.
+  public let sourceBytes: Int
+  /// The answer that the picture came with; of one from the cache, what was stored of it.
+  package let response: NetworkResponse
+
+  /// As it was just made of an answer.
+  init?(_ made: [UInt8], of response: NetworkResponse) {
+    guard let image = NetworkImage(ResponseBody(made)) else { return nil }
+    self.image = image
+    self.response = response
+    isFromCache = false
+    sourceBytes = response.body.count
+    finalURL = response.finalURL
+  }
+
+  /// As the cache had it.
+  init?(held: NetworkResponse) {
+    guard let image = held.image, let bytes = held.derivedFromBytes else { return nil }
+    self.image = image
+    response = held
+    isFromCache = true
+    sourceBytes = bytes
+    finalURL = held.finalURL
+  }
+
+  /// The bytes of the file.
+  public var body: ResponseBody { image.body }
+}
+#endif

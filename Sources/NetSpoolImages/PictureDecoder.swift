@@ -1,0 +1,151 @@
+#if Images
+internal import CNetSpoolVips
+package import NetSpool
+internal import Synchronization
+
+/// A thumbnail that was made.
+package struct Picture: Sendable {
+  package let bytes: [UInt8]
+  package let width: Int
+  package let height: Int
+
+  package init(bytes: [UInt8], width: Int, height: Int) {
+    (self.bytes, self.width, self.height) = (bytes, width, height)
+  }
+}
+
+/// Why nothing was made of a picture; the word is the reason of `.imageRejected`.
+package enum PictureRejection: String, Error, CaseIterable {
+  /// Nothing that is decoded here: BMP, and what is no picture.
+  case format
+  /// More pixels than `ThumbnailLimits.pixelsMax`.
+  case pixels
+  /// The decoder found it damaged, or the encoder refused.
+  case damaged
+  /// Longer than `ThumbnailLimits.timeMax`.
+  case time
+  /// The decoder has no memory.
+  case memory
+  /// The decoder, a process of its own, died.
+  case crashed
+  /// Nobody wants it any more.
+  case cancelled
+}
+
+/// Who makes thumbnails: libvips in this process, or a process of its own for each thread.
+package protocol PictureDecoder: Sendable {
+  /// Blocks until it is made. `isUnwanted` is asked now and then, on any thread.
+  func make(
+    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    isUnwanted: @escaping @Sendable () -> Bool
+  ) throws(PictureRejection) -> Picture
+
+  /// This thread makes no more.
+  func threadEnds()
+}
+
+extension ThumbnailLimits {
+  /// By the bytes alone, and cheap: what is refused here no decoder ever sees.
+  package func check(_ image: NetworkImage?) throws(PictureRejection) {
+    guard let image, Self.decoded.contains(image.format) else { throw .format }
+    let (pixels, isOver) = image.pixelWidth.multipliedReportingOverflow(by: image.pixelHeight)
+    if isOver || pixels > pixelsMax { throw .pixels }
+  }
+
+  private static let decoded: Set<NetworkImage.Format> = [.jpeg, .png, .webP, .gif, .avif, .heif]
+}
+
+/// libvips in this process.
+package struct LibraryDecoder: PictureDecoder {
+  package init() {}
+
+  private static let isReady = cnetspool_vips_start() == 0
+
+  package func make(
+    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    isUnwanted: @escaping @Sendable () -> Bool
+  ) throws(PictureRejection) -> Picture {
+    try Self.make(body, transform.order, limits, isUnwanted)
+  }
+
+  /// Rows of red, green, blue and opacity.
+  static func unpack(
+    _ body: ResponseBody, maxSide: Int, _ limits: ThumbnailLimits
+  ) throws(PictureRejection) -> Picture {
+    var order = ThumbnailTransform(maxSide: maxSide).order
+    order.format = CInt(CNETSPOOL_VIPS_RGBA)
+    return try make(body, order, limits) { false }
+  }
+
+  private static func make(
+    _ body: ResponseBody, _ order: cnetspool_vips_order, _ limits: ThumbnailLimits,
+    _ isUnwanted: @escaping @Sendable () -> Bool
+  ) throws(PictureRejection) -> Picture {
+    try limits.check(NetworkImage(body))
+    guard isReady else { throw .memory }
+    let watch = PictureWatch(limits.timeMax, isUnwanted)
+    var made = unsafe cnetspool_vips_picture()
+    let status = unsafe body.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return CInt(-1) }
+      var order = order
+      order.pixels_max = Double(limits.pixelsMax)
+      var guardian = unsafe cnetspool_vips_guard(
+        is_over: { unsafe Unmanaged<PictureWatch>.fromOpaque($0).takeUnretainedValue().isOver },
+        context: Unmanaged.passUnretained(watch).toOpaque())
+      return withExtendedLifetime(watch) {
+        unsafe cnetspool_vips_make(start, bytes.count, &order, &guardian, &made)
+      }
+    }
+    defer { if let bytes = unsafe made.bytes { unsafe cnetspool_vips_free(bytes) } }
+    if status == CNETSPOOL_VIPS_TOO_LARGE { throw .pixels }
+    if let reason = watch.reason { throw reason }
+    guard status == 0, let bytes = unsafe made.bytes else { throw .damaged }
+    return unsafe Picture(
+      bytes: [UInt8](UnsafeRawBufferPointer(start: bytes, count: made.count)), width: Int(made.width),
+      height: Int(made.height))
+  }
+
+  package func threadEnds() { vips_thread_shutdown() }
+}
+
+extension ThumbnailTransform {
+  fileprivate var order: cnetspool_vips_order {
+    cnetspool_vips_order(
+      side: CInt(maxSide), is_cropped: fit == .cover, format: CInt(format.number), quality: CInt(quality),
+      pixels_max: 0)
+  }
+}
+
+extension ThumbnailTransform.Format {
+  fileprivate var number: Int {
+    switch self {
+    case .webP: CNETSPOOL_VIPS_WEBP
+    case .jpeg: CNETSPOOL_VIPS_JPEG
+    case .avif: CNETSPOOL_VIPS_AVIF
+    case .png: CNETSPOOL_VIPS_PNG
+    }
+  }
+}
+
+/// Asked by libvips every few rows.
+private final class PictureWatch: Sendable {
+  private let deadline: ContinuousClock.Instant
+  private let isUnwanted: @Sendable () -> Bool
+  private let found = Mutex<PictureRejection?>(nil)
+
+  init(_ limit: Duration, _ isUnwanted: @escaping @Sendable () -> Bool) {
+    deadline = .now + limit
+    self.isUnwanted = isUnwanted
+  }
+
+  /// Why it was ended; nil when it was not.
+  var reason: PictureRejection? { found.withLock { $0 } }
+
+  var isOver: Bool {
+    let reason: PictureRejection? = isUnwanted() ? .cancelled : .now > deadline ? .time : nil
+    guard let reason else { return false }
+    found.withLock { $0 = reason }
+    return true
+  }
+}
+#endif

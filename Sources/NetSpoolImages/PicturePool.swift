@@ -1,0 +1,112 @@
+#if Images
+internal import Glibc
+internal import NetSpool
+internal import Synchronization
+
+/// The threads on which pictures are decoded: as many as there are processors, started when there is something to do, and
+/// ended when there is nothing. What is urgent goes first.
+///
+/// Pictures on their way take no more than `bytesMax` together, by four bytes for each of their pixels, which is what a
+/// decoder takes that cannot decode in rows. One alone may take more, as far as its limits let it.
+package final class PicturePool: Sendable {
+  /// One for the process: its threads are as many as its processors.
+  static let shared = PicturePool(LibraryDecoder())
+
+  private struct State {
+    /// By priority, the lowest first.
+    var waiting = Array(repeating: Line(), count: NetworkRequest.Priority.allCases.count)
+    var threads = 0
+    var bytes = 0
+  }
+
+  struct Job: Sendable {
+    let bytes: Int
+    let run: @Sendable () -> Void
+  }
+
+  let decoder: any PictureDecoder
+  private let width: Int
+  private let bytesMax: Int
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - width: threads; as many as there are processors unless told otherwise.
+  ///   - bytesMax: 512 MiB by default.
+  package init(_ decoder: any PictureDecoder, width: Int? = nil, bytesMax: Int = 512 << 20) {
+    self.decoder = decoder
+    self.width = width ?? max(1, Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))))
+    self.bytesMax = bytesMax
+  }
+
+  func submit(_ job: Job, _ priority: NetworkRequest.Priority) {
+    let isNew = state.withLock { state in
+      state.waiting[Int(priority.rawValue)].append(job)
+      guard state.threads < width else { return false }
+      state.threads += 1
+      return true
+    }
+    if isNew { startThread() }
+  }
+
+  private func startThread() {
+    do throws(SystemThread.StartFailure) {
+      try SystemThread.start(name: "netspool-image") { [self] in work() }.detach()
+    } catch {
+      work()  // the system has no thread left: better late than never
+    }
+  }
+
+  private func work() {
+    while let job = next() {
+      job.run()
+      if giveBack(job) { startThread() }
+    }
+    decoder.threadEnds()
+  }
+
+  /// True when there may be room now for more than this thread.
+  private func giveBack(_ job: Job) -> Bool {
+    state.withLock { state in
+      state.bytes -= job.bytes
+      guard state.threads < width, state.waiting.reduce(0, { $0 + $1.count }) > 1 else { return false }
+      state.threads += 1
+      return true
+    }
+  }
+
+  /// Nil when there is nothing to do, or no room for it: then those who make room go on.
+  private func next() -> Job? {
+    state.withLock { state in
+      if let index = state.waiting.lastIndex(where: { $0.count > 0 }),
+        let job = state.waiting[index].first, state.bytes == 0 || state.bytes + job.bytes <= bytesMax
+      {
+        state.bytes += job.bytes
+        state.waiting[index].removeFirst()
+        return job
+      }
+      state.threads -= 1
+      return nil
+    }
+  }
+}
+
+/// Jobs of one priority, first in, first out.
+private struct Line: Sendable {
+  private var jobs: [PicturePool.Job?] = []
+  private var head = 0
+
+  var count: Int { jobs.count - head }
+  var first: PicturePool.Job? { head < jobs.count ? jobs[head] : nil }
+
+  mutating func append(_ job: PicturePool.Job) { jobs.append(job) }
+
+  /// Moves the rest once that is no more than what has gone.
+  mutating func removeFirst() {
+    jobs[head] = nil
+    head += 1
+    guard head * 2 >= jobs.count else { return }
+    jobs.removeFirst(head)
+    head = 0
+  }
+}
+#endif

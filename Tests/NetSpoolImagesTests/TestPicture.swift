@@ -1,0 +1,105 @@
+#if Images
+import NetSpool
+
+@testable import NetSpoolImages
+
+/// Pictures for tests: PNGs written here, and what libvips makes of them in other formats.
+enum TestPicture {
+  typealias Pixel = (red: UInt8, green: UInt8, blue: UInt8)
+
+  /// Red in its left half and blue in its right one, so that turning it shows.
+  static func png(_ width: Int, _ height: Int) -> [UInt8] {
+    png(width, height) { x, _ in x * 2 < width ? (230, 20, 20) : (20, 20, 230) }
+  }
+
+  /// Noise that no two seeds have in common, and that shrinks to little less of itself.
+  static func noise(_ width: Int, _ height: Int, seed: UInt64 = 1) -> [UInt8] {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    return png(width, height) { _, _ in
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return (UInt8(truncatingIfNeeded: state), UInt8(truncatingIfNeeded: state >> 8), 128)
+    }
+  }
+
+  static func png(_ width: Int, _ height: Int, _ pixel: (Int, Int) -> Pixel) -> [UInt8] {
+    var rows: [UInt8] = []
+    rows.reserveCapacity(height * (1 + width * 3))
+    for y in 0..<height {
+      rows.append(0)
+      for x in 0..<width {
+        let (red, green, blue) = pixel(x, y)
+        rows += [red, green, blue]
+      }
+    }
+    return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+      + chunk("IHDR", big(width) + big(height) + [8, 2, 0, 0, 0]) + chunk("IDAT", stored(rows))
+      + chunk("IEND", [])
+  }
+
+  /// The same picture in another format.
+  static func made(_ format: ThumbnailTransform.Format, of png: [UInt8]) throws -> [UInt8] {
+    let transform = ThumbnailTransform(maxSide: 4_096, format: format, quality: 90)
+    return try LibraryDecoder().make(ResponseBody(png), transform, ThumbnailLimits()) { false }.bytes
+  }
+
+  /// What `turned` says of the picture besides.
+  static let secret = "at home"
+
+  /// A JPEG with an EXIF segment that holds a description and an orientation (1 to 8).
+  static func turned(_ jpeg: [UInt8], _ orientation: UInt8) -> [UInt8] {
+    let text = Array(secret.utf8) + [0]
+    let tiff: [UInt8] =
+      [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 2]
+      + [0x01, 0x0E, 0, 2, 0, 0, 0, UInt8(text.count), 0, 0, 0, 38]
+      + [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0] + text
+    let exif = Array("Exif".utf8) + [0, 0] + tiff
+    return Array(jpeg.prefix(2)) + [0xFF, 0xE1, 0, UInt8(exif.count + 2)] + exif + Array(jpeg.dropFirst(2))
+  }
+
+  /// A GIF of one colour.
+  static let gif: [UInt8] =
+    Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255, 0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0]
+    + [2, 3, 0x04, 0x12, 0x05, 0, 0x3B]
+
+  // MARK: PNG
+
+  private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+    let content = Array(type.utf8) + data
+    return big(data.count) + content + big(Int(crc(content)))
+  }
+
+  /// zlib's form without compression (RFC 1950, RFC 1951 section 3.2.4).
+  private static func stored(_ bytes: [UInt8]) -> [UInt8] {
+    var out: [UInt8] = [0x78, 0x01]
+    var start = 0
+    repeat {
+      let end = min(start + 65_535, bytes.count)
+      let count = UInt16(end - start)
+      out += [end == bytes.count ? 1 : 0, UInt8(count & 0xFF), UInt8(count >> 8)]
+      out += [UInt8(~count & 0xFF), UInt8(~count >> 8)]
+      out += bytes[start..<end]
+      start = end
+    } while start < bytes.count
+    var (a, b): (UInt32, UInt32) = (1, 0)
+    for byte in bytes {
+      a = (a + UInt32(byte)) % 65_521
+      b = (b + a) % 65_521
+    }
+    return out + big(Int(b << 16 | a))
+  }
+
+  private static let table: [UInt32] = (0..<256).map { index in
+    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1 }
+  }
+
+  private static func crc(_ bytes: [UInt8]) -> UInt32 {
+    ~bytes.reduce(UInt32.max) { table[Int(($0 ^ UInt32($1)) & 0xFF)] ^ $0 >> 8 }
+  }
+
+  private static func big(_ value: Int) -> [UInt8] {
+    (0..<4).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+  }
+}
+#endif
