@@ -14,7 +14,7 @@ import Testing
   private func fetch(_ arguments: [String], hours: Int64) throws -> Summary {
     let arguments = arguments + ["--cache", bench["cache"], "--quiet"]
     var run = FetchRun(
-      options: try FetchOptions.parse(arguments), console: Console(isTerminal: false) { _ in },
+      options: try FetchCommand.parse(arguments), console: Console(isTerminal: false) { _ in },
       environment: Environment(["TMPDIR": bench[""]]), arguments: ["fetch"] + arguments, stop: StopSwitch(),
       reactor: try PollReactor())
     run.cacheClock = { DemoRun.milliseconds + hours * 3_600_000 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct CommandLineTests {
   @Test func `every fetch option is understood`() throws {
-    let options = try FetchOptions.parse([
+    let options = try FetchCommand.parse([
       "list.txt", "http://h/", "-", "--output", "out", "--jobs", "8", "--per-origin", "2", "--rate", "50/s",
       "--limit-rate", "2M", "--timeout", "30s", "--retry", "5", "--max-errors", "5%", "--checksum",
       "--header", "A: b", "--header", "C:d", "--user-agent", "me", "--progress", "lines",
@@ -43,14 +43,14 @@ import Testing
     ["l", "--json", "--dry-run"], ["l", "--nonsense"],
   ])
   func `a wrong command line is a usage error`(arguments: [String]) {
-    let error = #expect(throws: (any Error).self) { try FetchOptions.parse(arguments) }
-    #expect(error.map { FetchOptions.exitCode(for: $0).rawValue } == 64)
+    let error = #expect(throws: (any Error).self) { try FetchCommand.parse(arguments) }
+    #expect(error.map { FetchCommand.exitCode(for: $0).rawValue } == 64)
   }
 
   @Test func `a refusal is a sentence`() {
-    let error = #expect(throws: (any Error).self) { try FetchOptions.parse(["list", "--resume"]) }
+    let error = #expect(throws: (any Error).self) { try FetchCommand.parse(["list", "--resume"]) }
     #expect(
-      error.map { FetchOptions.message(for: $0) } == "--resume needs --results: that file says what is done.")
+      error.map { FetchCommand.message(for: $0) } == "--resume needs --results: that file says what is done.")
   }
 
   @Test(arguments: [
@@ -63,14 +63,14 @@ import Testing
 
   @Test func `the command that resumes can be pasted`() throws {
     let arguments = ["fetch", "my list.txt", "--results", "r.jsonl", "--header", "A: it's"]
-    let options = try FetchOptions.parse(Array(arguments.dropFirst()))
+    let options = try FetchCommand.parse(Array(arguments.dropFirst()))
     #expect(
       ResumeCommand.text(arguments, options)
         == "netspool fetch 'my list.txt' --results r.jsonl --header 'A: it'\\''s' --resume")
   }
 
   @Test func `help names every option`() {
-    let help = FetchOptions.helpMessage(columns: 100)
+    let help = FetchCommand.helpMessage(columns: 100)
     for option in ["--jobs", "--shard", "--resume", "--max-errors", "--limit-rate"] {
       #expect(help.contains(option))
     }

@@ -32,7 +32,7 @@ import Testing
   /// An option that is missing from the table would take a value that begins with a dash for an option.
   @Test func `the table names every option with a value`() throws {
     let help = [
-      FetchOptions.helpMessage(columns: 400), GetCommand.helpMessage(columns: 400),
+      FetchCommand.helpMessage(columns: 400), GetCommand.helpMessage(columns: 400),
       PostCommand.helpMessage(columns: 400),
     ].joined(separator: "\n")
     for line in help.split(separator: "\n") where line.hasPrefix("  -") {

@@ -15,7 +15,7 @@ import Testing
   ) throws -> (status: JobStatus, messages: String) {
     var messages = ""
     let run = FetchRun(
-      options: try FetchOptions.parse(arguments),
+      options: try FetchCommand.parse(arguments),
       console: Console(isTerminal: false) { messages += $0 },
       environment: Environment(environment), arguments: ["fetch"] + arguments, stop: StopSwitch(),
       reactor: StepReactor())

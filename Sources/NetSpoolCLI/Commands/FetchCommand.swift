@@ -20,47 +20,6 @@ struct FetchCommand: ParsableCommand {
       what is under way end, the second quits. Answers to requests with Authorization or Cookie are cached for the run only.
       """)
 
-  @OptionGroup var options: FetchOptions
-
-  func run() throws {
-    let stop = StopSwitch.onSignals()
-    FileLimit.raise()
-    throw ExitCode(status(stop).code)
-  }
-
-  private func status(_ stop: StopSwitch) -> JobStatus {
-    let console = Console.standardError()
-    do throws(IOFailure) {
-      let run = FetchRun(
-        options: options, console: console, arguments: Array(CommandLine.arguments.dropFirst()), stop: stop,
-        reactor: try PollReactor())
-      return run.runOnNetwork()
-    } catch {
-      console.message("netspool: \(error)")
-      return .localIO
-    }
-  }
-}
-
-extension FetchRun {
-  /// Runs with a real network, which is gone when this returns: with it go half-written files.
-  func runOnNetwork() -> JobStatus {
-    var fetcher: EngineFetcher?
-    defer { fetcher?.close() }
-    return run { options, folder in
-      var cache = try options.cache.settings(environment)
-      cache?.clock = cacheClock
-      let made = try EngineFetcher(
-        options, folder, cache: cache, temporary: Ledger.temporaryDirectory(environment),
-        environment: environment, board: board)
-      fetcher = made
-      return made
-    }
-  }
-}
-
-/// The options of `netspool fetch`.
-struct FetchOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "Lists, '-' for standard input, or URLs. A list has one URL per line; lines that begin with # are comments.",
@@ -164,6 +123,25 @@ struct FetchOptions: ParsableArguments {
   @Flag(help: "Pay no attention to the configuration file.")
   var noConfig = false
 
+  func run() throws {
+    let stop = StopSwitch.onSignals()
+    FileLimit.raise()
+    throw ExitCode(status(stop).code)
+  }
+
+  private func status(_ stop: StopSwitch) -> JobStatus {
+    let console = Console.standardError()
+    do throws(IOFailure) {
+      let run = FetchRun(
+        options: self, console: console, arguments: Array(CommandLine.arguments.dropFirst()), stop: stop,
+        reactor: try PollReactor())
+      return run.runOnNetwork()
+    } catch {
+      console.message("netspool: \(error)")
+      return .localIO
+    }
+  }
+
   func validate() throws {
     guard !sources.isEmpty else {
       throw ValidationError("Nothing to fetch: name a list, URLs, or '-' for standard input.")
@@ -201,11 +179,28 @@ struct FetchOptions: ParsableArguments {
   }
 }
 
+extension FetchRun {
+  /// Runs with a real network, which is gone when this returns: with it go half-written files.
+  func runOnNetwork() -> JobStatus {
+    var fetcher: EngineFetcher?
+    defer { fetcher?.close() }
+    return run { options, folder in
+      var cache = try options.cache.settings(environment)
+      cache?.clock = cacheClock
+      let made = try EngineFetcher(
+        options, folder, cache: cache, temporary: Ledger.temporaryDirectory(environment),
+        environment: environment, board: board)
+      fetcher = made
+      return made
+    }
+  }
+}
+
 /// The command that goes on where a stopped job left off, ready to paste.
 enum ResumeCommand {
   /// The same command, with `--resume` if there is a results file that says what is done. Without one, the
   /// same command again finds what it fetched in the cache.
-  static func text(_ arguments: [String], _ options: FetchOptions) -> String {
+  static func text(_ arguments: [String], _ options: FetchCommand) -> String {
     var words = ["netspool"] + arguments
     let isResumable = options.results != nil && options.results != "-"
     if isResumable && !options.resume { words.append("--resume") }

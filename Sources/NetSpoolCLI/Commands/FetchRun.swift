@@ -5,7 +5,7 @@ import Glibc
 /// Everything that can be found wrong before the first request is found here: lists that cannot be read,
 /// files that cannot be written, an output that would overwrite a list.
 struct FetchRun {
-  let options: FetchOptions
+  let options: FetchCommand
   let console: Console
   var environment = Environment.process
   /// The command line without the program's name, to print the command that resumes.
@@ -27,7 +27,7 @@ struct FetchRun {
 
   /// Makes the network part. Called once, after the list is known to be in order and before any file is written; it
   /// gets the folder for outputs, which exists then.
-  typealias MakeFetcher = (FetchOptions, OutputFolder?) throws -> any Fetcher
+  typealias MakeFetcher = (FetchCommand, OutputFolder?) throws -> any Fetcher
 
   func run(makeFetcher: MakeFetcher) -> JobStatus {
     do {

@@ -72,7 +72,7 @@ final class DemoRun {
     arguments += ["--progress", options.progress.rawValue]
     if options.quiet { arguments.append("--quiet") }
     var run = FetchRun(
-      options: try FetchOptions.parse(arguments), console: console, environment: environment,
+      options: try FetchCommand.parse(arguments), console: console, environment: environment,
       arguments: ["fetch"] + arguments, stop: stop, reactor: reactor)
     run.cacheClock = { Self.milliseconds + hours * 3_600_000 }
     var summary = Summary()

@@ -18,7 +18,7 @@ final class EngineFetcher: Fetcher {
   ///   - cache: nil is none.
   ///   - temporary: for what needs a folder for a while.
   init(
-    _ options: FetchOptions, _ folder: OutputFolder?, cache: CacheSettings?, temporary: String,
+    _ options: FetchCommand, _ folder: OutputFolder?, cache: CacheSettings?, temporary: String,
     environment: Environment, board: TransferBoard?
   ) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
@@ -68,7 +68,7 @@ final class EngineFetcher: Fetcher {
   }
 }
 
-extension FetchOptions {
+extension FetchCommand {
   /// A fixed number of jobs is a promise; `auto` lets the queue find each origin's best width.
   fileprivate var queueConfiguration: NetworkQueue.Configuration {
     var configuration = NetworkQueue.Configuration()

@@ -35,7 +35,7 @@ final class Sender: Sendable {
 
   /// - Parameter gate: with `--images-only`.
   init(
-    _ engine: NetworkEngine, _ options: FetchOptions, _ gate: ImageGate?, book: CredentialBook,
+    _ engine: NetworkEngine, _ options: FetchCommand, _ gate: ImageGate?, book: CredentialBook,
     board: TransferBoard?
   ) {
     self.board = board

@@ -70,7 +70,7 @@ enum ConfigFile {
 enum OptionNames {
   static var all: [String: Set<String>] {
     [
-      "fetch": names(FetchOptions.helpMessage(includeHidden: true, columns: 400)),
+      "fetch": names(FetchCommand.helpMessage(includeHidden: true, columns: 400)),
       "get": names(GetCommand.helpMessage(includeHidden: true, columns: 400)),
       "post": names(PostCommand.helpMessage(includeHidden: true, columns: 400)),
     ]
