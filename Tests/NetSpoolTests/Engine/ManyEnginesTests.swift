@@ -73,7 +73,7 @@ import Testing
   @Test(arguments: [Duration.zero, .nanoseconds(1), .seconds(Int64.max)])
   func `a pause at its edges`(_ pause: Duration) async throws {
     try await withEngine({ $0.originPauseMax = pause }, queue: { $0.sizing = .adaptive }) { engine, origin in
-      origin.enqueue(.status(429).header("Retry-After", "2"), for: "/a")
+      origin.enqueue(.status(429).header("Retry-After", "60"), for: "/a")
       origin.on("/b", .text("b"))
       #expect(await engine.get("/a").end().code == .status)
       let other = engine.start("/b")
