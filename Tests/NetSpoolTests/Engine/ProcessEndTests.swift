@@ -19,7 +19,7 @@ import Testing
       let engine = try NetworkEngine(configuration: configuration)
       for _ in 0..<100 { engine.enqueue(engine.operation(url: server.tlsURL("/8k.bin"))) }
       usleep(UInt32.random(in: 0..<60_000))
-      exit(7)
+      exitMidway(7)
     }
   }
 
@@ -30,7 +30,7 @@ import Testing
       let engine = try NetworkEngine(host: "127.0.0.1")
       engine.enqueue(engine.operation(path: "/"))
       usleep(UInt32.random(in: 0..<6_000))
-      exit(7)
+      exitMidway(7)
     }
   }
 
@@ -60,7 +60,7 @@ import Testing
       freezing.directory = folder.path
       try engine.useFreezing(freezing)
       usleep(UInt32.random(in: 0..<3_000))
-      exit(7)
+      exitMidway(7)
     }
   }
 
@@ -85,7 +85,7 @@ import Testing
       await isInside.opened()
       // Registered last, so it runs first; the other one ran before all of ours were registered, so it runs last.
       atexit { unsafe ExitTimes.began = MonotonicClock.now }
-      exit(7)
+      exitMidway(7)
     }
   }
 
@@ -97,7 +97,7 @@ import Testing
       configuration.delivery = .loopThread
       let engine = try NetworkEngine(configuration: configuration)
       let operation = engine.operation(url: origin.url("/"))
-      operation.onCompletion { _ in exit(7) }
+      operation.onCompletion { _ in exitMidway(7) }
       engine.enqueue(operation)
       sleep(20)
       exit(8)
