@@ -65,7 +65,8 @@ struct LeaseTests {
     put(store, 20..<30, size: 1_000)
     // Then there are ten copies
     #expect(store.statistics.copiedBytes <= 10 * ((1 << 20) + 64))
-    #expect(held.enumerated().allSatisfy { $1.bytes == pattern($0 % 10, count: 1 << 20) })
+    let patterns = (0..<10).map { pattern($0, count: 1 << 20) }
+    #expect(held.enumerated().allSatisfy { $1.body.rawBytes.isEqual(to: patterns[$0 % 10]) })
     // And none when nobody holds them
     withExtendedLifetime(held) {}
   }

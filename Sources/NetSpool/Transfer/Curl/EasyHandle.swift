@@ -207,8 +207,12 @@ final class EasyHandle {
 
   func pause() { unsafe curl_easy_pause(easy, Int32(CURLPAUSE_ALL)) }
 
-  /// May call the write and read callbacks before it returns; answers libcurl's code for that.
-  func unpause() -> Int32 { unsafe Int32(curl_easy_pause(easy, Int32(CURLPAUSE_CONT)).rawValue) }
+  /// May call the write and read callbacks before it returns; answers libcurl's code for that. Where there is no connection
+  /// any more, as the answer came meanwhile, libcurl complains, and nothing stands still.
+  func unpause() -> Int32 {
+    let code = unsafe curl_easy_pause(easy, Int32(CURLPAUSE_CONT))
+    return code == CURLE_BAD_FUNCTION_ARGUMENT ? 0 : Int32(code.rawValue)
+  }
 
   /// Has libcurl tell of bytes behind an answer without a body (CURLOPT_VERBOSE): it drops them without an event.
   func setTellsOfExcess(_ isOn: Bool) { set(CURLOPT_VERBOSE, isOn ? 1 : 0) }

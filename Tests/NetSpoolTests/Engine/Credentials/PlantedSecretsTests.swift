@@ -1,3 +1,4 @@
+import Glibc
 import NetSpool
 import NetSpoolTesting
 import Testing
@@ -109,13 +110,13 @@ struct PlantedSecretsTests {
     }
     // What the engine has written is on the disk now.
     let files = try Self.bytes(of: folder.path)
-    #expect(end != .cached || files.firstRange(of: Array("/a0".utf8)) != nil)
+    #expect(end != .cached || Self.hold(files, "/a0"))
     for number in 0..<Self.count {
       let secret = Self.secret(number)
       #expect(!said.entries.contains { $0.contains(secret) }, "secret \(number)")
       // A URL is kept as it is: that is documented, and what a server is given there is no secret of ours.
       let isInURL = (12..<27).contains(number)
-      #expect(isInURL || files.firstRange(of: Array(secret.utf8)) == nil, "secret \(number) is in a file")
+      #expect(isInURL || !Self.hold(files, secret), "secret \(number) is in a file")
     }
   }
 
@@ -147,6 +148,21 @@ struct PlantedSecretsTests {
     try ChildProcess.run(["sh", "-c", "find \"$0\" -type f -exec cat {} +", folder]).output
   }
 
+  /// By the bytes of memory: the files have megabytes, and there are many secrets.
+  private static func hold(_ files: [UInt8], _ text: String) -> Bool {
+    unsafe files.withUnsafeBytes { files in
+      var rest = unsafe UnsafeRawBufferPointer(rebasing: files[...])
+      while let first = unsafe memchr(rest.baseAddress!, CInt(text.utf8.first!), rest.count) {
+        let place = unsafe UnsafeRawPointer(first) - rest.baseAddress!
+        guard rest.count - place >= text.utf8.count else { return false }
+        if unsafe memcmp(first, text, text.utf8.count) == 0 { return true }
+        unsafe rest = UnsafeRawBufferPointer(rebasing: rest[(place + 1)...])
+        if unsafe rest.isEmpty { return false }
+      }
+      return false
+    }
+  }
+
   /// The requests wait for a server that is down, and lie on the disk meanwhile.
   @Test func `in what waits to be sent`() async throws {
     let fixture = try FreezingFixture()
@@ -166,9 +182,9 @@ struct PlantedSecretsTests {
         await isSettled.opened()
       }
       let files = try Self.bytes(of: fixture.folder.path)
-      #expect(files.firstRange(of: Array("body 49".utf8)) != nil, "nothing is there")
+      #expect(Self.hold(files, "body 49"), "nothing is there")
       for number in 0..<Self.count {
-        #expect(files.firstRange(of: Array(Self.secret(number).utf8)) == nil, "secret \(number)")
+        #expect(!Self.hold(files, Self.secret(number)), "secret \(number)")
       }
     }
   }
