@@ -10,7 +10,13 @@ import Testing
     let origin = try ScriptedOrigin()
     origin.fallback(.text("ok"))
     var engines: [NetworkEngine] = []
-    for _ in 0..<100 { engines.append(try NetworkEngine(to: origin, on: NetworkQueue())) }
+    for _ in 0..<100 {
+      // Three hundred connects at once to one thread that accepts them: how long that takes is the machine's.
+      let engine = try NetworkEngine(to: origin, on: NetworkQueue()) {
+        ($0.timeouts.connect, $0.timeouts.headers) = (.seconds(60), .seconds(60))
+      }
+      engines.append(engine)
+    }
     let tally = Tally()
     for engine in engines {
       for number in 0..<3 {
@@ -20,7 +26,8 @@ import Testing
       }
     }
     await tally.wait(for: 300)
-    #expect(tally.count("completed") == 300 && tally.isOneEach)
+    #expect(tally.count("completed") == 300)
+    #expect(tally.isOneEach)
     let queues = engines.map(\.configuration.queue)
     #expect(queues.allSatisfy { $0.budgets.origins.held == 1 })
     engines = []
