@@ -1,4 +1,6 @@
+import Dispatch
 import Synchronization
+import Testing
 
 /// How many tests with an engine run at once. Swift Testing starts all of them together, and on two cores a
 /// limit of time would then measure the other tests; those that measure one take all slots.
@@ -21,13 +23,31 @@ enum TestSlots {
   @TaskLocal private static var isInside = false
 
   /// Runs a body in one slot, or alone.
-  static func run<Result>(alone: Bool = false, _ body: () async throws -> Result) async rethrows -> Result {
+  ///
+  /// - Parameter state: what is said of a body that never ends, before the run ends with its name: all others
+  ///   would wait for its slot, and nobody would learn for which.
+  static func run<Result>(
+    alone: Bool = false, state: @escaping @Sendable () -> String = { "" },
+    _ body: () async throws -> Result
+  ) async rethrows -> Result {
     if isInside { return try await body() }
     let slots = alone ? count : 1
     await enter(slots)
-    defer { leave(slots) }
+    let name = Test.current.map { "\($0.id)" } ?? "a test"
+    let watch = LongRun.isOn ? nil : DispatchSource.makeTimerSource(queue: watchers)
+    watch?.setEventHandler {
+      fatalError("\(name) recorded an issue: it does not end. \(state())")
+    }
+    watch?.schedule(deadline: .now() + (isSanitized ? 400 : 150))
+    watch?.activate()
+    defer {
+      watch?.cancel()
+      leave(slots)
+    }
     return try await $isInside.withValue(true, operation: body)
   }
+
+  private static let watchers = DispatchQueue(label: "test slots")
 
   private static func enter(_ slots: Int) async {
     await withCheckedContinuation { continuation in

@@ -12,6 +12,7 @@ extension Scheduler {
     var parked = 0
     while hasDescriptors, let (operation, id) = queue.next() {
       guard let origin = origins.byID[id] else { continue }
+      if leaves(operation, origin) { continue }
       if park(operation, at: origin) {
         parked += 1
         if parked == Self.parkedMax { return loop.markDirty() }
@@ -49,6 +50,17 @@ extension Scheduler {
 
   /// Set aside in one turn; others want theirs.
   private static let parkedMax = 4096
+
+  /// It was cancelled together with many, and its turn to begin has come before its turn to end.
+  private func leaves(_ operation: NetworkOperation, _ origin: Origin) -> Bool {
+    guard operation.loop.isCancelled, operation.loop.waitersLeft == 0, operation.loop.transfer == nil else {
+      return false
+    }
+    queue.finished(origin.id)
+    move(operation, to: .deciding)
+    withdraw(operation, NetworkError(.cancelled))
+    return true
+  }
 
   /// True when its engine has no room for it: others of the same origin may go.
   private func park(_ operation: NetworkOperation, at origin: Origin) -> Bool {

@@ -4,7 +4,7 @@ internal import Synchronization
 extension Scheduler {
   func cancel(_ operation: NetworkOperation) {
     loop.assertOnLoop()
-    if case .ready = operation.loop.phase { return operation.loop.isCancelledEarly = true }
+    if case .ready = operation.loop.phase { return operation.loop.isCancelled = true }
     withdraw(operation, NetworkError(.cancelled))
   }
 
@@ -130,6 +130,8 @@ extension Scheduler {
     // Attempts for frozen requests are nobody's to cancel; they end with their engine.
     let sparesAttempts = failure.code == .cancelled
     let matching = operations.all { isOpen($0) && !($0.isAttempt && sparesAttempts) && matches($0) }
+    // It takes turns to end them all, and none of them begins meanwhile.
+    if sparesAttempts { for operation in matching { operation.loop.isCancelled = true } }
     forEach(of: matching) { [unowned self] operation in
       if isOpen(operation) { withdraw(operation, failure) }
     }

@@ -11,7 +11,7 @@ extension Scheduler {
     if isHeard { tell(operation, .state(.queued)) }
     do throws(NetworkError) {
       if isClosing { throw NetworkError(.engineClosed) }
-      if operation.loop.isCancelledEarly { throw NetworkError(.cancelled) }
+      if operation.loop.isCancelled { throw NetworkError(.cancelled) }
       operation.loop.origin = try locate(operation, request)
       let own = request.timeouts?.queueDeadline
       if let deadline = own ?? operation.engine.configuration.timeouts.queueDeadline {

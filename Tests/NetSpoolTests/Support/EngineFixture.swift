@@ -1,3 +1,4 @@
+import Dispatch
 import NetSpoolTesting
 import Testing
 
@@ -30,7 +31,7 @@ func withQueue(
   settings.sizing = .fixed(16)
   configure(&settings)
   let queue = try NetworkQueue(configuration: settings)
-  try await TestSlots.run(alone: alone) {
+  try await TestSlots.run(alone: alone, state: { queue.whereEverybodyIs }) {
     do {
       try await body(queue)
     } catch {
@@ -47,6 +48,20 @@ private func prove(_ queue: NetworkQueue, _ sourceLocation: SourceLocation) asyn
   #expect(left == 0, "handles were left open", sourceLocation: sourceLocation)
   #expect(isDrained, "an operation has no final event", sourceLocation: sourceLocation)
   #expect(!queue.activity.isBusy, sourceLocation: sourceLocation)
+}
+
+extension NetworkQueue {
+  /// Where each operation is that has not ended, as the loop knows it; waits for the loop two seconds.
+  fileprivate var whereEverybodyIs: String {
+    let (said, answered) = (Journal<String>(), DispatchSemaphore(value: 0))
+    driver.perform { scheduler in
+      scheduler.operations.forEach { said.add("\($0.request.url): \($0.loop.phase)") }
+      answered.signal()
+    }
+    let isAnswered = answered.wait(timeout: .now() + 2) == .success
+    let places = said.entries.joined(separator: "; ")
+    return (isAnswered ? "" : "The loop does not answer. ") + "Of \(activity): \(places)"
+  }
 }
 
 extension NetworkEngine {
