@@ -8,7 +8,8 @@ extension NetworkRequest {
     /// All defaults.
     public init() {}
 
-    /// Name lookup, connection and TLS handshake together; 10 s.
+    /// Name lookup, connection and TLS handshake together; 10 s. An address of the name that does not answer gives way to
+    /// the next one after 300 ms.
     public var connect: Duration = .seconds(10)
     /// From the request sent to the end of the header block; 30 s, absolute: dripping bytes do not extend it.
     public var headers: Duration = .seconds(30)

@@ -106,6 +106,7 @@ extension Scheduler {
       transfer.tell(addresses: entry, version: origin.name.version)
     }
     transfer.begin(for: operation, fanout: operation.loop.extras?.fanout, now: now, failing: failure)
+    transfer.exchange.addressesVersion = origin.name.version
     if !transfer.exchange.wasAdded {
       later { [unowned self] in
         if transfer.exchange.owner === operation, case .running = operation.loop.phase {
@@ -166,6 +167,9 @@ extension Scheduler {
     plan.timeouts = operation.exchangeLimits(request)
     if let total = plan.timeouts.total, let spent = history?.spent, spent > 0 {
       plan.timeouts.total = .microseconds(max(1, total.microseconds - spent))
+    }
+    if let dialed = history?.failover.spent, dialed > 0 {
+      plan.timeouts.connect = .microseconds(max(1, plan.timeouts.connect.microseconds - dialed))
     }
     let isKeyed = request.idempotencyKey != nil
     plan.refusesResend =

@@ -207,12 +207,17 @@ extension Scheduler {
       guard let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
         OriginWatch.needsRoute(origin, operation.engine.handleSettings)
       else { continue }
-      let isJudged = operation.isJudged
-      move(operation, to: .deciding)
-      if isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
-      _ = transfer.end(code: nil)
-      goOn(operation, transfer, .again)
+      connectAgain(operation, transfer, origin)
     }
+  }
+
+  /// Nothing has been sent, so that nobody hears of it.
+  func connectAgain(_ operation: NetworkOperation, _ transfer: Transfer, _ origin: Origin) {
+    let isJudged = operation.isJudged
+    move(operation, to: .deciding)
+    if isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
+    _ = transfer.end(code: nil)
+    goOn(operation, transfer, .again)
   }
 
   // MARK: The next one
@@ -223,6 +228,7 @@ extension Scheduler {
     if history.firstStart == 0 { history.firstStart = transfer.exchange.startedAt }
     history.spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     history.needsFreshConnection = false
+    if case .again = next {} else { history.failover = (0, 0) }
     history.told.received = max(history.told.received, transfer.exchange.reportedBytes)
     history.told.sent = max(history.told.sent, transfer.exchange.reportedSent)
     if case .ask = next {

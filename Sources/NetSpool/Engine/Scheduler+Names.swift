@@ -115,6 +115,45 @@ extension Scheduler {
   }
 }
 
+// MARK: Addresses that do not answer
+
+extension Scheduler {
+  /// An address that has not answered after so long gives way to the next (RFC 8305 section 5: 250 ms between attempts).
+  /// Looked at twenty times a second, so within 300 ms. libcurl itself waits for half of the limit for connecting.
+  private static let failoverTime: Microseconds = 250_000
+  /// With addresses of both families libcurl tries the first of the other one after 200 ms beside it, which has its time.
+  private static let otherFamilyTime: Microseconds = 200_000
+
+  /// Who is connecting to an address that does not answer tries the next, and so do all who come after.
+  func failOver(now: Microseconds) {
+    for transfer in running {
+      guard let time = transfer.dialTime(now: now), time >= Self.failoverTime,
+        let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
+        origin.name.addresses.count > 1, operation.engine.handleSettings.needsAddresses(of: origin),
+        operation.loop.history?.failover.count ?? 0 < origin.name.addresses.count - 1
+      else { continue }
+      if origin.name.hasBothFamilies, time < Self.failoverTime + Self.otherFamilyTime { continue }
+      // Others may have found out the same already.
+      if transfer.exchange.addressesVersion == origin.name.version { origin.name.putFirstLast() }
+      let history = operation.makeHistory()
+      history.failover.count += 1
+      history.failover.spent += now - transfer.exchange.startedAt
+      connectAgain(operation, transfer, origin)
+    }
+  }
+}
+
+extension OriginName {
+  fileprivate var hasBothFamilies: Bool {
+    addresses.contains { $0.hasPrefix("[") } && addresses.contains { !$0.hasPrefix("[") }
+  }
+
+  fileprivate mutating func putFirstLast() {
+    addresses.append(addresses.removeFirst())
+    version += 1
+  }
+}
+
 extension HandleSettings {
   /// Nobody else knows where the origin's name leads: no proxy, and no word of the caller's.
   func needsAddresses(of origin: Origin) -> Bool {

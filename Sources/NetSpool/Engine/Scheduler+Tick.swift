@@ -15,6 +15,7 @@ extension Scheduler {
       transfer.fail(NetworkError(.timedOut, cause: expiry))
       completed(transfer, code: nil)
     }
+    failOver(now: now)
     letOthersPass(now: now)
     if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
     loop.markDirty()

@@ -70,6 +70,10 @@ struct Exchange {
   /// How often the request was about to be sent on a connection.
   var sends = 0
   var socketErrno: Int32 = 0
+  /// When its first socket was made; 0: it has none, as there is a connection or somebody else makes one.
+  var dialedAt: Microseconds = 0
+  /// Which answer about its origin's name libcurl had been told.
+  var addressesVersion = 0
   /// On the connection that the request was sent on.
   var speaksHTTP2 = false
   /// The connection had something to say before it was asked.

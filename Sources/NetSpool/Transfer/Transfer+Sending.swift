@@ -2,6 +2,7 @@
 extension Transfer {
   func openedSocket(_ descriptor: Int32, errno: Int32) {
     exchange.socketErrno = errno
+    if exchange.dialedAt == 0 { exchange.dialedAt = MonotonicClock.now }
     if descriptor >= 0 { multi.openedSocket(descriptor, to: origin) }
     if isSecure || knowsHTTP2, descriptor >= 0 { multi.openedSecureSocket(descriptor) }
     onSocket(self)

@@ -201,6 +201,12 @@ final class Transfer {
     exchange.wasAdded && exchange.head == nil && exchange.bytesSent == 0 && !handle.isConnected
   }
 
+  /// How long it has been trying to reach an address that does not answer; nil: it is connected, or others see to that.
+  func dialTime(now: Microseconds) -> Microseconds? {
+    guard exchange.dialedAt > 0, isConnecting, handle.connectTime == 0 else { return nil }
+    return now - exchange.dialedAt
+  }
+
   /// It has waited a second for its head and has nothing left to send.
   func isSilent(now: Microseconds) -> Bool {
     exchange.head == nil && exchange.plan.source == nil && !exchange.hasYielded

@@ -1,20 +1,23 @@
 import Glibc
 
-/// A TCP socket on 127.0.0.1: listening on a port of the system's choice, or connected to one.
+/// A TCP socket on an address of this machine, 127.0.0.1 mostly: listening on a port of the system's choice, or
+/// connected to one. `host` is the last byte of the address.
 struct LocalSocket: Sendable {
   let descriptor: TestDescriptor
   let port: UInt16
 
-  static func listening() throws -> LocalSocket {
-    let socket = try bound(makeDescriptor())
+  static func listening(host: UInt8 = 1, port: UInt16 = 0) throws -> LocalSocket {
+    let socket = try bound(makeDescriptor(), host: host, port: port)
     guard listen(socket.descriptor.number, 511) == 0 else { throw PartFailure("listen: errno \(errno)") }
     return socket
   }
 
-  private static func bound(_ descriptor: TestDescriptor) throws -> LocalSocket {
-    var address = loopback(port: 0)
+  private static func bound(
+    _ descriptor: TestDescriptor, host: UInt8 = 1, port: UInt16 = 0
+  ) throws -> LocalSocket {
+    var address = loopback(host, port: port)
     let bound = unsafe withSocketAddress(&address) { unsafe bind(descriptor.number, $0, $1) }
-    guard bound == 0 else { throw PartFailure("no port on 127.0.0.1: errno \(errno)") }
+    guard bound == 0 else { throw PartFailure("no port on 127.0.0.\(host): errno \(errno)") }
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     _ = unsafe withSocketAddress(&address) { pointer, _ in
       unsafe getsockname(descriptor.number, pointer, &size)
@@ -40,9 +43,9 @@ struct LocalSocket: Sendable {
     return connection
   }
 
-  static func connected(to port: UInt16) throws -> LocalSocket {
+  static func connected(host: UInt8 = 1, to port: UInt16) throws -> LocalSocket {
     let descriptor = try makeDescriptor()
-    var address = loopback(port: port)
+    var address = loopback(host, port: port)
     let result = unsafe withSocketAddress(&address) { unsafe connect(descriptor.number, $0, $1) }
     guard result == 0 else { throw PartFailure("connect to port \(port): errno \(errno)") }
     return LocalSocket(descriptor: descriptor, port: port)
@@ -53,11 +56,11 @@ struct LocalSocket: Sendable {
     return try TestDescriptor(owning: socket(AF_INET, type, 0), from: "socket")
   }
 
-  private static func loopback(port: UInt16) -> sockaddr_in {
+  private static func loopback(_ host: UInt8, port: UInt16) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = (0x7F00_0000 | UInt32(host)).bigEndian
     return address
   }
 

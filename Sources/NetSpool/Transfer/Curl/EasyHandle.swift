@@ -197,6 +197,9 @@ final class EasyHandle {
 
   var isConnected: Bool { pretransferTime > 0 }
 
+  /// Microseconds from the start until an address had answered; 0 before (CURLINFO_CONNECT_TIME_T).
+  var connectTime: Int64 { unsafe cnetspool_easy_offset(easy, CURLINFO_CONNECT_TIME_T) }
+
   /// Microseconds from the start until the request was about to be sent; 0 before (CURLINFO_PRETRANSFER_TIME_T).
   var pretransferTime: Int64 { unsafe cnetspool_easy_offset(easy, CURLINFO_PRETRANSFER_TIME_T) }
 

@@ -1,0 +1,64 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// A name with several addresses of which not all lead somewhere.
+@Suite(.measuresTime) struct FailoverTests {
+  /// An origin at 127.0.0.1, and at the same port of 127.0.0.2 one that never answers a connection attempt.
+  private func withTwo(
+    _ addresses: [String], _ configure: @escaping (inout NetworkEngine.Configuration) -> Void = { _ in },
+    _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
+  ) async throws {
+    try await withEngine({ configuration in
+      configuration.timeouts.connect = .seconds(5)
+      configure(&configuration)
+    }) { engine, origin in
+      let hole = try BlackHole(host: 2, port: UInt16(origin.port))
+      origin.on("/", .text("hello").closing())
+      engine.driver.perform { $0.names = NameResolver(asking: { _ in addresses }) }
+      try await body(engine, origin)
+      _ = hole
+    }
+  }
+
+  @Test func `a first address that is dead costs 300 ms, and later requests nothing`() async throws {
+    try await withTwo(["127.0.0.2", "127.0.0.1"]) { engine, origin in
+      for limit in [350, 200] {
+        var ending: Ending?
+        let time = await ContinuousClock().measure {
+          ending = await engine.end(of: engine.operation(url: "http://two.test:\(origin.port)/"))
+        }
+        #expect(ending?.text == "hello")
+        expect(time, within: .milliseconds(limit))
+      }
+    }
+  }
+
+  @Test func `many at once turn the list once, and a POST is sent once`() async throws {
+    try await withTwo(["127.0.0.2", "127.0.0.1"]) { engine, origin in
+      let url = "http://two.test:\(origin.port)/"
+      let operations = (0..<8).map { number in
+        engine.operation(url: url, method: .post).setBody(.bytes([UInt8](repeating: 7, count: number + 1)))
+      }
+      for operation in operations { engine.enqueue(operation) }
+      for operation in operations {
+        let ending = await operation.end()
+        #expect(ending.text == "hello" && ending.response?.metrics.attempts == 1)
+      }
+      #expect(origin.hits("/") == 8)
+    }
+  }
+
+  @Test func `the limit for connecting holds for all addresses together`() async throws {
+    try await withTwo(["127.0.0.2", "127.0.0.2"], { $0.timeouts.connect = .seconds(0.6) }) { engine, origin in
+      var ending: Ending?
+      let time = await ContinuousClock().measure {
+        ending = await engine.end(of: engine.operation(url: "http://two.test:\(origin.port)/"))
+      }
+      #expect(ending?.error?.reason == "connect")
+      expect(time, within: .milliseconds(700))
+    }
+  }
+}
