@@ -9,10 +9,14 @@ extension Scheduler {
       // One that was cancelled or stopped meanwhile is somewhere else.
       if case .parked = operation.loop.phase { wait(operation, operation.request.priority, atFront: true) }
     }
-    var parked = 0
+    var (parked, left) = (0, 0)
     while hasDescriptors, let (operation, id) = queue.next() {
       guard let origin = origins.byID[id] else { continue }
-      if leaves(operation, origin) { continue }
+      if leaves(operation, origin) {
+        left += 1
+        if left == Self.leavingMax { return loop.markDirty() }
+        continue
+      }
       if park(operation, at: origin) {
         parked += 1
         if parked == Self.parkedMax { return loop.markDirty() }
@@ -48,8 +52,9 @@ extension Scheduler {
   /// So soon the next of those who wait for room are looked at, when nothing else brings a turn.
   private static let roomsMilliseconds: UInt64 = 20
 
-  /// Set aside in one turn; others want theirs.
+  /// Set aside in one turn, or ended; others want theirs.
   private static let parkedMax = 4096
+  private static let leavingMax = 32
 
   /// It was cancelled together with many, and its turn to begin has come before its turn to end.
   private func leaves(_ operation: NetworkOperation, _ origin: Origin) -> Bool {

@@ -6,20 +6,20 @@ import Testing
 /// Removing many entries by a pattern: they are gone at once, and taken out afterwards.
 @Suite(.timeLimit(.minutes(10))) struct StoreRemovalTests {
   @Test func `what a removal means is found by nobody before it is taken out`() async throws {
-    // Given a store that takes out ten entries at a time
+    // Given a store that takes out one entry at a time
     let folder = try TestFolder()
-    let store = try folder.open { $0.removedAtOnce = 10 }
-    fill(store, 600)
+    let store = try folder.open { $0.removedAtOnce = 1 }
+    fill(store, 1_500)
     // When a third of them is removed
     store.removeAll(namespace: "n", matching: Array("x/".utf8))
     // Then nobody finds them, though most are still there, and what is put now is found
     let left = store.statistics.entries
-    #expect((0..<600).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
+    #expect((0..<1_500).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
     store.put(Self.key(0), namespace: "n", metadata: [], body: [9])
     store.flush()
     #expect(store.lookup(Self.key(0))?.bytes == [9])
-    #expect(left > 400)
-    await until { store.statistics.entries == 401 }
+    #expect(left > 1_000)
+    await until { store.statistics.entries == 1_001 }
     #expect(store.lookup(Self.key(0))?.bytes == [9])
     #expect(store.lookup(Self.key(3)).isMissing && store.lookup(Self.key(1)) != nil)
   }
