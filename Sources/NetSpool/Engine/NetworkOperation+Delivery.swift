@@ -59,7 +59,10 @@ extension NetworkOperation {
     {
       return
     }
-    let handlers = shared.withLock { $0.handlers }
+    let handlers = shared.withLock { shared in
+      if case .provisional = event { shared.handlers.noteProvisional() }
+      return shared.handlers
+    }
     handlers.forEach { handler in
       switch (handler, event) {
       case (.state(let body), .state(let state)): body(state)
@@ -99,8 +102,10 @@ extension NetworkOperation {
     {
       engine.configuration.onUnhandledFailure?(failure)
     }
+    var place = 0
     handlers.forEach { handler in
-      if isRepetition, case .completion = handler { return }
+      place += 1
+      if isRepetition, place <= handlers.countProvided, case .completion = handler { return }
       Self.call(handler, outcome)
     }
     if engine.observesEnds { observe(outcome) }
@@ -190,6 +195,12 @@ struct Handlers: Sendable {
   private var first: Handler?
   private var second: Handler?
   private var rest: [Handler] = []
+  /// So many of them, the first, were there when the provisional answer was told.
+  private(set) var countProvided: UInt16 = 0
+
+  mutating func noteProvisional() {
+    countProvided = UInt16(clamping: (first == nil ? 0 : 1) + (second == nil ? 0 : 1) + rest.count)
+  }
 
   mutating func append(_ handler: Handler) {
     if first == nil {

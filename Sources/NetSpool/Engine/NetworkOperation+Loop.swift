@@ -42,7 +42,7 @@ extension NetworkOperation {
     var onConclusion: Conclusion?
     /// Others wait for it.
     var hasDependents = false
-    /// The completion has been called for an equal answer already.
+    /// Those completions that were there for the provisional answer have been called for an equal one already.
     var isRepetition = false
     /// When it was enqueued, if its engine wants to know at its end.
     var enqueuedAt: Microseconds = 0

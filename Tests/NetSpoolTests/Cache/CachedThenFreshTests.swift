@@ -36,6 +36,29 @@ import Testing
     }
   }
 
+  @Test func `who comes between the two hears the second, changed or not`() async throws {
+    try await withStale { engine, origin in
+      origin.on("/a", .status(304))
+      origin.hold("/a")
+      let (early, late, both) = (Latch(), Latch(), Journal<Bool>())
+      let operation = engine.operation(path: "/a").configure {
+        $0.cachePolicy = .cachedThenFresh
+        $0.notifiesOnlyChanges = true
+      }
+      operation.onCompletion {
+        both.add($0.isFinal)
+        early.open()
+      }
+      engine.enqueue(operation)
+      await early.opened()
+      operation.onCompletion { if $0.isFinal { late.open() } }
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      await late.opened()
+      #expect(both.entries == [false])
+    }
+  }
+
   @Test func `the second may be an error`() async throws {
     try await withStale { engine, origin in
       origin.on("/a", .status(500))
