@@ -78,7 +78,9 @@ struct CommandLines {
     var isEmpty: Bool { front.isEmpty }
     var first: Command? { front.first }
 
+    /// None of them is empty, or it would hide those behind it.
     mutating func append(_ run: ArraySlice<Command>) {
+      if run.isEmpty { return }
       if front.isEmpty { front = run } else { rest.append(run) }
     }
 

@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(.measuresTime) func `who asks holds the others for a second at most`() async throws {
-    try await withCache { engine, origin, clock in
+    try await withCache(engine: { $0.delivery = .loopThread }) { engine, origin, clock in
       origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
       _ = await engine.fetch("/a")
       clock.advance(seconds: 20)
@@ -130,11 +130,15 @@ import Testing
       origin.hold("/a")
       let first = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
-      let others = (0..<3).map { engine.operation(path: "/a").setHeader("X-Request-Id", "\($0)") }
+      let asked = Journal<ContinuousClock.Instant>()
+      let others = (0..<3).map { number in
+        engine.operation(path: "/a").setHeader("X-Request-Id", "\(number)")
+          .onStateChange { if $0 == .revalidating { asked.add(.now) } }
+      }
       let began = ContinuousClock.now
       for operation in others { engine.enqueue(operation) }
       #expect(await origin.waitForWaiting("/a", 4))
-      expect(ContinuousClock.now - began, within: .seconds(1.1))
+      expect(try #require(asked.entries.max()) - began, within: .seconds(1.1))
       first.cancel()
       origin.releaseAll()
       for operation in others { #expect(await operation.end().text == "old") }

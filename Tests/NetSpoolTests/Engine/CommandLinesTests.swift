@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct CommandLinesTests {
   /// The engines whose commands come out, when these have come in; nil stands for what is nobody's own.
@@ -45,5 +46,35 @@ import Testing
     while let command = lines.next() { order.append(command.engine) }
     #expect(order.count == 901)
     #expect(order.firstIndex(of: 2) ?? .max <= 8)
+  }
+
+  /// What came between two of nobody's own goes between them, in whatever order, and nothing stays behind.
+  @Test(arguments: 1...300) func `whatever comes when, all of it is done`(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let mailbox = Mailbox<QueueDriver.Command>()
+    var lines = CommandLines()
+    var (sent, done): ([UInt64?], [UInt64?]) = ([], [])
+    for _ in 0..<30 {
+      for _ in 0..<[0, 1, 20, 100].randomElement(using: &random)! {
+        let isOfNobody = Int.random(in: 0..<10, using: &random) == 0
+        let engine: UInt64? = isOfNobody ? nil : .random(in: 1...3, using: &random)
+        sent.append(engine)
+        mailbox.send(.perform({ _ in }, of: engine))
+      }
+      lines.take(from: mailbox)
+      for _ in 0..<Int.random(in: 0..<80, using: &random) {
+        guard let command = lines.next() else { break }
+        done.append(command.engine)
+      }
+    }
+    for _ in 0..<3 {
+      lines.take(from: mailbox)
+      while let command = lines.next() { done.append(command.engine) }
+    }
+    #expect(Self.pieces(done) == Self.pieces(sent))
+  }
+
+  private static func pieces(_ engines: [UInt64?]) -> [[UInt64]] {
+    engines.split(separator: nil, omittingEmptySubsequences: false).map { $0.compactMap { $0 }.sorted() }
   }
 }
