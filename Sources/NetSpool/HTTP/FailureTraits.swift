@@ -1,9 +1,7 @@
 /// What the parts of the library, and the tool, make of a failure. Exhaustive tables: a new code does not compile until
 /// somebody has said here what it means to each of them.
-package struct FailureTraits: OptionSet, Sendable {
-  package let rawValue: UInt8
-
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
+struct FailureTraits: OptionSet, Sendable {
+  let rawValue: UInt8
 
   /// Another attempt may do better: the network failed, not the request, the configuration or the disk.
   static let isTransient = FailureTraits(rawValue: 1 << 0)
@@ -15,10 +13,10 @@ package struct FailureTraits: OptionSet, Sendable {
   static let isPutOff = FailureTraits(rawValue: 1 << 3)
   /// It says nothing about the origin: our side ended it.
   static let isOurs = FailureTraits(rawValue: 1 << 4)
-  /// The same request to the same server most likely meets it again: a job does not try a second time. For the tool.
-  package static let recurs = FailureTraits(rawValue: 1 << 5)
-  /// This machine could not take the body. For the tool.
-  package static let isLocal = FailureTraits(rawValue: 1 << 6)
+  /// The same request to the same server most likely meets it again: a job does not try a second time.
+  static let recurs = FailureTraits(rawValue: 1 << 5)
+  /// This machine could not take the body.
+  static let isLocal = FailureTraits(rawValue: 1 << 6)
 }
 
 /// On which part of the way an attempt failed.
@@ -38,7 +36,11 @@ enum FailureStage: Sendable {
 }
 
 extension NetworkError.Code {
-  package var traits: FailureTraits {
+  /// What the tool has to know.
+  package var isLocal: Bool { traits.contains(.isLocal) }
+  package var recurs: Bool { traits.contains(.recurs) }
+
+  var traits: FailureTraits {
     switch word {
     case .resolveFailed, .connectFailed, .timedOut, .connectionLost, .transportFailed, .http2Failed,
       .truncatedHeaders, .bodyTruncated:

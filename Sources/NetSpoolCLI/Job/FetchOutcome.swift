@@ -97,10 +97,10 @@ extension FetchOutcome.Permanence {
   init(_ code: NetworkError.Code, status: Int? = nil, errno: Int32? = nil) {
     if code == .status {
       self = status.map(Self.mayPass) ?? true ? .forNow : .forGood
-    } else if code.traits.contains(.isLocal) {
+    } else if code.isLocal {
       self = .local(errno: errno ?? 0)
     } else {
-      self = code.traits.contains(.recurs) ? .forGood : .forNow
+      self = code.recurs ? .forGood : .forNow
     }
   }
 
