@@ -67,8 +67,8 @@ extension NetworkQueue {
     budgets.originPauses.waiting = driver.waitingForPauses.load(ordering: .relaxed)
     budgets.origins.held = driver.originsKnown.load(ordering: .relaxed)
     budgets.origins.heldMax = driver.originsMax.load(ordering: .relaxed)
-    budgets.longestTurn = .microseconds(driver.loopWatch.longest.load(ordering: .relaxed))
-    budgets.longTurns = driver.loopWatch.longTurns.load(ordering: .relaxed)
+    budgets.longestTurn = .microseconds(driver.loopWatch.longest)
+    budgets.longTurns = driver.loopWatch.longTurns
     return budgets
   }
 }

@@ -65,8 +65,8 @@ public final class NetworkCredentials: Sendable {
   }
 
   /// A client certificate: a file in PEM, with its private key in it or in `key`, or in PKCS#12. Files are read when a
-  /// connection is made; one that cannot be used ends with `.tlsRejected` (`clientCertificate`). Its connections
-  /// serve nobody else.
+  /// connection is made; one that cannot be used ends with `.tlsRejected` (`clientCertificate`), and what is no regular file
+  /// with `.invalidConfiguration` before anything is queued. Its connections serve nobody else.
   ///
   /// - Parameters:
   ///   - path: the file with the certificate.

@@ -144,7 +144,8 @@ extension NetworkEngine {
     public init() {}
     /// A PEM bundle of authorities instead of all of the system's; nil, the default: the bundle that the environment
     /// names in `SSL_CERT_FILE` (openssl-env(7)), or the system's. It is read once a day at most. One that cannot be
-    /// read refuses every connection (`.tlsRejected`, `trustStore`); there is no fall-back.
+    /// read refuses every connection (`.tlsRejected`, `trustStore`); there is no fall-back. What is no regular file is
+    /// refused when the engine is made, `.invalidConfiguration` (`tls.caFile`).
     public var caFile: String?
     /// A folder of authorities by their hashes (openssl-rehash(1)), beside `caFile` or alone, instead of all of the
     /// system's; nil, the default: the one that the environment names in `SSL_CERT_DIR` if it names no `SSL_CERT_FILE`,

@@ -15,7 +15,8 @@ extension NetworkEngine {
   /// enqueued afterwards; blocks on the disk for a moment.
   ///
   /// Throws `.invalidConfiguration` unless `Configuration.cookies` is `.inMemory`, `.engineClosed`, and
-  /// `.uploadSourceFailed` with the errno in `underlying` for a file that cannot be read, or has more than 4 MiB.
+  /// `.uploadSourceFailed` with the errno in `underlying` for a file that cannot be read, or has more than 3,000 cookies or
+  /// 4 MiB.
   public func importCookies(from path: String) async throws {
     let lines = try CookieFile.lines(of: path)
     try await onCookies { [jar] in

@@ -97,6 +97,10 @@ public final class NetworkEngine: Sendable {
     }
     try configuration.credentials?.check()
     try configuration.checkWay()
+    if let path = configuration.tls.caFile, !FileStatus.mayBeLent(path) { throw invalid("tls.caFile") }
+    if let path = configuration.tls.caPath, !FileStatus.mayBeLent(path, as: .directory) {
+      throw invalid("tls.caPath")
+    }
     guard let host else {
       // Without an origin of its own they would go to everybody.
       if configuration.credentials != nil { throw invalid("credentials without a host") }

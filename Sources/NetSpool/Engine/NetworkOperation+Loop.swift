@@ -54,7 +54,7 @@ extension NetworkOperation {
   /// What the loop knows of it.
   struct LoopState {
     var phase = Phase.ready
-    /// When the queue heard of it.
+    /// When the queue heard of it: later than of any before.
     var submittedAt: Microseconds = 0
     /// Its neighbours in the table of all operations.
     var previous: NetworkOperation?
@@ -78,8 +78,8 @@ extension NetworkOperation {
     var isRefresh = false
     /// It has waited for another's question to the origin, and does not do so again.
     var hasAwaitedValidation = false
-    /// It was cancelled before the queue knew it, or with many others: its turn to end is still to come.
-    var isCancelled = false
+    /// It was cancelled before the queue knew it.
+    var isCancelledEarly = false
     /// It was paused before it came into the queue.
     var isHeld = false
     /// Its user has been told that it is frozen.

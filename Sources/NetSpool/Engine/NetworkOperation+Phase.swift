@@ -69,6 +69,19 @@ extension NetworkOperation {
   var hasStreams: Bool { shared.withLock { !$0.streams.isEmpty } }
 }
 
+/// Goes through the operations that there were when it began: a million of them are not looked at in one turn.
+final class OperationSweep {
+  let until: Microseconds
+  let failure: NetworkError
+  let matches: (NetworkOperation) -> Bool
+  fileprivate var next: NetworkOperation?
+
+  /// - Parameter until: those that came later are not its.
+  init(until: Microseconds, _ failure: NetworkError, matches: @escaping (NetworkOperation) -> Bool) {
+    (self.until, self.failure, self.matches) = (until, failure, matches)
+  }
+}
+
 /// All operations that the queue knows and that have not ended, in the order in which they came: a list whose links
 /// are in the operations, because millions may wait. Loop thread.
 struct OperationTable {
@@ -77,6 +90,9 @@ struct OperationTable {
   private var count = 0
   /// The most there were since `takeCrowd`.
   private var countMax = 0
+
+  /// Those under way.
+  private var sweeps: [OperationSweep] = []
 
   var isEmpty: Bool { first == nil }
 
@@ -97,10 +113,32 @@ struct OperationTable {
 
   mutating func remove(_ operation: NetworkOperation) {
     count -= 1
+    for sweep in sweeps where sweep.next === operation { sweep.next = operation.loop.next }
     let (previous, next) = (operation.loop.previous, operation.loop.next)
     if let previous { previous.loop.next = next } else { first = next }
     if let next { next.loop.previous = previous } else { last = previous }
     (operation.loop.previous, operation.loop.next) = (nil, nil)
+  }
+
+  mutating func begin(_ sweep: OperationSweep) {
+    sweep.next = first
+    sweeps.append(sweep)
+  }
+
+  /// The next that the sweep is to look at; nil when it is over.
+  mutating func next(of sweep: OperationSweep) -> NetworkOperation? {
+    guard let operation = sweep.next, operation.loop.submittedAt <= sweep.until else {
+      sweeps.removeAll { $0 === sweep }
+      sweep.next = nil
+      return nil
+    }
+    sweep.next = operation.loop.next
+    return operation
+  }
+
+  /// The sweep that is going to end it.
+  func sweep(over operation: NetworkOperation) -> OperationSweep? {
+    sweeps.first { operation.loop.submittedAt <= $0.until && $0.matches(operation) }
   }
 
   /// Those that match, collected first: whoever asks is about to end some of them.

@@ -58,12 +58,12 @@ extension Scheduler {
 
   /// It was cancelled together with many, and its turn to begin has come before its turn to end.
   private func leaves(_ operation: NetworkOperation, _ origin: Origin) -> Bool {
-    guard operation.loop.isCancelled, operation.loop.waitersLeft == 0, operation.loop.transfer == nil else {
-      return false
-    }
+    guard operation.loop.waitersLeft == 0, operation.loop.transfer == nil,
+      let sweep = operations.sweep(over: operation)
+    else { return false }
     queue.finished(origin.id)
     move(operation, to: .deciding)
-    withdraw(operation, NetworkError(.cancelled))
+    withdraw(operation, sweep.failure)
     return true
   }
 

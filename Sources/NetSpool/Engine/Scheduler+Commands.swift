@@ -4,7 +4,7 @@ internal import Synchronization
 extension Scheduler {
   func cancel(_ operation: NetworkOperation) {
     loop.assertOnLoop()
-    if case .ready = operation.loop.phase { return operation.loop.isCancelled = true }
+    if case .ready = operation.loop.phase { return operation.loop.isCancelledEarly = true }
     withdraw(operation, NetworkError(.cancelled))
   }
 
@@ -122,18 +122,28 @@ extension Scheduler {
 
   // MARK: Many at once
 
-  /// Ends every operation that matches now.
+  /// Ends every operation that is here now and matches, some in each turn; none of them begins meanwhile.
   func cancelAll(
-    _ failure: NetworkError = NetworkError(.cancelled), where matches: (NetworkOperation) -> Bool
+    _ failure: NetworkError = NetworkError(.cancelled), where matches: @escaping (NetworkOperation) -> Bool
   ) {
     loop.assertOnLoop()
     // Attempts for frozen requests are nobody's to cancel; they end with their engine.
     let sparesAttempts = failure.code == .cancelled
-    let matching = operations.all { isOpen($0) && !($0.isAttempt && sparesAttempts) && matches($0) }
-    // It takes turns to end them all, and none of them begins meanwhile.
-    if sparesAttempts { for operation in matching { operation.loop.isCancelled = true } }
-    forEach(of: matching) { [unowned self] operation in
-      if isOpen(operation) { withdraw(operation, failure) }
+    let sweep = OperationSweep(until: lastSubmittedAt, failure) { [unowned self] operation in
+      isOpen(operation) && !(operation.isAttempt && sparesAttempts) && matches(operation)
+    }
+    operations.begin(sweep)
+    doInPieces { [unowned self] in
+      var (looked, ended) = (0, 0)
+      while looked < 8 * Self.bulkPiece, ended < Self.bulkPiece {
+        guard let operation = operations.next(of: sweep) else { return false }
+        looked += 1
+        if sweep.matches(operation) {
+          ended += 1
+          withdraw(operation, failure)
+        }
+      }
+      return true
     }
   }
 

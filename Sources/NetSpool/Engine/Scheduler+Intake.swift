@@ -4,14 +4,15 @@ internal import Synchronization
 extension Scheduler {
   func submit(_ operation: NetworkOperation) {
     loop.assertOnLoop()
-    operation.loop.submittedAt = MonotonicClock.now
+    lastSubmittedAt = max(MonotonicClock.now, lastSubmittedAt + 1)
+    operation.loop.submittedAt = lastSubmittedAt
     let (request, dependencies, isHeard) = operation.shared.withLock { shared in
       (shared.request, shared.dependencies, shared.handlers.wantsState)
     }
     if isHeard { tell(operation, .state(.queued)) }
     do throws(NetworkError) {
       if isClosing { throw NetworkError(.engineClosed) }
-      if operation.loop.isCancelled { throw NetworkError(.cancelled) }
+      if operation.loop.isCancelledEarly { throw NetworkError(.cancelled) }
       operation.loop.origin = try locate(operation, request)
       let own = request.timeouts?.queueDeadline
       if let deadline = own ?? operation.engine.configuration.timeouts.queueDeadline {

@@ -33,6 +33,8 @@ final class Scheduler {
   @safe @exclusivity(unchecked) var dependencies = DependencyGraph<NetworkOperation>()
   /// All that have not ended.
   @safe @exclusivity(unchecked) var operations = OperationTable()
+  /// When the last came, a little later than the one before.
+  var lastSubmittedAt: Microseconds = 0
   /// One waited for an operation of another queue.
   var hasForeignDependencies = false
   @safe @exclusivity(unchecked) var running: [Transfer] = []
@@ -128,32 +130,32 @@ final class Scheduler {
 
   // MARK: Many at once
 
-  /// Something that is to be done for many operations.
-  private final class Bulk {
-    let operations: [NetworkOperation]
-    let body: (NetworkOperation) -> Void
-    var done = 0
-    static let piece = 8
+  /// Something that is to be done for many operations: a piece of it, and whether more is left.
+  typealias Bulk = () -> Bool
 
-    init(_ operations: [NetworkOperation], _ body: @escaping (NetworkOperation) -> Void) {
-      self.operations = operations
-      self.body = body
-    }
-  }
+  /// So many are done before somebody looks at the clock.
+  static let bulkPiece = 8
 
   /// Does something for many, some of them in each turn, and so in turn with other bulks: nobody waits for all.
   func forEach(of operations: [NetworkOperation], _ body: @escaping (NetworkOperation) -> Void) {
     if operations.isEmpty { return }
-    bulks.append(Bulk(operations, body))
+    var left = operations[...]
+    doInPieces {
+      for operation in left.prefix(Self.bulkPiece) { body(operation) }
+      left = left.dropFirst(Self.bulkPiece)
+      return !left.isEmpty
+    }
+  }
+
+  func doInPieces(_ bulk: @escaping Bulk) {
+    bulks.append(bulk)
     loop.markDirty()
   }
 
   /// False when the time was over before all was done.
   private func doBulks(until deadline: Microseconds) -> Bool {
     while let bulk = bulks.popFirst() {
-      for operation in bulk.operations[bulk.done...].prefix(Bulk.piece) { bulk.body(operation) }
-      bulk.done += Bulk.piece
-      if bulk.done < bulk.operations.count { bulks.append(bulk) }
+      if bulk() { bulks.append(bulk) }
       if MonotonicClock.now >= deadline { return bulks.isEmpty }
     }
     return true

@@ -77,6 +77,7 @@ final class EventLoop {
   func awake() {
     guard isAsleep else { return }
     isAsleep = false
+    watch.becomes(busy: true)
     ExitGate.enter()
   }
 
@@ -85,6 +86,7 @@ final class EventLoop {
     if isDirty { turn() }
     if isDirty { unsafe _ = uv_async_send(wakeUp.pointer) }
     isAsleep = true
+    watch.becomes(busy: false)
     ExitGate.leave()
   }
 

@@ -18,9 +18,24 @@ final class LoopWatch: Sendable {
   /// Longer is too long.
   static let turnMax: Microseconds = 50_000
 
-  /// In microseconds.
-  let longest = Atomic<Microseconds>(0)
-  let longTurns = Atomic(0)
+  private let longestEnded = Atomic<Microseconds>(0)
+  private let longEnded = Atomic(0)
+  /// When the loop began with what it does now; 0: it waits.
+  private let busySince = Atomic<Microseconds>(0)
+
+  /// In microseconds; what has not ended yet counts as well.
+  var longest: Microseconds { max(longestEnded.load(ordering: .relaxed), underWay) }
+  var longTurns: Int { longEnded.load(ordering: .relaxed) + (underWay > Self.turnMax ? 1 : 0) }
+
+  private var underWay: Microseconds {
+    let since = busySince.load(ordering: .relaxed)
+    return since == 0 ? 0 : MonotonicClock.now - since
+  }
+
+  /// The loop's thread: it has something to do, or nothing any more.
+  func becomes(busy isBusy: Bool) {
+    busySince.store(isBusy ? MonotonicClock.now : 0, ordering: .relaxed)
+  }
 
   /// True when it was too long.
   @inline(__always)
@@ -32,9 +47,9 @@ final class LoopWatch: Sendable {
   private static let notedMin: Microseconds = 1_000
 
   private func noteLong(_ time: Microseconds) -> Bool {
-    if time > longest.load(ordering: .relaxed) { longest.store(time, ordering: .relaxed) }
+    if time > longestEnded.load(ordering: .relaxed) { longestEnded.store(time, ordering: .relaxed) }
     guard time > Self.turnMax else { return false }
-    longTurns.add(1, ordering: .relaxed)
+    longEnded.add(1, ordering: .relaxed)
     return true
   }
 }

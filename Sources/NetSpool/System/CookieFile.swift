@@ -3,6 +3,8 @@ internal import Glibc
 /// A cookie file: text of a few kilobytes, secret.
 enum CookieFile {
   private static let bytesMax = 4 << 20
+  /// As many as browsers keep (RFC 6265 section 6.1). libcurl compares each with all others of its host.
+  static let cookiesMax = 3_000
 
   /// Writes beside the target and renames. Throws `.sinkFailed`.
   static func write(_ bytes: [UInt8], to path: String) throws(NetworkError) {
@@ -47,7 +49,13 @@ enum CookieFile {
       throw NetworkError(
         .uploadSourceFailed, reason: "more than \(bytesMax) bytes", underlying: .errno(EFBIG))
     }
-    return bytes[..<count].split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
-      .filter { $0.utf8.count(where: { $0 == 0x09 }) == 6 }
+    let lines = bytes[..<count].split(separator: UInt8(ascii: "\n"))
+      .filter { $0.count(where: { $0 == 0x09 }) == 6 }
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard lines.count <= cookiesMax else {
+      throw NetworkError(
+        .uploadSourceFailed, reason: "more than \(cookiesMax) cookies", underlying: .errno(EFBIG))
+    }
+    return lines
   }
 }

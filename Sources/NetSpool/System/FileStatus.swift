@@ -54,6 +54,22 @@ struct FileStatus: Equatable, Sendable {
   }
 }
 
+extension FileStatus {
+  /// Whether a library may be told to read what a path leads to on the loop thread: a pipe or a device might never have an
+  /// end. What is missing is left to whoever reads it. Looks, and reads a byte: where a file system hangs, who asks waits,
+  /// and not the loop.
+  static func mayBeLent(_ path: String, as kind: Kind = .regular) -> Bool {
+    guard let status = try? FileStatus(path: path) else { return true }
+    guard status.kind == kind else { return false }
+    guard kind == .regular, let file = try? FileDescriptor(opening: path, flags: O_RDONLY | O_CLOEXEC) else {
+      return true
+    }
+    var byte: UInt8 = 0
+    unsafe withUnsafeMutableBytes(of: &byte) { unsafe _ = try? file.read(into: $0) }
+    return true
+  }
+}
+
 extension FileStatus.Kind {
   fileprivate init(mode: mode_t) {
     self =

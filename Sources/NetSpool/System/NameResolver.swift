@@ -6,13 +6,16 @@ internal import Synchronization
 ///
 /// A lookup cannot be called off once it has begun, and a name server that is silent keeps it for half a minute. So
 /// there are few, and nobody gets them all: 4 of 16 for each who asks. One that takes more than 2 s moves over to 16 more, so
-/// that names which are found at once need not wait for those that are not. More than 32 threads there never are.
+/// that names which are found at once need not wait for those that are not. More than 32 threads there never are, and the
+/// last 8 are for those of whom no name is being looked up: several who ask for names that hang do not keep others from
+/// theirs.
 final class NameResolver: Sendable {
   static let shared = NameResolver()
 
   static let fastMax = 16
   static let slowMax = 16
   static let perAskerMax = 4
+  static let reserved = 8
   static let fastTime: Microseconds = 2_000_000
   /// A thread without work ends after so long.
   private static let idleTime: Microseconds = 10_000_000
@@ -142,13 +145,18 @@ final class NameResolver: Sendable {
 
   /// The first lookup of the asker whose turn it is.
   private func next(_ state: inout State, _ now: Microseconds) -> Lookup? {
+    let total = Self.fastMax + Self.slowMax
+    guard state.running.count < total else { return nil }
     let fast = state.running.values.filter { now - $0.began < Self.fastTime }
-    let tooSlow = max(0, state.running.count - fast.count - Self.slowMax)
-    guard fast.count + tooSlow < Self.fastMax else { return nil }
+    let isCrowded = fast.count >= Self.fastMax || state.running.count >= total - Self.reserved
     var passed: [UInt64] = []
     defer { for asker in passed { state.askers.append(asker) } }
     while let asker = state.askers.popFirst() {
-      guard fast.count(where: { $0.asker == asker }) < Self.perAskerMax else {
+      let hasTooMany =
+        isCrowded
+        ? state.running.values.contains { $0.asker == asker }
+        : fast.count(where: { $0.asker == asker }) >= Self.perAskerMax
+      guard !hasTooMany else {
         passed.append(asker)
         continue
       }

@@ -97,6 +97,24 @@ struct CookieTests {
     }
   }
 
+  /// libcurl compares each with all others of its host, on the loop thread.
+  @Test func `are no more than browsers keep`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/cookies.txt"
+    try await withEngine({ $0.cookies = .inMemory }) { engine, _ in
+      for (count, isTaken) in [(3_000, true), (3_001, false)] {
+        let lines = (0..<count).map { "127.0.0.1\tFALSE\t/\tFALSE\t0\tname\($0)\tvalue\n" }
+        try CookieFile.write(Array(lines.joined().utf8), to: path)
+        do throws(any Error) { try await engine.importCookies(from: path) } catch {
+          #expect((error as? NetworkError)?.code == .uploadSourceFailed && !isTaken)
+          continue
+        }
+        #expect(isTaken)
+      }
+      #expect(engine.cookieLines.count == 3_000)
+    }
+  }
+
   @Test func `a trailing dot is refused`() async throws {
     try await withEngine {
       $0.cookies = .inMemory

@@ -101,6 +101,45 @@ import Testing
     }
   }
 
+  /// Five engines fill all that several may have; the rest is for who has none.
+  @Test func `a name is found for one engine while names of five others hang`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/", .text("ok"))
+      let hangs = Latch()
+      queue.driver.perform {
+        $0.names = NameResolver { name in
+          if name.hasPrefix("hanging") { hangs.block() }
+          return ["127.0.0.1"]
+        }
+      }
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      let engines = try (0..<5).map { _ in try NetworkEngine(configuration: configuration) }
+      let other = try NetworkEngine(configuration: configuration)
+      var operations: [NetworkOperation] = []
+      for (number, engine) in engines.enumerated() {
+        let mine = (0..<30).map {
+          engine.operation(url: origin.url("/", host: "hanging\(number)-\($0).test"))
+        }
+        engine.enqueue(mine)
+        operations += mine
+      }
+      // So many after two seconds
+      let deadline = Deadline.generous
+      while engines.map(\.budgets.names.held).reduce(0, +) < 24, deadline.millisecondsLeft > 0 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      for number in 0..<3 {
+        let answer = await other.end(of: other.operation(url: origin.url("/", host: "found\(number).test")))
+        #expect(answer.text == "ok")
+        expect(try #require(answer.response?.metrics.endToEnd), within: .milliseconds(500))
+      }
+      hangs.open()
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+
   /// Whoever asks for less does not wait for those who have asked for much before.
   @Test func `one that is cancelled does not wait for twenty thousand of another engine`() async throws {
     try await withQueue { queue in

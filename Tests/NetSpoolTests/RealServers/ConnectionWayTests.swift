@@ -1,3 +1,4 @@
+import Glibc
 import NetSpoolTesting
 import Testing
 
@@ -124,15 +125,36 @@ struct ConnectionWayTests {
     #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
   }
 
-  @Test func `what cannot go together is refused`() {
-    func reason(_ change: (inout NetworkEngine.Configuration) -> Void) -> String? {
-      var configuration = NetworkEngine.Configuration()
-      change(&configuration)
-      do throws(NetworkError) { _ = try NetworkEngine(configuration: configuration) } catch {
-        return error.reason
-      }
-      return nil
+  private func reason(_ change: (inout NetworkEngine.Configuration) -> Void) -> String? {
+    var configuration = NetworkEngine.Configuration()
+    change(&configuration)
+    do throws(NetworkError) { _ = try NetworkEngine(configuration: configuration) } catch {
+      return error.reason
     }
+    return nil
+  }
+
+  /// libcurl and the TLS library open files on the loop thread, and would wait for ever for who writes into a pipe.
+  @Test func `a pipe where a file belongs is refused`() throws {
+    let folder = try TestFolder()
+    let pipe = folder.path + "/pipe"
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    #expect(reason { $0.tls.caFile = pipe } == "tls.caFile")
+    #expect(reason { $0.tls.caPath = pipe } == "tls.caPath")
+    #expect(reason { $0.unixSocket = pipe } == "unixSocket")
+    let credentials = [
+      NetworkCredentials.clientCertificate(path: pipe), .clientCertificate(path: "/none", key: pipe),
+    ]
+    for credential in credentials {
+      do throws(NetworkError) { try credential.check() } catch {
+        #expect(error.code == .invalidConfiguration && error.reason == "clientCertificate")
+        continue
+      }
+      Issue.record("a pipe was taken")
+    }
+  }
+
+  @Test func `what cannot go together is refused`() {
     #expect(reason { $0.unixSocket = "" } == "unixSocket")
     #expect(reason { $0.unixSocket = String(repeating: "a", count: 108) } == "unixSocket")
     #expect(reason { $0.connectionAgeMax = .milliseconds(999) } == "connectionAgeMax")

@@ -58,6 +58,20 @@ struct StoreFullDiskTests {
     #expect(store.statistics.damaged == 0)
   }
 
+  /// LMDB writes to its table of readers through a map: without blocks behind it that is SIGBUS.
+  @Test(.enabled(if: TinyDisk() != nil), arguments: [0, 1, 2, 4, 8, 16, 24, 64])
+  func `a disk with hardly a page left refuses a store, and kills nobody`(_ pages: Int) throws {
+    let disk = try #require(TinyDisk())
+    try disk.fill(leaving: pages)
+    do {
+      let store = try CacheStore.open(CacheStoreSettings(directory: disk.directory["store"]))
+      _ = store.lookup(StoreKey("x"))
+    } catch {
+      #expect(error.code == .storageFull, "\(error)")
+      #expect(pages < 64)
+    }
+  }
+
   /// Somebody else fills it, and leaves again.
   @Test(.enabled(if: TinyDisk() != nil), .timeLimit(.minutes(1)))
   func `a disk without a byte left keeps nobody waiting and is used again when there is room`() async throws {
@@ -91,13 +105,15 @@ struct StoreFullDiskTests {
 extension StoreFullDiskTests.TinyDisk {
   private var ballast: String { directory["ballast"] }
 
-  /// Leaves nothing for others.
-  func fill() throws {
+  /// Leaves nothing for others, or so many pages.
+  func fill(leaving pages: Int = 0) throws {
     let file = unsafe open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw PartFailure("ballast: errno \(errno)") }
     defer { close(file) }
     let page = [UInt8](repeating: 7, count: 4_096)
-    while unsafe write(file, page, page.count) > 0 {}
+    var written = 0
+    while unsafe write(file, page, page.count) > 0 { written += page.count }
+    ftruncate(file, written - pages * page.count)
   }
 
   func empty() throws {

@@ -85,7 +85,7 @@ final class EngineMetrics: Sendable {
     gauge("netspool.queue.running", Double(activity.running))
     gauge("netspool.queue.waiting", Double(activity.queued))
     gauge("netspool.frozen", Double(activity.frozen))
-    gauge("netspool.loop.longest", Double(engine.driver.loopWatch.longest.load(ordering: .relaxed)) / 1e6)
+    gauge("netspool.loop.longest", Double(engine.driver.loopWatch.longest) / 1e6)
     if let own {
       gauge("netspool.origin.width", Double(own.width))
       gauge("netspool.origin.connections", Double(own.connections))

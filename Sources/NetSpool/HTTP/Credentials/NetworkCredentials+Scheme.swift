@@ -44,6 +44,11 @@ extension NetworkCredentials {
 
   /// Throws `invalidConfiguration`: a Basic user name with a colon, control bytes, fields that no origin may see.
   func check() throws(NetworkError) {
+    for path in [certificate?.path, certificate?.key] {
+      if let path, !FileStatus.mayBeLent(path) {
+        throw NetworkError(.invalidConfiguration, reason: "clientCertificate")
+      }
+    }
     do throws(NetworkError) {
       switch scheme {
       case .basic(let user, let password, _), .password(let user, let password):

@@ -173,6 +173,18 @@ extension EnvironmentDirectory {
     removeLockFile()
   }
 
+  /// LMDB makes its table of readers as long as it must be and writes to it through a map: a full disk would be SIGBUS.
+  /// So the disk sets the blocks aside before. What cannot do that is left in peace.
+  func reserveLockFile(readers: Int) throws(NetworkError) {
+    let file = try Self.openOwnFile(Self.lockName, in: directory, creating: true)
+    do {
+      // mdb.c: a cache line for each reader, and some for what they share.
+      try file.reserve(from: 0, Int64(64 * (readers + 16)))
+    } catch  where error.number == ENOSPC || error.number == EDQUOT {
+      throw Self.failure(error)
+    } catch {}
+  }
+
   /// Only while no other process has the environment open.
   func removeLockFile() { _ = unsafe unlinkat(directory.rawValue, Self.lockName, 0) }
 

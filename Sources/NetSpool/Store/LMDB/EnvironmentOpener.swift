@@ -68,6 +68,7 @@ struct EnvironmentOpener {
     stamp.process = UInt32(getpid())
     try directory.write(stamp, onDisk: true)
     directory.removeLockFile()
+    try directory.reserveLockFile(readers: Int(settings.readersMax))
     let environment = try makeFirst(opening)
     Failpoint.pass(.duringRecovery)
     stamp.state = .inUse

@@ -51,7 +51,9 @@ struct ConnectionWay: Sendable, Hashable {
   static func check(resolve: [String: [String]], unixSocket: String?) throws(NetworkError) {
     if let path = unixSocket {
       let isPath = !path.isEmpty && path.utf8.count <= socketPathBytesMax && !path.utf8.contains(0)
-      guard isPath else { throw NetworkError(.invalidConfiguration, reason: "unixSocket") }
+      guard isPath, FileStatus.mayBeLent(path, as: .socket) else {
+        throw NetworkError(.invalidConfiguration, reason: "unixSocket")
+      }
     }
     for (name, list) in resolve {
       guard !list.isEmpty, list.allSatisfy(isAddress), isName(name) else {

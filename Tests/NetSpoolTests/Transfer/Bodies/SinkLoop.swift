@@ -154,6 +154,14 @@ func takeBytes(from descriptor: CInt, _ count: Int) -> [UInt8]? {
   return taken < 0 ? nil : Array(bytes.prefix(taken))
 }
 
+/// Whether a reader is told of the end. A child process that is just being started keeps copies of all descriptors for a
+/// moment, so it may come a little later.
+func isAtEnd(_ descriptor: CInt) -> Bool {
+  var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  _ = unsafe poll(&polled, 1, 20_000)
+  return takeBytes(from: descriptor, 10) == []
+}
+
 /// Something one thread waits for and another opens.
 final class Gate: Sendable {
   private let isOpen = Mutex(false)
