@@ -11,7 +11,13 @@ final class ConnectionPools {
   /// With more, those in which nothing runs are closed.
   private static let countMax = 32
 
-  let common: MultiHandle
+  /// libcurl 7.88 keeps an empty entry for each host whose connection made room for another's, and goes through all of
+  /// them the next time. So a handle that has served so many gets a successor.
+  private static let transfersMax = 1_024
+
+  private(set) var common: MultiHandle
+  /// Those that have a successor, until what is under way on them has ended.
+  private var retired: [MultiHandle] = []
   // Safe because `MultiHandle` asserts the loop thread wherever a pool is used, and a table calls nobody back.
   @safe @exclusivity(unchecked) private var own: [Key: MultiHandle] = [:]
   /// The cookies of engines that keep some, which outlive their connections.
@@ -25,13 +31,36 @@ final class ConnectionPools {
   ) throws(NetworkError) -> MultiHandle {
     let key = Key(
       identity: settings.connectionIdentity, engine: settings.needsOwnConnections ? scope.engine : 0)
-    if key.identity == 0, key.engine == 0 { return common }
-    if let multi = own[key] { return multi }
+    if key.identity == 0, key.engine == 0 {
+      if isWorn(common) {
+        let next = try MultiHandle(loop: loop)
+        retire(common, letGo)
+        common = next
+      }
+      return common
+    }
+    let old = own[key]
+    if let old, !isWorn(old) { return old }
     if own.count >= Self.countMax { closeUnused(letGo) }
     let multi = try MultiHandle(
       loop: loop, cookies: settings.keepsCookies ? cookies(of: scope.engine, settings) : nil)
-    own[key] = multi
+    if let old = own.updateValue(multi, forKey: key) { retire(old, letGo) }
     return multi
+  }
+
+  private func isWorn(_ multi: MultiHandle) -> Bool {
+    multi.transfersMade >= Self.transfersMax && multi.wire == nil
+  }
+
+  private func retire(_ multi: MultiHandle, _ letGo: (MultiHandle) -> Void) {
+    multi.isRetired = true
+    letGo(multi)
+    retired.append(multi)
+  }
+
+  private func closeRetired() {
+    for multi in retired where multi.isUnused { multi.close() }
+    retired.removeAll { $0.isUnused }
   }
 
   private func closeUnused(_ letGo: (MultiHandle) -> Void) {
@@ -45,7 +74,7 @@ final class ConnectionPools {
   /// Open connections by origin.
   func connections() -> [String: Int] {
     var counts = common.connections()
-    for multi in own.values { counts.merge(multi.connections(), uniquingKeysWith: +) }
+    for multi in Array(own.values) + retired { counts.merge(multi.connections(), uniquingKeysWith: +) }
     return counts
   }
 
@@ -72,8 +101,11 @@ final class ConnectionPools {
   /// The next transfer that ended, with libcurl's code.
   func nextDone() -> (Transfer, MultiHandle.CURLcodeValue)? {
     if let done = common.nextDone() { return done }
-    if own.isEmpty { return nil }
+    if own.isEmpty, retired.isEmpty { return nil }
     for multi in own.values {
+      if let done = multi.nextDone() { return done }
+    }
+    for multi in retired {
       if let done = multi.nextDone() { return done }
     }
     return nil
@@ -82,8 +114,9 @@ final class ConnectionPools {
   /// True when libcurl was called, and transfers may have moved.
   func runIfDue() -> Bool {
     var hasRun = common.runIfDue()
-    if own.isEmpty { return hasRun }
+    if own.isEmpty, retired.isEmpty { return hasRun }
     for multi in own.values where multi.runIfDue() { hasRun = true }
+    for multi in retired where multi.runIfDue() { hasRun = true }
     return hasRun
   }
 
@@ -91,11 +124,14 @@ final class ConnectionPools {
   func resumePostponed() {
     common.resumePostponed()
     for multi in own.values { multi.resumePostponed() }
+    if retired.isEmpty { return }
+    for multi in retired { multi.resumePostponed() }
+    closeRetired()
   }
 
   func close() {
     common.close()
-    for multi in own.values { multi.close() }
+    for multi in Array(own.values) + retired { multi.close() }
   }
 }
 

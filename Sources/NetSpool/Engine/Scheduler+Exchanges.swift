@@ -198,7 +198,7 @@ extension Scheduler {
   func recycle(_ transfer: Transfer, _ operation: NetworkOperation) {
     let mayServeAgain = transfer.mayServeAgain
     transfer.reset()
-    if !isClosing, mayServeAgain { operation.loop.origin?.idle.give(transfer) }
+    if !isClosing, mayServeAgain, !transfer.multi.isRetired { operation.loop.origin?.idle.give(transfer) }
   }
 
   /// The link is back. What was connecting has sent into the one that was, and would wait ever longer to send it again.

@@ -48,6 +48,7 @@ final class Transfer {
     self.origin = origin
     self.scope = scope
     self.multi = multi
+    multi.transfersMade += 1
     egress = settings.egress
     isSecure = origin.hasPrefix("https:")
     knowsHTTP2 = !isSecure && settings.mayBeHTTP2(isSecure: false)

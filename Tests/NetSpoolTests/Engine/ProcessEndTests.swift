@@ -111,7 +111,10 @@ import Testing
       let engine = try NetworkEngine()
       let url = origin.url("/")
       let before = try engine.wait(for: engine.operation(url: url))
-      let status = forked {
+      // What the child does must not be the first time: Swift's runtime keeps locks that a child of fork never gets when
+      // another thread had them. Where it happens all the same, the child is ended, and there is another.
+      _ = NetworkQueue.shared.drainAndWait(deadline: .seconds(5))
+      let status = forkedInTime {
         let operation = engine.operation(url: url)
         nonisolated(unsafe) var code: NetworkError.Code?
         operation.onError { unsafe code = $0.code }
@@ -132,6 +135,19 @@ import Testing
 /// When the exit began. Only the thread that exits looks.
 private enum ExitTimes {
   nonisolated(unsafe) static var began: Microseconds = 0
+}
+
+/// The status of a child that did not have to be ended by its alarm, of three at most.
+private func forkedInTime(_ body: () -> Int32) -> Int32 {
+  for _ in 0..<2 {
+    usleep(100_000)
+    let status = forked {
+      alarm(isSanitized ? 60 : 10)
+      return body()
+    }
+    if status & 0x7F != SIGALRM { return status }
+  }
+  return forked(body)
 }
 
 /// Swift hides fork(2), rightly: the child does what little it may, and ends without unwinding.

@@ -37,6 +37,10 @@ final class MultiHandle {
   /// Transfers under way.
   private var running = 0
   var isUnused: Bool { running == 0 }
+  /// How many transfers were made for it, one for each host at least.
+  var transfersMade = 0
+  /// It has a successor, and begins nothing new.
+  var isRetired = false
 
   /// What all its handles share, if cookies are kept; else there is one for each origin.
   let cookies: SharedState?
