@@ -15,7 +15,8 @@ public struct NetworkBudget: Sendable, Hashable {
 }
 
 extension NetworkEngine {
-  /// What this engine has filled of what belongs to it alone. None of it slows another engine.
+  /// What this engine has filled of what belongs to it alone. None of it slows another engine; what engines still share
+  /// stands in <doc:Threads>.
   public struct Budgets: Sendable, Hashable {
     /// Final events that its closures have not seen; 4,096. Beyond it the engine starts nothing new.
     public internal(set) var deliveries = NetworkBudget()
