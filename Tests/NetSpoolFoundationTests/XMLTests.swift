@@ -123,6 +123,21 @@ struct XMLTests {
     }
   }
 
+  static let instructions = [
+    Sample("before the root", "<?abcd?><a>x</a>"),
+    Sample("in an element", "<a>x<?b?></a>"),
+    Sample("behind it all", "<a>x</a><?c?>"),
+    Sample("behind what looks like a comment", "<!DOCTYPE a SYSTEM \"<!--\"><?d?><a>x</a>"),
+  ]
+
+  @Test(arguments: instructions)
+  func `An instruction need not say more than its name`(_ sample: Sample) async throws {
+    try await withResponse(sample.bytes) { response in
+      let root = try #require(response.xml?.rootElement())
+      #expect(root.children?.first?.stringValue == "x")
+    }
+  }
+
   @Test func `200 levels are read to the last`() async throws {
     try await withResponse(Array(Self.nested(200).utf8)) {
       #expect($0.xml?.rootElement()?.stringValue == "x")
