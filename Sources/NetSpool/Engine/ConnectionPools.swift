@@ -121,11 +121,11 @@ final class ConnectionPools {
   }
 
   /// Lets those go on that were put off in the turn before.
-  func resumePostponed() {
-    common.resumePostponed()
-    for multi in own.values { multi.resumePostponed() }
+  func resumePostponed(until deadline: Microseconds) {
+    common.resumePostponed(until: deadline)
+    for multi in own.values { multi.resumePostponed(until: deadline) }
     if retired.isEmpty { return }
-    for multi in retired { multi.resumePostponed() }
+    for multi in retired { multi.resumePostponed(until: deadline) }
     closeRetired()
   }
 

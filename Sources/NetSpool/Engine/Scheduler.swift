@@ -166,7 +166,7 @@ final class Scheduler {
     var rounds = 0
     var now = MonotonicClock.now
     let deadline = now + Self.turnMax
-    pools.resumePostponed()
+    pools.resumePostponed(until: deadline)
     repeat {
       let hasTakenAll = takeCommands(until: deadline)
       if isClosing { return end() }

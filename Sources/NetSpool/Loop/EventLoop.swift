@@ -17,8 +17,13 @@ final class EventLoop {
   private let check = unsafe UVHandle<uv_check_t>()
   private let thread = pthread_self()
   private var isDirty = false
+  private var isStopped = false
   /// libuv waits: the next handler that is called wakes this up.
   private var isAsleep = false
+
+  /// Those that were ready in this round and may take long.
+  private var slow: [(watch: SocketWatch, events: SocketWatch.Events)] = []
+  private var rounds: UInt64 = 0
 
   /// Does the tick's work, what came by the mailbox included.
   var onTurn: () -> Void = {}
@@ -63,8 +68,14 @@ final class EventLoop {
       unsafe UVHandle.context(handle!, as: EventLoop.self)?.turnBeforeSleep()
     }
     unsafe uv_check_start(check.pointer) { handle in
-      unsafe UVHandle.context(handle!, as: EventLoop.self)?.turn()
+      unsafe UVHandle.context(handle!, as: EventLoop.self)?.turnBehindSockets()
     }
+  }
+
+  private func turnBehindSockets() {
+    awake()
+    serveSlow()
+    if !isStopped { turn() }
   }
 
   private func turn() {
@@ -101,20 +112,36 @@ final class EventLoop {
     return now
   }
 
-  /// A socket was served, and the next turn must see it. With large bodies each takes long and many may be ready:
-  /// then the turn does not wait for all of them, and neither do commands.
-  func didServeSocket(_ descriptor: Int32, since began: Microseconds) {
+  /// A socket was served, and the next turn must see it; answers how long it took. With large bodies each takes long and
+  /// many may be ready: then the turn does not wait for all of them, and neither do commands.
+  func didServeSocket(_ descriptor: Int32, since began: Microseconds) -> Microseconds {
     isDirty = true
     let now = didHold(.socket(descriptor), since: began)
-    guard now / 1000 - Int64(unsafe uv_now(loop)) >= Self.servingMillisecondsMax else {
-      return
-    }
+    guard now / 1000 - Int64(unsafe uv_now(loop)) >= Self.servingMillisecondsMax else { return now - began }
     turn()
     unsafe uv_update_time(loop)
+    return now - began
   }
 
-  /// How long the sockets that one wake-up found may be served without a turn.
+  /// How long the sockets that one wake-up found may be served without a turn, and the slow ones at all.
   static let servingMillisecondsMax: Int64 = 4
+
+  /// A socket is ready that has taken long, or that nobody knows yet: those that take next to nothing go first.
+  func serveLater(_ watch: SocketWatch, _ events: SocketWatch.Events) { slow.append((watch, events)) }
+
+  /// Who has waited longest comes first. Those for whom no time is left are found ready again in the next round.
+  private func serveSlow() {
+    guard !slow.isEmpty else { return }
+    let ready = slow.count == 1 ? slow : slow.sorted { $0.watch.round < $1.watch.round }
+    slow = []
+    rounds += 1
+    let deadline = MonotonicClock.now + Self.servingMillisecondsMax * 1_000
+    for (watch, events) in ready {
+      watch.round = rounds
+      watch.serve(events)
+      if isStopped || MonotonicClock.now >= deadline { return }
+    }
+  }
 
   /// Dies with a sentence when called from another thread: loop objects have no locks.
   func assertOnLoop(_ what: StaticString = #function) {
@@ -134,6 +161,7 @@ final class EventLoop {
 
   /// Closes the loop's own handles; `run` ends when those of others are closed too.
   func stop() {
+    isStopped = true
     unsafe wakeUp.close()
     unsafe prepare.close()
     unsafe check.close()

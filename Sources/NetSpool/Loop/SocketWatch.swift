@@ -16,7 +16,7 @@ final class SocketWatch {
 
   private let handle = unsafe UVHandle<uv_poll_t>()
   private unowned let loop: EventLoop
-  private let onEvents: (Events) -> Void
+  private let onEvents: (Events) -> Microseconds
   private let onIdleEvent: () -> Void
   /// Whether the connection stands: somebody wanted to read from it, or its owner has said so.
   private(set) var isEstablished = false
@@ -24,12 +24,18 @@ final class SocketWatch {
   let outlivesUse: Bool
   private var wanted: Events = []
   private var armed: Events = []
+  /// How many times in a row it was read from and the others did not have to wait for it.
+  private var shortReads = 0
+  /// The round of the loop that served it last; 0: none has.
+  var round: UInt64 = 0
 
   /// Nil when the descriptor cannot be polled (a regular file).
-  /// - Parameter onIdleEvent: something happened while nobody wanted anything.
+  /// - Parameters:
+  ///   - onIdleEvent: something happened while nobody wanted anything.
+  ///   - onEvents: serves it, and answers how long that took.
   init?(
     on loop: EventLoop, descriptor: Int32, outlivesUse: Bool = false,
-    onIdleEvent: @escaping () -> Void = {}, _ onEvents: @escaping (Events) -> Void
+    onIdleEvent: @escaping () -> Void = {}, _ onEvents: @escaping (Events) -> Microseconds
   ) {
     self.loop = loop
     self.outlivesUse = outlivesUse
@@ -64,8 +70,28 @@ final class SocketWatch {
     guard !wanted.isEmpty else { return firedIdle(failed: status < 0, Events(rawValue: events)) }
     // An error is reported by letting the owner read or write into it. libuv has stopped watching, so whoever
     // goes on with the descriptor says again what he wants.
-    if status < 0 { armed = [] }
-    onEvents(status < 0 ? wanted : Events(rawValue: events))
+    if status < 0 {
+      armed = []
+      return serve(wanted)
+    }
+    isShort ? serve(Events(rawValue: events)) : loop.serveLater(self, Events(rawValue: events))
+  }
+
+  /// It is known to take next to nothing.
+  private var isShort: Bool { shortReads >= Self.shortReadsMin }
+
+  private static let shortReadsMin = 2
+  private static let shortMax: Microseconds = 1_000
+
+  /// Does what it is ready for, if anybody still wants that.
+  func serve(_ events: Events) {
+    guard !wanted.isEmpty else { return }
+    let time = onEvents(events)
+    if time > Self.shortMax {
+      shortReads = 0
+    } else if !isShort, events.contains(.readable) {
+      shortReads += 1
+    }
   }
 
   /// That it can be written to tells nothing: what is read on it then would.
@@ -99,8 +125,8 @@ final class WriteWaits {
       let began = MonotonicClock.now
       end(key)
       callback()
-      loop.didHold(.socket(descriptor), since: began)
       loop.markDirty()
+      return loop.didHold(.socket(descriptor), since: began) - began
     }
     guard let watch else { return nil }
     watches[key] = watch

@@ -42,7 +42,10 @@ final class LinkMonitor {
 
   private func open() {
     guard let socket = NetlinkBox() else { return tracker.turnBlind() }
-    watch = SocketWatch(on: loop, descriptor: socket.descriptor) { [unowned self] _ in readable() }
+    watch = SocketWatch(on: loop, descriptor: socket.descriptor) { [unowned self] _ in
+      readable()
+      return 0
+    }
     guard watch != nil else { return tracker.turnBlind() }
     self.socket = socket
     readingTimer = LoopTimer(on: loop) { [unowned self] in readTables() }

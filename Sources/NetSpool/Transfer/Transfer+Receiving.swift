@@ -124,20 +124,32 @@ extension Transfer {
   private func unchunk(_ bytes: RawSpan) -> Intake {
     let typed = Span<UInt8>(_bytes: bytes)
     var place = 0
+    var small: [UInt8] = []
     do throws(NetworkError) {
       while let piece = try exchange.chunks?.next(typed, from: &place) {
         switch piece {
+        case .data(let range) where range.count < Self.smallChunkMax: small.append(bytes.extracting(range))
         case .data(let range):
-          guard use(bytes.extracting(range)) == .taken else { return .abort }
+          guard hand(on: &small) == .taken, use(bytes.extracting(range)) == .taken else { return .abort }
         case .trailer(let line): _ = try parser.line(line.rawBytes)
         case .surplus: handle.setEndsConnection(true)
         }
       }
-      return .taken
+      return hand(on: &small)
     } catch {
+      _ = hand(on: &small)
       exchange.machine.handle(.fail(error))
       return .abort
     }
+  }
+
+  /// Chunks that came together and are smaller are handed on together: a byte costs a stream as much as a thousand.
+  private static let smallChunkMax = 1_024
+
+  private func hand(on small: inout [UInt8]) -> Intake {
+    guard !small.isEmpty else { return .taken }
+    defer { small = [] }
+    return use(small.rawBytes)
   }
 
   /// A body of an authentication round, which nobody wants; or a piece of a head, which libcurl and the parser are given next.

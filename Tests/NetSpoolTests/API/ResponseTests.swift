@@ -1,5 +1,6 @@
 import NetSpool
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import TestSupport
@@ -67,6 +68,26 @@ struct ResponseTests {
       let response = try await wire.answer(wire.operation("/a"))
       #expect(response.text == "hello" && response.trailers.values(for: "x-sum") == ["1", "2"])
       #expect(response.headers["X-Sum"] == nil)
+    }
+  }
+
+  /// A byte costs a stream as much as a thousand, and a hostile origin sends nothing else.
+  @Test func `small chunks that came together are one piece, whatever comes behind them`() async throws {
+    try await withWire { wire in
+      let chunks = String(repeating: "1\r\na\r\n", count: 100)
+      for (end, isWhole) in [("0\r\n\r\n", true), ("no size", false)] {
+        wire.origin.on(
+          "/a", .raw([.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)\(end)")]))
+        let pieces = Mutex<[Int]>([])
+        let operation = wire.operation("/a").addDownloadStream(
+          ClosureDownloadStream { bytes in
+            pieces.withLock { $0.append(bytes.byteCount) }
+            return .accepted
+          })
+        let ending = await wire.engine.end(of: operation)
+        #expect(isWhole ? ending.error == nil : ending.code == .badChunk, "\(ending)")
+        #expect(pieces.withLock { $0 } == [100])
+      }
     }
   }
 

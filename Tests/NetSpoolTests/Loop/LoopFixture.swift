@@ -29,6 +29,13 @@ final class LoopFixture {
     }
   }
 
+  /// Serves a socket for longer than all of a round may take.
+  func serveSlowly() -> Microseconds {
+    let began = MonotonicClock.now
+    while MonotonicClock.now < began + (EventLoop.servingMillisecondsMax + 2) * 1000 {}
+    return loop.didServeSocket(0, since: began)
+  }
+
   private func finish() {
     close?()
     close = nil

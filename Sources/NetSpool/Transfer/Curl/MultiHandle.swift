@@ -182,14 +182,15 @@ final class MultiHandle {
     watch.close()
   }
 
-  private func fired(_ descriptor: Int32, _ events: SocketWatch.Events) {
+  /// Answers how long that took.
+  private func fired(_ descriptor: Int32, _ events: SocketWatch.Events) -> Microseconds {
     var flags: Int32 = 0
     if events.contains(.readable) { flags |= CURL_CSELECT_IN }
     if events.contains(.writable) { flags |= CURL_CSELECT_OUT }
     var running: Int32 = 0
     call { unsafe curl_multi_socket_action(multi, descriptor, flags, &running) }
     passLastByte()
-    loop.didServeSocket(descriptor, since: callBegan)
+    return loop.didServeSocket(descriptor, since: callBegan)
   }
 
   /// Bytes on a connection that nobody uses, if it is not simply closed: an answer to nothing. libcurl would
@@ -268,12 +269,18 @@ extension MultiHandle {
   /// The code for a callback that refused.
   static var writeFailed: CURLcodeValue { CURLcodeValue(CURLE_WRITE_ERROR.rawValue) }
 
-  /// Lets those go on that were put off.
-  func resumePostponed() {
+  /// Lets those go on that were put off, the oldest first: one at least, the others as long as there is time.
+  func resumePostponed(until deadline: Microseconds) {
     guard !postponed.isEmpty else { return }
     let ready = postponed
     postponed = []
-    for transfer in ready { transfer.resumeByTurn() }
+    for (index, transfer) in ready.enumerated() {
+      transfer.resumeByTurn()
+      guard MonotonicClock.now >= deadline else { continue }
+      postponed.insert(contentsOf: ready[(index + 1)...], at: 0)
+      break
+    }
+    if !postponed.isEmpty { loop.markDirty() }
   }
 
   /// It failed while it was resumed, which is no event of libcurl's.
