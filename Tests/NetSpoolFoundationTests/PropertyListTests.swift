@@ -79,9 +79,7 @@ struct PropertyListTests {
     }
   }
 
-  @Test(
-    .timeLimit(.minutes(10)),
-    arguments: refused)
+  @Test(arguments: refused)
   func `What unfolds, is too deep or points outside is refused at once`(_ sample: Sample) async throws {
     try await withResponse(sample.bytes) { response in
       #expect(response.propertyList == nil)

@@ -105,7 +105,7 @@ struct XMLTests {
     String(repeating: "<a>", count: levels) + "x" + String(repeating: "</a>", count: levels)
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: bombs)
+  @Test(arguments: bombs)
   func `What unfolds or is too deep is refused at once`(_ sample: Sample) async throws {
     try await withResponse(sample.bytes) { response in
       let elapsed = ContinuousClock().measure { #expect(response.xml == nil) }

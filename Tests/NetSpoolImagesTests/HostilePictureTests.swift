@@ -7,7 +7,7 @@ import Testing
 
 /// Damaged pictures come out as a picture or as an error: no crash, no hang, and no memory that stays.
 /// `NETSPOOL_LONG=1` tries 1,000 of each format.
-@Suite(.ownThreads, .timeLimit(.minutes(10)))
+@Suite(.ownThreads)
 struct HostilePictureTests {
   private static let count = LongRun.isOn ? 1_000 : 200
 

@@ -45,7 +45,13 @@ extension Scheduler {
 
   private func noteCookies(_ engine: NetworkEngine, _ head: ResponseHead) {
     guard let jar = engine.jar, head.headers.contains("Set-Cookie") else { return }
-    later { [unowned self] in jar.replace(pools.cookieLines(of: engine.id, engine.handleSettings)) }
+    later { [unowned self] in
+      let cookies = pools.cookies(of: engine.id, engine.handleSettings)
+      let lines = cookies.cookieLines
+      let bounded = CookieJar.bounded(lines)
+      if let bounded { cookies.addCookies([SharedState.allCookies] + bounded) }
+      jar.replace(bounded ?? lines)
+    }
   }
 
   /// A redirect may be stored like any answer, with the little that it has to say.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct ActivityTests {
+struct ActivityTests {
   @Test func `counts what waits and what runs, and ends at nothing`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(4) }) { engine, origin in
       let queue = engine.configuration.queue

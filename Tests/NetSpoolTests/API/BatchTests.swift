@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct BatchTests {
+struct BatchTests {
   private static let many = LongRun.isOn ? 10_000 : 1_000
 
   @Test func `many with three in a hundred errors have one ending, in their order`() async throws {

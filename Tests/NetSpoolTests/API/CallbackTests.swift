@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// What closures may do: everything.
-@Suite(.timeLimit(.minutes(10))) struct CallbackTests {
+struct CallbackTests {
   /// Where user code runs.
   enum Place: CaseIterable, Sendable {
     case queued, executing, finished, upload, download, completion, error, late, streamOpen, streamWrite

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct HookTests {
+struct HookTests {
   @Test func `prepare changes what is sent, once`() async throws {
     try await withEngine({ configuration in
       configuration.prepare = { request in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct PrefetchTests {
+struct PrefetchTests {
   @Test func `every URL has its outcome, and no more are pulled than fit`() async throws {
     let count = LongRun.isOn ? 100_000 : 2_000
     try await withEngine(queue: { $0.sizing = .fixed(64) }) { engine, origin in

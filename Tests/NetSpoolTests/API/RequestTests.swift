@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// What arrives at the origin.
-@Suite(.timeLimit(.minutes(10))) struct RequestTests {
+struct RequestTests {
   @Test func `the engine's headers go with every request, and the request's own win`() async throws {
     try await withEngine({ $0.headers = ["X-Engine": "engine", "X-Both": "engine"] }) { engine, origin in
       origin.on("/a", .text("ok"))

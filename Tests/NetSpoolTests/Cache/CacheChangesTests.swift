@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// What an unsafe request changes, while others ask for the same resource.
-@Suite(.timeLimit(.minutes(10))) struct CacheChangesTests {
+struct CacheChangesTests {
   private static func lasting(_ text: String) -> Answer {
     .text(text).header("Cache-Control", "max-age=1000")
   }
@@ -164,7 +164,7 @@ import Testing
 }
 
 /// Who shares an exchange that is under way, and who does not.
-@Suite(.timeLimit(.minutes(10))) struct LateJoiningTests {
+struct LateJoiningTests {
   @Test(arguments: [("Cache-Control", "no-store"), ("Vary", "*")])
   func `what may not be stored is for those who came before its head`(_ field: (String, String)) async throws
   {

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Equal requests share an exchange, also one that asks whether what is held still holds.
-@Suite(.timeLimit(.minutes(10))) struct CacheCoalescingTests {
+struct CacheCoalescingTests {
   @Test(arguments: [304, 200]) func `a thousand equal requests ask once`(status: Int) async throws {
     try await withStale { engine, origin in
       origin.on("/a", status == 304 ? .status(304).header("ETag", "\"a\"") : .text("new"))

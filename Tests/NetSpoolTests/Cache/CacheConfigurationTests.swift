@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// A cache that cannot be is an error, never silently none.
-@Suite(.timeLimit(.minutes(10))) struct CacheConfigurationTests {
+struct CacheConfigurationTests {
   struct Mistake: Sendable, CustomTestStringConvertible {
     let name: String
     let make: @Sendable (inout CacheConfiguration) -> Void

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// What the cache tells, and what it is told.
-@Suite(.timeLimit(.minutes(10))) struct CacheFaceTests {
+struct CacheFaceTests {
   private static func lasting(_ text: String) -> Answer { .text(text).header("Cache-Control", "max-age=100") }
 
   @Test func `a response says whether it is stale, and since when it is held`() async throws {

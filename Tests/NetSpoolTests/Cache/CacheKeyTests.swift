@@ -3,7 +3,7 @@ import NetSpoolTesting
 import Testing
 
 /// Which URLs name the same resource (RFC 3986 section 6.2), seen at the engine.
-@Suite(.timeLimit(.minutes(10))) struct CacheKeyTests {
+struct CacheKeyTests {
   /// `{}` stands for the origin's port.
   static let equal: [(String, String)] = [
     ("http://127.0.0.1:{}/a", "HTTP://127.0.0.1:{}/a"), ("http://localhost:{}/a", "http://LOCALHOST:{}/a"),

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// What is removed is gone when the call returns, and nothing else is.
-@Suite(.timeLimit(.minutes(10))) struct CacheRemovalTests {
+struct CacheRemovalTests {
   @Test func `a URL, in every spelling and with all its variants`() async throws {
     try await withFull { engine, origin in
       for language in ["de", "en"] { _ = await engine.fetch("/vary", headers: ["Accept-Language": language]) }

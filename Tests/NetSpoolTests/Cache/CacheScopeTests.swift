@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Whose answers are whose: never one user's for another.
-@Suite(.timeLimit(.minutes(10))) struct CacheScopeTests {
+struct CacheScopeTests {
   @Test func `two tokens never mix, under way or held`() async throws {
     try await withCache { engine, origin, _ in
       origin.on("/me") { request in

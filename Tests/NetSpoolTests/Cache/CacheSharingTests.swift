@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Several engines, one store or several.
-@Suite(.timeLimit(.minutes(10))) struct CacheSharingTests {
+struct CacheSharingTests {
   @Test func `engines that name one directory share what is held`() async throws {
     try await withTwo { first, second, origin in
       _ = await first.fetch("/a")

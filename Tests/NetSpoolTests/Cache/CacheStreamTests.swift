@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Streams and the cache: stored bodies go into streams, streamed bodies go into the store.
-@Suite(.timeLimit(.minutes(10))) struct CacheStreamTests {
+struct CacheStreamTests {
   private static let bytes = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
   @Test func `a slow stream gets all, and so do the others`() async throws {

@@ -3,7 +3,7 @@ import NetSpoolTesting
 import Testing
 
 /// Pictures are kept, and what is no whole picture is not.
-@Suite(.timeLimit(.minutes(10))) struct CachedImageTests {
+struct CachedImageTests {
   @Test(arguments: ["image/png", "text/html", "image/jpeg"]) func `a whole one, whatever it is called`(
     type: String
   ) async throws {

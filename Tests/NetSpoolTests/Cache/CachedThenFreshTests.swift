@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// What is held at once, what is new later, in the same handler.
-@Suite(.timeLimit(.minutes(10))) struct CachedThenFreshTests {
+struct CachedThenFreshTests {
   @Test func `confirmed, the second completion says so`() async throws {
     try await withStale { engine, origin in
       origin.on("/a", .status(304).header("ETag", "\"a\""))

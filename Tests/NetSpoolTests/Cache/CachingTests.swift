@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// One call turns the cache on.
-@Suite(.timeLimit(.minutes(10))) struct CachingTests {
+struct CachingTests {
   @Test func `what is fresh is served without the network`() async throws {
     try await withCache { engine, origin, clock in
       origin.on("/a", .text("hello").header("Cache-Control", "max-age=60"))

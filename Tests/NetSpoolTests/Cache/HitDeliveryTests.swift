@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// A hit needs neither network nor loop, and yet behaves like every other answer.
-@Suite(.timeLimit(.minutes(10))) struct HitDeliveryTests {
+struct HitDeliveryTests {
   enum Target: String, Sendable, CaseIterable { case serialQueue, own, loopThread }
 
   @Test(arguments: Target.allCases) func `closures run on the delivery target, in order`(_ target: Target)

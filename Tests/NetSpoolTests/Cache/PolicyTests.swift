@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// What each policy makes of what is held, with the origin there and with the origin gone.
-@Suite(.timeLimit(.minutes(10))) struct PolicyTests {
+struct PolicyTests {
   enum Held: String, Sendable, CaseIterable { case fresh, stale, nothing }
 
   struct Cell: Sendable, CustomTestStringConvertible {

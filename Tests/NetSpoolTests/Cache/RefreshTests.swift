@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Stale answers that are served at once and renewed behind the caller's back (RFC 5861 section 3).
-@Suite(.timeLimit(.minutes(10))) struct RefreshTests {
+struct RefreshTests {
   @Test(arguments: [NetSpool.CachePolicy.automatic, .staleWhileRevalidate])
   func
     `one renewal, and nobody waits for it`(_ policy: NetSpool.CachePolicy) async throws

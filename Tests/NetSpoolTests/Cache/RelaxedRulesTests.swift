@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// The rules of MKNetworkKit: seven days for a picture, one for what has an ETag, a minute for `no-cache`.
-@Suite(.timeLimit(.minutes(10))) struct RelaxedRulesTests {
+struct RelaxedRulesTests {
   static let minute = 60.0
   static let day = 86_400.0
 

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// What MKNetworkKit got wrong, one test for each.
-@Suite(.timeLimit(.minutes(10))) struct AncestorDefectTests {
+struct AncestorDefectTests {
   // MARK: Frozen requests
 
   @Test func `emptying the cache leaves frozen requests`() async throws {

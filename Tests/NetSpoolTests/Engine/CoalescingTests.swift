@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Equal requests that are under way share one exchange, and nothing else.
-@Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
+struct CoalescingTests {
   @Test func `a thousand equal requests are one, with a thousand endings`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("shared"))

@@ -115,6 +115,22 @@ struct CookieTests {
     }
   }
 
+  @Test func `of an origin that sets them without end are few`() async throws {
+    try await withEngine({ $0.cookies = .inMemory }) { engine, origin in
+      origin.on("/set") { request in
+        let first = Int(request.query ?? "") ?? 0
+        return (first..<first + 50).reduce(Answer.text("set")) { $0.header("Set-Cookie", "c\($1)=v; Path=/") }
+      }
+      origin.on("/see") { .text($0.header("Cookie") ?? "none") }
+      for round in 0..<12 { _ = await engine.get("/set?\(round * 50)").end() }
+      let names = engine.cookieLines.map { $0.split(separator: "\t")[5] }
+      #expect((150...180).contains(names.count), "\(names.count)")
+      #expect(names.contains("c599") && !names.contains("c0"))
+      // And those are what is sent.
+      #expect(await engine.get("/see").end().text?.contains("c599=v") == true)
+    }
+  }
+
   @Test func `a trailing dot is refused`() async throws {
     try await withEngine {
       $0.cookies = .inMemory

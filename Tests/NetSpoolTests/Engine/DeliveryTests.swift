@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Where closures run.
-@Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
+struct DeliveryTests {
   @Test func `the engine's own queue runs one closure at a time, in order`() async throws {
     try await withEngine { engine, origin in
       origin.on(prefix: "/", .text("ok"))

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// An operation ends exactly once, and everybody who asked hears of it.
-@Suite(.timeLimit(.minutes(10))) struct EndingTests {
+struct EndingTests {
   @Test func `states come in order and end with the operation`() async throws {
     try await withEngine { engine, origin in
       // Given

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Answers that come before the answer (RFC 9110 section 15.2).
-@Suite(.timeLimit(.minutes(10))) struct InformationalTests {
+struct InformationalTests {
   @Test func `100 and 103 are told in order, with their fields, before the answer`() async throws {
     try await withEngine { engine, origin in
       // Given an origin that answers once its hints were heard

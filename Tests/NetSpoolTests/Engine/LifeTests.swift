@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Who keeps whom alive.
-@Suite(.timeLimit(.minutes(10))) struct LifeTests {
+struct LifeTests {
   @Test func `letting go of the engine and its queue cancels nothing`() async throws {
     let origin = try ScriptedOrigin()
     origin.on(prefix: "/", .text("ok"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct RetryTests {
+struct RetryTests {
   /// Lets the engine have an idle connection that the origin has just closed, as far as it can be known.
   private func withDeadConnection(
     _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },

@@ -4,7 +4,7 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct ShutDownTests {
+struct ShutDownTests {
   private static let many = LongRun.isOn ? 10_000 : 1_000
 
   @Test(arguments: [0, 1, many]) func `with so many under way each has one ending, soon`(count: Int)

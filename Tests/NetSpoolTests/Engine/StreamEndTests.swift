@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// A stream that was given to an operation is closed exactly once, however the operation ends.
-@Suite(.timeLimit(.minutes(10))) struct StreamEndTests {
+struct StreamEndTests {
   @Test func `one that never got its turn is closed, whatever the reason`() async throws {
     try await withEngine { engine, origin in
       let cycle = engine.operation(path: "/cycle")

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Everything at once, at random, from a seed that a failure prints.
-@Suite(.timeLimit(.minutes(10))) struct StressTests {
+struct StressTests {
   @Test(arguments: [1, 2]) func `whatever is done to them, operations end once, and die`(seed: UInt64)
     async throws
   {

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// What cannot be kept is refused before anything is stored or sent; what must not be written is not.
-@Suite(.timeLimit(.minutes(10))) struct FreezingRefusalTests {
+struct FreezingRefusalTests {
   @Test func `a request that changes nothing is sent like any other`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/page", .text("here"))

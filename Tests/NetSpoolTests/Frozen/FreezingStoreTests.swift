@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// What programs need that show a store to people: looking without sending, and without changing.
-@Suite(.timeLimit(.minutes(10))) struct FreezingStoreTests {
+struct FreezingStoreTests {
   @Test func `only what may be sent is sent`() async throws {
     let permitted = Variable<Set<String>>([])
     let fixture = try FreezingFixture {

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// One flag, and a request is kept until it has been answered.
-@Suite(.timeLimit(.minutes(10))) struct FreezingTests {
+struct FreezingTests {
   @Test func `is sent at once when it can be`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))

@@ -12,7 +12,7 @@ struct HTTP2HostileTests {
     #expect(names.sorted() == server.behaviours)
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: HTTP2Expectation.all)
+  @Test(arguments: HTTP2Expectation.all)
   func `ends every operation once and harms no other`(_ expected: HTTP2Expectation) async throws {
     let server = try HostileServer.sharedHTTP2()
     let before = server.requests(expected.name).count

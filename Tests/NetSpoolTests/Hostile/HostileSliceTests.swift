@@ -16,7 +16,7 @@ struct HostileSliceTests {
       ].contains(name)
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: rows)
+  @Test(arguments: rows)
   func `is judged the same`(_ expected: HostileExpectation) async throws {
     try await withWire { wire in
       let proxy = try FaultProxy(to: wire.origin.port)

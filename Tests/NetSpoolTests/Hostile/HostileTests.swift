@@ -9,7 +9,7 @@ struct HostileTests {
     #expect(HostileExpectation.all.map(\.name).sorted() == HostileCatalogue.all.map(\.name).sorted())
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: HostileExpectation.all)
+  @Test(arguments: HostileExpectation.all)
   func `ends every operation once and harms no other`(_ expected: HostileExpectation) async throws {
     let behaviour = expected.behaviour
     try await withWire {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Through a bad network")
 struct ToxicTests {
-  @Test(.timeLimit(.minutes(10)), arguments: ToxicRow.all)
+  @Test(arguments: ToxicRow.all)
   func `ends every operation once and as it must`(_ row: ToxicRow) async throws {
     try await withQueue { queue in
       // Given an origin behind one toxic

@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// Random schedules on a model's time. The long run is a program of its own: `Tests/Model/run`.
-@Suite(.timeLimit(.minutes(10)), .ownThreads) struct SchedulerModelTests {
+@Suite(.ownThreads) struct SchedulerModelTests {
   @Test func `ends each operation once and leaks no budget, whatever the schedule`() throws {
     let folder = try TestFolder()
     let model = try SchedulerModel(cache: folder["cache"])

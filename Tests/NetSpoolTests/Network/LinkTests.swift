@@ -6,8 +6,7 @@ import Testing
 
 /// Cables pulled and routes taken away, in network namespaces of each test's own.
 @Suite(
-  .enabled(if: Namespace.isPossible, "needs unshare(1) with network namespaces, and ip(8)"),
-  .timeLimit(.minutes(10)))
+  .enabled(if: Namespace.isPossible, "needs unshare(1) with network namespaces, and ip(8)"))
 struct LinkTests {
   private func inside(
     name: String = #function, _ body: () async throws -> Void

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// What a request costs the loop must not grow with the number of hosts that were asked before.
-@Suite(.timeLimit(.minutes(10))) struct ManyHostsTests {
+struct ManyHostsTests {
   /// The work of the loop for each of the last requests, each to the next of so many hosts and on a connection of its own.
   private func work(
     hosts: Int, requests: Int, measured: Int, keepsConnections: Bool = false

@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// How an engine's own origin is, as its operations and looks at it find out. All on 127.0.0.1, where no link counts.
-@Suite(.timeLimit(.minutes(10))) struct OriginReachabilityTests {
+struct OriginReachabilityTests {
   @Test func `nothing is watched until somebody asks`() async throws {
     try await withEngine { engine, origin in
       origin.on("/", .text("ok"))

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// How a part of the engine that holds something back asks whether it may go, and is woken.
-@Suite(.timeLimit(.minutes(10))) struct SendingWaitTests {
+struct SendingWaitTests {
   private static let refused = NetworkError(.connectFailed, cause: .refused)
 
   /// Runs on the loop thread.

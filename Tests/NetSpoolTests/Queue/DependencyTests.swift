@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct DependencyTests {
+struct DependencyTests {
   @Test func `a chain runs in its order, whatever order it was enqueued in`() async throws {
     try await withEngine { engine, origin in
       origin.on(prefix: "/", .text("ok"))

@@ -4,7 +4,7 @@ import Testing
 @testable import NetSpool
 
 /// Who asks many servers for one page each.
-@Suite(.timeLimit(.minutes(10))) struct OriginRetirementTests {
+struct OriginRetirementTests {
   /// Asks so many origins at which nobody listens, and waits for the end.
   private func ask(_ numbers: Range<Int>, _ engine: NetworkEngine) async {
     let operations = numbers.map { engine.operation(url: "http://127.1.\($0 / 250).\($0 % 250 + 1):9/") }

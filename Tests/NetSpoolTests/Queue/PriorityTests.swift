@@ -2,7 +2,7 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct PriorityTests {
+struct PriorityTests {
   /// Operations behind one that holds the only slot; answers the order in which the origin saw them.
   private func order(
     _ paths: [(String, NetworkRequest.Priority)], change: ([String: NetworkOperation]) -> Void = { _ in }

@@ -3,7 +3,7 @@ import NetSpoolTesting
 import Testing
 
 /// How much runs at once, seen at the origin.
-@Suite(.timeLimit(.minutes(10))) struct SizingTests {
+struct SizingTests {
   private func enqueue(_ count: Int, _ engine: NetworkEngine, _ path: String = "/held", host: String? = nil)
     -> [NetworkOperation]
   {

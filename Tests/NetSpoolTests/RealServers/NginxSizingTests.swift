@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// The adaptive width against the limits that people configure in nginx. Refusals are counted, not seconds.
-@Suite("Against an nginx with limits", .needsNginx, .timeLimit(.minutes(10)))
+@Suite("Against an nginx with limits", .needsNginx)
 struct NginxSizingTests {
   private struct Outcome {
     var completed = 0

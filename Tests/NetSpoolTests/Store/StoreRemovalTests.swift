@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// Removing many entries by a pattern: they are gone at once, and taken out afterwards.
-@Suite(.timeLimit(.minutes(10))) struct StoreRemovalTests {
+struct StoreRemovalTests {
   @Test func `what a removal means is found by nobody before it is taken out`() async throws {
     // Given a store that takes out one entry at a time
     let folder = try TestFolder()

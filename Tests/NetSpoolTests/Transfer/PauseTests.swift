@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct PauseTests {
+struct PauseTests {
   @Test func `a hundred pauses leave every byte in its place`() async throws {
     try await withEngine { engine, origin in
       // Given a body that comes in slices, and a pause after every 10 KiB of it

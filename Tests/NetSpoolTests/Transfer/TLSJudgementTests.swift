@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The judgement of TLS", .needsPython, .needsNginx, .ownThreads)
 struct TLSJudgementTests {
-  @Test(.timeLimit(.minutes(10)), arguments: TLSVariant.all)
+  @Test(arguments: TLSVariant.all)
   func `accepts what is right and sends nothing to what is wrong`(_ variant: TLSVariant) async throws {
     // On another thread: the first one makes the certificates.
     let server = try await blocking { try TLSServer(variant.certificate, variant.arguments) }

@@ -6,7 +6,7 @@ import Testing
 
 /// Limits of time, each in its phase. A limit is 300 ms; the loop looks twenty times a second. Serialized: a
 /// machine that is busy with other tests measures itself.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct TimeoutTests {
+@Suite(.serialized) struct TimeoutTests {
   private static let limit = Duration.seconds(0.3)
 
   private func expectTimeout(

@@ -29,14 +29,42 @@ final class CookieJar: Sendable {
 
   /// Domain, whether names below it get it too, path, whether it needs TLS, expiry, name and value, between tabs.
   private static func cookie(_ line: String) -> Cookie? {
-    let mark = "#HttpOnly_"
-    let text = line.hasPrefix(mark) ? String(line.dropFirst(mark.count)) : line
+    let text = unmarked(line)
     let fields = text.split(separator: "\t", omittingEmptySubsequences: false)
     guard fields.count >= 6 else { return nil }
-    let domain = fields[0].hasPrefix(".") ? fields[0].dropFirst() : fields[0]
     return Cookie(
-      domain: domain.lowercased(), includesSubdomains: fields[1] == "TRUE", expires: Int64(fields[4]) ?? 0,
-      text: text)
+      domain: domain(of: text), includesSubdomains: fields[1] == "TRUE", expires: Int64(fields[4]) ?? 0,
+      text: String(text))
+  }
+
+  private static func unmarked(_ line: String) -> Substring {
+    let mark = "#HttpOnly_"
+    return line.hasPrefix(mark) ? line.dropFirst(mark.count) : line[...]
+  }
+
+  private static func domain(of text: Substring) -> String {
+    let domain = text.prefix { $0 != "\t" }
+    return (domain.hasPrefix(".") ? domain.dropFirst() : domain).lowercased()
+  }
+
+  /// A domain with more keeps its newest 150, as in Chrome. libcurl keeps all that come, and goes through them for each
+  /// request and each cookie.
+  static let ofDomainMax = 180
+  private static let ofDomainLeft = 150
+
+  /// What is left of the lines of a jar, each domain's oldest first, where an origin has set too many. Nil: none has.
+  static func bounded(_ lines: [String]) -> [String]? {
+    guard lines.count > ofDomainMax else { return nil }
+    let domains = lines.map { domain(of: unmarked($0)) }
+    let counts = domains.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    var surplus = counts.filter { $0.value > ofDomainMax }.mapValues { $0 - ofDomainLeft }
+    if surplus.isEmpty, lines.count <= CookieFile.cookiesMax { return nil }
+    let left = zip(domains, lines).filter { domain, _ in
+      guard let more = surplus[domain], more > 0 else { return true }
+      surplus[domain] = more - 1
+      return false
+    }
+    return left.suffix(CookieFile.cookiesMax).map(\.1)
   }
 
   /// The fields with what the jar has for the host, of any path: too much keeps answers apart, too little mixes them up.

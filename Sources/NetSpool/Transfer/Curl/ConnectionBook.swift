@@ -132,7 +132,10 @@ final class SharedState {
   func join(_ easy: UnsafeMutableRawPointer) { unsafe cnetspool_easy_set_pointer(easy, CURLOPT_SHARE, raw) }
 
   /// Forgets the cookies; on the thread of the loop.
-  func removeCookies() { addCookies(["ALL"]) }
+  func removeCookies() { addCookies([Self.allCookies]) }
+
+  /// Instead of a cookie: forgets those that there are.
+  static let allCookies = "ALL"
 
   /// Takes cookies over: lines of Netscape's file (CURLOPT_COOKIELIST); on the thread of the loop.
   func addCookies(_ lines: [String]) {

@@ -3,7 +3,7 @@ import Testing
 
 /// The rules of RFC 9111, RFC 9110, RFC 5861 and RFC 8246 for a private cache, seen from both of its ends: what
 /// reaches the origin, and what the caller gets.
-@Suite(.timeLimit(.minutes(10))) struct ConformanceTests {
+struct ConformanceTests {
   @Test(arguments: CacheRows.groups) func `a private cache keeps the rules`(of group: CacheRows.Group)
     async throws
   {
