@@ -92,10 +92,10 @@ extension CacheWriter {
     }
   }
 
-  /// Removes what was used least recently, of all namespaces, until so many bytes are gone.
-  mutating func evict(bytes: Int, _ transaction: inout WriteTransaction) throws(StoreError) {
+  /// Removes what was used least recently, of all namespaces, until so many bytes or entries are gone.
+  mutating func evict(bytes: Int, entriesMax: Int, _ transaction: inout WriteTransaction) throws(StoreError) {
     let goal = try usedBytes(transaction) - bytes
-    while try usedBytes(transaction) > goal, report.evictions < Self.evictionsMax {
+    while try usedBytes(transaction) > goal, report.evictions < entriesMax {
       var oldest: LeastRecent?
       for namespace in namespaces {
         guard let head = try head(of: namespace.number, transaction) else { continue }
@@ -107,7 +107,7 @@ extension CacheWriter {
   }
 
   /// In one transaction.
-  private static let evictionsMax = 10_000
+  static let evictionsMax = 10_000
 
   private mutating func evict(
     _ least: LeastRecent, _ transaction: inout WriteTransaction

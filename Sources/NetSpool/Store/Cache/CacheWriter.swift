@@ -37,14 +37,14 @@ struct CacheWriter: ~Copyable {
     }
   }
 
-  /// Removes what was used least recently until at least so many bytes are free for others to write in. LMDB uses a page
-  /// again in the second transaction after the one that freed it, so there are two.
-  mutating func makeRoom(_ bytes: Int) throws(StoreError) -> BatchReport {
+  /// Removes what was used least recently until at least so many bytes are free for others to write in, or so many
+  /// entries are gone. LMDB uses a page again in the second transaction after the one that freed it, so there are two.
+  mutating func makeRoom(_ bytes: Int, entriesMax: Int = evictionsMax) throws(StoreError) -> BatchReport {
     var report = try inTransaction { writer, transaction throws(StoreError) in
-      try writer.evict(bytes: bytes, &transaction)
+      try writer.evict(bytes: bytes, entriesMax: entriesMax, &transaction)
     }
     let second = try inTransaction { writer, transaction throws(StoreError) in
-      try writer.evict(bytes: 1, &transaction)
+      try writer.evict(bytes: 1, entriesMax: 1, &transaction)
     }
     (report.entries, report.bytes) = (second.entries, second.bytes)
     report.evictions += second.evictions

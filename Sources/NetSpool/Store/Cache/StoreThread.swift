@@ -34,6 +34,8 @@ struct StoreThread: ~Copyable {
   /// How long a store that refused to be written is left alone: one that another process keeps, and one that is full.
   private static let busyPeriod: Microseconds = 5_000_000
   private static let fullPeriod: Microseconds = 1_000_000
+  private static let roomRounds = 32
+  private static let entriesAtOnce = 64
 
   init(_ core: CacheStoreCore) {
     self.core = core
@@ -222,11 +224,25 @@ struct StoreThread: ~Copyable {
   /// see are not free.
   private mutating func makeRoom(for batch: [PendingTable.Change]) throws(StoreError) {
     for snapshot in core.shared.withLock({ $0.retired }) { _ = snapshot.copyOut() }
-    if fits(batch) && core.environment.reserveSpare() { return }
+    if fits(batch) && core.environment.reserveSpare() == 0 { return }
     // Where others hold the old pages, removing more would cost hits and gain nothing.
     guard !isHeld, MonotonicClock.now >= roomlessUntil else { return }
-    didCommit([], try writer.makeRoom(3 * bytesNeeded(batch)))
-    if !fits(batch) { roomlessUntil = MonotonicClock.now + Self.fullPeriod }
+    // Small entries lie in a page each with others, so many go before a page is free. But removing writes pages first,
+    // and there may be few: then fewer go at once.
+    var bytes = 3 * bytesNeeded(batch)
+    var entries = CacheWriter.evictionsMax
+    for _ in 0..<Self.roomRounds {
+      do throws(StoreError) {
+        let report = try writer.makeRoom(bytes, entriesMax: entries)
+        didCommit([], report)
+        if fits(batch) { return }
+        if report.evictions == 0 { break }
+        if report.evictions >= entries { entries *= 2 } else { bytes *= 2 }
+      } catch  where error.isFull && entries > 1 {
+        entries = min(entries, Self.entriesAtOnce) / 4
+      }
+    }
+    roomlessUntil = MonotonicClock.now + Self.fullPeriod
   }
 
   /// Leases of this process keep old pages from being used again.
@@ -242,18 +258,21 @@ struct StoreThread: ~Copyable {
   }
 
   /// The batch must fit behind the file's end, or twice into what is free and seen by no snapshot of this
-  /// process. A sixteenth is kept for removals, which write too.
+  /// process. A sixteenth is kept for removals, which write too; where the disk has no room for them, free pages are.
   private func fits(_ batch: [PendingTable.Change]) -> Bool {
     let environment = core.environment
     let limit = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
     let needed = bytesNeeded(batch)
-    if environment.reserveSpare(), environment.fileBytes + needed <= limit - limit / 16 { return true }
+    let missing = environment.reserveSpare()
+    if missing == 0, environment.fileBytes + needed <= limit - limit / 16 { return true }
     let oldest = core.shared.withLock { shared in
       shared.forgetEnded()
       return shared.retired.map(\.commit).min() ?? .max
     }
-    guard let pages = try? environment.freePages(before: oldest) else { return false }
-    return pages * environment.pageBytes >= 2 * needed
+    // What the newest transaction freed, the next one may not use yet (mdb.c, mdb_find_oldest).
+    let usable = min(oldest, environment.newestCommit)
+    guard let pages = try? environment.freePages(before: usable) else { return false }
+    return pages * environment.pageBytes >= 2 * needed + missing
   }
 
   /// The disk or the file is full, or the store is broken: the puts are given up, and what stood under their
@@ -293,6 +312,8 @@ struct StoreThread: ~Copyable {
       sweeps.append(CacheWriter.Sweep(number: number))
     }
     lastCommit = MonotonicClock.now
+    // The next process, too, shall have it.
+    _ = core.environment.reserveSpare()
     core.shared.withLock { shared in
       for change in batch { shared.pending.didCommit(change.key.digest, sequence: change.sequence) }
       shared.statistics.add(report)

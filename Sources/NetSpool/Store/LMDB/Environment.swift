@@ -129,16 +129,22 @@ extension Environment {
   }
 
   /// Has the disk set aside some room behind what is in use, so that removals, which write pages too, never fail on a
-  /// full disk. False when it has none left.
-  func reserveSpare() -> Bool {
+  /// full disk. Answers how much is missing: 0 unless it has hardly any left.
+  func reserveSpare() -> Int {
     let end = fileBytes
-    if end + Self.spareBytes / 2 <= spareEnd.load(ordering: .relaxed) { return true }
-    guard directory.reserveData(from: end, bytes: Self.spareBytes) else { return false }
-    spareEnd.store(end + Self.spareBytes, ordering: .relaxed)
-    return true
+    var spare = max(end, spareEnd.load(ordering: .relaxed))
+    let enough = end + Self.spareBytes / 2
+    if spare >= enough { return 0 }
+    // Piece by piece: a file system that has no room for all may give back what it had set aside of it before.
+    while spare < end + Self.spareBytes, directory.reserveData(from: spare, bytes: Self.sparePiece) {
+      spare += Self.sparePiece
+    }
+    spareEnd.store(spare, ordering: .relaxed)
+    return max(0, enough - spare)
   }
 
   private static let spareBytes = 512 << 10
+  private static let sparePiece = 64 << 10
 
   /// Bytes that the file system under it has left for this user; nil when it does not say.
   var freeDiskBytes: Int? {
