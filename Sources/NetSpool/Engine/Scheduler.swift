@@ -166,7 +166,7 @@ final class Scheduler {
     var rounds = 0
     var now = MonotonicClock.now
     let deadline = now + Self.turnMax
-    pools.resumePostponed(until: deadline)
+    pools.resumePostponed(until: deadline - Self.turnMax / 2)
     repeat {
       let hasTakenAll = takeCommands(until: deadline)
       if isClosing { return end() }
@@ -196,7 +196,8 @@ final class Scheduler {
       while let (transfer, code) = pools.nextDone() { completed(transfer, code: code) }
       admit()
       now = loop.didHold(.answers, since: now)
-      hasRun = now < deadline && pools.runIfDue()
+      // Once at least: new transfers begin there, however long the others took.
+      hasRun = (!hasRun || now < deadline) && pools.runIfDue()
     } while hasRun
     driver.running.store(running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }

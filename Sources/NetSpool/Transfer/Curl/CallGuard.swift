@@ -18,6 +18,8 @@ final class CallGuard: Sendable {
   }
 
   private static let period: Microseconds = 8_000
+  /// In a call in which one was cut off: others may have come with it.
+  private static let floodPeriod: Microseconds = 500
   private static let idleRoundsMax = 125
 
   private let state = Mutex(State())
@@ -46,13 +48,15 @@ final class CallGuard: Sendable {
 
   private func run() {
     var idleRounds = 0
+    var period = Self.period
     while true {
-      _ = wakeUp.wait(until: MonotonicClock.now + Self.period)
+      _ = wakeUp.wait(until: MonotonicClock.now + period)
       let watched = state.withLock { Array($0.watched.values) }
       let now = MonotonicClock.now
       // Each is looked at, whatever the others do.
-      let active = watched.count { $0.look(now) }
-      idleRounds = active > 0 ? 0 : idleRounds + 1
+      let seen = watched.map { $0.look(now) }
+      period = seen.contains(.flood) ? Self.floodPeriod : Self.period
+      idleRounds = seen.allSatisfy { $0 == .idle } ? idleRounds + 1 : 0
       guard idleRounds >= Self.idleRoundsMax else { continue }
       isAsleep.store(true, ordering: .sequentiallyConsistent)
       wakeUp.wait()
@@ -76,11 +80,16 @@ final class GuardedCalls: Sendable {
     let time: Microseconds
   }
 
+  /// What the guard has found.
+  fileprivate enum Sight { case idle, active, flood }
+
   /// A call that takes long, and how much had been read when that was seen.
   private struct Suspicion {
     let call: Int64
     let progress: Int
     let read: [Int32: Int64]
+    /// In this call one was cut off before.
+    let hasFlood: Bool
   }
 
   /// A call that takes longer is looked at; twice, so that others wait for 40 ms at most.
@@ -131,33 +140,41 @@ final class GuardedCalls: Sendable {
 
   // MARK: The guard's thread
 
-  /// True when there were calls since the last look.
-  fileprivate func look(_ now: Microseconds) -> Bool {
+  /// `.active`: there were calls since the last look. `.flood`: a connection was cut off in the call that is under way.
+  fileprivate func look(_ now: Microseconds) -> Sight {
     let call = began.load(ordering: .acquiring)
     let count = calls.load(ordering: .relaxed)
     let wasActive = callsSeen.exchange(count, ordering: .relaxed) != count || call != 0
-    guard call != 0, now - call >= Self.callMax else { return wasActive }
+    guard call != 0, now - call >= Self.callMax else { return wasActive ? .active : .idle }
     let progress = progress.load(ordering: .relaxed)
-    connections.withLock { connections in
-      if let suspicion = connections.suspicion, suspicion.call == call, suspicion.progress == progress {
-        cutOff(suspicion, &connections)
+    return connections.withLock { connections in
+      var hasFlood = false
+      if let suspicion = connections.suspicion, suspicion.call == call {
+        hasFlood = suspicion.hasFlood
+        if suspicion.progress == progress {
+          guard cutOff(suspicion, &connections) else { return hasFlood ? .flood : .active }
+          hasFlood = true
+        }
       }
       connections.suspicion = Suspicion(
-        call: call, progress: progress, read: Self.bytesRead(connections.open))
+        call: call, progress: progress, read: Self.bytesRead(connections.open), hasFlood: hasFlood)
+      return hasFlood ? .flood : .active
     }
-    return true
   }
 
-  /// While the lock is held none of the descriptors is closed.
-  private func cutOff(_ suspicion: Suspicion, _ connections: inout Connections) {
+  /// True when some were. While the lock is held none of the descriptors is closed.
+  private func cutOff(_ suspicion: Suspicion, _ connections: inout Connections) -> Bool {
+    var hasCut = false
     for (descriptor, before) in suspicion.read where connections.open.contains(descriptor) {
       guard cnetspool_bytes_read(descriptor) - before >= Self.readBytesMin else { continue }
-      guard began.load(ordering: .acquiring) == suspicion.call else { return }
+      guard began.load(ordering: .acquiring) == suspicion.call else { break }
       let port = StraySocket.localPort(of: descriptor) ?? 0
       connections.cut[descriptor] = Cut(port: port, time: MonotonicClock.now)
       connections.open.remove(descriptor)
       StraySocket.disconnect(descriptor)
+      hasCut = true
     }
+    return hasCut
   }
 
   private static func bytesRead(_ open: Set<Int32>) -> [Int32: Int64] {
