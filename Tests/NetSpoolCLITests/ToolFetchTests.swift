@@ -1,3 +1,5 @@
+import Glibc
+import NetSpool
 import NetSpoolTesting
 import Testing
 
@@ -38,6 +40,36 @@ import Testing
     #expect(end.output.contains(#""done":30,"hits":0,"revalidated":0,"failed":2,"failedForGood":2"#))
     #expect(end.output.hasSuffix("\"exitStatus\":1}\n"))
     #expect(end.errors.contains("failed: 2 for good (status 404: 2)"))
+  }
+
+  @Test(arguments: [[], ["--no-cache"]]) func `only what is newer than its file is fetched`(
+    _ options: [String]
+  ) throws {
+    let (old, new) = ("Mon, 02 Jan 2023 03:04:05 GMT", "Tue, 03 Jan 2023 03:04:05 GMT")
+    for (path, time) in [("/same", old), ("/changed", new), ("/missing", new)] {
+      bench.origin.on(path) { request in
+        if request.header("If-Modified-Since") == time { return .status(304) }
+        return .text("new \(path)").header("Last-Modified", time).header("Cache-Control", "no-cache")
+      }
+    }
+    #expect(unsafe mkdir(bench["out"], 0o700) == 0)
+    for name in ["same", "changed"] {
+      try bench.write("out/\(name)", ["old"])
+      FileTime.set(bench["out/\(name)"], ["Last-Modified": old])
+    }
+    let arguments =
+      ["/same", "/changed", "/missing"].map { bench.origin.url($0) } + ["-o", bench["out"], "--newer"]
+    for _ in 0..<2 {
+      let end = try fetch(arguments + options + ["--results", bench["r"]])
+      #expect(end.exit == .status(0), "\(end.errors)")
+      #expect(try bench.results("r").allSatisfy { $0.outcome == .done })
+      #expect(bench.text("out/same") == "old\n" && bench.text("out/changed") == "new /changed")
+      #expect(bench.text("out/missing") == "new /missing")
+    }
+    #expect(bench.origin.hits("/changed") == 2 && FileStatus.modified(bench["out/missing"]) == 1_672_715_045)
+    for wrong in [["--skip-existing", "-o", bench["out"]], ["--thumbnail", "64", "-o", bench["out"]], []] {
+      #expect(try fetch(["http://a/", "--newer"] + wrong).exit == .status(64))
+    }
   }
 
   @Test func `broken origins fail for now`() throws {

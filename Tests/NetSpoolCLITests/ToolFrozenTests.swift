@@ -40,6 +40,28 @@ import Testing
     #expect(bench.origin.requestCount == 0)
   }
 
+  @Test func `a request is shown with all that is known of it, and as a command`() throws {
+    bench.origin.on("/2", .status(410))
+    try bench.leave("/1?token=hidden", ["--tag", "mail", "--lane", "a", "--header", "X-Api-Key: s3cret"])
+    try bench.leave("/2", ["--lane", "b"])
+    #expect(try bench.frozen(["thaw", "2"]).exit == .status(1))
+    // In words
+    let shown = try bench.frozen(["show", "1", "2"]).output
+    #expect(shown.contains("#1 POST http://127.0.0.1:") && shown.contains("  state       waits\n"))
+    #expect(shown.contains("  tag         mail\n") && shown.contains("  needs       X-Api-Key\n"))
+    #expect(shown.contains("  state       dead for 0 s: frozenRejected (410)\n"))
+    // As a command that a shell takes
+    let command = try bench.frozen(["show", "1", "--curl"]).output
+    #expect(command.hasPrefix("curl ") && command.contains("@/dev/stdin"), "\(command)")
+    #expect(command.contains("Idempotency-Key: "), "\(command)")
+    for text in [shown, command] { #expect(!text.contains("hidden") && !text.contains("s3cret")) }
+    // For programs
+    #expect(try bench.frozen(["show", "1", "--json"]).output.hasPrefix(#"{"id":1,"state":"waiting","#))
+    #expect(try bench.frozen(["show", "2", "--json"]).output.hasPrefix(#"{"id":2,"state":"dead","#))
+    let none = try bench.frozen(["show", "9"])
+    #expect(none.exit == .status(1) && none.errors == "netspool: there is no request #9\n")
+  }
+
   @Test func `thaw sends and reports each`() throws {
     bench.origin.on("/2", .status(410))
     for path in ["/1", "/2", "/3"] { try bench.leave(path) }
@@ -159,7 +181,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ["drop"], ["revive"], ["drop", "1", "--all"], ["revive", "x"], ["thaw", "x"], ["melt"],
+    ["drop"], ["revive"], ["show"], ["show", "1", "--curl", "--json"], ["drop", "1", "--all"],
+    ["revive", "x"], ["thaw", "x"], ["melt"],
   ])
   func `wrong command lines are usage errors`(arguments: [String]) throws {
     #expect(try Tool.run(["frozen"] + arguments).exit == .status(64))

@@ -44,6 +44,10 @@ struct FetchCommand: ParsableCommand {
   @Flag(help: "Leave out lines whose file is there already.")
   var skipExisting = false
 
+  @Flag(
+    help: "Fetch what is newer than its file: asks with If-Modified-Since, and sets times as --remote-time.")
+  var newer = false
+
   @Flag(name: [.customShort("R"), .long], help: "Give files the time of Last-Modified.")
   var remoteTime = false
 
@@ -152,8 +156,9 @@ struct FetchCommand: ParsableCommand {
     if let perOrigin, !(1...Jobs.countMax).contains(perOrigin) {
       throw ValidationError("--per-origin is a number from 1 to \(Jobs.countMax).")
     }
-    if pictures.maxSide != nil, checksum || remoteTime || request.limitRate != nil {
-      throw ValidationError("--thumbnail goes with none of --checksum, --remote-time and --limit-rate.")
+    if pictures.maxSide != nil, checksum || remoteTime || newer || request.limitRate != nil {
+      throw ValidationError(
+        "--thumbnail goes with none of --checksum, --newer, --remote-time and --limit-rate.")
     }
     try validateFiles()
   }
@@ -165,8 +170,11 @@ struct FetchCommand: ParsableCommand {
     if resume && results == "-" {
       throw ValidationError("--resume cannot read back results from standard output; name a file.")
     }
-    if output == nil, skipExisting || remoteTime || tree != .flat {
-      throw ValidationError("--skip-existing, --remote-time and --tree need --output.")
+    if output == nil, skipExisting || newer || remoteTime || tree != .flat {
+      throw ValidationError("--skip-existing, --newer, --remote-time and --tree need --output.")
+    }
+    if skipExisting && newer {
+      throw ValidationError("--skip-existing leaves out what --newer asks for: name one.")
     }
     if checksum && output == nil {
       throw ValidationError("--checksum needs --output: it is taken of the files written.")

@@ -5,7 +5,8 @@ struct FrozenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "frozen", abstract: "Look at what 'post --freeze' left, send it, or drop it.",
     subcommands: [
-      FrozenListCommand.self, FrozenThawCommand.self, FrozenReviveCommand.self, FrozenDropCommand.self,
+      FrozenListCommand.self, FrozenShowCommand.self, FrozenThawCommand.self, FrozenReviveCommand.self,
+      FrozenDropCommand.self,
     ])
 }
 
@@ -26,6 +27,36 @@ struct FrozenListCommand: ParsableCommand {
   func run() throws {
     try JobStatus.exit(Console.standardError()) { console in
       try FrozenKeeper(place: place, console: console).list(dead: dead, asJSON: json)
+    }
+  }
+}
+
+/// `netspool frozen show ID...`.
+struct FrozenShowCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show all that is known of a request that waits or is dead.",
+    discussion: "Secrets are masked; values of secret headers are not in the store at all.")
+
+  @Argument(help: "Their numbers.")
+  var ids: [UInt64]
+
+  @Flag(
+    help:
+      "Print the request as a curl command. The body stays in the store: curl reads it from standard input.")
+  var curl = false
+
+  @Flag(help: "Print one JSON object per request.")
+  var json = false
+
+  @OptionGroup var place: FrozenPlace
+
+  func validate() throws {
+    if curl, json { throw ValidationError("--curl and --json say how: name one.") }
+  }
+
+  func run() throws {
+    try JobStatus.exit(Console.standardError()) { console in
+      try FrozenKeeper(place: place, console: console).show(ids, as: curl ? .curl : json ? .json : .text)
     }
   }
 }

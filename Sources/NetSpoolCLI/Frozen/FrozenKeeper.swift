@@ -26,6 +26,35 @@ struct FrozenKeeper {
     return .allDone
   }
 
+  /// How a request is shown.
+  enum Form { case text, curl, json }
+
+  func show(_ ids: [UInt64], as form: Form) throws -> JobStatus {
+    let now = WallTime.now
+    return try change(ids, among: { _ in [] }) { hold, id in
+      if let request = hold.engine.frozenOperations.first(where: { $0.id == id }) {
+        switch form {
+        case .text: try print(Array(FrozenText.facts(request, now: now).utf8))
+        case .curl: try print(Array("\(request.curlCommand)\n".utf8))
+        case .json: try print(FrozenJSON.waiting(request))
+        }
+        return nil
+      }
+      guard let letter = hold.engine.deadLetters.first(where: { $0.id == id }) else {
+        return "there is no request #\(id)"
+      }
+      guard form != .json else {
+        try print(FrozenJSON.dead(letter))
+        return nil
+      }
+      guard let request = letter.operation else { return "the request of #\(id) is not there any more" }
+      try print(
+        Array((form == .curl ? "\(request.curlCommand)\n" : FrozenText.facts(request, letter, now: now)).utf8)
+      )
+      return nil
+    }
+  }
+
   private func deadLetters(_ count: Int) -> String {
     "\(HumanText.count(count)) dead \(count == 1 ? "letter" : "letters"): "
       + FrozenAdvice.command(["list", "--dead"], place)

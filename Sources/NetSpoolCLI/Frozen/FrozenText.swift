@@ -76,6 +76,22 @@ enum FrozenText {
         })
   }
 
+  /// All that is known of one, a fact a line; of one that is dead with its letter.
+  static func facts(_ request: FrozenOperation, _ letter: FrozenDeadLetter? = nil, now: Double) -> String {
+    let state =
+      letter.map { "dead for \(HumanText.span(now - $0.diedAt)): \(reason($0))" }
+      ?? (request.isBeingSent ? "being sent" : "waits")
+    var facts = [
+      ("state", state), ("age", HumanText.span(now - request.createdAt)),
+      ("attempts", "\(request.attempts)"), ("last error", trouble(request) ?? "-"), ("lane", request.lane),
+      ("key", request.idempotencyKey), ("tag", request.tag ?? "-"),
+      ("needs", request.secretFields.isEmpty ? "-" : list(request.secretFields)),
+      ("body", HumanText.bytes(Int64(request.bodyBytes))), ("request", request.curlCommand),
+    ]
+    if letter == nil { facts.insert(("expires", "in " + HumanText.span(request.expiresAt - now)), at: 2) }
+    return name(request) + "\n" + table(facts.map { ["  \($0)", $1] })
+  }
+
   /// `frozenRejected (422)`
   static func reason(_ letter: FrozenDeadLetter) -> String {
     let reason = "\(letter.error.code)" + (letter.error.reason.map { " (\($0))" } ?? "")

@@ -150,6 +150,13 @@ extension FetchOutcome {
     if !isDone { error = NetworkError.Code.status.description }
   }
 
+  /// With `--newer`: the file is as new as what the origin has.
+  init(unchanged response: NetworkResponse, after attempts: Int) {
+    self.init(.done)
+    take(response, after: attempts)
+    (bytes, source) = (0, .revalidated)
+  }
+
   init(_ error: NetworkError, after attempts: Int = 0) {
     let status = error.response?.status
     // A refusal stays one, whatever happened to the page that came with it.

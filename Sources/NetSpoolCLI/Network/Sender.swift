@@ -27,6 +27,7 @@ final class Sender: Sendable {
   private let board: TransferBoard?
   private let resumes: Bool
   private let setsTime: Bool
+  private let asksForNewer: Bool
   private let gate: ImageGate?
   #if Images
   private let thumbnails: ThumbnailMaker?
@@ -40,7 +41,8 @@ final class Sender: Sendable {
   ) {
     self.board = board
     resumes = options.continues
-    setsTime = options.remoteTime
+    setsTime = options.remoteTime || options.newer
+    asksForNewer = options.newer
     self.engine = engine
     self.gate = gate
     #if Images
@@ -59,6 +61,9 @@ final class Sender: Sendable {
     // An engine's total holds for bodies in memory only; as the operation's own it holds for streams too.
     operation.timeouts = timeouts
     for field in parcel.options.headers { operation.addHeader(field.name, field.value ?? "") }
+    if asksForNewer, let time = parcel.path.flatMap(FileStatus.modified) {
+      operation.setHeader("If-Modified-Since", HTTPDate.format(time))
+    }
     if let priority = parcel.options.priority { operation.priority = priority.operationPriority }
     if let who = credentials(for: parcel.url) { operation.setCredentials(who) }
     #if Images
@@ -105,6 +110,9 @@ final class Sender: Sendable {
   }
 
   private func didComplete(_ parcel: Parcel, _ landing: String?, _ response: NetworkResponse) {
+    if asksForNewer, response.status == 304 {
+      return parcel.completion(FetchOutcome(unchanged: response, after: parcel.attempts))
+    }
     let outcome = FetchOutcome(response, after: parcel.attempts)
     if setsTime, outcome.ending == .done, let path = landing ?? parcel.path {
       FileTime.set(path, response.headers)
