@@ -118,6 +118,9 @@ import Testing
       }
       var configuration = NetworkEngine.Configuration()
       configuration.queue = queue
+      // However long it takes until all of them hang
+      configuration.timeouts.connect = .seconds(120)
+      configuration.timeouts.total = nil
       let engines = try (0..<5).map { _ in try NetworkEngine(configuration: configuration) }
       let other = try NetworkEngine(configuration: configuration)
       var operations: [NetworkOperation] = []

@@ -87,7 +87,7 @@ final class GuardedCalls: Sendable {
   private struct Suspicion {
     let call: Int64
     let progress: Int
-    let read: [Int32: Int64]
+    var read: [Int32: Int64]
     /// In this call one was cut off before.
     let hasFlood: Bool
   }
@@ -152,7 +152,11 @@ final class GuardedCalls: Sendable {
       if let suspicion = connections.suspicion, suspicion.call == call {
         hasFlood = suspicion.hasFlood
         if suspicion.progress == progress {
-          guard cutOff(suspicion, &connections) else { return hasFlood ? .flood : .active }
+          guard cutOff(suspicion, &connections) else {
+            // What was opened since is looked at from now on.
+            connections.suspicion?.read.merge(Self.bytesRead(connections.open)) { first, _ in first }
+            return hasFlood ? .flood : .active
+          }
           hasFlood = true
         }
       }
