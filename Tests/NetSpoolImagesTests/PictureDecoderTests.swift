@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// What libvips makes of pictures, without an engine.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads)
 struct PictureDecoderTests {
   typealias Format = ThumbnailTransform.Format
 

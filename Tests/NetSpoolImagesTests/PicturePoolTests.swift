@@ -6,7 +6,6 @@ import Testing
 @testable import TestSupport
 
 /// Who is next, and how much is under way at once.
-@Suite(.timeLimit(.minutes(5)))
 struct PicturePoolTests {
   private struct NoDecoder: PictureDecoder {
     func make(

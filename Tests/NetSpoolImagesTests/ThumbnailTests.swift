@@ -8,7 +8,6 @@ import Testing
 @testable import TestSupport
 
 /// From a URL to a thumbnail, by way of an engine and its cache.
-@Suite(.timeLimit(.minutes(5)))
 struct ThumbnailTests {
   private let picture = TestPicture.png(300, 150)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-@Suite("Bodies as sequences", .timeLimit(.minutes(5)))
+@Suite("Bodies as sequences")
 struct StreamedResponseTests {
   @Test func `the head comes first, and the body as it is read`() async throws {
     try await withEngine { engine, origin in

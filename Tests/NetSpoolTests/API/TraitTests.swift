@@ -23,7 +23,7 @@ import Logging
 #endif
 
 /// What the traits of the package add; each test is there with its trait only.
-@Suite("Traits", .timeLimit(.minutes(5)))
+@Suite("Traits")
 struct TraitTests {
   #if HTTPTypes
   @Test func `requests and responses in the words of HTTPTypes`() async throws {

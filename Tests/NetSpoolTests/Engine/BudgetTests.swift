@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// What is counted of the limits that everybody has of their own; the full ones are in `IsolationTests`.
-@Suite(.timeLimit(.minutes(1))) struct BudgetTests {
+struct BudgetTests {
   @Test func `counts who waits for a device's threads and for how long`() async throws {
     let budgets = DeviceBudgets(heldMax: 1)
     let worker = Worker(budgets: budgets) { completion in completion() }

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Cancelling: whenever it comes, there is one ending.
-@Suite(.timeLimit(.minutes(2)), .measuresTime) struct CancelTests {
+@Suite(.measuresTime) struct CancelTests {
   @Test func `before it is enqueued`() async throws {
     try await withEngine { engine, origin in
       let states = Journal<NetworkOperation.State>()

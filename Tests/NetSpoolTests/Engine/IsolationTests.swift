@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// One engine in trouble, another on the same queue.
-@Suite(.timeLimit(.minutes(2)), .measuresTime) struct IsolationTests {
+@Suite(.measuresTime) struct IsolationTests {
   /// What is promised, from the queue's hearing of an operation to its end: the loop measures it, so that tests which wait
   /// for a thread of the pool do not count.
   private static let delayMax = Duration.milliseconds(50)
@@ -205,7 +205,7 @@ import Testing
   }
 
   /// One command that ends twenty thousand operations.
-  @Test(.timeLimit(.minutes(5)), arguments: ["cancel", "deadline"])
+  @Test(arguments: ["cancel", "deadline"])
   func `many that end at once hold the loop up for nobody`(_ kind: String) async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()

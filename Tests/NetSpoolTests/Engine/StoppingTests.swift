@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Where an operation can be stopped, and how it goes on.
-@Suite(.timeLimit(.minutes(2))) struct StoppingTests {
+struct StoppingTests {
   @Test func `one that is paused before it is enqueued starts when it is resumed`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("a"))

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// The total is the whole operation's, and what is told of its time is so too.
-@Suite(.timeLimit(.minutes(2)), .measuresTime) struct TotalTests {
+@Suite(.measuresTime) struct TotalTests {
   private static let limit = Duration.milliseconds(600)
 
   @Test func `redirects do not begin the total anew`() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// A store that engines of several queues share belongs to none of them.
-@Suite(.timeLimit(.minutes(2))) struct FreezingQueuesTests {
+struct FreezingQueuesTests {
   private func makeEngine(_ fixture: FreezingFixture, on queue: NetworkQueue) throws -> NetworkEngine {
     let engine = try NetworkEngine(to: fixture.origin, on: queue)
     try engine.useFreezing(fixture.configuration)

@@ -4,7 +4,7 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-@Suite("Waiting for an origin", .timeLimit(.minutes(5)))
+@Suite("Waiting for an origin")
 struct OriginWaitTests {
   @Test func `a request that did not get through waits for its origin`() async throws {
     try await withEngine { engine, origin in

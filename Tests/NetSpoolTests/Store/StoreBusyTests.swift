@@ -28,7 +28,7 @@ struct StoreBusyTests {
     try await body()
   }
 
-  @Test(.timeLimit(.minutes(1))) func `is read, and written when it is let go`() async throws {
+  @Test func `is read, and written when it is let go`() async throws {
     let directory = try TestFolder()
     let store = try directory.open()
     store.put(StoreKey("before"), namespace: "n", metadata: [], body: [1])
@@ -58,7 +58,7 @@ struct StoreBusyTests {
     #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
   }
 
-  @Test(.timeLimit(.minutes(1))) func `keeps nobody from opening and closing others`() async throws {
+  @Test func `keeps nobody from opening and closing others`() async throws {
     let (kept, others) = (try TestFolder(), try TestFolder())
     do { _ = try kept.open() }
     let opened = Latch()
@@ -80,7 +80,7 @@ struct StoreBusyTests {
     await opened.opened()
   }
 
-  @Test(.timeLimit(.minutes(1))) func `is opened later, and requests go on meanwhile`() async throws {
+  @Test func `is opened later, and requests go on meanwhile`() async throws {
     let directory = try TestFolder()
     do { _ = try directory.open() }
     try await withEngine { engine, origin in

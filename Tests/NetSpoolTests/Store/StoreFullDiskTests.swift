@@ -102,7 +102,7 @@ struct StoreFullDiskTests {
   }
 
   /// Somebody else fills it, and leaves again.
-  @Test(.enabled(if: TinyDisk() != nil), .timeLimit(.minutes(1)))
+  @Test(.enabled(if: TinyDisk() != nil))
   func `a disk without a byte left keeps nobody waiting and is used again when there is room`() async throws {
     let disk = try #require(TinyDisk())
     let store = try disk.directory.open()

@@ -11,9 +11,7 @@ struct LoopSharingTests {
   private static let waitMax = Duration.milliseconds(50)
 
   /// Bytes without end: the loop reads as fast as it can.
-  @Test(
-    .timeLimit(.minutes(2)),
-    arguments: ["endless_body", "tls_endless_body", "endless_chunks", "tls_endless_chunks"], [1, 8])
+  @Test(arguments: ["endless_body", "tls_endless_body", "endless_chunks", "tls_endless_chunks"], [1, 8])
   func `takes commands while bodies come as fast as can be`(_ behaviour: String, _ count: Int) async throws {
     let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
@@ -33,8 +31,7 @@ struct LoopSharingTests {
   }
 
   /// They wait for the first connection, which may be HTTP/2 and serve them all, and not for the end of what it brings.
-  @Test(.timeLimit(.minutes(2)))
-  func `gives others their own connections when the first over TLS is HTTP1`() async throws {
+  @Test func `gives others their own connections when the first over TLS is HTTP1`() async throws {
     let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
     try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
@@ -48,8 +45,7 @@ struct LoopSharingTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
-  func `takes commands while an HTTP2 body comes as fast as can be`() async throws {
+  @Test func `takes commands while an HTTP2 body comes as fast as can be`() async throws {
     let server = try await blocking { try HostileServer.sharedHTTP2() }
     try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
       wire.queue.sizing = .fixed(16)
@@ -65,7 +61,6 @@ struct LoopSharingTests {
 
   /// What is no body: nobody waits for it, and it ends by itself.
   @Test(
-    .timeLimit(.minutes(2)),
     arguments: [
       ("endless_extension", NetworkError.Code.badChunk), ("tls_endless_extension", .badChunk),
       ("endless_informational", .tooManyInformational), ("tls_endless_trailers", .headersTooLarge),
@@ -86,7 +81,7 @@ struct LoopSharingTests {
   }
 
   /// libcurl 7.88 stays inside one call for as long as they come.
-  @Test(.timeLimit(.minutes(2)), arguments: ["priority_endless", "empty_data_endless", "unknown_endless"])
+  @Test(arguments: ["priority_endless", "empty_data_endless", "unknown_endless"])
   func `ends a flood of frames that belong to no body`(_ behaviour: String) async throws {
     let server = try await blocking { try HostileServer.sharedHTTP2() }
     try await withWire(
@@ -111,7 +106,7 @@ struct LoopSharingTests {
   }
 
   /// A limit of time holds, however many bytes come.
-  @Test(.timeLimit(.minutes(2)), arguments: ["endless_body", "tls_endless_chunks"])
+  @Test(arguments: ["endless_body", "tls_endless_chunks"])
   func `ends at a limit within a tenth of a second`(_ behaviour: String) async throws {
     let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }

@@ -8,7 +8,6 @@ import Testing
 @Suite("Bytes that nobody asked for", .needsPython, .ownThreads)
 struct UnaskedBytesTests {
   @Test(
-    .timeLimit(.minutes(2)),
     arguments: ["surplus_together", "surplus_behind", "surplus_behind_chunks", "surplus_behind_no_content"],
     ["", "tls_"])
   func `answer no other request`(_ behaviour: String, _ prefix: String) async throws {
