@@ -189,8 +189,8 @@ extension NetworkEngine {
     /// `Set-Cookie` is only a field of an answer. The default.
     case none
     /// Kept in memory, for this engine alone and as long as the process, and sent back where they belong (RFC 6265),
-    /// redirects included. A domain that has set more than 180 keeps its newest 150, and all together have 3,000 at
-    /// most. A libcurl built with a list of public suffixes refuses cookies for those. Names with a dot at their end are
+    /// redirects included. Whenever an answer sets some, a domain with more than 180 keeps the 150 that were new last,
+    /// and all together keep 3,000. A libcurl built with a list of public suffixes refuses cookies for those. Names with a dot at their end are
     /// refused (`.invalidURL`). The cache keeps answers apart by the cookies of their host.
     case inMemory
   }

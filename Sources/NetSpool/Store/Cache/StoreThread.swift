@@ -34,6 +34,7 @@ struct StoreThread: ~Copyable {
   /// How long a store that refused to be written is left alone: one that another process keeps, and one that is full.
   private static let busyPeriod: Microseconds = 5_000_000
   private static let fullPeriod: Microseconds = 1_000_000
+  /// How often room is looked for in a row, and of how many entries a quarter is tried when so many were too many.
   private static let roomRounds = 32
   private static let entriesAtOnce = 64
 
