@@ -1,3 +1,4 @@
+import NetSpool
 import NetSpoolTesting
 import Testing
 
@@ -111,6 +112,8 @@ import Testing
 
   private static func furnish(_ folder: TestFolder) throws {
     try folder.write("data.txt", "first\nsecond\n")
+    // One for both, for -z.
+    FileTime.set(folder["data.txt"], ["Last-Modified": "Thu, 01 Jan 2026 00:00:00 GMT"])
     try folder.write("picture.png", "no picture")
     try folder.write("noending", "bytes")
     try folder.write("cookies.txt", "127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\tyes\n")

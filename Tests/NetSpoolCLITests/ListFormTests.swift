@@ -46,6 +46,25 @@ import Testing
     #expect(items.isEmpty && broken.count == 1)
   }
 
+  @Test(arguments: [
+    "http://h/\tname\tmirror=http://i/?a=b\tmirror=https://j/",
+    "http://h/\thttp://i/?a=b\thttps://j/\tout=name",
+    "{\"url\":\"http://h/\",\"out\":\"name\",\"mirrors\":[\"http://i/?a=b\",\"https://j/\"]}",
+    "{\"url\":\"http://h/\",\"out\":\"name\",\"mirror\":\"http://i/?a=b\",\"mirrors\":[\"https://j/\"]}",
+  ])
+  func `a line may have several URLs`(text: String) throws {
+    let (items, broken) = try items(text)
+    #expect(broken.isEmpty && items.map(\.url) == ["http://h/"] && items.map(\.name) == ["name"])
+    #expect(items.first?.options.mirrors == ["http://i/?a=b", "https://j/"])
+    let words = [items[0].url, "name"] + items[0].options.words
+    #expect(try self.items(words.joined(separator: "\t")).0.map(\.options) == items.map(\.options))
+    for wrong in [
+      "http://h/\tmirror=ftp://i/", "http://h/\thttp://", "{\"url\":\"http://h/\",\"mirrors\":[1]}",
+    ] {
+      #expect(try self.items(wrong).1.count == 1, "\(wrong)")
+    }
+  }
+
   @Test func `a name with an equals sign is a name`() throws {
     #expect(try items("http://h/\ta=b.png").0.first?.name == "a=b.png")
   }

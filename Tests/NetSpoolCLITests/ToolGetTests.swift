@@ -79,12 +79,46 @@ import Testing
     bench.origin.on("/", Answer.text("body").header("X-Answer", "yes"))
     let end = try Tool.run(["get", bench.origin.url("/"), "-v", "--header", "Authorization: Bearer secret"])
     #expect(end.output == "body")
-    #expect(end.errors.contains("> GET \(bench.origin.url("/"))\n"))
-    #expect(end.errors.contains("< HTTP/1.1 200\n"))
+    #expect(end.errors.hasPrefix("> GET / HTTP/1.1\n"))
+    #expect(end.errors.contains("< HTTP/1.1 200"))
+    for field in try #require(bench.origin.requests.first).headers where field.name != "Authorization" {
+      #expect(end.errors.contains("> \(field.name): \(field.value)\n"), "\(field)")
+    }
+    #expect(end.errors.contains("> Authorization: •••\n"), "\(end.errors)")
     #expect(end.errors.contains("< X-Answer: yes\n"))
     #expect(end.errors.contains("first byte"))
     #expect(!end.errors.contains("secret"))
     #expect(bench.origin.requests.first?.header("Authorization") == "Bearer secret")
+  }
+
+  @Test func `what is on the wire is shown, of every exchange, without secrets`() throws {
+    bench.origin.on("/", .status(302).header("Location", bench.origin.url("/next?token=hidden")))
+    bench.origin.on("/next") { request in
+      guard request.header("Authorization") != nil else {
+        return .status(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
+      }
+      return Answer.text("in").header("Set-Cookie", "a=hidden")
+    }
+    let end = try Tool.run(["get", bench.origin.url("/"), "-v", "-u", "user:hidden", "--digest"])
+    #expect(end.output == "in" && !end.errors.contains("hidden"), "\(end.errors)")
+    let lines = end.errors.split(separator: "\n")
+    #expect(lines.count { $0.hasPrefix("> GET /") } == bench.origin.requestCount)
+    #expect(lines.count { $0.hasPrefix("< HTTP/1.1 ") } == bench.origin.requestCount)
+    #expect(lines.contains("> GET /next?token=••• HTTP/1.1") && lines.contains("< Set-Cookie: •••"))
+    let fields = bench.origin.requests.map { $0.headers.count }.reduce(0, +)
+    #expect(lines.count { $0.hasPrefix("> ") } == fields + 2 * bench.origin.requestCount)
+  }
+
+  @Test func `heads are shown line by line wherever they are cut`() {
+    let head = Array(
+      "GET /a?key=hidden HTTP/1.1\r\nHost: h\r\nCookie: hidden\r\nX: \u{1B}[2J\r\nodd line\r\n\r\n".utf8)
+    let whole = ["GET /a?key=••• HTTP/1.1", "Host: h", "Cookie: •••", "X: \\u{1B}[2J", "odd line", ""]
+    for cut in 0...head.count {
+      var text = WireText()
+      #expect(text.lines(of: Array(head[..<cut])) + text.lines(of: Array(head[cut...])) == whole)
+    }
+    var text = WireText()
+    #expect(text.lines(of: Array("HTTP/1.1 200 \u{1B}\n".utf8)) == ["HTTP/1.1 200 ?"])
   }
 
   @Test func `the method is sent as told`() throws {

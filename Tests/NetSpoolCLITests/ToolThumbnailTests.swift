@@ -78,6 +78,29 @@ import Testing
     #expect(bench.origin.requestCount == 6)
   }
 
+  @Test func `thumbnails go into a tar, and a mirror is asked for what is no picture`() throws {
+    for path in ["/a.png", "/good"] { serve(path, picture) }
+    serve("/b", picture.dropLast(20))
+    let paths = ["/a.png", "/b\t\(bench.origin.url("/good"))"]
+    for run in 0..<2 {
+      let end = try fetch(
+        paths, ["--thumbnail", "16", "--format", "jpeg", "--output", bench["t.tar"]])
+      #expect(end.exit == .status(0) && end.errors.contains("2 done before") == (run == 1), "\(end.errors)")
+      var names: [String] = []
+      let reader = try TarReader(bench["t.tar"])
+      while case .member(let member) = try reader.next() {
+        names.append(member.header.name)
+        let bytes = Array(try reader.read(Int(member.header.size), at: member.body))
+        if SampleName.isInfo(member.header.name) {
+          #expect(String(decoding: bytes, as: UTF8.self).contains(#""width":16,"height":16,"format":"jpeg""#))
+        } else {
+          #expect(NetworkImage(ResponseBody(bytes))?.pixelWidth == 16)
+        }
+      }
+      #expect(names.sorted() == ["a.jpg", "a.json", "b.jpg", "b.json"])
+    }
+  }
+
   @Test func `a decoder that dies takes its picture along and no other`() throws {
     let marker = bench["died"]
     let script =

@@ -32,3 +32,31 @@ private final class BlockingExecutor: TaskExecutor {
     queues[turn % queues.count].async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
+
+/// Runs tests where each that waits has a thread to itself. The process of an exit test holds one until it ends, whatever
+/// else the test does beside it.
+struct ThreadForEach: TestTrait, SuiteTrait, TestScoping {
+  let isRecursive = true
+
+  @concurrent func provideScope(
+    for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
+  ) async throws {
+    try await withTaskExecutorPreference(ConcurrentExecutor.shared) { try await body() }
+  }
+}
+
+extension Trait where Self == ThreadForEach {
+  /// For tests beside which processes of theirs run.
+  static var threadForEach: ThreadForEach { ThreadForEach() }
+}
+
+private final class ConcurrentExecutor: TaskExecutor {
+  static let shared = ConcurrentExecutor()
+
+  private let queue = DispatchQueue(label: "tests.concurrent", attributes: .concurrent)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}

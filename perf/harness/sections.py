@@ -35,6 +35,17 @@ def closed_loop(s, name, title, prefix, rounds=5):
     ], REQUEST_COLUMNS, base="raw tuned", rounds=rounds)
 
 
+def p1_doors(s):
+    """The doors of Swift's concurrency beside those with closures."""
+    plain = [*gets(s, prefix=s.origin.http), "--queued", "64"]
+    return Section("P1a", "8 KiB GETs over HTTP/1.1, 64 in flight, a task that waits for each", [
+        Row("netspool", "netspool", plain),
+        Row("netspool, async", "netspool", [*plain, "--door", "async"]),
+    ], [
+        ratio("CPU of the async door to closures", "netspool, async", "netspool", CPU, 1.15),
+    ], REQUEST_COLUMNS, base="netspool", rounds=7)
+
+
 def p2(s):
     flags = ["--latency", "--url-prefix", s.origin.http, "--requests", str(s.scale.latency_requests)]
     return Section("P2", "8 KiB GETs over HTTP/1.1, one in flight", [
@@ -225,6 +236,19 @@ def p7(s):
     ], base="raw, 1 file", metric="cpu_seconds", rounds=3)
 
 
+def p7_sequence(s):
+    counted = ["--download", f"{s.origin.http}/large.bin"]
+    return Section("P7a", f"a body of {s.scale.large_bytes // MIB} MiB as a sequence", [
+        Row("netspool, closure", "netspool", counted),
+        Row("netspool, sequence", "netspool", [*counted, "--door", "async"]),
+        Row("AsyncHTTPClient, delegate", "ahc", counted),
+    ], [
+        ratio("CPU of a sequence to a closure", "netspool, sequence", "netspool, closure", "cpu_seconds", 1.1),
+    ], [
+        ("CPU s", "cpu_seconds", 1, 3, True), ("seconds", "seconds", 1, 2, False), ("RSS MiB", RSS, MIB, 1, False),
+    ], base="netspool, closure", metric="cpu_seconds", rounds=7)
+
+
 def p8(s):
     flags = ["--h2", "--ca", s.origin.ca, "--url-prefix", s.origin.https, "--requests", str(s.scale.requests)]
     return Section("P8", "8 KiB GETs over HTTP/2 and TLS, 64 streams", [
@@ -286,9 +310,10 @@ def p10(s):
 
 
 MAKERS = {
-    "P1": p1, "P1w": p1_waiting, "P1c": loads.p1_width, "P1o": loads.p1_open, "P2": p2,
+    "P1": p1, "P1w": p1_waiting, "P1c": loads.p1_width, "P1o": loads.p1_open, "P1a": p1_doors,
+    "P2": p2,
     "P3": p3, "P3l": p3_latency, "P3s": p3_sizes, "P3m": p3_misses, "P4": p4, "P5": p5, "P5l": loads.p5_lists,
-    "P6": p6, "P7": p7, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
+    "P6": p6, "P7": p7, "P7a": p7_sequence, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
     "P15": loads.p15_mixed, "P15o": loads.p15_overload,
 }
 NAMES = list(MAKERS)

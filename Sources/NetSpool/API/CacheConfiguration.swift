@@ -23,6 +23,12 @@ public struct CacheConfiguration: Sendable {
   public var namespaceBytesMax: Int?
   /// Names whose answers these are; see `NetworkRequest.credentialScope`. Nil by default.
   public var credentialScope: String?
+  /// Whether equal GETs of several processes that name the same directory ask the origin once; true. While the cache cannot
+  /// answer, one process asks and the others wait, each within its own limits of time, until the answer is stored; when it
+  /// turns out at its head that it cannot be, all of them ask at once, and for the next 60 s nobody waits for that URL. A
+  /// process that died or was stopped is waited for no longer than a second. Questions whether what is held still holds are
+  /// each process's own. False for an engine that asks without regard to others; they do not wait for it either.
+  public var coalescesAcrossProcesses = true
   /// Bytes of held bodies that may be copied out of the file; 256 MiB. A body that is held for over 2 s is copied once,
   /// however many answers hold it, so that the file's old pages can be used again. Beyond it held bodies stay where they
   /// are, and the file may grow to twice `bytesMax`. The store's first user decides.

@@ -18,7 +18,8 @@ extension NetworkEngine {
   /// What this engine has filled of what belongs to it alone. None of it slows another engine; what engines still share
   /// stands in <doc:Threads>.
   public struct Budgets: Sendable, Hashable {
-    /// Final events that its closures have not seen; 4,096. Beyond it the engine starts nothing new.
+    /// Final events that its closures have not seen, one with a body in memory counting as one more for each 64 KiB of it;
+    /// 4,096. Beyond it the engine starts nothing new.
     public internal(set) var deliveries = NetworkBudget()
     /// Operations that only wait for their streams; 256. Beyond it the engine starts none with streams.
     public internal(set) var streams = NetworkBudget()

@@ -46,6 +46,31 @@ public final class NetworkCredentials: Sendable {
     NetworkCredentials(scheme: .bearer(Secret(token)))
   }
 
+  /// Signature Version 4 with each request, as Amazon's services ask for it, and S3 servers of others
+  /// (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html). A signature is good for
+  /// this one request and some minutes, and each attempt has a new one; plain HTTP is allowed.
+  ///
+  /// Signed are host, path, query, `Content-Type`, `Content-MD5`, `Date`, `Range`, all `X-Amz-…` fields, and bodies in memory.
+  /// Bodies from files and streams go unsigned to S3; for other services they need an `X-Amz-Content-Sha256` of your own, or
+  /// the request ends with `.invalidConfiguration`. An `X-Amz-Date` of your own is used as the time; one that is no such time:
+  /// `.invalidRequest`. Credentials that change now and then are given to each request in ``NetworkEngine/Configuration/prepare``.
+  ///
+  /// - Parameters:
+  ///   - accessKey: the name of the key, which is no secret.
+  ///   - secretKey: what is signed with; it is never sent.
+  ///   - sessionToken: of credentials for a limited time; nil by default.
+  ///   - region: such as `eu-central-1`.
+  ///   - service: as it is called in the signature; `s3` by default.
+  public static func awsSigV4(
+    accessKey: String, secretKey: String, sessionToken: String? = nil, region: String, service: String = "s3"
+  ) -> NetworkCredentials {
+    NetworkCredentials(
+      scheme: .aws(
+        AWSAccount(
+          accessKey: accessKey, secretKey: Secret(secretKey), sessionToken: sessionToken.map { Secret($0) },
+          region: region, service: service)))
+  }
+
   /// Header fields of your own, such as an API key. A request's own fields of the same names win. Refused over plain
   /// HTTP, see `allowsCredentialsInClear`.
   public static func fields(_ fields: NetworkRequest.Headers) -> NetworkCredentials {
@@ -99,6 +124,7 @@ extension NetworkCredentials: CustomStringConvertible, CustomReflectable {
     case .digest(let user, _): "digest(user: \(user))"
     case .ntlm(let user, _): "ntlm(user: \(user))"
     case .bearer: "bearer"
+    case .aws(let account): "awsSigV4(accessKey: \(account.accessKey), \(account.region)/\(account.service))"
     case .fields: "fields"
     case .provider: "provider"
     }

@@ -158,6 +158,7 @@ extension CacheConfiguration {
     core.defaultPolicy = defaultPolicy
     core.bodyBytesMax = min(bodyBytesMax, bytesMax)
     core.namespace = namespace
+    core.coalescesAcrossProcesses = coalescesAcrossProcesses
     core.scope = credentialScope
     return core
   }

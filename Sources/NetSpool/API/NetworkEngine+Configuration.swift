@@ -66,6 +66,13 @@ extension NetworkEngine {
     /// default. At most 107 bytes. Not together with `proxy` or `egress` (`.invalidConfiguration`). Engines with sockets
     /// of their own that ask for the same URLs want a `storageName` of their own, too: the cache goes by the URL.
     public var unixSocket: String?
+    /// The network interfaces over which this engine may send, by name: `["eth0"]`, `["wl*"]` for all whose names begin so;
+    /// nil, the default: any. While none of them leads to others, its operations wait, and end with `.offline`
+    /// (`allowedInterfaces`) at `timeouts.queueDeadline`; other engines go on. Connections are bound to the best of them
+    /// (SO_BINDTODEVICE of socket(7); before Linux 5.7 only with CAP_NET_RAW, else `.invalidConfiguration`). Names are looked
+    /// up over any; what is on this machine (`localhost`, 127.0.0.0/8, ::1) is reached always. Empty, names that no interface can
+    /// have, or together with `unixSocket`: `.invalidConfiguration`.
+    public var allowedInterfaces: [String]?
     /// Which HTTP is spoken; HTTP/2 where TLS agrees on it by default.
     public var httpVersion = HTTPVersion.automatic
     /// Connections older than this get no further request; nil, the default, is none: they are used as long as they are
@@ -75,6 +82,8 @@ extension NetworkEngine {
     public var cookies = NetworkEngine.Cookies.none
     /// Cookies that are there from the start, with `.inMemory`: lines of Netscape's file.
     package var cookieLines: [String] = []
+    /// Hears of all heads on the wire, on the loop thread and inside libcurl: for `-v`.
+    package var onWire: (@Sendable (WireHead) -> Void)?
     /// What an answer may cost.
     public var limits = Limits()
     /// The longest that a `Retry-After` in an answer to this engine keeps the queue's other requests from that origin
@@ -145,7 +154,7 @@ extension NetworkEngine {
     /// A PEM bundle of authorities instead of all of the system's; nil, the default: the bundle that the environment
     /// names in `SSL_CERT_FILE` (openssl-env(7)), or the system's. It is read once a day at most. One that cannot be
     /// read refuses every connection (`.tlsRejected`, `trustStore`); there is no fall-back. What is no regular file is
-    /// refused when the engine is made, `.invalidConfiguration` (`tls.caFile`).
+    /// refused when the engine is made, `.invalidConfiguration` (`tls.caFile`, or `SSL_CERT_FILE`).
     public var caFile: String?
     /// A folder of authorities by their hashes (openssl-rehash(1)), beside `caFile` or alone, instead of all of the
     /// system's; nil, the default: the one that the environment names in `SSL_CERT_DIR` if it names no `SSL_CERT_FILE`,

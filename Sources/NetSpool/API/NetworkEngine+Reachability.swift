@@ -28,7 +28,8 @@ extension NetworkEngine {
     // The loop has yet to look: what the kernel says.
     let needsRoute =
       home.map { OriginWatch.needsRoute($0.text, isSecure: $0.scheme == "https", handleSettings) } ?? true
-    return Reachability(LinkReading.now() ?? .assumed, needsRoute: needsRoute, health: nil)
+    let link = (LinkReading.now() ?? .assumed).limited(to: interfaces)
+    return Reachability(link, needsRoute: needsRoute, health: nil)
   }
 
   /// There is use in sending: `.reachable` or `.degraded`. See ``reachability``.

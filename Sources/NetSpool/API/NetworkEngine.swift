@@ -20,6 +20,8 @@ public final class NetworkEngine: Sendable {
   /// The configuration's and those that every request carries.
   let headers: Headers
   let handleSettings: HandleSettings
+  /// Over which it may send; nil: any.
+  let interfaces: InterfaceRule?
   /// What the cache knows of its cookies, if it keeps some.
   let jar: CookieJar?
   /// What the names of fields say.
@@ -41,6 +43,7 @@ public final class NetworkEngine: Sendable {
   let ended = EndedOperations()
   /// Final events on their way to its closures.
   let undelivered = Atomic(0)
+  let seats = EngineSeats()
   let counters = EngineCounters()
   /// The loop wants to hear when there is room for more of them.
   let isWaitingForRoom = Atomic(false)
@@ -65,6 +68,7 @@ public final class NetworkEngine: Sendable {
     target = configuration.delivery.target
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings
+    interfaces = handleSettings.way.interfaces
     jar = handleSettings.keepsCookies ? CookieJar() : nil
     jar?.replace(configuration.cookieLines)
     fieldMeaning = FieldMeaning(secret: configuration.secretFields, open: configuration.openFields)
@@ -97,10 +101,7 @@ public final class NetworkEngine: Sendable {
     }
     try configuration.credentials?.check()
     try configuration.checkWay()
-    if let path = configuration.tls.caFile, !FileStatus.mayBeLent(path) { throw invalid("tls.caFile") }
-    if let path = configuration.tls.caPath, !FileStatus.mayBeLent(path, as: .directory) {
-      throw invalid("tls.caPath")
-    }
+    if let part = configuration.trustStore.firstUnfit { throw invalid(configuration.tls.name(of: part)) }
     guard let host else {
       // Without an origin of its own they would go to everybody.
       if configuration.credentials != nil { throw invalid("credentials without a host") }
@@ -120,6 +121,10 @@ public final class NetworkEngine: Sendable {
 extension NetworkEngine.Configuration {
   fileprivate func checkWay() throws(NetworkError) {
     try ConnectionWay.check(resolve: resolve, unixSocket: unixSocket)
+    if let allowedInterfaces { try InterfaceRule.check(allowedInterfaces) }
+    if unixSocket != nil, allowedInterfaces != nil {
+      throw NetworkEngine.invalid("allowedInterfaces with a Unix socket")
+    }
     if let connectionAgeMax, connectionAgeMax < .seconds(1) {
       throw NetworkEngine.invalid("connectionAgeMax")
     }
@@ -129,6 +134,17 @@ extension NetworkEngine.Configuration {
     guard proxy.settings(isSecure: true) != nil || proxy.settings(isSecure: false) != nil else { return }
     if egress.isRestricted { throw NetworkEngine.invalid("egress behind a proxy") }
     if unixSocket != nil { throw NetworkEngine.invalid("a Unix socket behind a proxy") }
+  }
+}
+
+extension NetworkEngine.TLS {
+  /// Who has named it: the caller, or the environment.
+  fileprivate func name(of part: TrustStore.Part) -> String {
+    let isOwn = caFile != nil || caPath != nil
+    switch part {
+    case .bundle: return isOwn ? "tls.caFile" : "SSL_CERT_FILE"
+    case .folder: return isOwn ? "tls.caPath" : "SSL_CERT_DIR"
+    }
   }
 }
 
@@ -148,14 +164,18 @@ extension NetworkEngine.Configuration {
   /// A name without a value removes the field that libcurl would add by itself.
   var omittedLines: [String] { omittedFields.map { "\($0):" } }
 
+  fileprivate var trustStore: TrustStore {
+    TrustStore(bundle: tls.caFile, folder: tls.caPath, environment: ProcessEnvironment.value)
+  }
+
   fileprivate var handleSettings: HandleSettings {
     var settings = HandleSettings()
     settings.receiveBufferBytes = receiveBufferBytes
-    settings.tls.trust = TrustStore(
-      bundle: tls.caFile, folder: tls.caPath, environment: ProcessEnvironment.value)
+    settings.tls.trust = trustStore
     settings.tls.pinnedPublicKey = tls.pinnedPublicKey
     settings.httpVersion = httpVersion
-    settings.way = ConnectionWay(resolve: resolve, unixSocket: unixSocket)
+    settings.way = ConnectionWay(
+      resolve: resolve, unixSocket: unixSocket, interfaces: allowedInterfaces.map(InterfaceRule.init))
     settings.connectionAgeMax = connectionAgeMax.map { Int($0.components.seconds) } ?? 0
     settings.tls.verifies = !tls.unsafelyTrustsAnyCertificate
     settings.tls.requiresAlternativeName = tls.requiresSubjectAlternativeName

@@ -26,6 +26,14 @@ public final class NetworkOperation: @unchecked Sendable {
     shared = Mutex(Shared(request: request))
   }
 
+  /// A chain of those that nobody has enqueued is taken apart one by one: each by the one before would need a stack as long.
+  deinit {
+    var left = takeDependencies()
+    while var next = left.popLast() {
+      if isKnownUniquelyReferenced(&next) { left += next.takeDependencies() }
+    }
+  }
+
   /// The request as it stands; after enqueueing, as it is sent.
   public var request: NetworkRequest { shared.withLock { $0.request } }
 

@@ -120,6 +120,7 @@ extension Scheduler {
 
   func unregister(_ operation: NetworkOperation) {
     releaseValidation(operation)
+    operation.loop.cacheUse?.claim = nil
     guard operation.loop.sharingKey != 0 else { return }
     coalescer.remove(operation, operation.loop.sharingKey)
     operation.loop.sharingKey = 0
@@ -195,11 +196,15 @@ extension NetworkOperation {
 
   /// A chain of ended operations must not keep its whole past alive, nor take it apart recursively.
   fileprivate func releaseDependencies() {
-    let old = shared.withLock { shared in
+    _ = takeDependencies()  // released here, outside the lock
+  }
+
+  func takeDependencies() -> [NetworkOperation] {
+    shared.withLock { shared in
+      if shared.dependencies.isEmpty { return [] }
       defer { shared.dependencies = [] }
       return shared.dependencies
     }
-    _ = old  // released here, outside the lock
   }
 
   /// They are the loop's from now on.
@@ -232,8 +237,9 @@ extension Scheduler {
       return onConclusion(attempted(operation, outcome.result))
     }
     if duties.isStateHeard { tell(operation, .state(outcome.finalState)) }
-    operation.engine.willDeliver()
-    tell(operation, .final)
+    let weight = outcome.weight
+    operation.engine.willDeliver(weight)
+    tell(operation, .final(weight))
     timers.cancel(operation.loop.history?.queueDeadline)
     timers.cancel(operation.loop.history?.ownTotal)
     if duties.hasStreams || duties.waitsForOthers {
@@ -254,6 +260,12 @@ extension Scheduler {
 }
 
 extension NetworkOperation.Outcome {
+  /// For how many events it counts while its closures have not seen it: a large body is as much as many.
+  fileprivate var weight: Int {
+    guard case .success(let response) = self, case .bytes(let bytes) = response.body.storage else { return 1 }
+    return 1 + bytes.count >> 16
+  }
+
   /// What users are told: an operation whose request stays on the disk is frozen.
   var finalState: NetworkOperation.State {
     switch self {

@@ -6,8 +6,8 @@ internal import Synchronization
 /// Two things fill up: the final events that an engine's closures have not seen, and the streams that have got all that
 /// the network will give, or as much as they take for now, and are not done.
 struct EngineRooms {
-  /// Final events of one engine on their way to its closures; beyond it that engine starts nothing new, so that a handler
-  /// that blocks costs bounded memory.
+  /// Final events of one engine on their way to its closures, a body in memory counting as one more for each 64 KiB; beyond
+  /// it that engine starts nothing new, so that a handler that blocks costs bounded memory.
   static let undeliveredMax = 4096
   /// Operations of one engine that only wait for their streams; beyond it that engine starts none with streams.
   static let streamsMax = 256
@@ -30,6 +30,8 @@ struct EngineRooms {
   private var freed: [UInt64] = [] { didSet { isUrgent = true } }
   /// Some of them were not looked at since.
   private var isUrgent = false
+  /// For a place that is not there for engines that have none: of all engines.
+  private var crowded = FIFO<NetworkOperation>()
 
   /// True when no engine has a stream that is not done.
   var isEmpty: Bool { rooms.values.allSatisfy { $0.streams == 0 } }
@@ -62,6 +64,17 @@ struct EngineRooms {
       rooms[operation.engine.id, default: Room()].operations.append(operation)
       freed.removeAll { $0 == operation.engine.id }
     }
+  }
+
+  /// What places there are, are for engines that have none.
+  mutating func parkCrowded(_ operation: NetworkOperation) { crowded.append(operation) }
+
+  var hasCrowded: Bool { !crowded.isEmpty }
+
+  mutating func takeCrowded(atMost count: Int) -> [NetworkOperation] {
+    var taken: [NetworkOperation] = []
+    while taken.count < count, let next = crowded.popFirst() { taken.append(next) }
+    return taken
   }
 
   mutating func park(_ playback: WaitingPlayback) {
@@ -118,6 +131,24 @@ struct EngineRooms {
   }
 }
 
+/// An engine's part in its queue. Only the loop's thread writes.
+struct EngineSeats: ~Copyable, Sendable {
+  private let waitingCount = Atomic(0)
+  private let runningCount = Atomic(0)
+
+  /// Operations that wait for a place.
+  var waiting: Int { waitingCount.load(ordering: .relaxed) }
+  /// Exchanges that have one.
+  var running: Int { runningCount.load(ordering: .relaxed) }
+  /// Others have all places.
+  var isStarved: Bool { waiting > 0 && running == 0 }
+
+  func add(waiting more: Int, running moreRunning: Int) {
+    waitingCount.store(waiting + more, ordering: .relaxed)
+    runningCount.store(running + moreRunning, ordering: .relaxed)
+  }
+}
+
 // MARK: Counting
 
 /// What each engine has taken, for those who ask. Any thread.
@@ -131,6 +162,8 @@ struct EngineCounters: Sendable {
 enum RoomWait {
   case streams(BudgetCounter.Wait)
   case deliveries(BudgetCounter.Wait)
+  /// A place: the few that are left are for engines that have none.
+  case place
 
   /// It begins to wait.
   init(_ counters: EngineCounters, forStreams: Bool) {
@@ -142,6 +175,7 @@ enum RoomWait {
     switch self {
     case .streams(let wait): isRefused ? counters.streams.refuse(wait) : counters.streams.end(wait)
     case .deliveries(let wait): isRefused ? counters.deliveries.refuse(wait) : counters.deliveries.end(wait)
+    case .place: break
     }
   }
 }
@@ -150,9 +184,9 @@ enum RoomWait {
 
 extension NetworkEngine {
   /// Loop thread: a final event goes to the delivery target.
-  func willDeliver() {
+  func willDeliver(_ weight: Int) {
     driver.willDeliver()
-    undelivered.add(1, ordering: .relaxed)
+    undelivered.add(weight, ordering: .relaxed)
   }
 
   /// Loop thread: user closures keep up. Otherwise the loop hears of it when half of them have run.
@@ -172,8 +206,8 @@ extension NetworkEngine {
   }
 
   /// The delivery target: a final event has been seen.
-  func didDeliver() {
-    undelivered.subtract(1, ordering: .sequentiallyConsistent)
+  func didDeliver(_ weight: Int) {
+    undelivered.subtract(weight, ordering: .sequentiallyConsistent)
     if isWaitingForRoom.load(ordering: .sequentiallyConsistent), hasCaughtUp,
       isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent)
     {

@@ -12,7 +12,8 @@ extension NetworkOperation {
     indirect case attempt(Int, NetworkError)
     /// A first answer from the cache, before the final one.
     indirect case provisional(NetworkResponse)
-    case final
+    /// With what it counts for.
+    case final(Int)
     /// Nothing of the operation's: what was to come after all events before it.
     case mark(@Sendable () -> Void)
   }

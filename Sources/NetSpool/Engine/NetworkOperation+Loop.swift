@@ -78,6 +78,8 @@ extension NetworkOperation {
     var isRefresh = false
     /// It has waited for another's question to the origin, and does not do so again.
     var hasAwaitedValidation = false
+    /// It has waited for another process's question, which came to nothing, and does not do so again.
+    var hasAwaitedClaim = false
     /// It was cancelled before the queue knew it.
     var isCancelledEarly = false
     /// It was paused before it came into the queue.
@@ -174,6 +176,7 @@ extension NetworkOperation {
       try engine.prepare(&ready)
       try ready.makeReady()
       try ready.compressBody()
+      try engine.checkSigning(of: ready)
       if ready.isFreezable {
         try engine.prepareToFreeze(&ready, hasStreams: shared.withLock { !$0.streams.isEmpty })
       }

@@ -28,7 +28,7 @@ extension NetworkOperation {
     case awaiting(SendingWait)
     /// Stopped by its user, with its exchange or before it.
     case paused
-    /// Another asks the origin whether what is stored holds for both.
+    /// Another asks the origin for both, here or in another process.
     case validating
     /// Its answer made worthless what was stored, and the store writes that down.
     case recording(Recording)
@@ -72,12 +72,15 @@ extension NetworkOperation {
 /// Goes through the operations that there were when it began: a million of them are not looked at in one turn.
 final class OperationSweep {
   let until: Microseconds
-  let failure: NetworkError
   let matches: (NetworkOperation) -> Bool
+  fileprivate let failure: NetworkError?
   fileprivate var next: NetworkOperation?
 
-  /// - Parameter until: those that came later are not its.
-  init(until: Microseconds, _ failure: NetworkError, matches: @escaping (NetworkOperation) -> Bool) {
+  /// - Parameters:
+  ///   - until: those that came later are not its.
+  ///   - failure: how it ends them; nil: it only looks.
+  init(until: Microseconds, ends failure: NetworkError? = nil, matches: @escaping (NetworkOperation) -> Bool)
+  {
     (self.until, self.failure, self.matches) = (until, failure, matches)
   }
 }
@@ -136,9 +139,12 @@ struct OperationTable {
     return operation
   }
 
-  /// The sweep that is going to end it.
-  func sweep(over operation: NetworkOperation) -> OperationSweep? {
-    sweeps.first { operation.loop.submittedAt <= $0.until && $0.matches(operation) }
+  /// How a sweep is going to end it.
+  func failure(awaiting operation: NetworkOperation) -> NetworkError? {
+    for sweep in sweeps where operation.loop.submittedAt <= sweep.until {
+      if let failure = sweep.failure, sweep.matches(operation) { return failure }
+    }
+    return nil
   }
 
   /// Those that match, collected first: whoever asks is about to end some of them.
@@ -175,7 +181,9 @@ extension Scheduler {
     case .resolving(let timer):
       timers.cancel(timer)
       leaveName(operation)
-    case .waiting(let ticket): queue.remove(ticket)  // nothing when it left with its turn
+    case .waiting(let ticket):
+      queue.remove(ticket)  // nothing when it left with its turn
+      seat(operation.engine, waiting: -1)
     case .running: leaveWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft -= 1
     case .delayed(let timer), .asking(let timer): timers.cancel(timer)
@@ -195,6 +203,12 @@ extension Scheduler {
 
   private func enter(_ phase: NetworkOperation.Phase, _ operation: NetworkOperation) {
     switch phase {
+    case .waiting, .resolving, .parked, .delayed, .asking, .awaiting, .paused:
+      operation.loop.cacheUse?.claim = nil  // others need not wait for its turn
+    default: break
+    }
+    switch phase {
+    case .waiting: seat(operation.engine, waiting: 1)
     case .running: enterWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft += 1
     case .delayed, .asking, .awaiting: operation.forEachRecipient { set(.queued, $0) }
@@ -203,7 +217,7 @@ extension Scheduler {
     case .ended:
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
-    case .ready, .blocked, .resolving, .waiting, .parked, .deciding, .validating, .recording, .playing(nil),
+    case .ready, .blocked, .resolving, .parked, .deciding, .validating, .recording, .playing(nil),
       .frozen:
       break
     }
@@ -222,6 +236,7 @@ extension Scheduler {
 
   private func enterWire(_ operation: NetworkOperation) {
     guard let transfer = operation.loop.transfer else { return }
+    seat(operation.engine, running: 1)
     transfer.exchange.slot = running.count
     transfer.exchange.isJudged = true
     running.append(transfer)
@@ -237,12 +252,14 @@ extension Scheduler {
         last.exchange.slot = transfer.exchange.slot
       }
       transfer.exchange.slot = -1
+      comeBack(transfer)
+      if transfer.exchange.hasYielded {
+        transfer.exchange.hasYielded = false
+        return rooms.giveStreams(operation.engine)
+      }
+      seat(operation.engine, running: -1)
     }
-    if let transfer = operation.loop.transfer { comeBack(transfer) }
-    if let transfer = operation.loop.transfer, transfer.exchange.hasYielded {
-      transfer.exchange.hasYielded = false
-      rooms.giveStreams(operation.engine)
-    } else if let origin = operation.loop.origin {
+    if let origin = operation.loop.origin {
       queue.finished(origin.id)
     }
   }

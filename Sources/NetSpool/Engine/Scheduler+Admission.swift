@@ -5,19 +5,23 @@ extension Scheduler {
   func admit() {
     loop.assertOnLoop()
     playNext()
-    for operation in rooms.takeReady().reversed() {
+    countDescriptors()
+    let ready = rooms.takeReady() + rooms.takeCrowded(atMost: uncrowdedPlaces)
+    for operation in ready.reversed() {
       // One that was cancelled or stopped meanwhile is somewhere else.
       if case .parked = operation.loop.phase { wait(operation, operation.request.priority, atFront: true) }
     }
     var (parked, left) = (0, 0)
-    while hasDescriptors, let (operation, id) = queue.next() {
+    while running.count < descriptors.width, let (operation, id) = queue.next() {
       guard let origin = origins.byID[id] else { continue }
       if leaves(operation, origin) {
         left += 1
         if left == Self.leavingMax { return loop.markDirty() }
         continue
       }
-      if park(operation, at: origin) {
+      if awaitInterface(operation) {
+        queue.finished(origin.id)
+      } else if park(operation, at: origin) || awaitsClaim(operation, at: origin) {
         parked += 1
         if parked == Self.parkedMax { return loop.markDirty() }
       } else {
@@ -29,17 +33,12 @@ extension Scheduler {
     roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in roomsWatch = nil }
   }
 
-  /// Whether one more may be under way as far as descriptors go.
-  private var hasDescriptors: Bool {
-    guard queue.count > 0 else { return false }
-    let isModel = pools.common.wire != nil
-    if !isModel, descriptors.wantsCount(running: running.count, now: MonotonicClock.now) {
-      countDescriptors()
-    }
-    return running.count < descriptors.width
-  }
-
+  /// How many may be under way is looked at again when somebody waits.
   private func countDescriptors() {
+    let isModel = pools.common.wire != nil
+    guard queue.count > 0 || rooms.hasCrowded, !isModel,
+      descriptors.wantsCount(running: running.count, now: MonotonicClock.now)
+    else { return }
     var unopened = 0
     for transfer in running where transfer.exchange.fanout != nil && transfer.exchange.head == nil {
       unopened += DescriptorWidth.perExchange - 1
@@ -59,16 +58,22 @@ extension Scheduler {
   /// It was cancelled together with many, and its turn to begin has come before its turn to end.
   private func leaves(_ operation: NetworkOperation, _ origin: Origin) -> Bool {
     guard operation.loop.waitersLeft == 0, operation.loop.transfer == nil,
-      let sweep = operations.sweep(over: operation)
+      let failure = operations.failure(awaiting: operation)
     else { return false }
     queue.finished(origin.id)
     move(operation, to: .deciding)
-    withdraw(operation, sweep.failure)
+    withdraw(operation, failure)
     return true
   }
 
   /// True when its engine has no room for it: others of the same origin may go.
   private func park(_ operation: NetworkOperation, at origin: Origin) -> Bool {
+    if crowds(operation) {
+      move(operation, to: .parked(.place))
+      queue.finished(origin.id)
+      rooms.parkCrowded(operation)
+      return true
+    }
     let hasRoom = operation.engine.hasRoomToDeliver()
     if hasRoom,
       rooms.hasRoomForStreams(operation.engine) || operation.loop.transfer != nil || !operation.streamsAnswer
@@ -79,6 +84,18 @@ extension Scheduler {
     queue.finished(origin.id)
     rooms.park(operation, forStreams: hasRoom)
     return true
+  }
+
+  /// Places that are there for everybody: not the last descriptors, nor what was lent.
+  private var uncrowdedPlaces: Int {
+    min(descriptors.crowd - running.count, queue.maximumConcurrent - queue.running - lent)
+  }
+
+  /// Places have become few, and its engine has some of them. Its own place in the queue is counted already.
+  private func crowds(_ operation: NetworkOperation) -> Bool {
+    guard running.count >= descriptors.crowd || lent > 0 && queue.running + lent > queue.maximumConcurrent
+    else { return false }
+    return operation.loop.transfer == nil && operation.engine.seats.running > 0
   }
 
   private func begin(_ operation: NetworkOperation, at origin: Origin) {
@@ -110,6 +127,7 @@ extension Scheduler {
     {
       transfer.tell(addresses: entry, version: origin.name.version)
     }
+    transfer.interface = interface(for: operation, at: origin)
     transfer.begin(for: operation, fanout: operation.loop.extras?.fanout, now: now, failing: failure)
     transfer.exchange.addressesVersion = origin.name.version
     if !transfer.exchange.wasAdded {
@@ -169,6 +187,7 @@ extension Scheduler {
     plan.aim(at: history?.target.url ?? request.url)
     plan.method = history?.target.method ?? request.method
     plan.limits = operation.engine.configuration.limits
+    plan.onWire = operation.engine.configuration.onWire
     plan.timeouts = operation.exchangeLimits(request)
     if let total = plan.timeouts.total, let spent = history?.spent, spent > 0 {
       plan.timeouts.total = .microseconds(max(1, total.microseconds - spent))
@@ -241,7 +260,9 @@ extension Scheduler {
       try authenticator.refuseInClear(defaults, at: origin, operation.engine)
     }
     guard let credential else { return Headers() }
-    return try authenticator.authorization(credential, operation, request, plan, own: own + defaults)
+    return try authenticator.authorization(
+      credential, operation, request, plan,
+      own: SentFields.make(defaults: defaults, own: own, decodes: false))
   }
 
   /// A paused transfer has its slot again.
@@ -286,19 +307,38 @@ extension Scheduler {
   /// Twice that is how long others may have to wait for its place, and little beside the 50 ms that are promised.
   private static let readersMilliseconds: UInt64 = 15
 
-  /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room.
+  /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room. Whoever has had his
+  /// place for a second, whatever he does there, makes room for engines that have none.
   func letOthersPass(now: Microseconds) {
     guard queue.isHeldUp else { return }
     for transfer in running where transfer.isSilent(now: now) && !transfer.exchange.standsAside {
       guard queue.standAside() else { return }
       transfer.exchange.standsAside = true
     }
+    var wanted = starved
+    for transfer in running where wanted > 0 && queue.isHeldUp && transfer.mayLendPlace(now: now) {
+      guard queue.standAside() else { return }
+      transfer.exchange.standsAside = true
+      transfer.exchange.lendsPlace = true
+      lent += 1
+      wanted -= 1
+    }
   }
 
   func comeBack(_ transfer: Transfer) {
     guard transfer.exchange.standsAside else { return }
+    if transfer.exchange.lendsPlace { lent -= 1 }
     transfer.exchange.standsAside = false
+    transfer.exchange.lendsPlace = false
     queue.comeBack()
+  }
+
+  /// An engine has one more, or less, that waits for a place or has one.
+  func seat(_ engine: NetworkEngine, waiting: Int = 0, running: Int = 0) {
+    loop.assertOnLoop()
+    let wasStarved = engine.seats.isStarved
+    engine.seats.add(waiting: waiting, running: running)
+    if engine.seats.isStarved != wasStarved { starved += wasStarved ? -1 : 1 }
   }
 
   /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
@@ -308,11 +348,26 @@ extension Scheduler {
     else { return }
     if operation.isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
     comeBack(transfer)
+    operation.loop.cacheUse?.claim = nil
     transfer.exchange.hasYielded = true
     transfer.exchange.isJudged = false
     queue.finished(origin.id)
+    seat(operation.engine, running: -1)
     rooms.takeStreams(operation.engine)
+    letFollowersGo(operation)
     loop.markDirty()
+  }
+
+  /// Those who share the answer and have got nothing of it ask for themselves: another's stream takes no more.
+  private func letFollowersGo(_ leader: NetworkOperation) {
+    guard leader.loop.waitersLeft > 0 else { return }
+    coalescer.remove(leader, leader.loop.sharingKey)
+    leader.loop.sharingKey = 0
+    for waiter in leader.loop.waiters where waiter.leader === leader && !waiter.loop.hasSinks {
+      move(waiter, to: .deciding)
+      set(.queued, waiter)
+      enqueue(waiter, waiter.request)
+    }
   }
 
   /// Its streams take more: it goes on at once, and those that came meanwhile end first before others begin.
@@ -322,6 +377,7 @@ extension Scheduler {
     else { return }
     transfer.exchange.hasYielded = false
     queue.goesOn(origin.id)
+    seat(operation.engine, running: 1)
     rooms.giveStreams(operation.engine)
   }
 

@@ -115,6 +115,8 @@ extension Scheduler {
     case .paused:
       set(.queued, operation)
       if wasHeld { return enqueue(operation, operation.request) }
+      // It has followed another, or waited for long: the cache may know the answer now.
+      if operation.loop.transfer == nil, consult(operation, operation.request) { return }
       wait(operation, operation.request.priority, atFront: true)
     default: break
     }
@@ -129,18 +131,28 @@ extension Scheduler {
     loop.assertOnLoop()
     // Attempts for frozen requests are nobody's to cancel; they end with their engine.
     let sparesAttempts = failure.code == .cancelled
-    let sweep = OperationSweep(until: lastSubmittedAt, failure) { [unowned self] operation in
+    let sweep = OperationSweep(until: lastSubmittedAt, ends: failure) { [unowned self] operation in
       isOpen(operation) && !(operation.isAttempt && sparesAttempts) && matches(operation)
     }
+    go(through: sweep, { [unowned self] in withdraw($0, failure) }) {}
+  }
+
+  /// Calls for each operation that matches, some in each turn, and then once more.
+  private func go(
+    through sweep: OperationSweep, _ body: @escaping (NetworkOperation) -> Void, done: @escaping () -> Void
+  ) {
     operations.begin(sweep)
     doInPieces { [unowned self] in
-      var (looked, ended) = (0, 0)
-      while looked < 8 * Self.bulkPiece, ended < Self.bulkPiece {
-        guard let operation = operations.next(of: sweep) else { return false }
+      var (looked, matched) = (0, 0)
+      while looked < 8 * Self.bulkPiece, matched < Self.bulkPiece {
+        guard let operation = operations.next(of: sweep) else {
+          done()
+          return false
+        }
         looked += 1
         if sweep.matches(operation) {
-          ended += 1
-          withdraw(operation, failure)
+          matched += 1
+          body(operation)
         }
       }
       return true
@@ -162,15 +174,23 @@ extension Scheduler {
   /// engine's delivery target, once all its final events are delivered.
   func shutDown(_ engine: NetworkEngine, deadline: Duration, done: @escaping @Sendable () -> Void) {
     loop.assertOnLoop()
-    let mine = operations.all { $0.engine === engine && !$0.isAttempt && isOpen($0) }
-    let countdown = Countdown(mine.count + 2) { engine.deliverLate(done) }
+    let countdown = Countdown(2) { engine.deliverLate(done) }
     leaveFrozen(engine, deadline: deadline) { countdown.signal() }
-    // Behind those that have ended and whose closures have not run yet.
-    tell(NetworkOperation(NetworkRequest(url: ""), engine: engine), .mark { countdown.signal() })
-    for operation in mine { operation.add(.ended { countdown.signal() }) }
-    guard !mine.isEmpty || engine.freezing != nil else { return }
-    timers.after(milliseconds: deadline.milliseconds) { [unowned self] in
+    let end = timers.after(milliseconds: deadline.milliseconds) { [unowned self] in
       cancelAll(NetworkError(.engineClosed)) { $0.engine === engine }
+    }
+    let mine = OperationSweep(until: lastSubmittedAt) { [unowned self] in
+      $0.engine === engine && !$0.isAttempt && isOpen($0)
+    }
+    var hasSome = engine.freezing != nil
+    go(through: mine) { operation in
+      hasSome = true
+      countdown.add()
+      operation.add(.ended { countdown.signal() })
+    } done: { [unowned self] in
+      if !hasSome { timers.cancel(end) }
+      // Behind those that have ended and whose closures have not run yet.
+      tell(NetworkOperation(NetworkRequest(url: ""), engine: engine), .mark { countdown.signal() })
     }
   }
 

@@ -30,6 +30,7 @@ extension Scheduler {
     cacheUse?.hasOpenedStreams = true
     if let cacheUse, !use.collects {
       use.keepsMax = cacheBridge.keptBytesMax(cacheUse, transfer, beside: running)
+      if use.keepsMax == 0 { cacheUse.claim?.giveUp() }
     }
     return use
   }
@@ -264,6 +265,7 @@ extension Scheduler {
 
   func follow(_ hop: RedirectHop, _ operation: NetworkOperation, _ history: ExchangeHistory) {
     history.follow(hop, defaults: operation.engine.headers)
+    operation.loop.hasAwaitedClaim = false
     do throws(NetworkError) {
       operation.loop.origin = try origins.place(history.target.url, make: makeOrigin).origin
     } catch { return publish(operation, error) }

@@ -109,6 +109,7 @@ extension Scheduler {
     guard let origin = operation.loop.origin else { return }
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
+    if awaitInterface(operation) { return }
     if mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
     move(
@@ -116,10 +117,10 @@ extension Scheduler {
       to: .waiting(queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)))
   }
 
-  /// Its answer may be given to somebody who comes now. One whose head is known and forbids storing, or says that no other
+  /// Its answer may be given to somebody who comes now, and will come: no reader of another's holds it up. One whose head is known and forbids storing, or says that no other
   /// request can be known to match, is for those who came before it (RFC 9111 sections 4.1 and 5.2.2.5).
   private func mayJoin(_ leader: NetworkOperation) -> Bool {
-    if coalescer.isOutdated(leader) { return false }
+    if coalescer.isOutdated(leader) || leader.loop.transfer?.isPausedByReader == true { return false }
     guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor,
       let head = transfer.exchange.head
     else { return true }
@@ -144,6 +145,7 @@ extension Scheduler {
       transfer.exchange.deadlines?.widen(limits)
       limitEach(leader, transfer)
     }
+    if case .validating = leader.loop.phase { limitStreams(of: leader) }
     if let early = leader.loop.cacheUse?.early { provide(operation, early) }
     if priority > leader.loop.priority { raise(leader, to: priority) }
     return true
@@ -191,7 +193,7 @@ extension Scheduler {
   func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
     operation.makeHistory().queueDeadline = timers.after(milliseconds: deadline.milliseconds) {
       [unowned self, weak operation] in
-      if let operation { withdraw(operation, NetworkError(.timedOut, cause: .queueDeadline)) }
+      if let operation { withdraw(operation, queueDeadlineFailure(operation)) }
     }
   }
 

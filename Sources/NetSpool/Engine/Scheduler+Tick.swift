@@ -17,6 +17,7 @@ extension Scheduler {
     }
     failOver(now: now)
     letOthersPass(now: now)
+    beatClaims(now: now)
     if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
     loop.markDirty()
   }

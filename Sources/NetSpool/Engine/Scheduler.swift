@@ -27,10 +27,11 @@ final class Scheduler {
   @safe @exclusivity(unchecked) var coalescer = Coalescer()
   /// By the digest of what is asked about.
   @safe @exclusivity(unchecked) var validations: [KeyDigest: Validation] = [:]
+  var claims = ClaimWaits()
   var authenticator = Authenticator()
   var repetition = Repetition()
   var cacheBridge = CacheBridge()
-  @safe @exclusivity(unchecked) var dependencies = DependencyGraph<NetworkOperation>()
+  @safe @exclusivity(unchecked) var dependencies = DependencyGraph<NetworkOperation>(age: \.id)
   /// All that have not ended.
   @safe @exclusivity(unchecked) var operations = OperationTable()
   /// When the last came, a little later than the one before.
@@ -38,6 +39,9 @@ final class Scheduler {
   /// One waited for an operation of another queue.
   var hasForeignDependencies = false
   @safe @exclusivity(unchecked) var running: [Transfer] = []
+  /// Engines that wait and have nothing under way, and places that were lent to such.
+  var starved = 0
+  var lent = 0
   /// How many of them the process has descriptors for.
   var descriptors = DescriptorWidth()
   /// What each engine has filled, and what waits for it.
@@ -83,7 +87,7 @@ final class Scheduler {
     outbox = Outbox { delivery in
       delivery.operation.deliver(delivery.event)
       switch delivery.event {
-      case .final: delivery.operation.engine.didDeliver()
+      case .final(let weight): delivery.operation.engine.didDeliver(weight)
       case .frozen: driver.retract()  // it waits on the disk, and the queue not for it
       default: break
       }
@@ -130,8 +134,12 @@ final class Scheduler {
 
   // MARK: Many at once
 
-  /// Something that is to be done for many operations: a piece of it, and whether more is left.
-  typealias Bulk = () -> Bool
+  /// Something that is to be done for many operations. Not the closure itself: each time one goes through a generic list
+  /// Swift wraps it once more.
+  struct Bulk {
+    /// Does a piece of it; answers whether more is left.
+    let doPiece: () -> Bool
+  }
 
   /// So many are done before somebody looks at the clock.
   static let bulkPiece = 8
@@ -147,15 +155,15 @@ final class Scheduler {
     }
   }
 
-  func doInPieces(_ bulk: @escaping Bulk) {
-    bulks.append(bulk)
+  func doInPieces(_ doPiece: @escaping () -> Bool) {
+    bulks.append(Bulk(doPiece: doPiece))
     loop.markDirty()
   }
 
   /// False when the time was over before all was done.
   private func doBulks(until deadline: Microseconds) -> Bool {
     while let bulk = bulks.popFirst() {
-      if bulk() { bulks.append(bulk) }
+      if bulk.doPiece() { bulks.append(bulk) }
       if MonotonicClock.now >= deadline { return bulks.isEmpty }
     }
     return true

@@ -12,11 +12,14 @@ struct LinkState: Hashable, Sendable {
   var kind: Kind
   /// The interface of the default route, or of any route when there is no default; empty without one.
   var interface: String
+  /// All that lead to others, the best first.
+  var interfaces: [String]
 
-  init(families: Set<IPFamily>, kind: Kind = .local, interface: String = "") {
+  init(families: Set<IPFamily>, kind: Kind = .local, interface: String = "", interfaces: [String]? = nil) {
     self.families = families
     self.kind = kind
     self.interface = interface
+    self.interfaces = interfaces ?? (interface.isEmpty ? [] : [interface])
   }
 
   /// What counts where the kernel does not tell: everything is taken to be routed, and attempts find out.

@@ -66,10 +66,12 @@ struct RouteTable: Equatable, Sendable {
   var state: LinkState {
     let addressed = addressedFamilies
     let working = routes.filter { addressed.contains($0.family) && leadsToOthers($0) }
-    guard let best = working.min(by: Self.isBetter) else { return .unrouted }
-    let name = links[best.interface]?.name ?? ""
+    let best = Dictionary(grouping: working, by: \.interface).values.compactMap { $0.min(by: Self.isBetter) }
+    let names = best.sorted(by: Self.isBetter).map { links[$0.interface]?.name ?? "" }
+    guard let name = names.first else { return .unrouted }
     return LinkState(
-      families: Set(working.map(\.family)), kind: LinkState.Kind(interface: name), interface: name)
+      families: Set(working.map(\.family)), kind: LinkState.Kind(interface: name), interface: name,
+      interfaces: names)
   }
 
   /// An address on any link will do, the loopback's own included: links may be unnumbered.

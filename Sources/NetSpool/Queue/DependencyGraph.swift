@@ -21,19 +21,25 @@ struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
   }
 
   private var nodes: [ID: Node] = [:]
+  /// Which way the edges lead, since there were none.
+  private var leadsTo = (older: false, younger: false)
+  private let age: @Sendable (ID) -> UInt64
 
-  init() {}
+  /// - Parameter age: a number of its own for each, in the order in which they were made.
+  init(age: @escaping @Sendable (ID) -> UInt64) { self.age = age }
 
   var isEmpty: Bool { nodes.isEmpty }
 
   /// Whether the operation waits for another.
   func isBlocked(_ id: ID) -> Bool { nodes[id].map { !$0.prerequisites.isEmpty } ?? false }
 
-  /// Makes `dependent` wait until `prerequisite` has ended. Costs the number of edges behind the prerequisite
-  /// when something waits for the dependent already, and nothing to speak of when not: long chains are cheap to
-  /// build from either end.
+  /// Makes `dependent` wait until `prerequisite` has ended. Costs nothing to speak of as long as all wait for older ones, or
+  /// all for younger ones, in whatever order that is told: there can be no cycle then. Where some do and some do not, it costs the
+  /// number of edges behind the prerequisite when something waits for the dependent already.
   mutating func add(_ dependent: ID, after prerequisite: ID) -> AddResult {
     if nodes[dependent]?.prerequisites.contains(prerequisite) == true { return .known }
+    if nodes.isEmpty { leadsTo = (false, false) }
+    if age(prerequisite) < age(dependent) { leadsTo.older = true } else { leadsTo.younger = true }
     if mayClose(dependent, prerequisite), let path = path(from: prerequisite, to: dependent) {
       return .cycle([dependent] + path)
     }
@@ -52,9 +58,10 @@ struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
 }
 
 extension DependencyGraph {
-  /// A cycle needs an operation that waits for the dependent, and a prerequisite that waits itself.
+  /// A cycle needs edges both ways, an operation that waits for the dependent, and a prerequisite that waits itself.
   private func mayClose(_ dependent: ID, _ prerequisite: ID) -> Bool {
     if dependent == prerequisite { return true }
+    guard leadsTo == (true, true) else { return false }
     return nodes[dependent]?.dependents.isEmpty == false && isBlocked(prerequisite)
   }
 

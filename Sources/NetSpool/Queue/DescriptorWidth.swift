@@ -7,6 +7,8 @@ struct DescriptorWidth {
   static let perExchange = 3
   /// Left for the rest of the process; an eighth of a low limit.
   static let sparesMax = 32
+  /// Of the width, for engines that have nothing under way: a quarter, and this at most.
+  private static let reserveMax = 8
   private static let agesAfter: Microseconds = 1_000_000
   /// Counted again no sooner than after this, when somebody waits.
   private static let looksAgainAfter: Microseconds = 50_000
@@ -14,6 +16,9 @@ struct DescriptorWidth {
   /// At most so many under way; no limit before the first count.
   private(set) var width = Int.max
   private var countedAt: Microseconds?
+
+  /// Where so many are under way, an engine that has one of them begins no other: the rest is for those that have none.
+  var crowd: Int { width - min(Self.reserveMax, width / 4) }
 
   /// Whether it is time to count.
   func wantsCount(running: Int, now: Microseconds) -> Bool {

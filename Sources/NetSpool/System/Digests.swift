@@ -29,6 +29,13 @@ internal import CNetSpoolShims
 }
 
 extension SHA256 {
+  /// The 32 bytes of a message's digest.
+  static func of(_ message: [UInt8]) -> [UInt8] {
+    var digest = SHA256()
+    digest.update(message.rawBytes)
+    return digest.finish()
+  }
+
   /// The first 16 bytes of the digest as two little-endian words, without an array.
   var firstWords: (UInt64, UInt64) {
     var last = digest
@@ -112,22 +119,27 @@ enum ProcessSecret {
   static func hash(_ parts: [[UInt8]]) -> [UInt8] { hash(parts, key: key) }
 
   static func hash(_ parts: [[UInt8]], key: [UInt8]) -> [UInt8] {
-    var inner = SHA256()
-    inner.update(padded(key, 0x36).rawBytes)
+    var message: [UInt8] = []
     for part in parts {
-      var length: [UInt8] = []
-      length.append(integer: UInt64(part.count))
-      inner.update(length.rawBytes)
-      inner.update(part.rawBytes)
+      message.append(integer: UInt64(part.count))
+      message += part
     }
-    var outer = SHA256()
-    outer.update(padded(key, 0x5C).rawBytes)
-    outer.update(inner.finish().rawBytes)
-    return outer.finish()
+    return HMAC.sha256(message, key: key)
+  }
+}
+
+/// Hashes that only who has the key can make (RFC 2104).
+enum HMAC {
+  /// 32 bytes.
+  static func sha256(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
+    let key = key.count > blockBytes ? SHA256.of(key) : key
+    return SHA256.of(padded(key, 0x5C) + SHA256.of(padded(key, 0x36) + message))
   }
 
-  /// A key of at most 64 bytes, SHA-256's block.
+  /// SHA-256's.
+  private static let blockBytes = 64
+
   private static func padded(_ key: [UInt8], _ pad: UInt8) -> [UInt8] {
-    (0..<64).map { ($0 < key.count ? key[$0] : 0) ^ pad }
+    (0..<blockBytes).map { ($0 < key.count ? key[$0] : 0) ^ pad }
   }
 }

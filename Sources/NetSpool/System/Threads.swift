@@ -112,6 +112,9 @@ final class Countdown: Sendable {
     self.onZero = onZero
   }
 
+  /// One more; only by whoever has not signalled yet.
+  func add() { left.add(1, ordering: .relaxed) }
+
   func signal() {
     if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { onZero() }
   }

@@ -23,6 +23,8 @@ struct Exchange {
     var decodes = true
     var timeouts = NetworkRequest.Timeouts.standard
     var limits = NetworkEngine.Limits.standard
+    /// Whoever wants to see what is on the wire.
+    var onWire: (@Sendable (WireHead) -> Void)?
 
     mutating func aim(at url: String) {
       self.url = url
@@ -108,8 +110,10 @@ struct Exchange {
 
   /// Its place among those that run.
   var slot = -1
-  /// It has waited long for its head: another has its place, but not its origin's.
+  /// It has had its place for long: another has it, but not its origin's.
   var standsAside = false
+  /// And that is because an engine had none.
+  var lendsPlace = false
   /// It only waits for its streams: another has its place.
   var hasYielded = false
   /// Its origin's width learns from how it goes.

@@ -60,7 +60,7 @@ extension Transfer {
   private func askForExcess(_ head: ResponseHead) {
     guard head.version == .http11 || head.version == .http10 else { return }
     exchange.tellsOfExcess = true
-    handle.setTellsOfExcess(true)
+    handle.setTells(true)
   }
 
   /// Bytes behind the answer: nobody knows whose they are (RFC 9112 section 9.2).

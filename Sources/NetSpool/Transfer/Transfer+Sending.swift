@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// What libcurl's callbacks ask for: sockets, and the request's body.
 extension Transfer {
   func openedSocket(_ descriptor: Int32, errno: Int32) {
@@ -6,6 +8,21 @@ extension Transfer {
     if descriptor >= 0 { multi.openedSocket(descriptor, to: origin) }
     if isSecure || knowsHTTP2, descriptor >= 0 { multi.openedSecureSocket(descriptor) }
     onSocket(self)
+  }
+
+  /// Has the kernel send over this interface alone (SO_BINDTODEVICE of socket(7)). False: it does not, and the socket is closed.
+  func bind(_ descriptor: Int32, to interface: String) -> Bool {
+    let name = Array(interface.utf8)
+    let bound = unsafe setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, socklen_t(name.count))
+    if bound == 0 { return true }
+    let code = errno
+    close(descriptor)
+    exchange.machine.handle(
+      .fail(
+        NetworkError(
+          code == ENODEV ? .offline : .invalidConfiguration, reason: "allowedInterfaces: \(interface)",
+          underlying: .errno(code))))
+    return false
   }
 
   var hasEgressRule: Bool { egress.isRestricted }

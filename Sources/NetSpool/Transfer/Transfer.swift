@@ -25,9 +25,11 @@ final class Transfer {
   @safe @exclusivity(unchecked) var parser = HeaderParser()
   /// The one under way, and what is left of it until the transfer is reset.
   @safe @exclusivity(unchecked) var exchange = Exchange()
+  /// The interface that sockets to others are bound to; nil: any.
+  var interface: String?
   /// libcurl is handing over a piece of the body.
   var isReading = false
-  private var isCountedAsPaused = false
+  private var pausedOn: Int?
   /// libcurl holds the lines of a plain GET of this scope.
   var hasDefaultHeaders = false
 
@@ -96,6 +98,7 @@ final class Transfer {
     if let lines = exchange.plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
+    if exchange.plan.onWire != nil { handle.setTells(true) }
     return nil
   }
 
@@ -105,7 +108,7 @@ final class Transfer {
     let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
     multi.remove(self)
     multi.forget(self)
-    if exchange.tellsOfExcess { handle.setTellsOfExcess(false) }
+    if exchange.tellsOfExcess || exchange.plan.onWire != nil { handle.setTells(false) }
     exchange.tellsOfExcess = false
     if isCutOff { exchange.machine.handle(.fail(NetworkError(.http2Failed, reason: "flood"))) }
     if code == 0 { takeLastRound() }
@@ -214,6 +217,11 @@ final class Transfer {
       && now - exchange.startedAt >= 1_000_000
   }
 
+  /// It has been under way for a second, and has its place still.
+  func mayLendPlace(now: Microseconds) -> Bool {
+    !exchange.standsAside && !exchange.hasYielded && now - exchange.startedAt >= 1_000_000
+  }
+
   // MARK: Pausing
 
   var isPausedByUser: Bool { exchange.pauses.contains(.user) }
@@ -232,9 +240,15 @@ final class Transfer {
 
   private func notePause() {
     let isPaused = !exchange.pauses.isEmpty
-    guard isPaused != isCountedAsPaused else { return }
-    isCountedAsPaused = isPaused
-    multi.pausedTransfers += isPaused ? 1 : -1
+    guard isPaused != (pausedOn != nil) else { return }
+    if isPaused {
+      let port = exchange.speaksHTTP2 ? handle.localPort : 0
+      multi.didPause(localPort: port, by: 1)
+      pausedOn = port
+    } else if let port = pausedOn {
+      multi.didPause(localPort: port, by: -1)
+      pausedOn = nil
+    }
   }
 
   func pauseByUser() {

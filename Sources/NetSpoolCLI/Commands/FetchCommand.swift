@@ -11,10 +11,11 @@ struct FetchCommand: ParsableCommand {
         netspool fetch list.txt -o pictures --results done.jsonl --resume
         netspool fetch - -o out --jobs 32 --failed again.txt <list.txt
         netspool fetch list.txt -o small --thumbnail 256 --format jpeg
+        netspool fetch list.txt -o data.tar --shard-size 10000
         netspool fetch https://example.org/a.iso https://example.org/b.iso -o .
 
-      A line of a list is a URL, and behind tabs perhaps a name and 'sha256=...', 'priority=high' or 'header=Name: v'; \
-      or a JSON object with these names; or the line of a CSV file whose first line has them.
+      A line of a list is a URL, and behind tabs perhaps a name and 'sha256=...', 'priority=high', 'header=Name: v' or \
+      'mirror=URL', the next place to ask; or a JSON object with these names; or the line of a CSV file whose first line has them.
 
       What may be cached is (RFC 9111), so a second run asks only for what is not fresh any more. The first Ctrl-C lets \
       what is under way end, the second quits. Answers to requests with Authorization or Cookie are cached for the run only.
@@ -29,8 +30,8 @@ struct FetchCommand: ParsableCommand {
   @Option(
     name: [.customShort("o"), .long],
     help: ArgumentHelp(
-      "Write each body to a file in this folder, from the cache as from the network. Without it only the cache is "
-        + "filled.", valueName: "dir"))
+      "Write each body to a file in this folder, or into this tar, from the cache as from the network. Without it only "
+        + "the cache is filled.", valueName: "dir|x.tar"))
   var output: String?
 
   @Option(help: ArgumentHelp("Write one JSON object per URL to this file.", valueName: "x.jsonl"))
@@ -56,6 +57,12 @@ struct FetchCommand: ParsableCommand {
       "Folders below --output: flat, host, path (as in the URL), hash2 (256 of them, for very many files).")
   var tree = OutputTree.flat
 
+  @Option(
+    help: ArgumentHelp(
+      "Divide the tar: x-000000.tar, x-000001.tar, ... of so many items each, or with a unit of so many bytes.",
+      valueName: "n|bytes"))
+  var shardSize: ShardLimit?
+
   @Flag(
     name: .customLong("continue"), inversion: .prefixedNo,
     help: "Go on with files over 8 MiB that broke off, and leave their parts. It is so unless told otherwise."
@@ -74,6 +81,9 @@ struct FetchCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("Start at most this many: 50/s, 30/m, 10/h.", valueName: "n/s"))
   var rate: RateLimiter?
+
+  @Option(help: ArgumentHelp("Start at most this many for one host: 2/s, 30/m, 10/h.", valueName: "n/s"))
+  var perHostRate: RateLimiter?
 
   @Option(
     help: ArgumentHelp("Stop with status 3 after more than this many failures: 100, 5%.", valueName: "n|p%"))
@@ -94,6 +104,10 @@ struct FetchCommand: ParsableCommand {
 
   @Flag(help: "Record the SHA-256 of each file in the results.")
   var checksum = false
+
+  @Option(
+    help: ArgumentHelp("Write an HTTP archive (HAR 1.2) without bodies, secrets masked.", valueName: "x.har"))
+  var har: String?
 
   @Option(
     help: ArgumentHelp(
@@ -163,6 +177,22 @@ struct FetchCommand: ParsableCommand {
     try validateFiles()
   }
 
+  /// Bodies go into a tar, not into a folder.
+  var writesTar: Bool {
+    output.map { $0.hasSuffix(".tar") && FileStatus(path: $0)?.isDirectory != true } ?? false
+  }
+
+  private func validateTar() throws {
+    if !writesTar, shardSize != nil { throw ValidationError("--shard-size needs --output x.tar.") }
+    if writesTar, skipExisting || newer {
+      throw ValidationError(
+        "--skip-existing and --newer look at files; what a tar has is not fetched again anyway.")
+    }
+    if let output, [".tar.gz", ".tgz", ".tar.xz", ".tar.zst", ".tar.bz2"].contains(where: output.hasSuffix) {
+      throw ValidationError("A tar is not compressed: name it x.tar.")
+    }
+  }
+
   private func validateFiles() throws {
     if resume && results == nil {
       throw ValidationError("--resume needs --results: that file says what is done.")
@@ -170,6 +200,7 @@ struct FetchCommand: ParsableCommand {
     if resume && results == "-" {
       throw ValidationError("--resume cannot read back results from standard output; name a file.")
     }
+    try validateTar()
     if output == nil, skipExisting || newer || remoteTime || tree != .flat {
       throw ValidationError("--skip-existing, --newer, --remote-time and --tree need --output.")
     }
@@ -191,8 +222,7 @@ extension FetchRun {
   /// Runs with a real network, which is gone when this returns: with it go half-written files.
   func runOnNetwork() -> JobStatus {
     var fetcher: EngineFetcher?
-    defer { fetcher?.close() }
-    return run { options, folder in
+    let status = run { options, folder in
       var cache = try options.cache.settings(environment)
       cache?.clock = cacheClock
       let made = try EngineFetcher(
@@ -201,6 +231,9 @@ extension FetchRun {
       fetcher = made
       return made
     }
+    guard let failure = fetcher?.close() else { return status }
+    console.message("netspool: \(failure)")
+    return .localIO
   }
 }
 

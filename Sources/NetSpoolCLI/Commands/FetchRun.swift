@@ -27,7 +27,7 @@ struct FetchRun {
 
   /// Makes the network part. Called once, after the list is known to be in order and before any file is written; it
   /// gets the folder for outputs, which exists then.
-  typealias MakeFetcher = (FetchCommand, OutputFolder?) throws -> any Fetcher
+  typealias MakeFetcher = (FetchCommand, EngineFetcher.Destination?) throws -> any Fetcher
 
   func run(makeFetcher: MakeFetcher) -> JobStatus {
     do {
@@ -52,13 +52,15 @@ struct FetchRun {
     try refuseToOverwrite(list)
     let ledger = Ledger(directory: Ledger.temporaryDirectory(environment))
     let folder = try makeFolder()
+    let tar = try makeTar(ledger)
+    defer { tar?.close() }
     let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder, list))
     if options.dryRun {
       return try DryRun(plan: plan, console: console, stop: stop, reactor: reactor).run()
     }
     // Before the outputs: a cache that cannot be opened must not cost an earlier run's results.
-    let fetcher = try makeFetcher(options, folder)
-    let outputs = try makeOutputs(ledger)
+    let fetcher = try makeFetcher(options, tar.map { .landing($0.bodies) } ?? folder.map { .folder($0) })
+    let outputs = try makeOutputs(ledger, tar)
     ResidentMemory.shrink()
     let counter = makeCounter()
     defer { counter?.stop() }
@@ -75,7 +77,7 @@ struct FetchRun {
       window: FetchJob.window(
         for: options.jobs, isBraked: options.request.limitRate != nil || options.pictures.maxSide != nil),
       budget: options.maxErrors ?? .unlimited,
-      rate: options.rate)
+      rate: options.rate, hostRates: options.perHostRate.map(HostRates.init))
   }
 
   /// Only where somebody looks at it; what goes to other shards is in no total.
@@ -101,7 +103,7 @@ struct FetchRun {
 
 extension FetchRun {
   private func refuseToOverwrite(_ list: ListReader) throws(Refusal) {
-    let outputs = [("--results", options.results), ("--failed", options.failed)]
+    let outputs = [("--results", options.results), ("--failed", options.failed), ("--har", options.har)]
     for case (let option, .some(let path)) in outputs {
       guard let status = FileStatus(path: path), list.files.contains(where: status.isSameFile) else {
         continue
@@ -116,20 +118,28 @@ extension FetchRun {
   }
 
   private func makeFolder() throws(IOFailure) -> OutputFolder? {
-    guard let path = options.output, !options.dryRun else { return nil }
+    guard let path = options.output, !options.dryRun, !options.writesTar else { return nil }
     return try OutputFolder(path: path)
+  }
+
+  private func makeTar(_ ledger: Ledger) throws -> ShardedOutput? {
+    guard let path = options.output, !options.dryRun, options.writesTar else { return nil }
+    return try ShardedOutput(path, limit: options.shardSize, ledger)
   }
 
   private func planOptions(_ folder: OutputFolder?, _ list: ListReader) throws(Refusal) -> FetchPlan.Options {
     var plan = FetchPlan.Options(
       shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
     (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
+    plan.namesSamples = options.writesTar
     if options.pictures.maxSide != nil { plan.ending = options.pictures.format.ending }
     if let folder {
       plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in
         guard let there = FileStatus(path: folder.path + name) else { return false }
-        let written = [options.results, options.failed].compactMap { $0.flatMap(FileStatus.init(path:)) }
+        let written = [options.results, options.failed, options.har].compactMap {
+          $0.flatMap(FileStatus.init(path:))
+        }
         return (lists + written).contains(where: there.isSameFile)
       }
     }
@@ -149,12 +159,13 @@ extension FetchRun {
     }
   }
 
-  private func makeOutputs(_ ledger: Ledger) throws(IOFailure) -> FetchJob.Outputs {
-    var outputs = FetchJob.Outputs()
+  private func makeOutputs(_ ledger: Ledger, _ tar: ShardedOutput?) throws(IOFailure) -> FetchJob.Outputs {
+    var outputs = FetchJob.Outputs(tar: tar)
     if let path = options.results {
       outputs.results =
         options.resume
-        ? try ResultsWriter.resume(path, after: try ResultsReader.markDone(in: path, ledger))
+        ? try ResultsWriter.resume(
+          path, after: try ResultsReader.markDone(in: path, tar == nil ? ledger : nil))
         : ResultsWriter(try OutputFile.create(path))
     }
     if let path = options.failed { outputs.failed = FailedWriter(try OutputFile.create(path)) }

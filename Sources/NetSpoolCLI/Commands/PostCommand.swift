@@ -48,6 +48,9 @@ struct PostCommand: ParsableCommand {
     if exchange.request.limitRate != nil {
       throw ValidationError("--limit-rate and --freeze contradict each other.")
     }
+    if exchange.target.har != nil {
+      throw ValidationError("--har and --freeze contradict each other: others may send it.")
+    }
     if exchange.urls.count > 1 { throw ValidationError("--freeze takes one URL at a time.") }
     if exchange.body.uploadFile == "-" {
       throw ValidationError("--upload-file - cannot be frozen; --file - can: it is read first.")

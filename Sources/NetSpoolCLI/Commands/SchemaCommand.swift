@@ -21,7 +21,8 @@ struct SchemaCommand: ParsableCommand {
       "required": ["url", "outcome", "bytes", "attempts"],
       "properties": {
         "url": {"type": "string", "description": "As it stood in the list."},
-        "output": {"type": "string", "description": "The file's name in the output folder."},
+        "output": {"type": "string", "description": "The file's name in the output folder or the tar."},
+        "tar": {"type": "string", "description": "The name of the tar that has it."},
         "outcome": {"enum": ["done", "failed", "failed-for-now"]},
         "status": {"type": "integer", "minimum": 100, "maximum": 599},
         "bytes": {"type": "integer", "minimum": 0, "description": "Of the body."},

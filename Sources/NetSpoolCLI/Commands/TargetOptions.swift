@@ -87,6 +87,10 @@ struct TargetOptions: ParsableArguments {
   @Flag(name: [.short, .long], help: "Show what is sent and received on standard error, secrets masked.")
   var verbose = false
 
+  @Option(
+    help: ArgumentHelp("Write an HTTP archive (HAR 1.2) without bodies, secrets masked.", valueName: "x.har"))
+  var har: String?
+
   @Flag(name: [.customShort("g"), .long], help: .hidden)
   var globoff = false
 

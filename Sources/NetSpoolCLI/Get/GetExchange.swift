@@ -10,13 +10,15 @@ struct GetExchange {
   let console: Console
   let stop: StopSwitch
   let number: Int
+  let talk: GetTalk?
 
   private var known = WriteOut.Facts()
 
   init(
     operation: NetworkOperation, engine: NetworkEngine, arguments: ExchangeArguments, console: Console,
-    stop: StopSwitch, number: Int
+    stop: StopSwitch, number: Int, talk: GetTalk?
   ) {
+    self.talk = talk
     (self.operation, self.engine, self.arguments) = (operation, engine, arguments)
     (self.console, self.stop, self.number) = (console, stop, number)
   }
@@ -25,7 +27,7 @@ struct GetExchange {
 
   mutating func run() throws -> JobStatus {
     let target = try makeTarget()
-    let talk = options.verbose ? GetTalk() : nil
+    talk?.begin()
     if let talk { operation.addDownloadStream(talk) }
     if let dump = options.dumpHeader, !options.head {
       operation.addDownloadStream(
@@ -40,13 +42,12 @@ struct GetExchange {
     if let limit = arguments.request.limitRate { operation.addDownloadStream(BrakeStream(ByteBrake(limit))) }
     stop.onPress { [operation] in operation.cancel() }
     if stop.wish != .none { operation.cancel() }
-    talk?.sending(operation.request, engine.configuration.headers)
     let result = Result { () throws(NetworkError) in
       if let progress { return try progress.wait(for: operation, on: engine) }
       return try engine.wait(for: operation)
     }
     known.fileName = target.fileName
-    return try status(after: result, talk, target)
+    return try status(after: result, target)
   }
 
   /// What `--write-out` may tell.
@@ -58,7 +59,7 @@ struct GetExchange {
   }
 
   private mutating func status(
-    after result: Result<NetworkResponse, NetworkError>, _ talk: GetTalk?, _ target: GetTarget
+    after result: Result<NetworkResponse, NetworkError>, _ target: GetTarget
   ) throws(IOFailure) -> JobStatus {
     switch result {
     case .success(let response):

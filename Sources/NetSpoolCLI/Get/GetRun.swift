@@ -15,14 +15,28 @@ struct GetRun {
   /// and `CacheFailure`.
   func run() throws -> JobStatus {
     let draft = try RequestDraft(arguments, standard: options.standardMethod)
+    let queue = try NetworkQueue()
+    let archive = try arguments.curl ? nil : arguments.target.har.map(HARWriter.init)
+    var configuration = try configuration(queue, draft)
+    configuration.onEnd = archive?.record(configuration.headers)
+    let talk = arguments.target.verbose ? GetTalk() : nil
+    if let talk { configuration.onWire = { head in talk.saw(head) } }
+    let engine = try NetworkEngine(configuration: configuration)
+    var status = JobStatus.allDone
+    do {
+      defer {
+        queue.close()
+        engine.closeCache()
+      }
+      status = try run(engine, draft, talk)
+    }
+    if let failure = archive?.close() { throw failure }
+    return status
+  }
+
+  private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?) throws -> JobStatus {
     let book = try arguments.account.book(environment)
     let writeOut = try WriteOut(arguments.target.writeOut)
-    let queue = try NetworkQueue()
-    let engine = try NetworkEngine(configuration: try configuration(queue, draft))
-    defer {
-      queue.close()
-      engine.closeCache()
-    }
     if !arguments.curl, let cache = try options.cacheSettings(environment) { try engine.useCache(cache) }
     var status = JobStatus.allDone
     for (number, url) in arguments.urls.enumerated() {
@@ -33,7 +47,7 @@ struct GetRun {
       }
       var exchange = GetExchange(
         operation: operation, engine: engine, arguments: arguments, console: console, stop: stop,
-        number: number)
+        number: number, talk: talk)
       let end = try exchange.run()
       try tell(exchange.facts(end), writeOut)
       if status == .allDone || end.isSignal { status = end }

@@ -1,11 +1,17 @@
 import NetSpool
 import Synchronization
 
-/// `get -v`: the request, the answer's head before its body, and where the time went, on standard error.
+/// `get -v`: what is sent and received, as it is on the wire but for its secrets, and where the time went, on standard error.
 ///
-/// It is one of the operation's streams, which is how it sees the head before the body comes.
+/// It is one of the operation's streams as well, so that the head of an answer from the cache stands before its body.
 final class GetTalk: DownloadStream {
-  private let hasPrintedHead = Atomic(false)
+  private struct Wire {
+    var sent = WireText()
+    var received = WireText()
+    var hasAnswer = false
+  }
+
+  private let wire = Mutex(Wire())
 
   func open(_ head: ResponseHead, bytesExpected: Int64?) {
     printHead(head.httpVersion, head.status, head.headers)
@@ -14,12 +20,16 @@ final class GetTalk: DownloadStream {
   func write(_ bytes: RawSpan) -> WriteResult { .accepted }
   func close(_ outcome: Result<Void, NetworkError>) {}
 
-  /// - Parameter defaults: the engine's fields, which the request's own replace.
-  func sending(_ request: NetworkRequest, _ defaults: NetworkRequest.Headers) {
-    var headers = request.headers
-    for field in defaults where !headers.contains(field.name) { headers.add(field.name, field.value) }
-    let head = "\(request.method) \(URLText.masked(request.url))"
-    say([head] + Self.lines(headers), after: "> ")
+  /// For an engine's `onWire`.
+  func saw(_ head: WireHead) {
+    wire.withLock { wire in
+      switch head {
+      case .sent(let bytes): say(wire.sent.lines(of: bytes), after: "> ")
+      case .received(let bytes):
+        wire.hasAnswer = true
+        say(wire.received.lines(of: bytes), after: "< ")
+      }
+    }
   }
 
   func received(_ response: NetworkResponse) {
@@ -38,7 +48,11 @@ final class GetTalk: DownloadStream {
   }
 
   private func printHead(_ version: String, _ status: Int, _ headers: NetworkRequest.Headers) {
-    guard !hasPrintedHead.exchange(true, ordering: .relaxed) else { return }
+    let isKnown = wire.withLock { wire in
+      defer { wire.hasAnswer = true }
+      return wire.hasAnswer
+    }
+    if isKnown { return }
     say(["\(version) \(status)"] + Self.lines(headers), after: "< ")
   }
 
@@ -58,6 +72,9 @@ final class GetTalk: DownloadStream {
   }
 
   private static func milliseconds(_ seconds: Double) -> String { "\(HumanText.decimal(seconds * 1_000)) ms" }
+
+  /// Another exchange begins.
+  func begin() { wire.withLock { $0 = Wire() } }
 
   /// Nobody is left to tell when standard error cannot be written.
   private func say(_ lines: [String], after mark: String) {

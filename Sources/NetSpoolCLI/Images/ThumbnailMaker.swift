@@ -22,10 +22,13 @@ final class ThumbnailMaker: Sendable {
     pool = PicturePool(decoder)
   }
 
-  func send(_ operation: NetworkOperation, of engine: NetworkEngine, _ parcel: Sender.Parcel) {
+  func send(
+    _ operation: NetworkOperation, of engine: NetworkEngine, _ parcel: Sender.Parcel,
+    onFailure: @escaping @Sendable (NetworkError) -> Void
+  ) {
     ThumbnailOperation(operation, of: engine, transform, ThumbnailLimits(), on: pool) { [self] result in
       switch result {
-      case .failure(let error): parcel.completion(FetchOutcome(error, after: parcel.attempts))
+      case .failure(let error): onFailure(error)
       case .success(let made): files.async { [self] in parcel.completion(outcome(of: made, parcel)) }
       }
     }.start()

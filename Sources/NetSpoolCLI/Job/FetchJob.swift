@@ -9,11 +9,14 @@ final class FetchJob {
     var window = 256
     var budget = ErrorBudget.unlimited
     var rate: RateLimiter?
+    var hostRates: HostRates?
   }
 
   struct Outputs {
     var results: ResultsWriter?
     var failed: FailedWriter?
+    /// Where bodies go that have landed.
+    var tar: ShardedOutput?
   }
 
   /// The surroundings, all replaceable.
@@ -52,6 +55,9 @@ final class FetchJob {
   private var inFlight: [Int: FetchItem] = [:]
   /// Pulled, but the rate does not allow it yet.
   private var pending: FetchItem?
+  /// Pulled, but their hosts' rates do not allow them yet.
+  private var held = HeldItems()
+  private var hostRates: HostRates?
   private var pause = Pause.none
   private var listEnded = false
   private var stopped: JobStatus?
@@ -71,6 +77,7 @@ final class FetchJob {
     self.around = around
     self.outputs = outputs
     (window, budget, rate) = (settings.window, settings.budget, settings.rate)
+    hostRates = settings.hostRates
     mailbox = Mailbox(wake: around.reactor.wake)
     nextFlush = around.reactor.now + Self.flushInterval
     around.stop.onPress(around.reactor.wake)
@@ -88,6 +95,7 @@ final class FetchJob {
       around.reactor.wait(input: pause == .starved ? plan.list.waitingFor : nil, timeout: timeout)
     }
     flush()
+    if stopped == nil { writing(\.tar) { tar throws(IOFailure) in try tar.finish() } }
     summary.list = plan.tally
     summary.seconds = Double(around.reactor.now - begin) / 1e9
     around.reporter.finish(now: around.reactor.now, counts)
@@ -102,7 +110,7 @@ final class FetchJob {
   }
 
   private var isOver: Bool {
-    inFlight.isEmpty && (stopped != nil || (listEnded && pending == nil))
+    inFlight.isEmpty && (stopped != nil || (listEnded && pending == nil && held.isEmpty))
   }
 }
 
@@ -111,9 +119,10 @@ final class FetchJob {
 extension FetchJob {
   private func fill() throws(IOFailure) {
     pause = .none
+    while let item = held.take(now: around.reactor.now) { start(item) }
     for _ in 0..<Self.pullsPerTurn {
       guard stopped == nil, pause == .none else { return }
-      if inFlight.count >= window {
+      if inFlight.count + held.count >= window {
         pause = .windowFull
       } else if pending == nil {
         try pull()
@@ -141,7 +150,9 @@ extension FetchJob {
       pause = .rate(nanoseconds: wait)
     } else if let item = pending {
       pending = nil
-      start(item)
+      let now = around.reactor.now
+      let time = hostRates?.reserve(URLText.host(item.url), now: now) ?? now
+      if time > now { held.add(item, at: time) } else { start(item) }
     }
   }
 
@@ -167,12 +178,25 @@ extension FetchJob {
   }
 
   private func end(_ item: FetchItem, _ outcome: FetchOutcome) {
+    let outcome = placed(item, outcome)
     summary.count(outcome)
     record(item, outcome)
     guard case .failed(let permanence) = outcome.ending else { return }
     around.reporter.failed(item, outcome)
     if case .local(let errno) = permanence, IOFailure.stopsEverything(errno) { stop(.localIO) }
     stopIfBudgetIsSpent()
+  }
+
+  /// The outcome once its body is in the tar. One that could not be put there is for the next run.
+  private func placed(_ item: FetchItem, _ outcome: FetchOutcome) -> FetchOutcome {
+    guard outcome.ending == .done, let landing = outcome.landing else { return outcome }
+    var placed = FetchOutcome(.cancelled)
+    writing(\.tar) { tar throws(IOFailure) in
+      let place = try tar.add(item, outcome, at: landing)
+      placed = outcome
+      placed.place = place
+    }
+    return placed
   }
 
   private func record(_ item: FetchItem, _ outcome: FetchOutcome) {
@@ -208,6 +232,7 @@ extension FetchJob {
     guard stopped == nil else { return }
     stopped = cause
     pending = nil
+    held.removeAll()
     around.fetcher.cancelWaiting()
     around.reporter.drains(cause, inFlight: inFlight.count)
   }
@@ -267,7 +292,7 @@ extension FetchJob {
   private var timeout: Int64 {
     if pause == .none && stopped == nil { return 0 }
     let now = around.reactor.now
-    let tick = min(nextFlush, around.reporter.nextTick ?? .max)
+    let tick = min(nextFlush, around.reporter.nextTick ?? .max, held.due ?? .max)
     if case .rate(let wait) = pause { return min(wait, max(0, tick - now)) }
     return max(0, tick - now)
   }

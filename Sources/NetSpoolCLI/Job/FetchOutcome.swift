@@ -62,6 +62,15 @@ struct FetchOutcome: Equatable, Sendable {
   var etag: String?
   /// With `--thumbnail`.
   var picture: PictureFacts?
+  /// The file where the body has landed on its way into a tar, and what became of it there.
+  var landing: String?
+  var place: TarPlace?
+
+  /// What an item's body and its tar are called.
+  struct TarPlace: Equatable, Sendable {
+    let member: String
+    let tar: String
+  }
 
   /// A thumbnail that was written; `bytes` is its own size.
   struct PictureFacts: Equatable, Sendable {

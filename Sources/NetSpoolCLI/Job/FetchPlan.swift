@@ -19,6 +19,8 @@ final class FetchPlan {
     var tree = OutputTree.flat
     /// What names from URLs end with, in place of a picture's own ending: `webp`.
     var ending: String?
+    /// Whether bodies go to a tar: names are unique up to their first dot, and what the ledger has is done.
+    var namesSamples = false
     /// Whether a line whose file is there is done.
     var skipsExisting = false
     /// Whether the ledger has marks of an earlier run.
@@ -67,7 +69,7 @@ final class FetchPlan {
       tally.duplicates += 1
       return .skipped
     }
-    let output = try wanted.map { wanted throws(IOFailure) in try names.claim(wanted) }
+    let output = try wanted.map { wanted throws(IOFailure) in try claim(wanted, for: item.url) }
     guard options.shard.contains(item.url) else { return otherShard() }
     if output != wanted { tally.renamed += 1 }
     if options.skipsExisting, let output, options.bytesOfOutput(output) != nil { return doneBefore() }
@@ -80,8 +82,18 @@ final class FetchPlan {
     return options.ending.map { OutputName.picture(name, ending: $0) } ?? name
   }
 
+  private func claim(_ wanted: String, for url: String) throws(IOFailure) -> String {
+    guard options.namesSamples else { return try names.claim(wanted) }
+    let name = SampleName(wanted)
+    let key = try names.claim(name.key, for: url)
+    return name.ending.isEmpty ? key : "\(key).\(name.ending)"
+  }
+
   /// An earlier run finished it, and its file is still there and as long as it was then.
   private func isDone(_ url: String, _ output: String?) throws(IOFailure) -> Bool {
+    if options.namesSamples, let output {
+      return try ledger.value(Fingerprint(.done, url, SampleName(output).key)) != nil
+    }
     guard options.resumes else { return false }
     guard let bytes = try ledger.value(Fingerprint(.done, url, output ?? "")) else { return false }
     guard let output else { return true }

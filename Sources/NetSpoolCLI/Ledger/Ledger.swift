@@ -186,7 +186,7 @@ struct Fingerprint: Hashable {
   let low: UInt32
 
   /// What the text is used for: equal texts in different rooms have different fingerprints.
-  enum Room: UInt8 { case line, done, file, directory, result }
+  enum Room: UInt8 { case line, done, file, directory, result, held }
 
   init(_ room: Room, _ first: String, _ second: String = "") {
     high = Self.hash(room.rawValue, first, second)

@@ -6,11 +6,13 @@ struct LineOptions: Equatable, Sendable {
   var sha256: String?
   var priority: PriorityName?
   var headers: [HeaderField] = []
+  /// Where the same body is to be had: asked in this order when the URL before has failed.
+  var mirrors: [String] = []
 
   /// As a list has them.
   var words: [String] {
     (sha256.map { ["sha256=\($0)"] } ?? []) + (priority.map { ["priority=\($0.rawValue)"] } ?? [])
-      + headers.map { "header=\($0.name): \($0.value ?? "")" }
+      + headers.map { "header=\($0.name): \($0.value ?? "")" } + mirrors.map { "mirror=\($0)" }
   }
 }
 
@@ -21,7 +23,7 @@ enum LineForm {
     let sentence: String
   }
 
-  private static let names = ["out", "sha256", "priority", "header"]
+  private static let names = ["out", "sha256", "priority", "header", "mirror"]
 
   /// The columns, when the first line of a source is the head of a CSV file: names, one of them `url`.
   static func columns(_ line: String) -> [String]? {
@@ -35,7 +37,7 @@ enum LineForm {
     return text.hasPrefix("{") ? try json(text) : try plain(text)
   }
 
-  /// The first word behind the URL is a name unless it is an option.
+  /// The first word behind the URL is a name unless it is an option or another URL.
   private static func plain(_ text: String) throws(Mistake) -> ListItem {
     let parts = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     var item = ListItem(url: parts[0], line: 0)
@@ -44,10 +46,12 @@ enum LineForm {
       let name = equals.map { String(part[..<$0]) }
       if let name, let equals, names.contains(name) {
         try set(name, String(part[part.index(after: equals)...]), in: &item)
+      } else if URLText.looksLikeURL(part) {
+        try set("mirror", part, in: &item)
       } else if number == 0 {
         item.name = part
       } else if !part.isEmpty {
-        throw Mistake(sentence: "'\(part)' is none of out=, sha256=, priority= and header=")
+        throw Mistake(sentence: "'\(part)' is none of out=, sha256=, priority=, header= and mirror=")
       }
     }
     return item
@@ -59,6 +63,9 @@ enum LineForm {
     var scanner = JSONScanner(Array(text.utf8)[...])
     let isWhole: Void? = try? scanner.wholeObject { key, value in
       let name = key == "output" || key == "name" ? "out" : key
+      if name == "mirrors" {
+        return try value.array { try takeMirror($0.string(), in: &item, &mistake) }
+      }
       guard name == "url" || names.contains(name) else { return try value.skipValue() }
       let text = try value.string()
       if name == "url" { return item.url = text }
@@ -67,6 +74,10 @@ enum LineForm {
     if let mistake { throw mistake }
     guard isWhole != nil else { throw Mistake(sentence: "the line begins as a JSON object but is none") }
     return item
+  }
+
+  private static func takeMirror(_ url: String, in item: inout ListItem, _ mistake: inout Mistake?) {
+    do throws(Mistake) { try set("mirror", url, in: &item) } catch { mistake = error }
   }
 
   private static func csv(_ text: String, _ columns: [String]) throws(Mistake) -> ListItem {
@@ -86,6 +97,9 @@ enum LineForm {
         throw Mistake(sentence: "sha256= has 64 hexadecimal digits")
       }
       item.options.sha256 = value.lowercased()
+    case "mirror":
+      if let problem = URLText.problem(value) { throw Mistake(sentence: "mirror=: \(problem.sentence)") }
+      item.options.mirrors.append(value)
     case "priority":
       guard let priority = PriorityName(rawValue: value) else {
         throw Mistake(sentence: "priority= is low, normal, high or urgent")

@@ -8,21 +8,29 @@ import Synchronization
 final class EngineFetcher: Fetcher {
   private let queue: NetworkQueue
   private let sender: Sender
-  private let folder: OutputFolder?
+  private let destination: Destination?
   private let gate: ImageGate?
+  private let archive: HARWriter?
+
+  /// Where bodies go.
+  enum Destination {
+    case folder(OutputFolder)
+    /// On the way into a tar.
+    case landing(LandingFolder)
+  }
 
   /// Throws `NetworkError` for settings that the library refuses, `CacheFailure` for a cache that cannot be used,
   /// and `IOFailure`.
   /// - Parameters:
-  ///   - folder: where the bodies go, if they go to files.
+  ///   - destination: where the bodies go, if they go to files.
   ///   - cache: nil is none.
   ///   - temporary: for what needs a folder for a while.
   init(
-    _ options: FetchCommand, _ folder: OutputFolder?, cache: CacheSettings?, temporary: String,
+    _ options: FetchCommand, _ destination: Destination?, cache: CacheSettings?, temporary: String,
     environment: Environment, board: TransferBoard?
   ) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
-    self.folder = folder
+    self.destination = destination
     let fields = try options.request.fields()
     var configuration = options.request.engineConfiguration
     options.connection.apply(to: &configuration, environment)
@@ -33,25 +41,42 @@ final class EngineFetcher: Fetcher {
     if options.pictures.maxSide != nil {
       configuration.limits.bodyBytesInMemoryMax = RequestOptions.pictureBytesMax
     }
+    archive = try options.har.map(HARWriter.init)
+    configuration.onEnd = archive?.record(configuration.headers)
     let engine = try NetworkEngine(configuration: configuration)
     if let cache { try engine.useCache(cache) }
-    gate = options.imagesOnly ? try ImageGate(temporaryIn: folder == nil ? temporary : nil) : nil
+    gate = options.imagesOnly ? try ImageGate(temporaryIn: destination == nil ? temporary : nil) : nil
     sender = Sender(engine, options, gate, book: try options.account.book(environment), board: board)
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {
-    let path: String?
     do throws(IOFailure) {
-      path = try target(of: item)
+      sender.send(try parcel(item, completion))
     } catch {
-      return completion(FetchOutcome(local: error.code))
+      completion(FetchOutcome(local: error.code))
     }
-    sender.send(Sender.Parcel(url: item.url, options: item.options, path: path, completion: completion))
   }
 
-  private func target(of item: FetchItem) throws(IOFailure) -> String? {
-    guard let folder, let output = item.output else { return nil }
-    return try folder.makePath(for: output)
+  private func parcel(_ item: FetchItem, _ completion: @escaping @Sendable (FetchOutcome) -> Void)
+    throws(IOFailure) -> Sender.Parcel
+  {
+    var parcel = Sender.Parcel(
+      sources: Sources(item.url, mirrors: item.options.mirrors), options: item.options, path: nil,
+      name: item.output ?? URLText.masked(item.url),
+      completion: completion)
+    switch destination {
+    case nil: break
+    case .folder(let folder): parcel.path = try item.output.map(folder.makePath)
+    case .landing(let folder):
+      let landing = folder.path(for: item)
+      parcel.path = landing
+      parcel.completion = { outcome in
+        var outcome = outcome
+        outcome.landing = landing
+        completion(outcome)
+      }
+    }
+    return parcel
   }
 
   func cancelWaiting() { sender.drain() }
@@ -60,11 +85,14 @@ final class EngineFetcher: Fetcher {
 
   /// Ends the network's threads; what still runs ends as cancelled, and its unfinished files are removed. What was
   /// fetched is in the cache when this returns.
-  func close() {
+  /// - Returns: what could not be written of the archive.
+  func close() -> IOFailure? {
     queue.close()
     gate?.close()
     sender.close()
     sender.engine.closeCache()
+    if case .landing(let folder) = destination { folder.remove() }
+    return archive?.close()
   }
 }
 
@@ -215,7 +243,7 @@ extension FetchOutcome {
 }
 
 extension FetchOutcome.Source {
-  fileprivate init(_ source: NetworkResponse.Source) {
+  init(_ source: NetworkResponse.Source) {
     self =
       switch source {
       case .network: .network

@@ -3,17 +3,21 @@ import Synchronization
 
 /// Sends parcels, also from the loop thread: a body that broke off is begun again from there.
 final class Sender: Sendable {
-  /// One URL, where its body goes, and who waits for it.
+  /// One line, where its body goes, and who waits for it.
   struct Parcel: Sendable {
-    let url: String
+    var sources: Sources
     var options = LineOptions()
     /// Nil: the body is read and dropped.
-    let path: String?
-    let completion: @Sendable (FetchOutcome) -> Void
+    var path: String?
+    /// What progress calls it.
+    let name: String
+    var completion: @Sendable (FetchOutcome) -> Void
     /// Attempts that were made before.
     var attempts = 0
   }
 
+  /// How long a turn is waited for where another place could be asked: an origin may have said to come back in an hour.
+  private static let turnMax = Duration.seconds(30)
   /// What is shorter is fetched anew.
   private static let partBytesMin: Int64 = 8 << 20
 
@@ -40,7 +44,8 @@ final class Sender: Sendable {
     board: TransferBoard?
   ) {
     self.board = board
-    resumes = options.continues
+    // What is on its way into a tar has another name in each run.
+    resumes = options.continues && !options.writesTar
     setsTime = options.remoteTime || options.newer
     asksForNewer = options.newer
     self.engine = engine
@@ -57,17 +62,24 @@ final class Sender: Sendable {
   }
 
   func send(_ parcel: Parcel) {
-    let operation = engine.operation(url: parcel.url)
-    // An engine's total holds for bodies in memory only; as the operation's own it holds for streams too.
-    operation.timeouts = timeouts
+    var request = NetworkRequest(url: parcel.sources.url)
+    // An engine's total holds for bodies in memory only; as the request's own it holds for streams too.
+    request.timeouts = timeouts
+    if !parcel.sources.repeats {
+      request.retry = .deadConnection
+      request.timeouts?.queueDeadline = Self.turnMax
+    }
+    let operation = engine.operation(request)
     for field in parcel.options.headers { operation.addHeader(field.name, field.value ?? "") }
     if asksForNewer, let time = parcel.path.flatMap(FileStatus.modified) {
       operation.setHeader("If-Modified-Since", HTTPDate.format(time))
     }
     if let priority = parcel.options.priority { operation.priority = priority.operationPriority }
-    if let who = credentials(for: parcel.url) { operation.setCredentials(who) }
+    if let who = credentials(for: parcel.sources.url) { operation.setCredentials(who) }
     #if Images
-    if let thumbnails { return thumbnails.send(operation, of: engine, parcel) }
+    if let thumbnails {
+      return thumbnails.send(operation, of: engine, parcel) { [self] in didFail(parcel, $0) }
+    }
     #endif
     let landing = gate?.landing(for: parcel.path)
     addStreams(to: operation, parcel, landing)
@@ -85,7 +97,7 @@ final class Sender: Sendable {
     }
     operation.addDownloadStream(file ?? DiscardStream.shared)
     if let board {
-      let name = parcel.path.map { String($0.split(separator: "/").last ?? "") } ?? URLText.masked(parcel.url)
+      let name = parcel.path == nil ? parcel.name : String(parcel.name.split(separator: "/").last ?? "")
       operation.addDownloadStream(TapStream(board, name: name) { file?.resumedAt ?? 0 })
     }
     if let brake { operation.addDownloadStream(BrakeStream(brake)) }
@@ -114,6 +126,7 @@ final class Sender: Sendable {
       return parcel.completion(FetchOutcome(unchanged: response, after: parcel.attempts))
     }
     let outcome = FetchOutcome(response, after: parcel.attempts)
+    if outcome.ending != .done, goesOn(parcel, outcome) { return }
     if setsTime, outcome.ending == .done, let path = landing ?? parcel.path {
       FileTime.set(path, response.headers)
     }
@@ -121,7 +134,7 @@ final class Sender: Sendable {
     gate.judge(landing, parcel.path) { [engine] verdict in
       if case .refused = verdict {
         // The next run asks for it again.
-        for url in Set([parcel.url, response.finalURL]) { engine.removeCached(url: url) }
+        for url in Set([parcel.sources.url, response.finalURL]) { engine.removeCached(url: url) }
       }
       parcel.completion(outcome.judged(verdict))
     }
@@ -129,12 +142,29 @@ final class Sender: Sendable {
 
   private func didFail(_ parcel: Parcel, _ error: NetworkError) {
     let outcome = FetchOutcome(error, after: parcel.attempts)
+    if goesOn(parcel, outcome) { return }
     guard error.brokeOff, outcome.attempts < attemptsMax, !isDraining.load(ordering: .relaxed) else {
       return parcel.completion(outcome)
     }
     var again = parcel
     again.attempts = outcome.attempts
     send(again)
+  }
+
+  /// Asks the next of the line's URLs, if there is one that may help.
+  private func goesOn(_ parcel: Parcel, _ outcome: FetchOutcome) -> Bool {
+    guard case .failed(let permanence) = outcome.ending, !isDraining.load(ordering: .relaxed) else {
+      return false
+    }
+    var next = parcel
+    next.attempts = outcome.attempts
+    switch permanence {
+    case .local: return false
+    case .forGood: guard next.sources.advance(mayPass: false) else { return false }
+    case .forNow: guard next.sources.advance(mayPass: attemptsMax > 1) else { return false }
+    }
+    send(next)
+    return true
   }
 }
 

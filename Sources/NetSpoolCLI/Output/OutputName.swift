@@ -132,23 +132,29 @@ final class OutputNames {
   }
 
   /// Takes `wanted`, or the first of `wanted-1`, `wanted-2`, ... that no earlier line has.
-  func claim(_ wanted: String) throws(IOFailure) -> String {
+  /// - Parameter url: whose key in a tar it may have been before.
+  func claim(_ wanted: String, for url: String = "") throws(IOFailure) -> String {
     let name = try inFreeFolder(wanted)
-    if try take(name) { return name }
+    if try take(name, for: url) { return name }
     // The number kept for a taken name is the suffix given out last: a million lines called `index` then
     // cost one look-up each instead of a search through all earlier suffixes.
     var suffix = try ledger.value(Fingerprint(.file, name)) ?? 0
     while true {
       suffix += 1
       let candidate = OutputName.suffixed(name, Int(suffix))
-      guard try take(candidate) else { continue }
+      guard try take(candidate, for: url) else { continue }
       try ledger.set(Fingerprint(.file, name), suffix)
       return candidate
     }
   }
 
-  private func take(_ name: String) throws(IOFailure) -> Bool {
+  private func take(_ name: String, for url: String) throws(IOFailure) -> Bool {
     if isProtected(name) { return false }
+    if try ledger.value(Fingerprint(.held, name)) != nil,
+      try ledger.value(Fingerprint(.done, url, name)) == nil
+    {
+      return false
+    }
     if hasFolders, try ledger.value(Fingerprint(.directory, name)) != nil { return false }
     return try ledger.insert(Fingerprint(.file, name)) == nil
   }
@@ -225,7 +231,7 @@ final class OutputFolder {
   }
 
   /// `mkdir -p`.
-  private static func make(_ path: String) throws(IOFailure) {
+  static func make(_ path: String) throws(IOFailure) {
     var made = path.hasPrefix("/") ? "/" : ""
     for component in path.split(separator: "/") {
       made += component + "/"

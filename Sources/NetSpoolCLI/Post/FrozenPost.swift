@@ -34,7 +34,8 @@ struct FrozenPost {
   /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `FrozenFailure`.
   func run() throws -> JobStatus {
     let request = try makeRequest()
-    let hold = try FrozenHold(try settings(request), console)
+    let talk = options.exchange.target.verbose ? GetTalk() : nil
+    let hold = try FrozenHold(try settings(request, talk), console)
     defer { hold.close() }
     let inbox = Inbox<Event>()
     let operation = hold.engine.operation(request)
@@ -43,8 +44,6 @@ struct FrozenPost {
       .onError { inbox.put(.ended(.failure($0))) }
       .onStateChange { if $0 == .frozen { inbox.put(.postponed) } }
     try hold.engine.onThawed { Console.standardError().message("netspool: \(FrozenText.outcome($0))") }
-    let talk = options.exchange.target.verbose ? GetTalk() : nil
-    talk?.sending(request, [:])
     stop.onPress { inbox.put(.pressed) }
     if let stopped { return stopped }
     hold.engine.enqueue(operation)
@@ -108,11 +107,12 @@ extension FrozenPost {
     return request
   }
 
-  private func settings(_ request: NetworkRequest) throws(FrozenFailure) -> FrozenSettings {
+  private func settings(_ request: NetworkRequest, _ talk: GetTalk?) throws(FrozenFailure) -> FrozenSettings {
     var settings = try FrozenSettings(options.freezing.place, environment)
     if let limit = options.exchange.request.timeout.span { settings.timeoutSeconds = limit.seconds }
     settings.connection = { [connection = options.exchange.connection, environment] in
       connection.apply(to: &$0, environment)
+      if let talk { $0.onWire = { head in talk.saw(head) } }
     }
     if !options.freezing.detach { settings.maySend = { Self.canSend($0, request) } }
     if options.idempotencyKey != nil {

@@ -18,6 +18,28 @@ struct JSONText {
     needsComma = true
   }
 
+  /// An object inside of an array.
+  mutating func beginElement() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    beginObject()
+  }
+
+  mutating func object(_ name: String, _ fields: (inout JSONText) -> Void) {
+    key(name)
+    beginObject()
+    fields(&self)
+    endObject()
+  }
+
+  mutating func array(_ name: String, _ elements: (inout JSONText) -> Void) {
+    key(name)
+    bytes.append(UInt8(ascii: "["))
+    needsComma = false
+    elements(&self)
+    bytes.append(UInt8(ascii: "]"))
+    needsComma = true
+  }
+
   mutating func endLine() { bytes.append(0x0A) }
 
   mutating func key(_ name: String) {
@@ -187,11 +209,16 @@ struct JSONScanner {
   }
 
   private mutating func skipArray(depth: Int) throws {
+    try array { try $0.skipValue(depth: depth + 1) }
+  }
+
+  /// Calls `element` where each begins; it must consume it.
+  mutating func array(_ element: (inout JSONScanner) throws -> Void) throws {
     try expect(UInt8(ascii: "["))
     if accept(UInt8(ascii: "]")) { return }
     repeat {
       skipBlanks()
-      try skipValue(depth: depth + 1)
+      try element(&self)
     } while accept(UInt8(ascii: ","))
     try expect(UInt8(ascii: "]"))
   }

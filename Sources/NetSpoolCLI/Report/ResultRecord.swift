@@ -31,6 +31,8 @@ struct ResultRecord: Equatable, Sendable {
   var contentType: String?
   var etag: String?
   var picture: FetchOutcome.PictureFacts?
+  /// The name of the tar that has it.
+  var tar: String?
   /// RFC 3339, UTC.
   var ended: String?
 
@@ -48,7 +50,7 @@ struct ResultRecord: Equatable, Sendable {
     case .failed(.forGood): outcome = .failed
     case .failed: outcome = .failedForNow
     }
-    (url, output) = (item.url, item.output)
+    (url, output, tar) = (item.url, end.place?.member ?? item.output, end.place?.tar)
     (status, bytes, source) = (end.status, end.bytes, end.source)
     (error, reason, attempts) = (end.error, end.reason, end.attempts)
     (sha256, timings) = (end.sha256, end.timings)
@@ -63,6 +65,7 @@ extension ResultRecord {
     json.beginObject()
     json.field("url", url)
     json.field("output", output)
+    json.field("tar", tar)
     json.field("outcome", outcome.rawValue)
     json.field("status", status)
     json.field("bytes", bytes)
@@ -117,6 +120,7 @@ extension ResultRecord {
     case "url": url = try value.string()
     case "outcome": outcome = try Outcome(rawValue: value.string()) ?? { throw JSONScanner.Malformed() }()
     case "output": output = try value.string()
+    case "tar": tar = try value.string()
     case "status": status = Int(try value.integer())
     case "bytes": bytes = try value.integer()
     case "source": source = FetchOutcome.Source(rawValue: try value.string())
@@ -185,8 +189,8 @@ final class ResultsReader {
   /// Marks in `ledger` what an earlier run finished, and says where to go on writing. A file that does not
   /// exist yet is an empty one.
   ///
-  /// Only `done` counts. A record with another outcome is tried again, and its new line comes later.
-  static func markDone(in path: String, _ ledger: Ledger) throws(IOFailure) -> Resumption {
+  /// Only `done` counts; nothing does without a ledger. A record with another outcome is tried again, and its new line comes later.
+  static func markDone(in path: String, _ ledger: Ledger?) throws(IOFailure) -> Resumption {
     guard FileStatus(path: path) != nil else { return Resumption() }
     let reader = try ResultsReader(path)
     while true {
@@ -194,7 +198,8 @@ final class ResultsReader {
       case .end: return reader.resumption
       case .unreadable: continue
       case .record(let record) where record.outcome == .done:
-        try ledger.set(Fingerprint(.done, record.url, record.output ?? ""), Ledger.value(bytes: record.bytes))
+        try ledger?.set(
+          Fingerprint(.done, record.url, record.output ?? ""), Ledger.value(bytes: record.bytes))
       case .record: continue
       }
     }

@@ -59,6 +59,19 @@ extension Descriptor {
     return got
   }
 
+  /// Reads up to `count` bytes from an offset of the file to `buffer[offset...]`; 0 is the end.
+  func read(into buffer: inout [UInt8], at offset: Int, fileOffset: Int64) throws(IOFailure) -> Int {
+    precondition(offset < buffer.count, "a read must stay inside its buffer")
+    let number = number
+    let got = unsafe buffer.withUnsafeMutableBytes { bytes in
+      repeating {
+        unsafe pread(number, bytes.baseAddress! + offset, bytes.count - offset, Int(fileOffset))
+      }
+    }
+    guard got >= 0 else { throw .last("read", path) }
+    return got
+  }
+
   /// Writes all of `bytes`, however many calls that takes.
   func write(_ bytes: borrowing [UInt8]) throws(IOFailure) {
     let number = number

@@ -99,7 +99,17 @@ enum WallTime {
   static var text: String {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
-    var parts = unsafe tm()
+    return text(time)
+  }
+
+  /// - Parameter seconds: since 1970.
+  static func text(at seconds: Double) -> String {
+    let whole = seconds.rounded(.down)
+    return text(timespec(tv_sec: Int(whole), tv_nsec: Int((seconds - whole) * 1e9)))
+  }
+
+  private static func text(_ moment: timespec) -> String {
+    var (time, parts) = unsafe (moment, tm())
     unsafe gmtime_r(&time.tv_sec, &parts)
     func padded(_ number: Int32, _ width: Int = 2) -> String {
       HumanText.padded(Int(number), to: width, with: "0")

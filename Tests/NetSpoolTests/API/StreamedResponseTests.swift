@@ -22,6 +22,40 @@ struct StreamedResponseTests {
     }
   }
 
+  @Test func `pieces that are kept are never written again`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", Answer.pattern(8 << 20))
+      var pieces: [ResponseBody] = []
+      for try await piece in try await engine.stream(NetworkRequest(path: "a")).body { pieces.append(piece) }
+      var offset = 0
+      for piece in pieces {
+        #expect(BodyPattern.matches([UInt8](piece), at: offset))
+        offset += piece.count
+      }
+      #expect(offset == 8 << 20 && pieces.count > 8)
+    }
+  }
+
+  @Test func `a pipe fills the memory of a piece that is let go of, and no other`() {
+    let pipe = BodyPipe()
+    func next(_ count: Int) -> [UInt8] {
+      _ = pipe.write([UInt8](repeating: 7, count: count).rawBytes)
+      guard case .bytes(let bytes) = pipe.take().piece else { return [] }
+      return bytes
+    }
+    func place(_ bytes: [UInt8]) -> Int {
+      unsafe bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
+    }
+    let (first, second) = (place(next(60_000)), place(next(60_000)))
+    #expect(place(next(60_000)) == first && place(next(60_000)) == second)
+    let kept = (0..<8).map { _ in next(60_000) }
+    #expect(Set(kept.map(place)).count == 8)
+    // A long piece once does not make short ones large.
+    _ = next(200_000)
+    let short = (0..<8).map { _ in next(10) }
+    #expect(short.dropFirst(3).allSatisfy { $0.capacity < 1_000 })
+  }
+
   @Test func `a reader that does not read stops the transfer`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", Answer.pattern(256 << 20))

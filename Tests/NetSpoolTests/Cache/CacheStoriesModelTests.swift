@@ -5,10 +5,10 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-/// Random stories of three users at two engines with one store, against a second reading of RFC 9111 that knows nothing of
-/// the first: what each response is, where it comes from, and whether the origin was asked. `NETSPOOL_LONG=1` tells long
-/// ones.
-@Suite(.timeLimit(.minutes(60))) struct CacheStoriesModelTests {
+/// Random stories of several users, at two engines of this process, one with a cookie jar and one of another process, all
+/// with one store, against a second reading of RFC 9111 that knows nothing of the first: what each response is, where it
+/// comes from, and whether the origin was asked. `NETSPOOL_LONG=1` tells long ones, 100,000 steps.
+@Suite(.timeLimit(.minutes(60)), .threadForEach) struct CacheStoriesModelTests {
   /// What the origin has to say, and what it says about it.
   private final class World: Sendable {
     struct State {
@@ -26,9 +26,13 @@ import Testing
           state.versions[path, default: 0] += 1
           return .text("changed")
         }
+        if path.hasPrefix("/login") {
+          let id = path.dropFirst("/login?".count)
+          return .text("in").header("Set-Cookie", "id=\(id)").header("Cache-Control", "no-store")
+        }
         state.serial += 1
         let varies = path.hasSuffix("v")
-        let user = request.header("Authorization") ?? "nobody"
+        let user = request.header("Authorization") ?? request.header("Cookie") ?? "nobody"
         let foo = varies ? request.header("Foo") ?? "-" : "*"
         let version = "\(path)|\(user)|\(foo)|\(state.versions[path, default: 0])"
         let isSame = request.header("If-None-Match") == "\"\(version)\""
@@ -44,6 +48,7 @@ import Testing
   private struct Model {
     struct Key: Hashable {
       let path: String
+      /// With the process, where it alone can find what is theirs.
       let user: String
       let foo: String
     }
@@ -86,75 +91,131 @@ import Testing
     var settings = CacheConfiguration()
     settings.directory = folder.path
     try await withEngine { [settings] first, origin in
-      let second = try NetworkEngine(to: origin, on: first.configuration.queue)
-      for engine in [first, second] { try engine.useCache(settings, now: { clock.now }) }
+      let (second, keeping) = (
+        try NetworkEngine(to: origin, on: first.configuration.queue),
+        try NetworkEngine(to: origin, on: first.configuration.queue) { $0.cookies = .inMemory }
+      )
+      for engine in [first, second, keeping] { try engine.useCache(settings, now: { clock.now }) }
       origin.fallback { world.answer($0) }
-      var random = SplitMix64(seed: UInt64(seed))
-      var model = Model()
-      for step in 0..<(LongRun.isOn ? 2_000 : 300) {
-        let engine = random.chance(50) ? first : second
-        let path = ["/a", "/b", "/v", "/wv"][random.below(4)]
-        let place = "seed \(seed), step \(step), \(path)"
-        switch random.below(100) {
-        case 0..<12:
-          let fields: NetworkRequest.Headers = random.chance(50) ? ["X-CSRF-Token": "\(step)"] : [:]
-          let post = engine.operation(path: path, method: .post)
-          for field in fields { post.setHeader(field.name, field.value) }
-          #expect(await engine.end(of: post).text == "changed", "\(place)")
-          model.entries = model.entries.filter { $0.key.path != path }
-        case 12..<24: clock.advance(seconds: Double(random.below(8)))
-        case 24..<27:
-          engine.removeCached(url: origin.url(path))
-          model.entries = model.entries.filter { $0.key.path != path }
-        case 27:
-          engine.emptyCache()
-          model.entries = [:]
-        default: await ask(engine, origin, path, &random, &model, world, clock.now, place)
-        }
+      let remote = try RemoteEngine(in: folder)
+      async let other = #expect(processExitsWith: .success) {
+        [path = folder.path as String, port = origin.port as Int] in
+        try await RemoteEngine.serve(in: path, port: port)
       }
+      var story = Story(
+        seed: seed, random: SplitMix64(seed: UInt64(seed)), origin: origin, world: world, clock: clock,
+        engines: [first, second, keeping], remote: remote)
+      for _ in 0..<(LongRun.isOn ? 2_000 : 300) { try await story.goOn() }
+      try remote.quit()
+      _ = await other
     }
     _ = folder
   }
 
-  private func ask(
-    _ engine: NetworkEngine, _ origin: ScriptedOrigin, _ path: String, _ random: inout SplitMix64,
-    _ model: inout Model, _ world: World, _ now: Int64, _ place: String
-  ) async {
-    let user = ["nobody", "Bearer A", "Bearer B"][random.below(3)]
-    let foo = ["-", "1", "2"][random.below(3)]
-    let policy = Self.policies[random.below(Self.policies.count)]
-    let control = Self.controls[random.below(Self.controls.count)]
-    world.state.withLock { $0.control = control }
-    let operation = engine.operation(path: path).configure { $0.cachePolicy = policy }
-    operation.setHeader("X-Request-Id", place)
-    if user != "nobody" { operation.setHeader("Authorization", user) }
-    if foo != "-" { operation.setHeader("Foo", foo) }
-    let before = origin.requestCount
-    let ending = await engine.end(of: operation)
-    let asked = origin.requestCount - before
+  /// What has happened so far.
+  private struct Story {
+    let seed: Int
+    var random: SplitMix64
+    let origin: ScriptedOrigin
+    let world: World
+    let clock: WallClockHand
+    /// The last one keeps cookies.
+    let engines: [NetworkEngine]
+    let remote: RemoteEngine
+    var model = Model()
+    var step = 0
+    /// What the jar holds.
+    var cookie: String?
 
-    let key = Model.Key(path: path, user: user, foo: path.hasSuffix("v") ? foo : "*")
-    let place = "\(place), \(policy), \(user), \(foo), \(control)"
-    if let entry = model.served(key, policy, now: now) {
-      #expect(ending.text == entry.text && ending.response?.source == .cache && asked == 0, "\(place)")
-      return
+    mutating func goOn() async throws {
+      step += 1
+      let engine = random.below(engines.count + 2)  // behind the last: the other process
+      let path = ["/a", "/b", "/v", "/wv"][random.below(4)]
+      let place = "seed \(seed), step \(step), \(path), engine \(engine)"
+      switch random.below(100) {
+      case 0..<12:
+        var post = RemoteEngine.Command(method: .post, path: path, now: clock.now)
+        if random.chance(50) { post.fields = [("X-CSRF-Token", "\(step)")] }
+        #expect(try await perform(post, engine).text == "changed", "\(place)")
+        model.entries = model.entries.filter { $0.key.path != path }
+      case 12..<24: clock.advance(seconds: Double(random.below(8)))
+      case 24..<27:
+        engines[engine % engines.count].removeCached(url: origin.url(path))
+        model.entries = model.entries.filter { $0.key.path != path }
+      case 27:
+        engines[engine % engines.count].emptyCache()
+        model.entries = [:]
+      case 28:
+        let id = "\(random.below(3))"
+        _ = await engines[engines.count - 1].fetch("/login?\(id)")
+        cookie = "id=\(id)"
+      default: try await ask(engine, path, place)
+      }
     }
-    if policy == .onlyIfCached {
-      #expect(ending.code == .notCached && asked == 0, "\(place)")
-      return
+
+    /// Each process sees what the other has committed.
+    private func perform(_ command: RemoteEngine.Command, _ engine: Int) async throws -> RemoteEngine.Result {
+      guard engine < engines.count else { return try await remote.perform(command) }
+      let ending = await engines[engine].end(of: command.operation(of: engines[engine]))
+      await blocking { [engines] in engines[0].flushCache() }
+      return RemoteEngine.Result(
+        text: ending.text, code: ending.code.map { "\($0)" } ?? "-",
+        source: ending.response.map { "\($0.source)" } ?? "-")
     }
-    #expect(asked == 1, "\(place)")
-    let version = world.state.withLock { $0.versions[path, default: 0] }
-    let prefix = "\(path)|\(user)|\(key.foo)|\(version)|"
-    #expect(ending.text?.hasPrefix(prefix) == true, "\(place): \(ending.text ?? "nothing")")
-    if let held = model.entries[key], policy != .reload, held.text.hasPrefix(prefix) {
-      #expect(ending.text == held.text && ending.response?.source == .revalidated, "\(place)")
-      let kept = control.isEmpty ? held.control : control
-      model.entries[key] = Model.Entry(text: held.text, receivedAt: now, control: kept)
-    } else {
-      #expect(ending.response?.source == .network, "\(place)")
-      model.entries[key] = Model.Entry(text: ending.text ?? "", receivedAt: now, control: control)
+
+    private mutating func ask(_ engine: Int, _ path: String, _ place: String) async throws {
+      let isRemote = engine >= engines.count
+      var user = ["nobody", "Bearer A", "Bearer B", "Bearer B"][random.below(4)]
+      let foo = ["-", "1", "2"][random.below(3)]
+      let control = CacheStoriesModelTests.controls[random.below(CacheStoriesModelTests.controls.count)]
+      world.state.withLock { $0.control = control }
+      var command = RemoteEngine.Command(path: path, now: clock.now)
+      command.policy = CacheStoriesModelTests.policies[random.below(CacheStoriesModelTests.policies.count)]
+      command.fields = [("X-Request-Id", "\(step)")]
+      if foo != "-" { command.fields.append(("Foo", foo)) }
+      // A name makes what is theirs the same user's in all processes.
+      let isNamed = user == "Bearer B" && random.chance(50)
+      if isNamed { command.scope = "B" }
+      if user != "nobody" { command.fields.append(("Authorization", user)) }
+      var owner = user == "nobody" || isNamed ? user + (isNamed ? "!" : "") : "\(user) \(isRemote)"
+      if engine == engines.count - 1, let cookie {
+        if user == "nobody" { user = cookie }
+        if !isNamed { owner += " \(cookie) \(isRemote)" }
+      }
+      let before = origin.requestCount
+      let result = try await perform(command, engine)
+      let asked = origin.requestCount - before
+      judge(
+        result, asked, user, Model.Key(path: path, user: owner, foo: path.hasSuffix("v") ? foo : "*"),
+        command,
+        control, "\(place), \(command.policy), \(owner), \(foo), \(control)")
     }
-    if control == "no-store" { model.entries[key] = nil }
+
+    private mutating func judge(
+      _ result: RemoteEngine.Result, _ asked: Int, _ user: String, _ key: Model.Key,
+      _ command: RemoteEngine.Command, _ control: String, _ place: String
+    ) {
+      if let entry = model.served(key, command.policy, now: command.now) {
+        #expect(result.text == entry.text && result.source == "cache" && asked == 0, "\(place): \(result)")
+        return
+      }
+      if command.policy == .onlyIfCached {
+        #expect(result.code == "notCached" && asked == 0, "\(place): \(result)")
+        return
+      }
+      #expect(asked == 1, "\(place): \(result)")
+      let version = world.state.withLock { $0.versions[key.path, default: 0] }
+      let prefix = "\(key.path)|\(user)|\(key.foo)|\(version)|"
+      #expect(result.text?.hasPrefix(prefix) == true, "\(place): \(result)")
+      if let held = model.entries[key], command.policy != .reload, held.text.hasPrefix(prefix) {
+        #expect(result.text == held.text && result.source == "revalidated", "\(place): \(result)")
+        let kept = control.isEmpty ? held.control : control
+        model.entries[key] = Model.Entry(text: held.text, receivedAt: command.now, control: kept)
+      } else {
+        #expect(result.source == "network", "\(place): \(result)")
+        model.entries[key] = Model.Entry(text: result.text ?? "", receivedAt: command.now, control: control)
+      }
+      if control == "no-store" { model.entries[key] = nil }
+    }
   }
 }

@@ -110,6 +110,23 @@ import Testing
     }
   }
 
+  /// What is done to a million operations comes back for its next piece so often; each time must cost the same.
+  @Test func `many have turn after turn for as long as it takes`() async throws {
+    try await withQueue { queue in
+      let rounds = await withCheckedContinuation { continuation in
+        queue.driver.perform { scheduler in
+          var rounds = 0
+          scheduler.doInPieces {
+            rounds += 1
+            if rounds == 300_000 { continuation.resume(returning: rounds) }
+            return rounds < 300_000
+          }
+        }
+      }
+      #expect(rounds == 300_000)
+    }
+  }
+
   @Test func `all of one engine, while the other goes on`() async throws {
     try await withEngine { engine, origin in
       // Given operations of two engines: running, waiting, waiting for another attempt, paused, blocked

@@ -176,6 +176,23 @@ struct CoalescingTests {
     }
   }
 
+  @Test func `nobody waits for a stream of another that takes nothing`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .pattern(3 << 20).fault(.gate("head"), at: .head(0)))
+      let stuck = engine.operation(path: "/a").addDownloadStream(ClosureDownloadStream { _ in .pause })
+      engine.enqueue(stuck)
+      let early = [engine.start("/a"), engine.start("/a")]
+      #expect(await origin.waitForHits("/a", 1))
+      origin.release("head")
+      for operation in early { #expect(await operation.end().response?.body.count == 3 << 20) }
+      #expect(await engine.start("/a").end().response?.body.count == 3 << 20)
+      // The two have shared one of their own
+      #expect(origin.hits("/a") == 3)
+      stuck.cancel()
+      #expect(await stuck.end().error?.code == .cancelled)
+    }
+  }
+
   @Test func `streams of all who share are fed before the first byte too, and closed when one leaves`()
     async throws
   {

@@ -205,7 +205,7 @@ import Testing
   }
 
   /// One command that ends twenty thousand operations.
-  @Test(arguments: ["cancel", "deadline"])
+  @Test(arguments: ["cancel", "deadline", "shutDown"])
   func `many that end at once hold the loop up for nobody`(_ kind: String) async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
@@ -225,7 +225,9 @@ import Testing
       // Behind all of them
       _ = await clock.wait()
       if kind == "cancel" { engine.cancelAll() }
-      let longest = await clock.longestWait(for: kind == "cancel" ? .milliseconds(500) : .seconds(3))
+      async let down: Void = kind == "shutDown" ? engine.shutDown(deadline: .zero) : ()
+      let longest = await clock.longestWait(for: kind == "deadline" ? .seconds(3) : .milliseconds(500))
+      await down
       expect(longest, within: Self.delayMax)
       engine.cancelAll()
       for operation in operations { _ = await operation.end() }

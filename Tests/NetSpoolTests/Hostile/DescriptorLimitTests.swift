@@ -24,6 +24,8 @@ struct DescriptorLimitTests {
         // When many ask
         let before = cpuSeconds()
         for _ in 0..<20 {
+          // Somebody may have closed one meanwhile
+          while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
           let operation = wire.engine.operation(url: wire.origin.url("/a", host: "127.0.0.2"))
           let error = try await wire.failure(operation)
           #expect(error.code == .tooManyOpenFiles && error.underlying == .errno(EMFILE), "\(error)")
@@ -67,6 +69,36 @@ struct DescriptorLimitTests {
         #expect(failures.isEmpty, "\(failures.count) of 300, \(failures.first.map { "\($0)" } ?? "")")
       }
       if toFiles { #expect(folder.names.count == 300) }
+    }
+  }
+
+  /// Each of them holds a connection that another engine could use.
+  @Test func `few descriptors, and an engine that waits for its answers, leave some to others`() async {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+      _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      try await withWire {
+        $0.queue.sizing = .fixed(64)
+        $0.queue.maximumPerOrigin = 64
+      } _: { wire in
+        wire.origin.fallback(.text("ok"))
+        wire.origin.hold("/held")
+        let held = (0..<200).map { wire.operation("/held?\($0)") }
+        wire.engine.enqueue(held)
+        #expect(await wire.origin.waitForWaiting("/held", 4))
+        let start = ContinuousClock.now
+        for number in 0..<10 {
+          let other = try NetworkEngine(host: "localhost", configuration: wire.engine.configuration)
+          let url = wire.origin.url("/\(number)", host: "localhost")
+          let answer = try await wire.answer(other.operation(url: url))
+          #expect(answer.text == "ok")
+        }
+        #expect(ContinuousClock.now - start < .seconds(1))
+        // And the many go on, all of them
+        wire.origin.on("/held", .text("ok"))
+        wire.origin.releaseAll()
+        for operation in held { #expect(await operation.end().text == "ok") }
+      }
     }
   }
 

@@ -121,7 +121,8 @@ extension HTTP2Expectation {
     ].map(cutOff) + [
       .bad("hpack_bomb", .headersTooLarge, "total"), .bad("fields_many", .headersTooLarge), .ok("field_long"),
       .bad("informational_endless", .tooManyInformational), .bad("trailers_long", .headersTooLarge),
-      .bad("body_endless", .bodyTooLarge),
+      // A sender that is faster than its reader keeps libcurl in one call, though the transfer is paused in it
+      .cutOff(.bad("body_endless", .bodyTooLarge)),
       .flood("priority_endless", ends: "headers"), .flood("empty_data_endless"), .flood("unknown_endless"),
     ]
 }

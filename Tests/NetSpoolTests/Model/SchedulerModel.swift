@@ -216,6 +216,7 @@ final class SchedulerModel {
       ("operations", scheduler.operations.isEmpty ? 0 : 1), ("running", scheduler.running.count),
       ("waiting", scheduler.queue.count), ("slots", scheduler.queue.running),
       ("unresolved", scheduler.queue.unresolvedRunning), ("rooms", scheduler.rooms.isEmpty ? 0 : 1),
+      ("starved", scheduler.starved), ("lent", scheduler.lent),
       ("shared", scheduler.coalescer.isEmpty ? 0 : 1),
       ("dependencies", scheduler.dependencies.isEmpty ? 0 : 1),
       ("timers", scheduler.timers.count), ("wire", wire.count), ("deferred", scheduler.deferred.count),
@@ -230,6 +231,7 @@ final class SchedulerModel {
       let budgets = engine.budgets
       for budget in [budgets.deliveries, budgets.streams]
       where budget.held != 0 || budget.waiting != 0 { throw fault("\(budget)") }
+      if engine.seats.waiting != 0 || engine.seats.running != 0 { throw fault("a place") }
     }
     for origin in scheduler.origins.all where scheduler.queue.running(at: origin.id) != 0 {
       throw fault("a slot of \(origin.text)")

@@ -16,6 +16,9 @@ final class Neighbour: Sendable {
   /// Its namespace, as a file.
   private let place = Mutex("")
   private let hits = Atomic(0)
+  private let peerList = Mutex<[String]>([])
+  /// Whom it has answered, by address.
+  var peers: [String] { peerList.withLock { $0 } }
   /// Requests answered.
   var hitCount: Int { hits.load(ordering: .relaxed) }
 
@@ -64,6 +67,16 @@ final class Neighbour: Sendable {
     try Namespace.ip("link set near0 up")
   }
 
+  /// Lays a second cable: `wifi0` with 203.0.113.2 at the near end, 203.0.113.1 at the far one.
+  func plugInAgain() throws {
+    try Namespace.ip("link add wifi0 type veth peer name far1")
+    try Namespace.ip("link set far1 netns \(place.withLock { $0 })")
+    try ip("addr add 203.0.113.1/24 dev far1")
+    try ip("link set far1 up")
+    try Namespace.ip("addr add 203.0.113.2/24 dev wifi0")
+    try Namespace.ip("link set wifi0 up")
+  }
+
   /// Runs `ip` with these words at its end.
   func ip(_ words: String) throws {
     try Namespace.command("nsenter --net=\(place.withLock { $0 }) ip \(words)")
@@ -83,7 +96,18 @@ final class Neighbour: Sendable {
     return bound == 0 && Glibc.listen(number, 64) == 0 ? number : nil
   }
 
-  private func accept(_ socket: Int32) -> Int32 { Glibc.accept(socket, nil, nil) }
+  private func accept(_ socket: Int32) -> Int32 {
+    var address = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let number = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe Glibc.accept(socket, $0, &size)
+      }
+    }
+    let bytes = unsafe withUnsafeBytes(of: address.sin_addr) { unsafe Array($0) }
+    if number >= 0 { peerList.withLock { $0.append(bytes.map(String.init).joined(separator: ".")) } }
+    return number
+  }
 
   /// One request, one answer. A connection without a request gets none.
   private func answer(_ number: Int32) {

@@ -35,6 +35,21 @@ import Testing
     #expect(table.state == .unrouted)
   }
 
+  @Test mutating func `who may use some interfaces only has the best of them`() {
+    let wireless = InterfaceRule(patterns: ["wl*", "eth0"])
+    _ = table.apply(.route([Self.way(2), Self.way(3, metric: 9), Self.way(4, metric: 5)], replaces: false))
+    #expect(table.state.interfaces == ["enp1s0", "wwp0s20u4", "wlp2s0"])
+    #expect(table.state.limited(to: nil) == table.state)
+    #expect(table.state.limited(to: wireless).interface == "wlp2s0")
+    #expect(table.state.limited(to: InterfaceRule(patterns: ["*"])).interface == "enp1s0")
+    #expect(table.state.limited(to: InterfaceRule(patterns: ["ww*"])).kind == .cellular)
+    _ = table.apply(.routeGone([Self.way(3, metric: 9)]))
+    #expect(table.state.isRouted && table.state.limited(to: wireless) == .unrouted)
+    // Where the kernel does not tell, a whole name is taken at its word.
+    #expect(LinkState.assumed.limited(to: wireless).interface == "eth0")
+    #expect(!LinkState.assumed.limited(to: InterfaceRule(patterns: ["wl*"])).isRouted)
+  }
+
   @Test mutating func `a route over the loopback leads nowhere`() {
     _ = table.apply(.address(Self.address(.ipv4, 9, 1)))
     _ = table.apply(.route([Self.way(1)], replaces: false))

@@ -120,4 +120,14 @@ struct DependencyTests {
       #expect(await last.end().code == .cancelled)
     }
   }
+
+  @Test func `a long chain that is never enqueued is let go`() async throws {
+    try await withEngine { engine, _ in
+      var last = engine.operation(path: "/")
+      for _ in 0..<100_000 {
+        let next = engine.operation(path: "/")
+        last = next.addDependency(last)
+      }
+    }
+  }
 }

@@ -24,6 +24,12 @@ struct DescriptorWidthTests {
     #expect(count(free: .max, running: 7) == .max)
   }
 
+  @Test mutating func `the last are for engines that have none under way`() {
+    #expect(count(free: 44, running: 0) == 12 && width.crowd == 9)
+    #expect(count(free: 0, running: 0) == 1 && width.crowd == 1)
+    #expect(count(free: 308, running: 0) == 100 && width.crowd == 92)
+  }
+
   @Test mutating func `it is counted each second and sooner when somebody waits`() {
     #expect(width.wantsCount(running: 0, now: 0))
     _ = count(free: 44, running: 0)

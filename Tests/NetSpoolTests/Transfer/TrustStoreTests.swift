@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import NetSpool
@@ -15,6 +16,19 @@ struct TrustStoreTests {
     #expect(TrustStore(bundle: nil, folder: nil, environment: both) == .files(bundle: "/f", folder: nil))
     #expect(TrustStore(bundle: nil, folder: nil, environment: folder) == .files(bundle: nil, folder: "/d"))
     #expect(TrustStore(bundle: nil, folder: nil, environment: none) == .system)
+  }
+
+  @Test func `is refused where it is a pipe or of another kind, whoever has named it`() throws {
+    let folder = try TestFolder()
+    let pipe = folder.path + "/pipe"
+    let made = unsafe mkfifo(pipe, 0o600)
+    try #require(made == 0)
+    let environment = { (name: String) -> String? in name == "SSL_CERT_FILE" ? pipe : nil }
+    #expect(TrustStore(bundle: nil, folder: nil, environment: environment).firstUnfit == .bundle)
+    #expect(TrustStore(bundle: folder.path, folder: nil, environment: environment).firstUnfit == .bundle)
+    #expect(TrustStore(bundle: nil, folder: pipe, environment: environment).firstUnfit == .folder)
+    let missing = folder.path + "/none"
+    #expect(TrustStore(bundle: missing, folder: folder.path, environment: environment).firstUnfit == nil)
   }
 
   /// A folder by hashes, as openssl-rehash(1) makes it.

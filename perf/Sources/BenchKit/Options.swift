@@ -67,6 +67,9 @@ package struct Options: Sendable {
   /// Where closures run: `queue` (the default of the library) or `loop`.
   package var delivery = "queue"
 
+  /// How answers come: `closure`, or `async` (get: a task for each request; download: the body as a sequence).
+  package var door = "closure"
+
   /// The process ends itself by SIGALRM after this many seconds. Default 120.
   package var limitSeconds = 120
 }
@@ -82,6 +85,7 @@ extension Options {
   private static var texts: [String: WritableKeyPath<Options, String>] {
     [
       "--url-prefix": \.urlPrefix, "--folder": \.folder, "--ca": \.ca, "--delivery": \.delivery,
+      "--door": \.door,
       "--cache": \.cache, "--store": \.store,
     ]
   }

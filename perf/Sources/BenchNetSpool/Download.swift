@@ -8,6 +8,7 @@ func measureDownload(_ engine: NetworkEngine, _ options: Options) {
   let failures = Counter()
   let done = DispatchSemaphore(value: 0)
   let operation = engine.operation(url: options.download)
+  if options.door == "async" { return measureSequence(engine, operation, options) }
   addStreams(to: operation, options, counted)
   let begin = Usage.now()
   engine.enqueue(
@@ -21,6 +22,29 @@ func measureDownload(_ engine: NetworkEngine, _ options: Options) {
   let usage = Usage.now() - begin
   var report = Report(client: "netspool", options: options)
   report.add(download: usage, bytes: options.outputs.first.map(fileBytes) ?? counted.value)
+  report.add("errors", failures.value)
+  report.print()
+}
+
+/// The same, read piece by piece by a task.
+private func measureSequence(_ engine: NetworkEngine, _ operation: NetworkOperation, _ options: Options) {
+  let counted = Counter()
+  let failures = Counter()
+  let done = DispatchSemaphore(value: 0)
+  let begin = Usage.now()
+  Task {
+    do {
+      for try await piece in try await engine.stream(operation).body { counted.add(piece.count) }
+    } catch {
+      complain("\(error)")
+      failures.add()
+    }
+    done.signal()
+  }
+  done.wait()
+  let usage = Usage.now() - begin
+  var report = Report(client: "netspool", options: options)
+  report.add(download: usage, bytes: counted.value)
   report.add("errors", failures.value)
   report.print()
 }

@@ -7,6 +7,7 @@ func measureGets(_ engine: NetworkEngine, _ options: Options) {
     let startedAt = loop.startTime(index)
     let operation = engine.operation(url: options.url(index))
     if options.bulk > 0 { operation.priority = .urgent }
+    if options.door == "async" { return answer(operation, options, loop, startedAt) }
     engine.enqueue(
       operation
         .onCompletion { response in
@@ -22,4 +23,15 @@ func measureGets(_ engine: NetworkEngine, _ options: Options) {
   var report = Report(client: "netspool", options: options)
   report.add(result)
   report.print()
+}
+
+/// By the other door: a task that waits.
+private func answer(
+  _ operation: NetworkOperation, _ options: Options, _ loop: ClosedLoop, _ startedAt: UInt64
+) {
+  Task {
+    let response = try? await engine.response(for: operation)
+    loop.completed(
+      startedAt: startedAt, ok: response?.status == 200 && response?.body.count == options.bodyBytes)
+  }
 }

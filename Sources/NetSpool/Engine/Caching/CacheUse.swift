@@ -12,6 +12,8 @@ final class CacheUse {
   var early: NetworkResponse?
   /// Of the exchange under way: assigned whole when it begins.
   var findings: Findings
+  /// While it has its turn: no other process asks for the same.
+  var claim: Claim?
   /// Streams have been opened for an answer from the network.
   var hasOpenedStreams = false
 
@@ -55,6 +57,15 @@ extension CacheBridge {
         requestedAt: use.findings.requestedAt, receivedAt: use.cache.now,
         isComplete: transfer.showsItsEnd),
       rules: use.cache.rules)
+    if let claim = use.claim, !isForOthers(use, transfer) { claim.giveUp() }
+  }
+
+  /// Others that wait for this answer can be given it.
+  private func isForOthers(_ use: CacheUse, _ transfer: Transfer) -> Bool {
+    guard let entry = use.findings.entry,
+      CacheDecision.serves(use.question.request, stored: entry, now: use.cache.now)
+    else { return false }
+    return transfer.announcedBytes.map { $0 <= use.cache.settings.bodyBytesMax } ?? true
   }
 
   /// A 304 to our conditions; false when it is about something else and the whole answer must be asked for.
@@ -95,6 +106,7 @@ extension CacheBridge {
     _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending
   ) {
     guard let use = operation.loop.cacheUse else { return }
+    defer { if let claim = use.claim { use.cache.store.finish(claim) } }
     if let held = use.held, let cause = staleCause(ending), mayStandIn(operation, transfer),
       held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now),
       use.cache.isHeld(held)
@@ -141,8 +153,10 @@ extension CacheBridge {
       if answer.head.status == 206 {
         return storePart(answer, body, entry, use, askedAt: transfer.exchange.startedAt)
       }
-      put(entry, body, transfer, use)
-    } else if let held = use.held, Self.takesPlace(answer.head.status), answer.head.status != 206 {
+      return put(entry, body, transfer, use)
+    }
+    use.claim?.giveUp()
+    if let held = use.held, Self.takesPlace(answer.head.status), answer.head.status != 206 {
       use.cache.remove(held)  // older than this answer, which must not be stored
     }
   }
@@ -164,7 +178,11 @@ extension CacheBridge {
     guard let use = operation.loop.cacheUse, use.question.request.method == .get else { return }
     if let entry = use.findings.entry, transfer.exchange.collected.count == Int(transfer.bodyBytes) {
       put(entry, transfer.takeCollected(), transfer, use)
-    } else if let held = use.held {
+      if let claim = use.claim { use.cache.store.finish(claim) }
+      return
+    }
+    use.claim?.giveUp()
+    if let held = use.held {
       use.cache.remove(held)
     }
   }

@@ -7,6 +7,8 @@ final class EngineCache: Sendable {
     var defaultPolicy: CachePolicy = .automatic
     /// The largest body that is stored.
     var bodyBytesMax = 16 << 20
+    /// One process asks the origin for all.
+    var coalescesAcrossProcesses = true
     /// Which part of the store; its quota is the store's.
     var namespace = "default"
     /// Whose answers these are, when requests do not say.

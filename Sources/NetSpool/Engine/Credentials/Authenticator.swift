@@ -29,9 +29,9 @@ struct Authenticator {
       let held = provider.held(for: origin.text)
       if held.generation > 0 { operation.makeHistory().authentication.generation = held.generation }
       guard let given = held.credential, let scheme = given.scheme else { return Headers() }
-      fields = self.fields(scheme, given.id, at: origin, request, plan)
+      fields = self.fields(scheme, given.id, at: origin, request, plan, own)
     } else {
-      fields = self.fields(scheme, credential.id, at: origin, request, plan)
+      fields = self.fields(scheme, credential.id, at: origin, request, plan, own)
     }
     try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
     // What others have learned meanwhile says nothing about what this request carried when it was refused.
@@ -41,9 +41,10 @@ struct Authenticator {
 
   private mutating func fields(
     _ scheme: NetworkCredentials.Scheme, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
-    _ plan: Exchange.Plan
+    _ plan: Exchange.Plan, _ own: Headers
   ) -> Headers {
     switch scheme {
+    case .aws(let account): return account.sign(request, plan, own, for: origin)
     case .basic(let user, let password, true): return .basic(user, password)
     case .bearer(let token): return .authorization("Bearer \(token.revealed)")
     case .fields(let fields): return fields

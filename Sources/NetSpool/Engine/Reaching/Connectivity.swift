@@ -31,8 +31,12 @@ final class Connectivity {
   /// What the kernel says now.
   var linkNow: LinkState { monitor.current }
 
+  /// What counts, for those who may use some interfaces only.
+  func link(for watch: OriginWatch) -> LinkState { link.limited(to: watch.settings.way.interfaces) }
+
   func maySend(_ watch: OriginWatch) -> Bool {
-    NetworkEngine.Reachability(link, needsRoute: watch.needsRoute, health: watch.health.state).maySend
+    NetworkEngine.Reachability(link(for: watch), needsRoute: watch.needsRoute, health: watch.health.state)
+      .maySend
   }
 
   private func linkChanged() {
@@ -40,7 +44,7 @@ final class Connectivity {
     let isBack = link.isRouted && !wasRouted
     wasRouted = link.isRouted
     for watch in watches.values {
-      if link.isRouted { watch.backoff.reset() }
+      if link(for: watch).isRouted { watch.backoff.reset() }
       // What a look has sent into the link that was is lost, and libcurl would wait for it.
       if isBack, watch.needsRoute { _ = takeProbe(watch, code: nil) }
       stopWaitingToProbe(watch)
@@ -63,6 +67,7 @@ final class Connectivity {
 
   /// What befalls every origin when there is no route says nothing about one of them.
   func note(_ evidence: OriginEvidence?, _ watch: OriginWatch) {
+    let linkNow = linkNow.limited(to: watch.settings.way.interfaces)
     guard let evidence, !(evidence.isBeforeConnection && watch.needsRoute && !linkNow.isRouted) else {
       return
     }
@@ -80,11 +85,20 @@ final class Connectivity {
       watch.backoff.reset()
       stopWaitingToProbe(watch)
     }
-    guard !watch.waiters.isEmpty, maySend(watch) else { return }
-    let ready = watch.waiters
-    watch.waiters = []
+    guard !watch.waiters.isEmpty, hasRoute(to: watch) else { return }
+    let maySend = maySend(watch)
+    let ready = watch.waiters.filter { maySend || $0.isForRouteOnly }
+    watch.waiters.removeAll { maySend || $0.isForRouteOnly }
     for waiter in ready { core.later { waiter.wake() } }
-    if watch.engines.isEmpty, watch.probe == nil, !watch.health.wantsProbe { watches[watch.key] = nil }
+    forgetIfIdle(watch)
+  }
+
+  /// Nobody wants to know of it any more.
+  func forgetIfIdle(_ watch: OriginWatch) {
+    guard watch.waiters.isEmpty, watch.engines.isEmpty, watch.probe == nil, !watch.health.wantsProbe else {
+      return
+    }
+    watches[watch.key] = nil
   }
 
   // MARK: Who wants to know
@@ -149,8 +163,10 @@ final class Connectivity {
     return true
   }
 
-  func addWaiter(_ watch: OriginWatch, _ wake: @escaping () -> Void) -> SendingWait {
-    let wait = SendingWait(watch, wake)
+  func addWaiter(_ watch: OriginWatch, forRouteOnly: Bool = false, _ wake: @escaping () -> Void)
+    -> SendingWait
+  {
+    let wait = SendingWait(watch, forRouteOnly: forRouteOnly, wake)
     watch.waiters.append(wait)
     update(watch)
     return wait
@@ -163,6 +179,7 @@ final class Connectivity {
   }
 
   private func tell(_ listener: Listener) {
+    let link = link.limited(to: listener.engine?.interfaces)
     listener.engine?.note(
       NetworkEngine.Reachability(link, needsRoute: listener.needsRoute, health: listener.watch?.health.state))
   }
@@ -200,7 +217,7 @@ extension Connectivity {
     }
   }
 
-  private func hasRoute(to watch: OriginWatch) -> Bool { !watch.needsRoute || link.isRouted }
+  func hasRoute(to watch: OriginWatch) -> Bool { !watch.needsRoute || link(for: watch).isRouted }
 
   /// A look that is under way goes on.
   func stopWaitingToProbe(_ watch: OriginWatch) {
@@ -223,9 +240,11 @@ extension Connectivity {
 
   private func makeProbe(_ watch: OriginWatch) -> Transfer? {
     let scope = HandleScope(engine: 0, streams: false)
-    return try? Transfer(
+    let transfer = try? Transfer(
       origin: watch.text, scope: scope, settings: watch.settings, multi: core.pools.common,
       shared: SharedState(keepsCookies: false))
+    if watch.needsRoute { transfer?.interface = watch.settings.way.interfaces?.best(of: linkNow) }
+    return transfer
   }
 
   /// libcurl reported its end.

@@ -55,11 +55,14 @@ final class OriginWatch {
 /// Somebody who waits until there is use in sending.
 final class SendingWait {
   let watch: OriginWatch
+  /// A way to others will do, whatever is known of the origin.
+  let isForRouteOnly: Bool
   /// Nil once called or called off.
   private var onWake: (() -> Void)?
 
-  init(_ watch: OriginWatch, _ onWake: @escaping () -> Void) {
+  init(_ watch: OriginWatch, forRouteOnly: Bool, _ onWake: @escaping () -> Void) {
     self.watch = watch
+    isForRouteOnly = forRouteOnly
     self.onWake = onWake
   }
 

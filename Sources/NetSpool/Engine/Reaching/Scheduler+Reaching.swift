@@ -1,7 +1,7 @@
 /// The network as the queue's other parts ask for it.
 extension Scheduler {
   /// Watches from now on; nil when the queue closes.
-  private func useConnectivity() -> Connectivity? {
+  func useConnectivity() -> Connectivity? {
     loop.assertOnLoop()
     if connectivity == nil, !isClosing { connectivity = Connectivity(self) }
     return connectivity
@@ -34,7 +34,7 @@ extension Scheduler {
     guard let connectivity = useConnectivity(), let origin = try? origins.place(url, make: makeOrigin).origin
     else { return true }
     if let watch = connectivity.known(origin, engine.handleSettings) { return connectivity.maySend(watch) }
-    return connectivity.link.isRouted
+    return connectivity.link.limited(to: engine.interfaces).isRouted
       || !OriginWatch.needsRoute(origin, engine.handleSettings)
   }
 
@@ -60,7 +60,8 @@ extension Scheduler {
 
   /// A connection that failed for want of a route is the network's failure and not the origin's.
   func blamingNetwork(_ failure: NetworkError, _ operation: NetworkOperation) -> NetworkError {
-    guard failure.mayBeOffline, !linkNow.isRouted, let origin = operation.loop.origin,
+    guard failure.mayBeOffline, let origin = operation.loop.origin,
+      !linkNow.limited(to: operation.engine.interfaces).isRouted,
       OriginWatch.needsRoute(origin, operation.engine.handleSettings)
     else { return failure }
     var offline = failure

@@ -133,7 +133,7 @@ enum AuthenticationDecision: Sendable, Hashable {
     _ scheme: NetworkCredentials.Scheme?, challenges: [AuthenticationChallenge], sent: Sent
   ) -> AuthenticationDecision {
     switch scheme {
-    case nil, .bearer, .fields, .ntlm, .basic(_, _, preemptive: true): .refused
+    case nil, .bearer, .aws, .fields, .ntlm, .basic(_, _, preemptive: true): .refused
     case .provider: sent.asked ? .refused : .ask
     case .basic: basic(challenges, sent)
     case .digest: digest(challenges, sent) ?? .refused

@@ -10,6 +10,8 @@ extension NetworkCredentials {
     case ntlm(user: String, password: Secret)
     /// RFC 6750.
     case bearer(Secret)
+    /// Signature Version 4.
+    case aws(AWSAccount)
     /// Fields of the caller's own, such as an API key.
     case fields(Headers)
     /// Asked when the origin answers 401.
@@ -32,7 +34,7 @@ extension NetworkCredentials {
   var isConstant: Bool {
     switch scheme {
     case nil, .ntlm, .bearer, .fields, .basic(_, _, true): true
-    case .basic(_, _, false), .password, .digest, .provider: false
+    case .basic(_, _, false), .password, .digest, .aws, .provider: false
     }
   }
 
@@ -61,6 +63,7 @@ extension NetworkCredentials {
         }
         try Self.check(user, password.revealed)
       case .bearer(let token): try Self.check(token.revealed)
+      case .aws(let account): guard account.isUsable else { throw Self.invalid }
       case .fields(let fields): try HeaderRules.check(sent: fields)
       case .provider, nil: break
       }
@@ -85,6 +88,7 @@ extension NetworkCredentials.Scheme {
     case .digest(let user, let password): return texts("digest", user, password.revealed)
     case .ntlm(let user, let password): return texts("ntlm", user, password.revealed)
     case .bearer(let token): return texts("bearer", token.revealed)
+    case .aws(let account): return account.parts.map { Array($0.utf8) }
     case .fields(let fields): return [Array("fields".utf8), fields.block]
     case .provider(let provider): return texts("provider", String(provider.id))
     }
@@ -112,6 +116,11 @@ extension NetworkCredentials {
       command.credential = .digest(user: user, password: password.revealed)
     case .ntlm(let user, let password): command.credential = .ntlm(user: user, password: password.revealed)
     case .bearer(let token): command.credential = .bearer(token.revealed)
+    case .aws(let account):
+      command.credential = .aws(account)
+      if let token = account.sessionToken {
+        command.secretHeaders.append(name: "X-Amz-Security-Token", value: token.revealed)
+      }
     case .fields(let fields):
       for field in fields where !command.headers.contains(field.name) {
         command.secretHeaders.append(name: field.name, value: field.value)

@@ -20,6 +20,13 @@ struct InternetAddress: Sendable, Hashable {
   /// (the special-purpose registries of RFC 6890).
   var isPublic: Bool { bytes.count == 4 ? isPublic4(bytes[...]) : isPublic6 }
 
+  /// This machine's own: 127.0.0.0/8, also inside IPv6, and ::1.
+  var isLoopback: Bool {
+    if bytes.count == 4 { return bytes[0] == 127 }
+    if let inner = embedded4 { return inner.first == 127 }
+    return bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
+  }
+
   private func isPublic4(_ bytes: ArraySlice<UInt8>) -> Bool {
     let word = bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return !Self.special4.contains { block in word >> (32 - block.bits) == block.prefix >> (32 - block.bits) }

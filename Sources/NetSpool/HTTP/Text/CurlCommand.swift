@@ -9,6 +9,7 @@ struct CurlCommand: Sendable {
     case digest(user: String, password: String)
     case ntlm(user: String, password: String)
     case bearer(String)
+    case aws(AWSAccount)
   }
 
   var method: Method
@@ -96,15 +97,18 @@ extension CurlCommand {
   }
 
   private func credentialWords(_ revealingSecrets: Bool) -> [String] {
-    func user(_ scheme: String, _ user: String, _ password: String) -> [String] {
+    func user(_ user: String, _ password: String) -> [String] {
       let shown = revealingSecrets ? password : Redaction.mask
-      return [scheme, "--user", ShellWord.quote("\(user):\(shown)", always: true)]
+      return ["--user", ShellWord.quote("\(user):\(shown)", always: true)]
     }
     switch credential {
     case .none: return []
-    case .basic(let name, let password): return user("--basic", name, password)
-    case .digest(let name, let password): return user("--digest", name, password)
-    case .ntlm(let name, let password): return user("--ntlm", name, password)
+    case .basic(let name, let password): return ["--basic"] + user(name, password)
+    case .digest(let name, let password): return ["--digest"] + user(name, password)
+    case .ntlm(let name, let password): return ["--ntlm"] + user(name, password)
+    case .aws(let account):
+      let scheme = ["--aws-sigv4", ShellWord.quote("aws:amz:\(account.region):\(account.service)")]
+      return scheme + user(account.accessKey, account.secretKey.revealed)
     case .bearer(let token):
       let shown = revealingSecrets ? token : Redaction.mask
       return ["-H", ShellWord.quote("Authorization: Bearer \(shown)", always: true)]

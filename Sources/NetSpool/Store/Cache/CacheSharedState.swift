@@ -5,6 +5,8 @@ struct CacheSharedState: ~Copyable {
     case change(KeyDigest, sequence: UInt64)
     /// Removes the entries of a namespace that a pattern means, or all.
     case removeAll(namespace: String, pattern: [UInt8]?, Waiter)
+    /// Behind what was changed before it.
+    case finish(Claim)
     /// Calls once all before it is committed, or dropped.
     case flush(@Sendable () -> Void)
   }
@@ -47,7 +49,9 @@ struct CacheSharedState: ~Copyable {
   /// True when the store thread must be woken.
   mutating func enqueue(_ work: Work) -> Bool {
     waiting.append(work)
-    guard case .change = work else {
+    switch work {
+    case .change, .finish: break
+    case .removeAll, .flush:
       isUrgent = true
       return wake()
     }
@@ -69,6 +73,17 @@ struct CacheSharedState: ~Copyable {
     isUrgent = false
     defer { waiting = [] }
     return waiting
+  }
+
+  /// The claims that wait.
+  mutating func takeFinished() -> [Claim] {
+    var claims: [Claim] = []
+    waiting.removeAll { work in
+      guard case .finish(let claim) = work else { return false }
+      claims.append(claim)
+      return true
+    }
+    return claims
   }
 
   /// Makes lookups begin with another snapshot from now on.

@@ -103,6 +103,14 @@ extension CacheStore {
     if isUsable { core.afterCommit(done) } else { done() }
   }
 
+  /// Who asks the origin for what, among all processes; nil when that is not known.
+  var claims: ClaimTable? { isUsable ? core.claims : nil }
+
+  /// Ends a claim when all changes made before are committed or dropped: whoever waits for it finds them.
+  func finish(_ claim: Claim) {
+    if isUsable { core.finish(claim) } else { claim.finish() }
+  }
+
   /// Removes what was put into a namespace before the call and is meant by a pattern (`CacheStoreSettings.match`); nil:
   /// all. When it returns no lookup finds it, and a mark of that is committed; many entries are taken out afterwards.
   /// Waits for other processes that write; so not on the loop thread.
@@ -156,6 +164,8 @@ struct CacheStoreSettings: Sendable {
 
   /// Where the kernel tells how short memory is; while it is, the pages of the file are given back once a second.
   var pressurePath = MemoryPressure.path
+  /// A process that has not said for longer that it is alive is dead or stopped, and its claims are void. 1 s.
+  var claimSilenceMax: Microseconds = 1_000_000
   /// Entries that one transaction takes out of those that were removed by a pattern. 1,000.
   var removedAtOnce = 1_000
   /// How long another process may take to sweep out what it has removed, before this one does so. 10 s.

@@ -9,6 +9,8 @@ final class CacheStoreCore: Sendable {
   let shared = Mutex(CacheSharedState())
   let wakeUp = SystemSemaphore()
   let mappedPages: MappedPages
+  /// Nil where it cannot be had: then each process asks for itself.
+  let claims: ClaimTable?
   private let thread = Mutex<SystemThread?>(nil)
 
   init(_ environment: Environment, _ settings: CacheStoreSettings) throws(NetworkError) {
@@ -16,6 +18,9 @@ final class CacheStoreCore: Sendable {
     self.settings = settings
     copies = BodyCopies(bytesMax: settings.copiedBytesMax)
     mappedPages = MappedPages(of: environment, limit: settings.residentBytesMax)
+    claims = environment.directory.openWords(ClaimTable.name, count: ClaimTable.wordCount).flatMap {
+      ClaimTable($0, silenceMax: settings.claimSilenceMax)
+    }
     let size: DatabaseSize
     do {
       (databases, size) = try environment.write { transaction throws(StoreError) in
@@ -101,7 +106,9 @@ extension CacheStoreCore {
   /// for nothing.
   func lookup(_ key: StoreKey, again place: StoredPlace) -> StoreHit? {
     let found: FoundEntry? = shared.withLock { shared in
-      guard shared.pending[key] == nil, let snapshot = freshSnapshot(&shared) else { return nil }
+      guard shared.pending[key] == nil, !shared.pending.isFenced(key.digest.first),
+        let snapshot = freshSnapshot(&shared)
+      else { return nil }
       let copying = shared.retired.count >= settings.snapshotsMax
       guard let entry = snapshot.find(again: place, verified: shared.verified, copying: copying) else {
         return nil
@@ -140,6 +147,11 @@ extension CacheStoreCore {
   private func findStored(
     _ key: StoreKey, _ newMetadata: (bytes: [UInt8], bodyID: UInt64)?, _ shared: inout CacheSharedState
   ) -> Outcome {
+    // Another process may have committed meanwhile what this one has removed, and has not come to write so.
+    if shared.pending.isFenced(key.digest.first) {
+      shared.statistics.misses += 1
+      return .miss
+    }
     while let snapshot = freshSnapshot(&shared) {
       let copying = shared.retired.count >= settings.snapshotsMax
       switch snapshot.find(key, databases, verified: shared.verified, copying: copying) {
@@ -281,6 +293,15 @@ extension CacheStoreCore {
   /// Calls on the store thread once all changes made before are committed, or dropped.
   func afterCommit(_ done: @escaping @Sendable () -> Void) {
     if shared.withLock({ $0.enqueue(.flush(done)) }) { wakeUp.signal() }
+  }
+
+  /// Ends a claim once all changes made before are committed, or dropped; at once while nothing can be written.
+  func finish(_ claim: Claim) {
+    let mustWake = shared.withLock { shared -> Bool? in
+      shared.pending.isEmpty || shared.statistics.state != .open ? nil : shared.enqueue(.finish(claim))
+    }
+    guard let mustWake else { return claim.finish() }
+    if mustWake { wakeUp.signal() }
   }
 
   private func enqueueAndWait(_ work: (Waiter) -> CacheSharedState.Work) {

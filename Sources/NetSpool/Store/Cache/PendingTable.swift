@@ -53,6 +53,13 @@ struct PendingTable {
     }.map(\.key)
   }
 
+  /// All that is stored of a resource is about to be removed.
+  func isFenced(_ resource: UInt64) -> Bool {
+    if changes.isEmpty { return false }
+    if case .fence? = changes[.first(of: resource)]?.content { return true }
+    return false
+  }
+
   subscript(key: StoreKey) -> Change? { changes.isEmpty ? nil : changes[key.digest] }
 
   /// The change, unless a later one of the same key took its place.

@@ -138,7 +138,6 @@ struct NamespaceRecord: Sendable, Equatable {
 ///   fences      resource -> microseconds of the machine's own clock: what was asked for before is not stored. Resource 0
 ///               stands for all
 ///   removals    number -> `Removal`: entries that nobody finds any more, and that are still to be taken out
-///   claims      16 bytes of digest -> who asks the origin for it now
 struct CacheDatabases: Sendable {
   /// Counts up with every change of a record's layout or of the digest.
   static let layout: UInt32 = 3
@@ -149,7 +148,6 @@ struct CacheDatabases: Sendable {
   let namespaces: Database
   let fences: Database
   let removals: Database
-  let claims: Database
 
   init(_ transaction: inout WriteTransaction) throws(StoreError) {
     entries = try transaction.database("entries")
@@ -158,7 +156,6 @@ struct CacheDatabases: Sendable {
     namespaces = try transaction.database("namespaces", keys: .integers)
     fences = try transaction.database("fences", keys: .integers)
     removals = try transaction.database("removals", keys: .integers)
-    claims = try transaction.database("claims")
   }
 
   /// Those that hold what was stored.

@@ -133,15 +133,19 @@ struct StoreThread: ~Copyable {
   private mutating func perform(_ work: [CacheSharedState.Work]) {
     var index = 0
     repeat {
-      let batch = nextBatch(of: work, from: &index)
+      var finished: [Claim] = []
+      let batch = nextBatch(of: work, from: &index, &finished)
       let touched = dueTouches()
       if !batch.isEmpty || !touched.isEmpty || isOverBudget { write(batch, touched) }
+      for claim in finished { claim.finish() }
       if index < work.count { performSpecial(work[index], &index) }
     } while index < work.count
   }
 
-  /// Changes from `index` on, up to the limits of a batch or to something that is no change.
-  private func nextBatch(of work: [CacheSharedState.Work], from index: inout Int) -> [PendingTable.Change] {
+  /// Changes from `index` on, up to the limits of a batch or to something that is no change, and claims that wait for them.
+  private func nextBatch(
+    of work: [CacheSharedState.Work], from index: inout Int, _ finished: inout [Claim]
+  ) -> [PendingTable.Change] {
     let isSmall = core.settings.residentBytesMax != nil
     let countMax = isSmall ? Self.smallBatchMax : Self.batchMax
     let bytesMax = isSmall ? Self.smallBatchBytesMax : Self.batchBytesMax
@@ -149,11 +153,15 @@ struct StoreThread: ~Copyable {
       var batch: [PendingTable.Change] = []
       var bytes = 0
       while index < work.count, batch.count < countMax, bytes < bytesMax {
-        guard case .change(let key, let sequence) = work[index] else { break }
+        switch work[index] {
+        case .finish(let claim): finished.append(claim)
+        case .change(let key, let sequence):
+          guard let change = shared.pending.change(key, sequence: sequence) else { break }
+          bytes += change.bytes
+          batch.append(change)
+        case .removeAll, .flush: return batch
+        }
         index += 1
-        guard let change = shared.pending.change(key, sequence: sequence) else { continue }
-        bytes += change.bytes
-        batch.append(change)
       }
       return batch
     }
@@ -161,7 +169,7 @@ struct StoreThread: ~Copyable {
 
   private mutating func performSpecial(_ work: CacheSharedState.Work, _ index: inout Int) {
     switch work {
-    case .change: return
+    case .change, .finish: return
     case .flush(let done): done()
     case .removeAll(let namespace, let pattern, let waiter):
       do throws(StoreError) {
@@ -304,7 +312,12 @@ struct StoreThread: ~Copyable {
     unwritten += batch.map { .change($0.key.digest, sequence: $0.sequence) }
     retryAt = MonotonicClock.now + time
     isOverBudget = false
-    core.shared.withLock { $0.statistics.state = state }
+    // Nobody waits for what may take long to be stored.
+    let finished = core.shared.withLock { shared in
+      shared.statistics.state = state
+      return shared.takeFinished()
+    }
+    for claim in finished { claim.finish() }
   }
 
   private mutating func didCommit(_ batch: [PendingTable.Change], _ report: BatchReport) {

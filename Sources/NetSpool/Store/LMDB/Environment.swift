@@ -77,8 +77,9 @@ extension Environment {
 
   /// Whether the file is as long as its newest commit says: reading behind the end would be SIGBUS.
   var isFileWhole: Bool {
-    guard let bytes = directory.dataBytes, bytes >= 2 * pageBytes else { return false }
-    return bytes >= fileBytes
+    // Before the length, which only grows: another process may commit in between.
+    let needed = max(fileBytes, 2 * pageBytes)
+    return directory.dataBytes.map { $0 >= needed } ?? false
   }
 
   /// How far behind the first byte of the file an address is; nil outside.

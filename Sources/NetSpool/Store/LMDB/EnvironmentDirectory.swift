@@ -8,6 +8,7 @@ internal import Synchronization
 ///   lock.mdb             LMDB's table of readers and lock of the writer; remade by the first process
 ///   writer               locked with flock(2) by the process that writes
 ///   stamp                see `EnvironmentStamp`
+///   claims               of a cache, see `ClaimTable`
 ///   data.mdb.bad-<time>  (microseconds since 1970) a file that was damaged or not ours, moved aside. Of what can be had
 ///                        again the newest three are kept, of what cannot all. `.unread` behind it: nobody has looked yet
 ///                        for what is still whole in it
@@ -134,6 +135,24 @@ extension EnvironmentDirectory {
       throw failure
     } catch {
       throw refusal("permissions")
+    }
+  }
+
+  /// Words that all processes share which have the directory open, zero at first; nil when the disk has no room for them, or
+  /// they cannot be had.
+  func openWords(_ name: String, count: Int) -> SharedWords? {
+    do {
+      let file = try Self.openOwnFile(name, in: directory, creating: true)
+      let bytes = Int64(8 * count)
+      do throws(SystemError) {
+        try file.reserve(from: 0, bytes)
+      } catch  where error.number == ENOSPC || error.number == EDQUOT || error.number == EFBIG {
+        return nil
+      } catch {}  // what cannot set room aside is left in peace
+      if try FileStatus(of: file).bytes < bytes { try file.truncate(to: bytes) }
+      return try SharedWords(mapping: file, count: count)
+    } catch {
+      return nil
     }
   }
 

@@ -12,15 +12,23 @@ internal import Synchronization
 final class CallGuard: Sendable {
   static let shared = CallGuard()
 
+  /// How often the calls are looked at, and from when on one is long.
+  private struct Watchfulness {
+    let period: Microseconds
+    let callMax: Microseconds
+  }
+
   private struct State {
     var watched: [ObjectIdentifier: GuardedCalls] = [:]
     var isStarted = false
   }
 
-  private static let period: Microseconds = 8_000
-  /// In a call in which one was cut off: others may have come with it.
-  private static let floodPeriod: Microseconds = 500
-  private static let idleRoundsMax = 125
+  /// While nothing is wrong: a connection that keeps a call busy is cut off after 16 ms at most.
+  private static let calm = Watchfulness(period: 4_000, callMax: 8_000)
+  /// After one was cut off: where one floods, others do, and each would cost the loop as much.
+  private static let alarmed = Watchfulness(period: 500, callMax: 1_000)
+  private static let alarmTime: Microseconds = 1_000_000
+  private static let idleRoundsMax = 250
 
   private let state = Mutex(State())
   private let wakeUp = SystemSemaphore()
@@ -48,14 +56,15 @@ final class CallGuard: Sendable {
 
   private func run() {
     var idleRounds = 0
-    var period = Self.period
+    var alarmEnd: Microseconds = 0
     while true {
-      _ = wakeUp.wait(until: MonotonicClock.now + period)
+      let watchfulness = MonotonicClock.now < alarmEnd ? Self.alarmed : Self.calm
+      _ = wakeUp.wait(until: MonotonicClock.now + watchfulness.period)
       let watched = state.withLock { Array($0.watched.values) }
       let now = MonotonicClock.now
       // Each is looked at, whatever the others do.
-      let seen = watched.map { $0.look(now) }
-      period = seen.contains(.flood) ? Self.floodPeriod : Self.period
+      let seen = watched.map { $0.look(now, callMax: watchfulness.callMax) }
+      if seen.contains(.flood) { alarmEnd = now + Self.alarmTime }
       idleRounds = seen.allSatisfy { $0 == .idle } ? idleRounds + 1 : 0
       guard idleRounds >= Self.idleRoundsMax else { continue }
       isAsleep.store(true, ordering: .sequentiallyConsistent)
@@ -71,6 +80,8 @@ final class GuardedCalls: Sendable {
     var open: Set<Int32> = []
     /// Those that were disconnected and are still open.
     var cut: [Int32: Cut] = [:]
+    /// By the port at our end: transfers of HTTP/2 that are paused, whose bodies libcurl goes on reading.
+    var paused: [Int: Int] = [:]
     var suspicion: Suspicion?
   }
 
@@ -88,14 +99,12 @@ final class GuardedCalls: Sendable {
     let call: Int64
     let progress: Int
     var read: [Int32: Int64]
-    /// In this call one was cut off before.
-    let hasFlood: Bool
   }
 
-  /// A call that takes longer is looked at; twice, so that others wait for 40 ms at most.
-  private static let callMax: Microseconds = 16_000
-  /// So much read between two looks is more than a pause of ours can leave unread.
+  /// So much read between two looks, and nobody told, is a flood.
   private static let readBytesMin: Int64 = 64 << 10
+  /// libcurl lets the origin send so much of each body, and keeps what comes for one that is paused.
+  private static let pausedBytesMax: Int64 = 33 << 20
 
   /// When the call began that is under way; 0: none is.
   private let began = Atomic<Int64>(0)
@@ -122,6 +131,14 @@ final class GuardedCalls: Sendable {
   @inline(__always)
   func didProgress() { progress.store(progress.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
+  /// A transfer of HTTP/2 on the connection with this port is paused, or is so no longer.
+  func didPause(localPort: Int, by count: Int) {
+    connections.withLock { connections in
+      let left = connections.paused[localPort, default: 0] + count
+      connections.paused[localPort] = left > 0 ? left : nil
+    }
+  }
+
   func opened(_ descriptor: Int32) { connections.withLock { _ = $0.open.insert(descriptor) } }
 
   /// A connection was cut off lately that is still open: libcurl keeps one of HTTP/2 whose transfers have failed until it
@@ -140,29 +157,27 @@ final class GuardedCalls: Sendable {
 
   // MARK: The guard's thread
 
-  /// `.active`: there were calls since the last look. `.flood`: a connection was cut off in the call that is under way.
-  fileprivate func look(_ now: Microseconds) -> Sight {
+  /// `.active`: there were calls since the last look. `.flood`: a connection was cut off.
+  ///
+  /// A call is looked at twice before anything is cut off: only what comes between two looks, and nothing told, is proof.
+  fileprivate func look(_ now: Microseconds, callMax: Microseconds) -> Sight {
     let call = began.load(ordering: .acquiring)
     let count = calls.load(ordering: .relaxed)
     let wasActive = callsSeen.exchange(count, ordering: .relaxed) != count || call != 0
-    guard call != 0, now - call >= Self.callMax else { return wasActive ? .active : .idle }
+    guard call != 0, now - call >= callMax else { return wasActive ? .active : .idle }
     let progress = progress.load(ordering: .relaxed)
     return connections.withLock { connections in
-      var hasFlood = false
-      if let suspicion = connections.suspicion, suspicion.call == call {
-        hasFlood = suspicion.hasFlood
-        if suspicion.progress == progress {
-          guard cutOff(suspicion, &connections) else {
-            // What was opened since is looked at from now on.
-            connections.suspicion?.read.merge(Self.bytesRead(connections.open)) { first, _ in first }
-            return hasFlood ? .flood : .active
-          }
-          hasFlood = true
-        }
+      if let suspicion = connections.suspicion, suspicion.call == call, suspicion.progress == progress,
+        !cutOff(suspicion, &connections)
+      {
+        // What was opened since is looked at from now on.
+        connections.suspicion?.read.merge(Self.bytesRead(connections.open)) { first, _ in first }
+        return .active
       }
+      let isFlood = connections.suspicion.map { $0.call == call && $0.progress == progress } ?? false
       connections.suspicion = Suspicion(
-        call: call, progress: progress, read: Self.bytesRead(connections.open), hasFlood: hasFlood)
-      return hasFlood ? .flood : .active
+        call: call, progress: progress, read: Self.bytesRead(connections.open))
+      return isFlood ? .flood : .active
     }
   }
 
@@ -170,9 +185,13 @@ final class GuardedCalls: Sendable {
   private func cutOff(_ suspicion: Suspicion, _ connections: inout Connections) -> Bool {
     var hasCut = false
     for (descriptor, before) in suspicion.read where connections.open.contains(descriptor) {
-      guard cnetspool_bytes_read(descriptor) - before >= Self.readBytesMin else { continue }
-      guard began.load(ordering: .acquiring) == suspicion.call else { break }
+      let read = cnetspool_bytes_read(descriptor) - before
+      guard read >= Self.readBytesMin else { continue }
       let port = StraySocket.localPort(of: descriptor) ?? 0
+      guard read >= Self.readBytesMin + Int64(connections.paused[port] ?? 0) * Self.pausedBytesMax else {
+        continue
+      }
+      guard began.load(ordering: .acquiring) == suspicion.call else { break }
       connections.cut[descriptor] = Cut(port: port, time: MonotonicClock.now)
       connections.open.remove(descriptor)
       StraySocket.disconnect(descriptor)

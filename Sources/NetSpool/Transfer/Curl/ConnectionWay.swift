@@ -9,15 +9,17 @@ struct ConnectionWay: Sendable, Hashable {
   /// By `host` or `host:port` in lower case; IPv6 in brackets.
   private let addresses: [String: [String]]
   let unixSocket: String?
+  let interfaces: InterfaceRule?
 
   /// What `check` let pass.
-  init(resolve: [String: [String]], unixSocket: String?) {
+  init(resolve: [String: [String]], unixSocket: String?, interfaces: InterfaceRule? = nil) {
     var addresses: [String: [String]] = [:]
     for (name, list) in resolve {
       addresses[name.lowercased()] = list.map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 }
     }
     self.addresses = addresses
     self.unixSocket = unixSocket
+    self.interfaces = interfaces
   }
 
   var isDirect: Bool { addresses.isEmpty && unixSocket == nil }

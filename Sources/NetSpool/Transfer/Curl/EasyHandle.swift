@@ -217,8 +217,9 @@ final class EasyHandle {
     return code == CURLE_BAD_FUNCTION_ARGUMENT ? 0 : Int32(code.rawValue)
   }
 
-  /// Has libcurl tell of bytes behind an answer without a body (CURLOPT_VERBOSE): it drops them without an event.
-  func setTellsOfExcess(_ isOn: Bool) { set(CURLOPT_VERBOSE, isOn ? 1 : 0) }
+  /// Has libcurl tell of what it does (CURLOPT_VERBOSE): bytes behind an answer without a body it drops without another
+  /// event, and what it sends of its own it says nowhere else.
+  func setTells(_ isOn: Bool) { set(CURLOPT_VERBOSE, isOn ? 1 : 0) }
 
   /// TLS has agreed on HTTP/2 for the connection in use.
   var speaksHTTP2: Bool { unsafe TLSSession(easy)?.speaksHTTP2 ?? false }
@@ -314,16 +315,28 @@ enum EasyCallbacks {
   private static let opensSocket: cnetspool_open_callback = { context, _, address in
     let transfer = unsafe transfer(context)
     if transfer.hasEgressRule, !(unsafe transfer.mayConnect(to: InternetAddress.read(address))) { return -1 }
+    let peer = transfer.interface == nil ? nil : unsafe InternetAddress.read(address)
     let address = unsafe address.pointee
     let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(address.family, type, address.protocol)
+    if descriptor >= 0, let name = transfer.interface, peer?.0.isLoopback != true {
+      guard transfer.bind(descriptor, to: name) else { return -1 }
+    }
     transfer.openedSocket(descriptor, errno: descriptor < 0 ? errno : 0)
     return descriptor
   }
 
-  /// libcurl's words, which are asked for only where an answer has no body (`EasyHandle.setTellsOfExcess`).
+  /// libcurl's words, which are asked for only where an answer has no body or somebody looks on (`EasyHandle.setTells`).
   private static let told: cnetspool_debug_callback = { _, kind, bytes, count, context in
     let excess: StaticString = "Excess found"
+    if kind == CURLINFO_HEADER_OUT || kind == CURLINFO_HEADER_IN {
+      guard let onWire = unsafe transfer(context).exchange.plan.onWire, let bytes = unsafe bytes else {
+        return 0
+      }
+      let head = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
+      onWire(kind == CURLINFO_HEADER_OUT ? .sent(head) : .received(head))
+      return 0
+    }
     guard kind == CURLINFO_TEXT, let bytes = unsafe bytes, count >= excess.utf8CodeUnitCount,
       unsafe memcmp(bytes, excess.utf8Start, excess.utf8CodeUnitCount) == 0
     else { return 0 }

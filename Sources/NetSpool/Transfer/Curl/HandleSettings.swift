@@ -31,7 +31,7 @@ struct HandleSettings: Sendable {
   /// Connections are judged by rules of this engine alone, so no other's may be used, nor used by others.
   var needsOwnConnections: Bool {
     !tls.verifies || tls.requiresAlternativeName || egress.isRestricted || keepsCookies
-      || plainProxy?.account != nil || secureProxy?.account != nil || !way.isDirect
+      || plainProxy?.account != nil || secureProxy?.account != nil || !way.isDirect || way.interfaces != nil
       || httpVersion != .automatic
   }
 

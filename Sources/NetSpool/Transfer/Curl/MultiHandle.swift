@@ -295,6 +295,12 @@ extension MultiHandle {
     if !postponed.isEmpty { postponed.removeAll { $0 === transfer } }
   }
 
+  /// A transfer is paused, or goes on. By its connection if others share that, else 0.
+  func didPause(localPort: Int, by count: Int) {
+    pausedTransfers += count
+    if isGuarded, localPort != 0 { calls.didPause(localPort: localPort, by: count) }
+  }
+
   /// A TLS connection is being opened: it may be flooded.
   func openedSecureSocket(_ descriptor: Int32) {
     if !isGuarded {

@@ -77,6 +77,16 @@ enum TrustStore: Sendable, Hashable {
     self = file == nil && directory == nil ? .system : .files(bundle: file, folder: directory)
   }
 
+  enum Part { case bundle, folder }
+
+  /// What is no file, or no folder: libcurl reads it on the loop's thread, and a pipe might never have an end.
+  var firstUnfit: Part? {
+    guard case .files(let bundle, let folder) = self else { return nil }
+    if let bundle, !FileStatus.mayBeLent(bundle) { return .bundle }
+    if let folder, !FileStatus.mayBeLent(folder, as: .directory) { return .folder }
+    return nil
+  }
+
   func apply(to easy: UnsafeMutableRawPointer, bundle: CURLoption, folder: CURLoption) {
     switch self {
     case .system: unsafe cnetspool_easy_set_string(easy, folder, nil)

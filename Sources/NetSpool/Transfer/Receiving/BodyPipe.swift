@@ -17,12 +17,22 @@ final class BodyPipe: Sendable {
     var head: ResponseHead?
     var bytesExpected: Int64?
     var bytes: [UInt8] = []
+    /// What the reader was given last. If he has let go of it by the next time, its memory is filled again: new memory
+    /// for each piece costs more than to copy into it.
+    var given: [UInt8] = []
     /// The loop was refused some, and wants to hear of room.
     var isLoopWaiting = false
     /// Nobody will read any more.
     var isLeft = false
     var result: Result<NetworkResponse, NetworkError>?
     var readers: [CheckedContinuation<Void, Never>] = []
+
+    mutating func give() -> [UInt8] {
+      swap(&bytes, &given)
+      // Of one who keeps all pieces, each gets memory of its own: no more of it than twice what the last piece took.
+      bytes.removeAll(keepingCapacity: result == nil && bytes.capacity <= 2 * bytes.count)
+      return given
+    }
   }
 
   private let state = Mutex(State())
@@ -73,7 +83,7 @@ final class BodyPipe: Sendable {
   func leave() -> Bool {
     state.withLock { state in
       state.isLeft = true
-      state.bytes = []
+      (state.bytes, state.given) = ([], [])
       defer { state.isLoopWaiting = false }
       return state.isLoopWaiting
     }
@@ -83,12 +93,10 @@ final class BodyPipe: Sendable {
   func take() -> (piece: Piece, isLoopWaiting: Bool) {
     state.withLock { state in
       guard state.bytes.isEmpty else {
-        defer {
-          state.bytes = []
-          state.isLoopWaiting = false
-        }
-        return (.bytes(state.bytes), state.isLoopWaiting)
+        defer { state.isLoopWaiting = false }
+        return (.bytes(state.give()), state.isLoopWaiting)
       }
+      if state.result != nil { state.given = [] }
       return (state.result.map { .end($0) } ?? .nothing, false)
     }
   }

@@ -1,12 +1,14 @@
 import Hummingbird
 import Logging
 import NetSpool
+import NetSpoolImages
 
-/// An image proxy with a cache, and web hooks that are sent whatever happens:
+/// A proxy for images and thumbnails with a cache, and web hooks that are sent whatever happens:
 ///
-///     GET  /images/NAME   the upstream's picture; from the cache while it is fresh, or while the upstream is down
-///     POST /hooks/NAME    202 once the hook is on the disk; it is sent in the background, after a restart too
-///     GET  /metrics       what the queue and the cache are doing
+///     GET  /images/NAME      the upstream's picture; from the cache while it is fresh, or while the upstream is down
+///     GET  /thumbnails/NAME  the same, 128 pixels wide or high, as WebP
+///     POST /hooks/NAME       202 once the hook is on the disk; it is sent in the background, after a crash too
+///     GET  /metrics          what the queue and the cache are doing
 ///
 /// SIGTERM ends it in good order: no new connections, answers to all that was asked, hooks kept on the disk.
 ///
@@ -48,6 +50,9 @@ struct ImageProxy {
     router.get("images/{name}") { _, context in
       try await picture(context.parameters.require("name"), from: images)
     }
+    router.get("thumbnails/{name}") { _, context in
+      try await thumbnail(context.parameters.require("name"), from: images)
+    }
     router.post("hooks/{name}") { request, context in
       let body = try await request.body.collect(upTo: 1 << 20)
       let operation = hooks.operation(path: "hooks/" + (try context.parameters.require("name")))
@@ -62,14 +67,28 @@ struct ImageProxy {
   static func picture(_ name: String, from images: NetworkEngine) async throws -> Response {
     do {
       let answer = try await images.get("images/\(name)")
-      var headers = HTTPFields()
-      headers[.contentType] = answer.headers["Content-Type"]
-      headers[.age] = answer.age.map { "\($0.components.seconds)" }
-      let body = answer.body.withUnsafeBytes { ByteBuffer(bytes: $0) }
-      return Response(status: .ok, headers: headers, body: .init(byteBuffer: body))
+      return response(answer.body, answer.headers["Content-Type"], age: answer.age)
     } catch let error as NetworkError {
       throw HTTPError(error.response?.status == 404 ? .notFound : .badGateway, message: "\(error)")
     }
+  }
+
+  static func thumbnail(_ name: String, from images: NetworkEngine) async throws -> Response {
+    do {
+      let picture = images.operation(path: "images/\(name)")
+      let small = try await images.thumbnail(of: picture, as: ThumbnailTransform(maxSide: 128, format: .webP))
+      return response(small.body, small.image.format.mimeType, age: nil)
+    } catch let error as NetworkError {
+      throw HTTPError(error.response?.status == 404 ? .notFound : .badGateway, message: "\(error)")
+    }
+  }
+
+  static func response(_ body: NetSpool.ResponseBody, _ type: String?, age: Duration?) -> Response {
+    var headers = HTTPFields()
+    headers[.contentType] = type
+    headers[.age] = age.map { "\($0.components.seconds)" }
+    let bytes = body.withUnsafeBytes { ByteBuffer(bytes: $0) }
+    return Response(status: .ok, headers: headers, body: .init(byteBuffer: bytes))
   }
 
   static func metrics(_ images: NetworkEngine) async -> String {

@@ -1,0 +1,119 @@
+/// One question to the origin for all processes that share a store: when a GET that the cache cannot answer gets its turn,
+/// its key is claimed (`ClaimTable`). Where another process has it, or another loop of this one, the operation gives its
+/// turn back and waits, and asks the cache again when the other has stored its answer, or has given up.
+///
+/// Nobody depends on the other: a claim ends with its operation's turn, however that ends, and a second after its loop was
+/// last alive; whoever waited for what came to nothing asks the origin itself.
+struct ClaimWaits {
+  fileprivate var waiting = FIFO<WaitingClaim>()
+  fileprivate var isLooking = false
+  /// As whom this loop claims in each table; those without claims are let go at the next tick.
+  fileprivate var claimants: [ObjectIdentifier: Claimant] = [:]
+}
+
+/// An operation that another process asks for.
+private struct WaitingClaim {
+  let operation: NetworkOperation
+  let claims: ClaimTable
+  let key: KeyDigest
+}
+
+extension Scheduler {
+  /// How often those who wait look at their claims, and for how long at most.
+  private static let claimLookMilliseconds: UInt64 = 10
+  private static let claimLookMax: Microseconds = 4_000
+
+  /// True when somebody else asks for the same, or has done so just now: the operation has given its turn back.
+  func awaitsClaim(_ operation: NetworkOperation, at origin: Origin) -> Bool {
+    guard let use = operation.loop.cacheUse, use.mayClaim, use.claim == nil,
+      !operation.loop.hasAwaitedClaim, operation.loop.transfer == nil, Coalescer.mayShare(operation.request),
+      let claims = use.cache.store.claims
+    else { return false }
+    let key = use.question.primaryKey.digest
+    switch claims.claim(key, for: claimant(in: claims)) {
+    case .unneeded: return false
+    case .claimed(let claim, let isNews):
+      if !isNews || !use.isAnswered {
+        use.claim = claim
+        return false
+      }
+      claim.finish()  // what is stored is news for others, too
+      move(operation, to: .deciding)
+      queue.finished(origin.id)
+      askAgain(operation)
+    case .taken:
+      move(operation, to: .validating)
+      queue.finished(origin.id)
+      limitStreams(of: operation)
+      self.claims.waiting.append(WaitingClaim(operation: operation, claims: claims, key: key))
+      lookAtClaimsSoon()
+    }
+    return true
+  }
+
+  private func claimant(in table: ClaimTable) -> Claimant {
+    if let known = claims.claimants[ObjectIdentifier(table)] { return known }
+    let claimant = Claimant(table)
+    claims.claimants[ObjectIdentifier(table)] = claimant
+    return claimant
+  }
+
+  /// Tells the other processes that this loop is alive.
+  func beatClaims(now: Microseconds) {
+    for (id, claimant) in claims.claimants {
+      if claimant.isIdle { claims.claimants[id] = nil } else { claimant.beat(now) }
+    }
+  }
+
+  /// Another may have stored the answer in the meantime.
+  private func askAgain(_ operation: NetworkOperation) {
+    if !consult(operation, operation.request) {
+      wait(operation, operation.request.priority, atFront: true)
+    }
+  }
+
+  private func lookAtClaimsSoon() {
+    guard !claims.isLooking, !claims.waiting.isEmpty else { return }
+    claims.isLooking = true
+    timers.after(milliseconds: Self.claimLookMilliseconds) { [unowned self] in
+      claims.isLooking = false
+      lookAtClaims()
+      lookAtClaimsSoon()
+    }
+  }
+
+  private func lookAtClaims() {
+    let until = MonotonicClock.now + Self.claimLookMax
+    for _ in 0..<claims.waiting.count {
+      guard MonotonicClock.now < until, let waiting = claims.waiting.popFirst() else { return }
+      let operation = waiting.operation
+      guard case .validating = operation.loop.phase else { continue }
+      switch waiting.claims.state(of: waiting.key) {
+      case .taken: claims.waiting.append(waiting)
+      case .done, .uncacheable:
+        operation.loop.hasAwaitedClaim = true
+        askAgain(operation)
+      case .free, .void: askAgain(operation)
+      }
+    }
+  }
+}
+
+extension CacheUse {
+  /// A plain question that is put without conditions; whether what is held still holds, each process asks itself.
+  fileprivate var mayClaim: Bool {
+    guard cache.settings.coalescesAcrossProcesses, !isConditional, question.request.method == .get,
+      !question.request.isOwn
+    else { return false }
+    return switch question.request.policy {
+    case .automatic, .preferCached, .staleWhileRevalidate: true
+    case .cachedThenFresh, .onlyIfCached, .alwaysValidate, .reload, .noStore: false
+    }
+  }
+
+  /// By what has been stored meanwhile.
+  fileprivate var isAnswered: Bool {
+    guard let held = cache.held(for: question) else { return false }
+    return CacheDecision.serves(question.request, stored: held.stored, now: cache.now)
+  }
+}

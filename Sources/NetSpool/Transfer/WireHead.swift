@@ -1,0 +1,6 @@
+/// Bytes of a head as libcurl sends or receives them, its own fields included (CURLOPT_DEBUGFUNCTION(3)): of a request
+/// mostly all at once, of an answer line by line. Nothing is masked.
+package enum WireHead: Sendable {
+  case sent([UInt8])
+  case received([UInt8])
+}

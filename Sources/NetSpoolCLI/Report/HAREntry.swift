@@ -1,0 +1,136 @@
+import NetSpool
+
+/// One exchange as an entry of an HTTP archive (HAR 1.2). Secrets are masked in URLs and fields, and bodies left out.
+struct HAREntry {
+  let request: NetworkRequest
+  /// The engine's fields, which the request's own replace.
+  let defaults: NetworkRequest.Headers
+  let result: Result<NetworkResponse, NetworkError>
+  let metrics: NetworkResponse.Metrics
+  /// When it ended, in seconds since 1970.
+  let ended: Double
+
+  private var answer: NetworkResponse? {
+    switch result {
+    case .success(let response): response
+    case .failure(let error): error.response
+    }
+  }
+
+  /// Cut short by the user: there is nothing to tell.
+  var isWorthKeeping: Bool {
+    guard case .failure(let error) = result else { return true }
+    return answer != nil || error.code != .cancelled && error.code != .engineClosed
+  }
+
+  func write(to json: inout JSONText) {
+    let phases = Phases(metrics)
+    json.beginObject()
+    json.field("startedDateTime", WallTime.text(at: ended - Double(phases.total) / 1e6))
+    json.field("time", thousandths: phases.total)
+    writeRequest(to: &json)
+    writeResponse(to: &json)
+    json.object("cache") { _ in }
+    json.object("timings") { json in
+      json.field("blocked", thousandths: phases.blocked)
+      json.field("dns", thousandths: phases.dns)
+      json.field("connect", thousandths: phases.connect)
+      json.field("ssl", thousandths: phases.tls)
+      json.field("send", 0)
+      json.field("wait", thousandths: phases.wait)
+      json.field("receive", thousandths: phases.receive)
+    }
+    json.endObject()
+  }
+
+  private func writeRequest(to json: inout JSONText) {
+    var headers = request.headers
+    for field in defaults where !headers.contains(field.name) { headers.add(field.name, field.value) }
+    let url = request.urlMasked
+    json.object("request") { json in
+      json.field("method", "\(request.method)")
+      json.field("url", url)
+      json.field("httpVersion", answer?.httpVersion ?? "")
+      json.array("cookies") { _ in }
+      Self.write(headers, to: &json)
+      json.array("queryString") { json in
+        for (name, value) in Self.query(url) { Self.write(name, value, to: &json) }
+      }
+      json.field("headersSize", -1)
+      json.field("bodySize", metrics.bytesSent)
+    }
+  }
+
+  private func writeResponse(to json: inout JSONText) {
+    json.object("response") { json in
+      json.field("status", answer?.status ?? 0)
+      json.field("statusText", "")
+      json.field("httpVersion", answer?.httpVersion ?? "")
+      json.array("cookies") { _ in }
+      Self.write(answer?.headers ?? NetworkRequest.Headers(), to: &json)
+      json.object("content") { json in
+        json.field("size", answer.map { $0.streams.first?.bytes ?? Int64($0.body.count) } ?? 0)
+        json.field("mimeType", answer?.headers["Content-Type"] ?? "")
+      }
+      json.field("redirectURL", "")
+      json.field("headersSize", -1)
+      json.field("bodySize", metrics.bytesReceived)
+      if let answer, answer.finalURL != request.url {
+        json.field("_finalURL", NetworkRequest(url: answer.finalURL).urlMasked)
+      }
+      if let answer { json.field("_source", FetchOutcome.Source(answer.source).rawValue) }
+      if case .failure(let error) = result { json.field("_error", error.code.description) }
+    }
+  }
+
+  private static func write(_ headers: NetworkRequest.Headers, to json: inout JSONText) {
+    json.array("headers") { json in
+      for field in headers { write(field.name, masked(field.name, field.value), to: &json) }
+    }
+  }
+
+  private static func write(_ name: String, _ value: String, to json: inout JSONText) {
+    json.beginElement()
+    json.field("name", name)
+    json.field("value", value)
+    json.endObject()
+  }
+
+  /// As descriptions have it.
+  static func masked(_ name: String, _ value: String) -> String {
+    var field = NetworkRequest.Headers()
+    field.add(name, value)
+    return String(field.description.dropFirst(name.count + 2))
+  }
+
+  private static func query(_ url: String) -> [(String, String)] {
+    guard let mark = url.firstIndex(of: "?") else { return [] }
+    return url[url.index(after: mark)...].prefix { $0 != "#" }.split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+    }
+  }
+
+  /// Microseconds that add up to the whole.
+  struct Phases: Equatable {
+    var blocked: Int64 = 0
+    var dns: Int64 = 0
+    /// With the handshake, as the format has it.
+    var connect: Int64 = 0
+    var tls: Int64 = 0
+    var wait: Int64 = 0
+    var receive: Int64 = 0
+    var total: Int64 { blocked + dns + connect + wait + receive }
+
+    /// - Parameter metrics: its times for the first and the last byte are from the start of the attempt.
+    init(_ metrics: NetworkResponse.Metrics) {
+      let times = FetchOutcome.Timings(metrics)
+      (dns, tls) = (times.dns, times.tls)
+      connect = times.connect + times.tls
+      wait = max(0, times.firstByte - dns - connect)
+      receive = max(0, times.total - max(times.firstByte, dns + connect))
+      // What came between as well: other attempts, redirects.
+      blocked = max(times.queue, metrics.endToEnd.microseconds - dns - connect - wait - receive)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/// The name of one item's members in a tar, as WebDataset has it: a key, which is all up to the first dot of the last
+/// component, and an ending. All members of an item have one key and stand side by side.
+struct SampleName: Equatable {
+  let key: String
+  /// Without its dot; empty when the name has none.
+  let ending: String
+
+  init(_ name: String) {
+    let start = name.utf8.lastIndex(of: UInt8(ascii: "/")).map(name.utf8.index(after:)) ?? name.startIndex
+    let dot = name.utf8[start...].firstIndex(of: UInt8(ascii: "."))
+    let stem = name[..<(dot ?? name.endIndex)]
+    // Readers pass over what begins with a dot.
+    key = dot == start ? stem + "_" : String(stem)
+    ending = dot.map { String(name[name.utf8.index(after: $0)...]) } ?? ""
+  }
+
+  /// The name of the body: with an ending by its type where it has none, as readers go by endings.
+  func body(_ contentType: String?) -> String {
+    "\(key).\(ending.isEmpty ? Self.ending(of: contentType) : ending)"
+  }
+
+  /// The name of what is known of the item.
+  func info(besides body: String) -> String {
+    body.lowercased() == "\(key).json".lowercased() ? "\(key).info.json" : "\(key).json"
+  }
+
+  /// Whether a member of this name can be what is known of an item.
+  static func isInfo(_ name: String) -> Bool {
+    let ending = SampleName(name).ending
+    return ending == "json" || ending == "info.json"
+  }
+
+  private static func ending(of contentType: String?) -> String {
+    let type = (contentType ?? "").prefix { $0 != ";" && $0 != " " }.lowercased()
+    return endings[type] ?? "bin"
+  }
+
+  private static let endings = [
+    "application/gzip": "gz", "application/json": "json", "application/pdf": "pdf", "application/xml": "xml",
+    "application/zip": "zip", "audio/mpeg": "mp3", "image/avif": "avif", "image/bmp": "bmp",
+    "image/gif": "gif",
+    "image/heic": "heic", "image/heif": "heif", "image/jpeg": "jpg", "image/png": "png",
+    "image/svg+xml": "svg",
+    "image/webp": "webp", "text/css": "css", "text/csv": "csv", "text/html": "html", "text/javascript": "js",
+    "text/plain": "txt", "text/xml": "xml", "video/mp4": "mp4", "video/webm": "webm",
+  ]
+}

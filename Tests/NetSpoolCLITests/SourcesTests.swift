@@ -1,0 +1,99 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// Mirrors, and the rate of one host.
+@Suite(.ownThreads) struct SourcesTests {
+  private let bench: ToolBench
+
+  init() throws { bench = try ToolBench() }
+
+  @Test func `each place is asked once, and those that may work then once more`() {
+    func order(_ mayPass: [String: Bool], _ sources: Sources) -> [String] {
+      var (sources, order) = (sources, [sources.url])
+      while sources.advance(mayPass: mayPass[sources.url] ?? false) { order.append(sources.url) }
+      return order
+    }
+    let three = Sources("a", mirrors: ["b", "c"])
+    #expect(order([:], three) == ["a", "b", "c"])
+    #expect(order(["a": true, "c": true], three) == ["a", "b", "c", "a", "c"])
+    #expect(order(["a": true], Sources("a")) == ["a"])
+    #expect(!three.repeats && Sources("a").repeats)
+    var last = three
+    while last.advance(mayPass: true) {}
+    #expect(last.repeats && last.url == "c")
+  }
+
+  @Test func `the next mirror is asked when one fails, for whatever cause`() throws {
+    bench.origin.on("/0", .text("hello"))
+    bench.origin.on("/503", .status(503))
+    bench.origin.on("/other", .text("something else"))
+    let refused = "http://127.0.0.1:1/x"
+    let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+    let paths = ["/404", "/503", "/other", "/0"].map { bench.origin.url($0) }
+    let list = try bench.write(
+      "list",
+      [
+        "\(refused)\tout=a\tsha256=\(digest)\t" + paths.joined(separator: "\t"),
+        "\(bench.origin.url("/gone"))\tb\tmirror=\(bench.origin.url("/404"))",
+      ])
+    let end = try Tool.run([
+      "fetch", list, "-o", bench["out"], "--progress", "never", "--results", bench["r"], "--failed",
+      bench["f"],
+      "--no-cache",
+    ])
+    #expect(end.exit == .status(1), "\(end.errors)")
+    #expect(bench.text("out/a") == "hello")
+    let results = try bench.results("r")
+    let done = try #require(results.first { $0.outcome == .done })
+    #expect(done.url == refused && done.finalURL == paths[3] && done.attempts == 5)
+    #expect(results.count == 2 && bench.origin.hits("/503") == 1)
+    let failed = "\(bench.origin.url("/gone"))\tb\tmirror=\(bench.origin.url("/404"))\n"
+    #expect(bench.text("f") == failed)
+  }
+
+  @Test func `what failed for now is asked again when all have failed`() throws {
+    bench.serve(0..<1)
+    bench.origin.enqueue(.status(503), for: "/0")
+    let list = try bench.write("list", ["\(bench.origin.url("/0"))\t\(bench.origin.url("/404"))"])
+    let end = try Tool.run(["fetch", list, "-o", bench["out"], "--progress", "never", "--no-cache"])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(bench.wrong(0..<1).isEmpty && bench.origin.hits("/0") == 2)
+  }
+
+  @Test func `a host's fetches are one interval apart, and hosts do not wait for each other`() {
+    var rates = HostRates(perSecond: 10, hostsMax: 3)
+    #expect((0..<3).map { _ in rates.reserve("a", now: 5) } == [5, 100_000_005, 200_000_005])
+    #expect(rates.reserve("b", now: 7) == 7)
+    #expect(rates.reserve("a", now: 900_000_000) == 900_000_000)
+    #expect(rates.reserve("c", now: 900_000_001) == 900_000_001)
+    #expect(rates.reserve("d", now: 900_000_002) == 900_000_002)
+    // Full of hosts that may not be asked yet: the next one waits for the first of them.
+    #expect(rates.reserve("e", now: 900_000_003) == 1_000_000_000)
+  }
+
+  @Test func `what is held starts in the order of its times`() {
+    var held = HeldItems()
+    for (id, time) in [5, 3, 9, 3, 1].enumerated() {
+      held.add(FetchItem(id: id, url: "u", output: nil), at: Int64(time))
+    }
+    #expect(held.due == 1 && held.count == 5 && held.take(now: 0) == nil)
+    var order: [Int] = []
+    while let item = held.take(now: 5) { order.append(item.id) }
+    #expect(order == [4, 1, 3, 0] && held.due == 9)
+  }
+
+  @Test func `a job holds to the rate of each host`() throws {
+    let bench = try JobBench((0..<6).map { "http://\($0 % 2 == 0 ? "a" : "b")/\($0)" })
+    bench.settings.hostRates = HostRates(perSecond: 2)
+    var starts: [String: [Int64]] = [:]
+    bench.fetcher.answer = { item in
+      starts[URLText.host(item.url), default: []].append(bench.reactor.now)
+      return .ok()
+    }
+    #expect(try bench.run().summary.done == 6)
+    #expect(starts == ["a": [0, 500_000_000, 1_000_000_000], "b": [0, 500_000_000, 1_000_000_000]])
+  }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// Tar files: what is written, what is read back, and by whom.
+@Suite(.ownThreads) struct TarTests {
+  private let scratch: TestFolder
+
+  init() throws { scratch = try TestFolder() }
+
+  private static let names = [
+    "a", "photo.jpg", String(repeating: "n", count: 100), String(repeating: "n", count: 101),
+    String(repeating: "d", count: 155) + "/" + String(repeating: "n", count: 100),
+    String(repeating: "d", count: 156) + "/n", "große/Bäume.png",
+    (0..<40).map { "folder\($0)" }.joined(separator: "/") + "/x.bin",
+  ]
+
+  @Test(arguments: names, [0, 1, 511, 512, 0o777_7777_7777, 0o1_0000_0000_0000] as [Int64])
+  func `a header is read as it was written`(_ name: String, _ size: Int64) throws {
+    let header = TarHeader(name: name, size: size, modified: 1_700_000_000)
+    let bytes = header.bytes
+    #expect(bytes.count % 512 == 0)
+    var read: TarHeader?
+    if case .header(let last) = TarHeader.parse(bytes.suffix(512)) { read = last }
+    if bytes.count > 512 {
+      guard case .header(let extra) = TarHeader.parse(bytes.prefix(512)) else {
+        Issue.record("no pax header")
+        return
+      }
+      #expect(extra.kind == .extended && extra.size <= 512)
+      #expect(read?.take(pax: bytes[512..<512 + Int(extra.size)]) == true)
+    }
+    #expect(read == header)
+  }
+
+  @Test func `what is no header is not taken for one`() {
+    let good = TarHeader(name: "a", size: 5).bytes
+    for place in [0, 99, 124, 148, 156, 300, 345, 511] {
+      var bad = good
+      bad[place] ^= 0x41
+      #expect(TarHeader.parse(bad[...]) == .unknown)
+    }
+    #expect(TarHeader.parse(TarHeader.end[..<512]) == .end)
+    #expect(TarHeader.parse([UInt8](repeating: 0x41, count: 512)[...]) == .unknown)
+    var header = TarHeader(name: "a", size: 5)
+    for records in ["", "x", "9 path=b", "3 a", "999 path=b\n", "0 =\n", "-1 a=b\n", "12 size=-500\n"] {
+      #expect(header.take(pax: Array(records.utf8)[...]) == records.isEmpty, "\(records)")
+    }
+  }
+
+  @Test(arguments: [
+    ("photo.jpg", "photo", "photo.jpg", "photo.json"), ("a/b.v2.png", "a/b", "a/b.v2.png", "a/b.json"),
+    ("data.json", "data", "data.json", "data.info.json"), ("page", "page", "page.html", "page.json"),
+    ("a.b/page", "a.b/page", "a.b/page.html", "a.b/page.json"), (".x", "_", "_.x", "_.json"),
+    ("D.JSON", "D", "D.JSON", "D.info.json"),
+  ])
+  func `members of an item share the name up to its first dot`(
+    _ name: String, _ key: String, _ body: String, _ info: String
+  ) {
+    let sample = SampleName(name)
+    #expect(sample.key == key && sample.body("text/html; charset=utf-8") == body)
+    #expect(sample.info(besides: body) == info)
+    #expect(SampleName.isInfo(info) && SampleName(info).key == key)
+    #expect(SampleName("x").body(nil) == "x.bin" && SampleName("x").body("image/PNG") == "x.png")
+  }
+
+  @Test func `parts are numbered and found again`() {
+    let one = PartNames(path: "out/x.tar", isNumbered: false)
+    #expect(one.path(0) == "out/x.tar" && one.folder == "out/")
+    #expect(one.part("x.tar")?.isWhole == true && one.part("x.tar.netspool-part")?.isWhole == false)
+    #expect(one.part("x-000000.tar") == nil && one.part("y.tar") == nil)
+    let many = PartNames(path: "x.tar", isNumbered: true)
+    #expect(many.path(12) == "x-000012.tar" && many.folder == "./")
+    #expect(many.part("x-000012.tar")?.number == 12 && many.part("x-1234567.tar")?.number == 1_234_567)
+    for name in ["x.tar", "x-12.tar", "x--00012.tar", "y-000012.tar", "x-000012.tar.gz", "x-.tar"] {
+      #expect(many.part(name) == nil, "\(name)")
+    }
+    #expect(ShardLimit(argument: "100") == .items(100) && ShardLimit(argument: "1k") == .bytes(1_024))
+    #expect(ShardLimit(argument: "0") == nil && ShardLimit(argument: "x") == nil)
+    #expect(ShardLimit.bytes(10).isFull(items: 0, bytes: 0, next: 100) == false)
+    #expect(
+      ShardLimit.bytes(10).isFull(items: 1, bytes: 5, next: 6)
+        && ShardLimit.items(1).isFull(items: 1, bytes: 0))
+  }
+
+  /// An item as the job has it when its body has landed.
+  private func add(_ name: String, _ body: [UInt8], to output: ShardedOutput) throws -> FetchOutcome.TarPlace
+  {
+    let landing = scratch["landing"]
+    try Descriptor(opening: landing, O_WRONLY | O_CREAT | O_TRUNC).write(body)
+    let item = FetchItem(id: 0, url: "http://h/\(name)", output: name)
+    return try output.add(item, .ok(Int64(body.count)), at: landing)
+  }
+
+  private func run(_ words: [String]) throws -> String {
+    try Tool.run(Array(words.dropFirst()), program: words[0], in: scratch.path).output
+  }
+
+  @Test func `GNU tar and Python read what is written`() throws {
+    let output = try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
+    for name in Self.names.filter({ $0.split(separator: "/").allSatisfy { $0.utf8.count < 250 } }) {
+      _ = try add(name, Array("body of \(name)".utf8), to: output)
+    }
+    try output.finish()
+    output.close()
+    let names = try run(["/usr/bin/env", "tar", "-tf", "x.tar", "--quoting-style=literal"])
+      .split(separator: "\n").map(String.init)
+    #expect(names.count == 2 * Self.names.count && names.contains("große/Bäume.png"))
+    #expect(names.contains(Self.names[7]) && names.contains(Self.names[4] + ".bin"))
+    let script = """
+      import tarfile, json
+      for m in tarfile.open('x.tar'):
+        b = tarfile.open('x.tar').extractfile(m).read()
+        print(json.loads(b)['output'] if m.name.endswith('.json') else b.decode())
+      """
+    let printed = try run(["/usr/bin/env", "python3", "-c", script])
+    #expect(printed.contains("body of \(Self.names[5])\n") && printed.contains("\(Self.names[7])\n"))
+  }
+
+  @Test func `a tar that was cut anywhere goes on behind its last whole item`() throws {
+    func output() throws -> (ShardedOutput, Ledger) {
+      let ledger = Ledger(directory: scratch.path)
+      return (try ShardedOutput(scratch["x.tar"], limit: .items(9), ledger), ledger)
+    }
+    let part = scratch["x-000000.tar.netspool-part"]
+    let (first, _) = try output()
+    var ends = [0]
+    for name in ["a.txt", String(repeating: "b", count: 150) + ".txt", "c.txt"] {
+      _ = try add(name, Array(repeating: 7, count: 700), to: first)
+      ends.append(FileStatus(path: part)?.size ?? 0)
+    }
+    first.close()
+    let whole = try TestFiles.read(part)
+    for length in stride(from: 1_000, through: whole.count, by: 97) {
+      try Descriptor(opening: part, O_WRONLY | O_TRUNC).write(Array(whole[..<length]))
+      let (again, ledger) = try output()
+      let end = ends.last { $0 <= length } ?? 0
+      #expect(FileStatus(path: part)?.size == end)
+      let isHeld = try ledger.value(Fingerprint(.done, "http://h/a.txt", "a")) != nil
+      #expect(isHeld == (length >= ends[1]))
+      again.close()
+    }
+  }
+
+  @Test func `what somebody else has there stays as it is`() throws {
+    for (name, text) in [
+      ("x.tar.netspool-part", "mine"), ("x.tar", String(repeating: "no tar ", count: 500)),
+      ("x.tar.netspool-part", String(repeating: "no tar ", count: 500)),
+    ] {
+      try scratch.write(name, text)
+      #expect(throws: FetchRun.Refusal.self) {
+        try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
+      }
+      #expect(try TestFiles.read(scratch[name]) == Array(text.utf8))
+      unsafe _ = unlink(scratch[name])
+    }
+  }
+
+  @Test func `a tar that somebody made keeps what it has`() throws {
+    try scratch.write("theirs.txt", "theirs")
+    _ = try run(["/usr/bin/env", "tar", "-cf", "x.tar", "theirs.txt"])
+    for name in ["a.txt", "b.txt"] {
+      let output = try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
+      _ = try add(name, [65], to: output)
+      try output.finish()
+      output.close()
+    }
+    let names = try run(["/usr/bin/env", "tar", "-tf", "x.tar"])
+    #expect(names == "theirs.txt\na.txt\na.json\nb.txt\nb.json\n")
+  }
+
+  @Test func `two jobs never write one tar`() throws {
+    let first = try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
+    #expect(throws: FetchRun.Refusal.self) {
+      try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
+    }
+    first.close()
+  }
+}

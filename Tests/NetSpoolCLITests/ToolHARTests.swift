@@ -1,0 +1,75 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// `--har`, looked at by somebody else's reader of JSON.
+@Suite(.ownThreads) struct ToolHARTests {
+  private let bench: ToolBench
+
+  init() throws { bench = try ToolBench() }
+
+  /// What Python prints of the archive's entries.
+  private func look(_ expression: String) throws -> String {
+    let script =
+      "import json\nlog = json.load(open('\(bench["x.har"])'))['log']\nfor e in log['entries']: print(\(expression))"
+    let end = try Tool.run(["python3", "-c", script], program: "/usr/bin/env")
+    #expect(end.exit == .status(0), "\(end.errors)")
+    return end.output
+  }
+
+  @Test func `get writes what was sent and received, without secrets`() throws {
+    bench.origin.on("/a", .text("hello").header("Set-Cookie", "s=hidden").header("X-Answer", "42"))
+    let end = try Tool.run([
+      "get", "-s", bench.origin.url("/a?token=hidden&b=c"), bench.origin.url("/gone"), "http://127.0.0.1:1/",
+      "-H", "Authorization: Bearer hidden", "-H", "X-One: 1", "--har", bench["x.har"], "--retry", "0",
+    ])
+    #expect(end.exit == .status(1))
+    let text = bench.text("x.har") ?? ""
+    #expect(!text.contains("hidden") && text.contains("\"X-Answer\",\"value\":\"42\""))
+    var raw = stat()
+    #expect(unsafe stat(bench["x.har"], &raw) == 0 && raw.st_mode & 0o777 == 0o600)
+    #expect(
+      try look("e['response']['status'], e.get('_error') or e['response'].get('_error')") == """
+        200 None
+        404 status
+        0 connectFailed
+
+        """)
+    #expect(try look("e['request']['queryString']").contains("{'name': 'b', 'value': 'c'}"))
+    #expect(
+      try look("abs(sum(v for k, v in e['timings'].items() if k != 'ssl') - e['time']) < 0.01")
+        == "True\nTrue\nTrue\n")
+    let fields = "startedDateTime time request response cache timings"
+    #expect(try look("sorted(e) == sorted('\(fields)'.split())") == "True\nTrue\nTrue\n")
+  }
+
+  @Test func `fetch writes one entry for each, and the archive is whole at any time`() throws {
+    bench.serve(0..<300)
+    let end = try Tool.run([
+      "fetch", try bench.writeList(0..<300), "-o", bench["out"], "-q", "--har", bench["x.har"],
+    ])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(try look("e['response']['content']['size']").split(separator: "\n").count == 300)
+    bench.origin.hold("/299")
+    let tool = try Tool(["fetch", try bench.writeList(0..<300), "-q", "--har", bench["x.har"], "--no-cache"])
+    for _ in 0..<20_000 where FileStatus(path: bench["x.har"])?.size ?? 0 < 65_536 { usleep(500) }
+    tool.signal(SIGKILL)
+    #expect(tool.wait() == .signal(SIGKILL))
+    #expect(try look("e['response']['status']").split(separator: "\n").count > 50)
+  }
+
+  @Test func `an archive that cannot be written is one sentence`() throws {
+    bench.serve(0..<300)
+    let list = try bench.writeList(0..<300)
+    for path in [bench["no/such/x.har"], "/dev/full"] {
+      let end = try Tool.run(["fetch", list, "-q", "--har", path])
+      #expect(end.exit == .status(74) && end.errors.split(separator: "\n").count == 1, "\(end.errors)")
+    }
+    #expect(try Tool.run(["fetch", list, "--har", list]).exit == .status(64))
+    #expect(
+      try Tool.run(["post", "--freeze", "-d", "a", "--har", "x", bench.origin.url("/")]).exit == .status(64))
+  }
+}

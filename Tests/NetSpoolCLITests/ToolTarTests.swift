@@ -1,0 +1,175 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// `fetch --output x.tar` as users run it.
+@Suite(.ownThreads) struct ToolTarTests {
+  private let bench: ToolBench
+
+  init() throws { bench = try ToolBench() }
+
+  private func fetch(_ arguments: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+    try Tool.run(["fetch", "--progress", "never", "--no-cache"] + arguments)
+  }
+
+  /// The bodies of all members but the JSON ones.
+  private func members(_ tars: [String]) throws -> [(name: String, body: [UInt8])] {
+    var members: [(String, [UInt8])] = []
+    for tar in tars {
+      let reader = try TarReader(bench[tar])
+      while case .member(let member) = try reader.next() {
+        if SampleName.isInfo(member.header.name) { continue }
+        members.append(
+          (member.header.name, Array(try reader.read(Int(member.header.size), at: member.body))))
+      }
+      #expect(try reader.next() == .end, "\(tar)")
+    }
+    return members
+  }
+
+  /// Those of the numbers that are not once and byte for byte in the tars.
+  private func wrong(_ numbers: Range<Int>, _ tars: [String]) throws -> [Int] {
+    let members = Dictionary(grouping: try members(tars)) { $0.name }
+    return numbers.filter { members["\($0).bin"]?.map(\.body) != [ToolBench.body($0)] }
+  }
+
+  private var tars: [String] {
+    get throws {
+      try LandingFolder.names(in: bench["out"]).filter { $0.hasSuffix(".tar") }.sorted().map { "out/\($0)" }
+    }
+  }
+
+  @Test func `bodies go into a tar with what is known of them`() throws {
+    bench.serve(0..<30)
+    bench.origin.on("/a%20b.jpg", .bytes([1, 2, 3], type: "image/jpeg").header("ETag", "\"e\""))
+    bench.origin.on("/empty", .status(200))
+    let list = try bench.write(
+      "list",
+      (0..<31).map { bench.origin.url("/\($0)") } + [
+        bench.origin.url("/a%20b.jpg"), bench.origin.url("/empty"),
+      ])
+    let end = try fetch([list, "-o", bench["out/x.tar"], "--results", bench["r"], "--checksum"])
+    #expect(end.exit == .status(1), "\(end.errors)")
+    #expect(try tars == ["out/x.tar"] && wrong(0..<30, ["out/x.tar"]).isEmpty)
+    let members = try members(["out/x.tar"])
+    #expect(members.count == 32 && members.contains { $0.name == "a b.jpg" && $0.body == [1, 2, 3] })
+    #expect(members.contains { $0.name == "empty.bin" && $0.body.isEmpty })
+    let text = bench.text("out/x.tar") ?? ""
+    #expect(text.contains(#""output":"a b.jpg","tar""#) == false && text.contains(#""etag":"\"e\"""#))
+    #expect(text.contains("\"sha256\":\"039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81\""))
+    let results = try bench.results("r")
+    #expect(results.count { $0.tar == "x.tar" && $0.outcome == .done } == 32)
+    #expect(results.contains { $0.output == "a b.jpg" })
+    #expect(try LandingFolder.names(in: bench["out"]) == ["x.tar"])
+  }
+
+  @Test func `the same command again fetches what is missing`() throws {
+    bench.serve(0..<10)
+    let arguments = [try bench.writeList(0..<12), "-o", bench["out/x.tar"]]
+    #expect(try fetch(arguments).exit == .status(1))
+    bench.serve(10..<12)
+    let end = try fetch(arguments)
+    #expect(end.exit == .status(0) && end.errors.contains("10 done before"), "\(end.errors)")
+    #expect(try wrong(0..<12, ["out/x.tar"]).isEmpty && bench.origin.requestCount == 14)
+    #expect(try fetch(arguments).exit == .status(0) && bench.origin.requestCount == 14)
+    // Another list whose name is taken there.
+    bench.origin.on("/other/3", .bytes([3]))
+    let other = try fetch([bench.origin.url("/other/3"), "-o", bench["out/x.tar"]])
+    #expect(other.exit == .status(0))
+    #expect(try members(["out/x.tar"]).contains { $0.name == "3-1.bin" && $0.body == [3] })
+  }
+
+  @Test func `parts have as many items or bytes as they may`() throws {
+    bench.serve(0..<25)
+    let list = try bench.writeList(0..<25)
+    #expect(try fetch([list, "-o", bench["out/x.tar"], "--shard-size", "10"]).exit == .status(0))
+    #expect(try tars == ["out/x-000000.tar", "out/x-000001.tar", "out/x-000002.tar"])
+    #expect(try tars.map { try members([$0]).count } == [10, 10, 5])
+    #expect(try wrong(0..<25, tars).isEmpty)
+    #expect(try fetch([list, "-o", bench["out/y.tar"], "--shard-size", "16k"]).exit == .status(0))
+    let parts = try tars.filter { $0.contains("/y-") }
+    #expect(
+      parts.count > 2 && parts.allSatisfy { FileStatus(path: bench[$0])?.size ?? 0 <= (16 << 10) + 1_024 })
+    #expect(try wrong(0..<25, parts).isEmpty)
+  }
+
+  @Test func `wrong command lines are usage errors`() throws {
+    for arguments in [
+      ["-o", bench["x.tar.gz"]], ["--shard-size", "5"], ["-o", bench["out"], "--shard-size", "5"],
+      ["-o", bench["x.tar"], "--newer"], ["-o", bench["x.tar"], "--skip-existing"],
+    ] {
+      #expect(try fetch([bench.origin.url("/0")] + arguments).exit == .status(64), "\(arguments)")
+    }
+    #expect(bench.origin.requestCount == 0)
+  }
+
+  @Test func `a tar that cannot grow ends the job with one sentence, and nothing is lost`() throws {
+    bench.serve(0..<60)
+    let words = [
+      "fetch", try bench.writeList(0..<60), "-o", bench["out/x.tar"], "--no-cache", "-q", "--jobs", "4",
+    ]
+    let limited = try Tool.run(
+      ["-c", "ulimit -f 40 && exec \"$@\"", "sh", Tool.path()] + words, program: "/bin/sh")
+    #expect(limited.exit == .status(74), "\(limited.errors)")
+    #expect(
+      limited.errors.split(separator: "\n").count { $0.contains("File too large") } == 1, "\(limited.errors)")
+    #expect(limited.errors.contains("x.tar.netspool-part"))
+    #expect(FileStatus(path: bench["out/x.tar"]) == nil)
+    let before = bench.origin.requestCount
+    let end = try Tool.run(words)
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(try wrong(0..<60, ["out/x.tar"]).isEmpty)
+    // What had been put into the tar was not asked for again.
+    #expect(bench.origin.requestCount - before < 60)
+    #expect(try LandingFolder.names(in: bench["out"]) == ["x.tar"])
+  }
+
+  @Test func `a job that is killed again and again has every body once in the end`() throws {
+    let count = LongRun.isOn ? 4_000 : 1_000
+    bench.serve(0..<count)
+    let words = [
+      "fetch", try bench.writeList(0..<count), "-o", bench["out/x.tar"], "--shard-size", "100", "--no-cache",
+      "-q",
+    ]
+    var random = SplitMix64(seed: LongRun.isOn ? UInt64.random(in: 0 ... .max) : 7)
+    var kills = 0
+    for _ in 0..<(LongRun.isOn ? 20 : 8) {
+      let before = bench.origin.requestCount
+      let tool = try Tool(words)
+      let wanted = before + Int(random.next() % UInt64(count / 20)) + 1
+      for _ in 0..<1_000 where bench.origin.requestCount < wanted { usleep(500) }
+      tool.signal(SIGKILL)
+      if tool.wait() == .signal(SIGKILL) { kills += 1 }
+      // What has its name is whole.
+      #expect(try tars.allSatisfy { try TarStock(bench[$0]).ending == .end })
+    }
+    let end = try Tool.run(words)
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(try wrong(0..<count, tars).isEmpty && tars.count == (count + 99) / 100)
+    #expect(try LandingFolder.names(in: bench["out"]).count == tars.count)
+    #expect(kills >= 3)
+  }
+
+  @Test func `an interrupted job leaves its part to the next`() throws {
+    bench.serve(0..<40)
+    bench.origin.hold("/39")
+    let words = ["fetch", try bench.writeList(0..<40), "-o", bench["out/x.tar"], "--no-cache", "-q"]
+    let tool = try Tool(words)
+    #expect(bench.origin.waitForWaiting("/39", 1))
+    for _ in 0..<20_000 where FileStatus(path: bench["out/x.tar.netspool-part"])?.size ?? 0 < 60_000 {
+      usleep(500)
+    }
+    tool.signal(SIGINT)
+    #expect(tool.errors.wait(for: "stopping"))
+    tool.signal(SIGINT)
+    #expect(tool.wait() == .status(130))
+    #expect(try tars.isEmpty)
+    bench.origin.releaseAll()
+    #expect(try Tool.run(words).exit == .status(0))
+    #expect(try wrong(0..<40, ["out/x.tar"]).isEmpty)
+    #expect(try LandingFolder.names(in: bench["out"]) == ["x.tar"])
+  }
+}

@@ -1,0 +1,299 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Processes that share a store, and ask the origin once. A second queue has claims of its own, like another process.
+@Suite(.timeLimit(.minutes(10)), .threadForEach) struct CacheClaimTests {
+  @Test func `four processes with fifty callers each of one URL make one request`() async throws {
+    let folder = try TestFolder()
+    let (path, origin) = (folder.path, try ScriptedOrigin())
+    var answer = Self.cacheable("text of /a")
+    answer.delay = .milliseconds(500)
+    origin.on("/a", answer)
+    // When
+    await Self.inProcesses(4, path, origin.port, Array(repeating: "/a", count: 50))
+    // Then
+    #expect(origin.hits("/a") == 1)
+    _ = folder
+  }
+
+  @Test func `processes ask for each of many URLs once`() async throws {
+    let (processes, count) = LongRun.isOn ? (8, 2_000) : (4, 100)
+    let folder = try TestFolder()
+    let (path, origin) = (folder.path, try ScriptedOrigin())
+    let paths = (0..<count).map { "/\($0)" }
+    origin.fallback { Self.cacheable("text of \($0.path)") }
+    await Self.inProcesses(processes, path, origin.port, paths)
+    #expect(
+      paths.allSatisfy { origin.hits($0) == 1 }, "\(paths.map { origin.hits($0) }.reduce(0, +)) requests")
+    _ = folder
+  }
+
+  @Test(.measuresTime, arguments: [SIGKILL, SIGSTOP])
+  func `a process that is dead or stopped holds nobody up for longer than a second`(signal: Int32)
+    async throws
+  {
+    let folder = try TestFolder()
+    let (path, origin) = (folder.path, try ScriptedOrigin())
+    let engine = try Self.engine(path, origin.port, silenceMax: 1_000_000)
+    // Given a process that asks, and another that waits for it
+    origin.on("/a", .raw([.text("HTTP/1.1 200 OK\r\n"), .gate("never")]))
+    async let child = #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, port = origin.port as Int] in
+      let engine = try CacheClaimTests.engine(path, port, silenceMax: 1_000_000)
+      _ = await engine.fetch("/a", headers: ["X-Process": "\(getpid())"])
+    }
+    #expect(await origin.waitForWaiting("never", 1, within: .seconds(120)))
+    let process = try #require(
+      await origin.takeRequest().flatMap { $0.header("X-Process") }.flatMap { pid_t($0) })
+    let waiting = engine.operation(path: "/a")
+    engine.enqueue(waiting)
+    try await Task.sleep(for: .milliseconds(1_500))
+    #expect(origin.hits("/a") == 1)
+    // When it is killed or stopped
+    origin.on("/a", Self.cacheable("mine"))
+    kill(process, signal)
+    let began = ContinuousClock.now
+    let ending = await waiting.end()
+    // Then the other asks
+    expect(ContinuousClock.now - began, within: .milliseconds(1_300))
+    #expect(ending.text == "mine" && origin.hits("/a") == 2)
+    kill(process, SIGKILL)
+    _ = await child
+    _ = folder
+  }
+
+  @Test func `an answer that may not be stored frees all who wait at its head, and for a while nobody waits`()
+    async throws
+  {
+    try await Self.withTwoQueues { first, second, origin in
+      // Given an answer with `no-store`, whose body is not there yet
+      let head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 5\r\n\r\n"
+      origin.on("/a", .raw([.text(head), .gate("body"), .text("alone")]))
+      origin.hold("/a")
+      let asking = first.start("/a")
+      #expect(await origin.waitForWaiting("/a", 1))
+      let waiting = (0..<3).map { _ in second.start("/a") }
+      await second.settle()
+      #expect(origin.hits("/a") == 1)
+      // When its head comes, then the others ask, and so does who comes later
+      origin.release("/a")
+      #expect(await origin.waitForWaiting("body", 2))
+      let later = first.start("/a")
+      #expect(await origin.waitForWaiting("body", 3))
+      origin.release("body")
+      for operation in waiting + [asking, later] { #expect(await operation.end().text == "alone") }
+    }
+  }
+
+  @Test func `who waits for another process keeps limits of its own, can be cancelled, and can be paused`()
+    async throws
+  {
+    try await Self.withTwoQueues { first, second, origin in
+      origin.on("/a", Self.cacheable("late"))
+      origin.hold("/a")
+      let asking = first.start("/a")
+      #expect(await origin.waitForWaiting("/a", 1))
+      // When others want the same from another queue
+      let cancelled = second.start("/a")
+      let patient = second.start("/a")
+      let hasty = second.operation(path: "/a")
+      hasty.timeouts = Self.total(.milliseconds(100))
+      #expect(await second.end(of: hasty).code == .timedOut)
+      cancelled.cancel()
+      #expect(await cancelled.end().code == .cancelled)
+      let paused = second.start("/a")
+      paused.pause()
+      await second.settle()
+      origin.release("/a")
+      #expect(await asking.end().text == "late")
+      #expect(await patient.end().text == "late")
+      paused.resume()
+      #expect(await paused.end().text == "late")
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `who asks and is paused or cancelled frees the others`() async throws {
+    try await Self.withTwoQueues { first, second, origin in
+      for end in [{ $0.pause() }, { $0.cancel() }] as [(NetworkOperation) -> Void] {
+        let path = "/\(origin.requestCount)"
+        origin.on(path, Self.cacheable("late"))
+        origin.hold(path)
+        let asking = first.start(path)
+        #expect(await origin.waitForWaiting(path, 1))
+        let other = second.start(path)
+        await second.settle()
+        end(asking)
+        #expect(await origin.waitForHits(path, 2))
+        origin.release(path)
+        #expect(await other.end().text == "late")
+        asking.cancel()
+        _ = await asking.end()
+      }
+    }
+  }
+
+  @Test func `a reader that takes nothing holds nobody up`() async throws {
+    try await Self.withTwoQueues { first, second, origin in
+      // Given a stream that is full, of an answer that will be stored
+      let bytes = pattern(1, count: 900_000)
+      origin.on("/a", .bytes(bytes).header("Cache-Control", "max-age=1000"))
+      let pipe = try ReaderPipe()
+      let slow = first.operation(path: "/a").addDownloadStream(
+        DescriptorDownloadStream(pipe.writerNumber, digests: false))
+      first.enqueue(slow)
+      #expect(await origin.waitForHits("/a", 1))
+      // Then others have it all the same
+      #expect(await second.fetch("/a").response?.body.count == bytes.count)
+      #expect(slow.state != .finished && origin.hits("/a") == 2)
+      slow.cancel()
+      _ = await slow.end()
+      pipe.letGo()
+      pipe.closeWriter()
+      _ = pipe.digest()
+    }
+  }
+
+  @Test func `a store that cannot be written holds nobody up`() async throws {
+    let folder = try TestFolder()
+    try await Self.withTwoQueues(folder) { first, second, origin in
+      origin.on("/a", Self.cacheable("late"))
+      origin.hold("/a")
+      let asking = first.start("/a")
+      #expect(await origin.waitForWaiting("/a", 1))
+      let waiting = second.start("/a")
+      await second.settle()
+      // When a process has the lock of the writer, and is stopped
+      let lock = try FileDescriptor(opening: folder["writer"], flags: O_RDWR)
+      #expect(flock(lock.rawValue, LOCK_EX) == 0)
+      origin.release("/a")
+      #expect(await asking.end().text == "late")
+      #expect(await waiting.end().text == "late")
+      #expect(flock(lock.rawValue, LOCK_UN) == 0)
+    }
+  }
+
+  @Test func `a failure is each one's own, and whoever waited asks without waiting again`() async throws {
+    try await Self.withTwoQueues { first, second, origin in
+      origin.on("/a", .raw([.gate("a"), .close]))
+      let asking = first.operation(path: "/a")
+      asking.configure { $0.retry = NetworkRequest.Retry.none }
+      first.enqueue(asking)
+      #expect(await origin.waitForWaiting("a", 1))
+      let waiting = second.start("/a")
+      await second.settle()
+      origin.on("/a", Self.cacheable("better"))
+      origin.release("a")
+      #expect(await asking.end().error != nil)
+      #expect(await waiting.end().text == "better")
+    }
+  }
+
+  @Test func `a stored redirect is asked for once, and so is where it leads`() async throws {
+    try await Self.withTwoQueues { first, second, origin in
+      origin.on("/from", Answer(status: 301).header("Location", "/to").header("Cache-Control", "max-age=100"))
+      origin.on("/to", Self.cacheable("there"))
+      origin.hold("/from")
+      origin.hold("/to")
+      let asking = first.start("/from")
+      #expect(await origin.waitForWaiting("/from", 1))
+      let waiting = second.start("/from")
+      await second.settle()
+      origin.release("/from")
+      #expect(await origin.waitForWaiting("/to", 1))
+      origin.release("/to")
+      #expect(await asking.end().text == "there")
+      #expect(await waiting.end().text == "there")
+      #expect(origin.hits("/from") == 1 && origin.hits("/to") == 1)
+    }
+  }
+
+  @Test func `whoever does not want it asks at once`() async throws {
+    let folder = try TestFolder()
+    let origin = try ScriptedOrigin()
+    origin.on("/a", Self.cacheable("late"))
+    origin.hold("/a")
+    let first = try Self.engine(folder.path, origin.port)
+    let others = [
+      try Self.engine(folder.path, origin.port, coalesces: false), try Self.engine(folder.path, origin.port),
+    ]
+    let asking = first.start("/a")
+    #expect(await origin.waitForWaiting("/a", 1))
+    let operations = others.map { $0.operation(path: "/a") }
+    operations[1].configure { $0.coalesces = false }
+    for (engine, operation) in zip(others, operations) { engine.enqueue(operation) }
+    #expect(await origin.waitForWaiting("/a", 3))
+    origin.release("/a")
+    for operation in operations + [asking] { #expect(await operation.end().text == "late") }
+    _ = folder
+  }
+
+  // MARK: Processes
+
+  /// Each asks for all paths, in an order of its own.
+  private static func inProcesses(_ count: Int, _ path: String, _ port: Int, _ paths: [String]) async {
+    let list = paths.joined(separator: " ")
+    await withDiscardingTaskGroup { group in
+      for _ in 0..<count {
+        group.addTask {
+          await #expect(processExitsWith: .success) {
+            [path = path as String, port = port as Int, list = list as String] in
+            let engine = try CacheClaimTests.engine(path, port)
+            let operations = list.split(separator: " ").shuffled().map { engine.operation(path: String($0)) }
+            for operation in operations { engine.enqueue(operation) }
+            for operation in operations {
+              let (path, text) = (
+                operation.request.url.split(separator: "/").last ?? "", await operation.end().text
+              )
+              precondition(text == "text of /\(path)", "\(text ?? "nothing")")
+            }
+            engine.flushCache()
+          }
+        }
+      }
+    }
+  }
+
+  private static func withTwoQueues(
+    _ folder: TestFolder? = nil,
+    _ body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
+  ) async throws {
+    let folder = try folder ?? TestFolder()
+    let origin = try ScriptedOrigin()
+    try await body(engine(folder.path, origin.port), engine(folder.path, origin.port), origin)
+    _ = folder
+  }
+
+  private static func total(_ time: Duration) -> NetworkRequest.Timeouts {
+    var limits = NetworkRequest.Timeouts()
+    limits.total = time
+    return limits
+  }
+
+  private static func cacheable(_ text: String) -> Answer {
+    .text(text).header("Cache-Control", "max-age=1000")
+  }
+
+  /// With a queue of its own, and a store that waits long for a process that is only slow.
+  static func engine(
+    _ path: String, _ port: Int, silenceMax: Microseconds = 60_000_000, coalesces: Bool = true
+  ) throws -> NetworkEngine {
+    var settings = CacheStoreSettings(directory: path)
+    settings.claimSilenceMax = silenceMax
+    settings.match = EngineCache.match
+    let store = try CacheStore.open(settings)
+    var configuration = NetworkEngine.Configuration()
+    (configuration.scheme, configuration.port, configuration.queue) = (.http, port, try NetworkQueue())
+    let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
+    var cache = CacheConfiguration()
+    cache.directory = path
+    cache.coalescesAcrossProcesses = coalesces
+    try engine.useCache(cache)
+    withExtendedLifetime(store) {}
+    return engine
+  }
+}

@@ -1,0 +1,135 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// An engine in a process of its own, which does what it is told, one thing after the other, and says what came of it.
+///
+/// What is told and said are lines in two pipes of a folder, words divided by tabs.
+struct RemoteEngine: Sendable {
+  private let commands: TestPipe
+  private let results: TestPipe
+
+  struct Command {
+    var method = Method.get
+    var path = ""
+    var fields: [(name: String, value: String)] = []
+    var scope: String?
+    var policy = NetSpool.CachePolicy.automatic
+    /// Milliseconds since 1970.
+    var now: Int64 = 0
+  }
+
+  struct Result {
+    let text: String?
+    let code: String
+    let source: String
+  }
+
+  /// Makes the pipes, into which `serve` looks in the other process.
+  init(in folder: TestFolder) throws {
+    (commands, results) = (try TestPipe(folder["commands"]), try TestPipe(folder["results"]))
+  }
+
+  func perform(_ command: Command) async throws -> Result {
+    let line = try await blocking { () throws(any Error) in
+      try commands.write(command.words.joined(separator: "\t"))
+      return try results.readLine()
+    }
+    let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    return Result(text: words[0] == "-" ? nil : words[0], code: words[1], source: words[2])
+  }
+
+  func quit() throws { try commands.write("quit") }
+
+  /// In the other process, until it is told to quit.
+  static func serve(in folder: String, port: Int) async throws {
+    let (commands, results) = (try TestPipe(folder + "/commands"), try TestPipe(folder + "/results"))
+    let clock = Clock()
+    var configuration = NetworkEngine.Configuration()
+    (configuration.scheme, configuration.port) = (.http, port)
+    let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
+    var cache = CacheConfiguration()
+    cache.directory = folder
+    try engine.useCache(cache, now: { clock.now.load(ordering: .relaxed) })
+    while let command = Command(try await blocking { () throws(any Error) in try commands.readLine() }) {
+      clock.now.store(command.now, ordering: .relaxed)
+      let ending = await engine.end(of: command.operation(of: engine))
+      engine.flushCache()
+      let words = [
+        ending.text ?? "-", ending.code.map { "\($0)" } ?? "-", ending.response.map { "\($0.source)" } ?? "-",
+      ]
+      try results.write(words.joined(separator: "\t"))
+    }
+  }
+
+  private final class Clock: Sendable { let now = Atomic<Int64>(0) }
+}
+
+extension RemoteEngine.Command {
+  private static let policies: [NetSpool.CachePolicy] = [
+    .automatic, .preferCached, .onlyIfCached, .alwaysValidate, .reload,
+  ]
+
+  fileprivate var words: [String] {
+    ["\(now)", method.name, path, "\(Self.policies.firstIndex(of: policy) ?? 0)", scope ?? "-"]
+      + fields.flatMap { [$0.name, $0.value] }
+  }
+
+  fileprivate init?(_ line: String) {
+    let words = line.split(separator: "\t").map(String.init)
+    guard words.count >= 5, let now = Int64(words[0]), let policy = Int(words[3]) else { return nil }
+    (self.now, path, self.policy) = (now, words[2], Self.policies[policy])
+    method = words[1] == "POST" ? .post : .get
+    scope = words[4] == "-" ? nil : words[4]
+    for index in stride(from: 5, to: words.count - 1, by: 2) {
+      fields.append((words[index], words[index + 1]))
+    }
+  }
+
+  /// The same here and there.
+  func operation(of engine: NetworkEngine) -> NetworkOperation {
+    let operation = engine.operation(path: path, method: method)
+    for field in fields { operation.setHeader(field.name, field.value) }
+    return operation.configure { [self] in
+      $0.credentialScope = scope
+      if method == .get { $0.cachePolicy = policy }
+    }
+  }
+}
+
+/// A named pipe, open at both ends, so that opening it waits for nobody.
+final class TestPipe: Sendable {
+  private let descriptor: FileDescriptor
+  private let rest = Mutex<[UInt8]>([])
+
+  init(_ path: String) throws {
+    _ = unsafe mkfifo(path, 0o600)
+    descriptor = try FileDescriptor(opening: path, flags: O_RDWR)
+  }
+
+  func write(_ line: String) throws {
+    if let number = FileDescriptor.writeAll(Array("\(line)\n".utf8).rawBytes, to: descriptor.rawValue) {
+      throw PartFailure("write: errno \(number)")
+    }
+  }
+
+  /// Waits for a line, a minute at most.
+  func readLine() throws -> String {
+    while true {
+      let line = rest.withLock { rest -> String? in
+        guard let end = rest.firstIndex(of: 0x0A) else { return nil }
+        defer { rest.removeFirst(end + 1) }
+        return String(decoding: rest[..<end], as: UTF8.self)
+      }
+      if let line { return line }
+      var wait = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&wait, 1, 60_000) == 1 else { throw PartFailure("the other process says nothing") }
+      var bytes = [UInt8](repeating: 0, count: 4_096)
+      let count = try unsafe bytes.withUnsafeMutableBytes { try unsafe descriptor.read(into: $0) }
+      rest.withLock { $0 += bytes.prefix(count) }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// The places of a queue, of which one engine could have all.
+@Suite(.measuresTime) struct PlaceSharingTests {
+  /// Their answers have begun, so nobody may say that their origins are silent.
+  @Test func `an engine that has none gets one though another's exchanges take for ever`() async throws {
+    try await withQueue {
+      $0.sizing = .fixed(64)
+      $0.maximumPerOrigin = 64
+      $0.maximumConcurrent = 8
+    } _: { queue in
+      let slow = try ScriptedOrigin()
+      slow.fallback(.pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
+      let many = try NetworkEngine(to: slow, on: queue)
+      let long = (0..<40).map { many.operation(path: "/long", parameters: ["n": "\($0)"]) }
+      many.enqueue(long)
+      #expect(await slow.waitForHits("/long", 8))
+      let other = try ScriptedOrigin()
+      other.on("/", .text("ok"))
+      for _ in 0..<3 {
+        let engine = try NetworkEngine(to: other, on: queue)
+        for _ in 0..<2 {
+          let answer = await engine.end(of: engine.operation(path: "/"))
+          #expect(answer.text == "ok")
+          // A second, and a tick
+          expect(try #require(answer.response?.metrics.endToEnd), within: .milliseconds(1_100))
+        }
+      }
+      // The many have not got more by it
+      #expect(slow.hits("/long") == 8)
+      slow.release("middle")
+      for operation in long { #expect(await operation.end().response?.body.count == 200_000) }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Two engines on one queue, of which one may use `wifi0` only, and two cables to the same neighbour.
+@Suite(.enabled(if: Namespace.isPossible, "needs unshare(1) with network namespaces, and ip(8)"))
+struct AllowedInterfacesTests {
+  private func withTwo(
+    name: String = #function,
+    _ body: (_ limited: NetworkEngine, _ other: NetworkEngine, Neighbour) async throws -> Void
+  ) async throws {
+    try await Namespace.run("AllowedInterfacesTests", name: name) {
+      let neighbour = try Neighbour()
+      try Namespace.ip("route add default via \(Neighbour.address) dev near0 metric 10")
+      try await withQueue { queue in
+        var configuration = NetworkEngine.Configuration()
+        configuration.scheme = .http
+        configuration.port = Int(Neighbour.port)
+        configuration.queue = queue
+        let other = try NetworkEngine(host: Neighbour.beyond, configuration: configuration)
+        configuration.allowedInterfaces = ["wifi*"]
+        try await body(NetworkEngine(host: Neighbour.beyond, configuration: configuration), other, neighbour)
+      }
+    }
+  }
+
+  @Test func `the one waits for its interface while the other goes on`() async throws {
+    try await withTwo { limited, other, neighbour in
+      let log = ReachabilityLog(of: limited)
+      #expect(await limited.settledReachability() == .noRoute)
+      let waiting = limited.operation(path: "/")
+      limited.enqueue(waiting)
+      let late = limited.operation(path: "/late")
+      late.timeouts = .init()
+      late.timeouts?.queueDeadline = .milliseconds(200)
+      let error = await limited.end(of: late).error
+      #expect(error?.code == .offline && error?.reason == "allowedInterfaces" && error?.isRetrySafe == true)
+      #expect(await other.get("/").end().text == "ok")
+      #expect(waiting.state == .queued && neighbour.peers == ["192.0.2.2"])
+      // When its interface comes, although others have the better route
+      try neighbour.plugInAgain()
+      try Namespace.ip("route add default via 203.0.113.1 dev wifi0 metric 20")
+      #expect(await waiting.end().text == "ok")
+      await log.becomes(.reachable)
+      #expect(neighbour.peers == ["192.0.2.2", "203.0.113.2"])
+      #expect(await other.get("/").end().text == "ok")
+      #expect(neighbour.peers.last == "192.0.2.2")
+      // And when it goes again
+      try Namespace.ip("link set wifi0 down")
+      await log.becomes(.noRoute)
+      let next = limited.operation(path: "/next")
+      limited.enqueue(next)
+      #expect(await other.get("/").end().text == "ok" && next.state == .queued)
+      next.cancel()
+      #expect(await next.end().code == .cancelled)
+    }
+  }
+
+  @Test func `this machine is reached always`() async throws {
+    try await withTwo { limited, _, _ in
+      let origin = try ScriptedOrigin()
+      origin.on("/", .text("here"))
+      #expect(await limited.end(of: limited.operation(url: origin.url("/"))).text == "here")
+    }
+  }
+}
+
+@Suite struct InterfaceRuleTests {
+  @Test(arguments: [["*"], ["eth0"], ["wl*", "eth0.100"], ["enx001122334455"]])
+  func `takes names`(_ names: [String]) throws {
+    var configuration = NetworkEngine.Configuration()
+    configuration.allowedInterfaces = names
+    _ = try NetworkEngine(host: "example.org", configuration: configuration)
+  }
+
+  @Test(arguments: [[], [""], ["eth 0"], ["eth0", ""], ["a/b"], ["sixteen-letters-"], ["e*h"], ["eth0\n"]])
+  func `refuses what no interface is called`(_ names: [String]) {
+    var configuration = NetworkEngine.Configuration()
+    configuration.allowedInterfaces = names
+    do throws(NetworkError) {
+      _ = try NetworkEngine(host: "example.org", configuration: configuration)
+      Issue.record("taken")
+    } catch {
+      #expect(error.code == .invalidConfiguration && error.reason == "allowedInterfaces")
+    }
+  }
+
+  @Test func `together with a Unix socket it is a contradiction`() {
+    var configuration = NetworkEngine.Configuration()
+    configuration.allowedInterfaces = ["eth0"]
+    configuration.unixSocket = "/run/socket"
+    #expect(throws: NetworkError.self) {
+      try NetworkEngine(host: "example.org", configuration: configuration)
+    }
+  }
+}

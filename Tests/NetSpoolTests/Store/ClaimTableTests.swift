@@ -1,0 +1,135 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// The table in which processes say who asks the origin for what.
+struct ClaimTableTests {
+  private static func table(_ folder: TestFolder, silenceMax: Microseconds = 60_000_000) throws -> ClaimTable
+  {
+    let path = folder["claims"]
+    let file = try FileDescriptor(opening: path, flags: O_RDWR | O_CREAT)
+    try file.truncate(to: Int64(8 * ClaimTable.wordCount))
+    let words = try SharedWords(mapping: file, count: ClaimTable.wordCount)
+    return try #require(ClaimTable(words, silenceMax: silenceMax))
+  }
+
+  private static func key(_ number: Int) -> KeyDigest { StoreKey("\(number)").digest }
+
+  @Test func `a claim is one claimant's until it ends`() throws {
+    let folder = try TestFolder()
+    // Given two maps of one file, as two processes have them
+    let (ours, theirs) = (try Self.table(folder), try Self.table(folder))
+    let (we, they) = (Claimant(ours), Claimant(theirs))
+    let key = Self.key(1)
+    var claim = ours.claim(key, for: we).claim
+    #expect(claim != nil && !we.isIdle)
+    #expect(theirs.claim(key, for: they).isTaken)
+    #expect(theirs.state(of: key) == .taken)
+    // When it is given up without an answer, then it is free
+    claim = nil
+    #expect(theirs.state(of: key) == .free && we.isIdle)
+    // When it has ended, others may claim it, and hear that there is something new
+    claim = ours.claim(key, for: we).claim
+    claim?.finish()
+    #expect(theirs.state(of: key) == .done)
+    let next = theirs.claim(key, for: they)
+    #expect(next.isNews && next.claim != nil)
+    #expect(ours.claim(key, for: we).isTaken)
+    #expect(next.isNews && ours.state(of: key) == .taken)
+    // And what was found not to be storable is nobody's to wait for
+    next.claim?.giveUp()
+    #expect(ours.state(of: key) == .uncacheable)
+    #expect(ours.claim(key, for: we).isUnneeded)
+  }
+
+  @Test func `a claimant that is silent has none, and its place goes to others`() throws {
+    let folder = try TestFolder()
+    let (ours, theirs) = (try Self.table(folder, silenceMax: 1), try Self.table(folder, silenceMax: 1))
+    let we = Claimant(ours)
+    let claim = try #require(ours.claim(Self.key(1), for: we).claim)
+    usleep(100)
+    #expect(theirs.state(of: Self.key(1)) == .void)
+    // When all places are taken by others
+    let others = (0..<256).map { _ in Claimant(theirs) }
+    for (number, other) in others.enumerated() {
+      #expect(theirs.claim(Self.key(10 + number), for: other).claim != nil)
+    }
+    // Then its end changes nothing of theirs
+    let they = try #require(theirs.claim(Self.key(1), for: others[0]).claim)
+    claim.finish()
+    #expect(theirs.state(of: Self.key(1)) != .done)
+    they.finish()
+    #expect(theirs.state(of: Self.key(1)) == .done)
+  }
+
+  @Test func `when all places of a bucket are taken, who comes asks without a claim`() throws {
+    let folder = try TestFolder()
+    let table = try Self.table(folder)
+    let we = Claimant(table)
+    let same = (0..<1_000_000).lazy.map(Self.key).filter { ($0.first ^ $0.second) % 4_096 == 7 }.prefix(9)
+    let keys = Array(same)
+    var claims = keys.prefix(8).compactMap { table.claim($0, for: we).claim }
+    #expect(claims.count == 8 && table.claim(keys[8], for: we).isUnneeded)
+    claims.removeLast()
+    #expect(table.claim(keys[8], for: we).claim != nil)
+  }
+
+  @Test func `bytes of any kind in the table do no harm`() throws {
+    let folder = try TestFolder()
+    let table = try Self.table(folder)
+    let we = Claimant(table)
+    let file = try FileDescriptor(opening: folder["claims"], flags: O_RDWR)
+    for seed in 0..<20 {
+      _ = try file.write(pattern(seed, count: 8 * ClaimTable.wordCount - 64).rawBytes, at: 64)
+      for number in 0..<500 {
+        _ = table.state(of: Self.key(number))
+        table.claim(Self.key(number), for: we).claim?.finish()
+      }
+    }
+    // A table of another kind is left alone.
+    _ = try file.write([9].rawBytes, at: 0)
+    let words = try SharedWords(mapping: file, count: ClaimTable.wordCount)
+    #expect(ClaimTable(words, silenceMax: 1) == nil)
+  }
+
+  /// Two at the same moment may both be sent away, but never both have it.
+  @Test(.ownThreads) func `many that claim at the same moment never have the same`() async throws {
+    let folder = try TestFolder()
+    let holders = (0..<64).map { _ in Holder() }
+    let (wins, doubles) = (Holder(), Holder())
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for thread in 0..<4 {
+        group.addTask {
+          let table = try Self.table(folder)
+          let we = Claimant(table)
+          for round in 0..<20_000 {
+            let number = (round * 7 + thread) % 64
+            guard let claim = table.claim(Self.key(number), for: we).claim else { continue }
+            withExtendedLifetime(claim) {
+              if holders[number].count.add(1, ordering: .relaxed).newValue != 1 {
+                doubles.count.add(1, ordering: .relaxed)
+              }
+              wins.count.add(1, ordering: .relaxed)
+              holders[number].count.subtract(1, ordering: .relaxed)
+              if round % 3 == 0 { claim.finish() }
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(doubles.count.load(ordering: .relaxed) == 0 && wins.count.load(ordering: .relaxed) > 20_000)
+  }
+
+  private final class Holder: Sendable { let count = Atomic(0) }
+}
+
+extension ClaimTable.Answer {
+  fileprivate var claim: Claim? { if case .claimed(let claim, _) = self { claim } else { nil } }
+  fileprivate var isNews: Bool { if case .claimed(_, true) = self { true } else { false } }
+  fileprivate var isTaken: Bool { if case .taken = self { true } else { false } }
+  fileprivate var isUnneeded: Bool { if case .unneeded = self { true } else { false } }
+}
