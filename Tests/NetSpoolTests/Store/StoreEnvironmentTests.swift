@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import NetSpool
@@ -58,6 +59,38 @@ struct StoreEnvironmentTests {
     environment.drop()
     environment = try open(directory, isDisposable: isDisposable)
     #expect(try all(in: environment) == [[1, 1], [2]])
+    environment.drop()
+  }
+
+  /// Pages that a transaction takes and lets go are never written, yet the commit counts them.
+  @Test(arguments: [false, true]) func `a file is as long as its newest commit says`(isDisposable: Bool)
+    throws
+  {
+    let directory = try TestFolder(in: TestFiles.fast)
+    var environment = try open(directory, isDisposable: isDisposable)
+    try put(1, [1], in: environment)
+    // When the last pages of a commit are free ones
+    let body = pattern(2, count: 100_000)
+    for count in 1..<6 as Range<UInt64> {
+      try environment.write { transaction throws(StoreError) in
+        let records = try transaction.database("records", keys: .integers)
+        for number in 2..<10 * count {
+          _ = try transaction.putLarge(body, [], [], at: RecordKey(integer: number), in: records)
+        }
+        for number in 2..<10 * count { try transaction.remove(at: RecordKey(integer: number), in: records) }
+      }
+      // Then no reader takes it for one that was cut off
+      #expect(environment.isFileWhole)
+    }
+    let bytes = environment.fileBytes
+    #expect(bytes > 4_000_000)
+    environment.drop()
+    // Nor the next opening, even of one whose process ended right behind the commit
+    let file = try FileDescriptor(opening: directory.dataPath, flags: O_RDWR)
+    try file.truncate(to: Int64(bytes - 100_000))
+    environment = try open(directory, isDisposable: isDisposable)
+    #expect(environment.opening.found == .whole && environment.isFileWhole)
+    #expect(try all(in: environment) == [[1]])
     environment.drop()
   }
 

@@ -141,7 +141,7 @@ extension StoreFullDiskTests.TinyDisk {
     let page = [UInt8](repeating: 7, count: 4_096)
     var written = 0
     while unsafe write(file, page, page.count) > 0 { written += page.count }
-    ftruncate(file, written - pages * page.count)
+    ftruncate(file, max(0, written - pages * page.count))
   }
 
   func empty() throws {

@@ -40,15 +40,15 @@ struct CacheWriter: ~Copyable {
   /// Removes what was used least recently until at least so many bytes are free for others to write in, or so many
   /// entries are gone. LMDB uses a page again in the second transaction after the one that freed it, so there are two.
   mutating func makeRoom(_ bytes: Int, entriesMax: Int = evictionsMax) throws(StoreError) -> BatchReport {
-    var report = try inTransaction { writer, transaction throws(StoreError) in
+    let report = try inTransaction { writer, transaction throws(StoreError) in
       try writer.evict(bytes: bytes, entriesMax: entriesMax, &transaction)
     }
-    let second = try inTransaction { writer, transaction throws(StoreError) in
-      try writer.evict(bytes: 1, entriesMax: 1, &transaction)
+    if report.evictions > 0 {
+      _ = try inTransaction { writer, _ throws(StoreError) in
+        // Nothing new, so that there is a commit.
+        if let namespace = writer.namespaces.first { writer.changedNamespaces.insert(namespace.number) }
+      }
     }
-    (report.entries, report.bytes) = (second.entries, second.bytes)
-    report.evictions += second.evictions
-    report.damaged += second.damaged
     return report
   }
 

@@ -37,6 +37,8 @@ struct StoreThread: ~Copyable {
   /// How often room is looked for in a row, and of how many entries a quarter is tried when so many were too many.
   private static let roomRounds = 32
   private static let entriesAtOnce = 64
+  /// How many pages removing an entry writes: in the trees of entries, bodies and recency, and their branches.
+  private static let pagesOfRemoval = 8
 
   init(_ core: CacheStoreCore) {
     self.core = core
@@ -218,8 +220,7 @@ struct StoreThread: ~Copyable {
       do throws(StoreError) {
         didCommit(batch, try writer.write(batch, touched: touched))
       } catch  where error.isFull {
-        try makeRoom(for: batch)
-        didCommit(batch, try writer.write(batch, touched: touched))
+        try writeInRoom(batch, touched)
       }
     } catch {
       if error.isBusy { return postpone(batch, .busy, for: Self.busyPeriod) }
@@ -229,29 +230,59 @@ struct StoreThread: ~Copyable {
     }
   }
 
+  /// Enough pages were free, but a long body needs them in a row: more go, and then each half has a try of its own.
+  private mutating func writeInRoom(_ batch: [PendingTable.Change], _ touched: [KeyDigest]) throws(StoreError)
+  {
+    try makeRoom(for: batch, apart: true)
+    do throws(StoreError) {
+      didCommit(batch, try writer.write(batch, touched: touched))
+    } catch  where error.isFull && batch.count > 1 {
+      write(Array(batch[..<(batch.count / 2)]), touched)
+      write(Array(batch[(batch.count / 2)...]), [])
+    }
+  }
+
   /// Removes what was used least recently. Before that, leases give up their places, however young: pages that they
   /// see are not free.
-  private mutating func makeRoom(for batch: [PendingTable.Change]) throws(StoreError) {
+  /// - apart: what is free is so in small pieces.
+  private mutating func makeRoom(for batch: [PendingTable.Change], apart: Bool = false) throws(StoreError) {
     for snapshot in core.shared.withLock({ $0.retired }) { _ = snapshot.copyOut() }
-    if fits(batch) && core.environment.reserveSpare() == 0 { return }
+    if !apart && fits(batch) && core.environment.reserveSpare() == 0 { return }
     // Where others hold the old pages, removing more would cost hits and gain nothing.
     guard !isHeld, MonotonicClock.now >= roomlessUntil else { return }
-    // Small entries lie in a page each with others, so many go before a page is free. But removing writes pages first,
-    // and there may be few: then fewer go at once.
+    // Small entries lie in a page each with others, so many go before a page is free.
     var bytes = 3 * bytesNeeded(batch)
     var entries = CacheWriter.evictionsMax
     for _ in 0..<Self.roomRounds {
       do throws(StoreError) {
-        let report = try writer.makeRoom(bytes, entriesMax: entries)
+        let atOnce = min(entries, removableAtOnce)
+        let report = try writer.makeRoom(bytes, entriesMax: atOnce)
         didCommit([], report)
         if fits(batch) { return }
         if report.evictions == 0 { break }
-        if report.evictions >= entries { entries *= 2 } else { bytes *= 2 }
+        if report.evictions < atOnce { bytes *= 2 }
       } catch  where error.isFull && entries > 1 {
         entries = min(entries, Self.entriesAtOnce) / 4
       }
     }
     roomlessUntil = MonotonicClock.now + Self.fullPeriod
+  }
+
+  /// Removing writes pages first, and there may be few.
+  private var removableAtOnce: Int {
+    let environment = core.environment
+    let free = (try? environment.freePages(before: usableCommit)) ?? 0
+    return max(1, (environment.roomBytes / environment.pageBytes + free) / Self.pagesOfRemoval)
+  }
+
+  /// What older commits than this freed may be used again: nothing that a lease of this process sees, nor what the newest
+  /// transaction freed (mdb.c, mdb_find_oldest).
+  private var usableCommit: UInt64 {
+    let oldest = core.shared.withLock { shared in
+      shared.forgetEnded()
+      return shared.retired.map(\.commit).min() ?? .max
+    }
+    return min(oldest, core.environment.newestCommit)
   }
 
   /// Leases of this process keep old pages from being used again.
@@ -272,15 +303,11 @@ struct StoreThread: ~Copyable {
     let environment = core.environment
     let limit = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
     let needed = bytesNeeded(batch)
-    let missing = environment.reserveSpare()
-    if missing == 0, environment.fileBytes + needed <= limit - limit / 16 { return true }
-    let oldest = core.shared.withLock { shared in
-      shared.forgetEnded()
-      return shared.retired.map(\.commit).min() ?? .max
+    if environment.fileBytes + needed <= limit - limit / 16, environment.reserveSpare(for: needed) == 0 {
+      return true
     }
-    // What the newest transaction freed, the next one may not use yet (mdb.c, mdb_find_oldest).
-    let usable = min(oldest, environment.newestCommit)
-    guard let pages = try? environment.freePages(before: usable) else { return false }
+    let missing = environment.reserveSpare()
+    guard let pages = try? environment.freePages(before: usableCommit) else { return false }
     return pages * environment.pageBytes >= 2 * needed + missing
   }
 

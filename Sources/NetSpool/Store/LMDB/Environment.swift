@@ -26,7 +26,7 @@ internal import Synchronization
   private let holders = Atomic<Int>(1)
   private let readers = Mutex<[UInt]>([])
   /// How far the disk has set room aside.
-  private let spareEnd = Atomic(0)
+  private let spareEnd: Atomic<Int>
 
   init(
     handle: OpaquePointer, settings: EnvironmentSettings, directory: EnvironmentDirectory,
@@ -44,6 +44,7 @@ internal import Synchronization
     mapLength = Atomic(Int(unsafe information.me_mapsize))
     pageBytes = Int(status.ms_psize)
     mapAddress = Atomic(try unsafe Environment.findMapStart(handle, pageBytes: Int(status.ms_psize)))
+    spareEnd = Atomic(directory.dataBytes ?? 0)
   }
 
   private var pointer: OpaquePointer { unsafe handle.pointer }
@@ -80,6 +81,13 @@ extension Environment {
     // Before the length, which only grows: another process may commit in between.
     let needed = max(fileBytes, 2 * pageBytes)
     return directory.dataBytes.map { $0 >= needed } ?? false
+  }
+
+  /// Makes the file as long as its newest commit says. The last pages of a commit may be free ones that LMDB had no reason
+  /// to write. Only for who is the writer, or alone: it would cut off what another writes.
+  func lengthenFile() {
+    let bytes = fileBytes
+    if let dataBytes = directory.dataBytes, dataBytes < bytes { directory.lengthenData(to: bytes) }
   }
 
   /// How far behind the first byte of the file an address is; nil outside.
@@ -129,13 +137,15 @@ extension Environment {
     mapAddress.store(try unsafe Self.findMapStart(pointer, pageBytes: pageBytes), ordering: .relaxed)
   }
 
-  /// Has the disk set aside some room behind what is in use, so that removals, which write pages too, never fail on a
-  /// full disk. Answers how much is missing: 0 unless it has hardly any left.
-  func reserveSpare() -> Int {
-    let end = fileBytes
-    var spare = max(end, spareEnd.load(ordering: .relaxed))
+  /// Has the disk set aside what is about to be written, and some room behind it, so that removals, which write pages
+  /// too, never fail on a full disk. Answers how much is missing: 0 unless there is hardly any room left.
+  func reserveSpare(for bytes: Int = 0) -> Int {
+    let end = fileBytes + bytes
+    var spare = spareEnd.load(ordering: .relaxed)
     let enough = end + Self.spareBytes / 2
     if spare >= enough { return 0 }
+    // What is in use may not have been written: pages that a transaction took and let go.
+    if spare < end, directory.reserveData(from: spare, bytes: end - spare) { spare = end }
     // Piece by piece: a file system that has no room for all may give back what it had set aside of it before.
     while spare < end + Self.spareBytes, directory.reserveData(from: spare, bytes: Self.sparePiece) {
       spare += Self.sparePiece
@@ -143,6 +153,9 @@ extension Environment {
     spareEnd.store(spare, ordering: .relaxed)
     return max(0, enough - spare)
   }
+
+  /// What can be written behind what is in use: set aside already, or left for this user.
+  var roomBytes: Int { spareEnd.load(ordering: .relaxed) - fileBytes + (freeDiskBytes ?? 0) }
 
   private static let spareBytes = 512 << 10
   private static let sparePiece = 64 << 10

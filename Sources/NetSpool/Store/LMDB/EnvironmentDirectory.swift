@@ -179,6 +179,9 @@ extension EnvironmentDirectory {
     (try? FileStatus(ofDescriptor: dataDescriptor.load(ordering: .acquiring))).map { Int($0.bytes) }
   }
 
+  /// By bytes that are in no block: a full disk has them, too.
+  func lengthenData(to bytes: Int) { _ = ftruncate(dataDescriptor.load(ordering: .acquiring), off_t(bytes)) }
+
   /// Has the disk set blocks aside behind the first bytes of the data file (fallocate(2)); false when it is full. What
   /// cannot do that is left in peace.
   func reserveData(from offset: Int, bytes: Int) -> Bool {

@@ -70,6 +70,7 @@ struct EnvironmentOpener {
     directory.removeLockFile()
     try directory.reserveLockFile(readers: Int(settings.readersMax))
     let environment = try makeFirst(opening)
+    environment.lengthenFile()
     Failpoint.pass(.duringRecovery)
     stamp.state = .inUse
     stamp.brokenOpenings = 0

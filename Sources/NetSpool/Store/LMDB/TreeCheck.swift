@@ -35,7 +35,7 @@ struct TreeCheck: ~Copyable {
     return first.pageBytes == getpagesize() ? nil : "pageSize"
   }
 
-  /// Says what is wrong with the two meta pages or the length of the file; nil when nothing is.
+  /// Says what is wrong with the two meta pages; nil when nothing is.
   func damageOfMetaPages() -> String? {
     do {
       _ = try file.newestMeta()
@@ -155,9 +155,13 @@ final class PageFile {
     let newest = first.commit >= second.commit ? first : second
     let older = first.commit >= second.commit ? second : first
     guard newest.commit - older.commit <= 1, newest.lastPage >= 1 else { throw TreeDamage("meta page") }
-    guard newest.lastPage < 1 << 47, let bytes = (try? FileStatus(of: data))?.bytes,
-      bytes >= Int64(newest.lastPage + 1) * Int64(newest.pageBytes)
-    else { throw TreeDamage("file too short") }
+    guard newest.lastPage < 1 << 47 else { throw TreeDamage("meta page") }
     return newest
+  }
+
+  /// How many whole pages it has. What LMDB counts may be more, by free pages that it never wrote.
+  func pageCount() throws(TreeDamage) -> UInt64 {
+    guard let bytes = (try? FileStatus(of: data))?.bytes else { throw TreeDamage("file too short") }
+    return UInt64(bytes) / UInt64(MetaPage.pageBytes)
   }
 }

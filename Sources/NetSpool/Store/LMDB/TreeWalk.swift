@@ -4,6 +4,7 @@
 final class TreeWalk {
   private let file: PageFile
   private let meta: MetaPage
+  private let pageCount: UInt64
   let pageBytes: Int
   /// A bit per page of the file: met already.
   private var met: [UInt64]
@@ -17,9 +18,10 @@ final class TreeWalk {
     self.file = file
     self.meta = meta
     pageBytes = meta.pageBytes
+    pageCount = try file.pageCount()
     met = Array(repeating: 0, count: Int(meta.lastPage / 64) + 1)
     nodes = NodeTable(pageBytes: meta.pageBytes)
-    try claim(0, pages: 2)
+    try claimInFile(0, pages: 2)
   }
 
   func checkAll() throws(TreeDamage) {
@@ -54,7 +56,7 @@ final class TreeWalk {
   private func visit(
     _ number: UInt64, levelsBelow: Int, _ root: TreeRoot, _ tree: Tree, _ counts: inout Counts
   ) throws(TreeDamage) {
-    try claim(number, pages: 1)
+    try claimInFile(number, pages: 1)
     let page = try load(number, level: root.depth - levelsBelow + (tree == .named ? Self.depthMax : 0))
     let kind: TreePage.Kind = levelsBelow > 0 ? .branch : .leaf
     let checked = try TreePage(page, number: number, kind: kind, hasIntegerKeys: root.hasIntegerKeys, &nodes)
@@ -75,7 +77,7 @@ final class TreeWalk {
   ) throws(TreeDamage) {
     if node.isLarge {
       let pages = LargeValue.pages(forBytes: node.valueBytes, pageBytes: pageBytes)
-      try claim(node.largePage, pages: UInt64(pages))
+      try claimInFile(node.largePage, pages: UInt64(pages))
       counts.overflowPages += UInt64(pages)
     }
     if node.isTree {
@@ -118,6 +120,12 @@ final class TreeWalk {
       throw TreeDamage("file too short")
     }
     return levels[level]
+  }
+
+  /// Pages that are read.
+  private func claimInFile(_ first: UInt64, pages: UInt64) throws(TreeDamage) {
+    guard first <= pageCount, pages <= pageCount - first else { throw TreeDamage("file too short") }
+    try claim(first, pages: pages)
   }
 
   /// Each page belongs to one place.

@@ -35,6 +35,7 @@ internal import CNetSpoolLMDB
     let ending = unsafe transaction!
     unsafe transaction = nil
     try StoreError.check(unsafe mdb_txn_commit(ending))
+    environment.lengthenFile()
   }
 
   /// Opens a database, making it when it is missing. It stays usable once this transaction is committed.
