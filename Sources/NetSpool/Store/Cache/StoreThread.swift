@@ -301,7 +301,8 @@ struct StoreThread: ~Copyable {
   /// process. A sixteenth is kept for removals, which write too; where the disk has no room for them, free pages are.
   private func fits(_ batch: [PendingTable.Change]) -> Bool {
     let environment = core.environment
-    let limit = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
+    let allowed = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
+    let limit = min(allowed, Environment.fileBytesMax)
     let needed = bytesNeeded(batch)
     if environment.fileBytes + needed <= limit - limit / 16, environment.reserveSpare(for: needed) == 0 {
       return true

@@ -155,7 +155,17 @@ extension Environment {
   }
 
   /// What can be written behind what is in use: set aside already, or left for this user.
-  var roomBytes: Int { spareEnd.load(ordering: .relaxed) - fileBytes + (freeDiskBytes ?? 0) }
+  var roomBytes: Int {
+    let bytes = fileBytes
+    return min(spareEnd.load(ordering: .relaxed) - bytes + (freeDiskBytes ?? 0), Self.fileBytesMax - bytes)
+  }
+
+  /// How long this process may make a file (setrlimit(2), RLIMIT_FSIZE).
+  static var fileBytesMax: Int {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return .max }
+    return Int(clamping: limit.rlim_cur)
+  }
 
   private static let spareBytes = 512 << 10
   private static let sparePiece = 64 << 10
