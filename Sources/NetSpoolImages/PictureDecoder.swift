@@ -48,8 +48,7 @@ extension ThumbnailLimits {
   /// By the bytes alone, and cheap: what is refused here no decoder ever sees.
   package func check(_ image: NetworkImage?) throws(PictureRejection) {
     guard let image, Self.decoded.contains(image.format) else { throw .format }
-    let (pixels, isOver) = image.pixelWidth.multipliedReportingOverflow(by: image.pixelHeight)
-    if isOver || pixels > pixelsMax { throw .pixels }
+    if image.decodedPixels > pixelsMax { throw .pixels }
   }
 
   private static let decoded: Set<NetworkImage.Format> = [.jpeg, .png, .webP, .gif, .avif, .heif]

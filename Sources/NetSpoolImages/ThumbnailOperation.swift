@@ -78,7 +78,7 @@ extension ThumbnailOperation {
     } catch {
       return end(.failure(.rejected(error.rawValue, response)))
     }
-    let bytes = (image?.pixelWidth ?? 0) * (image?.pixelHeight ?? 0) * 4
+    let bytes = (image?.decodedPixels ?? 0) * 4
     pool.submit(PicturePool.Job(bytes: bytes) { [self] in make(response) }, fetch.priority)
   }
 

@@ -1,11 +1,15 @@
 /// The bytes of an image file, with what its headers tell.
 ///
 /// Nothing is decoded: a file may be complete and still hold damaged pixels, and a small file may unfold into
-/// billions of pixels. Whoever decodes should look at `pixelWidth` and `pixelHeight` first.
+/// billions of pixels. Whoever decodes should look at `decodedPixels` first.
 public struct NetworkImage: Sendable {
   /// The file, byte for byte; not copied from the response.
   public let body: ResponseBody
   private let info: ImageInfo
+  /// The URL it came from, redirects followed; nil when it is from no response.
+  public internal(set) var finalURL: String?
+  /// The operation that `image(at:)` has made for it, `NetworkOperation.id`; nil when it is from elsewhere.
+  public internal(set) var operationID: UInt64?
 
   /// Nil when the bytes are no image of a known format. A cut-off file gives an image that is not complete as
   /// soon as its size can be read. Takes time linear in the size of the file at most; any thread.
@@ -17,12 +21,14 @@ public struct NetworkImage: Sendable {
 
   /// The format, found by the first bytes and never by `Content-Type`, which servers get wrong.
   public var format: Format { Format(kind: info.format) }
-  /// Columns of pixels: 1 to 2,147,483,647. As stored: an orientation given by EXIF or by HEIF's `irot` is
-  /// not applied, so for a photo taken upright this may be the longer side. Of GIF and animated WebP, the
-  /// canvas.
-  public var pixelWidth: Int { info.pixelSize.width }
-  /// Rows of pixels: 1 to 2,147,483,647, stored like `pixelWidth`.
-  public var pixelHeight: Int { info.pixelSize.height }
+  /// Columns of pixels: 1 to 2,147,483,647. What HEIF's `clap` crops away does not count. An orientation given by EXIF or
+  /// by HEIF's `irot` is not applied, so for a photo taken upright this may be the longer side. Of GIF and animated WebP,
+  /// the canvas.
+  public var pixelWidth: Int { info.shownSize.width }
+  /// Rows of pixels: 1 to 2,147,483,647, counted like `pixelWidth`.
+  public var pixelHeight: Int { info.shownSize.height }
+  /// How many pixels a decoder unfolds, those included that are cropped away afterwards.
+  public var decodedPixels: Int { info.pixelSize.width * info.pixelSize.height }
   /// The file reaches the end that its own structure gives it: no byte is missing. What follows that end is
   /// ignored. Checksums are not verified.
   public var isComplete: Bool { info.isComplete }
@@ -72,8 +78,8 @@ extension NetworkEngine {
   ///
   /// - Parameters:
   ///   - url: absolute, http or https.
-  ///   - onCompletion: the picture, the URL that was asked for, and whether it came from the cache; on the
-  ///     delivery target.
+  ///   - onCompletion: the picture, which knows its operation and its final URL, the URL that was asked for, and whether
+  ///     it came from the cache; on the delivery target.
   ///   - onError: also for a body that is no whole picture, `.decodeFailed` with the reason `notAnImage` or
   ///     `imageTruncated`; such a body is not kept in the cache.
   /// - Returns: the operation, to cancel it or to change its priority.
@@ -84,8 +90,9 @@ extension NetworkEngine {
   ) -> NetworkOperation {
     let operation = operation(url: url)
     operation.demandImage()
-    operation.onCompletion { response in
-      guard let image = response.image else { return }
+    operation.onCompletion { [id = operation.id] response in
+      guard var image = response.image else { return }
+      image.operationID = id
       onCompletion(image, url, response.isCachedResponse)
     }
     operation.onError(onError)

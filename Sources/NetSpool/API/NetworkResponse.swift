@@ -127,7 +127,11 @@ public struct NetworkResponse: Sendable {
 
   /// The body as a picture, whatever `Content-Type` says; nil when it is none, or so cut off that its size cannot
   /// be read. Look at `isComplete`.
-  public var image: NetworkImage? { NetworkImage(body) }
+  public var image: NetworkImage? {
+    var image = NetworkImage(body)
+    image?.finalURL = finalURL
+    return image
+  }
 
   /// Where an answer came from.
   public enum Source: String, Sendable, Hashable {

@@ -12,10 +12,10 @@ struct HEIFSniffer {
   static func sniff(_ bytes: ImageBytes, as format: ImageFormat) -> ImageInfo? {
     var sniffer = Self()
     sniffer.walk(bytes)
-    guard let meta = sniffer.meta, let size = meta.primarySize(bytes) else { return nil }
+    guard let meta = sniffer.meta, let (size, shown) = meta.primarySizes(bytes) else { return nil }
     let hasMovie = sniffer.hasMovie || !isSequence(bytes)
     let isComplete = sniffer.isWhole && hasMovie && meta.itemsAreWhole(bytes)
-    return ImageInfo(format: format, pixelSize: size, isComplete: isComplete)
+    return ImageInfo(format: format, pixelSize: size, shownSize: shown, isComplete: isComplete)
   }
 
   /// Goes over the boxes of the file up to its end, to a box that is cut off, or to what is no box: junk
@@ -86,7 +86,8 @@ extension HEIFSniffer {
 ///
 /// - `pitm`: the primary item's id, 2 bytes in version 0, else 4
 /// - `iprp` holds `ipco`, the properties in a row, and `ipma`, which assigns them to items by their number in
-///   that row, counted from 1; `ispe` among them is width and height, 4 bytes each
+///   that row, counted from 1; among them `ispe`, width and height, 4 bytes each, and `clap`, what is shown of it: width and
+///   height, two fractions of 4 and 4 bytes each, then where it lies
 ///
 /// A file has many `ispe`: those of tiles and thumbnails. Only the primary item's is the image's.
 struct HEIFMeta {
@@ -103,29 +104,53 @@ struct HEIFMeta {
     return bytes.big(body.lowerBound, width: version == 0 ? 2 : 4)
   }
 
-  func primarySize(_ bytes: ImageBytes) -> PixelSize? {
+  /// How large the image is, and how large what is shown of it.
+  func primarySizes(_ bytes: ImageBytes) -> (stored: PixelSize, shown: PixelSize)? {
     guard let item = primaryItem(bytes), let iprp = ISOBox.first("iprp", in: content, bytes),
       let ipco = ISOBox.first("ipco", in: iprp.content, bytes),
       let assigned = HEIFAssignment(of: item, in: iprp.content, bytes)
     else { return nil }
-    return size(in: ipco.content, assigned, bytes)
+    return sizes(in: ipco.content, assigned, bytes)
   }
 
-  private func size(in range: Range<Int>, _ assigned: HEIFAssignment, _ bytes: ImageBytes) -> PixelSize? {
+  private func sizes(
+    in range: Range<Int>, _ assigned: HEIFAssignment, _ bytes: ImageBytes
+  ) -> (stored: PixelSize, shown: PixelSize)? {
     var offset = range.lowerBound
     var number = 1  // 15 bits in `ipma`: a property behind that is nobody's
+    var (stored, crop): (PixelSize?, ISOBox?)
     while number <= 0x7FFF, let box = ISOBox(bytes, at: offset, limit: range.upperBound), box.isWhole {
-      if box.type == "ispe", assigned.contains(number, bytes) { return size(box, bytes) }
+      if stored == nil, box.type == "ispe", assigned.contains(number, bytes) {
+        guard let size = size(box, bytes) else { return nil }
+        stored = size
+      }
+      if crop == nil, box.type == "clap", assigned.contains(number, bytes) { crop = box }
       offset = box.content.upperBound
       number += 1
     }
-    return nil
+    guard let stored else { return nil }
+    return (stored, crop.flatMap { cropped(stored, to: $0, bytes) } ?? stored)
   }
 
   private func size(_ ispe: ISOBox, _ bytes: ImageBytes) -> PixelSize? {
     guard let (_, _, body) = ispe.full(bytes), body.count >= 8 else { return nil }
     return PixelSize(
       width: bytes.big(body.lowerBound, width: 4), height: bytes.big(body.lowerBound + 4, width: 4))
+  }
+
+  /// Fractions to the nearest pixel, and never more than there is. Nil for what makes no sense, which crops nothing.
+  private func cropped(_ stored: PixelSize, to clap: ISOBox, _ bytes: ImageBytes) -> PixelSize? {
+    let start = clap.content.lowerBound
+    guard clap.content.count >= 32, let width = fraction(at: start, bytes),
+      let height = fraction(at: start + 8, bytes)
+    else { return nil }
+    return PixelSize(width: min(width, stored.width), height: min(height, stored.height))
+  }
+
+  private func fraction(at offset: Int, _ bytes: ImageBytes) -> Int? {
+    guard let above = bytes.big(offset, width: 4), let below = bytes.big(offset + 4, width: 4), below > 0
+    else { return nil }
+    return (above + below / 2) / below
   }
 
   /// Every byte that an item is made of is in the file.

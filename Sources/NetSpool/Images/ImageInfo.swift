@@ -2,13 +2,22 @@
 struct ImageInfo: Sendable, Hashable {
   /// The file format, found by its signature.
   let format: ImageFormat
-  /// Width and height as stored; see `PixelSize`.
+  /// Width and height as a decoder unfolds them.
   let pixelSize: PixelSize
+  /// The same, without what HEIF's `clap` crops away.
+  let shownSize: PixelSize
   /// The file reaches its structural end: no part that its headers announce is missing.
   ///
   /// What follows that end is not looked at: an image with junk behind it is complete. Checksums are not
   /// verified and no pixel is decoded, so a complete file may still hold damaged pixels.
   let isComplete: Bool
+
+  init(format: ImageFormat, pixelSize: PixelSize, shownSize: PixelSize? = nil, isComplete: Bool) {
+    self.format = format
+    self.pixelSize = pixelSize
+    self.shownSize = shownSize ?? pixelSize
+    self.isComplete = isComplete
+  }
 
   /// Looks at the bytes of a file, from its first one on.
   ///
@@ -68,8 +77,7 @@ enum ImageFormat: UInt8, Sendable, CaseIterable {
 
 /// Width and height in pixels, each 1 to 2,147,483,647: the bound of PNG, and of any decoder.
 ///
-/// It is the size as stored: before the orientation of EXIF or of HEIF's `irot` is applied, and before
-/// HEIF's `clap` crops. For GIF and animated WebP it is the canvas.
+/// It is the size before the orientation of EXIF or of HEIF's `irot` is applied. For GIF and animated WebP it is the canvas.
 struct PixelSize: Sendable, Hashable {
   let width: Int
   let height: Int

@@ -1,5 +1,6 @@
 import NetSpool
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 /// Pictures are kept, and what is no whole picture is not.
@@ -43,6 +44,18 @@ struct CachedImageTests {
     }
   }
 
+  @Test func `one that has moved knows where it came from and who asked`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", .redirect(to: "/there"))
+      origin.on("/there", .bytes(Thumbnail.png(1)).header("Cache-Control", "max-age=1000"))
+      for _ in 0..<2 {
+        let picture = try await engine.picture(origin.url("/a")).get()
+        #expect(picture.url == origin.url("/a") && picture.image.finalURL == origin.url("/there"))
+        #expect(picture.image.operationID == picture.operationID)
+      }
+    }
+  }
+
   @Test func `a status is an error of its own`() async throws {
     try await withCache { engine, origin, _ in
       origin.on("/a", .bytes(Thumbnail.png(1)).header("Cache-Control", "max-age=1000"))
@@ -60,17 +73,25 @@ private struct Picture: Sendable {
   let image: NetworkImage
   let url: String
   let isCached: Bool
+  var operationID: UInt64 = 0
 }
 
 extension NetworkEngine {
   fileprivate func picture(_ url: String) async -> Result<Picture, NetworkError> {
-    await withCheckedContinuation { continuation in
-      image(
+    let id = Mutex<UInt64>(0)
+    let result: Result<Picture, NetworkError> = await withCheckedContinuation { continuation in
+      let operation = image(
         at: url,
         onCompletion: { image, url, isCached in
           continuation.resume(returning: .success(Picture(image: image, url: url, isCached: isCached)))
         },
         onError: { continuation.resume(returning: .failure($0)) })
+      id.withLock { $0 = operation.id }
+    }
+    return result.map { picture in
+      var picture = picture
+      picture.operationID = id.withLock { $0 }
+      return picture
     }
   }
 }

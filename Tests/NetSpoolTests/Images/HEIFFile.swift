@@ -14,6 +14,8 @@ struct HEIFFile {
   /// Width and height of each `ispe`; nil stands for another property.
   var sizes: [(Int, Int)?]
   var items: [Item]
+  /// The parts of a `clap`, which is the property behind all others.
+  var crop: [Int]?
   /// Versions of `pitm`, `ipma` and `iloc`, and whether `ipma` has long associations.
   var pitm = 0
   var ipma = 0
@@ -69,7 +71,7 @@ struct HEIFFile {
       sizes.flatMap { size in
         guard let (width, height) = size else { return Self.full("pixi", [3, 8, 8, 8]) }
         return Self.full("ispe", join(big(width, 4), big(height, 4)))
-      })
+      } + (crop.map { Self.box("clap", $0.flatMap { big($0, 4) }) } ?? []))
   }
 
   private var assignments: [UInt8] {

@@ -121,4 +121,26 @@ struct ImageStructureTests {
   }
 
   private static let ftyp = HEIFFile.box("ftyp", ascii("avif") + big(0, 4))
+
+  /// Width and height are fractions; where they lie plays no part.
+  @Test(arguments: [
+    ([639, 1, 479, 1, 0, 1, 0, 1], 639, 479), ([1279, 2, 3, 2, 0, 1, 0, 1], 640, 2),
+    ([9_000, 1, 479, 1, 0, 1, 0, 1], 640, 479), ([639, 0, 479, 1, 0, 1, 0, 1], 640, 480),
+    ([0, 1, 479, 1, 0, 1, 0, 1], 640, 480), ([1, 4, 479, 1, 0, 1, 0, 1], 640, 480),
+    ([639, 1, 479, 1], 640, 480),
+    ([0xFFFF_FFFF, 1, 0xFFFF_FFFF, 0xFFFF_FFFF, 0, 1, 0, 1], 640, 1),
+  ]) func `shows what a HEIF file leaves of itself`(_ crop: [Int], _ width: Int, _ height: Int) throws {
+    let file = ImageFixture.with(ImageFixture.oneItem(["heic"])) { file in
+      file.crop = crop
+      file.items[0].properties.append(3)
+    }
+    let image = try #require(ImageInfo.sniff(file.bytes.rawBytes))
+    #expect(image.shownSize == PixelSize(width: width, height: height))
+    // A decoder unfolds all of it
+    #expect(image.pixelSize == PixelSize(width: 640, height: 480))
+    // One that belongs to another item plays no part
+    let others = ImageFixture.with(file) { $0.items[0].properties.removeLast() }
+    #expect(
+      try #require(ImageInfo.sniff(others.bytes.rawBytes)).shownSize == PixelSize(width: 640, height: 480))
+  }
 }
