@@ -129,18 +129,17 @@ struct ImageStructureTests {
     ([0, 1, 479, 1, 0, 1, 0, 1], 640, 480), ([1, 4, 479, 1, 0, 1, 0, 1], 640, 480),
     ([639, 1, 479, 1], 640, 480),
     ([0xFFFF_FFFF, 1, 0xFFFF_FFFF, 0xFFFF_FFFF, 0, 1, 0, 1], 640, 1),
-  ]) func `shows what a HEIF file leaves of itself`(_ crop: [Int], _ width: Int, _ height: Int) throws {
+  ]) func `shows what a HEIF file leaves of itself`(_ crop: [Int], _ width: Int, _ height: Int) {
     let file = ImageFixture.with(ImageFixture.oneItem(["heic"])) { file in
       file.crop = crop
       file.items[0].properties.append(3)
     }
-    let image = try #require(ImageInfo.sniff(file.bytes.rawBytes))
-    #expect(image.shownSize == PixelSize(width: width, height: height))
+    let image = sniff(file.bytes)
+    #expect(image?.shownSize == PixelSize(width: width, height: height))
     // A decoder unfolds all of it
-    #expect(image.pixelSize == PixelSize(width: 640, height: 480))
+    #expect(image?.pixelSize == PixelSize(width: 640, height: 480))
     // One that belongs to another item plays no part
     let others = ImageFixture.with(file) { $0.items[0].properties.removeLast() }
-    #expect(
-      try #require(ImageInfo.sniff(others.bytes.rawBytes)).shownSize == PixelSize(width: 640, height: 480))
+    #expect(sniff(others.bytes)?.shownSize == PixelSize(width: 640, height: 480))
   }
 }
