@@ -117,8 +117,9 @@ extension Scheduler {
       to: .waiting(queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)))
   }
 
-  /// Its answer may be given to somebody who comes now, and will come: no reader of another's holds it up. One whose head is known and forbids storing, or says that no other
-  /// request can be known to match, is for those who came before it (RFC 9111 sections 4.1 and 5.2.2.5).
+  /// Its answer may be given to somebody who comes now, and will come: no reader of another's holds it up. One whose head is
+  /// known and forbids storing, or says that no other request can be known to match, is for those who came before it
+  /// (RFC 9111 sections 4.1 and 5.2.2.5).
   private func mayJoin(_ leader: NetworkOperation) -> Bool {
     if coalescer.isOutdated(leader) || leader.loop.transfer?.isPausedByReader == true { return false }
     guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor,

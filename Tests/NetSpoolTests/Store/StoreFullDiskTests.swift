@@ -6,20 +6,8 @@ import Testing
 
 /// A disk that is full: 4 MiB, where the tests may mount one.
 struct StoreFullDiskTests {
-  final class TinyDisk {
-    let directory: TestFolder
-
-    init?() {
-      guard let directory = try? TestFolder() else { return nil }
-      self.directory = directory
-      guard unsafe mount("tmpfs", directory.path, "tmpfs", 0, "size=4m,mode=700") == 0 else { return nil }
-    }
-
-    deinit { unsafe umount2(directory.path, CInt(MNT_DETACH)) }
-  }
-
-  @Test(.enabled(if: TinyDisk() != nil)) func `a full disk drops puts and recovers`() throws {
-    let disk = try #require(TinyDisk())
+  @Test(.enabled(if: TinyDisk.isPossible)) func `a full disk drops puts and recovers`() throws {
+    let disk = try #require(TinyDisk(mebibytes: 4))
     let store = try disk.directory.open()
     let bodies = (0..<100).map { pattern($0, count: 90_000) }
     for round in 0..<8 {
@@ -41,8 +29,9 @@ struct StoreFullDiskTests {
     #expect(store.statistics.dropped + store.statistics.evictions > 0 && store.statistics.damaged == 0)
   }
 
-  @Test(.enabled(if: TinyDisk() != nil)) func `a full disk has old entries make room for new ones`() throws {
-    let disk = try #require(TinyDisk())
+  @Test(.enabled(if: TinyDisk.isPossible)) func `a full disk has old entries make room for new ones`() throws
+  {
+    let disk = try #require(TinyDisk(mebibytes: 4))
     let store = try disk.directory.open()
     let bodies = (0..<40).map { pattern($0, count: 90_000) }
     // When six times as much is put as the disk holds, not faster than it is written
@@ -58,9 +47,9 @@ struct StoreFullDiskTests {
     #expect(store.statistics.damaged == 0)
   }
 
-  @Test(.enabled(if: TinyDisk() != nil), arguments: [200, 2_000, 20_000, 90_000])
+  @Test(.enabled(if: TinyDisk.isPossible), arguments: [200, 2_000, 20_000, 90_000])
   func `a disk that was full before has old entries make room as well`(_ bytes: Int) throws {
-    let disk = try #require(TinyDisk())
+    let disk = try #require(TinyDisk(mebibytes: 4))
     let count = min(4_000, 1_500_000 / bytes)
     // Given a store with entries, on a disk that somebody else has filled meanwhile
     let before = try disk.directory.open()
@@ -87,9 +76,9 @@ struct StoreFullDiskTests {
   }
 
   /// LMDB writes to its table of readers through a map: without blocks behind it that is SIGBUS.
-  @Test(.enabled(if: TinyDisk() != nil), arguments: [0, 1, 2, 4, 8, 16, 24, 64])
+  @Test(.enabled(if: TinyDisk.isPossible), arguments: [0, 1, 2, 4, 8, 16, 24, 64])
   func `a disk with hardly a page left refuses a store, and kills nobody`(_ pages: Int) throws {
-    let disk = try #require(TinyDisk())
+    let disk = try #require(TinyDisk(mebibytes: 4))
     try disk.fill(leaving: pages)
     do {
       let store = try CacheStore.open(CacheStoreSettings(directory: disk.directory["store"]))
@@ -101,9 +90,9 @@ struct StoreFullDiskTests {
   }
 
   /// Somebody else fills it, and leaves again.
-  @Test(.enabled(if: TinyDisk() != nil))
+  @Test(.enabled(if: TinyDisk.isPossible))
   func `a disk without a byte left keeps nobody waiting and is used again when there is room`() async throws {
-    let disk = try #require(TinyDisk())
+    let disk = try #require(TinyDisk(mebibytes: 4))
     let store = try disk.directory.open()
     store.put(StoreKey("before"), namespace: "n", metadata: [], body: pattern(1, count: 200_000))
     store.flush()
@@ -127,24 +116,5 @@ struct StoreFullDiskTests {
     #expect(store.put(StoreKey("after"), namespace: "n", metadata: [], body: pattern(2, count: 100_000)))
     store.flush()
     #expect(store.lookup(StoreKey("after"))?.bytes == pattern(2, count: 100_000))
-  }
-}
-
-extension StoreFullDiskTests.TinyDisk {
-  private var ballast: String { directory["ballast"] }
-
-  /// Leaves nothing for others, or so many pages.
-  func fill(leaving pages: Int = 0) throws {
-    let file = unsafe open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw PartFailure("ballast: errno \(errno)") }
-    defer { close(file) }
-    let page = [UInt8](repeating: 7, count: 4_096)
-    var written = 0
-    while unsafe write(file, page, page.count) > 0 { written += page.count }
-    ftruncate(file, max(0, written - pages * page.count))
-  }
-
-  func empty() throws {
-    guard unsafe unlink(ballast) == 0 else { throw PartFailure("ballast: errno \(errno)") }
   }
 }

@@ -6,13 +6,13 @@ internal import Synchronization
 /// an idle store is committed at once, and many that follow each other share a commit, whose own pages cost as
 /// much as several bodies.
 struct StoreThread: ~Copyable {
-  private let core: CacheStoreCore
-  private var writer: CacheWriter
+  let core: CacheStoreCore
+  var writer: CacheWriter
   /// What could not be written; tried again with the next batch, but not before `retryAt`.
   private var unwritten: [CacheSharedState.Work] = []
   private var retryAt: Microseconds = 0
   /// Removing entries has made no room; not tried again before.
-  private var roomlessUntil: Microseconds = 0
+  var roomlessUntil: Microseconds = 0
   private var lastTouch = MonotonicClock.now
   private var lastCommit: Microseconds = 0
   private var lastReaderCheck = MonotonicClock.now
@@ -33,12 +33,7 @@ struct StoreThread: ~Copyable {
   private static let readerCheckPeriod: Microseconds = 60_000_000
   /// How long a store that refused to be written is left alone: one that another process keeps, and one that is full.
   private static let busyPeriod: Microseconds = 5_000_000
-  private static let fullPeriod: Microseconds = 1_000_000
-  /// How often room is looked for in a row, and of how many entries a quarter is tried when so many were too many.
-  private static let roomRounds = 32
-  private static let entriesAtOnce = 64
-  /// How many pages removing an entry writes: in the trees of entries, bodies and recency, and their branches.
-  private static let pagesOfRemoval = 8
+  static let fullPeriod: Microseconds = 1_000_000
 
   init(_ core: CacheStoreCore) {
     self.core = core
@@ -242,76 +237,6 @@ struct StoreThread: ~Copyable {
     }
   }
 
-  /// Removes what was used least recently. Before that, leases give up their places, however young: pages that they
-  /// see are not free.
-  /// - apart: what is free is so in small pieces.
-  private mutating func makeRoom(for batch: [PendingTable.Change], apart: Bool = false) throws(StoreError) {
-    for snapshot in core.shared.withLock({ $0.retired }) { _ = snapshot.copyOut() }
-    if !apart && fits(batch) && core.environment.reserveSpare() == 0 { return }
-    // Where others hold the old pages, removing more would cost hits and gain nothing.
-    guard !isHeld, MonotonicClock.now >= roomlessUntil else { return }
-    // Small entries lie in a page each with others, so many go before a page is free.
-    var bytes = 3 * bytesNeeded(batch)
-    var entries = CacheWriter.evictionsMax
-    for _ in 0..<Self.roomRounds {
-      do throws(StoreError) {
-        let atOnce = min(entries, removableAtOnce)
-        let report = try writer.makeRoom(bytes, entriesMax: atOnce)
-        didCommit([], report)
-        if fits(batch) { return }
-        if report.evictions == 0 { break }
-        if report.evictions < atOnce { bytes *= 2 }
-      } catch  where error.isFull && entries > 1 {
-        entries = min(entries, Self.entriesAtOnce) / 4
-      }
-    }
-    roomlessUntil = MonotonicClock.now + Self.fullPeriod
-  }
-
-  /// Removing writes pages first, and there may be few.
-  private var removableAtOnce: Int {
-    let environment = core.environment
-    let free = (try? environment.freePages(before: usableCommit)) ?? 0
-    return max(1, (environment.roomBytes / environment.pageBytes + free) / Self.pagesOfRemoval)
-  }
-
-  /// What older commits than this freed may be used again: nothing that a lease of this process sees, nor what the newest
-  /// transaction freed (mdb.c, mdb_find_oldest).
-  private var usableCommit: UInt64 {
-    let oldest = core.shared.withLock { shared in
-      shared.forgetEnded()
-      return shared.retired.map(\.commit).min() ?? .max
-    }
-    return min(oldest, core.environment.newestCommit)
-  }
-
-  /// Leases of this process keep old pages from being used again.
-  private var isHeld: Bool {
-    core.shared.withLock { shared in
-      shared.forgetEnded()
-      return !shared.retired.isEmpty
-    }
-  }
-
-  private func bytesNeeded(_ batch: [PendingTable.Change]) -> Int {
-    batch.reduce(0) { $0 + $1.bytes + 2 * core.environment.pageBytes }
-  }
-
-  /// The batch must fit behind the file's end, or twice into what is free and seen by no snapshot of this
-  /// process. A sixteenth is kept for removals, which write too; where the disk has no room for them, free pages are.
-  private func fits(_ batch: [PendingTable.Change]) -> Bool {
-    let environment = core.environment
-    let allowed = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
-    let limit = min(allowed, Environment.fileBytesMax)
-    let needed = bytesNeeded(batch)
-    if environment.fileBytes + needed <= limit - limit / 16, environment.reserveSpare(for: needed) == 0 {
-      return true
-    }
-    let missing = environment.reserveSpare()
-    guard let pages = try? environment.freePages(before: usableCommit) else { return false }
-    return pages * environment.pageBytes >= 2 * needed + missing
-  }
-
   /// The disk or the file is full, or the store is broken: the puts are given up, and what stood under their
   /// keys goes too.
   private mutating func dropPuts(_ batch: [PendingTable.Change]) {
@@ -348,7 +273,7 @@ struct StoreThread: ~Copyable {
     for claim in finished { claim.finish() }
   }
 
-  private mutating func didCommit(_ batch: [PendingTable.Change], _ report: BatchReport) {
+  mutating func didCommit(_ batch: [PendingTable.Change], _ report: BatchReport) {
     isOverBudget = report.isOverBudget
     if let number = report.abandoned, !sweeps.contains(where: { $0.number == number }) {
       sweeps.append(CacheWriter.Sweep(number: number))

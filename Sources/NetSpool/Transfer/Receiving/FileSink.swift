@@ -200,10 +200,12 @@ protocol FileSinkWork: Sendable {
 ///
 /// The jobs of one sink share a lane, so the lock is never waited for.
 final class FileSinkBackground: FileSinkWork {
-  private struct State: ~Copyable {
+  private struct State: ~Copyable, FailingWriter {
     var writer: FileWriter?
     var digest: SHA256?
     var failure: SinkFailure?
+
+    mutating func giveUp() { writer = nil }
   }
 
   private let state: Mutex<State>
@@ -227,7 +229,7 @@ final class FileSinkBackground: FileSinkWork {
   /// Writes a buffer; after a failure, nothing any more.
   func write(_ buffer: AlignedBuffer) -> SinkFailure? {
     state.withLock { state in
-      attempt(&state) { state throws(SinkFailure) in try add(buffer, to: &state) }
+      state.attempt { state throws(SinkFailure) in try add(buffer, to: &state) }
     }
   }
 
@@ -235,7 +237,7 @@ final class FileSinkBackground: FileSinkWork {
   func finish(_ last: AlignedBuffer?) -> Result<[UInt8]?, SinkFailure> {
     state.withLock { state in
       var digest: [UInt8]?
-      let failure = attempt(&state) { state throws(SinkFailure) in
+      let failure = state.attempt { state throws(SinkFailure) in
         try add(last, to: &state)
         digest = state.digest?.finish()
         if let failure = SinkFailure(of: target, digest, expected: expected) { throw failure }
@@ -257,21 +259,6 @@ final class FileSinkBackground: FileSinkWork {
     try buffer?.withBytes { bytes throws(SinkFailure) in
       try state.writer?.write(bytes)
       state.digest?.update(bytes)
-    }
-  }
-
-  /// Runs a step unless an earlier one failed, and gives the file up when it fails.
-  private func attempt(
-    _ state: inout State, _ step: (inout State) throws(SinkFailure) -> Void
-  ) -> SinkFailure? {
-    if let failure = state.failure { return failure }
-    do {
-      try step(&state)
-      return nil
-    } catch {
-      state.writer = nil
-      state.failure = error
-      return error
     }
   }
 }

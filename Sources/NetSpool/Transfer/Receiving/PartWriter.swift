@@ -17,9 +17,11 @@ final class PartWriter: FileSinkWork {
     let permissions: UInt32
   }
 
-  private struct State: ~Copyable {
+  private struct State: ~Copyable, FailingWriter {
     var open: Open?
     var failure: SinkFailure?
+
+    mutating func giveUp() { open = nil }
   }
 
   private let target: FileTarget
@@ -35,13 +37,13 @@ final class PartWriter: FileSinkWork {
   }
 
   func write(_ buffer: AlignedBuffer) -> SinkFailure? {
-    state.withLock { state in attempt(&state) { state throws(SinkFailure) in try add(buffer, to: &state) } }
+    state.withLock { state in state.attempt { state throws(SinkFailure) in try add(buffer, to: &state) } }
   }
 
   func finish(_ last: AlignedBuffer?) -> Result<[UInt8]?, SinkFailure> {
     state.withLock { state in
       var digest: [UInt8]?
-      let failure = attempt(&state) { state throws(SinkFailure) in
+      let failure = state.attempt { state throws(SinkFailure) in
         try add(last, to: &state)
         digest = try publish(&state)
       }
@@ -54,7 +56,7 @@ final class PartWriter: FileSinkWork {
   /// The part stays where its validator tells what it is of.
   func abandon(_ last: AlignedBuffer?) {
     state.withLock { state in
-      _ = attempt(&state) { state throws(SinkFailure) in try add(last, to: &state) }
+      _ = state.attempt { state throws(SinkFailure) in try add(last, to: &state) }
       let hasValidator = if case .beginning(let note) = start { note.validator != nil } else { true }
       if !hasValidator, let directory = try? FileDescriptor.directory(target.directory) {
         directory.unlink(target.partName)
@@ -71,20 +73,6 @@ final class PartWriter: FileSinkWork {
     else { return }
     directory.unlink(target.partName)
     directory.unlink(target.validatorName)
-  }
-
-  private func attempt(
-    _ state: inout State, _ step: (inout State) throws(SinkFailure) -> Void
-  ) -> SinkFailure? {
-    if let failure = state.failure { return failure }
-    do {
-      try step(&state)
-      return nil
-    } catch {
-      state.failure = error
-      state.open = nil
-      return error
-    }
   }
 
   private func add(_ buffer: AlignedBuffer?, to state: inout State) throws(SinkFailure) {

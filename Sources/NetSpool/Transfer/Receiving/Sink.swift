@@ -97,3 +97,25 @@ final class FailedSink: Sink {
   func write(_ bytes: RawSpan) throws(SinkFailure) -> Int { throw failure }
   func finish(_ failure: NetworkError?) -> SinkProgress { .done }
 }
+
+/// What writes to a file, until a step fails.
+protocol FailingWriter: ~Copyable {
+  var failure: SinkFailure? { get set }
+  /// Lets the file go.
+  mutating func giveUp()
+}
+
+extension FailingWriter where Self: ~Copyable {
+  /// Runs a step unless an earlier one failed, and gives the file up when it fails.
+  mutating func attempt(_ step: (inout Self) throws(SinkFailure) -> Void) -> SinkFailure? {
+    if let failure { return failure }
+    do {
+      try step(&self)
+      return nil
+    } catch {
+      giveUp()
+      failure = error
+      return error
+    }
+  }
+}

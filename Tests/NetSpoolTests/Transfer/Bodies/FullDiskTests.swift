@@ -6,23 +6,10 @@ import Testing
 
 /// Disks that are full: a tiny file system where the tests may mount one, a file size limit where not.
 struct FullDiskTests {
-  /// A file system of 1 MiB; nil without the right to mount.
-  final class TinyDisk {
-    let directory: TestFolder
-
-    init?() {
-      guard let directory = try? TestFolder() else { return nil }
-      self.directory = directory
-      guard unsafe mount("tmpfs", directory.path, "tmpfs", 0, "size=1m") == 0 else { return nil }
-    }
-
-    deinit { unsafe umount2(directory.path, CInt(MNT_DETACH)) }
-  }
-
-  @Test(.enabled(if: TinyDisk() != nil), arguments: [nil, Int64(2 << 20), Int64(16 << 20)])
+  @Test(.enabled(if: TinyDisk.isPossible), arguments: [nil, Int64(2 << 20), Int64(16 << 20)])
   func `a full disk leaves the old file`(expected: Int64?) throws {
     // Given a disk of 1 MiB with an old file
-    let disk = try #require(TinyDisk())
+    let disk = try #require(TinyDisk(mebibytes: 1))
     try disk.directory.write("body", [1, 2, 3])
     let loop = try SinkLoop()
     let worker = loop.makeWorker()
@@ -39,9 +26,9 @@ struct FullDiskTests {
     worker.stop()
   }
 
-  @Test(.enabled(if: TinyDisk() != nil))
+  @Test(.enabled(if: TinyDisk.isPossible))
   func `an append that does not fit is cut back`() throws {
-    let disk = try #require(TinyDisk())
+    let disk = try #require(TinyDisk(mebibytes: 1))
     try disk.directory.write("body", [1, 2, 3])
     let loop = try SinkLoop()
     let worker = loop.makeWorker()

@@ -1,0 +1,78 @@
+/// Where the disk or the file has no room, old entries go: removing them writes pages first, of which there may be few.
+extension StoreThread {
+  /// How often room is looked for in a row, and of how many entries a quarter is tried when so many were too many.
+  private static let roomRounds = 32
+  private static let entriesAtOnce = 64
+  /// How many pages removing an entry writes: in the trees of entries, bodies and recency, and their branches.
+  private static let pagesOfRemoval = 8
+
+  /// Removes what was used least recently. Before that, leases give up their places, however young: pages that they
+  /// see are not free.
+  /// - apart: what is free is so in small pieces.
+  mutating func makeRoom(for batch: [PendingTable.Change], apart: Bool = false) throws(StoreError) {
+    for snapshot in core.shared.withLock({ $0.retired }) { _ = snapshot.copyOut() }
+    if !apart && fits(batch) && core.environment.reserveSpare() == 0 { return }
+    // Where others hold the old pages, removing more would cost hits and gain nothing.
+    guard !isHeld, MonotonicClock.now >= roomlessUntil else { return }
+    // Small entries lie in a page each with others, so many go before a page is free.
+    var bytes = 3 * bytesNeeded(batch)
+    var entries = CacheWriter.evictionsMax
+    for _ in 0..<Self.roomRounds {
+      do throws(StoreError) {
+        let atOnce = min(entries, removableAtOnce)
+        let report = try writer.makeRoom(bytes, entriesMax: atOnce)
+        didCommit([], report)
+        if fits(batch) { return }
+        if report.evictions == 0 { break }
+        if report.evictions >= atOnce { entries *= 2 } else { bytes *= 2 }
+      } catch  where error.isFull && entries > 1 {
+        entries = min(entries, Self.entriesAtOnce) / 4
+      }
+    }
+    roomlessUntil = MonotonicClock.now + Self.fullPeriod
+  }
+
+  /// Removing writes pages first, and there may be few.
+  private var removableAtOnce: Int {
+    let environment = core.environment
+    let free = (try? environment.freePages(before: usableCommit)) ?? 0
+    return max(1, (environment.roomBytes / environment.pageBytes + free) / Self.pagesOfRemoval)
+  }
+
+  /// What older commits than this freed may be used again: nothing that a lease of this process sees, nor what the newest
+  /// transaction freed (mdb.c, mdb_find_oldest).
+  private var usableCommit: UInt64 {
+    let oldest = core.shared.withLock { shared in
+      shared.forgetEnded()
+      return shared.retired.map(\.commit).min() ?? .max
+    }
+    return min(oldest, core.environment.newestCommit)
+  }
+
+  /// Leases of this process keep old pages from being used again.
+  private var isHeld: Bool {
+    core.shared.withLock { shared in
+      shared.forgetEnded()
+      return !shared.retired.isEmpty
+    }
+  }
+
+  private func bytesNeeded(_ batch: [PendingTable.Change]) -> Int {
+    batch.reduce(0) { $0 + $1.bytes + 2 * core.environment.pageBytes }
+  }
+
+  /// The batch must fit behind the file's end, or twice into what is free and seen by no snapshot of this
+  /// process. A sixteenth is kept for removals, which write too; where the disk has no room for them, free pages are.
+  func fits(_ batch: [PendingTable.Change]) -> Bool {
+    let environment = core.environment
+    let allowed = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
+    let limit = min(allowed, Environment.fileBytesMax)
+    let needed = bytesNeeded(batch)
+    if environment.fileBytes + needed <= limit - limit / 16, environment.reserveSpare(for: needed) == 0 {
+      return true
+    }
+    let missing = environment.reserveSpare()
+    guard let pages = try? environment.freePages(before: usableCommit) else { return false }
+    return pages * environment.pageBytes >= 2 * needed + missing
+  }
+}

@@ -1,0 +1,81 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Names that nobody finds stop no other engine's.
+@Suite(.measuresTime) struct HangingNamesTests {
+  /// Names that begin with `hanging` are not found before the latch opens.
+  private func withHangingNames(
+    _ body: (NetworkQueue, ScriptedOrigin, Latch) async throws -> Void
+  ) async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/", .text("ok"))
+      let hangs = Latch()
+      queue.driver.perform {
+        $0.names = NameResolver { name in
+          if name.hasPrefix("hanging") { hangs.block() }
+          return ["127.0.0.1"]
+        }
+      }
+      try await body(queue, origin, hangs)
+    }
+  }
+
+  /// Another engine has asked for the same name, behind more names than it may have looked up at once.
+  @Test func `a name is found for one engine while another's names hang`() async throws {
+    try await withHangingNames { queue, origin, hangs in
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      let hanging = try NetworkEngine(configuration: configuration)
+      let other = try NetworkEngine(configuration: configuration)
+      var operations = (0..<20).map { hanging.operation(url: origin.url("/", host: "hanging\($0).test")) }
+      operations.append(hanging.operation(url: origin.url("/", host: "both.test")))
+      hanging.enqueue(operations)
+      let deadline = Deadline.generous
+      while hanging.budgets.names.held < 4, deadline.millisecondsLeft > 0 {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      let answer = await other.end(of: other.operation(url: origin.url("/", host: "both.test")))
+      #expect(answer.text == "ok")
+      expect(try #require(answer.response?.metrics.endToEnd), within: .milliseconds(500))
+      hangs.open()
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+
+  /// Five engines fill all that several may have; the rest is for who has none.
+  @Test func `a name is found for one engine while names of five others hang`() async throws {
+    try await withHangingNames { queue, origin, hangs in
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      // However long it takes until all of them hang
+      configuration.timeouts.connect = .seconds(120)
+      configuration.timeouts.total = nil
+      let engines = try (0..<5).map { _ in try NetworkEngine(configuration: configuration) }
+      let other = try NetworkEngine(configuration: configuration)
+      var operations: [NetworkOperation] = []
+      for (number, engine) in engines.enumerated() {
+        let mine = (0..<30).map {
+          engine.operation(url: origin.url("/", host: "hanging\(number)-\($0).test"))
+        }
+        engine.enqueue(mine)
+        operations += mine
+      }
+      // So many after two seconds
+      let deadline = Deadline.generous
+      while engines.map(\.budgets.names.held).reduce(0, +) < 24, deadline.millisecondsLeft > 0 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      for number in 0..<3 {
+        let answer = await other.end(of: other.operation(url: origin.url("/", host: "found\(number).test")))
+        #expect(answer.text == "ok")
+        expect(try #require(answer.response?.metrics.endToEnd), within: .milliseconds(500))
+      }
+      hangs.open()
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+}
