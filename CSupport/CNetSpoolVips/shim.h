@@ -120,14 +120,16 @@ static inline int cnetspool_vips_encode(
   }
 }
 
-/// By what the decoder itself is about to unfold: a GIF's frame may be larger than its header says, and a container may
-/// hold another picture than the one that it describes.
-static inline bool cnetspool_vips_is_too_large(const void *bytes, size_t count, double pixels_max) {
+/// What the decoder itself is about to unfold: a GIF's frame may be larger than its header says, and a container may hold
+/// another picture than the one that it describes. Zero sides where it cannot tell: whoever decodes says so.
+typedef struct { double width, height; } cnetspool_vips_size;
+
+static inline cnetspool_vips_size cnetspool_vips_size_of(const void *bytes, size_t count) {
   VipsImage *head = vips_image_new_from_buffer(bytes, count, "", NULL);
-  if (head == NULL) return false;  // whoever decodes says so
-  double pixels = (double)vips_image_get_width(head) * (double)vips_image_get_height(head);
+  if (head == NULL) return (cnetspool_vips_size){0, 0};
+  cnetspool_vips_size size = {vips_image_get_width(head), vips_image_get_height(head)};
   g_object_unref(head);
-  return pixels > pixels_max;
+  return size;
 }
 
 /// Decodes as little as the size needs, turns the picture as its EXIF says, brings its colours to sRGB, and encodes it
@@ -136,10 +138,15 @@ static inline int cnetspool_vips_make(
     const void *bytes, size_t count, const cnetspool_vips_order *order, cnetspool_vips_guard *guard,
     cnetspool_vips_picture *made) {
   VipsImage *image = NULL;
-  if (cnetspool_vips_is_too_large(bytes, count, order->pixels_max)) return CNETSPOOL_VIPS_TOO_LARGE;
+  cnetspool_vips_size size = cnetspool_vips_size_of(bytes, count);
+  if (size.width * size.height > order->pixels_max) return CNETSPOOL_VIPS_TOO_LARGE;
+  int side = order->side;
+  // The square of a small picture is as large as its shorter side.
+  if (order->is_cropped && size.width > 0) side = (int)MIN(side, MIN(size.width, size.height));
+  // As an option of the loader: libvips 8.14 does not hand its own "fail_on" on to it.
   int status = vips_thumbnail_buffer(
-      (void *)bytes, count, &image, order->side, "height", order->side, "size", VIPS_SIZE_DOWN,
-      "crop", order->is_cropped ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, "fail_on", VIPS_FAIL_ON_ERROR, NULL);
+      (void *)bytes, count, &image, side, "height", side, "size", VIPS_SIZE_DOWN, "crop",
+      order->is_cropped ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, "option_string", "[fail-on=error]", NULL);
   if (status == 0 && (image = cnetspool_vips_plain(image)) != NULL) {
     vips_image_set_progress(image, TRUE);
     g_signal_connect(image, "eval", G_CALLBACK(cnetspool_vips_check), guard);

@@ -99,9 +99,10 @@ package struct LibraryDecoder: PictureDecoder {
     if status == CNETSPOOL_VIPS_TOO_LARGE { throw .pixels }
     if let reason = watch.reason { throw reason }
     guard status == 0, let bytes = unsafe made.bytes else { throw .damaged }
+    let file = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: made.count))
     return unsafe Picture(
-      bytes: [UInt8](UnsafeRawBufferPointer(start: bytes, count: made.count)), width: Int(made.width),
-      height: Int(made.height))
+      bytes: order.format == CInt(CNETSPOOL_VIPS_WEBP) ? WebPMetadata.removed(from: file) : file,
+      width: Int(made.width), height: Int(made.height))
   }
 
   package func threadEnds() { vips_thread_shutdown() }

@@ -39,7 +39,7 @@ public struct ThumbnailTransform: Hashable, Sendable {
   public enum Fit: String, Sendable, CaseIterable {
     /// All of it, its shape kept: the longer side is `maxSide`.
     case contain
-    /// A square of `maxSide`, cut from its middle.
+    /// A square of `maxSide`, cut from its middle; of a smaller picture, one of its shorter side.
     case cover
   }
 
@@ -56,7 +56,7 @@ public struct ThumbnailTransform: Hashable, Sendable {
   }
 
   /// Names it among what is made of one answer. The number counts up when the same words come to mean something else.
-  var name: String { "thumbnail 1 \(maxSide) \(format.rawValue) \(fit.rawValue) \(quality)" }
+  var name: String { "thumbnail 2 \(maxSide) \(format.rawValue) \(fit.rawValue) \(quality)" }
 }
 
 /// What a picture may cost. One that costs more is refused, `.imageRejected`.

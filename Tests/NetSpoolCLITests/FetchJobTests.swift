@@ -41,6 +41,20 @@ import Testing
     #expect(end.summary.done == 300)
   }
 
+  /// What is not stored would be fetched again by the next run.
+  @Test func `nothing starts while the cache is behind`() throws {
+    let bench = try JobBench(urls: 0..<10)
+    bench.fetcher.isAheadOfCache = true
+    var looks = 0
+    bench.reactor.duringWait = { _ in
+      #expect(bench.fetcher.startCount == 0)
+      looks += 1
+      if looks == 3 { bench.fetcher.isAheadOfCache = false }
+    }
+    #expect(try bench.run().summary.done == 10)
+    #expect(looks == 3)
+  }
+
   @Test(
     arguments: [
       ([200, 200], .allDone), ([200, 404], .failedForGood), ([404, 503], .failedForNow),

@@ -41,11 +41,28 @@ struct PictureDecoderTests {
     for (transform, width, height) in [
       (ThumbnailTransform(maxSide: 60), 60, 30), (ThumbnailTransform(maxSide: 60, fit: .cover), 60, 60),
       (ThumbnailTransform(maxSide: 5_000), 600, 300),
-      (ThumbnailTransform(maxSide: 400, fit: .cover), 400, 300), (ThumbnailTransform(maxSide: 1), 1, 1),
+      (ThumbnailTransform(maxSide: 400, fit: .cover), 300, 300), (ThumbnailTransform(maxSide: 1), 1, 1),
     ] {
       let made = try make(wide, transform)
       #expect(made.width == width && made.height == height, "\(transform): \(made.width)x\(made.height)")
     }
+  }
+
+  /// libvips writes EXIF of its own into WebP, whatever it is told.
+  @Test(arguments: Format.allCases) func `nothing but the picture is written`(_ format: Format) throws {
+    let turned = TestPicture.turned(try TestPicture.made(.jpeg, of: TestPicture.png(240, 120)), 6)
+    let made = try make(turned, ThumbnailTransform(maxSide: 60, format: format)).bytes
+    let text = String(decoding: made, as: Unicode.ASCII.self)
+    for word in [TestPicture.secret, "EXIF", "Exif", "ICCP", "XMP "] {
+      #expect(!text.contains(word), "\(word)")
+    }
+    #expect(try make(made).width == 30)
+  }
+
+  @Test func `a picture without its last rows is damaged`() throws {
+    let source = TestPicture.png(64, 64, rows: 10)
+    #expect(try #require(NetworkImage(ResponseBody(source))).isComplete)
+    #expect(reason { try make(source) } == .damaged)
   }
 
   /// As EXIF 2.32 has it, 4.6.4: which side of the stored picture is shown on the left, at the top.

@@ -23,10 +23,17 @@ enum TestPicture {
     }
   }
 
-  static func png(_ width: Int, _ height: Int, _ pixel: (Int, Int) -> Pixel) -> [UInt8] {
+  /// The same, of which only so many rows are there.
+  static func png(_ width: Int, _ height: Int, rows count: Int) -> [UInt8] {
+    png(width, height, rows: count) { x, _ in x * 2 < width ? (230, 20, 20) : (20, 20, 230) }
+  }
+
+  static func png(
+    _ width: Int, _ height: Int, rows count: Int? = nil, _ pixel: (Int, Int) -> Pixel
+  ) -> [UInt8] {
     var rows: [UInt8] = []
     rows.reserveCapacity(height * (1 + width * 3))
-    for y in 0..<height {
+    for y in 0..<(count ?? height) {
       rows.append(0)
       for x in 0..<width {
         let (red, green, blue) = pixel(x, y)

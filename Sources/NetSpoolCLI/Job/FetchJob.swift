@@ -66,6 +66,8 @@ final class FetchJob {
 
   /// A killed process loses at most this much of its results.
   static let flushInterval: Int64 = 1_000_000_000
+  /// How soon the cache is looked at again that is behind, in nanoseconds.
+  private static let cachePause: Int64 = 2_000_000
   /// Lines looked at before the mailbox, the signals and the clock get a turn.
   static let pullsPerTurn = 512
 
@@ -146,7 +148,9 @@ extension FetchJob {
   }
 
   private func startPending() {
-    if let wait = rate?.take(now: around.reactor.now) {
+    if around.fetcher.isAheadOfCache {
+      pause = .rate(nanoseconds: Self.cachePause)
+    } else if let wait = rate?.take(now: around.reactor.now) {
       pause = .rate(nanoseconds: wait)
     } else if let item = pending {
       pending = nil

@@ -90,6 +90,9 @@ protocol Fetcher: AnyObject {
   /// Begins one fetch. `completion` is called exactly once, on any thread, also before `start` returns.
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void)
 
+  /// Bodies come faster than they are written into the cache, which would give some of them up.
+  var isAheadOfCache: Bool { get }
+
   /// Ends what has not been sent yet with `.cancelled`; what is under way goes on.
   func cancelWaiting()
 

@@ -79,6 +79,12 @@ final class EngineFetcher: Fetcher {
     return parcel
   }
 
+  /// What is under way may fill the rest.
+  var isAheadOfCache: Bool {
+    guard let writes = sender.engine.budgets.cacheWrites, let most = writes.heldMax else { return false }
+    return writes.held > most / 8
+  }
+
   func cancelWaiting() { sender.drain() }
 
   func cancelAll() { sender.engine.cancelAll() }

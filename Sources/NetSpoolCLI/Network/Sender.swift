@@ -193,7 +193,7 @@ extension RequestOptions {
   /// Error pages longer than this are cut off: they are only looked at by people.
   static let errorPageBytesMax = 1 << 20
   /// Pictures that are made smaller are in memory as a whole.
-  static let pictureBytesMax = 32 << 20
+  static let pictureBytesMax = 64 << 20
 
   /// The options as an engine's settings, but for the fields.
   var engineConfiguration: NetworkEngine.Configuration {
