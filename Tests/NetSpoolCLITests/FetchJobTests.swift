@@ -47,9 +47,10 @@ import Testing
     bench.fetcher.isAheadOfCache = true
     var looks = 0
     bench.reactor.duringWait = { _ in
+      guard bench.fetcher.isAheadOfCache else { return }
       #expect(bench.fetcher.startCount == 0)
       looks += 1
-      if looks == 3 { bench.fetcher.isAheadOfCache = false }
+      bench.fetcher.isAheadOfCache = looks < 3
     }
     #expect(try bench.run().summary.done == 10)
     #expect(looks == 3)
