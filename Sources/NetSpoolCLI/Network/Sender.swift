@@ -208,6 +208,8 @@ extension RequestOptions {
     configuration.originPauseMax = .seconds(3600)  // a job has time
     configuration.retry = .attempts(retry + 1)
     configuration.limits.bodyBytesInMemoryMax = Self.errorPageBytesMax
+    // A file may be as long as the disk; what unfolds too much of little is refused all the same.
+    configuration.limits.decodedBytesMax = 1 << 40
     return configuration
   }
 }
