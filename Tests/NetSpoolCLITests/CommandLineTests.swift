@@ -41,6 +41,7 @@ import Testing
     ["l", "--no-cache", "--cache", "c"], ["l", "--no-cache", "--cache-size", "1G"],
     ["l", "--no-cache", "--rules", "relaxed"], ["l", "--shard", "4/4"], ["l", "--checksum"],
     ["l", "--json", "--dry-run"], ["l", "--nonsense"],
+    ["l", "--format", "png"], ["l", "--fit", "cover"],
   ])
   func `a wrong command line is a usage error`(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try FetchCommand.parse(arguments) }

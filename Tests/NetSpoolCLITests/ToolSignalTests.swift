@@ -19,7 +19,7 @@ import Testing
       ] + more)
   }
 
-  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
   func `the first signal drains and the command it prints completes`(signal: Int32, status: Int32) throws {
     bench.serve(0..<60)
     for number in 20..<24 { bench.origin.hold("/\(number)") }
@@ -43,6 +43,18 @@ import Testing
     #expect(again.errors.text.contains("\(sent) done before"))
     #expect(bench.wrong(0..<60).isEmpty)
     #expect((0..<60).allSatisfy { bench.origin.hits("/\($0)") == 1 })
+  }
+
+  @Test func `a job that nohup started does not end with its terminal`() throws {
+    bench.serve(0..<1)
+    bench.origin.hold("/0")
+    let words = ["fetch", try bench.writeList(0..<1), "-o", bench["out"], "-q"]
+    let tool = try Tool(
+      ["-c", "trap '' HUP; exec \"$@\"", "sh", Tool.path()] + words, program: "/bin/sh")
+    #expect(bench.origin.waitForWaiting("/0", 1))
+    tool.signal(SIGHUP)
+    bench.origin.releaseAll()
+    #expect(tool.wait() == .status(0), "\(tool.errors.text)")
   }
 
   @Test func `the second signal quits and leaves no half file`() throws {

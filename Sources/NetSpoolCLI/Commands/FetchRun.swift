@@ -227,15 +227,20 @@ struct DryRun {
   func run() throws(IOFailure) -> JobStatus {
     stop.onPress(reactor.wake)
     let output = FailedWriter(try OutputFile.create("-"))
+    var hasChanged = false
     while true {
       if let signal { return .signal(signal) }
       switch try plan.next() {
       case .fetch(let item): try output.write(url: item.url, output: item.output)
       case .broken(let line): console.message(line.description)
+      case .changed(let change):
+        hasChanged = true
+        console.message("netspool: \(change)")
       case .skipped: continue
       case .starved: reactor.wait(input: plan.list.waitingFor, timeout: nil)
       case .end:
         try output.flush()
+        if hasChanged { return .localIO }
         return plan.tally.broken > 0 ? .failedForGood : .allDone
       }
     }

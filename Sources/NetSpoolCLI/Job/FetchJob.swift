@@ -61,6 +61,8 @@ final class FetchJob {
   private var pause = Pause.none
   private var listEnded = false
   private var stopped: JobStatus?
+  /// A list was written to while it was read, so there is more than was read.
+  private var listHasChanged = false
   private var hasCancelledAll = false
   private var nextFlush: Int64
 
@@ -95,12 +97,13 @@ final class FetchJob {
       around.reactor.wait(input: pause == .starved ? plan.list.waitingFor : nil, timeout: timeout)
     }
     flush()
-    if stopped == nil { writing(\.tar) { tar throws(IOFailure) in try tar.finish() } }
+    if stopped == nil, !listHasChanged { writing(\.tar) { tar throws(IOFailure) in try tar.finish() } }
     summary.list = plan.tally
     summary.seconds = Double(around.reactor.now - begin) / 1e9
     around.reporter.finish(now: around.reactor.now, counts)
     return End(
-      summary: summary, status: stopped ?? summary.exitStatus, isPartial: stopped != nil, left: left)
+      summary: summary, status: stopped ?? (listHasChanged ? .localIO : summary.exitStatus),
+      isPartial: stopped != nil || listHasChanged, left: listHasChanged ? nil : left)
   }
 
   private var left: String? {
@@ -137,6 +140,9 @@ extension FetchJob {
     case .fetch(let item): pending = item
     case .skipped: break
     case .starved: pause = .starved
+    case .changed(let change):
+      listHasChanged = true
+      around.reporter.changed(change)
     case .end: (pause, listEnded) = (.atEnd, true)
     case .broken(let line):
       around.reporter.broken(line)

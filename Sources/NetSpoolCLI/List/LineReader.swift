@@ -11,6 +11,8 @@ final class LineReader {
     case tooLong
     /// Nothing to read yet; poll `descriptorNumber` and come back.
     case starved
+    /// Somebody wrote to the file. Nothing more comes but the end; a line that may be cut was left out.
+    case touched(hasGrown: Bool)
     case end
   }
 
@@ -30,11 +32,16 @@ final class LineReader {
   private var filled = 0
   private var isSkipping = false
   private var isAtEnd = false
+  private var watch: SourceWatch?
+  private var finding = SourceWatch.Finding.same
 
   static let readBytes = 65_536
 
-  /// - Parameter mayBlock: when false, a slow pipe gives `.starved` instead of waiting for its writer.
-  init(_ source: consuming Descriptor, lineBytesMax: Int, mayBlock: Bool = true) {
+  /// - Parameters:
+  ///   - mayBlock: when false, a slow pipe gives `.starved` instead of waiting for its writer.
+  ///   - isWatched: whether a file that somebody writes to meanwhile ends with `.touched`.
+  init(_ source: consuming Descriptor, lineBytesMax: Int, mayBlock: Bool = true, isWatched: Bool = false) {
+    watch = isWatched ? SourceWatch(source) : nil
     self.source = source
     self.lineBytesMax = lineBytesMax
     self.mayBlock = mayBlock
@@ -81,6 +88,11 @@ final class LineReader {
   }
 
   private func takeRest() -> Pull {
+    if finding != .same {
+      defer { finding = .same }
+      drop()
+      return .touched(hasGrown: finding == .grown)
+    }
     guard start < filled || isSkipping else { return .end }
     return take(upTo: filled, terminated: false)
   }
@@ -92,11 +104,17 @@ final class LineReader {
     isSkipping = true
   }
 
+  /// Forgets the beginning of a line whose end nobody knows.
+  private func drop() { (start, scanned, isSkipping) = (filled, filled, false) }
+
   private func fill() throws(IOFailure) {
     moveHeldToFront()
-    let got = try source.read(into: &buffer, at: filled, count: Self.readBytes)
-    filled += got
-    isAtEnd = got == 0
+    let wanted = watch?.readable(Self.readBytes) ?? Self.readBytes
+    let got = wanted == 0 ? 0 : try source.read(into: &buffer, at: filled, count: wanted)
+    let found = watch?.note(buffer[filled..<filled + got], of: wanted, from: source) ?? .same
+    if found != .same { finding = found }
+    isAtEnd = got == 0 || found == .changed
+    if found != .changed { filled += got }
   }
 
   private func moveHeldToFront() {

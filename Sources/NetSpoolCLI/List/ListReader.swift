@@ -11,6 +11,8 @@ final class ListReader {
     case broken(BrokenLine)
     /// A slow pipe: poll `waitingFor`, then pull again.
     case starved
+    /// A list was written to meanwhile; the next source follows.
+    case changed(ListChange)
     case end
   }
 
@@ -46,7 +48,7 @@ final class ListReader {
   }
 
   private func reader(_ descriptor: consuming Descriptor) -> LineReader {
-    let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, mayBlock: false)
+    let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, mayBlock: false, isWatched: true)
     let size = reader.sourceStatus.flatMap { $0.isPlainFile ? Int64($0.size) : nil }
     bytesTotal = size.flatMap { size in bytesTotal.map { $0 + size } }
     return reader
@@ -96,6 +98,8 @@ final class ListReader {
   private func pull(_ reader: LineReader) throws(IOFailure) -> Pull? {
     switch try reader.next() {
     case .starved: return .starved
+    case .touched(let hasGrown):
+      return .changed(ListChange(source: reader.path, line: reader.lineNumber, hasGrown: hasGrown))
     case .tooLong: return broken(.tooLong, reader)
     case .line(let range): return parsed(range, of: reader)
     case .end:

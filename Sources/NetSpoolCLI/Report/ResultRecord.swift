@@ -167,7 +167,7 @@ final class ResultsReader {
 
   func next() throws(IOFailure) -> Pull {
     switch try lines.next() {
-    case .end, .starved: return .end
+    case .end, .starved, .touched: return .end
     case .tooLong: return unreadable()
     case .line(let range):
       currentLine = range
