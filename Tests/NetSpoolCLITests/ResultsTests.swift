@@ -43,6 +43,15 @@ import Testing
     }
   }
 
+  @Test func `a line is read back as it was written`() throws {
+    var record = ResultRecord(url: "http://h/1", output: "a.webp", outcome: .done)
+    (record.status, record.bytes, record.sha256, record.etag) = (206, 1 << 40, "ab", "\"e\"")
+    record.picture = FetchOutcome.PictureFacts(width: 3, height: 4, format: "webp", sourceBytes: 5)
+    var text = JSONText()
+    record.write(to: &text)
+    #expect(ResultRecord(line: text.bytes.dropLast()) == record)
+  }
+
   @Test func `a broken line in the middle is passed over`() throws {
     let (resumption, ledger) = try resumption("garbage\n\(done)\n{\n")
     #expect(ledger.count == 1)

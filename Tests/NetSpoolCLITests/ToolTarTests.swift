@@ -153,6 +153,34 @@ import Testing
     #expect(kills >= 3)
   }
 
+  @Test(arguments: [[], ["--shard-size", "50"]])
+  func `what the tar holds has its line in the results, however often the job was killed`(more: [String])
+    throws
+  {
+    let count = 300
+    bench.serve(0..<count)
+    let words =
+      [
+        "fetch", try bench.writeList(0..<count), "-o", bench["out/x.tar"], "--no-cache", "-q", "--results",
+        bench["r"], "--resume",
+      ] + more
+    for round in 1...4 {
+      bench.origin.hold("/\(round * 60)")
+      let tool = try Tool(words)
+      #expect(bench.origin.waitForWaiting("/\(round * 60)", 1))
+      tool.signal(SIGKILL)
+      #expect(tool.wait() == .signal(SIGKILL))
+      bench.origin.releaseAll()
+    }
+    #expect(try Tool.run(words).exit == .status(0))
+    #expect(try wrong(0..<count, tars).isEmpty)
+    let results = try bench.results("r")
+    #expect(results.count == count && Set(results.map(\.url)).count == count)
+    #expect(results.allSatisfy { $0.outcome == .done && $0.status == 200 && $0.tar?.hasPrefix("x") == true })
+    #expect(try Tool.run(words).exit == .status(0))
+    #expect(try bench.results("r").count == count)
+  }
+
   @Test func `an interrupted job leaves its part to the next`() throws {
     bench.serve(0..<40)
     bench.origin.hold("/39")

@@ -161,15 +161,21 @@ extension FetchRun {
 
   private func makeOutputs(_ ledger: Ledger, _ tar: ShardedOutput?) throws(IOFailure) -> FetchJob.Outputs {
     var outputs = FetchJob.Outputs(tar: tar)
-    if let path = options.results {
-      outputs.results =
-        options.resume
-        ? try ResultsWriter.resume(
-          path, after: try ResultsReader.markDone(in: path, tar == nil ? ledger : nil))
-        : ResultsWriter(try OutputFile.create(path))
-    }
+    if let path = options.results { outputs.results = try makeResults(path, ledger, tar) }
     if let path = options.failed { outputs.failed = FailedWriter(try OutputFile.create(path)) }
     return outputs
+  }
+
+  private func makeResults(_ path: String, _ ledger: Ledger, _ tar: ShardedOutput?) throws(IOFailure)
+    -> ResultsWriter
+  {
+    guard options.resume else { return ResultsWriter(try OutputFile.create(path)) }
+    guard let tar else {
+      return try ResultsWriter.resume(path, after: try ResultsReader.markDone(in: path, ledger))
+    }
+    let results = try ResultsWriter.resume(path, after: try ResultsReader.markWritten(in: path, ledger))
+    try tar.addLines(to: results, ledger)
+    return results
   }
 }
 
