@@ -146,7 +146,7 @@ extension FetchJob {
     case .end: (pause, listEnded) = (.atEnd, true)
     case .broken(let line):
       around.reporter.broken(line)
-      writing(\.failed) { writer throws(IOFailure) in try writer.write(line) }
+      writing(\.failed) { writer throws(IOFailure) in try writer.write(line, of: plan.list) }
       stopIfBudgetIsSpent()
     }
   }

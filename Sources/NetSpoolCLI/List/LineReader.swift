@@ -24,9 +24,31 @@ final class LineReader {
   /// False when the last line handed out was cut off by the end of the input.
   private(set) var lastLineWasTerminated = true
 
+  /// Where the line handed out last lies in its file; nil in a pipe.
+  var lastLineExtent: Range<Int64>? {
+    guard let watch else { return nil }
+    let end = watch.start + bytesConsumed - (lastLineWasTerminated ? 1 : 0)
+    return watch.start + lineStart..<end
+  }
+
+  /// Reads a part of the file once more.
+  func read(_ extent: Range<Int64>, _ body: (ArraySlice<UInt8>) throws(IOFailure) -> Void) throws(IOFailure) {
+    var piece = [UInt8](repeating: 0, count: Self.readBytes)
+    var offset = extent.lowerBound
+    while offset < extent.upperBound {
+      let got = try source.read(into: &piece, at: 0, fileOffset: offset)
+      guard got > 0 else { return }
+      try body(piece[..<Int(min(Int64(got), extent.upperBound - offset))])
+      offset += Int64(got)
+    }
+  }
+
   private let source: Descriptor
   private let lineBytesMax: Int
   private let mayBlock: Bool
+  /// Of the line handed out last, in bytes consumed.
+  private var lineStart: Int64 = 0
+  private var nextLineStart: Int64 = 0
   private var start = 0
   private var scanned = 0
   private var filled = 0
@@ -80,6 +102,7 @@ final class LineReader {
     bytesConsumed += Int64(line.count + (terminated ? 1 : 0))
     start = min(end + 1, filled)
     scanned = start
+    (lineStart, nextLineStart) = (nextLineStart, bytesConsumed)
     lineNumber += 1
     lastLineWasTerminated = terminated
     let fits = !isSkipping && line.count <= lineBytesMax

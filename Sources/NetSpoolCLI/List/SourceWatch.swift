@@ -14,6 +14,8 @@ struct SourceWatch {
 
   /// How long it was.
   let bytes: Int64
+  /// Where reading began.
+  let start: Int64
   /// Read so far.
   private(set) var position: Int64
   private let modified: [Int]
@@ -26,7 +28,8 @@ struct SourceWatch {
   init?(_ descriptor: borrowing Descriptor) {
     guard let now = Self.look(at: descriptor), now.isPlainFile, now.bytes > 0 else { return nil }
     (bytes, modified) = (now.bytes, now.modified)
-    position = max(0, Int64(lseek(descriptor.number, 0, SEEK_CUR)))
+    start = max(0, Int64(lseek(descriptor.number, 0, SEEK_CUR)))
+    position = start
   }
 
   /// Of a read's bytes, how many belong to what was there at first.
