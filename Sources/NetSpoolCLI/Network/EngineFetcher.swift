@@ -169,12 +169,15 @@ struct BrakeStream: DownloadStream {
 
 /// The library's endings as the job counts them.
 extension FetchOutcome {
-  /// - Parameter after: attempts that were made before this operation.
-  init(_ response: NetworkResponse, after attempts: Int = 0) {
+  /// - Parameters:
+  ///   - attempts: made before this operation.
+  ///   - resumedAt: bytes of the file that were there before this operation.
+  init(_ response: NetworkResponse, after attempts: Int = 0, resumedAt: Int64 = 0) {
     // A 304 or a 300 without a Location is an answer, but not the body that was asked for.
     let isDone = response.status < 300
     self.init(isDone ? .done : .failed(.forGood))
     take(response, after: attempts)
+    bytes += resumedAt
     if !isDone { error = NetworkError.Code.status.description }
   }
 

@@ -131,8 +131,7 @@ final class Sender: Sendable {
     if asksForNewer, response.status == 304 {
       return parcel.completion(FetchOutcome(unchanged: response, after: parcel.attempts))
     }
-    var outcome = FetchOutcome(response, after: parcel.attempts)
-    outcome.bytes += resumedAt
+    let outcome = FetchOutcome(response, after: parcel.attempts, resumedAt: resumedAt)
     if outcome.ending != .done, goesOn(parcel, outcome) { return }
     if setsTime, outcome.ending == .done, let path = landing ?? parcel.path {
       FileTime.set(path, response.headers)
