@@ -121,6 +121,19 @@ import Testing
     #expect(try bench.scratch.text("failed.txt").isEmpty)
   }
 
+  @Test func `what only waited is not counted as under way`() throws {
+    let bench = try JobBench(urls: 0..<100)
+    bench.settings.window = 20
+    bench.fetcher.isOpen = false
+    bench.fetcher.sentMax = 5
+    bench.reactor.duringWait = { wait in
+      if wait == 1 { bench.stop.press(SIGINT) }
+      if wait > 3 { bench.fetcher.release() }
+    }
+    _ = try bench.run()
+    #expect(bench.messages.contains("stopping; waiting for 5 under way (press Ctrl-C again to quit)\n"))
+  }
+
   @Test func `the second signal quits`() throws {
     let bench = try JobBench(urls: 0..<100)
     bench.settings.window = 20

@@ -45,6 +45,25 @@ import Testing
     #expect((0..<60).allSatisfy { bench.origin.hits("/\($0)") == 1 })
   }
 
+  @Test func `without a results file, too, the command it prints fetches nothing again`() throws {
+    bench.serve(0..<30)
+    for number in 10..<14 { bench.origin.hold("/\(number)") }
+    let list = try bench.writeList(0..<30)
+    let tool = try Tool(["fetch", list, "-o", bench["out"], "--jobs", "4", "--no-cache"])
+    for number in 10..<14 { #expect(bench.origin.waitForWaiting("/\(number)", 1)) }
+    tool.signal(SIGINT)
+    #expect(tool.errors.wait(for: "waiting for 4 under way"))
+    bench.origin.releaseAll()
+    #expect(tool.wait() == .status(130))
+    let line = tool.errors.text.split(separator: "\n").first { $0.hasPrefix("to go on: ") }
+    let command = try #require(line).dropFirst("to go on: ".count)
+    let again = try Tool(
+      ["-c", String(command)], program: "/bin/sh", environment: ["PATH=\(try Tool.folder()):/usr/bin:/bin"])
+    #expect(again.wait() == .status(0))
+    #expect(bench.wrong(0..<30).isEmpty)
+    #expect((0..<30).allSatisfy { bench.origin.hits("/\($0)") == 1 })
+  }
+
   @Test func `a job that nohup started does not end with its terminal`() throws {
     bench.serve(0..<1)
     bench.origin.hold("/0")

@@ -51,6 +51,7 @@ struct FetchRun {
     let list = try ListReader(ListSource.sources(of: options.sources))
     try refuseToOverwrite(list)
     let ledger = Ledger(directory: Ledger.temporaryDirectory(environment))
+    let isFresh = options.output.map(LandingFolder.isEmpty) ?? false
     let folder = try makeFolder()
     let tar = try makeTar(ledger)
     defer { tar?.close() }
@@ -69,7 +70,7 @@ struct FetchRun {
       around: FetchJob.Surroundings(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
     ).run()
     onEnd(end)
-    return try report(end)
+    return try report(end, isFresh: isFresh)
   }
 
   private var settings: FetchJob.Settings {
@@ -77,7 +78,8 @@ struct FetchRun {
       window: FetchJob.window(
         for: options.jobs, isBraked: options.request.limitRate != nil || options.pictures.maxSide != nil),
       budget: options.maxErrors ?? .unlimited,
-      rate: options.rate, hostRates: options.perHostRate.map(HostRates.init))
+      rate: options.rate, hostRates: options.perHostRate.map(HostRates.init),
+      named: Set(options.sources.filter(URLText.looksLikeURL)))
   }
 
   /// Only where somebody looks at it; what goes to other shards is in no total.
@@ -182,11 +184,13 @@ extension FetchRun {
 // MARK: - The end
 
 extension FetchRun {
-  private func report(_ end: FetchJob.End) throws(IOFailure) -> JobStatus {
+  private func report(_ end: FetchJob.End, isFresh: Bool) throws(IOFailure) -> JobStatus {
     if !options.quiet { console.message(end.summary.text) }
     if end.isPartial, !options.quiet {
       if let left = end.left { console.message("left: \(left)") }
-      console.message("to go on: \(ResumeCommand.text(arguments, options))")
+      let command = ResumeCommand.text(arguments, options, done: end.doneNamed, isFresh: isFresh)
+      let input = options.sources.contains("-") ? ", with the same list on standard input" : ""
+      console.message("to go on\(input): \(command)")
     }
     if options.output == nil, end.summary.done > 0, !options.quiet { console.message(whereabouts) }
     return try writeJSON(end)
