@@ -96,7 +96,9 @@ import Testing
     let (pulls, file) = try again(Array(lines.joined(separator: [0x0A]))) { writer, list, pull in
       if case .broken(let line) = pull { try writer.write(line, of: list) }
     }
-    let causes = pulls.map { if case .broken(let line) = $0 { line.cause } else { nil } }
+    let causes = pulls.compactMap { pull -> BrokenLine.Cause? in
+      if case .broken(let line) = pull { line.cause } else { nil }
+    }
     #expect(causes == [.hasNUL, .tooLong, .notUTF8, .notAURL(.noScheme)])
     let written = file.split(separator: 0x0A).map(Array.init)
     #expect(written.filter { $0.first != UInt8(ascii: "#") } == lines)
