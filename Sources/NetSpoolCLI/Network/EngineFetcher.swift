@@ -232,7 +232,9 @@ extension FetchOutcome {
   private mutating func take(_ response: NetworkResponse, after attempts: Int) {
     let metrics = response.metrics
     status = response.status
-    bytes = response.streams.first?.bytes ?? metrics.bytesReceived
+    // A picture in memory that the cache had was not received.
+    let held = metrics.bytesReceived > 0 ? metrics.bytesReceived : Int64(response.body.count)
+    bytes = response.streams.first?.bytes ?? held
     source = Source(response.source)
     sha256 = response.streams.first?.sha256
     self.attempts = attempts + metrics.attempts

@@ -45,10 +45,10 @@ final class LandingFolder: Sendable {
   static func isEmpty(_ folder: String) -> Bool {
     guard let directory = unsafe opendir(folder) else { return true }
     defer { unsafe _ = closedir(directory) }
-    return unsafe (0..<3).allSatisfy { count in
-      let entry = unsafe readdir(directory)
-      return unsafe count < 2 || entry == nil
-    }
+    var count = 0
+    while count < 3, let _ = unsafe readdir(directory) { count += 1 }
+    // Each has itself and the one above.
+    return count < 3
   }
 
   /// The names in a folder, in no order.
