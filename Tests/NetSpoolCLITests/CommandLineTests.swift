@@ -41,6 +41,7 @@ import Testing
     ["l", "--no-cache", "--cache", "c"], ["l", "--no-cache", "--cache-size", "1G"],
     ["l", "--no-cache", "--rules", "relaxed"], ["l", "--shard", "4/4"], ["l", "--checksum"],
     ["l", "--json", "--dry-run"], ["l", "--nonsense"],
+    ["l", "--format", "png"], ["l", "--fit", "cover"],
   ])
   func `a wrong command line is a usage error`(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try FetchCommand.parse(arguments) }
@@ -67,6 +68,28 @@ import Testing
     #expect(
       ResumeCommand.text(arguments, options)
         == "netspool fetch 'my list.txt' --results r.jsonl --header 'A: it'\\''s' --resume")
+  }
+
+  @Test(
+    arguments: [
+      (["list", "-o", "out"], [], true, "list -o out --skip-existing"),
+      (["list", "-o", "out"], [], false, "list -o out"),
+      (["list", "-o", "x.tar"], [], true, "list -o x.tar"),
+      (["-o", "out", "--", "list"], [], true, "-o out --skip-existing -- list"),
+      (["list", "-o", "out", "--newer"], [], true, "list -o out --newer"),
+      (["list", "-o", "out", "--results", "r"], [], true, "list -o out --results r --resume"),
+      (["http://h/1", "http://h/2"], ["http://h/1"], false, "http://h/2"),
+      (["http://h/1", "http://h/2", "-o", "d"], ["http://h/1"], true, "http://h/2 -o d --skip-existing"),
+      (["http://h/a", "http://i/a", "-o", "d"], ["http://h/a"], false, "http://h/a http://i/a -o d"),
+      (["http://h/1"], ["http://h/1"], false, "http://h/1"),
+    ] as [([String], Set<String>, Bool, String)])
+  func `the command that goes on fetches nothing again`(
+    arguments: [String], done: Set<String>, isFresh: Bool, text: String
+  ) throws {
+    let options = try FetchCommand.parse(arguments)
+    #expect(
+      ResumeCommand.text(["fetch"] + arguments, options, done: done, isFresh: isFresh)
+        == "netspool fetch \(text)")
   }
 
   @Test func `help names every option`() {

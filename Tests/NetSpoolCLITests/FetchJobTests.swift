@@ -88,6 +88,16 @@ import Testing
     #expect(outcomes == ["done", "failed", "failed-for-now"])
   }
 
+  @Test func `digests that do not fit are one kind of failure`() throws {
+    let bench = try JobBench(urls: 0..<50)
+    bench.fetcher.answer = { item in
+      var outcome = FetchOutcome(.failed(.forGood))
+      (outcome.error, outcome.reason) = ("digestMismatch", "file \(item.id) has another")
+      return outcome
+    }
+    #expect(try bench.run().summary.errors == ["digestMismatch": 50])
+  }
+
   @Test func `shows the first failures only`() throws {
     let bench = try JobBench(urls: 0..<500)
     bench.fetcher.answer = { _ in .status(404) }
@@ -105,7 +115,7 @@ import Testing
 }
 
 @Suite struct FetchJobStoppingTests {
-  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
   func `the first signal lets what is under way end`(signal: Int32, code: Int32) throws {
     let bench = try JobBench(urls: 0..<100)
     bench.settings.window = 20
@@ -124,6 +134,19 @@ import Testing
     #expect(bench.fetcher.startCount == 20)
     #expect(try bench.scratch.text("results.jsonl").split(separator: "\n").count == 5)
     #expect(try bench.scratch.text("failed.txt").isEmpty)
+  }
+
+  @Test func `what only waited is not counted as under way`() throws {
+    let bench = try JobBench(urls: 0..<100)
+    bench.settings.window = 20
+    bench.fetcher.isOpen = false
+    bench.fetcher.sentMax = 5
+    bench.reactor.duringWait = { wait in
+      if wait == 1 { bench.stop.press(SIGINT) }
+      if wait > 3 { bench.fetcher.release() }
+    }
+    _ = try bench.run()
+    #expect(bench.messages.contains("stopping; waiting for 5 under way (press Ctrl-C again to quit)\n"))
   }
 
   @Test func `the second signal quits`() throws {
@@ -206,6 +229,22 @@ import Testing
     #expect(end.status == .localIO)
     #expect(end.summary.started < 10_000)
     #expect(end.isPartial)
+  }
+
+  @Test func `a list that changes while it is read ends with local IO, and what was read is fetched`() throws
+  {
+    let bench = try JobBench(urls: 0..<20_000)
+    bench.settings.window = 8
+    bench.fetcher.isOpen = false
+    bench.reactor.duringWait = { wait in
+      if wait == 1 { _ = try? bench.scratch.write("list.txt", "http://h/other\n") }
+      bench.fetcher.release()
+    }
+    let end = try bench.run()
+    #expect(end.status == .localIO && end.isPartial && end.left == nil)
+    #expect(end.summary.done > 1_000 && end.summary.cancelled == 0)
+    #expect(bench.startedURLs == (0..<end.summary.done).map { "http://h/\($0)" })
+    #expect(bench.messages.count { $0.contains("was changed while it was read") } == 1)
   }
 
   @Test func `a file that cannot be written fails alone`() throws {

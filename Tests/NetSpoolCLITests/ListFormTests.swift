@@ -16,7 +16,7 @@ import Testing
       case .item(let item): items.append(item)
       case .broken(let line):
         broken.append(line.description.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? "")
-      case .starved: continue
+      case .starved, .changed: continue
       case .end: return (items, broken)
       }
     }

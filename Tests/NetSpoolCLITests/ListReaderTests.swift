@@ -106,6 +106,49 @@ import Testing
     #expect(try pulls(bytes) == expected, "seed \(seed)")
   }
 
+  /// Reads some lines, lets somebody write to the list, and reads on.
+  private func pulls(of lines: [String], after taken: Int, _ meanwhile: (TestFolder) throws -> Void) throws
+    -> (urls: [String], changes: [ListChange])
+  {
+    let scratch = try TestFolder()
+    let reader = try ListReader([.file(try scratch.write("l", lines.map { $0 + "\n" }.joined()))])
+    var pulls = try (0..<taken).map { _ in try reader.next() }
+    try meanwhile(scratch)
+    pulls += try all(reader)
+    return (
+      pulls.compactMap { if case .item(let item) = $0 { item.url } else { nil } },
+      pulls.compactMap { if case .changed(let change) = $0 { change } else { nil } }
+    )
+  }
+
+  private let long = (1...9_000).map { "http://127.0.0.1:18080/\($0)" }
+
+  @Test(arguments: [0, 1, 5, 40_000, 65_535, 65_536, 65_537, 131_072, 200_000, 400_000])
+  func `a list that is written anew while it is read gives no line that nobody wrote`(count: Int) throws {
+    let (urls, changes) = try pulls(of: long, after: 3_000) { scratch in
+      try scratch.write("l", Array(repeating: UInt8(ascii: "x"), count: count))
+    }
+    #expect(urls.count > 3_000 && urls == Array(long.prefix(urls.count)))
+    #expect(changes.map(\.hasGrown) == [false] && changes[0].line == urls.count)
+    #expect(changes[0].description.hasSuffix("lines were taken, the rest is not fetched"))
+  }
+
+  @Test func `a list that has grown is read as it was`() throws {
+    let (urls, changes) = try pulls(of: long, after: 3_000) { scratch in
+      try scratch.write("l", (long + ["http://h/new"]).map { $0 + "\n" }.joined())
+    }
+    #expect(urls == long && changes.map(\.hasGrown) == [true])
+  }
+
+  @Test func `a last line that somebody goes on writing is not taken`() throws {
+    let scratch = try TestFolder()
+    let reader = try ListReader([.file(try scratch.write("l", "http://h/1\nhttp://h:80"))])
+    #expect(try reader.next() == item("http://h/1"))
+    try scratch.write("l", "http://h/1\nhttp://h:8080/2\n")
+    let pulls = try all(reader)
+    #expect(pulls == [.changed(ListChange(source: scratch["l"], line: 1, hasGrown: true))])
+  }
+
   @Test func `reads sources in order and knows how far it is`() throws {
     let scratch = try TestFolder()
     let one = try scratch.write("one", "http://h/1\nhttp://h/2")

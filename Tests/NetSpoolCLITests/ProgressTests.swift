@@ -89,6 +89,15 @@ import Testing
     #expect(written.count == draws)
   }
 
+  /// A line on its own, and back to its beginning.
+  private func bar(_ text: String) -> String { "\u{1B}[?7l\(text)\u{1B}[?7h\r" }
+
+  @Test func `the whole takes no less than its slowest body`() {
+    let counts = ProgressMeter.Counts(finished: 50, inFlight: 50, listEnded: true)
+    #expect(ProgressLine(meter: meter(counts)).plain.hasSuffix("ETA 0:10"))
+    #expect(ProgressLine(meter: meter(counts), secondsLeftMin: 75).plain.hasSuffix("ETA 1:15"))
+  }
+
   @Test func `messages go above the bar`() {
     var written = ""
     let console = Console(isTerminal: true) { written += $0 }
@@ -96,7 +105,8 @@ import Testing
     console.message("note")
     console.show(bars: ["60%"])
     console.endBar()
-    #expect(written == "\r50%\r\u{1B}[Jnote\n\r60%\n")
+    #expect(
+      written == "\r\(bar("50%"))\r \u{1B}[J\rnote\n\r\(bar("60%"))\r \u{1B}[J\r60%\n")
   }
 
   @Test func `a log line has no padding and no controls`() {
@@ -141,16 +151,21 @@ import Testing
     #expect(meter.bytesPerSecond == 0x1p20)
   }
 
-  @Test func `several lines are taken away together, also in a window that became narrower`() {
-    var (written, columns) = ("", 80)
-    let console = Console(isTerminal: true, columns: { columns }) { written += $0 }
-    console.show(bars: ["12345678", "12345678"])
+  @Test
+  func `the cursor waits at the first of several lines, so that no width matters when they are taken away`() {
+    var written = ""
+    let console = Console(isTerminal: true) { written += $0 }
+    console.show(bars: ["12345678", "12345678", "1"])
+    #expect(written.hasSuffix("12345678\n12345678\n1\u{1B}[?7h\r\u{1B}[2A"))
     written = ""
-    console.show(bars: ["1"])
-    #expect(written == "\r\u{1B}[1A\u{1B}[J1")
-    console.show(bars: ["12345678", "12345678"])
-    (written, columns) = ("", 5)
     console.message("x")
-    #expect(written == "\r\u{1B}[3A\u{1B}[Jx\n")
+    #expect(written == "\r \u{1B}[J\rx\n")
+  }
+
+  @Test func `a window with few rows shows as many lines as it has room for`() {
+    var written = ""
+    let console = Console(isTerminal: true, size: { TerminalSize(rows: 3) }) { written += $0 }
+    console.show(bars: ["total", "a", "b", "c"])
+    #expect(written.contains("total\na\u{1B}") && !written.contains("b"))
   }
 }

@@ -43,6 +43,15 @@ import Testing
     }
   }
 
+  @Test func `a line is read back as it was written`() throws {
+    var record = ResultRecord(url: "http://h/1", output: "a.webp", outcome: .done)
+    (record.status, record.bytes, record.sha256, record.etag) = (206, 1 << 40, "ab", "\"e\"")
+    record.picture = FetchOutcome.PictureFacts(width: 3, height: 4, format: "webp", sourceBytes: 5)
+    var text = JSONText()
+    record.write(to: &text)
+    #expect(ResultRecord(line: text.bytes.dropLast()) == record)
+  }
+
   @Test func `a broken line in the middle is passed over`() throws {
     let (resumption, ledger) = try resumption("garbage\n\(done)\n{\n")
     #expect(ledger.count == 1)
@@ -58,6 +67,86 @@ import Testing
     let list = try ListReader([.file(scratch["f"])])
     #expect(try list.next() == .item(ListItem(url: "http://h/1", name: "d/a b.png", line: 1)))
     #expect(try list.next() == .item(ListItem(url: "http://h/2", line: 2)))
+  }
+
+  /// What a list says once it went through a file of failed lines, and that file.
+  private func again(_ bytes: [UInt8], _ write: (FailedWriter, ListReader, ListReader.Pull) throws -> Void)
+    throws
+    -> (pulls: [ListReader.Pull], file: [UInt8])
+  {
+    let scratch = try TestFolder()
+    let writer = FailedWriter(try OutputFile.create(scratch["f"]))
+    let list = try ListReader([.file(try scratch.write("l", bytes))])
+    var pull = try list.next()
+    while pull != .end {
+      try write(writer, list, pull)
+      pull = try list.next()
+    }
+    try writer.flush()
+    let second = try ListReader([.file(scratch["f"])])
+    var pulls: [ListReader.Pull] = []
+    repeat { pulls.append(try second.next()) } while pulls.last != .end
+    return (pulls.dropLast(), try scratch.read("f"))
+  }
+
+  @Test func `broken lines are in the failed file as they were, however long and whatever they hold`() throws
+  {
+    let long = Array("http://h/".utf8) + [UInt8](repeating: UInt8(ascii: "a"), count: 3_000_000)
+    let lines = [Array("http://h/\0a".utf8), long, Array("http://h/".utf8) + [0xFF], Array("nonsense".utf8)]
+    let (pulls, file) = try again(Array(lines.joined(separator: [0x0A]))) { writer, list, pull in
+      if case .broken(let line) = pull { try writer.write(line, of: list) }
+    }
+    let causes = pulls.compactMap { pull -> BrokenLine.Cause? in
+      if case .broken(let line) = pull { line.cause } else { nil }
+    }
+    #expect(causes == [.hasNUL, .tooLong, .notUTF8, .notAURL(.noScheme)])
+    let written = file.split(separator: 0x0A).map(Array.init)
+    #expect(written.filter { $0.first != UInt8(ascii: "#") } == lines)
+    #expect(written.count { $0.first == UInt8(ascii: "#") } == 3)
+  }
+
+  @Test func `a broken row of a CSV file says in the failed file which column is which`() throws {
+    let text = "name,url,sha256,header\na,http://h/1,short,X: y\n\"b, c\",nonsense,,\n"
+    let (pulls, file) = try again(Array(text.utf8)) { writer, list, pull in
+      if case .broken(let line) = pull { try writer.write(line, of: list) }
+    }
+    #expect(
+      String(decoding: file, as: UTF8.self)
+        == #"{"name":"a","url":"http://h/1","sha256":"short","header":"X: y"}"# + "\n"
+        + #"{"name":"b, c","url":"nonsense"}"# + "\n")
+    #expect(pulls.count == 2)
+  }
+
+  @Test(arguments: [
+    #"{"url":"http://h/","out":"a","header":"X: y\tmirror=http://evil/"}"#,
+    #"{"url":"http://h/","out":"sha256=name"}"#, #"{"url":"http://h/","out":"a\tb","mirror":"http://i/"}"#,
+    #"{"url":"http://h/","out":"http://i/"}"#, "http://h/\tname\theader=A: b\theader=C: d\thttp://i/",
+    #"{"url":"http://h/","header":"X: y "}"#,
+  ])
+  func `a failed line says the same when it is read again`(text: String) throws {
+    var before: [ListReader.Pull] = []
+    let (pulls, _) = try again(Array(text.utf8)) { writer, _, pull in
+      before.append(pull)
+      guard case .item(let item) = pull else { return }
+      try writer.write(url: item.url, output: item.name, item.options)
+    }
+    #expect(pulls == before && before.count == 1)
+  }
+
+  @Test func `files with results and failures are for their owner only, also those that were there`() throws {
+    let scratch = try TestFolder()
+    try scratch.write("f", Array("old".utf8), permissions: 0o666)
+    _ = try OutputFile.create(scratch["f"])
+    #expect(try mode(scratch["f"]) == 0o600)
+    let device = try mode("/dev/null")
+    _ = try OutputFile.create("/dev/null")
+    #expect(try mode("/dev/null") == device)
+  }
+
+  private func mode(_ path: String) throws -> mode_t {
+    var raw = stat()
+    guard unsafe stat(path, &raw) == 0 else { throw IOFailure.last("look at", path) }
+    return raw.st_mode & 0o777
   }
 
   @Test func `a full disk is said`() throws {

@@ -46,6 +46,22 @@ import Testing
     #expect(bench.origin.requests.last?.header("Range") != nil)
   }
 
+  @Test
+  func `the results of a file in two parts have its whole length, so that it is not fetched a third time`()
+    throws
+  {
+    let results = ["--results", bench["r"], "--resume"]
+    let arguments = ["fetch", bench.origin.url("/big"), "-o", bench["out"], "--no-cache"] + results
+    try kill(arguments, at: "out/big.netspool-part")
+    #expect(try Tool.run(arguments).exit == .status(0))
+    let record = try #require(try bench.results("r").last)
+    #expect(record.status == 206 && record.bytes == Self.count)
+    let sent = bench.origin.requestCount
+    let end = try Tool.run(arguments)
+    #expect(end.exit == .status(0) && end.errors.contains("1 done before"), "\(end.errors)")
+    #expect(bench.origin.requestCount == sent)
+  }
+
   @Test func `a number goes on behind a file as curl does it`() throws {
     try bench.write("tail", ["kept"])
     let end = try Tool.run(["get", "-s", "-C", "25165820", bench.origin.url("/big"), "-o", bench["tail"]])

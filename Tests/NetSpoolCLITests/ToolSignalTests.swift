@@ -19,7 +19,7 @@ import Testing
       ] + more)
   }
 
-  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
   func `the first signal drains and the command it prints completes`(signal: Int32, status: Int32) throws {
     bench.serve(0..<60)
     for number in 20..<24 { bench.origin.hold("/\(number)") }
@@ -43,6 +43,37 @@ import Testing
     #expect(again.errors.text.contains("\(sent) done before"))
     #expect(bench.wrong(0..<60).isEmpty)
     #expect((0..<60).allSatisfy { bench.origin.hits("/\($0)") == 1 })
+  }
+
+  @Test func `without a results file, too, the command it prints fetches nothing again`() throws {
+    bench.serve(0..<30)
+    for number in 10..<14 { bench.origin.hold("/\(number)") }
+    let list = try bench.writeList(0..<30)
+    let tool = try Tool(["fetch", list, "-o", bench["out"], "--jobs", "4", "--no-cache"])
+    for number in 10..<14 { #expect(bench.origin.waitForWaiting("/\(number)", 1)) }
+    tool.signal(SIGINT)
+    #expect(tool.errors.wait(for: "waiting for 4 under way"))
+    bench.origin.releaseAll()
+    #expect(tool.wait() == .status(130))
+    let line = tool.errors.text.split(separator: "\n").first { $0.hasPrefix("to go on: ") }
+    let command = try #require(line).dropFirst("to go on: ".count)
+    let again = try Tool(
+      ["-c", String(command)], program: "/bin/sh", environment: ["PATH=\(try Tool.folder()):/usr/bin:/bin"])
+    #expect(again.wait() == .status(0))
+    #expect(bench.wrong(0..<30).isEmpty)
+    #expect((0..<30).allSatisfy { bench.origin.hits("/\($0)") == 1 })
+  }
+
+  @Test func `a job that nohup started does not end with its terminal`() throws {
+    bench.serve(0..<1)
+    bench.origin.hold("/0")
+    let words = ["fetch", try bench.writeList(0..<1), "-o", bench["out"], "-q"]
+    let tool = try Tool(
+      ["-c", "trap '' HUP; exec \"$@\"", "sh", Tool.path()] + words, program: "/bin/sh")
+    #expect(bench.origin.waitForWaiting("/0", 1))
+    tool.signal(SIGHUP)
+    bench.origin.releaseAll()
+    #expect(tool.wait() == .status(0), "\(tool.errors.text)")
   }
 
   @Test func `the second signal quits and leaves no half file`() throws {

@@ -153,6 +153,33 @@ import Testing
     #expect(kills >= 3)
   }
 
+  @Test(arguments: [[], ["--shard-size", "50"]])
+  func `what the tar holds has its line in the results, however often the job was killed`(more: [String])
+    throws
+  {
+    let count = 300
+    bench.serve(0..<count)
+    let words =
+      [
+        "fetch", try bench.writeList(0..<count), "-o", bench["out/x.tar"], "--no-cache", "-q", "--results",
+        bench["r"], "--resume",
+      ] + more
+    for _ in 1...4 {
+      let wanted = bench.origin.requestCount + 60
+      let tool = try Tool(words)
+      for _ in 0..<4_000 where bench.origin.requestCount < wanted { usleep(500) }
+      tool.signal(SIGKILL)
+      #expect(tool.wait() != nil)
+    }
+    #expect(try Tool.run(words).exit == .status(0))
+    #expect(try wrong(0..<count, tars).isEmpty)
+    let results = try bench.results("r")
+    #expect(results.count == count && Set(results.map(\.url)).count == count)
+    #expect(results.allSatisfy { $0.outcome == .done && $0.status == 200 && $0.tar?.hasPrefix("x") == true })
+    #expect(try Tool.run(words).exit == .status(0))
+    #expect(try bench.results("r").count == count)
+  }
+
   @Test func `an interrupted job leaves its part to the next`() throws {
     bench.serve(0..<40)
     bench.origin.hold("/39")

@@ -239,13 +239,42 @@ extension FetchRun {
 
 /// The command that goes on where a stopped job left off, ready to paste.
 enum ResumeCommand {
-  /// The same command, with `--resume` if there is a results file that says what is done. Without one, the
-  /// same command again finds what it fetched in the cache.
-  static func text(_ arguments: [String], _ options: FetchCommand) -> String {
-    var words = ["netspool"] + arguments
-    let isResumable = options.results != nil && options.results != "-"
-    if isResumable && !options.resume { words.append("--resume") }
+  /// The same command, with `--resume` if there is a results file that says what is done, else with `--skip-existing` if
+  /// all files of the folder are the job's. Without either, the same command again finds what it fetched in the cache.
+  ///
+  /// - Parameters:
+  ///   - done: URLs of the command line that need not be named again.
+  ///   - isFresh: whether nothing was in the output folder when the job began.
+  static func text(
+    _ arguments: [String], _ options: FetchCommand, done: Set<String> = [], isFresh: Bool = false
+  ) -> String {
+    var words = ["netspool"] + (mayLeaveOut(done, options) ? without(done, arguments) : arguments)
+    // What follows a `--` is no option.
+    words.insert(
+      contentsOf: addition(options, isFresh: isFresh), at: words.firstIndex(of: "--") ?? words.count)
     return words.map(quoted).joined(separator: " ")
+  }
+
+  private static func addition(_ options: FetchCommand, isFresh: Bool) -> [String] {
+    if options.resume || options.skipExisting { return [] }
+    if options.results != nil, options.results != "-" { return ["--resume"] }
+    return isFresh && !options.writesTar && !options.newer ? ["--skip-existing"] : []
+  }
+
+  /// Not where the name of a file may depend on the URLs before it.
+  private static func mayLeaveOut(_ done: Set<String>, _ options: FetchCommand) -> Bool {
+    guard !options.sources.allSatisfy(done.contains) else { return false }
+    if options.output == nil { return true }
+    let names = options.sources.map { options.tree.name(of: $0).lowercased() }
+    return options.sources.allSatisfy(URLText.looksLikeURL) && Set(names).count == names.count
+  }
+
+  /// A URL behind an option may be its value, and stays.
+  private static func without(_ done: Set<String>, _ arguments: [String]) -> [String] {
+    arguments.enumerated().filter { number, word in
+      let before = number > 0 ? arguments[number - 1] : ""
+      return !done.contains(word) || before.hasPrefix("-") && before != "--"
+    }.map(\.element)
   }
 
   /// Quoted for a POSIX shell where that is needed.

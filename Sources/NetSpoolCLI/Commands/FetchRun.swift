@@ -51,6 +51,7 @@ struct FetchRun {
     let list = try ListReader(ListSource.sources(of: options.sources))
     try refuseToOverwrite(list)
     let ledger = Ledger(directory: Ledger.temporaryDirectory(environment))
+    let isFresh = options.output.map(LandingFolder.isEmpty) ?? false
     let folder = try makeFolder()
     let tar = try makeTar(ledger)
     defer { tar?.close() }
@@ -69,7 +70,7 @@ struct FetchRun {
       around: FetchJob.Surroundings(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
     ).run()
     onEnd(end)
-    return try report(end)
+    return try report(end, isFresh: isFresh)
   }
 
   private var settings: FetchJob.Settings {
@@ -77,7 +78,8 @@ struct FetchRun {
       window: FetchJob.window(
         for: options.jobs, isBraked: options.request.limitRate != nil || options.pictures.maxSide != nil),
       budget: options.maxErrors ?? .unlimited,
-      rate: options.rate, hostRates: options.perHostRate.map(HostRates.init))
+      rate: options.rate, hostRates: options.perHostRate.map(HostRates.init),
+      named: Set(options.sources.filter(URLText.looksLikeURL)))
   }
 
   /// Only where somebody looks at it; what goes to other shards is in no total.
@@ -161,26 +163,34 @@ extension FetchRun {
 
   private func makeOutputs(_ ledger: Ledger, _ tar: ShardedOutput?) throws(IOFailure) -> FetchJob.Outputs {
     var outputs = FetchJob.Outputs(tar: tar)
-    if let path = options.results {
-      outputs.results =
-        options.resume
-        ? try ResultsWriter.resume(
-          path, after: try ResultsReader.markDone(in: path, tar == nil ? ledger : nil))
-        : ResultsWriter(try OutputFile.create(path))
-    }
+    if let path = options.results { outputs.results = try makeResults(path, ledger, tar) }
     if let path = options.failed { outputs.failed = FailedWriter(try OutputFile.create(path)) }
     return outputs
+  }
+
+  private func makeResults(_ path: String, _ ledger: Ledger, _ tar: ShardedOutput?) throws(IOFailure)
+    -> ResultsWriter
+  {
+    guard options.resume else { return ResultsWriter(try OutputFile.create(path)) }
+    guard let tar else {
+      return try ResultsWriter.resume(path, after: try ResultsReader.markDone(in: path, ledger))
+    }
+    let results = try ResultsWriter.resume(path, after: try ResultsReader.markWritten(in: path, ledger))
+    try tar.addLines(to: results, ledger)
+    return results
   }
 }
 
 // MARK: - The end
 
 extension FetchRun {
-  private func report(_ end: FetchJob.End) throws(IOFailure) -> JobStatus {
+  private func report(_ end: FetchJob.End, isFresh: Bool) throws(IOFailure) -> JobStatus {
     if !options.quiet { console.message(end.summary.text) }
     if end.isPartial, !options.quiet {
       if let left = end.left { console.message("left: \(left)") }
-      console.message("to go on: \(ResumeCommand.text(arguments, options))")
+      let command = ResumeCommand.text(arguments, options, done: end.doneNamed, isFresh: isFresh)
+      let input = options.sources.contains("-") ? ", with the same list on standard input" : ""
+      console.message("to go on\(input): \(command)")
     }
     if options.output == nil, end.summary.done > 0, !options.quiet { console.message(whereabouts) }
     return try writeJSON(end)
@@ -227,15 +237,20 @@ struct DryRun {
   func run() throws(IOFailure) -> JobStatus {
     stop.onPress(reactor.wake)
     let output = FailedWriter(try OutputFile.create("-"))
+    var hasChanged = false
     while true {
       if let signal { return .signal(signal) }
       switch try plan.next() {
       case .fetch(let item): try output.write(url: item.url, output: item.output)
       case .broken(let line): console.message(line.description)
+      case .changed(let change):
+        hasChanged = true
+        console.message("netspool: \(change)")
       case .skipped: continue
       case .starved: reactor.wait(input: plan.list.waitingFor, timeout: nil)
       case .end:
         try output.flush()
+        if hasChanged { return .localIO }
         return plan.tally.broken > 0 ? .failedForGood : .allDone
       }
     }

@@ -11,17 +11,28 @@ struct ThumbnailOptions: ParsableArguments {
       valueName: "pixels"))
   var maxSide: Int?
 
-  @Option(help: ArgumentHelp("What thumbnails are written as.", valueName: "webp|jpeg|avif|png"))
-  var format = ThumbnailFormat.webp
+  @Option(
+    name: .customLong("format"),
+    help: ArgumentHelp("What thumbnails are written as. Default: webp.", valueName: "webp|jpeg|avif|png"))
+  var wantedFormat: ThumbnailFormat?
 
   @Option(
+    name: .customLong("fit"),
     help: ArgumentHelp(
-      "Thumbnails with all of the picture (contain), or a square from its middle (cover).",
+      "Thumbnails with all of the picture (contain), or a square from its middle (cover). Default: contain.",
       valueName: "contain|cover"))
-  var fit = ThumbnailFit.contain
+  var wantedFit: ThumbnailFit?
+
+  var format: ThumbnailFormat { wantedFormat ?? .webp }
+  var fit: ThumbnailFit { wantedFit ?? .contain }
 
   func validate() throws {
-    guard let maxSide else { return }
+    guard let maxSide else {
+      guard wantedFormat == nil, wantedFit == nil else {
+        throw ValidationError("--format and --fit need --thumbnail: they say how thumbnails are written.")
+      }
+      return
+    }
     guard (1...16_383).contains(maxSide) else {
       throw ValidationError("--thumbnail is a number of pixels from 1 to 16383.")
     }

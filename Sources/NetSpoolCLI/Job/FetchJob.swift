@@ -10,6 +10,8 @@ final class FetchJob {
     var budget = ErrorBudget.unlimited
     var rate: RateLimiter?
     var hostRates: HostRates?
+    /// The URLs of the command line: of these the end tells which are done.
+    var named: Set<String> = []
   }
 
   struct Outputs {
@@ -34,6 +36,8 @@ final class FetchJob {
     let isPartial: Bool
     /// How many of how many are left to do, where that is known: `3 of 10`.
     var left: String?
+    /// Of the URLs that the command line names, those that are done.
+    var doneNamed: Set<String> = []
   }
 
   /// Why nothing more is pulled from the list at the moment.
@@ -48,6 +52,8 @@ final class FetchJob {
   private let mailbox: Mailbox
   private let window: Int
   private let budget: ErrorBudget
+  private let named: Set<String>
+  private var doneNamed: Set<String> = []
   private var rate: RateLimiter?
   private var outputs: Outputs
 
@@ -61,7 +67,11 @@ final class FetchJob {
   private var pause = Pause.none
   private var listEnded = false
   private var stopped: JobStatus?
+  /// A list was written to while it was read, so there is more than was read.
+  private var listHasChanged = false
   private var hasCancelledAll = false
+  /// When it is said that the job stops; nil once it was.
+  private var noticeDue: Int64?
   private var nextFlush: Int64
 
   /// A killed process loses at most this much of its results.
@@ -70,6 +80,8 @@ final class FetchJob {
   private static let cachePause: Int64 = 2_000_000
   /// Lines looked at before the mailbox, the signals and the clock get a turn.
   static let pullsPerTurn = 512
+  /// What only waited has ended by then, so that what is under way can be counted.
+  static let noticeDelay: Int64 = 100_000_000
 
   init(
     plan: FetchPlan, settings: Settings, outputs: Outputs, counter: LineCounter? = nil, around: Surroundings
@@ -79,7 +91,7 @@ final class FetchJob {
     self.around = around
     self.outputs = outputs
     (window, budget, rate) = (settings.window, settings.budget, settings.rate)
-    hostRates = settings.hostRates
+    (hostRates, named) = (settings.hostRates, settings.named)
     mailbox = Mailbox(wake: around.reactor.wake)
     nextFlush = around.reactor.now + Self.flushInterval
     around.stop.onPress(around.reactor.wake)
@@ -94,15 +106,20 @@ final class FetchJob {
       attempt { () throws(IOFailure) in try fill() }
       tick()
       if isOver { break }
+      sayStop()
       around.reactor.wait(input: pause == .starved ? plan.list.waitingFor : nil, timeout: timeout)
     }
+    noticeDue = noticeDue.map { _ in 0 }
+    sayStop()
     flush()
-    if stopped == nil { writing(\.tar) { tar throws(IOFailure) in try tar.finish() } }
+    if stopped == nil, !listHasChanged { writing(\.tar) { tar throws(IOFailure) in try tar.finish() } }
     summary.list = plan.tally
     summary.seconds = Double(around.reactor.now - begin) / 1e9
     around.reporter.finish(now: around.reactor.now, counts)
     return End(
-      summary: summary, status: stopped ?? summary.exitStatus, isPartial: stopped != nil, left: left)
+      summary: summary, status: stopped ?? (listHasChanged ? .localIO : summary.exitStatus),
+      isPartial: stopped != nil || listHasChanged, left: listHasChanged ? nil : left,
+      doneNamed: doneNamed)
   }
 
   private var left: String? {
@@ -139,10 +156,13 @@ extension FetchJob {
     case .fetch(let item): pending = item
     case .skipped: break
     case .starved: pause = .starved
+    case .changed(let change):
+      listHasChanged = true
+      around.reporter.changed(change)
     case .end: (pause, listEnded) = (.atEnd, true)
     case .broken(let line):
       around.reporter.broken(line)
-      writing(\.failed) { writer throws(IOFailure) in try writer.write(line) }
+      writing(\.failed) { writer throws(IOFailure) in try writer.write(line, of: plan.list) }
       stopIfBudgetIsSpent()
     }
   }
@@ -185,6 +205,7 @@ extension FetchJob {
     let outcome = placed(item, outcome)
     summary.count(outcome)
     record(item, outcome)
+    if outcome.ending == .done, named.contains(item.url) { doneNamed.insert(item.url) }
     guard case .failed(let permanence) = outcome.ending else { return }
     around.reporter.failed(item, outcome)
     if case .local(let errno) = permanence, IOFailure.stopsEverything(errno) { stop(.localIO) }
@@ -238,7 +259,14 @@ extension FetchJob {
     pending = nil
     held.removeAll()
     around.fetcher.cancelWaiting()
-    around.reporter.drains(cause, inFlight: inFlight.count)
+    noticeDue = around.reactor.now + Self.noticeDelay
+  }
+
+  /// Says why the job stops and for how many it waits, once what only waited is gone.
+  private func sayStop() {
+    guard let due = noticeDue, let stopped, around.reactor.now >= due else { return }
+    noticeDue = nil
+    around.reporter.drains(stopped, inFlight: inFlight.count)
   }
 }
 
@@ -296,7 +324,7 @@ extension FetchJob {
   private var timeout: Int64 {
     if pause == .none && stopped == nil { return 0 }
     let now = around.reactor.now
-    let tick = min(nextFlush, around.reporter.nextTick ?? .max, held.due ?? .max)
+    let tick = min(nextFlush, around.reporter.nextTick ?? .max, held.due ?? .max, noticeDue ?? .max)
     if case .rate(let wait) = pause { return min(wait, max(0, tick - now)) }
     return max(0, tick - now)
   }

@@ -6,6 +6,8 @@ final class FetchPlan {
     /// The line asks for nothing new; already counted.
     case skipped
     case broken(BrokenLine)
+    /// A list was written to while it was read.
+    case changed(ListChange)
     case starved
     case end
   }
@@ -50,6 +52,7 @@ final class FetchPlan {
     switch try list.next() {
     case .starved: return .starved
     case .end: return .end
+    case .changed(let change): return .changed(change)
     case .broken(let line):
       tally.lines += 1
       tally.broken += 1

@@ -14,7 +14,7 @@ final class StopSwitch: Sendable {
 
   private let state = Mutex(State())
 
-  /// One that SIGINT and SIGTERM press from now on.
+  /// One that SIGINT, SIGTERM and SIGHUP press from now on.
   static func onSignals() -> StopSwitch {
     let stop = StopSwitch()
     SignalWatcher.start(stop)
@@ -49,7 +49,7 @@ final class StopSwitch: Sendable {
   }
 }
 
-/// Turns SIGINT and SIGTERM to presses of a `StopSwitch`: the first drains, the second quits.
+/// Turns SIGINT, SIGTERM and SIGHUP to presses of a `StopSwitch`: the first drains, the second quits.
 ///
 /// A thread of its own waits with `sigwait`, so there is no signal handler with its forbidden calls, and a
 /// second Ctrl-C works even while the job's thread hangs in a write to a dead network disk.
@@ -91,6 +91,14 @@ enum SignalWatcher {
     unsafe sigemptyset(&set)
     unsafe sigaddset(&set, SIGINT)
     unsafe sigaddset(&set, SIGTERM)
+    if !isIgnored(SIGHUP) { unsafe sigaddset(&set, SIGHUP) }
     return set
+  }
+
+  /// As by `nohup`, which wants the terminal's end to change nothing. A signal that is blocked would come all the same.
+  private static func isIgnored(_ number: Int32) -> Bool {
+    let handler = signal(number, SIG_IGN)
+    signal(number, handler)
+    return unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }

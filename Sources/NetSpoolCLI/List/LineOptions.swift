@@ -89,6 +89,37 @@ enum LineForm {
     return item
   }
 
+  /// A row as a JSON object: a line that needs no columns in another one.
+  static func object(_ row: String, _ columns: [String]) -> [UInt8] {
+    var json = JSONText()
+    json.beginObject()
+    for (number, field) in fields(row).enumerated() where !field.isEmpty {
+      json.field(number < columns.count ? columns[number] : "column \(number + 1)", field)
+    }
+    json.endObject()
+    return json.bytes
+  }
+
+  /// The line that is read back as this item. Plain where that says the same, else a JSON object: a tab inside of a field would
+  /// begin another one.
+  static func line(_ url: String, _ output: String?, _ options: LineOptions) -> [UInt8] {
+    let words = [url] + (output.map { [$0] } ?? []) + options.words
+    let isOption = output.map { name in names.contains { name.hasPrefix("\($0)=") } } ?? false
+    let isMirror = output.map(URLText.looksLikeURL) ?? false
+    let isPlain = words.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } } && words.last?.last != " "
+    if isPlain && !isOption && !isMirror { return Array(words.joined(separator: "\t").utf8) }
+    var json = JSONText()
+    json.beginObject()
+    json.field("url", url)
+    json.field("out", output)
+    json.field("sha256", options.sha256)
+    json.field("priority", options.priority?.rawValue)
+    for field in options.headers { json.field("header", "\(field.name): \(field.value ?? "")") }
+    for mirror in options.mirrors { json.field("mirror", mirror) }
+    json.endObject()
+    return json.bytes
+  }
+
   private static func set(_ name: String, _ value: String, in item: inout ListItem) throws(Mistake) {
     switch name {
     case "out": item.name = value

@@ -11,6 +11,8 @@ final class LineReader {
     case tooLong
     /// Nothing to read yet; poll `descriptorNumber` and come back.
     case starved
+    /// Somebody wrote to the file. Nothing more comes but the end; a line that may be cut was left out.
+    case touched(hasGrown: Bool)
     case end
   }
 
@@ -22,19 +24,46 @@ final class LineReader {
   /// False when the last line handed out was cut off by the end of the input.
   private(set) var lastLineWasTerminated = true
 
+  /// Where the line handed out last lies in its file; nil in a pipe.
+  var lastLineExtent: Range<Int64>? {
+    guard let watch else { return nil }
+    let end = watch.start + bytesConsumed - (lastLineWasTerminated ? 1 : 0)
+    return watch.start + lineStart..<end
+  }
+
+  /// Reads a part of the file once more.
+  func read(_ extent: Range<Int64>, _ body: (ArraySlice<UInt8>) throws(IOFailure) -> Void) throws(IOFailure) {
+    var piece = [UInt8](repeating: 0, count: Self.readBytes)
+    var offset = extent.lowerBound
+    while offset < extent.upperBound {
+      let got = try source.read(into: &piece, at: 0, fileOffset: offset)
+      guard got > 0 else { return }
+      try body(piece[..<Int(min(Int64(got), extent.upperBound - offset))])
+      offset += Int64(got)
+    }
+  }
+
   private let source: Descriptor
   private let lineBytesMax: Int
   private let mayBlock: Bool
+  /// Of the line handed out last, in bytes consumed.
+  private var lineStart: Int64 = 0
+  private var nextLineStart: Int64 = 0
   private var start = 0
   private var scanned = 0
   private var filled = 0
   private var isSkipping = false
   private var isAtEnd = false
+  private var watch: SourceWatch?
+  private var finding = SourceWatch.Finding.same
 
   static let readBytes = 65_536
 
-  /// - Parameter mayBlock: when false, a slow pipe gives `.starved` instead of waiting for its writer.
-  init(_ source: consuming Descriptor, lineBytesMax: Int, mayBlock: Bool = true) {
+  /// - Parameters:
+  ///   - mayBlock: when false, a slow pipe gives `.starved` instead of waiting for its writer.
+  ///   - isWatched: whether a file that somebody writes to meanwhile ends with `.touched`.
+  init(_ source: consuming Descriptor, lineBytesMax: Int, mayBlock: Bool = true, isWatched: Bool = false) {
+    watch = isWatched ? SourceWatch(source) : nil
     self.source = source
     self.lineBytesMax = lineBytesMax
     self.mayBlock = mayBlock
@@ -73,6 +102,7 @@ final class LineReader {
     bytesConsumed += Int64(line.count + (terminated ? 1 : 0))
     start = min(end + 1, filled)
     scanned = start
+    (lineStart, nextLineStart) = (nextLineStart, bytesConsumed)
     lineNumber += 1
     lastLineWasTerminated = terminated
     let fits = !isSkipping && line.count <= lineBytesMax
@@ -81,6 +111,11 @@ final class LineReader {
   }
 
   private func takeRest() -> Pull {
+    if finding != .same {
+      defer { finding = .same }
+      drop()
+      return .touched(hasGrown: finding == .grown)
+    }
     guard start < filled || isSkipping else { return .end }
     return take(upTo: filled, terminated: false)
   }
@@ -92,11 +127,17 @@ final class LineReader {
     isSkipping = true
   }
 
+  /// Forgets the beginning of a line whose end nobody knows.
+  private func drop() { (start, scanned, isSkipping) = (filled, filled, false) }
+
   private func fill() throws(IOFailure) {
     moveHeldToFront()
-    let got = try source.read(into: &buffer, at: filled, count: Self.readBytes)
-    filled += got
-    isAtEnd = got == 0
+    let wanted = watch?.readable(Self.readBytes) ?? Self.readBytes
+    let got = wanted == 0 ? 0 : try source.read(into: &buffer, at: filled, count: wanted)
+    let found = watch?.note(buffer[filled..<filled + got], of: wanted, from: source) ?? .same
+    if found != .same { finding = found }
+    isAtEnd = got == 0 || found == .changed
+    if found != .changed { filled += got }
   }
 
   private func moveHeldToFront() {

@@ -11,6 +11,8 @@ final class ListReader {
     case broken(BrokenLine)
     /// A slow pipe: poll `waitingFor`, then pull again.
     case starved
+    /// A list was written to meanwhile; the next source follows.
+    case changed(ListChange)
     case end
   }
 
@@ -46,7 +48,7 @@ final class ListReader {
   }
 
   private func reader(_ descriptor: consuming Descriptor) -> LineReader {
-    let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, mayBlock: false)
+    let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, mayBlock: false, isWatched: true)
     let size = reader.sourceStatus.flatMap { $0.isPlainFile ? Int64($0.size) : nil }
     bytesTotal = size.flatMap { size in bytesTotal.map { $0 + size } }
     return reader
@@ -96,6 +98,8 @@ final class ListReader {
   private func pull(_ reader: LineReader) throws(IOFailure) -> Pull? {
     switch try reader.next() {
     case .starved: return .starved
+    case .touched(let hasGrown):
+      return .changed(ListChange(source: reader.path, line: reader.lineNumber, hasGrown: hasGrown))
     case .tooLong: return broken(.tooLong, reader)
     case .line(let range): return parsed(range, of: reader)
     case .end:
@@ -109,9 +113,9 @@ final class ListReader {
   private func parsed(_ range: Range<Int>, of reader: LineReader) -> Pull? {
     let bytes = trimmed(range, of: reader)
     guard let first = reader[bytes].first, first != UInt8(ascii: "#") else { return nil }
-    if holdsNUL(reader[bytes]) { return broken(.hasNUL, reader) }
+    if holdsNUL(reader[bytes]) { return broken(.hasNUL, reader, reader[bytes]) }
     guard let text = String(validating: reader[bytes], as: UTF8.self) else {
-      return broken(.notUTF8, reader)
+      return broken(.notUTF8, reader, reader[bytes])
     }
     if reader.lineNumber == 1, let names = LineForm.columns(text) {
       columns = names
@@ -139,14 +143,33 @@ final class ListReader {
       var item = try LineForm.item(text, columns: columns)
       item.line = line
       guard let problem = URLText.problem(item.url) else { return .item(item) }
-      return .broken(BrokenLine(cause: .notAURL(problem), source: source, line: line, text: text))
+      return broken(.notAURL(problem), text, source: source, line: line)
     } catch {
-      return .broken(BrokenLine(cause: .badOption(error.sentence), source: source, line: line, text: text))
+      return broken(.badOption(error.sentence), text, source: source, line: line)
     }
   }
 
-  private func broken(_ cause: BrokenLine.Cause, _ reader: LineReader) -> Pull {
-    .broken(BrokenLine(cause: cause, source: reader.path, line: reader.lineNumber))
+  private func broken(_ cause: BrokenLine.Cause, _ text: String, source: String, line: Int) -> Pull {
+    let alone = text.contains("\n") ? LineForm.line(text, nil, LineOptions()) : Array(text.utf8)
+    let bytes = columns.map { LineForm.object(text, $0) } ?? alone
+    return .broken(BrokenLine(cause: cause, source: source, line: line, bytes: bytes))
+  }
+
+  private func broken(_ cause: BrokenLine.Cause, _ reader: LineReader, _ bytes: ArraySlice<UInt8>? = nil)
+    -> Pull
+  {
+    .broken(
+      BrokenLine(
+        cause: cause, source: reader.path, line: reader.lineNumber, bytes: bytes.map(Array.init),
+        extent: bytes == nil ? reader.lastLineExtent : nil))
+  }
+
+  /// Reads a line again that was too long to be held, piece by piece. Good until the next pull.
+  func read(_ line: BrokenLine, _ body: (ArraySlice<UInt8>) throws(IOFailure) -> Void) throws(IOFailure) {
+    guard let extent = line.extent, current < open.count, case .lines(let reader) = open[current] else {
+      return
+    }
+    try reader.read(extent, body)
   }
 }
 
@@ -172,10 +195,20 @@ struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
   var cause: Cause
   var source: String
   var line: Int
-  /// The line itself, where it is text.
-  var text: String?
+  /// The line itself, as the next run is to read it; nil where it was too long to be held.
+  var bytes: [UInt8]?
+  /// Where a line that was too long lies in its file; nil in a pipe.
+  var extent: Range<Int64>?
 
   var description: String { "\(source):\(line): \(sentence)" }
+
+  /// Whether people can read it.
+  var isText: Bool {
+    switch cause {
+    case .tooLong, .notUTF8, .hasNUL: false
+    case .notAURL, .badOption: true
+    }
+  }
 
   private var sentence: String {
     switch cause {

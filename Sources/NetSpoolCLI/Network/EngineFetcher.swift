@@ -175,12 +175,15 @@ struct BrakeStream: DownloadStream {
 
 /// The library's endings as the job counts them.
 extension FetchOutcome {
-  /// - Parameter after: attempts that were made before this operation.
-  init(_ response: NetworkResponse, after attempts: Int = 0) {
+  /// - Parameters:
+  ///   - attempts: made before this operation.
+  ///   - resumedAt: bytes of the file that were there before this operation.
+  init(_ response: NetworkResponse, after attempts: Int = 0, resumedAt: Int64 = 0) {
     // A 304 or a 300 without a Location is an answer, but not the body that was asked for.
     let isDone = response.status < 300
     self.init(isDone ? .done : .failed(.forGood))
     take(response, after: attempts)
+    bytes += resumedAt
     if !isDone { error = NetworkError.Code.status.description }
   }
 
@@ -235,7 +238,9 @@ extension FetchOutcome {
   private mutating func take(_ response: NetworkResponse, after attempts: Int) {
     let metrics = response.metrics
     status = response.status
-    bytes = response.streams.first?.bytes ?? metrics.bytesReceived
+    // A picture in memory that the cache had was not received.
+    let held = metrics.bytesReceived > 0 ? metrics.bytesReceived : Int64(response.body.count)
+    bytes = response.streams.first?.bytes ?? held
     source = Source(response.source)
     sha256 = response.streams.first?.sha256
     self.attempts = attempts + metrics.attempts

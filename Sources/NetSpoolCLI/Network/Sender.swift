@@ -82,13 +82,15 @@ final class Sender: Sendable {
     }
     #endif
     let landing = gate?.landing(for: parcel.path)
-    addStreams(to: operation, parcel, landing)
-    operation.onCompletion { [self] in didComplete(parcel, landing, $0) }
+    let file = addStreams(to: operation, parcel, landing)
+    operation.onCompletion { [self] in didComplete(parcel, landing, $0, resumedAt: file?.resumedAt ?? 0) }
     operation.onError { [self] in didFail(parcel, $0) }
     engine.enqueue(operation)
   }
 
-  private func addStreams(to operation: NetworkOperation, _ parcel: Parcel, _ landing: String?) {
+  private func addStreams(to operation: NetworkOperation, _ parcel: Parcel, _ landing: String?)
+    -> FileDownloadStream?
+  {
     let file = (landing ?? parcel.path).map { path in
       FileDownloadStream(
         path: path, resume: resumes && landing == nil, partBytesMin: Self.partBytesMin,
@@ -101,6 +103,7 @@ final class Sender: Sendable {
       operation.addDownloadStream(TapStream(board, name: name) { file?.resumedAt ?? 0 })
     }
     if let brake { operation.addDownloadStream(BrakeStream(brake)) }
+    return file
   }
 
   /// Waits for files that others write. Nothing may be sent any more.
@@ -121,11 +124,14 @@ final class Sender: Sendable {
     engine.cancel { $0.state == .queued }
   }
 
-  private func didComplete(_ parcel: Parcel, _ landing: String?, _ response: NetworkResponse) {
+  /// - Parameter resumedAt: how much of the file an earlier attempt or run had fetched.
+  private func didComplete(
+    _ parcel: Parcel, _ landing: String?, _ response: NetworkResponse, resumedAt: Int64
+  ) {
     if asksForNewer, response.status == 304 {
       return parcel.completion(FetchOutcome(unchanged: response, after: parcel.attempts))
     }
-    let outcome = FetchOutcome(response, after: parcel.attempts)
+    let outcome = FetchOutcome(response, after: parcel.attempts, resumedAt: resumedAt)
     if outcome.ending != .done, goesOn(parcel, outcome) { return }
     if setsTime, outcome.ending == .done, let path = landing ?? parcel.path {
       FileTime.set(path, response.headers)

@@ -1,19 +1,25 @@
 import Glibc
 
 /// Standard error: messages, and progress lines below them that are redrawn in place.
+///
+/// The cursor waits at the beginning of the first progress line. A window that becomes narrower breaks the lines to more
+/// rows, or does not, as its terminal likes; the cursor stays with its line, and all that is below it is ours.
 final class Console {
   let isTerminal: Bool
   private let write: (String) -> Void
-  private let measure: () -> Int
-  /// The lengths of the progress lines that stand there, in characters.
-  private var bars: [Int] = []
+  private let measure: () -> TerminalSize
+  /// The progress lines that stand there.
+  private var bars: [String] = []
 
   /// - Parameters:
-  ///   - columns: the terminal's width, asked at every redraw because windows change.
+  ///   - size: the terminal's, asked at every redraw because windows change.
   ///   - write: gets every piece of text.
-  init(isTerminal: Bool, columns: @escaping () -> Int = { 80 }, write: @escaping (String) -> Void) {
+  init(
+    isTerminal: Bool, size: @escaping () -> TerminalSize = { TerminalSize() },
+    write: @escaping (String) -> Void
+  ) {
     self.isTerminal = isTerminal
-    measure = columns
+    measure = size
     self.write = write
   }
 
@@ -21,11 +27,11 @@ final class Console {
   static func standardError(_ environment: Environment = .process) -> Console {
     Console(
       isTerminal: isatty(2) == 1 && environment["TERM"] != "dumb",
-      columns: { terminalColumns(2) ?? 80 },
+      size: { TerminalSize(of: 2) ?? TerminalSize() },
       write: { try? Descriptor(borrowing: 2, named: "standard error").write(Array($0.utf8)) })
   }
 
-  var columns: Int { measure() }
+  var columns: Int { measure().columns }
 
   /// Prints one line above the progress line.
   func message(_ text: String) {
@@ -34,15 +40,17 @@ final class Console {
     write(text.hasSuffix("\n") ? text : text + "\n")
   }
 
-  /// Redraws the progress lines.
+  /// Redraws the progress lines: as many as the window has room for.
   func show(bars texts: [String]) {
-    write(erasure + texts.joined(separator: "\n"))
-    bars = texts.map(HumanText.width)
+    let shown = Array(texts.prefix(max(1, measure().rows - 1)))
+    let back = shown.count > 1 ? "\r\u{1B}[\(shown.count - 1)A" : "\r"
+    write(erasure + Self.noWrap + shown.joined(separator: "\n") + Self.wrap + back)
+    bars = shown
   }
 
   /// Leaves the last progress lines standing and begins a new one.
   func endBar() {
-    if !bars.isEmpty { write("\n") }
+    if !bars.isEmpty { write(erasure + bars.joined(separator: "\n") + "\n") }
     bars = []
   }
 
@@ -54,19 +62,27 @@ final class Console {
     bars = []
   }
 
-  /// Goes up to the first progress line and clears all that is below. A window that became narrower has broken lines to
-  /// several rows.
-  private var erasure: String {
-    guard !bars.isEmpty else { return "\r" }
-    let columns = max(1, self.columns)
-    let rows = bars.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
-    return rows > 1 ? "\r\u{1B}[\(rows - 1)A\u{1B}[J" : "\r\u{1B}[J"
-  }
+  /// Clears the progress lines. Not from the window's first column: tmux keeps a whole window that is cleared for those
+  /// who scroll back, ten times a second.
+  private var erasure: String { bars.isEmpty ? "\r" : "\r \u{1B}[J\r" }
+
+  /// A name whose letters take two columns, or a window that is smaller by now, makes no line two rows long.
+  private static let noWrap = "\u{1B}[?7l"
+  private static let wrap = "\u{1B}[?7h"
 }
 
-/// The width of a terminal; nil when the descriptor is none or does not know.
-private func terminalColumns(_ descriptor: Int32) -> Int? {
-  var size = winsize()
-  guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-  return Int(size.ws_col)
+/// What a window has room for.
+struct TerminalSize: Equatable {
+  var columns = 80
+  var rows = 24
+
+  init(columns: Int = 80, rows: Int = 24) { (self.columns, self.rows) = (columns, rows) }
+
+  /// Nil when the descriptor is no terminal or does not know.
+  init?(of descriptor: Int32) {
+    var size = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    columns = Int(size.ws_col)
+    rows = size.ws_row > 0 ? Int(size.ws_row) : 24
+  }
 }

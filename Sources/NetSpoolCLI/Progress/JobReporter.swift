@@ -42,6 +42,9 @@ final class JobReporter {
   /// Shown even when quiet: without it the exit status would be a riddle.
   func ioFailed(_ failure: IOFailure) { console.message("netspool: \(failure)") }
 
+  /// Shown even when quiet, for the same reason.
+  func changed(_ list: ListChange) { console.message("netspool: \(list)") }
+
   private func show(_ text: String, _ shown: inout Int, _ what: String) {
     shown += 1
     if shown <= Self.shownMax { note(text) }

@@ -63,6 +63,8 @@ struct BarLine {
 struct ProgressLine {
   let meter: ProgressMeter
   var isColoured = false
+  /// What the slowest of the bodies will take: the whole takes no less.
+  var secondsLeftMin = 0.0
 
   func bar(columns: Int) -> String { line.text(columns: columns) }
 
@@ -89,7 +91,7 @@ struct ProgressLine {
       parts.append(
         BarLine.Part(rank: 3, text: HumanText.plural(counts.failed, "error", "errors"), isAlarm: true))
     }
-    if let seconds = meter.secondsLeft {
+    if let seconds = meter.secondsLeft.map({ max($0, secondsLeftMin) }) {
       parts.append(BarLine.Part(rank: 2, text: "ETA \(HumanText.padded(HumanText.clock(seconds), to: 5))"))
     }
     return parts

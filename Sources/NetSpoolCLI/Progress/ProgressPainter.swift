@@ -71,7 +71,8 @@ final class ProgressPainter {
   }
 
   private func draw(_ bodies: [ByteLine]) {
-    let line = ProgressLine(meter: meter, isColoured: isColoured)
+    let line = ProgressLine(
+      meter: meter, isColoured: isColoured, secondsLeftMin: bodies.compactMap(\.meter.secondsLeft).max() ?? 0)
     switch style {
     case .bar:
       let columns = console.columns

@@ -132,8 +132,20 @@ extension ResultRecord {
     case "contentType": contentType = try value.string()
     case "etag": etag = try value.string()
     case "ended": ended = try value.string()
+    case "width", "height", "format", "sourceBytes": try takePicture(key, from: &value)
     default: try value.skipValue()
     }
+  }
+
+  private mutating func takePicture(_ key: String, from value: inout JSONScanner) throws {
+    var facts = picture ?? FetchOutcome.PictureFacts(width: 0, height: 0, format: "", sourceBytes: 0)
+    switch key {
+    case "width": facts.width = Int(try value.integer())
+    case "height": facts.height = Int(try value.integer())
+    case "format": facts.format = try value.string()
+    default: facts.sourceBytes = try value.integer()
+    }
+    picture = facts
   }
 }
 
@@ -167,7 +179,7 @@ final class ResultsReader {
 
   func next() throws(IOFailure) -> Pull {
     switch try lines.next() {
-    case .end, .starved: return .end
+    case .end, .starved, .touched: return .end
     case .tooLong: return unreadable()
     case .line(let range):
       currentLine = range
@@ -189,17 +201,31 @@ final class ResultsReader {
   /// Marks in `ledger` what an earlier run finished, and says where to go on writing. A file that does not
   /// exist yet is an empty one.
   ///
-  /// Only `done` counts; nothing does without a ledger. A record with another outcome is tried again, and its new line comes later.
-  static func markDone(in path: String, _ ledger: Ledger?) throws(IOFailure) -> Resumption {
+  /// Only `done` counts. A record with another outcome is tried again, and its new line comes later.
+  static func markDone(in path: String, _ ledger: Ledger) throws(IOFailure) -> Resumption {
+    try eachDone(in: path) { record throws(IOFailure) in
+      try ledger.set(
+        Fingerprint(.done, record.url, record.output ?? ""), Ledger.value(bytes: record.bytes))
+    }
+  }
+
+  /// Marks which items of tars have their line already. What is done only the tars say.
+  static func markWritten(in path: String, _ ledger: Ledger) throws(IOFailure) -> Resumption {
+    try eachDone(in: path) { record throws(IOFailure) in
+      try ledger.set(Fingerprint(.result, record.url, SampleName(record.output ?? "").key), 0)
+    }
+  }
+
+  private static func eachDone(in path: String, _ body: (ResultRecord) throws(IOFailure) -> Void)
+    throws(IOFailure) -> Resumption
+  {
     guard FileStatus(path: path) != nil else { return Resumption() }
     let reader = try ResultsReader(path)
     while true {
       switch try reader.next() {
       case .end: return reader.resumption
       case .unreadable: continue
-      case .record(let record) where record.outcome == .done:
-        try ledger?.set(
-          Fingerprint(.done, record.url, record.output ?? ""), Ledger.value(bytes: record.bytes))
+      case .record(let record) where record.outcome == .done: try body(record)
       case .record: continue
       }
     }

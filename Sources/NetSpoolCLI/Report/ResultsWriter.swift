@@ -32,13 +32,17 @@ final class FailedWriter {
   init(_ file: OutputFile) { self.file = file }
 
   func write(url: String, output: String?, _ options: LineOptions = LineOptions()) throws(IOFailure) {
-    let words = [url] + (output.map { [$0] } ?? []) + options.words
-    try file.write("\(words.joined(separator: "\t"))\n".utf8)
+    try file.write(LineForm.line(url, output, options) + [0x0A])
   }
 
-  /// As it stood in the list; what is no text is a comment that says where it stood.
-  func write(_ line: BrokenLine) throws(IOFailure) {
-    try file.write("\(line.text ?? "# \(line)")\n".utf8)
+  /// As it stood in the list, byte for byte, or as a JSON object where it stood in a CSV file. What is no text has a comment
+  /// before it that says where it stood; of a long line that came through a pipe there is only that.
+  func write(_ line: BrokenLine, of list: ListReader) throws(IOFailure) {
+    if !line.isText { try file.write("# \(line)\n".utf8) }
+    guard line.bytes != nil || line.extent != nil else { return }
+    if let bytes = line.bytes { try file.write(bytes) }
+    try list.read(line) { piece throws(IOFailure) in try file.write(piece) }
+    try file.write([0x0A])
   }
 
   func flush() throws(IOFailure) { try file.flush() }
@@ -59,14 +63,22 @@ final class OutputFile {
   /// Begins an empty file for its owner's eyes only, as URLs may hold secrets, or writes to standard output for `-`.
   static func create(_ path: String) throws(IOFailure) -> OutputFile {
     if path == "-" { return OutputFile(Descriptor(borrowing: 1, named: "standard output")) }
-    return OutputFile(try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600))
+    let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+    keepToOwner(descriptor)
+    return OutputFile(descriptor)
   }
 
   /// Goes on at `offset`; what comes after it is cut off.
   static func resume(_ path: String, at offset: Int) throws(IOFailure) -> OutputFile {
     let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
     try descriptor.resize(to: offset)
+    keepToOwner(descriptor)
     return OutputFile(descriptor)
+  }
+
+  /// A file that was there may have had another mode. One of somebody else's stays as it is, and so does a device.
+  private static func keepToOwner(_ descriptor: borrowing Descriptor) {
+    if descriptor.status?.isPlainFile == true { _ = fchmod(descriptor.number, 0o600) }
   }
 
   func write(_ bytes: some Sequence<UInt8>) throws(IOFailure) {

@@ -1,3 +1,5 @@
+import NetSpool
+
 /// The list in numbers.
 struct ListTally: Equatable, Sendable {
   /// Lines that were read and not blank or comments.
@@ -48,7 +50,7 @@ struct Summary: Equatable, Sendable {
     case .done: countDone(outcome)
     case .failed(let permanence):
       count(permanence)
-      countError(outcome.errorKind)
+      countError(outcome.errorGroup)
     }
   }
 
@@ -86,6 +88,11 @@ extension FetchOutcome {
     let code = error ?? "unknown"
     if code == "status", let status { return "status \(status)" }
     return reason.map { "\(code) \($0)" } ?? code
+  }
+
+  /// The same where the reason is one of a few; digests are no two alike.
+  fileprivate var errorGroup: String {
+    error == NetworkError.Code.digestMismatch.description ? error ?? "" : errorKind
   }
 }
 
@@ -191,7 +198,7 @@ enum JobStatus: Equatable, Sendable {
   case usage
   /// A list, output or results file could not be read or written (`EX_IOERR`).
   case localIO
-  /// Drained after a signal: 130 for SIGINT, 143 for SIGTERM.
+  /// Drained after a signal: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
   case signal(Int32)
 
   var code: Int32 {

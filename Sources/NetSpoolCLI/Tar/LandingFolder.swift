@@ -41,6 +41,16 @@ final class LandingFolder: Sendable {
     name.utf8.allSatisfy { $0 &- 0x30 < 10 } || name.contains("netspool")
   }
 
+  /// Whether nothing is in a folder, or there is none. Reads no more than the first names.
+  static func isEmpty(_ folder: String) -> Bool {
+    guard let directory = unsafe opendir(folder) else { return true }
+    defer { unsafe _ = closedir(directory) }
+    var count = 0
+    while count < 3, let _ = unsafe readdir(directory) { count += 1 }
+    // Each has itself and the one above.
+    return count < 3
+  }
+
   /// The names in a folder, in no order.
   static func names(in folder: String) throws(IOFailure) -> [String] {
     guard let directory = unsafe opendir(folder) else { throw .last("read the folder", folder) }

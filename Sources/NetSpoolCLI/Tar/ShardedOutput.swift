@@ -12,6 +12,8 @@ final class ShardedOutput {
   private var part: TarWriter?
   /// Of the part that grows, or of the next one.
   private var number = 0
+  /// The parts that earlier runs left, and their files.
+  private var earlier: [(number: Int, path: String)] = []
 
   /// Reads what earlier runs left, and marks in the ledger what it holds.
   init(_ path: String, limit: ShardLimit?, _ ledger: Ledger) throws {
@@ -68,6 +70,20 @@ final class ShardedOutput {
     return Array(text.bytes)
   }
 
+  /// Writes the lines of items that the tars hold and the results file does not: a run that was killed had put them here,
+  /// but not there.
+  /// - Parameter ledger: with the marks of `ResultsReader.markWritten`.
+  func addLines(to results: ResultsWriter, _ ledger: Ledger) throws(IOFailure) {
+    for tar in earlier {
+      _ = try TarStock(tar.path) { record, key throws(IOFailure) in
+        guard try ledger.insert(Fingerprint(.result, record.url, key)) == nil else { return }
+        var record = record
+        record.tar = names.name(tar.number)
+        try results.write(record)
+      }
+    }
+  }
+
   // MARK: Parts
 
   private func isFull(_ part: TarWriter, next: Int64 = 1) -> Bool {
@@ -115,8 +131,9 @@ final class ShardedOutput {
       // It began as a copy of the one tar.
       if limit == nil, part != nil { return }
     }
-    for path in whole {
-      guard try stock(path, ledger).ending == .end else { throw refusal(path) }
+    for found in parts where found.isWhole {
+      let path = names.path(found.number)
+      guard try stock(path, found.number, ledger).ending == .end else { throw refusal(path) }
     }
   }
 
@@ -127,13 +144,14 @@ final class ShardedOutput {
     // A file with something else in it is somebody's.
     guard !FileStatus.isLink(path), found.beginsAsTar || found.bytes == 0 else { throw refusal(path) }
     if let whole, try TarStock(whole).membersEnd > found.wholeBytes { return nil }
-    let stock = try stock(path, ledger)
+    let stock = try stock(path, number, ledger)
     return try TarWriter(names.path(number), after: stock.wholeBytes, items: stock.items)
   }
 
-  private func stock(_ path: String, _ ledger: Ledger) throws(IOFailure) -> TarStock {
-    try TarStock(path) { url, key throws(IOFailure) in
-      try ledger.set(Fingerprint(.done, url, key), 0)
+  private func stock(_ path: String, _ number: Int, _ ledger: Ledger) throws(IOFailure) -> TarStock {
+    earlier.append((number, path))
+    return try TarStock(path) { record, key throws(IOFailure) in
+      try ledger.set(Fingerprint(.done, record.url, key), 0)
       try ledger.insert(Fingerprint(.held, key))
     }
   }
@@ -154,8 +172,10 @@ struct TarStock {
   private(set) var ending = TarReader.Step.cut
   private(set) var beginsAsTar = true
 
-  /// - Parameter onItem: gets the URL and the key of each.
-  init(_ path: String, onItem: (String, String) throws(IOFailure) -> Void = { _, _ in }) throws(IOFailure) {
+  /// - Parameter onItem: gets what is known of each, and its key.
+  init(_ path: String, onItem: (ResultRecord, String) throws(IOFailure) -> Void = { _, _ in })
+    throws(IOFailure)
+  {
     let reader = try TarReader(path)
     bytes = reader.bytes
     var body: SampleName?
@@ -169,7 +189,7 @@ struct TarStock {
       membersEnd = member.end
       let name = SampleName(member.header.name)
       if let key = body?.key, key == name.key, let record = try Self.record(member, reader) {
-        try onItem(record.url, key)
+        try onItem(record, key)
         (items, wholeBytes, body) = (items + 1, member.end, nil)
       } else {
         body = name
