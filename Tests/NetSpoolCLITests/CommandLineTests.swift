@@ -55,6 +55,8 @@ import Testing
 
   @Test(arguments: [
     ["http:///"], ["ftp://h/"], ["http://h/", "-X", "A B"], ["http://h/", "--timeout", "-1"],
+    ["http://h/", "-o", "a", "-o", "b"], ["http://h/", "-T", "a", "-T", "b"],
+    ["http://h/", "-G", "-F", "a=b"],
   ])
   func `a wrong get is a usage error`(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try GetCommand.parse(arguments) }

@@ -41,6 +41,10 @@ import Testing
     "-s -x {h} -U u:p http://far.example/page", "-s -k {u}/", "-s --http1.1 {u}/",
     "-s --resolve far.example:{p}:127.0.0.1 http://far.example:{p}/x", "-s -R -O {u}/dated",
     "-s -T data.txt {u}/put/", "-s -T - {u}/put", "-s --max-redirs 3 -L {u}/redirect", "-sg {u}/x",
+    "-s -T data.txt {u}/1 -T noending {u}/2", "-s -T data.txt {u}/1 {u}/2", "-s --url {u}/1 -o a {u}/2 -o b",
+    "-s -O {u}/1 -o x {u}/2", "-s -O {u}/1 {u}/2", "-s -T data.txt {u}", "-s -T data.txt {u}/dir/?q=1",
+    "-s -T data.txt {u}?q=1", "-s -T data.txt {u}/dir/#part", "-s -G {u}/search", "-s -G -d a=b {u}/search?",
+    "-s -G -d a=b {u}/search?c=d&",
   ]
 
   static let postLines = [

@@ -3,6 +3,10 @@ import NetSpool
 
 // How each kind of value is read from the command line; a wrong one ends with status 64 and a sentence.
 
+extension PlacedText: ExpressibleByArgument {
+  init(argument: String) { self.init(argument) }
+}
+
 extension ByteSize: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
 }

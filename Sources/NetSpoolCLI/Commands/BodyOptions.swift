@@ -37,9 +37,9 @@ struct BodyOptions: ParsableArguments {
   @Option(
     name: [.customShort("T"), .long],
     help: ArgumentHelp(
-      "Send a file by PUT, '-' for standard input; a URL that ends with '/' gets its name.", valueName: "file"
-    ))
-  var uploadFile: String?
+      "Send a file by PUT, '-' for standard input; a URL that ends with '/' gets its name. With several URLs one for "
+        + "each, in their order.", valueName: "file"))
+  var uploadFile: [PlacedText] = []
 
   @Option(
     help: ArgumentHelp(
@@ -54,22 +54,25 @@ struct BodyOptions: ParsableArguments {
   var json: [DataText] = []
 
   func validate() throws {
-    let kinds = [!texts.isEmpty, !fields.isEmpty, file != nil, uploadFile != nil, !json.isEmpty]
+    let kinds = [!texts.isEmpty, !fields.isEmpty, file != nil, !uploads.isEmpty, !json.isEmpty]
     guard kinds.count(where: { $0 }) <= 1 else {
       throw ValidationError(
         "--data, --form, --file, --upload-file and --json are five kinds of body: one at a time.")
     }
-    if inQuery, texts.isEmpty {
-      throw ValidationError("--get puts what --data says into the query: there is none.")
+    if inQuery, !isEmpty, texts.isEmpty {
+      throw ValidationError("--get puts what --data says into the query, and nothing else.")
     }
-    let names = (texts.flatMap(\.file) + json.flatMap(\.file) + [file, uploadFile].compactMap(\.self))
+    let names = (texts.flatMap(\.file) + json.flatMap(\.file) + [file].compactMap(\.self) + uploads)
     guard names.count(where: { $0 == "-" }) <= 1 else {
       throw ValidationError("'-' can be given once: standard input can be read once.")
     }
   }
 
   /// Whether there is anything to send.
-  var isEmpty: Bool { texts.isEmpty && fields.isEmpty && file == nil && uploadFile == nil && json.isEmpty }
+  var isEmpty: Bool { texts.isEmpty && fields.isEmpty && file == nil && uploads.isEmpty && json.isEmpty }
+
+  /// The files of `-T`, in the order of the command line: the n-th goes to the n-th URL.
+  var uploads: [String] { uploadFile.sorted { $0.place < $1.place }.map(\.text) }
 
   /// What is sent as a form, in the order of the command line.
   var texts: [DataText.Part] {

@@ -7,10 +7,15 @@ struct TargetOptions: ParsableArguments {
     help: ArgumentHelp(
       "Write the body to this file instead of standard output ('-'). It appears when it is whole. With several URLs "
         + "one for each, in their order.", valueName: "file"))
-  var output: [String] = []
+  var output: [PlacedText] = []
 
-  @Flag(name: [.customShort("O"), .long], help: "Write the body to a file with the name that ends the URL.")
+  @Flag(
+    name: [.customShort("O"), .long],
+    help: "Write the body to a file with the name that ends the URL; with several URLs once for each.")
   var remoteName: Int
+
+  /// Where on the command line each `--remote-name` stands; `CommandWords` says it.
+  @Option(help: .hidden) var remoteNameAt: [Int] = []
 
   @Flag(help: "As --remote-name for all URLs.")
   var remoteNameAll = false
@@ -105,7 +110,7 @@ struct TargetOptions: ParsableArguments {
 
   func validate() throws {
     if let range, !Self.isRange(range) { throw ValidationError("--range is as 0-499, 500- or -500.") }
-    if remoteHeaderName, remoteName == 0, !remoteNameAll {
+    if remoteHeaderName, !namesRemotely {
       throw ValidationError("--remote-header-name goes with --remote-name.")
     }
     if fail == true, failWithBody {
@@ -114,7 +119,7 @@ struct TargetOptions: ParsableArguments {
     if continues || continueAt != nil, range != nil {
       throw ValidationError("--continue-at and --range contradict each other.")
     }
-    if continues || continueAt != nil, output.isEmpty, remoteName == 0, !remoteNameAll {
+    if continues || continueAt != nil, places.isEmpty, !remoteNameAll {
       throw ValidationError("--continue-at goes on writing a file: -o or -O names it.")
     }
   }
@@ -136,6 +141,29 @@ struct TargetOptions: ParsableArguments {
     case nil: failWithBody || !isFile
     }
   }
+
+  /// What `-o` or `-O` says of one URL.
+  enum Place: Equatable, Sendable {
+    case path(String)
+    /// As the URL ends.
+    case remoteName
+  }
+
+  /// Those that were given, in the order of the command line: the n-th is that of the n-th URL.
+  var places: [Place] {
+    let paths = output.map { (place: $0.place, what: Place.path($0.text)) }
+    let names = remoteNameAt.map { (place: $0, what: Place.remoteName) }
+    let others = Array(repeating: Place.remoteName, count: remoteName)
+    return (paths + names).sorted { $0.place < $1.place }.map(\.what) + others
+  }
+
+  /// Nil: standard output.
+  func place(of number: Int) -> Place? {
+    let places = places
+    return places.indices.contains(number) ? places[number] : remoteNameAll ? .remoteName : nil
+  }
+
+  private var namesRemotely: Bool { remoteNameAll || places.contains(.remoteName) }
 
   /// Whether messages are printed.
   var isMute: Bool { silent && !showError }

@@ -154,14 +154,14 @@ extension GetExchange {
 
   private func makeTarget() throws -> GetTarget {
     let folder = options.outputDir.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
-    if options.output.indices.contains(number) {
-      let name = options.output[number]
+    let place = options.place(of: number)
+    if case .path(let name)? = place {
       if name == "-" { return try GetTarget(name) }
       let path = name.hasPrefix("/") ? name : folder + name
       if options.createDirs { try Self.makeParents(of: path) }
       return try GetTarget(path)
     }
-    guard options.remoteName > 0 || options.remoteNameAll else { return try GetTarget(nil) }
+    if place == nil { return try GetTarget(nil) }
     if options.createDirs, !folder.isEmpty { try Self.makeParents(of: folder) }
     let name = OutputName.remote(operation.request.url)
     if options.remoteHeaderName { return GetTarget(in: folder, fallback: name ?? OutputName.fallback) }

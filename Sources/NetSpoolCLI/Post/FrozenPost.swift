@@ -96,7 +96,7 @@ struct FrozenPost {
 extension FrozenPost {
   private func makeRequest() throws -> NetworkRequest {
     let draft = try RequestDraft(options.exchange, standard: options.standardMethod)
-    var request = draft.request(for: options.exchange.urls[0])
+    var request = draft.request(for: options.exchange.urls[0], 0)
     options.finish(&request)
     request.isFreezable = true
     request.tag = options.freezing.tag
@@ -200,7 +200,7 @@ extension FrozenPost {
   }
 
   private func write(_ body: ResponseBody) throws(IOFailure) {
-    let output = options.exchange.target.output.first
+    let output = options.exchange.target.output.first?.text
     if options.freezing.jsonOutput && output == nil { return }
     try GetTarget(output).publish([UInt8](body))
   }
