@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Where the disk or the file has no room, old entries go: removing them writes pages first, of which there may be few.
 extension StoreThread {
   /// How often room is looked for in a row, and of how many entries a quarter is tried when so many were too many.
