@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// What a user sees of one way to break HTTP/2.
 struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
