@@ -21,7 +21,7 @@ import Testing
     let words = line.split(separator: " ").map(String.init)
     let unmarked = CommandWords.canonical(words).map { word in
       guard let mark = word.firstIndex(of: "\0"), let equals = word.firstIndex(of: "=") else { return word }
-      return word[...equals] + word[word.index(after: mark)...]
+      return String(word[...equals] + word[word.index(after: mark)...])
     }
     #expect(unmarked == canonical.split(separator: " ").map(String.init))
   }
@@ -63,6 +63,24 @@ import Testing
   @Test(arguments: [("fetc", "fetch"), ("gte", "get"), ("docter", "doctor"), ("pots", "post")])
   func `a command that is not there is suggested`(word: String, meant: String) {
     #expect(NetSpoolTool.mistaken([word])?.hasSuffix("did you mean '\(meant)'?") == true)
+  }
+
+  @Test(
+    arguments: [
+      ("frozen lst", "frozen lst", "list"), ("cache stat", "cache stat", "stats"),
+      ("report merg", "report merg", "merge"), ("help fetc", "fetc", "fetch"),
+      ("help frozen thow", "frozen thow", "thaw"),
+    ])
+  func `a command of a command that is not there is suggested`(line: String, word: String, meant: String) {
+    let words = line.split(separator: " ").map(String.init)
+    #expect(NetSpoolTool.mistaken(words) == "there is no command '\(word)'; did you mean '\(meant)'?")
+  }
+
+  @Test(arguments: [
+    "frozen list", "help frozen list", "frozen", "cache --help", "help", "get lst", "report merge x",
+  ])
+  func `a command that is there is none to suggest`(line: String) {
+    #expect(NetSpoolTool.mistaken(line.split(separator: " ").map(String.init)) == nil)
   }
 
   @Test func `a URL without a command gets advice`() {

@@ -28,7 +28,8 @@ struct BodyOptions: ParsableArguments {
     name: [.customShort("F"), .long],
     help: ArgumentHelp(
       "Send a field, as multipart/form-data: 'name=text', 'name=@file' uploads a file, 'name=<file' takes its text; "
-        + "';type=' and ';filename=' behind it. Repeatable.", valueName: "k=v|k=@file"))
+        + "';type=' and ';filename=' behind it. A value with ';' stands in double quotes. Repeatable.",
+      valueName: "k=v|k=@file"))
   var form: [FormField] = []
 
   @Option(help: ArgumentHelp("As --form, and '@', '<' and ';' mean nothing.", valueName: "k=v"))
@@ -54,6 +55,7 @@ struct BodyOptions: ParsableArguments {
   var json: [DataText] = []
 
   func validate() throws {
+    if let problem = fields.lazy.compactMap(\.problem).first { throw ValidationError(problem) }
     let kinds = [!texts.isEmpty, !fields.isEmpty, file != nil, !uploads.isEmpty, !json.isEmpty]
     guard kinds.count(where: { $0 }) <= 1 else {
       throw ValidationError(

@@ -46,7 +46,7 @@ struct TargetOptions: ParsableArguments {
 
   @Option(
     name: [.customShort("r"), .long],
-    help: ArgumentHelp("Ask for these bytes only: 0-499, 500-, -500.", valueName: "range"))
+    help: ArgumentHelp("Ask for these bytes only: 0-499, 500-, -500; 500 is 500-.", valueName: "range"))
   var range: String?
 
   @Option(

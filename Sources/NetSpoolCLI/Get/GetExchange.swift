@@ -95,7 +95,7 @@ struct GetExchange {
     }
     if error.code == .sinkFailed {
       // The reader has what it wanted, as in `| head`.
-      if error.errno != EPIPE { say(FailureAdvice.text(error)) }
+      if error.errno != EPIPE { say(FailureAdvice.ofWriting(error, to: target.fileName)) }
       return .localIO
     }
     if let response = error.response, error.code == .status || error.code == .authenticationFailed,

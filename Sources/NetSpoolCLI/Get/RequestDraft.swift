@@ -26,12 +26,15 @@ struct RequestDraft {
     query = options.inQuery ? String(decoding: try options.joinedTexts(), as: UTF8.self) : ""
     uploads = options.uploads
     if !options.json.isEmpty {
-      if !fields.sent.contains("Content-Type") { fields.sent.set("Content-Type", "application/json") }
-      if !fields.sent.contains("Accept") { fields.sent.set("Accept", "application/json") }
+      if !fields.names("Content-Type") { fields.sent.set("Content-Type", "application/json") }
+      if !fields.names("Accept") { fields.sent.set("Accept", "application/json") }
     }
-    if let range = arguments.target.range { fields.sent.set("Range", "bytes=\(range)") }
-    if let cookies = arguments.cookies.field { fields.sent.set("Cookie", cookies) }
-    if let condition = try TimeCondition(arguments.target.timeCond) {
+    if let range = arguments.target.range, !fields.names("Range") {
+      // A number alone is where it begins, as with curl.
+      fields.sent.set("Range", "bytes=\(range)\(range.contains("-") ? "" : "-")")
+    }
+    if let cookies = arguments.cookies.field, !fields.names("Cookie") { fields.sent.set("Cookie", cookies) }
+    if let condition = try TimeCondition(arguments.target.timeCond), !fields.names(condition.field) {
       fields.sent.set(condition.field, condition.date)
     }
     (headers, omitted) = (fields.sent, fields.omitted)
@@ -116,7 +119,9 @@ extension Multipart {
     self.init()
     for field in fields {
       switch field.content {
-      case .text(let text): addData(Array(text.utf8), forKey: field.name, mimeType: field.type)
+      case .text(let text):
+        let type = field.type ?? field.fileName.flatMap(FormField.type)
+        addData(Array(text.utf8), forKey: field.name, mimeType: type, fileName: field.fileName)
       case .textOf(let path):
         let bytes = try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)
         addData(bytes, forKey: field.name, mimeType: field.type)

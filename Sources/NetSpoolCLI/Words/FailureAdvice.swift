@@ -1,3 +1,4 @@
+import Glibc
 import NetSpool
 
 /// What a failure says to somebody at a shell: the library's sentence, and what to do about it.
@@ -5,6 +6,18 @@ enum FailureAdvice {
   static func text(_ error: NetworkError) -> String {
     let text = "\(error)"
     return advice(error).map { "\(text): \($0)" } ?? text
+  }
+
+  /// A body that could not be written.
+  /// - Parameter path: nil is standard output.
+  static func ofWriting(_ error: NetworkError, to path: String?) -> String {
+    guard let code = error.errno else { return text(error) }
+    let failure = IOFailure(action: "write", path: path ?? "standard output", code: code)
+    switch code {
+    case ENOENT, ENOTDIR: return "\(failure); --create-dirs makes folders that are missing"
+    case ELOOP: return "\(failure); the name is a symbolic link, which is neither followed nor replaced"
+    default: return "\(failure)"
+    }
   }
 
   /// Nil where there is nothing to do that the sentence does not say.
