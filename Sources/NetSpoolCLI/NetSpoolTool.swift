@@ -89,7 +89,7 @@ struct NetSpoolTool: ParsableCommand {
     if let next = commands.first(where: { $0.configuration.commandName == word }) {
       return unknown(words.dropFirst(), in: next, after: path + [word])
     }
-    let names = commands.compactMap(\.configuration.commandName) + (path.isEmpty ? ["help"] : [])
+    let names = commands.compactMap { $0.configuration.commandName } + (path.isEmpty ? ["help"] : [])
     let meant = Suggestion.nearest(to: word, in: names).map { "; did you mean '\($0)'?" }
     let help = (["netspool"] + path + ["--help"]).joined(separator: " ")
     return

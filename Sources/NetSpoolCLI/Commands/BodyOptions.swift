@@ -39,13 +39,13 @@ struct BodyOptions: ParsableArguments {
     name: [.customShort("T"), .long],
     help: ArgumentHelp(
       "Send a file by PUT, '-' for standard input; a URL that ends with '/' gets its name. With several URLs one for "
-        + "each, in their order.", valueName: "file"))
+        + "each, in their order.", valueName: "file"), completion: .file())
   var uploadFile: [PlacedText] = []
 
   @Option(
     help: ArgumentHelp(
       "Send a file as it stands, '-' for standard input; as application/octet-stream unless --header names "
-        + "another Content-Type.", valueName: "path"))
+        + "another Content-Type.", valueName: "path"), completion: .file())
   var file: String?
 
   @Option(

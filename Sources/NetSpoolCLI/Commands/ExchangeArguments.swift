@@ -75,14 +75,14 @@ struct CookieOptions: ParsableArguments {
     name: [.customShort("b"), .long],
     help: ArgumentHelp(
       "Send these cookies, as 'name=value; other=value', or those of a file that --cookie-jar or a browser wrote.",
-      valueName: "data|file"))
+      valueName: "data|file"), completion: .file())
   var cookie: [String] = []
 
   @Option(
     name: [.customShort("c"), .long],
     help: ArgumentHelp(
       "Keep cookies, redirects included, and write all of them to this file when it is done.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var cookieJar: String?
 
   /// What stands on the command line itself.

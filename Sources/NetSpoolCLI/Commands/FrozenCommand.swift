@@ -233,7 +233,7 @@ struct FrozenPlace: ParsableArguments {
     name: .customLong("frozen-store"),
     help: ArgumentHelp(
       "The folder of the frozen requests, one for all calls. Default: $XDG_STATE_HOME/netspool/tool, or "
-        + "~/.local/state/netspool/tool.", valueName: "dir"))
+        + "~/.local/state/netspool/tool.", valueName: "dir"), completion: .directory)
   var directory: String?
 
   func validate() throws {

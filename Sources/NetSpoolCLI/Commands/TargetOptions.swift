@@ -6,7 +6,7 @@ struct TargetOptions: ParsableArguments {
     name: [.customShort("o"), .long],
     help: ArgumentHelp(
       "Write the body to this file instead of standard output ('-'). It appears when it is whole. With several URLs "
-        + "one for each, in their order.", valueName: "file"))
+        + "one for each, in their order.", valueName: "file"), completion: .file())
   var output: [PlacedText] = []
 
   @Flag(
@@ -25,7 +25,7 @@ struct TargetOptions: ParsableArguments {
     help: "With -O: take the name that the server gives (Content-Disposition). A file that is there stays.")
   var remoteHeaderName = false
 
-  @Option(help: ArgumentHelp("Put files into this folder.", valueName: "dir"))
+  @Option(help: ArgumentHelp("Put files into this folder.", valueName: "dir"), completion: .directory)
   var outputDir: String?
 
   @Flag(help: "Make the folders of --output where they are missing.")
@@ -52,7 +52,8 @@ struct TargetOptions: ParsableArguments {
   @Option(
     name: [.customShort("z"), .long],
     help: ArgumentHelp(
-      "Ask only for what is newer than a date or a file; '-' before it: older.", valueName: "date|file"))
+      "Ask only for what is newer than a date or a file; '-' before it: older.", valueName: "date|file"),
+    completion: .file())
   var timeCond: String?
 
   @Flag(name: [.customShort("I"), .long], help: "Ask for the head alone, and write it.")
@@ -63,7 +64,8 @@ struct TargetOptions: ParsableArguments {
 
   @Option(
     name: [.customShort("D"), .long],
-    help: ArgumentHelp("Write the head to this file; '-' is standard output.", valueName: "file"))
+    help: ArgumentHelp("Write the head to this file; '-' is standard output.", valueName: "file"),
+    completion: .file())
   var dumpHeader: String?
 
   @Option(
@@ -93,7 +95,8 @@ struct TargetOptions: ParsableArguments {
   var verbose = false
 
   @Option(
-    help: ArgumentHelp("Write an HTTP archive (HAR 1.2) without bodies, secrets masked.", valueName: "x.har"))
+    help: ArgumentHelp("Write an HTTP archive (HAR 1.2) without bodies, secrets masked.", valueName: "x.har"),
+    completion: .file())
   var har: String?
 
   @Flag(name: [.customShort("g"), .long], help: .hidden)
