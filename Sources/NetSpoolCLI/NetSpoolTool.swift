@@ -38,17 +38,31 @@ struct NetSpoolTool: ParsableCommand {
     _ = NetworkQueue.shared  // sees to missing standard descriptors, before a file gets one of their numbers
     let words = Array(CommandLine.arguments.dropFirst())
     if let sentence = mistaken(words) { fail(sentence, .usage) }
+    do {
+      var command = try command(words)
+      try command.run()
+    } catch {
+      end(error)
+    }
+  }
+
+  /// The command that a command line and the configuration file ask for. A value of the file that is wrong is told with its
+  /// line, as nobody finds it on the command line.
+  private static func command(_ words: [String]) throws -> any ParsableCommand {
     let whole: [String]
     do {
-      whole = CommandWords.canonical(try ConfigFile.completed(words, .process))
+      whole = try ConfigFile.completed(words, .process)
     } catch {
       fail("\(error)", .usage)
     }
     do {
-      var command = try parseAsRoot(whole)
-      try command.run()
+      return try parseAsRoot(CommandWords.canonical(whole))
     } catch {
-      end(error)
+      let place = ConfigFile.culprit(words, .process) { words in
+        (try? parseAsRoot(CommandWords.canonical(words))) != nil
+      }
+      if let place { fail("\(place): \(message(for: error))", .usage) }
+      throw error
     }
   }
 

@@ -69,7 +69,7 @@ import Testing
     arguments: [
       ("frozen lst", "frozen lst", "list"), ("cache stat", "cache stat", "stats"),
       ("report merg", "report merg", "merge"), ("help fetc", "fetc", "fetch"),
-      ("help frozen thow", "frozen thow", "thaw"),
+      ("help frozen thwa", "frozen thwa", "thaw"),
     ])
   func `a command of a command that is not there is suggested`(line: String, word: String, meant: String) {
     let words = line.split(separator: " ").map(String.init)

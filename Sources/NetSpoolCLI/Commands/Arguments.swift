@@ -69,7 +69,7 @@ extension JobStatus {
     } catch let exit as ExitCode {
       throw exit
     } catch {
-      console.message("netspool: \(error)")
+      console.message("netspool: \(FailureAdvice.sentence(error))")
       throw ExitCode(status(of: error).code)
     }
   }

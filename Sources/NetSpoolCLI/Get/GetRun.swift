@@ -37,6 +37,11 @@ struct GetRun {
   private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?) throws -> JobStatus {
     let book = try arguments.account.book(environment)
     let writeOut = try WriteOut(arguments.target.writeOut)
+    if !arguments.target.isMute {
+      for name in writeOut?.unknown ?? [] {
+        console.message("netspool: --write-out knows no %{\(name)}: it stays empty")
+      }
+    }
     if !arguments.curl, let cache = try options.cacheSettings(environment) { try engine.useCache(cache) }
     var status = JobStatus.allDone
     for (number, url) in arguments.urls.enumerated() {

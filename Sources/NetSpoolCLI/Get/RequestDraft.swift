@@ -25,6 +25,7 @@ struct RequestDraft {
     body = options.inQuery ? .none : try options.content(omitsType: fields.omits("Content-Type"))
     query = options.inQuery ? String(decoding: try options.joinedTexts(), as: UTF8.self) : ""
     uploads = options.uploads
+    if !arguments.curl { try options.requireFiles() }
     if !options.json.isEmpty {
       if !fields.names("Content-Type") { fields.sent.set("Content-Type", "application/json") }
       if !fields.names("Accept") { fields.sent.set("Accept", "application/json") }
@@ -74,6 +75,13 @@ extension BodyOptions {
   static let inMemoryBytesMax = 256 << 20
   private static let formType = "application/x-www-form-urlencoded"
   private static let anyType = "application/octet-stream"
+
+  /// Throws for a file that is sent as it stands and cannot be read: the library's failure would not name it.
+  fileprivate func requireFiles() throws(IOFailure) {
+    var paths = uploads + [file].compactMap(\.self) + texts.flatMap(\.file)
+    for case .file(let path, _, _) in fields.map(\.content) { paths.append(path) }
+    for path in paths where path != "-" { try UserFile.require(path) }
+  }
 
   fileprivate func method(standard: String) -> String {
     if inQuery { return "GET" }
@@ -129,7 +137,8 @@ extension Multipart {
         let bytes = try Descriptor.reading("-").readAll(atMost: BodyOptions.inMemoryBytesMax)
         addData(bytes, forKey: field.name, mimeType: type, fileName: name ?? "-")
       case .file(let path, let type, let name):
-        addFile(path, forKey: field.name, mimeType: type ?? FormField.type(of: name ?? path), fileName: name)
+        let guess = name.flatMap(FormField.type) ?? FormField.type(of: path)
+        addFile(path, forKey: field.name, mimeType: type ?? guess, fileName: name)
       }
     }
   }
