@@ -68,6 +68,12 @@ import Testing
     #expect(mode("dangling") & S_IFMT == S_IFLNK && bench.read("nowhere") == nil)
   }
 
+  @Test func `an error's page does not take the place of a file that the server may name`() throws {
+    try bench.write("gone", ["mine"])
+    let end = try Tool.run(["get", bench.origin.url("/gone"), "--no-fail", "-OJ", "--output-dir", bench[""]])
+    #expect(end.exit == .status(74) && bench.text("gone") == "mine\n", "\(end)")
+  }
+
   @Test func `an error's page does not take the place of a link`() throws {
     #expect(unsafe symlink(bench["page"], bench["link"]) == 0)
     try bench.write("page", [])

@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "retry = many", "header = Cookie hidden", "digest\nntlm", "user = a:b\ndigest\noauth2-bearer = x",
+    "retry = many", "header = Cookie hidden", "http1.1\nhttp2", "user = a:b\ndigest\noauth2-bearer = x",
   ])
   func `a wrong value of the configuration is told with its line`(text: String) throws {
     #expect(unsafe mkdir(bench["netspool"], 0o700) == 0)

@@ -81,7 +81,11 @@ final class GetTarget {
     case .device: if device != nil { try device?.write(bytes) }
     case .file(let path): try WholeFile.write(bytes, to: path, mode: 0o666)
     case .named(let stream):
-      try WholeFile.write(bytes, to: stream.path ?? stream.fallbackPath, mode: 0o666)
+      let path = stream.path ?? stream.fallbackPath
+      if stream.path == nil, FileStatus(path: path) != nil {
+        throw IOFailure(action: "write over", path: path, code: EEXIST)
+      }
+      try WholeFile.write(bytes, to: path, mode: 0o666)
     }
   }
 }

@@ -182,7 +182,7 @@ extension FrozenPost {
         talk?.received(response)
         try write(response.body)
       }
-      console.message("netspool: \(error)")
+      console.message("netspool: \(FailureAdvice.text(error))")
       let command = FrozenAdvice.command(["revive", "\(kept.ticket.id)"], options.freezing.place)
       console.message("netspool: #\(kept.ticket.id) is a dead letter; to have it sent after all: \(command)")
       return .failedForGood
@@ -192,7 +192,7 @@ extension FrozenPost {
   /// It was not kept.
   private func refused(_ error: NetworkError) -> JobStatus {
     if let stopped, error.code == .engineClosed { return stopped }
-    console.message("netspool: \(error)")
+    console.message("netspool: \(FailureAdvice.text(error))")
     let local: Set<NetworkError.Code> = [
       .uploadSourceFailed, .storageFull, .storeFailed, .storeCorrupt, .queueFull,
     ]
