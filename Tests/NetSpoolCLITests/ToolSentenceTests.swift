@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func `a body that unpacks too far can be fetched packed`() throws {
-    let advice = FailureAdvice.advice(NetworkError(.decompressionLimit))
+    let advice = FailureAdvice.advice(NetworkError(code: .decompressionLimit))
     #expect(advice?.contains("--no-compressed") == true)
   }
 
