@@ -34,29 +34,79 @@ struct NetSpoolTool: ParsableCommand {
   }
 
   static func main() {
+    StandardOutput.stayClosed()
     _ = NetworkQueue.shared  // sees to missing standard descriptors, before a file gets one of their numbers
     let words = Array(CommandLine.arguments.dropFirst())
-    if let sentence = mistaken(words) {
-      Console.standardError().message("netspool: \(sentence)")
-      exit(withError: ExitCode(JobStatus.usage.code))
-    }
+    if let sentence = mistaken(words) { fail(sentence, .usage) }
     do {
-      main(CommandWords.canonical(try ConfigFile.completed(words, .process)))
+      var command = try command(words)
+      try command.run()
     } catch {
-      Console.standardError().message("netspool: \(error)")
-      exit(withError: ExitCode(JobStatus.usage.code))
+      end(error)
     }
   }
 
-  /// What is wrong with the first word, which is a command; nil when nothing is.
+  /// The command that a command line and the configuration file ask for. A value of the file that is wrong is told with its
+  /// line, as nobody finds it on the command line.
+  private static func command(_ words: [String]) throws -> any ParsableCommand {
+    let whole: [String]
+    do {
+      whole = try ConfigFile.completed(words, .process)
+    } catch {
+      fail("\(error)", .usage)
+    }
+    do {
+      return try parseAsRoot(CommandWords.canonical(whole))
+    } catch {
+      let place = ConfigFile.culprit(words, .process) { words in
+        (try? parseAsRoot(CommandWords.canonical(words))) != nil
+      }
+      if let place { fail("\(place): \(message(for: error))", .usage) }
+      throw error
+    }
+  }
+
+  private static func fail(_ sentence: String, _ status: JobStatus) -> Never {
+    Console.standardError().message("netspool: \(sentence)")
+    exit(withError: ExitCode(status.code))
+  }
+
+  /// Help, versions and scripts go to standard output, and it is told when they cannot; the parser would not say so.
+  private static func end(_ error: any Error) -> Never {
+    let (text, code) = (fullMessage(for: error), exitCode(for: error))
+    if text.isEmpty { exit(withError: code) }
+    guard code.isSuccess else {
+      Console.standardError().message(text)
+      exit(withError: code)
+    }
+    do throws(IOFailure) {
+      try StandardOutput.write(Array("\(text)\n".utf8))
+    } catch {
+      fail("\(error)", .localIO)
+    }
+    exit(withError: nil)
+  }
+
+  /// What is wrong with the first words, which are commands; nil when nothing is.
   static func mistaken(_ words: [String]) -> String? {
-    guard let word = words.first, !word.hasPrefix("-") else { return nil }
-    let commands = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-    if commands.contains(word) { return nil }
-    if word.contains("://") || word.contains(".") {
+    if let word = words.first, !word.hasPrefix("-"), word.contains("://") || word.contains(".") {
       return "which command? 'netspool get \(URLText.masked(word))' fetches one URL, 'netspool fetch' a list"
     }
-    let meant = Suggestion.nearest(to: word, in: commands).map { "; did you mean '\($0)'?" }
-    return "there is no command '\(word)'\(meant ?? "; 'netspool --help' lists them")"
+    return unknown(words.first == "help" ? words.dropFirst() : words[...], in: Self.self, after: [])
+  }
+
+  private static func unknown(
+    _ words: ArraySlice<String>, in command: any ParsableCommand.Type, after path: [String]
+  ) -> String? {
+    let commands = command.configuration.subcommands
+    guard let word = words.first, !word.hasPrefix("-"), !commands.isEmpty else { return nil }
+    if let next = commands.first(where: { $0.configuration.commandName == word }) {
+      return unknown(words.dropFirst(), in: next, after: path + [word])
+    }
+    let names = commands.compactMap { $0.configuration.commandName } + (path.isEmpty ? ["help"] : [])
+    let meant = Suggestion.nearest(to: word, in: names).map { "; did you mean '\($0)'?" }
+    let help = (["netspool"] + path + ["--help"]).joined(separator: " ")
+    return
+      "there is no command '\((path + [word]).joined(separator: " "))'\(meant ?? "; '\(help)' lists them")"
   }
 }

@@ -48,6 +48,27 @@ import Testing
     #expect(error.map { FetchCommand.exitCode(for: $0).rawValue } == 64)
   }
 
+  @Test(arguments: [
+    "Authorization Bearer hidden", "hidden", "X-Key: a\nhidden", "X Key hidden: a", "Cookie;hidden",
+  ])
+  func `a header that is none is not shown`(field: String) {
+    for command in [FetchCommand.self, FrozenThawCommand.self] as [any ParsableCommand.Type] {
+      let words = command == FetchCommand.self ? ["l"] : []
+      let error = #expect(throws: (any Error).self) { try command.parse(words + ["--header=\(field)"]) }
+      let text = error.map { command.fullMessage(for: $0) } ?? "hidden"
+      #expect(!text.contains("hidden") && text.contains("--header '"), "\(text)")
+    }
+  }
+
+  @Test func `a header that is none is named by its first word`() {
+    let error = #expect(throws: (any Error).self) {
+      try GetCommand.parse(["http://h/", "--header=Cookie a=b"])
+    }
+    #expect(
+      error.map { GetCommand.message(for: $0) }
+        == "--header 'Cookie •••' has no colon behind the name: it is 'Name: value'.")
+  }
+
   @Test func `a refusal is a sentence`() {
     let error = #expect(throws: (any Error).self) { try FetchCommand.parse(["list", "--resume"]) }
     #expect(
@@ -56,6 +77,8 @@ import Testing
 
   @Test(arguments: [
     ["http:///"], ["ftp://h/"], ["http://h/", "-X", "A B"], ["http://h/", "--timeout", "-1"],
+    ["http://h/", "-o", "a", "-o", "b"], ["http://h/", "-T", "a", "-T", "b"],
+    ["http://h/", "-G", "-F", "a=b"],
   ])
   func `a wrong get is a usage error`(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try GetCommand.parse(arguments) }

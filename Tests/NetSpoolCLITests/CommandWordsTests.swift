@@ -8,16 +8,32 @@ import Testing
 @Suite struct CommandWordsTests {
   @Test(
     arguments: [
-      ("get -sSLo out u", "get -s -S -L --output=out u"), ("get -XPOST u", "get --request=POST u"),
-      ("get -C - u", "get --continue-at=- u"), ("get -r -500 u", "get --range=-500 u"),
+      ("get -sSLo out u", "get -s -S -L --output=out --url=u"),
+      ("get -XPOST u", "get --request=POST --url=u"),
+      ("get -C - u", "get --continue-at=- --url=u"), ("get -r -500 u", "get --range=-500 --url=u"),
       ("get -o", "get --output"), ("get --output", "get --output"),
-      ("get -H A:b -- -x", "get --header=A:b -- -x"),
-      ("get --max-time 5 u", "get --max-time=5 u"), ("get - u", "get - u"), ("fetch -h", "fetch -h"),
+      ("get -H A:b -- -x", "get --header=A:b --url=-x"), ("fetch -- -x", "fetch -- -x"),
+      ("get --max-time 5 u", "get --max-time=5 --url=u"), ("get - u", "get --url=- --url=u"),
+      ("fetch -h", "fetch -h"),
       ("cache stats -sS", "cache stats -sS"), ("fetch l --json -o x", "fetch l --json --output=x"), ("", ""),
     ])
   func `short options and values are written out`(line: String, canonical: String) {
     let words = line.split(separator: " ").map(String.init)
-    #expect(CommandWords.canonical(words) == canonical.split(separator: " ").map(String.init))
+    let unmarked = CommandWords.canonical(words).map { word in
+      guard let mark = word.firstIndex(of: "\0"), let equals = word.firstIndex(of: "=") else { return word }
+      return String(word[...equals] + word[word.index(after: mark)...])
+    }
+    #expect(unmarked == canonical.split(separator: " ").map(String.init))
+  }
+
+  @Test func `files belong to URLs in the order of the command line`() throws {
+    let words = CommandWords.canonical([
+      "get", "-O", "http://h/1", "-T", "a", "-o", "x", "--url", "http://h/2", "h/3", "-T", "b", "-sO",
+    ])
+    let exchange = try GetCommand.parse(Array(words.dropFirst())).exchange
+    #expect(exchange.urls == ["http://h/1", "http://h/2", "http://h/3"])
+    #expect(exchange.target.places == [.remoteName, .path("x"), .remoteName])
+    #expect(exchange.body.uploads == ["a", "b"])
   }
 
   @Test func `pieces of a body keep the order of the command line`() throws {
@@ -47,6 +63,24 @@ import Testing
   @Test(arguments: [("fetc", "fetch"), ("gte", "get"), ("docter", "doctor"), ("pots", "post")])
   func `a command that is not there is suggested`(word: String, meant: String) {
     #expect(NetSpoolTool.mistaken([word])?.hasSuffix("did you mean '\(meant)'?") == true)
+  }
+
+  @Test(
+    arguments: [
+      ("frozen lst", "frozen lst", "list"), ("cache stat", "cache stat", "stats"),
+      ("report merg", "report merg", "merge"), ("help fetc", "fetc", "fetch"),
+      ("help frozen thwa", "frozen thwa", "thaw"),
+    ])
+  func `a command of a command that is not there is suggested`(line: String, word: String, meant: String) {
+    let words = line.split(separator: " ").map(String.init)
+    #expect(NetSpoolTool.mistaken(words) == "there is no command '\(word)'; did you mean '\(meant)'?")
+  }
+
+  @Test(arguments: [
+    "frozen list", "help frozen list", "frozen", "cache --help", "help", "get lst", "report merge x",
+  ])
+  func `a command that is there is none to suggest`(line: String) {
+    #expect(NetSpoolTool.mistaken(line.split(separator: " ").map(String.init)) == nil)
   }
 
   @Test func `a URL without a command gets advice`() {

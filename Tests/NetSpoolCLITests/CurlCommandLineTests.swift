@@ -41,6 +41,13 @@ import Testing
     "-s -x {h} -U u:p http://far.example/page", "-s -k {u}/", "-s --http1.1 {u}/",
     "-s --resolve far.example:{p}:127.0.0.1 http://far.example:{p}/x", "-s -R -O {u}/dated",
     "-s -T data.txt {u}/put/", "-s -T - {u}/put", "-s --max-redirs 3 -L {u}/redirect", "-sg {u}/x",
+    "-s -T data.txt {u}/1 -T noending {u}/2", "-s -T data.txt {u}/1 {u}/2", "-s --url {u}/1 -o a {u}/2 -o b",
+    "-s -O {u}/1 -o x {u}/2", "-s -O {u}/1 {u}/2", "-s -T data.txt {u}", "-s -T data.txt {u}/dir/?q=1",
+    "-s -T data.txt {u}?q=1", "-s -T data.txt {u}/dir/#part", "-s -G {u}/search", "-s -G -d a=b {u}/search?",
+    "-s -G -d a=b {u}/search?c=d&", "-s -H 'User-Agent: mine' -A other {u}/", "-s -r 5 {u}/range",
+    "-s -H 'Referer: http://a/' -e http://b/ {u}/", "-s -H 'Cookie: a=b' -b c=d {u}/",
+    "-s -H 'Cookie:' -b c=d {u}/",
+    "-s -H 'User-Agent:' -A other {u}/", "-s -H 'Range: bytes=0-1' -r 2-3 {u}/range",
   ]
 
   static let postLines = [
@@ -56,6 +63,11 @@ import Testing
     "-s -F 'file=@data.txt;type=text/csv;filename=b.csv' {u}/form", "-s -F 'text=<data.txt' {u}/form",
     "-s -F pic=@picture.png -F bin=@noending {u}/form",
     "-s -F 'a=x;type=text/html' --form-string 'b=@x;y' {u}/form",
+    "-s -F 'a=x;type=text/html; charset=utf-8' {u}/form", "-s -F 'a=\"a;b\"' {u}/form",
+    "-s -F 'a= b ' {u}/form",
+    "-s -F 'a=@data.txt;filename=\"a;b\"' {u}/form",
+    "-s -F 'a=@\"data.txt\";type=text/x; y=z;filename=q' {u}/form",
+    "-s -F 'a=text;filename=f.png' {u}/form", "-s -F 'a=<\"data.txt\"' {u}/form",
     "-s -X PUT -d a=b {u}/form", "-s -X PATCH --json '{}' {u}/json", "-s -u anna:secret -d a=b {u}/form",
     "-s -d a=b -o out.txt {u}/form", "-s -d '' {u}/form", "-s -d a=b {u}/error -w %{http_code}",
     "-s -d -5 {u}/form",

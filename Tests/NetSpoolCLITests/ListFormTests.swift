@@ -82,7 +82,7 @@ import Testing
 /// `$XDG_CONFIG_HOME/netspool/config`.
 @Suite struct ConfigFileTests {
   private func words(_ text: String, _ command: String = "get") throws -> [String] {
-    try ConfigFile.words(of: text, at: "config", for: command)
+    try ConfigFile.lines(of: text, at: "config", for: command).map(\.word)
   }
 
   @Test func `options have their own names`() throws {

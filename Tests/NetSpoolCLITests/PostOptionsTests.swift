@@ -6,7 +6,8 @@ import Testing
 @Suite struct PostOptionsTests {
   @Test func `every post option is understood`() throws {
     let options = try PostCommand.parse([
-      "http://h/", "--method", "PUT", "--form", "k=v", "--form", "f=@a;b.txt;type=text/plain", "-o", "out",
+      "http://h/", "--method", "PUT", "--form", "k=v", "--form", "f=@\"a;b.txt\";type=text/plain", "-o",
+      "out",
       "-v",
       "--header", "A: b", "--idempotency-key", "k", "--freeze", "--detach", "--frozen-store", "d", "--lane",
       "l",
@@ -22,11 +23,19 @@ import Testing
   @Test(
     arguments: [
       ("k=", .text("")), ("k=a=b", .text("a=b")), ("k=@a", .file("a", type: nil)),
-      ("k=@a;type=b;type=c", .file("a;type=b", type: "c")),
-    ] as [(String, FormField.Content)])
-  func `form fields are split at the first equals`(text: String, content: FormField.Content) {
-    #expect(FormField(argument: text)?.content == content)
-    #expect(FormField(argument: text)?.name == "k")
+      ("k=\"a;b\\\" c\"", .text("a;b\" c")), ("k= a b ;type=text/plain", .text("a b")), ("k=\"a;b", nil),
+      ("k=@a; type=text/html; charset=utf-8", .file("a", type: "text/html; charset=utf-8")),
+      ("k=@a;type=text/html;x=y ;filename=b", .file("a", type: "text/html;x=y", name: "b")),
+      ("k=@\"a;x\";FileName=\"c;d\"", .file("a;x", type: nil, name: "c;d")), ("k=<\"a,b\"", .textOf("a,b")),
+      ("k=@a,b", nil), ("k=a;b", nil), ("k=a;encoder=base64", nil), ("k=@a;headers=@b", nil), ("=v", nil),
+      ("k=(x)", nil), ("k=@", nil), ("k", nil), ("k=a;type=text", nil), ("k=\"a\"b", nil),
+      ("k=<a;filename=b", nil),
+    ] as [(String, FormField.Content?)])
+  func `form fields are read as curl reads them`(text: String, content: FormField.Content?) {
+    let field = FormField(argument: PlacedText.mark(text, 1))
+    #expect((field.problem == nil ? field.content : nil) == content)
+    #expect((field.problem == nil) == (field.name == "k"))
+    #expect(field.problem?.contains("\0") != true && field.problem?.contains("base64") != true)
   }
 
   @Test(

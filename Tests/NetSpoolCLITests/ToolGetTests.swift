@@ -151,9 +151,32 @@ import Testing
     #expect(json.output.contains(#""timeoutSeconds":300"#))
   }
 
+  @Test(arguments: ["get URL", "schema", "doctor", "--help", "get --help", "--version"])
+  func `a standard output that takes nothing is told`(line: String) throws {
+    bench.origin.on("/", .text("body"))
+    let words = line.split(separator: " ").map { $0 == "URL" ? bench.origin.url("/") : String($0) }
+    for output in [">&-", ">/dev/full"] {
+      let end = try Tool.run(
+        ["-c", "exec \"$0\" \"$@\" \(output)", try Tool.path()] + words, program: "/bin/sh")
+      #expect(end.exit == .status(74), "\(output)")
+      #expect(end.errors.contains("standard output"), "\(output): \(end.errors)")
+    }
+  }
+
+  @Test func `what goes to a file needs no standard output`() throws {
+    bench.origin.on("/", .text("body"))
+    let words = ["get", bench.origin.url("/"), "-o", bench["file"]]
+    let end = try Tool.run(["-c", "exec \"$0\" \"$@\" <&- >&-", try Tool.path()] + words, program: "/bin/sh")
+    #expect(end.exit == .status(0) && bench.text("file") == "body", "\(end.errors)")
+  }
+
   @Test(arguments: [
     "--help", "fetch --help", "cache --help", "cache remove --help", "help get", "demo --help",
     "doctor --help", "report merge --help", "post --help", "frozen list --help", "frozen thaw --help",
+    "-h", "fetch -h", "get -h", "post -h", "frozen -h", "frozen list -h", "frozen show -h", "frozen thaw -h",
+    "frozen revive -h", "frozen drop -h", "cache -h", "cache stats -h", "cache empty -h", "cache remove -h",
+    "demo -h",
+    "doctor -h", "report -h", "report merge -h", "schema -h",
   ])
   func `every command has help`(words: String) throws {
     let end = try Tool.run(words.split(separator: " ").map(String.init))

@@ -3,6 +3,10 @@ import NetSpool
 
 // How each kind of value is read from the command line; a wrong one ends with status 64 and a sentence.
 
+extension PlacedText: ExpressibleByArgument {
+  init(argument: String) { self.init(argument) }
+}
+
 extension ByteSize: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
 }
@@ -65,7 +69,7 @@ extension JobStatus {
     } catch let exit as ExitCode {
       throw exit
     } catch {
-      console.message("netspool: \(error)")
+      console.message("netspool: \(FailureAdvice.sentence(error))")
       throw ExitCode(status(of: error).code)
     }
   }

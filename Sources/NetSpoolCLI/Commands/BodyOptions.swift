@@ -28,7 +28,8 @@ struct BodyOptions: ParsableArguments {
     name: [.customShort("F"), .long],
     help: ArgumentHelp(
       "Send a field, as multipart/form-data: 'name=text', 'name=@file' uploads a file, 'name=<file' takes its text; "
-        + "';type=' and ';filename=' behind it. Repeatable.", valueName: "k=v|k=@file"))
+        + "';type=' and ';filename=' behind it. A value with ';' stands in double quotes. Repeatable.",
+      valueName: "k=v|k=@file"))
   var form: [FormField] = []
 
   @Option(help: ArgumentHelp("As --form, and '@', '<' and ';' mean nothing.", valueName: "k=v"))
@@ -37,14 +38,14 @@ struct BodyOptions: ParsableArguments {
   @Option(
     name: [.customShort("T"), .long],
     help: ArgumentHelp(
-      "Send a file by PUT, '-' for standard input; a URL that ends with '/' gets its name.", valueName: "file"
-    ))
-  var uploadFile: String?
+      "Send a file by PUT, '-' for standard input; a URL that ends with '/' gets its name. With several URLs one for "
+        + "each, in their order.", valueName: "file"), completion: .file())
+  var uploadFile: [PlacedText] = []
 
   @Option(
     help: ArgumentHelp(
       "Send a file as it stands, '-' for standard input; as application/octet-stream unless --header names "
-        + "another Content-Type.", valueName: "path"))
+        + "another Content-Type.", valueName: "path"), completion: .file())
   var file: String?
 
   @Option(
@@ -54,22 +55,26 @@ struct BodyOptions: ParsableArguments {
   var json: [DataText] = []
 
   func validate() throws {
-    let kinds = [!texts.isEmpty, !fields.isEmpty, file != nil, uploadFile != nil, !json.isEmpty]
+    if let problem = fields.lazy.compactMap(\.problem).first { throw ValidationError(problem) }
+    let kinds = [!texts.isEmpty, !fields.isEmpty, file != nil, !uploads.isEmpty, !json.isEmpty]
     guard kinds.count(where: { $0 }) <= 1 else {
       throw ValidationError(
         "--data, --form, --file, --upload-file and --json are five kinds of body: one at a time.")
     }
-    if inQuery, texts.isEmpty {
-      throw ValidationError("--get puts what --data says into the query: there is none.")
+    if inQuery, !isEmpty, texts.isEmpty {
+      throw ValidationError("--get puts what --data says into the query, and nothing else.")
     }
-    let names = (texts.flatMap(\.file) + json.flatMap(\.file) + [file, uploadFile].compactMap(\.self))
+    let names = (texts.flatMap(\.file) + json.flatMap(\.file) + [file].compactMap(\.self) + uploads)
     guard names.count(where: { $0 == "-" }) <= 1 else {
       throw ValidationError("'-' can be given once: standard input can be read once.")
     }
   }
 
   /// Whether there is anything to send.
-  var isEmpty: Bool { texts.isEmpty && fields.isEmpty && file == nil && uploadFile == nil && json.isEmpty }
+  var isEmpty: Bool { texts.isEmpty && fields.isEmpty && file == nil && uploads.isEmpty && json.isEmpty }
+
+  /// The files of `-T`, in the order of the command line: the n-th goes to the n-th URL.
+  var uploads: [String] { uploadFile.sorted { $0.place < $1.place }.map(\.text) }
 
   /// What is sent as a form, in the order of the command line.
   var texts: [DataText.Part] {

@@ -130,7 +130,7 @@ struct CachePlace: ParsableArguments {
     name: .customLong("cache"),
     help: ArgumentHelp(
       "The folder of the cache. Default: $XDG_CACHE_HOME/netspool/default, or ~/.cache/netspool/default.",
-      valueName: "dir"))
+      valueName: "dir"), completion: .directory)
   var directory: String?
 
   func validate() throws {

@@ -29,18 +29,22 @@ struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Believe the authorities of this file. Default: $CURL_CA_BUNDLE, $SSL_CERT_FILE, or the system's.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var cacert: String?
 
-  @Option(help: ArgumentHelp("Believe the authorities in this folder.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("Believe the authorities in this folder.", valueName: "dir"), completion: .directory)
   var capath: String?
 
   @Option(
     name: [.customShort("E"), .long],
-    help: ArgumentHelp("Show this client certificate, PEM or PKCS#12.", valueName: "file[:password]"))
+    help: ArgumentHelp("Show this client certificate, PEM or PKCS#12.", valueName: "file[:password]"),
+    completion: .file())
   var cert: String?
 
-  @Option(help: ArgumentHelp("The private key of --cert, if it is in a file of its own.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The private key of --cert, if it is in a file of its own.", valueName: "file"),
+    completion: .file())
   var key: String?
 
   @Option(help: ArgumentHelp("The password of the key.", valueName: "text"))
@@ -52,7 +56,9 @@ struct ConnectionOptions: ParsableArguments {
       valueName: "host:port:address"))
   var resolve: [ResolveRule] = []
 
-  @Option(help: ArgumentHelp("Connect to this socket instead of the network.", valueName: "path"))
+  @Option(
+    help: ArgumentHelp("Connect to this socket instead of the network.", valueName: "path"),
+    completion: .file())
   var unixSocket: String?
 
   @Option(

@@ -15,7 +15,8 @@ struct CredentialOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Read the password from the first line of this file; '-' is standard input.", valueName: "file"))
+      "Read the password from the first line of this file; '-' is standard input.", valueName: "file"),
+    completion: .file())
   var passwordFile: String?
 
   @Flag(help: "Sign in by Basic. It is so unless told otherwise.")
@@ -44,7 +45,7 @@ struct CredentialOptions: ParsableArguments {
     help: "Take user and password from ~/.netrc, which nobody else may read. $NETRC names another file.")
   var netrc = false
 
-  @Option(help: ArgumentHelp("Take them from this file.", valueName: "file"))
+  @Option(help: ArgumentHelp("Take them from this file.", valueName: "file"), completion: .file())
   var netrcFile: String?
 
   @Flag(help: "As --netrc, and a file that is not there is none.")

@@ -20,6 +20,7 @@ struct DoctorCommand: ParsableCommand {
     do throws(IOFailure) {
       try Descriptor(borrowing: 1, named: "standard output").write(text)
     } catch {
+      Console.standardError().message("netspool: \(error)")
       throw ExitCode(JobStatus.localIO.code)
     }
     if checks.contains(where: { $0.verdict == .bad }) { throw ExitCode(JobStatus.failedForGood.code) }

@@ -4,10 +4,10 @@ import NetSpool
 /// What `get` and `post` have in common: curl's options.
 struct ExchangeArguments: ParsableArguments {
   @Argument(help: "URLs; http:// is added to one without a scheme.")
-  var named: [String] = []
+  var named: [PlacedText] = []
 
   @Option(name: .customLong("url"), help: ArgumentHelp("A URL, as the others.", valueName: "url"))
-  var more: [String] = []
+  var more: [PlacedText] = []
 
   @Option(
     name: [.customShort("X"), .customLong("request"), .customLong("method")],
@@ -32,8 +32,12 @@ struct ExchangeArguments: ParsableArguments {
   @Flag(help: "Pay no attention to the configuration file.")
   var noConfig = false
 
-  /// As curl guesses it.
-  var urls: [String] { (named + more).map { $0.contains("://") || $0.isEmpty ? $0 : "http://\($0)" } }
+  /// In the order of the command line, with the scheme that curl guesses.
+  var urls: [String] {
+    (named + more).sorted { $0.place < $1.place }.map(\.text).map {
+      $0.contains("://") || $0.isEmpty ? $0 : "http://\($0)"
+    }
+  }
 
   func validate() throws {
     guard !urls.isEmpty else { throw ValidationError("Which URL? 'netspool get https://example.org/'.") }
@@ -42,11 +46,25 @@ struct ExchangeArguments: ParsableArguments {
         throw ValidationError("'\(URLText.masked(url))': \(problem.sentence).")
       }
     }
+    try validatePairs()
     if let method, method.isEmpty || !method.utf8.allSatisfy(HeaderField.isTokenByte) {
       throw ValidationError("--request is a method such as GET, POST, PUT, PATCH or DELETE.")
     }
     if target.head, !body.isEmpty, !body.inQuery {
       throw ValidationError("--head asks for the head alone: there is nothing to send with it.")
+    }
+  }
+}
+
+extension ExchangeArguments {
+  /// The n-th file is that of the n-th URL, so none may be left over: it would be forgotten without a word.
+  private func validatePairs() throws {
+    if target.places.count > urls.count {
+      throw ValidationError(
+        "There are more of --output and --remote-name than URLs: each is for one, in their order.")
+    }
+    if body.uploads.count > urls.count {
+      throw ValidationError("There are more of --upload-file than URLs: each is for one, in their order.")
     }
   }
 }
@@ -57,14 +75,14 @@ struct CookieOptions: ParsableArguments {
     name: [.customShort("b"), .long],
     help: ArgumentHelp(
       "Send these cookies, as 'name=value; other=value', or those of a file that --cookie-jar or a browser wrote.",
-      valueName: "data|file"))
+      valueName: "data|file"), completion: .file())
   var cookie: [String] = []
 
   @Option(
     name: [.customShort("c"), .long],
     help: ArgumentHelp(
       "Keep cookies, redirects included, and write all of them to this file when it is done.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var cookieJar: String?
 
   /// What stands on the command line itself.

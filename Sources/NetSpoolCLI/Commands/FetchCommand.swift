@@ -24,22 +24,25 @@ struct FetchCommand: ParsableCommand {
   @Argument(
     help: ArgumentHelp(
       "Lists, '-' for standard input, or URLs. A list has one URL per line; lines that begin with # are comments.",
-      valueName: "list|-|url"))
+      valueName: "list|-|url"), completion: .file())
   var sources: [String] = []
 
   @Option(
     name: [.customShort("o"), .long],
     help: ArgumentHelp(
       "Write each body to a file in this folder, or into this tar, from the cache as from the network. Without it only "
-        + "the cache is filled.", valueName: "dir|x.tar"))
+        + "the cache is filled.", valueName: "dir|x.tar"), completion: .file())
   var output: String?
 
-  @Option(help: ArgumentHelp("Write one JSON object per URL to this file.", valueName: "x.jsonl"))
+  @Option(
+    help: ArgumentHelp("Write one JSON object per URL to this file.", valueName: "x.jsonl"),
+    completion: .file())
   var results: String?
 
   @Option(
     help: ArgumentHelp(
-      "Write the failed lines to this file; it can be the next run's list.", valueName: "x.txt"))
+      "Write the failed lines to this file; it can be the next run's list.", valueName: "x.txt"),
+    completion: .file())
   var failed: String?
 
   @Flag(help: "Leave out lines whose file is there already.")
@@ -106,7 +109,8 @@ struct FetchCommand: ParsableCommand {
   var checksum = false
 
   @Option(
-    help: ArgumentHelp("Write an HTTP archive (HAR 1.2) without bodies, secrets masked.", valueName: "x.har"))
+    help: ArgumentHelp("Write an HTTP archive (HAR 1.2) without bodies, secrets masked.", valueName: "x.har"),
+    completion: .file())
   var har: String?
 
   @Option(

@@ -42,7 +42,7 @@ struct FetchRun {
       console.message("netspool: \(failure.withAdvice)")
       return .localIO
     } catch {
-      console.message("netspool: \(error)")
+      console.message("netspool: \(FailureAdvice.sentence(error))")
       return .usage
     }
   }

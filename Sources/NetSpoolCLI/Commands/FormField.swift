@@ -15,92 +15,173 @@ struct FormField: Equatable, Sendable, ExpressibleByArgument {
   let content: Content
   /// Of a text that names its own.
   var type: String?
+  /// Of a text that goes as a file.
+  var fileName: String?
   var place = 0
+  /// Why it cannot be sent. The parser's own sentence would show the value, which may be a secret.
+  private(set) var problem: String?
 
   init(name: String, content: Content, place: Int) {
     (self.name, self.content, self.place) = (name, content, place)
   }
 
-  /// Nil without a name, or without a path behind the `@` or `<`.
-  init?(argument: String) {
+  init(argument: String) {
     let placed = PlacedText(argument)
-    guard let (name, value) = Self.pair(placed.text) else { return nil }
+    do throws(Mistake) {
+      self = try FormField(placed)
+    } catch {
+      self = FormField(broken: error.description)
+    }
+  }
+
+  fileprivate init(broken problem: String) {
+    (name, content, self.problem) = ("", .text(""), problem)
+  }
+
+  private init(_ placed: PlacedText) throws(Mistake) {
+    let (name, text) = try Self.pair(placed.text, "--form")
+    let mark = text.first
+    let value = try FormValue(
+      mark == "@" || mark == "<" ? text.dropFirst() : text, of: name, isFile: mark == "@")
+    if mark == "(" {
+      throw Mistake("--form \(name)=(...) begins a part of parts, which is not known here: \(FormValue.help)")
+    }
+    if mark == "@" || mark == "<", value.text.isEmpty { throw Mistake("--form \(name) names no file.") }
+    if mark == "<", value.fileName != nil {
+      throw Mistake(
+        "--form \(name)=<file sends a text, which has no ';filename=': '\(name)=@file' sends a file.")
+    }
     (self.name, place) = (name, placed.place)
-    let attributes = Attributes(value)
-    switch value.first {
-    case "@":
-      let path = attributes.value.dropFirst()
-      guard !path.isEmpty, attributes.type?.isEmpty != true else { return nil }
-      content = .file(String(path), type: attributes.type, name: attributes.fileName)
-    case "<":
-      guard value.count > 1 else { return nil }
-      content = .textOf(String(attributes.value.dropFirst()))
-      type = attributes.type
-    default:
-      content = .text(String(attributes.value))
-      type = attributes.type
+    switch mark {
+    case "@": content = .file(value.text, type: value.type, name: value.fileName)
+    case "<": (content, type) = (.textOf(value.text), value.type)
+    default: (content, type, fileName) = (.text(value.text), value.type, value.fileName)
     }
   }
 
-  fileprivate static func pair(_ text: String) -> (String, Substring)? {
-    guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
+  fileprivate static func pair(_ text: String, _ option: String) throws(Mistake) -> (String, Substring) {
+    guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+      throw Mistake("\(option) is 'name=text'; a part without a name is not known here.")
+    }
     return (String(text[..<equals]), text[text.index(after: equals)...])
-  }
-
-  /// What stands behind a value: `;type=text/plain;filename=a.txt`. A path may hold anything else, so only these are
-  /// taken off, from the end.
-  private struct Attributes {
-    private(set) var value: Substring
-    private(set) var type: String?
-    private(set) var fileName: String?
-
-    init(_ text: Substring) {
-      value = text
-      while let mark = value.lastIndex(of: ";") {
-        let attribute = value[mark...].dropFirst().drop { $0 == " " }
-        if attribute.hasPrefix("type="), type == nil {
-          // A type may have parameters of its own behind a semicolon.
-          type = String(attribute.dropFirst(5))
-        } else if attribute.hasPrefix("filename="), fileName == nil {
-          fileName = Self.unquoted(attribute.dropFirst(9))
-        } else {
-          return
-        }
-        value = value[..<mark]
-      }
-    }
-
-    private static func unquoted(_ text: Substring) -> String {
-      guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return String(text) }
-      return text.dropFirst().dropLast().replacing("\\\"", with: "\"")
-    }
   }
 }
 
-extension Substring {
-  fileprivate func replacing(_ mark: String, with text: String) -> String {
-    var (rest, output) = (self, "")
-    while let first = rest.first {
-      if rest.hasPrefix(mark) {
-        output += text
-        rest = rest.dropFirst(mark.count)
-      } else {
-        output.append(first)
-        rest = rest.dropFirst()
-      }
+/// What stands behind the `=` of a `--form`, as curl reads it: a value in double quotes or up to the first semicolon, and
+/// what is said of it.
+private struct FormValue {
+  private(set) var text = ""
+  private(set) var type: String?
+  private(set) var fileName: String?
+
+  private let name: String
+  /// Several files may stand there for curl, with commas between them.
+  private let isFile: Bool
+  private var rest: Substring
+
+  static let help = "--form-string sends any text as it is."
+
+  init(_ text: Substring, of name: String, isFile: Bool) throws(Mistake) {
+    (self.name, self.isFile, rest) = (name, isFile, text)
+    self.text = try word()
+    while rest.first == ";" {
+      rest.removeFirst()
+      try readAttribute()
     }
-    return output
+    if rest.first == "," {
+      throw Mistake(
+        "--form \(name) has a comma: give each file a --form of its own, and quote a name with a comma, '@\"a,b\"'."
+      )
+    }
   }
+
+  private mutating func readAttribute() throws(Mistake) {
+    skipBlanks()
+    if take("type=") { return try readType() }
+    if take("filename=") { return fileName = try word() }
+    for unknown in ["encoder=", "headers="] where take(unknown) {
+      throw Mistake("--form \(name): ';\(unknown)' is not known here, only ';type=' and ';filename='.")
+    }
+    if try !word().isEmpty {
+      throw Mistake(
+        "--form \(name): behind a ';' only 'type=' and 'filename=' are known. A value with a ';' stands in double quotes, "
+          + "'\(name)=\"a;b\"'; \(Self.help)")
+    }
+  }
+
+  /// A type may have parameters behind semicolons of its own: `text/html; charset=utf-8`.
+  private mutating func readType() throws(Mistake) {
+    skipBlanks()
+    var found = rest.prefix { !isEnd($0) }
+    rest = rest[found.endIndex...]
+    while rest.first == ";" {
+      let parameter = rest.dropFirst().prefix { !isEnd($0) }
+      let word = parameter.drop(while: \.isWhitespace).lowercased()
+      if ["filename=", "headers=", "encoder="].contains(where: word.hasPrefix) { break }
+      rest = rest[parameter.endIndex...]
+      found = found.base[found.startIndex..<parameter.endIndex]
+    }
+    let halves = found.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
+    guard halves.count >= 2, !halves[0].isEmpty, !halves[0].contains(" "), !halves[1].isEmpty else {
+      throw Mistake("--form \(name): a type is as 'text/plain'.")
+    }
+    type = found.trimmingBlanks
+  }
+
+  /// A word in double quotes, where `\"` and `\\` are escaped; or all up to a semicolon, without blanks at its ends.
+  private mutating func word() throws(Mistake) -> String {
+    skipBlanks()
+    if let quoted = quoted() {
+      let behind = rest.prefix { !isEnd($0) }
+      guard behind.allSatisfy(\.isWhitespace) else {
+        throw Mistake("--form \(name): there is text behind the closing quote; \(Self.help)")
+      }
+      rest = rest[behind.endIndex...]
+      return quoted
+    }
+    let word = rest.prefix { !isEnd($0) }
+    rest = rest[word.endIndex...]
+    return word.trimmingBlanks
+  }
+
+  /// Nil without a quote, or with one that is never closed: such a word is a plain one.
+  private mutating func quoted() -> String? {
+    guard rest.first == "\"" else { return nil }
+    var (ahead, word) = (rest.dropFirst(), "")
+    while let letter = ahead.popFirst() {
+      if letter == "\"" {
+        rest = ahead
+        return word
+      }
+      let isEscape = letter == "\\" && (ahead.first == "\"" || ahead.first == "\\")
+      word.append(isEscape ? ahead.removeFirst() : letter)
+    }
+    return nil
+  }
+
+  private mutating func take(_ word: String) -> Bool {
+    guard rest.prefix(word.count).lowercased() == word else { return false }
+    rest = rest.dropFirst(word.count)
+    return true
+  }
+
+  private mutating func skipBlanks() { rest = rest.drop(while: \.isWhitespace) }
+
+  private func isEnd(_ letter: Character) -> Bool { letter == ";" || isFile && letter == "," }
 }
 
 /// A `--form-string k=v`.
 struct FormText: Equatable, Sendable, ExpressibleByArgument {
   let field: FormField
 
-  init?(argument: String) {
+  init(argument: String) {
     let placed = PlacedText(argument)
-    guard let (name, value) = FormField.pair(placed.text) else { return nil }
-    field = FormField(name: name, content: .text(String(value)), place: placed.place)
+    do throws(Mistake) {
+      let (name, value) = try FormField.pair(placed.text, "--form-string")
+      field = FormField(name: name, content: .text(String(value)), place: placed.place)
+    } catch {
+      field = FormField(broken: error.description)
+    }
   }
 }
 

@@ -201,11 +201,11 @@ struct ThawOptions: ParsableArguments {
   var ids: [UInt64] = []
 
   @Option(
-    name: [.short, .long],
+    name: [.customShort("H"), .customLong("header")],
     help: ArgumentHelp(
       "The value of a secret header, as 'Name: value', for the requests that need it. Repeatable.",
       valueName: "field"))
-  var header: [HeaderField] = []
+  var headerWords: [HeaderWord] = []
 
   @Option(help: ArgumentHelp("Leave after this long, whatever still waits: 30s, 5m, 1h.", valueName: "time"))
   var timeout = TimeSpan(seconds: Double(RequestOptions.timeoutSeconds))
@@ -214,6 +214,17 @@ struct ThawOptions: ParsableArguments {
   var json = false
 
   @OptionGroup var place: FrozenPlace
+
+  func validate() throws {
+    try HeaderWord.check(headerWords)
+    if headerWords.count != header.count {
+      throw ValidationError("--header takes no file here: 'Name: value'.")
+    }
+  }
+
+  var header: [HeaderField] {
+    headerWords.compactMap { if case .field(let field) = $0 { field } else { nil } }
+  }
 }
 
 /// Which store of frozen requests a command is about.
@@ -222,7 +233,7 @@ struct FrozenPlace: ParsableArguments {
     name: .customLong("frozen-store"),
     help: ArgumentHelp(
       "The folder of the frozen requests, one for all calls. Default: $XDG_STATE_HOME/netspool/tool, or "
-        + "~/.local/state/netspool/tool.", valueName: "dir"))
+        + "~/.local/state/netspool/tool.", valueName: "dir"), completion: .directory)
   var directory: String?
 
   func validate() throws {

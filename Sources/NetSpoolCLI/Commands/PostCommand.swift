@@ -52,7 +52,7 @@ struct PostCommand: ParsableCommand {
       throw ValidationError("--har and --freeze contradict each other: others may send it.")
     }
     if exchange.urls.count > 1 { throw ValidationError("--freeze takes one URL at a time.") }
-    if exchange.body.uploadFile == "-" {
+    if exchange.body.uploads.contains("-") {
       throw ValidationError("--upload-file - cannot be frozen; --file - can: it is read first.")
     }
   }

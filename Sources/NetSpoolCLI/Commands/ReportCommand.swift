@@ -17,17 +17,19 @@ struct ReportMergeCommand: ParsableCommand {
       are given. Lines that are no results are counted and left out. Memory does not grow with the files.
       """)
 
-  @Argument(help: ArgumentHelp("Results files.", valueName: "x.jsonl"))
+  @Argument(help: ArgumentHelp("Results files.", valueName: "x.jsonl"), completion: .file())
   var files: [String]
 
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(
-      "Write the results that count to this file; '-' for standard output.", valueName: "file"))
+      "Write the results that count to this file; '-' for standard output.", valueName: "file"),
+    completion: .file())
   var output: String?
 
   @Option(
-    help: ArgumentHelp("Write the lines that are not done to this file, as a list.", valueName: "x.txt"))
+    help: ArgumentHelp("Write the lines that are not done to this file, as a list.", valueName: "x.txt"),
+    completion: .file())
   var failed: String?
 
   @Flag(help: "Print the totals as JSON on standard output.")

@@ -52,6 +52,11 @@ struct RequestOptions: ParsableArguments {
     guard (0...Self.retryMax).contains(retry) else {
       throw ValidationError("--retry is a number from 0 to \(Self.retryMax).")
     }
+    try HeaderWord.check(header)
+    if referer?.hasSuffix(";auto") == true {
+      throw ValidationError(
+        "--referer ';auto' is not known: redirects get the Referer that is given, or none.")
+    }
     for (name, text) in [("--user-agent", userAgent), ("--referer", referer)] {
       if let text, text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
         throw ValidationError("\(name) must not contain control characters.")
@@ -96,15 +101,15 @@ extension RequestOptions {
     for word in header {
       for field in try word.fields() { fields.take(field) }
     }
-    if let userAgent {
+    // What --header says of a field wins, as with curl: a field is sent once.
+    if let userAgent, !fields.names("User-Agent") {
       fields.take(HeaderField(name: "User-Agent", value: userAgent.isEmpty ? nil : userAgent))
     }
-    if let referer, !referer.isEmpty { fields.sent.set("Referer", referer) }
+    if let referer, !referer.isEmpty, !fields.names("Referer") { fields.sent.set("Referer", referer) }
     if !compressed, !fields.sent.contains("Accept-Encoding") {
       fields.sent.set("Accept-Encoding", "identity")
     }
-    let namesUserAgent = fields.sent.contains("User-Agent") || fields.omits("User-Agent")
-    if !namesUserAgent { fields.sent.set("User-Agent", "netspool/\(NetSpoolTool.version)") }
+    if !fields.names("User-Agent") { fields.sent.set("User-Agent", "netspool/\(NetSpoolTool.version)") }
     return fields
   }
 }
@@ -114,6 +119,9 @@ extension RequestOptions.Fields {
   mutating func take(_ field: HeaderField) {
     if let value = field.value { sent.add(field.name, value) } else { omitted.append(field.name) }
   }
+
+  /// Whether anything was said of a field.
+  func names(_ name: String) -> Bool { sent.contains(name) || omits(name) }
 
   func omits(_ name: String) -> Bool { omitted.contains { $0.lowercased() == name.lowercased() } }
 }
@@ -148,22 +156,43 @@ struct HeaderField: Equatable, Sendable, ExpressibleByArgument {
 enum HeaderWord: Equatable, Sendable, ExpressibleByArgument {
   case field(HeaderField)
   case file(String)
+  /// What is no field, with a sentence that says so. The parser's own would show the value, which may be a secret.
+  case broken(String)
 
-  init?(argument: String) {
+  init(argument: String) {
     if argument.hasPrefix("@") {
-      if argument == "@" { return nil }
-      self = .file(String(argument.dropFirst()))
+      let path = String(argument.dropFirst())
+      self = path.isEmpty ? .broken("--header @ names no file.") : .file(path)
     } else if let field = HeaderField(argument: argument) {
       self = .field(field)
     } else {
-      return nil
+      self = .broken(Self.problem(argument))
     }
+  }
+
+  /// Throws for the first that is broken.
+  static func check(_ words: [HeaderWord]) throws {
+    for case .broken(let sentence) in words { throw ValidationError(sentence) }
+  }
+
+  /// Shows a field's name only: a word that stands alone may be the value.
+  private static func problem(_ text: String) -> String {
+    let name = text.prefix { !$0.isWhitespace && $0 != ":" && $0 != ";" }
+    let isName =
+      name.endIndex < text.endIndex && !name.isEmpty && name.utf8.allSatisfy(HeaderField.isTokenByte)
+    let shown = isName ? "'\(name) •••'" : "'•••'"
+    if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+      return "--header \(shown) has a control character in it."
+    }
+    if text.contains(":") { return "--header \(shown) has a name that is none: it is 'Name: value'." }
+    return "--header \(shown) has no colon behind the name: it is 'Name: value'."
   }
 
   /// Lines of a file that are no fields are left out, as curl does it.
   func fields() throws(IOFailure) -> [HeaderField] {
     switch self {
     case .field(let field): return [field]
+    case .broken: return []
     case .file(let path):
       let bytes = try Descriptor.reading(path).readAll(atMost: UserFile.bytesMax)
       let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)

@@ -9,6 +9,7 @@ struct SchemaCommand: ParsableCommand {
     do throws(IOFailure) {
       try StandardOutput.write(Array(Self.text.utf8))
     } catch {
+      Console.standardError().message("netspool: \(error)")
       throw ExitCode(JobStatus.localIO.code)
     }
   }

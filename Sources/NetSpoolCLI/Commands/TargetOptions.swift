@@ -6,11 +6,16 @@ struct TargetOptions: ParsableArguments {
     name: [.customShort("o"), .long],
     help: ArgumentHelp(
       "Write the body to this file instead of standard output ('-'). It appears when it is whole. With several URLs "
-        + "one for each, in their order.", valueName: "file"))
-  var output: [String] = []
+        + "one for each, in their order.", valueName: "file"), completion: .file())
+  var output: [PlacedText] = []
 
-  @Flag(name: [.customShort("O"), .long], help: "Write the body to a file with the name that ends the URL.")
+  @Flag(
+    name: [.customShort("O"), .long],
+    help: "Write the body to a file with the name that ends the URL; with several URLs once for each.")
   var remoteName: Int
+
+  /// Where on the command line each `--remote-name` stands; `CommandWords` says it.
+  @Option(help: .hidden) var remoteNameAt: [Int] = []
 
   @Flag(help: "As --remote-name for all URLs.")
   var remoteNameAll = false
@@ -20,7 +25,7 @@ struct TargetOptions: ParsableArguments {
     help: "With -O: take the name that the server gives (Content-Disposition). A file that is there stays.")
   var remoteHeaderName = false
 
-  @Option(help: ArgumentHelp("Put files into this folder.", valueName: "dir"))
+  @Option(help: ArgumentHelp("Put files into this folder.", valueName: "dir"), completion: .directory)
   var outputDir: String?
 
   @Flag(help: "Make the folders of --output where they are missing.")
@@ -41,13 +46,14 @@ struct TargetOptions: ParsableArguments {
 
   @Option(
     name: [.customShort("r"), .long],
-    help: ArgumentHelp("Ask for these bytes only: 0-499, 500-, -500.", valueName: "range"))
+    help: ArgumentHelp("Ask for these bytes only: 0-499, 500-, -500; 500 is 500-.", valueName: "range"))
   var range: String?
 
   @Option(
     name: [.customShort("z"), .long],
     help: ArgumentHelp(
-      "Ask only for what is newer than a date or a file; '-' before it: older.", valueName: "date|file"))
+      "Ask only for what is newer than a date or a file; '-' before it: older.", valueName: "date|file"),
+    completion: .file())
   var timeCond: String?
 
   @Flag(name: [.customShort("I"), .long], help: "Ask for the head alone, and write it.")
@@ -58,7 +64,8 @@ struct TargetOptions: ParsableArguments {
 
   @Option(
     name: [.customShort("D"), .long],
-    help: ArgumentHelp("Write the head to this file; '-' is standard output.", valueName: "file"))
+    help: ArgumentHelp("Write the head to this file; '-' is standard output.", valueName: "file"),
+    completion: .file())
   var dumpHeader: String?
 
   @Option(
@@ -88,7 +95,8 @@ struct TargetOptions: ParsableArguments {
   var verbose = false
 
   @Option(
-    help: ArgumentHelp("Write an HTTP archive (HAR 1.2) without bodies, secrets masked.", valueName: "x.har"))
+    help: ArgumentHelp("Write an HTTP archive (HAR 1.2) without bodies, secrets masked.", valueName: "x.har"),
+    completion: .file())
   var har: String?
 
   @Flag(name: [.customShort("g"), .long], help: .hidden)
@@ -105,7 +113,7 @@ struct TargetOptions: ParsableArguments {
 
   func validate() throws {
     if let range, !Self.isRange(range) { throw ValidationError("--range is as 0-499, 500- or -500.") }
-    if remoteHeaderName, remoteName == 0, !remoteNameAll {
+    if remoteHeaderName, !namesRemotely {
       throw ValidationError("--remote-header-name goes with --remote-name.")
     }
     if fail == true, failWithBody {
@@ -114,7 +122,7 @@ struct TargetOptions: ParsableArguments {
     if continues || continueAt != nil, range != nil {
       throw ValidationError("--continue-at and --range contradict each other.")
     }
-    if continues || continueAt != nil, output.isEmpty, remoteName == 0, !remoteNameAll {
+    if continues || continueAt != nil, places.isEmpty, !remoteNameAll {
       throw ValidationError("--continue-at goes on writing a file: -o or -O names it.")
     }
   }
@@ -136,6 +144,29 @@ struct TargetOptions: ParsableArguments {
     case nil: failWithBody || !isFile
     }
   }
+
+  /// What `-o` or `-O` says of one URL.
+  enum Place: Equatable, Sendable {
+    case path(String)
+    /// As the URL ends.
+    case remoteName
+  }
+
+  /// Those that were given, in the order of the command line: the n-th is that of the n-th URL.
+  var places: [Place] {
+    let paths = output.map { (place: $0.place, what: Place.path($0.text)) }
+    let names = remoteNameAt.map { (place: $0, what: Place.remoteName) }
+    let others = Array(repeating: Place.remoteName, count: remoteName)
+    return (paths + names).sorted { $0.place < $1.place }.map(\.what) + others
+  }
+
+  /// Nil: standard output.
+  func place(of number: Int) -> Place? {
+    let places = places
+    return places.indices.contains(number) ? places[number] : remoteNameAll ? .remoteName : nil
+  }
+
+  private var namesRemotely: Bool { remoteNameAll || places.contains(.remoteName) }
 
   /// Whether messages are printed.
   var isMute: Bool { silent && !showError }

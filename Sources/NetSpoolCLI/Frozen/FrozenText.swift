@@ -144,7 +144,7 @@ enum FrozenAdvice {
   }
 }
 
-/// Frozen requests for other programs: one object per line, secrets in URLs masked, times in seconds since 1970.
+/// Frozen requests for other programs: one object per line, secrets in URLs masked, times as RFC 3339 has them.
 enum FrozenJSON {
   static func ticket(_ ticket: FrozenTicket, _ request: NetworkRequest) -> [UInt8] {
     line { json in
@@ -161,8 +161,8 @@ enum FrozenJSON {
       json.field("id", request.id)
       json.field("state", "waiting")
       write(request, to: &json)
-      json.field("notBefore", request.notBefore.map { Int($0) })
-      json.field("expiresAt", Int(request.expiresAt))
+      json.field("notBefore", request.notBefore.map(WallTime.text))
+      json.field("expiresAt", WallTime.text(at: request.expiresAt))
     }
   }
 
@@ -173,7 +173,7 @@ enum FrozenJSON {
       json.field("error", letter.error.code.description)
       json.field("reason", letter.error.reason)
       json.field("isOutcomeUnknown", letter.isOutcomeUnknown)
-      json.field("diedAt", Int(letter.diedAt))
+      json.field("diedAt", WallTime.text(at: letter.diedAt))
       if let request = letter.operation { write(request, to: &json) }
     }
   }
@@ -207,7 +207,7 @@ enum FrozenJSON {
     json.field("tag", request.tag)
     json.field("bytes", request.bodyBytes)
     json.field("attempts", request.attempts)
-    json.field("createdAt", Int(request.createdAt))
+    json.field("createdAt", WallTime.text(at: request.createdAt))
     json.field("lastError", request.lastError?.description)
     json.field("lastStatus", request.lastStatus)
     if !request.secretFields.isEmpty {

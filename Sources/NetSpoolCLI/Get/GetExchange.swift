@@ -95,7 +95,7 @@ struct GetExchange {
     }
     if error.code == .sinkFailed {
       // The reader has what it wanted, as in `| head`.
-      if error.errno != EPIPE { say(FailureAdvice.text(error)) }
+      if error.errno != EPIPE { say(FailureAdvice.ofWriting(error, to: target.fileName)) }
       return .localIO
     }
     if let response = error.response, error.code == .status || error.code == .authenticationFailed,
@@ -105,6 +105,7 @@ struct GetExchange {
       try writeUnstreamed(response, target)
     }
     say(FailureAdvice.text(error))
+    if error.code == .invalidRequest { return .usage }
     return error.code == .uploadSourceFailed ? .localIO : .failedForGood
   }
 
@@ -154,14 +155,14 @@ extension GetExchange {
 
   private func makeTarget() throws -> GetTarget {
     let folder = options.outputDir.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
-    if options.output.indices.contains(number) {
-      let name = options.output[number]
+    let place = options.place(of: number)
+    if case .path(let name)? = place {
       if name == "-" { return try GetTarget(name) }
       let path = name.hasPrefix("/") ? name : folder + name
       if options.createDirs { try Self.makeParents(of: path) }
       return try GetTarget(path)
     }
-    guard options.remoteName > 0 || options.remoteNameAll else { return try GetTarget(nil) }
+    if place == nil { return try GetTarget(nil) }
     if options.createDirs, !folder.isEmpty { try Self.makeParents(of: folder) }
     let name = OutputName.remote(operation.request.url)
     if options.remoteHeaderName { return GetTarget(in: folder, fallback: name ?? OutputName.fallback) }

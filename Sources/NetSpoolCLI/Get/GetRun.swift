@@ -37,10 +37,15 @@ struct GetRun {
   private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?) throws -> JobStatus {
     let book = try arguments.account.book(environment)
     let writeOut = try WriteOut(arguments.target.writeOut)
+    if !arguments.target.isMute {
+      for name in writeOut?.unknown ?? [] {
+        console.message("netspool: --write-out knows no %{\(name)}: it stays empty")
+      }
+    }
     if !arguments.curl, let cache = try options.cacheSettings(environment) { try engine.useCache(cache) }
     var status = JobStatus.allDone
     for (number, url) in arguments.urls.enumerated() {
-      let operation = makeOperation(url, engine, draft, book)
+      let operation = makeOperation(url, number, engine, draft, book)
       if arguments.curl {
         try printCommand(operation, number)
         continue
@@ -75,9 +80,9 @@ struct GetRun {
   }
 
   private func makeOperation(
-    _ url: String, _ engine: NetworkEngine, _ draft: RequestDraft, _ book: CredentialBook
+    _ url: String, _ number: Int, _ engine: NetworkEngine, _ draft: RequestDraft, _ book: CredentialBook
   ) -> NetworkOperation {
-    var request = draft.request(for: url)
+    var request = draft.request(for: url, number)
     // An engine's total holds for bodies in memory only; as the request's own it holds for streams too.
     request.timeouts = engine.configuration.timeouts
     options.finish(&request)
@@ -93,8 +98,11 @@ struct GetRun {
 
   private func printCommand(_ operation: NetworkOperation, _ number: Int) throws(IOFailure) {
     var command = operation.curlCommand(revealingSecrets: true)
-    let outputs = arguments.target.output
-    if outputs.indices.contains(number) { command += " --output \(ResumeCommand.quoted(outputs[number]))" }
+    switch arguments.target.place(of: number) {
+    case .path(let path)?: command += " --output \(ResumeCommand.quoted(path))"
+    case .remoteName?: command += " --remote-name"
+    case nil: break
+    }
     try StandardOutput.write(Array("\(command)\n".utf8))
   }
 

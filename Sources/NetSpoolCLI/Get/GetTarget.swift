@@ -79,19 +79,13 @@ final class GetTarget {
         if error.code != EPIPE { throw error }
       }
     case .device: if device != nil { try device?.write(bytes) }
-    case .file(let path): try Self.replace(path, bytes)
-    case .named(let stream): try Self.replace(stream.path ?? stream.fallbackPath, bytes)
-    }
-  }
-
-  private static func replace(_ path: String, _ bytes: [UInt8]) throws(IOFailure) {
-    let draft = "\(path).netspool-\(OwnName.word)"
-    do throws(IOFailure) {
-      try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_EXCL).write(bytes)
-      guard unsafe rename(draft, path) == 0 else { throw .last("write", path) }
-    } catch {
-      unsafe unlink(draft)
-      throw error
+    case .file(let path): try WholeFile.write(bytes, to: path, mode: 0o666)
+    case .named(let stream):
+      let path = stream.path ?? stream.fallbackPath
+      if stream.path == nil, FileStatus(path: path) != nil {
+        throw IOFailure(action: "write over", path: path, code: EEXIST)
+      }
+      try WholeFile.write(bytes, to: path, mode: 0o666)
     }
   }
 }

@@ -3,50 +3,70 @@ import NetSpool
 
 /// What `get` and `post` send: made once, for all URLs of a command line.
 struct RequestDraft {
-  let method: String
+  /// Of a URL without a file to upload.
+  private let method: String
+  /// Of one with a file.
+  private let uploadMethod: String
   let headers: NetworkRequest.Headers
   /// Fields that must not be sent.
   let omitted: [String]
   private let body: NetworkRequest.Body
   /// Goes behind the question mark of each URL.
   private let query: String
-  /// Goes behind a URL that ends with a slash.
-  private let uploadName: String?
+  /// The n-th goes to the n-th URL.
+  private let uploads: [String]
 
   /// Throws for files that cannot be read, and reads standard input where it is asked for.
   init(_ arguments: ExchangeArguments, standard: String) throws {
     var fields = try arguments.request.fields()
     let options = arguments.body
     method = arguments.method ?? (arguments.target.head ? "HEAD" : options.method(standard: standard))
+    uploadMethod = arguments.method ?? "PUT"
     body = options.inQuery ? .none : try options.content(omitsType: fields.omits("Content-Type"))
     query = options.inQuery ? String(decoding: try options.joinedTexts(), as: UTF8.self) : ""
-    uploadName = options.uploadFile.map { String($0.split(separator: "/").last ?? "") }
+    uploads = options.uploads
+    if !arguments.curl { try options.requireFiles() }
     if !options.json.isEmpty {
-      if !fields.sent.contains("Content-Type") { fields.sent.set("Content-Type", "application/json") }
-      if !fields.sent.contains("Accept") { fields.sent.set("Accept", "application/json") }
+      if !fields.names("Content-Type") { fields.sent.set("Content-Type", "application/json") }
+      if !fields.names("Accept") { fields.sent.set("Accept", "application/json") }
     }
-    if let range = arguments.target.range { fields.sent.set("Range", "bytes=\(range)") }
-    if let cookies = arguments.cookies.field { fields.sent.set("Cookie", cookies) }
-    if let condition = try TimeCondition(arguments.target.timeCond) {
+    if let range = arguments.target.range, !fields.names("Range") {
+      // A number alone is where it begins, as with curl.
+      fields.sent.set("Range", "bytes=\(range)\(range.contains("-") ? "" : "-")")
+    }
+    if let cookies = arguments.cookies.field, !fields.names("Cookie") { fields.sent.set("Cookie", cookies) }
+    if let condition = try TimeCondition(arguments.target.timeCond), !fields.names(condition.field) {
       fields.sent.set(condition.field, condition.date)
     }
     (headers, omitted) = (fields.sent, fields.omitted)
   }
 
-  func request(for url: String) -> NetworkRequest {
-    var request = NetworkRequest(url: whole(url), method: NetworkRequest.Method(method), body: body)
+  /// - Parameter number: which URL of the command line it is, from 0.
+  func request(for url: String, _ number: Int) -> NetworkRequest {
+    let upload = uploads.indices.contains(number) ? uploads[number] : nil
+    let text = whole(upload.map { Self.named($0, url) } ?? url)
+    var request = NetworkRequest(
+      url: text, method: NetworkRequest.Method(upload == nil ? method : uploadMethod),
+      body: upload.map { $0 == "-" ? .stream(StandardInputStream()) : .file($0) } ?? body)
     request.headers = headers
     return request
   }
 
+  /// A URL whose path ends with a slash, or that has none, gets the name of the file that goes there.
+  private static func named(_ path: String, _ url: String) -> String {
+    let end = url.firstIndex { $0 == "?" || $0 == "#" } ?? url.endIndex
+    let name = path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map { Array($0.utf8) } ?? []
+    guard path != "-", URLText.lastPathComponent(url).isEmpty else { return url }
+    let slash = url[..<end].hasSuffix("/") ? "" : "/"
+    return url[..<end] + slash + String(decoding: PercentCoding.encoded(name), as: UTF8.self) + url[end...]
+  }
+
   private func whole(_ url: String) -> String {
     let fragment = url.firstIndex(of: "#") ?? url.endIndex
-    var text = String(url[..<fragment])
-    if let uploadName, uploadName != "-", text.hasSuffix("/"), !text.contains("?") {
-      text += String(decoding: PercentCoding.encoded(Array(uploadName.utf8)), as: UTF8.self)
-    }
-    if !query.isEmpty { text += (text.contains("?") ? "&" : URLText.hasPath(text) ? "?" : "/?") + query }
-    return text
+    let text = String(url[..<fragment])
+    if query.isEmpty { return text }
+    if text.hasSuffix("?") || text.contains("?") && text.hasSuffix("&") { return text + query }
+    return text + (text.contains("?") ? "&" : URLText.hasPath(text) ? "?" : "/?") + query
   }
 }
 
@@ -56,10 +76,16 @@ extension BodyOptions {
   private static let formType = "application/x-www-form-urlencoded"
   private static let anyType = "application/octet-stream"
 
+  /// Throws for a file that is sent as it stands and cannot be read: the library's failure would not name it.
+  fileprivate func requireFiles() throws(IOFailure) {
+    var paths = uploads + [file].compactMap(\.self) + texts.flatMap(\.file)
+    for case .file(let path, _, _) in fields.map(\.content) { paths.append(path) }
+    for path in paths where path != "-" { try UserFile.require(path) }
+  }
+
   fileprivate func method(standard: String) -> String {
-    if uploadFile != nil { return "PUT" }
     if inQuery { return "GET" }
-    return isEmpty ? standard : "POST"
+    return isEmpty || !uploads.isEmpty ? standard : "POST"
   }
 
   fileprivate func joinedTexts() throws(IOFailure) -> [UInt8] {
@@ -78,9 +104,6 @@ extension BodyOptions {
       var bytes: [UInt8] = []
       for text in json { bytes += try text.part(.binary).bytes() }
       return .bytes(bytes)
-    }
-    if let file = uploadFile {
-      return file == "-" ? .stream(StandardInputStream()) : .file(file)
     }
     guard let file else { return .none }
     let type = omitsType ? nil : Self.anyType
@@ -104,7 +127,9 @@ extension Multipart {
     self.init()
     for field in fields {
       switch field.content {
-      case .text(let text): addData(Array(text.utf8), forKey: field.name, mimeType: field.type)
+      case .text(let text):
+        let type = field.type ?? field.fileName.flatMap(FormField.type)
+        addData(Array(text.utf8), forKey: field.name, mimeType: type, fileName: field.fileName)
       case .textOf(let path):
         let bytes = try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)
         addData(bytes, forKey: field.name, mimeType: field.type)
@@ -112,7 +137,8 @@ extension Multipart {
         let bytes = try Descriptor.reading("-").readAll(atMost: BodyOptions.inMemoryBytesMax)
         addData(bytes, forKey: field.name, mimeType: type, fileName: name ?? "-")
       case .file(let path, let type, let name):
-        addFile(path, forKey: field.name, mimeType: type ?? FormField.type(of: name ?? path), fileName: name)
+        let guess = name.flatMap(FormField.type) ?? FormField.type(of: path)
+        addFile(path, forKey: field.name, mimeType: type ?? guess, fileName: name)
       }
     }
   }

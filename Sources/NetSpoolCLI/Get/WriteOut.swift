@@ -2,17 +2,24 @@ import NetSpool
 
 /// `--write-out`: a text with `%{variables}` as curl's.
 struct WriteOut {
-  private let format: String
+  private enum Piece {
+    case text(String)
+    case variable(String)
+    /// Of the answer's head.
+    case field(String)
+  }
+
+  private let pieces: [Piece]
 
   /// Nil without one. `@file` has it, `@-` standard input.
   init?(_ option: String?) throws(IOFailure) {
     guard let option else { return nil }
     guard option.hasPrefix("@") else {
-      format = option
+      pieces = Self.pieces(of: option)
       return
     }
     let file = try Descriptor.reading(String(option.dropFirst()))
-    format = String(decoding: try file.readAll(atMost: UserFile.bytesMax), as: UTF8.self)
+    pieces = Self.pieces(of: String(decoding: try file.readAll(atMost: UserFile.bytesMax), as: UTF8.self))
   }
 
   /// What one exchange has to tell.
@@ -32,37 +39,64 @@ struct WriteOut {
   func text(_ facts: Facts) -> (output: String, errors: String) {
     var parts = ["", ""]
     var side = 0
+    for piece in pieces {
+      switch piece {
+      case .text(let text): parts[side] += text
+      case .field(let name): parts[side] += facts.response?.headers.values(for: name).first ?? ""
+      case .variable("stderr"): side = 1
+      case .variable("stdout"): side = 0
+      case .variable(let name): parts[side] += facts[name] ?? ""
+      }
+    }
+    return (parts[0], parts[1])
+  }
+
+  /// The variables that stay empty because nothing is known of them, each once.
+  var unknown: [String] {
+    let names = Set(pieces.compactMap { if case .variable(let name) = $0 { name } else { nil } })
+    return names.filter { !["stderr", "stdout"].contains($0) && !Facts.knows($0) }.sorted()
+  }
+
+  private static func pieces(of format: String) -> [Piece] {
+    var pieces: [Piece] = []
     var rest = format[...]
     while let letter = rest.popFirst() {
       switch (letter, rest.first) {
       case ("\\", let next?):
         rest.removeFirst()
-        parts[side] += ["n": "\n", "r": "\r", "t": "\t"][next] ?? "\\\(next)"
+        pieces.append(.text(["n": "\n", "r": "\r", "t": "\t"][next] ?? "\\\(next)"))
       case ("%", "%"):
         rest.removeFirst()
-        parts[side] += "%"
-      case ("%", _) where rest.hasPrefix("{") || rest.hasPrefix("header{"):
-        let isField = rest.first == "h"
-        let open = rest.firstIndex(of: "{") ?? rest.startIndex
-        guard let close = rest.firstIndex(of: "}") else {
-          parts[side] += "%"
-          continue
-        }
-        let name = String(rest[rest.index(after: open)..<close])
-        rest = rest[rest.index(after: close)...]
-        if !isField, name == "stderr" || name == "stdout" {
-          side = name == "stderr" ? 1 : 0
-        } else {
-          parts[side] += isField ? facts.response?.headers.values(for: name).first ?? "" : facts[name] ?? ""
-        }
-      default: parts[side].append(letter)
+        pieces.append(.text("%"))
+      case ("%", _): pieces.append(variable(&rest) ?? .text("%"))
+      default: pieces.append(.text(String(letter)))
       }
     }
-    return (parts[0], parts[1])
+    return pieces
+  }
+
+  /// What stands behind a `%`: `{name}` or `header{name}`; nil for anything else.
+  private static func variable(_ rest: inout Substring) -> Piece? {
+    let isField = rest.hasPrefix("header{")
+    guard isField || rest.hasPrefix("{"), let open = rest.firstIndex(of: "{"),
+      let close = rest.firstIndex(of: "}")
+    else { return nil }
+    let name = String(rest[rest.index(after: open)..<close])
+    rest = rest[rest.index(after: close)...]
+    return isField ? .field(name) : .variable(name)
   }
 }
 
 extension WriteOut.Facts {
+  /// Whether a variable has a value at all.
+  static func knows(_ name: String) -> Bool { Self()[name] != nil || times.contains(name) }
+
+  private static let times: Set = [
+    "time_namelookup", "time_connect", "time_appconnect", "time_pretransfer", "time_starttransfer",
+    "time_total",
+    "time_redirect",
+  ]
+
   /// The value of a variable; nil for one that is not known, which curl leaves empty, too.
   subscript(_ name: String) -> String? {
     let metrics = response?.metrics

@@ -96,7 +96,7 @@ struct FrozenPost {
 extension FrozenPost {
   private func makeRequest() throws -> NetworkRequest {
     let draft = try RequestDraft(options.exchange, standard: options.standardMethod)
-    var request = draft.request(for: options.exchange.urls[0])
+    var request = draft.request(for: options.exchange.urls[0], 0)
     options.finish(&request)
     request.isFreezable = true
     request.tag = options.freezing.tag
@@ -182,7 +182,7 @@ extension FrozenPost {
         talk?.received(response)
         try write(response.body)
       }
-      console.message("netspool: \(error)")
+      console.message("netspool: \(FailureAdvice.text(error))")
       let command = FrozenAdvice.command(["revive", "\(kept.ticket.id)"], options.freezing.place)
       console.message("netspool: #\(kept.ticket.id) is a dead letter; to have it sent after all: \(command)")
       return .failedForGood
@@ -192,7 +192,7 @@ extension FrozenPost {
   /// It was not kept.
   private func refused(_ error: NetworkError) -> JobStatus {
     if let stopped, error.code == .engineClosed { return stopped }
-    console.message("netspool: \(error)")
+    console.message("netspool: \(FailureAdvice.text(error))")
     let local: Set<NetworkError.Code> = [
       .uploadSourceFailed, .storageFull, .storeFailed, .storeCorrupt, .queueFull,
     ]
@@ -200,7 +200,7 @@ extension FrozenPost {
   }
 
   private func write(_ body: ResponseBody) throws(IOFailure) {
-    let output = options.exchange.target.output.first
+    let output = options.exchange.target.output.first?.text
     if options.freezing.jsonOutput && output == nil { return }
     try GetTarget(output).publish([UInt8](body))
   }

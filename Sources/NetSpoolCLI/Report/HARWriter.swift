@@ -89,7 +89,10 @@ struct OutputPlace {
 
   init(_ path: String) throws(IOFailure) {
     let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-    guard fchmod(descriptor.number, 0o600) == 0 else { throw .last("make private", path) }
+    // The mode of a device is everybody's business.
+    if descriptor.status?.isPlainFile == true {
+      guard fchmod(descriptor.number, 0o600) == 0 else { throw .last("make private", path) }
+    }
     file = FileOwner(descriptor)
   }
 

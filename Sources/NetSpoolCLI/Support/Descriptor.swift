@@ -209,6 +209,15 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
 
 /// Where results go.
 enum StandardOutput {
+  /// Lets a standard output that is closed refuse what is written to it. For the first line of a program: the library opens
+  /// `/dev/null` in place of descriptors that are missing, where all that is printed would be lost without a word.
+  static func stayClosed() {
+    for number in Int32(0)...1 where fcntl(number, F_GETFD) < 0 && errno == EBADF {
+      // The lowest number that is free is this one.
+      _ = unsafe open("/dev/null", number == 0 ? O_RDWR : O_RDONLY)
+    }
+  }
+
   static func write(_ bytes: [UInt8]) throws(IOFailure) {
     try Descriptor(borrowing: 1, named: "standard output").write(bytes)
   }

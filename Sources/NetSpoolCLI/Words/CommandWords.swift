@@ -2,7 +2,7 @@
 ///
 /// The parser knows neither `-sSLo file` nor `-XPOST`, takes a value that begins with a dash for an option, and does not
 /// tell in which order options of different names came. So every option gets its long name and its value behind `=`, and
-/// values whose order matters are numbered (`PlacedText`).
+/// values whose order matters are numbered (`PlacedText`): URLs, too, as the n-th file is that of the n-th URL.
 enum CommandWords {
   /// The commands that take curl's options.
   static let commands: Set<String> = ["fetch", "get", "post"]
@@ -13,17 +13,25 @@ enum CommandWords {
     var rest = words.dropFirst()
     var output = [command]
     while let word = rest.popFirst() {
-      if word == "--" { return output + [word] + rest }
       let place = words.count - rest.count
+      if word == "--" {
+        return output + (command == "fetch" ? [word] : []) + plain(Array(rest), command, from: place + 1)
+      }
       if word.hasPrefix("--") {
-        output += isFlag(word, of: command) ? [word] : long(word, &rest, place)
+        output += isFlag(word, of: command) ? [word] : long(word, &rest, place, command)
       } else if word.hasPrefix("-"), word.utf8.count > 1 {
-        output += short(word.dropFirst(), &rest, place)
+        output += short(word.dropFirst(), &rest, place, command)
       } else {
-        output.append(word)
+        output += plain([word], command, from: place)
       }
     }
     return output
+  }
+
+  /// Words that are no options: sources of `fetch`, URLs of the others.
+  private static func plain(_ words: [String], _ command: String, from place: Int) -> [String] {
+    if command == "fetch" { return words }
+    return words.enumerated().map { "--url=\(PlacedText.mark($1, place + $0))" }
   }
 
   /// Names that are an option with a value for other commands.
@@ -32,35 +40,42 @@ enum CommandWords {
   }
 
   /// `--data x`, `--data=x`, `--silent`.
-  private static func long(_ word: String, _ rest: inout ArraySlice<String>, _ place: Int) -> [String] {
+  private static func long(
+    _ word: String, _ rest: inout ArraySlice<String>, _ place: Int, _ command: String
+  ) -> [String] {
+    if word == "--remote-name", command != "fetch" { return ["--remote-name-at=\(place)"] }
     let equals = word.firstIndex(of: "=")
     let name = String(word[..<(equals ?? word.endIndex)].dropFirst(2))
     guard valued.contains(name) else { return [word] }
-    if let equals { return option(name, String(word[word.index(after: equals)...]), place) }
+    if let equals { return option(name, String(word[word.index(after: equals)...]), place, command) }
     guard let value = rest.popFirst() else { return [word] }
-    return option(name, value, place)
+    return option(name, value, place, command)
   }
 
   /// `-sSLo file`, `-XPOST`: flags, and at their end perhaps an option with its value in the same word or the next.
   private static func short(
-    _ letters: Substring, _ rest: inout ArraySlice<String>, _ place: Int
+    _ letters: Substring, _ rest: inout ArraySlice<String>, _ place: Int, _ command: String
   ) -> [String] {
     var letters = letters
     var output: [String] = []
     while let letter = letters.popFirst() {
       guard let name = letterNames[letter] else {
-        output.append("-\(letter)")
+        output += letter == "O" && command != "fetch" ? ["--remote-name-at=\(place)"] : ["-\(letter)"]
         continue
       }
       if letters.isEmpty, rest.isEmpty { return output + ["--\(name)"] }
       let value = letters.isEmpty ? rest.removeFirst() : String(letters)
-      return output + option(name, value, place)
+      return output + option(name, value, place, command)
     }
     return output
   }
 
-  private static func option(_ name: String, _ value: String, _ place: Int) -> [String] {
-    if placed.contains(name) { return ["--\(name)=\(PlacedText.mark(value, place))"] }
+  private static func option(
+    _ name: String, _ value: String, _ place: Int, _ command: String
+  ) -> [String] {
+    if placed.contains(name) || command != "fetch" && paired.contains(name) {
+      return ["--\(name)=\(PlacedText.mark(value, place))"]
+    }
     // The parser takes an option that ends with `=` for one without a value.
     return value.isEmpty ? ["--\(name)", ""] : ["--\(name)=\(value)"]
   }
@@ -69,6 +84,9 @@ enum CommandWords {
   private static let placed: Set<String> = [
     "data", "data-ascii", "data-raw", "data-binary", "data-urlencode", "form", "form-string",
   ]
+
+  /// The options whose order says which URL they belong to.
+  private static let paired: Set<String> = ["output", "upload-file", "url"]
 
   /// The letters whose options have values.
   private static let letterNames: [Character: String] = [

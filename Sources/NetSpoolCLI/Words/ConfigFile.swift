@@ -13,35 +13,58 @@ enum ConfigFile {
   /// The command line with the file's words behind the command. Throws a `Mistake` for a line that says nothing, and
   /// `IOFailure`.
   static func completed(_ words: [String], _ environment: Environment) throws -> [String] {
-    guard let command = words.first, CommandWords.commands.contains(command), !words.contains("--no-config"),
-      let path = path(environment), let text = try UserFile.read(path)
-    else { return words }
-    return [command] + (try self.words(of: text, at: path, for: command)) + words.dropFirst()
+    joined(words, try lines(for: words, environment)[...])
   }
 
-  static func words(of text: String, at path: String, for command: String) throws(Mistake) -> [String] {
+  /// The line that a command line cannot have, as `path:number`; nil when the command line itself is wrong.
+  static func culprit(_ words: [String], _ environment: Environment, isWell: ([String]) -> Bool) -> String? {
+    guard isWell(words), let lines = try? lines(for: words, environment) else { return nil }
+    return lines.indices.first { !isWell(joined(words, lines[...$0])) }.map { lines[$0].place }
+  }
+
+  private static func joined(_ words: [String], _ lines: ArraySlice<Line>) -> [String] {
+    words.prefix(1) + lines.map(\.word) + words.dropFirst()
+  }
+
+  private static func lines(for words: [String], _ environment: Environment) throws -> [Line] {
+    guard let command = words.first, CommandWords.commands.contains(command), !words.contains("--no-config"),
+      let path = path(environment), let text = try UserFile.read(path)
+    else { return [] }
+    return try lines(of: text, at: path, for: command)
+  }
+
+  /// A line that says something.
+  struct Line: Equatable {
+    /// `path:number`
+    let place: String
+    /// `--option=value`
+    let word: String
+  }
+
+  static func lines(of text: String, at path: String, for command: String) throws(Mistake) -> [Line] {
     let all = OptionNames.all
     let known = all.values.reduce(into: Set<String>()) { $0.formUnion($1) }
-    var words: [String] = []
+    var lines: [Line] = []
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let line = String(line).trimmingBlanksAtEnds
       if line.isEmpty || line.hasPrefix("#") { continue }
+      let place = "\(path):\(number + 1)"
       let (name, value) = split(line)
       guard known.contains(name) else {
         let meant = Suggestion.nearest(to: name, in: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
-        throw Mistake("\(path):\(number + 1): there is no option '\(name)'\(meant)")
+        throw Mistake("\(place): there is no option '\(name)'\(meant)")
       }
       guard all[command]?.contains(name) == true else { continue }
       if CommandWords.valued.contains(name), !CommandWords.isFlag(name, of: command) {
         guard let value else {
-          throw Mistake("\(path):\(number + 1): '\(name)' needs a value: \(name) = ...")
+          throw Mistake("\(place): '\(name)' needs a value: \(name) = ...")
         }
-        words.append("--\(name)=\(value)")
-      } else if try isOn(value, name, "\(path):\(number + 1)") {
-        words.append("--\(name)")
+        lines.append(Line(place: place, word: "--\(name)=\(value)"))
+      } else if try isOn(value, name, place) {
+        lines.append(Line(place: place, word: "--\(name)"))
       }
     }
-    return words
+    return lines
   }
 
   /// `--` before a name, and quotes around a value, may stand there.

@@ -1,3 +1,4 @@
+import Glibc
 import NetSpool
 
 /// What a failure says to somebody at a shell: the library's sentence, and what to do about it.
@@ -7,11 +8,38 @@ enum FailureAdvice {
     return advice(error).map { "\(text): \($0)" } ?? text
   }
 
+  /// Whatever ended a command.
+  static func sentence(_ error: any Error) -> String { (error as? NetworkError).map(text) ?? "\(error)" }
+
+  /// A body that could not be written.
+  /// - Parameter path: nil is standard output.
+  static func ofWriting(_ error: NetworkError, to path: String?) -> String {
+    guard let code = error.errno else { return text(error) }
+    let failure = IOFailure(action: "write", path: path ?? "standard output", code: code)
+    switch code {
+    case ENOENT, ENOTDIR: return "\(failure); --create-dirs makes folders that are missing"
+    case ELOOP: return "\(failure); the name is a symbolic link, which is neither followed nor replaced"
+    default: return "\(failure)"
+    }
+  }
+
   /// Nil where there is nothing to do that the sentence does not say.
   static func advice(_ error: NetworkError) -> String? {
     switch error.code {
     case .invalidConfiguration where error.reason == "allowsCredentialsInClear":
       return "credentials go over plain HTTP only to this machine, or with --in-clear"
+    case .invalidConfiguration where error.reason == "proxy":
+      return
+        "a proxy is '[http|https|socks5h://][user:password@]host[:port]', in --proxy or in http_proxy, https_proxy or "
+        + "all_proxy; socks4 is not known"
+    case .invalidRequest where error.reason == "headerName":
+      return "Content-Length and Transfer-Encoding follow from what is sent: leave them out of --header"
+    case .resolveFailed:
+      return "there is no such host: look at its name in the URL, and whether this machine has a network"
+    case .connectFailed: return connection(error)
+    case .decompressionLimit:
+      return
+        "so few bytes became so many; --no-compressed fetches them as they are sent, to be unpacked by hand"
     case .authenticationFailed: return authentication(error.response)
     case .proxyFailed: return proxy(error)
     case .tlsRejected: return tls(error)
@@ -24,6 +52,12 @@ enum FailureAdvice {
     }
   }
 
+  private static func connection(_ error: NetworkError) -> String {
+    error.reason == "refused"
+      ? "nobody listens there: look at the host and the port in the URL"
+      : "no way leads there: look at the host in the URL, and whether this machine has a network"
+  }
+
   private static func authentication(_ response: NetworkResponse?) -> String? {
     let offers = response?.headers.values(for: "WWW-Authenticate") ?? []
     let schemes = offers.compactMap { $0.split(separator: " ").first.map { $0.lowercased() } }
@@ -33,16 +67,27 @@ enum FailureAdvice {
     return schemes.isEmpty ? nil : "the server asks for \(schemes.joined(separator: ", "))"
   }
 
+  /// Nobody said who is asking.
+  private static func stranger(_ response: NetworkResponse) -> String {
+    let offers = response.headers.values(for: "WWW-Authenticate").joined(separator: ",").lowercased()
+    if offers.contains("digest") {
+      return "the server asks who you are, by Digest: --user with --digest says it"
+    }
+    if offers.contains("ntlm") { return "the server asks who you are, by NTLM: --user with --ntlm says it" }
+    if offers.contains("bearer") { return "the server asks for a token: --oauth2-bearer has it" }
+    return "the server asks who you are: --user says it, or a cookie"
+  }
+
   private static func status(_ response: NetworkResponse) -> String? {
     switch response.status {
-    case 401: return authentication(response).map { "\($0); --user names who you are" }
+    case 401: return stranger(response)
     case 403: return "the server does not let you; perhaps it wants --user, a cookie or another User-Agent"
     case 404, 410: return "there is nothing at this address: look at the URL"
     case 405: return "the server has another method for this URL: --request names one"
     case 407: return "the proxy wants to know who you are: --proxy-user user:password"
     case 413: return "the body is too long for this server"
     case 416: return "the server has no such bytes: without --range or --continue-at the whole is fetched"
-    case 429: return "the server wants fewer requests: wait, or use --rate"
+    case 429: return "the server wants fewer requests: try again later, or with more --retry"
     case 500...599: return "the server has a problem of its own: try again later, or with more --retry"
     default: return nil
     }
@@ -64,7 +109,12 @@ enum FailureAdvice {
     case "clientCertificate": return "the client certificate cannot be used: look at --cert, --key and --pass"
     case "untrusted", "expired", "hostMismatch", "selfSigned":
       return "--cacert names an authority that you trust; --insecure believes anybody"
-    default: return nil
+    case "notYetValid": return "the certificate begins later: is the clock of this machine right?"
+    case "weak": return "the server's keys are too weak to be believed; --insecure believes anybody"
+    case "protocol":
+      return
+        "the server does not speak TLS there, or none that is known here: is it http://, or another port?"
+    default: return "no safe connection came about; -v shows how far it came"
     }
   }
 

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A `.netrc`: users and passwords by host (netrc(5), as curl reads it).
 ///
 /// The tool reads it itself: libcurl would take it for redirects to other machines as well, and looks at neither owner nor
@@ -11,8 +13,16 @@ struct Netrc: Sendable {
   /// Others may read or change it.
   struct Exposed: Error, CustomStringConvertible {
     let path: String
+    /// Whose it is, by number; nil when it is ours.
+    var stranger: uid_t?
+
     var description: String {
-      "others may read \(path): 'chmod 600 \(path)' keeps the passwords in it to you"
+      if let stranger {
+        return
+          "\(path) belongs to user \(stranger), and must be yours, user \(geteuid()): whoever has it may change who "
+          + "you are"
+      }
+      return "others may read \(path): 'chmod 600 \(path)' keeps the passwords in it to you"
     }
   }
 
@@ -22,7 +32,9 @@ struct Netrc: Sendable {
   /// Nil when there is none.
   static func read(_ path: String) throws -> Netrc? {
     guard let text = try UserFile.read(path) else { return nil }
-    guard UserFile.isPrivate(path) else { throw Exposed(path: path) }
+    guard UserFile.isPrivate(path) else {
+      throw Exposed(path: path, stranger: UserFile.owner(path).flatMap { $0 == geteuid() ? nil : $0 })
+    }
     return Netrc(text)
   }
 

@@ -11,6 +11,17 @@ enum UserFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Throws for a file that cannot be read, before anything is sent.
+  static func require(_ path: String) throws(IOFailure) {
+    guard unsafe access(path, R_OK) == 0 else { throw .last("open", path) }
+  }
+
+  /// Who has it, by number; nil when there is none.
+  static func owner(_ path: String) -> uid_t? {
+    var raw = stat()
+    return unsafe stat(path, &raw) == 0 ? raw.st_uid : nil
+  }
+
   /// Whether only its owner, who must be us, may read and write it.
   static func isPrivate(_ path: String) -> Bool {
     var raw = stat()

@@ -1,0 +1,111 @@
+import ArgumentParser
+import Glibc
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// What the tool says when something goes wrong: a sentence that says what to do, and never a code alone.
+@Suite(.ownThreads) struct ToolSentenceTests {
+  private let bench: ToolBench
+
+  init() throws {
+    bench = try ToolBench()
+    bench.origin.on("/", .text("body"))
+  }
+
+  private func get(_ words: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+    try Tool.run(["get", "--retry", "0"] + words, in: bench[""])
+  }
+
+  @Test(
+    arguments: [
+      ("-x socks4://h {u}/", 64, "socks4 is not known"), ("-x http://h:99999 {u}/", 64, "a proxy is '["),
+      ("-T nope {u}/", 74, "cannot open nope: No such file"),
+      ("-F a=@nope {u}/", 74, "cannot open nope: No such file"),
+      ("--file nope {u}/", 74, "cannot open nope:"), ("--data-binary @nope {u}/", 74, "cannot open nope:"),
+      ("-o nodir/x {u}/", 74, "cannot write nodir/x: No such file or directory; --create-dirs"),
+      ("-d abc -H Content-Length:3 {u}/", 64, "leave them out of --header"),
+      ("http://127.0.0.1:1/", 1, "nobody listens there"),
+      ("http://nothing.invalid/", 1, "there is no such host"),
+      ("-k {s}/", 1, "does not speak TLS there"), ("-e x;auto {u}/", 64, "';auto' is not known"),
+    ])
+  func `a failure says what to do`(line: String, status: Int32, sentence: String) throws {
+    let words = line.split(separator: " ").map { word in
+      switch word {
+      case "{u}/": bench.origin.url("/")
+      case "{s}/": "https://127.0.0.1:\(bench.origin.port)/"
+      default: String(word)
+      }
+    }
+    let end = try get(words)
+    #expect(end.exit == .status(status) && end.errors.contains(sentence), "\(end)")
+  }
+
+  @Test(
+    arguments: [
+      (401, "Basic realm=\"r\"", "--user says it"),
+      (401, "Digest realm=\"r\", nonce=\"n\"", "--user with --digest"),
+      (401, "Bearer", "--oauth2-bearer"), (429, "", "with more --retry"), (503, "", "try again later"),
+    ])
+  func `a status says what to do`(status: Int, challenge: String, sentence: String) throws {
+    bench.origin.on("/s", Answer.text("no", status: status).header("WWW-Authenticate", challenge))
+    let end = try get([bench.origin.url("/s")])
+    #expect(
+      end.exit == .status(1) && end.errors.contains(sentence) && !end.errors.contains("--rate"),
+      "\(end.errors)")
+  }
+
+  @Test func `a body that unpacks too far can be fetched packed`() throws {
+    let advice = FailureAdvice.advice(NetworkError(code: .decompressionLimit))
+    #expect(advice?.contains("--no-compressed") == true)
+  }
+
+  @Test func `a netrc of somebody else says whose it must be`() throws {
+    #expect(
+      Netrc.Exposed(path: "n", stranger: 4_711).description.hasPrefix(
+        "n belongs to user 4711, and must be yours"))
+    let folder = try TestFolder()
+    try folder.write("n", Array("default login a password b\n".utf8), permissions: 0o600)
+    guard geteuid() == 0, unsafe chown(folder["n"], 4_711, 4_711) == 0 else { return }
+    let end = try get(["--netrc-file", folder["n"], bench.origin.url("/")])
+    #expect(end.exit == .status(74) && end.errors.contains("belongs to user 4711"), "\(end.errors)")
+  }
+
+  @Test(arguments: [
+    "retry = many", "header = Cookie hidden", "http1.1\nhttp2", "user = a:b\ndigest\noauth2-bearer = x",
+  ])
+  func `a wrong value of the configuration is told with its line`(text: String) throws {
+    #expect(unsafe mkdir(bench["netspool"], 0o700) == 0)
+    try bench.write("netspool/config", ["# mine", text])
+    let words = ["get", bench.origin.url("/")]
+    let end = try Tool.run(words, environment: ["XDG_CONFIG_HOME=\(bench[""])"])
+    let line = text.split(separator: "\n").count + 1
+    #expect(end.exit == .status(64) && end.errors.contains("netspool/config:\(line): "), "\(end.errors)")
+    #expect(!end.errors.contains("hidden"))
+  }
+
+  @Test func `a variable that nobody knows is named once`() throws {
+    let end = try get([
+      bench.origin.url("/"), bench.origin.url("/"), "-w", "%{nope}%{http_code}%{time_total}%{nope}",
+    ])
+    #expect(end.exit == .status(0))
+    #expect(end.errors == "netspool: --write-out knows no %{nope}: it stays empty\n")
+  }
+
+  @Test func `completions know which words are files`() {
+    let files = [
+      "output", "results", "failed", "har", "cookie", "cookie-jar", "dump-header", "upload-file", "file",
+      "cacert", "cert",
+      "key", "unix-socket", "password-file", "netrc-file", "time-cond",
+    ]
+    let lines = NetSpoolTool.completionScript(for: .fish).split(separator: "\n")
+    for name in files + ["output-dir", "capath", "frozen-store", "cache"] {
+      let own = lines.filter { $0.contains(" -l '\(name)' ") }
+      let mark = files.contains(name) ? " -rF" : "complete_directories"
+      #expect(!own.isEmpty && own.allSatisfy { $0.contains(mark) }, "\(name): \(own)")
+    }
+  }
+}
