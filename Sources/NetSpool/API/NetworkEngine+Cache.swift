@@ -100,7 +100,7 @@ enum CacheOpening {
     // What waits to be written is memory as well.
     if let resident = configuration.residentBytesMax {
       settings.pendingBytesMax = min(
-        settings.pendingBytesMax, max(2 * min(resident, settings.pendingBytesMax), 4 << 20))
+        settings.pendingBytesMax, max(2 * min(resident, settings.pendingBytesMax), 16 << 20))
     }
     // Each engine has a limit of its own; the store's is that nothing larger can be in it.
     settings.bodyBytesMax = configuration.bytesMax
