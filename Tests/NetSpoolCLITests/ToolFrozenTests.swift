@@ -15,6 +15,15 @@ import Testing
     bench.origin.on(prefix: "/", .text("taken\n"))
   }
 
+  @Test func `an outcome that nobody can read is told, and the request is sent once`() throws {
+    bench.origin.on("/", .text("ok"))
+    try bench.leave("/")
+    let words = [try Tool.path(), "frozen", "thaw"] + bench.store
+    let end = try Tool.run(["-c", "exec \"$0\" \"$@\" >/dev/full"] + words, program: "/bin/sh")
+    #expect(end.exit == .status(74) && end.errors.contains("cannot write standard output"), "\(end)")
+    #expect(end.errors.contains("1 sent") && bench.origin.requestCount == 1, "\(end)")
+  }
+
   @Test func `a store that is not there is empty and stays away`() throws {
     #expect(try bench.frozen(["list"]).output == "nothing waits\n")
     #expect(try bench.frozen(["list", "--dead"]).output == "no dead letters\n")

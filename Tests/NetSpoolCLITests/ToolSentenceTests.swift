@@ -31,11 +31,14 @@ import Testing
       ("http://127.0.0.1:1/", 1, "nobody listens there"),
       ("http://nothing.invalid/", 1, "there is no such host"),
       ("-k {s}/", 1, "does not speak TLS there"), ("-e x;auto {u}/", 64, "';auto' is not known"),
+      ("{u}/loop", 1, "--no-location"),
     ])
   func `a failure says what to do`(line: String, status: Int32, sentence: String) throws {
+    bench.origin.on("/loop", .redirect(to: "/loop"))
     let words = line.split(separator: " ").map { word in
       switch word {
       case "{u}/": bench.origin.url("/")
+      case "{u}/loop": bench.origin.url("/loop")
       case "{s}/": "https://127.0.0.1:\(bench.origin.port)/"
       default: String(word)
       }

@@ -3,7 +3,7 @@ import NetSpool
 
 /// What `get` and `post` have in common: curl's options.
 struct ExchangeArguments: ParsableArguments {
-  @Argument(help: "URLs; http:// is added to one without a scheme.")
+  @Argument(help: ArgumentHelp("URLs; http:// is added to one without a scheme.", valueName: "url"))
   var named: [PlacedText] = []
 
   @Option(name: .customLong("url"), help: ArgumentHelp("A URL, as the others.", valueName: "url"))

@@ -9,10 +9,13 @@ struct ThawRun {
   let stop: StopSwitch
   var environment = Environment.process
   /// Where outcomes go; called on the engine's delivery queue.
-  var print: @Sendable ([UInt8]) -> Void = { try? StandardOutput.write($0) }
+  var print: @Sendable ([UInt8]) throws(IOFailure) -> Void = { bytes throws(IOFailure) in
+    try StandardOutput.write(bytes)
+  }
 
   fileprivate enum Event: Sendable {
     case ended(UInt64, isSent: Bool)
+    case unprinted(IOFailure)
     case pressed
   }
 
@@ -30,6 +33,8 @@ struct ThawRun {
     /// Those that are to be sent and are not.
     var left: Set<UInt64>
     var held = 0
+    /// Why an outcome could not be printed.
+    var failure: IOFailure?
   }
 
   /// At the deadline and after a signal, for answers that may be on their way.
@@ -79,7 +84,11 @@ struct ThawRun {
     stop.onPress { inbox.put(.pressed) }
     let (asJSON, print) = (options.json, print)
     try engine.onThawed { outcome in
-      print(asJSON ? FrozenJSON.outcome(outcome) : Array("\(FrozenText.outcome(outcome))\n".utf8))
+      do throws(IOFailure) {
+        try print(asJSON ? FrozenJSON.outcome(outcome) : Array("\(FrozenText.outcome(outcome))\n".utf8))
+      } catch {
+        inbox.put(.unprinted(error))
+      }
       inbox.put(.ended(outcome.id, isSent: (try? outcome.result.get()) != nil))
     }
     engine.thaw()
@@ -94,6 +103,7 @@ struct ThawRun {
       console.message(
         "netspool: \(FrozenText.name(request)) waits: \(FrozenText.trouble(request) ?? "not tried yet")")
     }
+    if let failure = tally.failure { console.message("netspool: \(failure)") }
     console.message("netspool: \(summary(tally))")
     return status(tally)
   }
@@ -112,6 +122,7 @@ struct ThawRun {
     case .drain(let signal), .quit(let signal): return .signal(signal)
     case .none: break
     }
+    if tally.failure != nil { return .localIO }
     if !tally.left.isEmpty || tally.held > 0 { return .failedForNow }
     return tally.dead > 0 ? .failedForGood : .allDone
   }
@@ -119,9 +130,13 @@ struct ThawRun {
 
 extension ThawRun.Tally {
   fileprivate mutating func note(_ event: ThawRun.Event) {
-    guard case .ended(let id, let isSent) = event else { return }
-    left.remove(id)
-    if isSent { sent += 1 } else { dead += 1 }
+    switch event {
+    case .ended(let id, let isSent):
+      left.remove(id)
+      if isSent { sent += 1 } else { dead += 1 }
+    case .unprinted(let failure): self.failure = failure
+    case .pressed: break
+    }
   }
 }
 

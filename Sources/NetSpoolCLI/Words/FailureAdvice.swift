@@ -47,6 +47,8 @@ enum FailureAdvice {
     case .timedOut: return timeout(error)
     case .redirectRefused where error.reason == "downgrade":
       return "the server leads from https to http; ask for the http:// URL itself if you trust the way"
+    case .redirectCycle: return "the server leads in a circle: --no-location shows its first answer"
+    case .tooManyRedirects: return "--max-redirs follows more of them"
     case .resumeMismatch: return "the file has changed on the server: without --continue it is fetched anew"
     default: return nil
     }
