@@ -66,7 +66,7 @@ final class ExchangeHistory {
   /// Where a redirecting answer leads; throws why it is not followed.
   func hop(
     to location: String, status: Int, _ request: NetworkRequest, _ policy: NetworkRequest.Redirects,
-    setsCookie: Bool
+    setsCookie: Bool = false
   ) throws(NetworkError) -> RedirectHop {
     let current = try URLParser.parse(target.url).pieces
     let next = try Self.resolve(location, against: target.url)
