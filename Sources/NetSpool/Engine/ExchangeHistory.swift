@@ -65,7 +65,8 @@ final class ExchangeHistory {
 
   /// Where a redirecting answer leads; throws why it is not followed.
   func hop(
-    to location: String, status: Int, _ request: NetworkRequest, _ policy: NetworkRequest.Redirects
+    to location: String, status: Int, _ request: NetworkRequest, _ policy: NetworkRequest.Redirects,
+    setsCookie: Bool = false
   ) throws(NetworkError) -> RedirectHop {
     let current = try URLParser.parse(target.url).pieces
     let next = try Self.resolve(location, against: target.url)
@@ -73,7 +74,7 @@ final class ExchangeHistory {
     redirects = history
     let hop = try RedirectDecision.hop(
       status: status, method: target.method, hasBody: request.hasBody && target.keepsBody, from: current,
-      to: next, history: history, policy: policy)
+      to: next, history: history, policy: policy, setsCookie: setsCookie)
     if hop.keepsBody, !request.prepared.canReplay {
       throw NetworkError(.redirectRefused, reason: "body", underlying: .http(status), sendState: .answered)
     }

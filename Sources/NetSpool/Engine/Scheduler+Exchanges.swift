@@ -117,7 +117,10 @@ extension Scheduler {
       let location = try RedirectDecision.location(
         status: head.status, fields: head.headers, policy: policy)
       guard let location else { return nil }
-      return .redirect(try operation.makeHistory().hop(to: location, status: head.status, request, policy))
+      let setsCookie = operation.engine.handleSettings.keepsCookies && head.headers.contains("Set-Cookie")
+      return .redirect(
+        try operation.makeHistory().hop(
+          to: location, status: head.status, request, policy, setsCookie: setsCookie))
     } catch {
       return .fail(error)
     }

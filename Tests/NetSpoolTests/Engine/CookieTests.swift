@@ -35,6 +35,22 @@ struct CookieTests {
     }
   }
 
+  @Test(arguments: [NetworkEngine.Cookies.inMemory, .none])
+  func `make the same URL another question behind a redirect`(_ cookies: NetworkEngine.Cookies) async throws {
+    try await withEngine {
+      $0.cookies = cookies
+    } _: { engine, origin in
+      let step = Answer.redirect(to: "/login").header("Set-Cookie", "seen=1; Path=/")
+      origin.on("/login") { $0.header("Cookie") == nil ? step : .text("welcome") }
+      let ending = await engine.get("/login").end()
+      #expect(cookies == .none ? ending.code == .redirectCycle : ending.text == "welcome")
+      // But not for ever
+      origin.on("/login", step)
+      let last = await engine.get("/login").end()
+      #expect(last.code == (cookies == .none ? .redirectCycle : .tooManyRedirects))
+    }
+  }
+
   @Test func `belong to one engine`() async throws {
     try await withEngine {
       $0.cookies = .inMemory

@@ -23,15 +23,17 @@ enum RedirectDecision {
 
   /// The request that follows, for a target that libcurl has resolved.
   ///
+  /// - setsCookie: the answer has set one that will be sent, so that the same URL is another question.
+  ///
   /// Throws `redirectRefused` (scheme, downgrade, body), `redirectCycle` and `tooManyRedirects`.
   static func hop(
     status: Int, method: Method, hasBody: Bool, from current: URLPieces, to target: URLPieces,
-    history: RedirectHistory, policy: NetworkRequest.Redirects
+    history: RedirectHistory, policy: NetworkRequest.Redirects, setsCookie: Bool = false
   ) throws(NetworkError) -> RedirectHop {
     try checkScheme(from: current, to: target, status: status, policy: policy)
     let becomesGet = becomesGet(status: status, method: method)
     let method = becomesGet ? Method.get : method
-    guard !history.holds(method: method, url: target) else {
+    guard setsCookie || !history.holds(method: method, url: target) else {
       throw failure(.redirectCycle, nil, status)
     }
     guard history.hops < policy.limit else {
