@@ -97,11 +97,6 @@ enum CacheOpening {
     var settings = CacheStoreSettings(directory: try directory(configuration, name))
     settings.bytesMax = configuration.bytesMax
     settings.residentBytesMax = configuration.residentBytesMax
-    // What waits to be written is memory as well.
-    if let resident = configuration.residentBytesMax {
-      settings.pendingBytesMax = min(
-        settings.pendingBytesMax, max(2 * min(resident, settings.pendingBytesMax), 16 << 20))
-    }
     // Each engine has a limit of its own; the store's is that nothing larger can be in it.
     settings.bodyBytesMax = configuration.bytesMax
     settings.copiedBytesMax = configuration.copiedBytesMax

@@ -115,6 +115,7 @@ final class FetchJob {
     if stopped == nil, !listHasChanged { writing(\.tar) { tar throws(IOFailure) in try tar.finish() } }
     summary.list = plan.tally
     summary.seconds = Double(around.reactor.now - begin) / 1e9
+    summary.unstored = around.fetcher.unstored
     around.reporter.finish(now: around.reactor.now, counts)
     return End(
       summary: summary, status: stopped ?? (listHasChanged ? .localIO : summary.exitStatus),

@@ -93,6 +93,9 @@ protocol Fetcher: AnyObject {
   /// Bodies come faster than they are written into the cache, which would give some of them up.
   var isAheadOfCache: Bool { get }
 
+  /// Answers that the cache has given up so far.
+  var unstored: Int { get }
+
   /// Ends what has not been sent yet with `.cancelled`; what is under way goes on.
   func cancelWaiting()
 

@@ -85,6 +85,8 @@ final class EngineFetcher: Fetcher {
     return writes.held > most / 8
   }
 
+  var unstored: Int { sender.engine.budgets.cacheWrites?.refused ?? 0 }
+
   func cancelWaiting() { sender.drain() }
 
   func cancelAll() { sender.engine.cancelAll() }

@@ -32,6 +32,8 @@ struct Summary: Equatable, Sendable {
   var failedLocally = 0
   /// Not fetched because the job was stopped.
   var cancelled = 0
+  /// Answers that the cache gave up.
+  var unstored = 0
   /// Bytes of all bodies.
   var bytes: Int64 = 0
   var seconds = 0.0
@@ -139,6 +141,7 @@ extension Summary {
       (list.duplicates, list.duplicates == 1 ? "duplicate skipped" : "duplicates skipped"),
       (list.resumed, "done before"), (list.otherShards, "left to other shards"),
       (list.renamed, "renamed because the name was taken"), (cancelled, "not fetched"),
+      (unstored, "not kept: the disk of the cache did not take them as fast"),
     ]
     return parts.filter { $0.0 > 0 }.map { "\(HumanText.count($0.0)) \($0.1)" }
   }

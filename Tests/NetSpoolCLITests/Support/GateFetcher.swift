@@ -7,6 +7,7 @@ final class GateFetcher: Fetcher {
   /// Answers at once while true.
   var isOpen = true
   var isAheadOfCache = false
+  var unstored = 0
   var answer: (FetchItem) -> FetchOutcome = { _ in .ok() }
   /// How many of those waiting count as sent; `cancelWaiting` leaves these alone.
   var sentMax = Int.max
