@@ -219,6 +219,25 @@ struct CacheStoreTests {
     #expect(zip(found, isAccepted).allSatisfy { !$0 || $1 })
   }
 
+  /// Of two processes that have changed a resource, the one that was first may be the last to write so.
+  @Test func `the youngest change counts, whichever is written last`() throws {
+    let store = try TestFolder().open()
+    var writer = CacheWriter(store.core)
+    let now = MonotonicClock.now
+    _ = try writer.inTransaction { writer, transaction throws(StoreError) in
+      try writer.fence(7, at: now - 100, &transaction)
+      try writer.fence(7, at: now - 300, &transaction)
+      #expect(try writer.holdsBack(7, askedAt: now - 200, transaction))
+      #expect(try !writer.holdsBack(7, askedAt: now - 50, transaction))
+      #expect(try !writer.holdsBack(8, askedAt: now - 200, transaction))
+      // What was noted before the machine was started says nothing
+      try writer.fence(9, at: now + 1_000_000_000, &transaction)
+      try writer.fence(9, at: now - 100, &transaction)
+      #expect(try writer.holdsBack(9, askedAt: now - 200, transaction))
+      #expect(try !writer.holdsBack(9, askedAt: now - 50, transaction))
+    }
+  }
+
   @Test func `pages that were dropped from memory are read again`() throws {
     let directory = try TestFolder()
     let store = try directory.open { $0.residentBytesMax = 100_000 }

@@ -58,10 +58,13 @@ extension CacheWriter {
     _ moment: Microseconds, _ resource: UInt64, _ transaction: inout WriteTransaction
   ) throws(StoreError) {
     if try transaction.size(of: databases.fences).records >= Fences.resourcesMax {
-      try fenceAll(at: moment, &transaction)
+      // Some of those that go may be younger.
+      try fenceAll(at: MonotonicClock.now, &transaction)
     }
+    // Another process may have come to write a younger one before.
+    let youngest = max(moment, try fenceMoment(of: resource, transaction) ?? moment)
     scratch.removeAll(keepingCapacity: true)
-    scratch.append(integer: moment)
+    scratch.append(integer: youngest)
     try transaction.put(scratch.rawBytes, at: RecordKey(integer: resource), in: databases.fences)
   }
 
@@ -70,15 +73,20 @@ extension CacheWriter {
     _ resource: UInt64, askedAt moment: Microseconds, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> Bool {
     guard moment != .max, try transaction.size(of: databases.fences).records > 0 else { return false }
-    let now = MonotonicClock.now
     for key in [Self.all, resource] {
-      guard let value = try transaction.value(at: RecordKey(integer: key), in: databases.fences),
-        value.byteCount == 8
-      else { continue }
-      let fence: Microseconds = value.integer(at: 0)
-      // One of the future comes from before the machine was started.
-      if moment <= fence, fence <= now { return true }
+      if let fence = try fenceMoment(of: key, transaction), moment <= fence { return true }
     }
     return false
+  }
+
+  private func fenceMoment(
+    of resource: UInt64, _ transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> Microseconds? {
+    guard let value = try transaction.value(at: RecordKey(integer: resource), in: databases.fences),
+      value.byteCount == 8
+    else { return nil }
+    let moment: Microseconds = value.integer(at: 0)
+    // One of the future comes from before the machine was started.
+    return moment <= MonotonicClock.now ? moment : nil
   }
 }

@@ -7,6 +7,7 @@ internal import CNetSpoolLMDB
 @safe struct WriteTransaction: ~Copyable {
   private(set) var transaction: OpaquePointer?
   let environment: Environment
+  private var isCommitted = false
 
   /// Throws EWOULDBLOCK when another process writes for longer than `patience`; that of the settings unless told.
   init(_ environment: Environment, patience: Microseconds? = nil) throws(StoreError) {
@@ -27,6 +28,7 @@ internal import CNetSpoolLMDB
   deinit {
     guard environment.isOurs else { return }
     if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
+    if isCommitted { environment.lengthenFile() }
     environment.directory.unlockWriter()
   }
 
@@ -35,7 +37,7 @@ internal import CNetSpoolLMDB
     let ending = unsafe transaction!
     unsafe transaction = nil
     try StoreError.check(unsafe mdb_txn_commit(ending))
-    environment.lengthenFile()
+    isCommitted = true
   }
 
   /// Opens a database, making it when it is missing. It stays usable once this transaction is committed.
