@@ -105,7 +105,7 @@ struct GetExchange {
       try writeUnstreamed(response, target)
     }
     say(FailureAdvice.text(error))
-    if error.code == .invalidRequest { return .usage }
+    if error.isOfCommandLine { return .usage }
     return error.code == .uploadSourceFailed ? .localIO : .failedForGood
   }
 

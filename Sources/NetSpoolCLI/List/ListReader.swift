@@ -118,6 +118,7 @@ final class ListReader {
       return broken(.notUTF8, reader, reader[bytes])
     }
     if reader.lineNumber == 1, let names = LineForm.columns(text) {
+      if let problem = LineForm.problem(names) { return refused(reader, text, problem) }
       columns = names
       return nil
     }
@@ -147,6 +148,13 @@ final class ListReader {
     } catch {
       return broken(.badOption(error.sentence), text, source: source, line: line)
     }
+  }
+
+  /// A CSV file whose columns are not all known: its rows would be fetched without what they ask for.
+  private func refused(_ reader: LineReader, _ head: String, _ problem: String) -> Pull {
+    bytesDone += reader.bytesConsumed
+    current += 1
+    return broken(.badOption(problem), head, source: reader.path, line: 1)
   }
 
   private func broken(_ cause: BrokenLine.Cause, _ text: String, source: String, line: Int) -> Pull {
