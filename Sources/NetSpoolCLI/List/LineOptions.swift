@@ -36,6 +36,11 @@ enum LineForm {
     return known.contains(key) ? key : Suggestion.nearest(to: key, in: known.filter { $0.utf8.count > 4 })
   }
 
+  /// More are looked at again in each line.
+  private static let strangersMax = 1_000
+  /// A longer key is nobody's slip of the pen.
+  private static let keyBytesMax = 32
+
   /// What is wrong with the first line of a CSV file; nil when nothing is.
   static func problem(_ columns: [String]) -> String? {
     for column in columns where name(of: column) == nil || column == "mirrors" {
@@ -51,10 +56,14 @@ enum LineForm {
     return names.contains("url") && !line.contains("://") ? names : nil
   }
 
-  /// - Parameter columns: of a CSV file.
-  static func item(_ text: String, columns: [String]?) throws(Mistake) -> ListItem {
+  /// - Parameters:
+  ///   - columns: of a CSV file.
+  ///   - strangers: keys of JSON lines that are somebody's own; a list has the same in each line.
+  static func item(_ text: String, columns: [String]?, strangers: inout Set<String>) throws(Mistake)
+    -> ListItem
+  {
     if let columns { return try csv(text, columns) }
-    return text.hasPrefix("{") ? try json(text) : try plain(text)
+    return text.hasPrefix("{") ? try json(text, &strangers) : try plain(text)
   }
 
   /// The first word behind the URL is a name unless it is an option or another URL.
@@ -84,12 +93,20 @@ enum LineForm {
     throw Mistake(sentence: "unknown option '\(name)': \(meant ?? "a name with '=' is written out=NAME")")
   }
 
-  private static func json(_ text: String) throws(Mistake) -> ListItem {
+  private static func json(_ text: String, _ strangers: inout Set<String>) throws(Mistake) -> ListItem {
     var item = ListItem(url: "", line: 0)
     var mistake: Mistake?
     var scanner = JSONScanner(Array(text.utf8)[...])
     let isWhole: Void? = try? scanner.wholeObject { key, value in
-      try take(key, &value, in: &item, &mistake)
+      if name(of: key) != nil { return try take(key, &value, in: &item, &mistake) }
+      if key.utf8.count <= keyBytesMax, !strangers.contains(key) {
+        if let meant = meant(key) {
+          mistake = Mistake(sentence: "unknown key '\(key)': did you mean '\(meant)'?")
+        } else if strangers.count < strangersMax {
+          strangers.insert(key)
+        }
+      }
+      try value.skipValue()
     }
     guard isWhole != nil else { throw Mistake(sentence: "the line begins as a JSON object but is none") }
     if let mistake { throw mistake }
@@ -100,12 +117,7 @@ enum LineForm {
   private static func take(
     _ key: String, _ value: inout JSONScanner, in item: inout ListItem, _ mistake: inout Mistake?
   ) throws {
-    guard let name = name(of: key), !value.begins(with: "n") else {
-      if name(of: key) == nil, let meant = meant(key) {
-        mistake = Mistake(sentence: "unknown key '\(key)': did you mean '\(meant)'?")
-      }
-      return try value.skipValue()
-    }
+    guard let name = name(of: key), !value.begins(with: "n") else { return try value.skipValue() }
     guard name == "mirrors" else { return try takeText(name, &value, in: &item, &mistake) }
     guard value.begins(with: "[") else {
       mistake = Mistake(sentence: "'mirrors' is an array of URLs")

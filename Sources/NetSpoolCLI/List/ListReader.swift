@@ -28,6 +28,7 @@ final class ListReader {
   private var current = 0
   /// The columns of the current source, when it is CSV.
   private var columns: [String]?
+  private var strangers: Set<String> = []
   private var bytesTotal: Int64? = 0
   private var bytesDone: Int64 = 0
 
@@ -141,7 +142,7 @@ final class ListReader {
 
   private func parsed(_ text: String, source: String, line: Int) -> Pull {
     do throws(LineForm.Mistake) {
-      var item = try LineForm.item(text, columns: columns)
+      var item = try LineForm.item(text, columns: columns, strangers: &strangers)
       item.line = line
       guard let problem = URLText.problem(item.url) else { return .item(item) }
       return broken(.notAURL(problem), text, source: source, line: line)
