@@ -83,7 +83,7 @@ import Testing
     "-s -x {h} -U u:p http://far.example/page", "-s -b cookies.txt {u}/", "-s -c jar.txt -L {u}/login",
     "-sOJ {u}/named", "-s --output-dir sub --create-dirs -o deep/file {u}/x", "-s -R -O {u}/dated",
     "-s --resolve far.example:{p}:127.0.0.1 http://far.example:{p}/x", "-s -H 'Accept:' {u}/",
-    "-s -w '%{http_code} it'\\''s\\n' {u}/x", "-s -f {u}/error", "-s -o a {u}/1 -o b {u}/2",
+    "-s -w '%{http_code} a$b\\n' {u}/x", "-s -f {u}/error", "-s -o a {u}/1 -o b {u}/2",
     "-s -C - -o part {u}/range",
     "-s --max-redirs 0 -L {u}/redirect", "-s --noproxy '*' {u}/direct",
     "-s -A '' -e http://from.example/ {u}/",
@@ -111,7 +111,7 @@ import Testing
     let quoted = options.map(ResumeCommand.quoted).joined(separator: " ")
     #expect(end.exit == .status(0) && end.output.hasSuffix(" 'http://h/' \(quoted)\n"), "\(end)")
     #expect(end.output.contains("--cert 'c:pw' --key 'k'"))
-    let refused = try Tool.run(["get", "--curl", "http://[::1"])
+    let refused = try Tool.run(["get", "--curl", "http://h/", "-H", "Content-Length: 3"])
     #expect(refused.exit == .status(64) && refused.output.isEmpty, "\(refused)")
   }
 

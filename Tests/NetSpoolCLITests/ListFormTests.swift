@@ -161,8 +161,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("silent = maybe", "true or false"), ("user-agent = \"a\" b", "the value ends behind its quotes"),
-    ("user-agent = \"a", "the value ends behind its quotes"), ("retr = 5", "did you mean 'retry'?"),
+    ("silent = maybe", "true or false"), ("user-agent = \"a\" b", "quotes around a value end with it"),
+    ("user-agent = \"a", "quotes around a value end with it"), ("retr = 5", "did you mean 'retry'?"),
     ("retry", "needs a value"), ("insecure = 5", "true or false"),
   ])
   func `a mistake is one sentence`(text: String, part: String) throws {

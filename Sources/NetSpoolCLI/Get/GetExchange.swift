@@ -106,7 +106,8 @@ struct GetExchange {
     }
     say(FailureAdvice.text(error))
     if error.isOfCommandLine { return .usage }
-    return error.code == .uploadSourceFailed ? .localIO : .failedForGood
+    let local: Set<NetworkError.Code> = [.uploadSourceFailed, .tooManyOpenFiles, .outOfMemory, .storageFull]
+    return local.contains(error.code) ? .localIO : .failedForGood
   }
 
   private func say(_ text: String) {

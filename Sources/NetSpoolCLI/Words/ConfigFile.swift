@@ -54,7 +54,7 @@ enum ConfigFile {
       if line.isEmpty || line.hasPrefix("#") { continue }
       let place = "\(path):\(number + 1)"
       guard let (name, value) = split(line) else {
-        throw Mistake("\(place): the value ends behind its quotes; a quote inside of them is \\\"")
+        throw Mistake("\(place): quotes around a value end with it, and one inside of them is \\\"")
       }
       guard known.contains(name) else {
         let meant = Suggestion.nearest(to: name, in: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
