@@ -105,7 +105,9 @@ struct NetSpoolTool: ParsableCommand {
     {
       (command, path, rest) = (next, path + [word], rest.dropFirst())
     }
+    // The parser's own is in no help.
     let known = OptionNames.names(command.helpMessage(includeHidden: true, columns: 400))
+      .union(["generate-completion-script"])
     for word in rest.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
       let name = String(word.dropFirst(2).prefix { $0 != "=" })
       if known.contains(name) { continue }
