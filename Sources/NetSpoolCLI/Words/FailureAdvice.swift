@@ -49,7 +49,8 @@ enum FailureAdvice {
       return "the server leads from https to http; ask for the http:// URL itself if you trust the way"
     case .redirectCycle: return "the server leads in a circle: --no-location shows its first answer"
     case .tooManyRedirects: return "--max-redirs follows more of them"
-    case .resumeMismatch: return "the file has changed on the server: without --continue it is fetched anew"
+    case .resumeMismatch:
+      return "what was there of it is no part of the file any more: the same command begins anew"
     default: return nil
     }
   }
