@@ -37,6 +37,7 @@ final class HTTP2Stream: Wire {
     self.session = session
   }
 
+  var needsHandshake: Bool { false }
   func shakeHands() -> Handshake { .done(.http1) }
 
   /// Requests come in another way: ``HTTP2Session`` hands them over.

@@ -1,6 +1,8 @@
 /// What carries the bytes of one connection: a socket, TLS over a socket, or a stream of HTTP/2. Lives on the origin's
 /// thread; whoever speaks HTTP/1.1 over it need not know which one it is.
 protocol Wire: AnyObject {
+  /// Whether the handshake is still to be made. Until then only what is to be thrown away may be received.
+  var needsHandshake: Bool { get }
   /// Goes on with what comes before the first request.
   func shakeHands() -> Handshake
   func receive(into buffer: inout [UInt8]) -> Socket.Transfer
@@ -33,6 +35,7 @@ final class SocketWire: Wire {
 
   init(_ fd: Int32) { self.fd = fd }
 
+  var needsHandshake: Bool { false }
   func shakeHands() -> Handshake { .done(.http1) }
   func receive(into buffer: inout [UInt8]) -> Socket.Transfer { Socket.receive(fd, into: &buffer) }
   func send(_ bytes: [UInt8], _ range: Range<Int>) -> Socket.Transfer { Socket.send(fd, bytes, range) }

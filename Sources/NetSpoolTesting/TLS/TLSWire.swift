@@ -6,6 +6,7 @@ import Glibc
   /// An SSL.
   private let session: OpenSSL.Object
   private let library: OpenSSL
+  private(set) var needsHandshake = true
   /// After a failure nothing may be called but SSL_free.
   private var mayShutDown = false
 
@@ -24,6 +25,7 @@ import Glibc
     let result = unsafe library.SSL_do_handshake(session)
     switch unsafe library.SSL_get_error(session, result) {
     case Outcome.none:
+      needsHandshake = false
       mayShutDown = true
       return .done(negotiated)
     case Outcome.wantsRead: return .waitsToRead
@@ -42,6 +44,7 @@ import Glibc
 
   /// A record at most. The buffer is larger than one, so nothing is left inside OpenSSL where `poll` does not see it.
   func receive(into buffer: inout [UInt8]) -> Socket.Transfer {
+    if needsHandshake { return Socket.receive(fd, into: &buffer) }
     library.ERR_clear_error()
     let count = unsafe buffer.withUnsafeMutableBytes {
       unsafe library.SSL_read(session, $0.baseAddress, Int32($0.count))
