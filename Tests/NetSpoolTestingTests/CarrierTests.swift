@@ -16,7 +16,9 @@ import Testing
     origin.on("/slices", Answer.text("0123456789").slice(3))
     origin.on("/none", .status(204))
     let text = try await client.get("text")
-    #expect(text.text == "hello" && text.headers["X-Twice"] == "1, 2" && text.httpVersion == by.version)
+    #expect(
+      text.text == "hello" && text.headers.values(for: "X-Twice") == ["1", "2"]
+        && text.httpVersion == by.version)
     #expect(text.headers["Content-Length"] == "5")
     for (path, wanted) in [
       ("json", "{\"id\":7}"), ("chunks", "ABC"), ("until", "until"), ("slices", "0123456789"),

@@ -96,7 +96,10 @@ struct AnswerReader {
     while let byte = rest.popFirst() {
       head.append(byte)
       guard head.count < Self.headBytesMax else { return fail(see) }
-      guard byte == 0x0a, head.count > 2, head.suffix(4).elementsEqual("\r\n\r\n".utf8) else { continue }
+      guard byte == 0x0a else { continue }
+      // A line that ends otherwise is no line, and the blank one would never come.
+      guard head.suffix(2).first == 0x0d else { return fail(see) }
+      guard head.suffix(4).elementsEqual("\r\n\r\n".utf8) else { continue }
       defer { head.removeAll() }
       guard let read = Self.parse(head), read.status != 101 else { return fail(see) }
       begin(read, see)

@@ -10,6 +10,12 @@
     case reset
   }
 
+  /// Why a stream ends before its time (RFC 9113 section 7).
+  enum Reason: UInt32 {
+    case none = 0
+    case internalError = 2
+  }
+
   private let library: NGHTTP2
   private var session: NGHTTP2.Object = nil
   /// Whom the callbacks tell. It owns the framer.
@@ -26,6 +32,8 @@
     unsafe setCallbacks(callbacks)
     // The client gets room for more of a body when the script has read what there is.
     unsafe library.nghttp2_option_set_no_auto_window_update(option, 1)
+    // Longer than any head that comes here: what is longer would not be sent, and nobody told.
+    unsafe library.nghttp2_option_set_max_send_header_block_length(option, 4 << 20)
     _ = unsafe library.nghttp2_session_server_new2(
       &session, callbacks, Unmanaged.passUnretained(self).toOpaque(), option)
     unsafe library.nghttp2_session_callbacks_del(callbacks)
@@ -87,9 +95,8 @@ extension HTTP2Framer {
   /// There is more of this body, or its end.
   func resume(_ stream: Int32) { _ = unsafe library.nghttp2_session_resume_data(session, stream) }
 
-  func reset(_ stream: Int32) {
-    let internalError: UInt32 = 2
-    _ = unsafe library.nghttp2_submit_rst_stream(session, 0, stream, internalError)
+  func reset(_ stream: Int32, _ reason: Reason) {
+    _ = unsafe library.nghttp2_submit_rst_stream(session, 0, stream, reason.rawValue)
   }
 
   /// No request is taken any more; those that are under way are answered.

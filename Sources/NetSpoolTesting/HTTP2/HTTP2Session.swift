@@ -180,6 +180,9 @@ extension HTTP2Session {
 
   /// No head of an answer was sent, and none will be.
   func end(_ stream: HTTP2Stream, _ ending: HTTP2Stream.Ending) {
-    if case .cut = ending { isCut = true } else { framer?.reset(stream.id) }
+    if case .cut = ending { isCut = true } else { framer?.reset(stream.id, .internalError) }
   }
+
+  /// The answer is whole, and nobody reads what the client sends.
+  func stopReading(_ stream: HTTP2Stream) { framer?.reset(stream.id, .none) }
 }

@@ -31,6 +31,8 @@ final class HTTP2Stream: Wire {
   private unowned let session: HTTP2Session
   private var reader = AnswerReader(method: "GET")
   private var didAnswer = false
+  private var didSendEnd = false
+  private var isFinished = false
 
   init(_ id: Int32, _ session: HTTP2Session) {
     self.id = id
@@ -69,7 +71,13 @@ final class HTTP2Stream: Wire {
     end(reader.endsHere() ? .whole(trailers: []) : .cut)
   }
 
-  func finish() { endSending() }
+  /// A client that still sends has its answer, and is told to stop (RFC 9113 section 8.1).
+  func finish() {
+    endSending()
+    isFinished = true
+    if didSendEnd { session.stopReading(self) }
+  }
+
   func reset() { end(.reset) }
 
   /// What was sent before goes out before.
@@ -84,7 +92,10 @@ final class HTTP2Stream: Wire {
   }
 
   /// The client has it all, or has gone.
-  func didClose() { if ending == nil { ending = .reset } }
+  func didClose() {
+    ending = .reset
+    didSendEnd = false
+  }
 
   /// The next of the body, and at its end what the end is.
   func take(atMost limit: Int) -> HTTP2Framer.Piece {
@@ -94,7 +105,10 @@ final class HTTP2Stream: Wire {
       return .bytes(part)
     }
     switch ending {
-    case .whole(let trailers): return .end(trailers: trailers)
+    case .whole(let trailers):
+      didSendEnd = true
+      if isFinished { session.stopReading(self) }
+      return .end(trailers: trailers)
     case .reset: return .reset
     case .cut, nil:
       isDeferred = true

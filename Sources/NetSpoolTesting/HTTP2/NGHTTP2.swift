@@ -71,6 +71,7 @@
   let nghttp2_option_new: @Sendable @convention(c) (UnsafeMutablePointer<Object>) -> Int32
   let nghttp2_option_del: @Sendable @convention(c) (Object) -> Void
   let nghttp2_option_set_no_auto_window_update: @Sendable @convention(c) (Object, Int32) -> Void
+  let nghttp2_option_set_max_send_header_block_length: @Sendable @convention(c) (Object, Int) -> Void
   let nghttp2_session_server_new2:
     @Sendable @convention(c) (UnsafeMutablePointer<Object>, Object, Context, Object) -> Int32
   let nghttp2_session_del: @Sendable @convention(c) (Object) -> Void
@@ -114,6 +115,8 @@ extension NGHTTP2 {
     unsafe nghttp2_option_del = try unsafe library("nghttp2_option_del")
     unsafe nghttp2_option_set_no_auto_window_update = try unsafe library(
       "nghttp2_option_set_no_auto_window_update")
+    unsafe nghttp2_option_set_max_send_header_block_length = try unsafe library(
+      "nghttp2_option_set_max_send_header_block_length")
     unsafe nghttp2_session_server_new2 = try unsafe library("nghttp2_session_server_new2")
     unsafe nghttp2_session_del = try unsafe library("nghttp2_session_del")
     unsafe nghttp2_session_mem_recv = try unsafe library("nghttp2_session_mem_recv")
