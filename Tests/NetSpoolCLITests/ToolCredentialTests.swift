@@ -77,10 +77,20 @@ import Testing
   @Test(arguments: [
     "--digest", "--ntlm", "--password-file f", "-u a:b --digest --ntlm",
     "-u a:b --password-file f",
-    "-u :b", "-u a",
+    "-u :b", "-u a", "--aws-sigv4 aws:amz:r:s", "-u a:b --aws-sigv4 aws", "-u a:b --aws-sigv4 osc:osc:r:s",
+    "-u a:b --aws-sigv4 aws:amz::s", "-u a:b --aws-sigv4 aws:amz:r:s --digest", "-u a:b --aws-sigv4 aws:amz",
+    "-u a:b --aws-sigv4 aws:amz:r",
   ]) func `wrong command lines are usage errors`(_ words: String) throws {
     let end = try Tool.run(
       ["get", bench.origin.url("/")] + words.split(separator: " ").map(String.init))
+    #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
+  }
+
+  @Test(arguments: ["-u a:b", "--oauth2-bearer t", "-n", "-u a:b --aws-sigv4 aws:amz:r:s"])
+  func `who asks is not frozen`(_ words: String) throws {
+    let end = try Tool.run(
+      ["post", bench.origin.url("/"), "-d", "x=y", "--freeze", "--frozen-store", bench["store"]]
+        + words.split(separator: " ").map(String.init))
     #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
   }
 
