@@ -60,11 +60,10 @@ extension ThumbnailLimits {
 
 /// libvips in this process.
 package struct LibraryDecoder: PictureDecoder {
-  /// Counts up while a picture is decoded; nil is the time of day.
   private let spent: (@Sendable () -> Duration)?
 
-  /// - Parameter spent: the processor's time that this process has had, for one that decodes one picture at a time and may
-  ///   have to wait for a busy machine.
+  /// - Parameter spent: the processor's time that this process has had, for one that decodes one picture at a time: a picture
+  ///   is late only when it has had too much of that as well. Nil: by the clock alone.
   package init(spent: (@Sendable () -> Duration)? = nil) { self.spent = spent }
 
   private static let isReady = cnetspool_vips_start() == 0
@@ -136,8 +135,8 @@ extension ThumbnailTransform.Format {
 
 /// Asked by libvips every few rows.
 private final class PictureWatch: Sendable {
-  private let limit: Duration
-  private let time: @Sendable () -> Duration
+  private let deadline: ContinuousClock.Instant
+  private let hasSpentAll: @Sendable () -> Bool
   private let isUnwanted: @Sendable () -> Bool
   private let found = Mutex<PictureRejection?>(nil)
 
@@ -145,10 +144,9 @@ private final class PictureWatch: Sendable {
   init(
     _ limit: Duration, _ spent: (@Sendable () -> Duration)?, _ isUnwanted: @escaping @Sendable () -> Bool
   ) {
-    let start = ContinuousClock.now
-    let time = spent ?? { .now - start }
-    self.limit = time() + limit
-    self.time = time
+    deadline = .now + limit
+    let all = (spent?() ?? .zero) + limit
+    hasSpentAll = { spent.map { $0() > all } ?? true }
     self.isUnwanted = isUnwanted
   }
 
@@ -156,7 +154,7 @@ private final class PictureWatch: Sendable {
   var reason: PictureRejection? { found.withLock { $0 } }
 
   var isOver: Bool {
-    let reason: PictureRejection? = isUnwanted() ? .cancelled : time() > limit ? .time : nil
+    let reason: PictureRejection? = isUnwanted() ? .cancelled : .now > deadline && hasSpentAll() ? .time : nil
     guard let reason else { return false }
     found.withLock { $0 = reason }
     return true

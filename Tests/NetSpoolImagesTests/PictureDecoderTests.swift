@@ -153,7 +153,7 @@ struct PictureDecoderTests {
     var limits = ThumbnailLimits()
     limits.timeMax = .zero
     #expect(reason { try make(large, .init(maxSide: 2_000), limits) } == .time)
-    // Nothing but the time that it was told to count.
+    // Late by the clock, but it has not had the processor.
     let spent = LibraryDecoder { .seconds(5) }
     #expect(try spent.make(ResponseBody(large), .init(), limits) { false }.width == 256)
   }
