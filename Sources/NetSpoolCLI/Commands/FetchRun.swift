@@ -135,6 +135,7 @@ extension FetchRun {
     (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
     plan.namesSamples = options.writesTar
     if options.pictures.maxSide != nil { plan.ending = options.pictures.format.ending }
+    plan.transform = options.pictures.transformText
     if let folder {
       plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in
