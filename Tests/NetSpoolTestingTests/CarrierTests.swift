@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// The same scripts mean the same without TLS, with it, and over HTTP/2.
 @Suite struct CarrierTests {
   @Test(arguments: Carrier.allCases) func `answers are what they were scripted to be`(_ by: Carrier)

@@ -4,7 +4,8 @@ import Testing
 @testable import TestSupport
 
 /// As another client sees an origin with TLS.
-@Suite(.enabled(if: findProgram("curl") != nil, "curl is not installed: CSupport/install --tests"))
+@Suite(
+  .threadForEach, .enabled(if: findProgram("curl") != nil, "curl is not installed: CSupport/install --tests"))
 struct CurlTests {
   private let origin: ScriptedOrigin
   private let folder: TestFolder

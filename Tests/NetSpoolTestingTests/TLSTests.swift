@@ -2,6 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// Who trusts a ``ScriptedOrigin`` with TLS, and what it speaks.
 @Suite struct TLSTests {
   @Test func `nobody trusts it who was not given its authority`() async throws {
