@@ -110,7 +110,10 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   init(pairs: [Parameter]) { self.pairs = pairs }
 
   /// Pairs in the order they are written.
-  public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
+  public init(dictionaryLiteral pairs: (String, String)...) {
+    // Nearly all operations have none.
+    if pairs.isEmpty { self.init(pairs: []) } else { self.init(pairs) }
+  }
 
   /// Pairs in the order they come.
   public init(_ pairs: some Sequence<(String, String)>) { self.pairs = pairs.map { Parameter($0.0, $0.1) } }

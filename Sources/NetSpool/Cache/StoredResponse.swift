@@ -77,11 +77,12 @@ extension StoredResponse {
 
   /// The fields to serve it with: with the Age that RFC 9111 section 4 demands.
   func servedHeaders(at now: Int64) -> Headers {
-    var copy = self
-    return copy.takeServedHeaders(at: now)
+    var served = headers
+    served.append(age: age(at: now))
+    return served
   }
 
-  /// The same, leaving none behind. `isConfirmed`: the origin has just said that it holds.
+  /// The same, leaving no fields behind. `isConfirmed`: the origin has just said that it holds.
   mutating func takeServedHeaders(at now: Int64, isConfirmed: Bool = false) -> Headers {
     var served = Headers()
     swap(&served, &headers)

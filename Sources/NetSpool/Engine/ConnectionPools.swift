@@ -15,10 +15,10 @@ final class ConnectionPools {
   /// them the next time. So a handle that has served so many gets a successor.
   private static let transfersMax = 1_024
 
-  private(set) var common: MultiHandle
+  // Safe because `MultiHandle` asserts the loop thread wherever a pool is used, and lists and tables call nobody back.
+  @safe @exclusivity(unchecked) private(set) var common: MultiHandle
   /// Those that have a successor, until what is under way on them has ended.
-  private var retired: [MultiHandle] = []
-  // Safe because `MultiHandle` asserts the loop thread wherever a pool is used, and a table calls nobody back.
+  @safe @exclusivity(unchecked) private var retired: [MultiHandle] = []
   @safe @exclusivity(unchecked) private var own: [Key: MultiHandle] = [:]
   /// The cookies of engines that keep some, which outlive their connections.
   private var cookies: [UInt64: SharedState] = [:]
@@ -123,8 +123,8 @@ final class ConnectionPools {
   /// Lets those go on that were put off in the turn before.
   func resumePostponed(until deadline: Microseconds) {
     common.resumePostponed(until: deadline)
+    if own.isEmpty, retired.isEmpty { return }
     for multi in own.values { multi.resumePostponed(until: deadline) }
-    if retired.isEmpty { return }
     for multi in retired { multi.resumePostponed(until: deadline) }
     closeRetired()
   }

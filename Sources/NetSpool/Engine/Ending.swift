@@ -188,8 +188,7 @@ extension NetworkOperation {
     guard !engine.isClosed.load(ordering: .acquiring) else { return false }
     return end(with: outcome) { shared in
       guard shared.streams.isEmpty, shared.dependencies.isEmpty else { return false }
-      // As it is sent, when that is not what it was.
-      if request.hasExtras || engine.configuration.prepare != nil { shared.request = request }
+      if !staysAsIs(request) { shared.request = request }
       return true
     }
   }

@@ -70,6 +70,8 @@ struct EngineRooms {
   mutating func parkCrowded(_ operation: NetworkOperation) { crowded.append(operation) }
 
   var hasCrowded: Bool { !crowded.isEmpty }
+  /// Some may be taken back.
+  var hasParked: Bool { !freed.isEmpty || hasCrowded }
 
   mutating func takeCrowded(atMost count: Int) -> [NetworkOperation] {
     var taken: [NetworkOperation] = []

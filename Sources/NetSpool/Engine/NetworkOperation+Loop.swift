@@ -171,6 +171,7 @@ extension NetworkOperation {
   func enqueue() {
     guard var ready = beginEnqueue() else { return }
     let url = ready.url
+    let staysAsItWas = staysAsIs(ready)
     do throws(NetworkError) {
       if let failure = shared.withLock({ $0.failure }) { throw failure }
       try engine.prepare(&ready)
@@ -187,11 +188,14 @@ extension NetworkOperation {
     beginTrace(ready)
     let look = engine.cache?.look(for: ready)
     if let outcome = look?.answer, finish(ready, outcome) { return }
-    shared.withLock { [ready] shared in
-      shared.request = ready
-      shared.question = look?.question ?? []
-    }
+    if !staysAsItWas { shared.withLock { [ready] in $0.request = ready } }
+    if let question = look?.question, !question.isEmpty { shared.withLock { $0.question = question } }
     if let failure = engine.submit(self) { refuse(failure.about(url)) }
+  }
+
+  /// Making it ready leaves most requests as they are.
+  func staysAsIs(_ request: borrowing NetworkRequest) -> Bool {
+    !request.hasExtras && !request.isFreezable && engine.configuration.prepare == nil
   }
 
   private func beginEnqueue() -> NetworkRequest? {

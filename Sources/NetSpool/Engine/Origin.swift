@@ -44,7 +44,6 @@ struct OriginTable {
   private var byText: [String: Origin] = [:]
   private var spellings: [String: Origin] = [:]
   private var latest: (spelling: String, origin: Origin)?
-  private(set) var byID: [OriginID: Origin] = [:]
 
   /// Where a URL leads: its origin, and its pieces when they had to be looked at.
   struct Place {
@@ -53,6 +52,9 @@ struct OriginTable {
   }
 
   mutating func place(_ url: String, make: (URLPieces.Origin) -> Origin) throws(NetworkError) -> Place {
+    if let latest, PlainURL.goesOn(url, from: latest.spelling) {
+      return Place(origin: latest.origin, canonical: nil)
+    }
     let length = PlainURL.originLength(url)
     if let length, let origin = known(url, length) { return Place(origin: origin, canonical: nil) }
     let parsed = try URLParser.parse(url)
@@ -65,19 +67,10 @@ struct OriginTable {
   }
 
   private mutating func known(_ url: String, _ length: Int) -> Origin? {
-    if let latest, Self.begins(url, with: latest.spelling, length) { return latest.origin }
     let spelling = String(url.utf8.prefix(length))!
     guard let origin = spellings[spelling] else { return nil }
     latest = (spelling, origin)
     return origin
-  }
-
-  private static func begins(_ url: String, with spelling: String, _ length: Int) -> Bool {
-    let url = url.utf8.span
-    let spelling = spelling.utf8.span
-    guard spelling.count == length else { return false }
-    for index in 0..<length where url[index] != spelling[index] { return false }
-    return true
   }
 
   private mutating func origin(_ pieces: URLPieces.Origin, make: (URLPieces.Origin) -> Origin) -> Origin {
@@ -85,7 +78,6 @@ struct OriginTable {
     if let origin = byText[text] { return origin }
     let origin = make(pieces)
     byText[text] = origin
-    byID[origin.id] = origin
     return origin
   }
 
@@ -93,10 +85,7 @@ struct OriginTable {
 
   /// Forgets some origins. Costs the length of the table.
   mutating func remove(_ ids: Set<OriginID>) {
-    for id in ids {
-      guard let origin = byID.removeValue(forKey: id) else { continue }
-      byText[origin.text] = nil
-    }
+    byText = byText.filter { !ids.contains($0.value.id) }
     spellings = spellings.filter { !ids.contains($0.value.id) }
     latest = nil
   }

@@ -145,7 +145,7 @@ final class QueueDriver: Sendable {
     do throws(NetworkError) {
       let core = try Scheduler(driver: self)
       // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.
-      Delivery.inside { core.run() }
+      withExtendedLifetime(HeapRoom()) { Delivery.inside { core.run() } }
       let left = core.finish()
       life.withLock { $0 = .closed(handlesLeft: left) }
     } catch {

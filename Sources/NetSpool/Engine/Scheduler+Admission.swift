@@ -6,14 +6,10 @@ extension Scheduler {
     loop.assertOnLoop()
     playNext()
     countDescriptors()
-    let ready = rooms.takeReady() + rooms.takeCrowded(atMost: uncrowdedPlaces)
-    for operation in ready.reversed() {
-      // One that was cancelled or stopped meanwhile is somewhere else.
-      if case .parked = operation.loop.phase { wait(operation, operation.request.priority, atFront: true) }
-    }
+    takeParked()
     var (parked, left) = (0, 0)
-    while running.count < descriptors.width, let (operation, id) = queue.next() {
-      guard let origin = origins.byID[id] else { continue }
+    while running.count < descriptors.width, let (operation, _) = queue.next() {
+      guard let origin = operation.loop.origin else { continue }
       if leaves(operation, origin) {
         left += 1
         if left == Self.leavingMax { return loop.markDirty() }
@@ -31,6 +27,16 @@ extension Scheduler {
     if rooms.hasReady { return loop.markDirty() }
     guard rooms.hasPatient, roomsWatch == nil else { return }
     roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in roomsWatch = nil }
+  }
+
+  /// Those that there may be room for now are the next again.
+  private func takeParked() {
+    guard rooms.hasParked else { return }
+    let ready = rooms.takeReady() + rooms.takeCrowded(atMost: uncrowdedPlaces)
+    for operation in ready.reversed() {
+      // One that was cancelled or stopped meanwhile is somewhere else.
+      if case .parked = operation.loop.phase { wait(operation, operation.request.priority, atFront: true) }
+    }
   }
 
   /// How many may be under way is looked at again when somebody waits.

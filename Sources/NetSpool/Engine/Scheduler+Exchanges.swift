@@ -83,6 +83,10 @@ extension Scheduler {
       return .withoutExpect
     }
     guard head.status >= 400 else { return nil }
+    if head.status == 416, operation.request.hasExtras, operation.request.extra.resumes {
+      let reason = "the server has no byte behind the part"
+      return .fail(NetworkError(.resumeMismatch, reason: reason, sendState: .answered))
+    }
     if head.status == 401, let next = authenticator.challenged(operation, head) { return next }
     if isClosing { return nil }
     let delay = repetition.delay(operation, transfer, .status(head.status), head: head)

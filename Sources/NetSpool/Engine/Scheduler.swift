@@ -43,7 +43,7 @@ final class Scheduler {
   var starved = 0
   var lent = 0
   /// How many of them the process has descriptors for.
-  var descriptors = DescriptorWidth()
+  @safe @exclusivity(unchecked) var descriptors = DescriptorWidth()
   /// What each engine has filled, and what waits for it.
   @safe @exclusivity(unchecked) var rooms = EngineRooms()
   var settings: NetworkQueue.Configuration

@@ -52,7 +52,8 @@ extension AdmissionQueue {
   /// Admits the element whose turn it is and counts it as running; nil when nothing may start now. Call it
   /// until it answers nil after anything that can free a slot or add work.
   mutating func next() -> (element: Element, origin: OriginID)? {
-    guard !isSuspended, running < maximumConcurrent, let priority = turns.take(among: readyClasses),
+    guard count > 0, !isSuspended, running < maximumConcurrent,
+      let priority = turns.take(among: readyClasses),
       let lane = rings.front(priority, unresolvedMayStart: unresolvedMayStart)
     else { return nil }
     let origin = OriginID(lane >> 2)

@@ -25,6 +25,21 @@ extension Span where Element == UInt8 {
     return nil
   }
 
+  /// The first bytes are those of `other`.
+  func begins(with other: Span<UInt8>) -> Bool {
+    guard other.count <= count else { return false }
+    var index = 0
+    while index + 8 <= other.count {
+      if word(at: index) != other.word(at: index) { return false }
+      index += 8
+    }
+    while index < other.count {
+      if self[index] != other[index] { return false }
+      index += 1
+    }
+    return true
+  }
+
   /// How often `byte` occurs. Sixteen lanes count for themselves, and are added up before one can overflow.
   func count(of byte: UInt8) -> Int {
     let pattern = SIMD16<UInt8>(repeating: byte)

@@ -31,6 +31,14 @@ struct CredentialOptions: ParsableArguments {
   @Flag(help: "Sign in by NTLM: 'DOMAIN\\user'. Each request has a connection of its own.")
   var ntlm = false
 
+  @Option(
+    name: .customLong("aws-sigv4"),
+    help: ArgumentHelp(
+      "Sign each request as Amazon's services want it (Signature Version 4): 'aws:amz:region:service', with --user "
+        + "'key:secret'. Region and service may stand in the host's name instead: service.region.amazonaws.com.",
+      valueName: "scope"))
+  var signing: SigningScope?
+
   @Flag(
     help: "Send the password over plain HTTP to other machines as well, where anybody on the way can read it."
   )
@@ -54,12 +62,13 @@ struct CredentialOptions: ParsableArguments {
   static let variable = "NETSPOOL_PASSWORD"
 
   func validate() throws {
-    guard [basic, digest, ntlm, anyauth, bearer != nil].count(where: { $0 }) <= 1 else {
-      throw ValidationError("--basic, --digest, --ntlm, --anyauth and --oauth2-bearer contradict each other.")
+    guard [basic, digest, ntlm, anyauth, bearer != nil, signing != nil].count(where: { $0 }) <= 1 else {
+      throw ValidationError(
+        "--basic, --digest, --ntlm, --anyauth, --oauth2-bearer and --aws-sigv4 contradict each other.")
     }
     guard let user else {
-      if digest || ntlm || anyauth, !usesNetrc {
-        throw ValidationError("--digest, --ntlm and --anyauth go with --user.")
+      if digest || ntlm || anyauth || signing != nil, !usesNetrc {
+        throw ValidationError("--digest, --ntlm, --anyauth and --aws-sigv4 go with --user.")
       }
       if passwordFile != nil { throw ValidationError("--password-file goes with --user.") }
       return
@@ -70,6 +79,9 @@ struct CredentialOptions: ParsableArguments {
     }
   }
 
+  /// Whether a request may come from somebody.
+  var signsIn: Bool { user != nil || bearer != nil || usesNetrc }
+
   private var usesNetrc: Bool { netrc || netrcOptional || netrcFile != nil }
 
   /// Says who a request to a URL comes from. Reads each file once.
@@ -77,7 +89,7 @@ struct CredentialOptions: ParsableArguments {
     if let bearer { return CredentialBook(all: .bearer(bearer)) }
     if let user {
       let (name, password) = try account(user, environment)
-      return CredentialBook(all: credentials(name, password))
+      return CredentialBook(account: (name, password), make: credentials)
     }
     guard usesNetrc else { return CredentialBook() }
     let path = netrcFile ?? environment["NETRC"] ?? environment["HOME"].map { "\($0)/.netrc" }
@@ -88,7 +100,16 @@ struct CredentialOptions: ParsableArguments {
     return CredentialBook(netrc: netrc, yieldsToURL: netrcOptional && !self.netrc, make: credentials)
   }
 
-  private func credentials(_ name: String, _ password: String) -> NetworkCredentials {
+  /// Throws when `--aws-sigv4` leaves out what one of these URLs does not say either.
+  func requireScope(for urls: [String]) throws(Mistake) {
+    guard let signing, let url = urls.first(where: { signing.credentials("", "", for: $0) == nil }) else {
+      return
+    }
+    throw Mistake("--aws-sigv4 does not say region and service, and neither does the host of \(url)")
+  }
+
+  private func credentials(_ name: String, _ password: String, _ url: String) -> NetworkCredentials? {
+    if let signing { return signing.credentials(name, password, for: url) }
     if digest { return .digest(user: name, password: password) }
     if anyauth { return .password(user: name, password: password) }
     return ntlm ? .ntlm(user: name, password: password) : .basic(user: name, password: password)
@@ -118,20 +139,33 @@ struct CredentialOptions: ParsableArguments {
 
 /// Who requests come from, by their URLs.
 struct CredentialBook: Sendable {
-  /// For every URL; wins over the file.
+  /// For every URL.
   var all: NetworkCredentials?
+  /// For every URL; wins over the file.
+  var account: (user: String, password: String)?
   var netrc: Netrc?
+<<<<<<< HEAD
   /// Whether a password in the URL wins over the file, as with `--netrc-optional`.
   var yieldsToURL = false
   var make: (@Sendable (String, String) -> NetworkCredentials)?
+=======
+  /// From user, password and URL.
+  var make: (@Sendable (String, String, String) -> NetworkCredentials?)?
+>>>>>>> w17
 
   /// Nil: nobody.
   func credentials(for url: String) -> NetworkCredentials? {
     if let all { return all }
+<<<<<<< HEAD
     let named = URLText.user(url)
     if yieldsToURL, named?.password != nil { return nil }
     guard let account = netrc?.account(for: URLText.host(url), user: named?.name) else { return nil }
     return make?(account.user, account.password)
+=======
+    if let account { return make?(account.user, account.password, url) }
+    guard let account = netrc?.account(for: URLText.host(url)) else { return nil }
+    return make?(account.user, account.password, url)
+>>>>>>> w17
   }
 }
 

@@ -176,6 +176,9 @@ struct FetchCommand: ParsableCommand {
     if let perOrigin, !(1...Jobs.countMax).contains(perOrigin) {
       throw ValidationError("--per-origin is a number from 1 to \(Jobs.countMax).")
     }
+    if account.signing?.isWhole == false {
+      throw ValidationError("For a list, --aws-sigv4 is whole: 'aws:amz:region:service'.")
+    }
     if pictures.maxSide != nil, checksum || remoteTime || newer || request.limitRate != nil {
       throw ValidationError(
         "--thumbnail goes with none of --checksum, --newer, --remote-time and --limit-rate.")

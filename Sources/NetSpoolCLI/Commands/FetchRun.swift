@@ -113,10 +113,10 @@ extension FetchRun {
       throw Refusal(
         status: .usage, sentence: "\(option) \(path) is also the list; it would be overwritten")
     }
-    guard let results = options.results.flatMap(FileStatus.init(path:)),
-      let failed = options.failed.flatMap(FileStatus.init(path:)), results.isSameFile(as: failed)
-    else { return }
-    throw Refusal(status: .usage, sentence: "--results and --failed name the same file")
+    let tar = options.writesTar ? NamedOutput("--output", options.output) : nil
+    if let sentence = NamedOutput.clash(outputs.map { NamedOutput($0.0, $0.1) } + [tar]) {
+      throw Refusal(status: .usage, sentence: sentence)
+    }
   }
 
   private func makeFolder() throws(IOFailure) -> OutputFolder? {
@@ -135,6 +135,7 @@ extension FetchRun {
     (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
     plan.namesSamples = options.writesTar
     if options.pictures.maxSide != nil { plan.ending = options.pictures.format.ending }
+    plan.transform = options.pictures.transformText
     if let folder {
       plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in

@@ -36,6 +36,7 @@ struct GetRun {
   }
 
   private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?) throws -> JobStatus {
+    try arguments.account.requireScope(for: arguments.urls)
     let book = try arguments.account.book(environment)
     let writeOut = try WriteOut(arguments.target.writeOut)
     if !arguments.target.isMute {

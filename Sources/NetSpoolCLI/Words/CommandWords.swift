@@ -140,7 +140,8 @@ enum CommandWords {
 
   /// The long names of options with values. `CommandWordsTests` holds them against the commands' help.
   static let valued: Set<String> = placed.union(letterNames.values).union([
-    "cacert", "cache", "cache-size", "capath", "connect-timeout", "dedupe", "expires", "failed", "file",
+    "aws-sigv4", "cacert", "cache", "cache-size", "capath", "connect-timeout", "dedupe", "expires", "failed",
+    "file",
     "fit", "format", "frozen-store", "har", "idempotency-key", "jobs", "json", "key", "lane", "limit-rate",
     "max-errors", "max-redirs", "max-time", "method", "netrc-file", "noproxy", "oauth2-bearer",
     "output-dir", "pass", "password-file", "per-host-rate", "per-origin", "progress", "rate", "resolve",

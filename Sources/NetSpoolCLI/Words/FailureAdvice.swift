@@ -22,8 +22,15 @@ enum FailureAdvice {
     switch code {
     case ENOENT, ENOTDIR: return "\(failure); --create-dirs makes folders that are missing"
     case ELOOP: return "\(failure); the name is a symbolic link, which is neither followed nor replaced"
+    case EEXIST where isOfPart(error):
+      return "\(failure): \(path ?? "").netspool-part is not of this program, and is left alone"
+    case EAGAIN where isOfPart(error): return "\(failure): another program goes on with it"
     default: return "\(failure)"
     }
+  }
+
+  private static func isOfPart(_ error: NetworkError) -> Bool {
+    error.reason?.contains("the part of") ?? false
   }
 
   /// Nil where there is nothing to do that the sentence does not say.
@@ -50,7 +57,8 @@ enum FailureAdvice {
         + "of your own sends it there"
     case .redirectCycle: return "the server leads in a circle: --no-location shows its first answer"
     case .tooManyRedirects: return "--max-redirs follows more of them"
-    case .resumeMismatch: return "the file has changed on the server: without --continue it is fetched anew"
+    case .resumeMismatch:
+      return "what was there of it is no part of the file any more: the same command begins anew"
     default: return nil
     }
   }

@@ -60,17 +60,39 @@ struct CacheStoreTests {
     // When it is asked for again, then it is there, and counts as a hit
     let hits = store.statistics.hits
     let again = try #require(store.lookup(StoreKey("a"), again: place))
-    #expect(again.bytes == pattern(1, count: 5_000) && again.metadata == [1])
+    #expect(again.array == pattern(1, count: 5_000) && again.withMetadata { [UInt8]($0) } == [1])
     #expect(store.statistics.hits == hits + 1)
     // And not after a commit, whatever was in it
     store.put(StoreKey("b"), namespace: "n", metadata: [], body: [])
     store.flush()
-    #expect(store.lookup(StoreKey("a"), again: place).isMissing)
+    #expect(store.lookup(StoreKey("a"), again: place) == nil)
     // And not while a change of it waits
     let newPlace = try #require(store.lookup(StoreKey("a"))?.place)
     store.remove(StoreKey("a"))
-    #expect(store.lookup(StoreKey("a"), again: newPlace).isMissing)
-    #expect(again.bytes == pattern(1, count: 5_000), "what is lent stays")
+    #expect(store.lookup(StoreKey("a"), again: newPlace) == nil)
+    #expect(again.array == pattern(1, count: 5_000), "what is lent stays")
+  }
+
+  @Test func `what was not found is not there until anything changes`() throws {
+    // Given a key under which nothing was found
+    let directory = try TestFolder()
+    let store = try directory.open()
+    let commit = store.newestCommit
+    #expect(store.lookup(StoreKey("a")).isMissing)
+    // When nothing has changed, then it is known to be missing, and counts as a miss
+    let misses = store.statistics.misses
+    #expect(store.isMissing(StoreKey("a"), since: commit))
+    #expect(store.statistics.misses == misses + 1)
+    // And not while a change of it waits, unlike others
+    try store.core.environment.write { _ in
+      store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
+      #expect(!store.isMissing(StoreKey("a"), since: commit))
+      #expect(store.isMissing(StoreKey("b"), since: commit))
+    }
+    // And not after a commit, whatever was in it
+    store.flush()
+    #expect(!store.isMissing(StoreKey("a"), since: commit))
+    #expect(!store.isMissing(StoreKey("b"), since: commit))
   }
 
   @Test func `puts that follow each other share commits`() throws {

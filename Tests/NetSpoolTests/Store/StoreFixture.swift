@@ -18,7 +18,11 @@ extension StoreKey {
 }
 
 extension StoreHit {
-  var bytes: [UInt8] { unsafe body.withUnsafeBytes { unsafe [UInt8]($0) } }
+  var bytes: [UInt8] { body.array }
+}
+
+extension LeasedBytes {
+  var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
 }
 
 extension StoreHit? {

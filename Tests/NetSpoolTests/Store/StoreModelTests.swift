@@ -25,6 +25,7 @@ struct StoreModelTests {
     var store = try directory.open(few)
     var model: [String: Value] = [:]
     var places: [String: StoredPlace] = [:]
+    var missed: [String: UInt64] = [:]
     for step in 0..<400 {
       let name = "\(["x", "y"][Int(random.next() % 2)])/\(random.next() % 40)"
       let key = StoreKey(name)
@@ -55,10 +56,15 @@ struct StoreModelTests {
       }
       // Where it was found the last time it is found unchanged, or not at all
       if let again = places[name].flatMap({ store.lookup(key, again: $0) }) {
-        #expect(again.bytes == model[name]?.body && again.metadata == model[name]?.metadata, "seed \(seed)")
+        let metadata = again.withMetadata { [UInt8]($0) }
+        #expect(again.array == model[name]?.body && metadata == model[name]?.metadata, "seed \(seed)")
       }
+      // What was not found is there only if its absence is not certain
+      if let commit = missed[name], store.isMissing(key, since: commit) { #expect(model[name] == nil) }
+      let commit = store.newestCommit
       let hit = store.lookup(key)
       places[name] = hit?.place
+      missed[name] = hit.isMissing ? commit : nil
       #expect(
         hit?.bytes == model[name]?.body && hit?.metadata == model[name]?.metadata, "seed \(seed) step \(step)"
       )

@@ -21,6 +21,25 @@ struct PlainURLTests {
     #expect(PlainURL.originLength(url) == nil)
   }
 
+  @Test(arguments: [
+    ("http://a/b", true), ("http://a/", true), ("http://a", false), ("http://ab/c", false),
+    ("http://a:80/c", false),
+    ("http://a.b/c", false), ("http://a@b/c", false), ("http://b/c", false), ("http://a?b/", false),
+    ("http://a/../b", false), ("http://a/b c", false), ("", false),
+  ]) func `one that goes on from a known origin is told by its beginning`(url: String, goesOn: Bool) {
+    #expect(PlainURL.goesOn(url, from: "http://a") == goesOn)
+  }
+
+  @Test(arguments: ["http://a.example:8080", "https://abcdefgh", "http://a"]) func `every byte of it counts`(
+    origin: String
+  ) {
+    #expect(PlainURL.goesOn(origin + "/b", from: origin))
+    for index in origin.utf8.indices {
+      let other = "\(origin[..<index])~\(origin[origin.utf8.index(after: index)...])"
+      #expect(!PlainURL.goesOn(other + "/b", from: origin), "\(other)")
+    }
+  }
+
   @Test func `random URLs are split as libcurl splits them`() throws {
     var random = SplitMix64(seed: 42)
     var plain = 0

@@ -16,17 +16,26 @@ struct HeldAnswer: Sendable {
     from source: NetworkResponse.Source, url: String, now: Int64, withBody: Bool, lifetime: Double?
   ) -> NetworkResponse {
     let headers = stored.takeServedHeaders(at: now, isConfirmed: source == .revalidated)
-    var response = NetworkResponse(
-      head: ResponseHead(version: stored.version, status: stored.status, headers: headers),
-      body: withBody ? ResponseBody(lent: hit.body) : .empty, source: source, finalURL: url,
-      metrics: NetworkResponse.Metrics(), streams: [], age: .seconds(stored.age(at: now)))
-    response.noteCache(
-      cachedAt: stored.receivedAt, isStale: source == .cache && !stored.isFresh(at: now, own: lifetime))
-    return response
+    return NetworkResponse(
+      stored, headers, withBody ? ResponseBody(lent: hit.body) : .empty, from: source, url: url, now: now,
+      isStale: source == .cache && !stored.isFresh(at: now, own: lifetime))
   }
 
   /// The same with what a 304 or a HEAD has brought.
   func updated(_ stored: StoredResponse) -> HeldAnswer { HeldAnswer(key: key, stored: stored, hit: hit) }
+}
+
+extension NetworkResponse {
+  /// As it is served, with what of its fields and its body is.
+  fileprivate init(
+    _ stored: StoredResponse, _ headers: Headers, _ body: ResponseBody, from source: Source, url: String,
+    now: Int64, isStale: Bool
+  ) {
+    self.init(
+      head: ResponseHead(version: stored.version, status: stored.status, headers: headers), body: body,
+      source: source, finalURL: url, age: .seconds(stored.age(at: now)))
+    noteCache(cachedAt: stored.receivedAt, isStale: isStale)
+  }
 }
 
 /// What the thread that enqueues has found out.
@@ -49,14 +58,19 @@ extension EngineCache {
     else { return FirstLook() }
     let url = request.url.utf8.span
     guard
-      let question = question(
+      var question = question(
         request, method: .get, origin: url.extracting(first: originBytes),
         target: url.extracting(droppingFirst: originBytes), own: request.headers,
         fields: ownFieldsIfAny(request))
     else { return FirstLook() }
     // Whoever brings conditions or asks for parts is answered on the loop.
     if question.request.isOwn { return FirstLook(question: [question]) }
-    guard var held = held(for: question) else { return FirstLook(question: [question]) }
+    let commit = store.newestCommit
+    guard let hit = store.lookup(question.primaryKey) else {
+      question.missedAt = commit
+      return FirstLook(question: [question])
+    }
+    guard var held = held(for: question, at: hit) else { return FirstLook(question: [question]) }
     let now = now
     guard !(300..<400).contains(held.stored.status),
       CacheDecision.serves(question.request, stored: held.stored, now: now)
@@ -78,12 +92,12 @@ extension EngineCache {
   private func lookAgain(for url: String) -> NetworkResponse? {
     let now = now
     guard let recent = recent[url], recent.stored.isFresh(at: now),
-      let hit = store.lookup(recent.key, again: recent.place)
+      let body = store.lookup(recent.key, again: recent.place)
     else { return nil }
-    var held = HeldAnswer(key: recent.key, stored: recent.stored, hit: hit)
-    let response = held.takeResponse(from: .cache, url: url, now: now, withBody: true, lifetime: nil)
-    didServe(response.body.count)
-    return response
+    didServe(body.count)
+    return NetworkResponse(
+      recent.stored, recent.stored.servedHeaders(at: now), ResponseBody(lent: body), from: .cache, url: url,
+      now: now, isStale: false)
   }
 
   /// Which of several variants it is would have to be found out each time.

@@ -56,9 +56,18 @@ extension CacheStore {
     isUsable ? core.lookup(key) : nil
   }
 
-  /// The same for what was found before (`StoreHit.place`): nil unless it is certain to be what it was.
-  func lookup(_ key: StoreKey, again place: StoredPlace) -> StoreHit? {
+  /// The body of what was found before (`StoreHit.place`): nil unless it is certain to be what it was.
+  func lookup(_ key: StoreKey, again place: StoredPlace) -> LeasedBytes? {
     isUsable ? core.lookup(key, again: place) : nil
+  }
+
+  /// The last change of the file, whoever's; 0 when there is no telling.
+  var newestCommit: UInt64 { isUsable ? core.environment.newestCommit : 0 }
+
+  /// What was not found after a commit is not there now either: nothing has been committed since, and no change of it waits.
+  /// Counts as a lookup that found nothing; false says nothing.
+  func isMissing(_ key: StoreKey, since commit: UInt64) -> Bool {
+    isUsable && core.isMissing(key, since: commit)
   }
 
   var statistics: CacheStatistics { isUsable ? core.statistics : CacheStatistics() }

@@ -102,25 +102,32 @@ extension CacheStoreCore {
     }
   }
 
-  /// What a lookup found there, if nothing has been committed since and no change of it waits. Nil says nothing, and counts
+  /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Nil says nothing, and counts
   /// for nothing.
-  func lookup(_ key: StoreKey, again place: StoredPlace) -> StoreHit? {
-    let found: FoundEntry? = shared.withLock { shared in
+  func lookup(_ key: StoreKey, again place: StoredPlace) -> LeasedBytes? {
+    let found: Lease? = shared.withLock { shared in
       guard shared.pending[key] == nil, !shared.pending.isFenced(key.digest.first),
         let snapshot = freshSnapshot(&shared)
       else { return nil }
       let copying = shared.retired.count >= settings.snapshotsMax
-      guard let entry = snapshot.find(again: place, verified: shared.verified, copying: copying) else {
+      guard let lease = snapshot.find(again: place, verified: shared.verified, copying: copying) else {
         return nil
       }
       shared.statistics.hits += 1
-      touch(entry, &shared)
-      return entry
+      touch(place, &shared)
+      return lease
     }
     guard let found else { return nil }
     mappedPages.count(faults: 1)
-    return StoreHit(
-      body: LeasedBytes(found.lease, count: found.facts.bodyBytes), bodyID: found.facts.bodyID, place: place)
+    return LeasedBytes(found, count: place.facts.bodyBytes)
+  }
+
+  func isMissing(_ key: StoreKey, since commit: UInt64) -> Bool {
+    shared.withLock { shared in
+      guard shared.pending[key] == nil, environment.newestCommit == commit else { return false }
+      shared.statistics.misses += 1
+      return true
+    }
   }
 
   private func verify(_ entry: FoundEntry) -> Bool {
@@ -162,7 +169,7 @@ extension CacheStoreCore {
       case .damaged: return .damaged
       case .entry(let entry):
         shared.statistics.hits += 1
-        touch(entry, &shared)
+        touch(entry.place, &shared)
         let isSame = newMetadata?.bodyID == entry.facts.bodyID
         return .stored(entry, newMetadata: isSame ? newMetadata?.bytes : nil)
       }
@@ -187,11 +194,11 @@ extension CacheStoreCore {
     return snapshot
   }
 
-  private func touch(_ entry: FoundEntry, _ shared: inout CacheSharedState) {
-    guard entry.facts.recency < shared.touchBefore, shared.touched.count < CacheSharedState.touchedMax else {
+  private func touch(_ place: StoredPlace, _ shared: inout CacheSharedState) {
+    guard place.facts.recency < shared.touchBefore, shared.touched.count < CacheSharedState.touchedMax else {
       return
     }
-    shared.touched.insert(entry.place.digest)
+    shared.touched.insert(place.digest)
     if shared.touched.count == CacheSharedState.touchedMax && shared.wake() { wakeUp.signal() }
   }
 

@@ -90,14 +90,13 @@ extension Snapshot {
   }
 
   /// Lends once more what this snapshot has found before. Nil where it has not, is over, or would have to verify.
-  func find(again place: StoredPlace, verified: VerifiedBodies, copying: Bool) -> FoundEntry? {
+  func find(again place: StoredPlace, verified: VerifiedBodies, copying: Bool) -> Lease? {
     guard place.snapshot == number, place.facts.large == nil || verified.contains(place.facts.bodyID) else {
       return nil
     }
     return state.withLock { state in
       guard state.transaction != nil else { return nil }
-      let lease = unsafe lend(place.ranges, place.facts, &state, isBeingRead: false, copying: copying)
-      return FoundEntry(facts: place.facts, lease: lease, place: place, isVerified: true)
+      return unsafe lend(place.ranges, place.facts, &state, isBeingRead: false, copying: copying)
     }
   }
 
@@ -285,7 +284,7 @@ struct FoundEntry {
 struct StoredPlace: Sendable {
   fileprivate let snapshot: UInt64
   let digest: KeyDigest
-  fileprivate let facts: EntryFacts
+  let facts: EntryFacts
   private let metadata: (start: UInt, bytes: Int)
   private let body: (start: UInt, bytes: Int)
 

@@ -14,8 +14,10 @@ final class MultiHandle {
   private let multi: UnsafeMutableRawPointer
   /// A model's, which plays libcurl and all origins.
   weak var wire: (any SimulatedWire)?
+  // Safe because libcurl's callbacks, which come in here, come on the loop thread as `add` and `remove` do, and because an
+  // array and a book call nobody back.
   /// The watches by descriptor; a watch lives as long as its connection.
-  private var watches: [SocketWatch?] = []
+  @safe @exclusivity(unchecked) private var watches: [SocketWatch?] = []
   private var timer: LoopTimer?
   /// libcurl said "timeout 0": it wants to be called now, which is this iteration and not in a millisecond.
   private var isDue = false
@@ -29,7 +31,7 @@ final class MultiHandle {
   private var callBegan: Microseconds = 0
   private let calls = GuardedCalls()
   private var isGuarded = false
-  private var book = ConnectionBook()
+  @safe @exclusivity(unchecked) private var book = ConnectionBook()
   /// Nil where libcurl thinks of them itself.
   private let waiting = WaitingTransfers()
   /// Those of connections that the guard has cut off, and when that was seen.

@@ -11,6 +11,15 @@ enum PlainURL {
     return isPlainAuthority(bytes, start..<end) && isPlainTarget(bytes, from: end) ? end : nil
   }
 
+  /// The URL is `origin`, for which `originLength` has been found before, and a rest that needs no care.
+  static func goesOn(_ url: String, from origin: String) -> Bool {
+    let bytes = url.utf8.span
+    let origin = origin.utf8.span
+    return bytes.count > origin.count && bytes[origin.count] == UInt8(ascii: "/")
+      && bytes.begins(with: origin)
+      && isPlainTarget(bytes, from: origin.count)
+  }
+
   /// The number of bytes of `scheme://authority` when the URL is canonical as it stands: what `URLParser`
   /// would make of it is known without asking. Nil says nothing.
   static func canonicalOriginLength(_ url: String) -> Int? {

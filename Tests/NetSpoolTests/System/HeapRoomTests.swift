@@ -1,0 +1,43 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Where the memory of answers comes from.
+struct HeapRoomTests {
+  private final class Count: Sendable {
+    let faults = Atomic(Int.max)
+  }
+
+  /// Without the room each body costs a page fault and a half.
+  @Test(.disabled(if: isSanitized)) func `bodies that come and go in crowds are no new memory each time`()
+    throws
+  {
+    let count = Count()
+    try SystemThread.start(name: "heap-room") {
+      withExtendedLifetime(HeapRoom()) {
+        Self.comeAndGo(times: 10)
+        let before = Self.faults
+        Self.comeAndGo(times: 100)
+        count.faults.store(Self.faults - before, ordering: .relaxed)
+      }
+    }.join()
+    #expect(count.faults.load(ordering: .relaxed) < 640, "of 6,400 bodies")
+  }
+
+  private static func comeAndGo(times: Int) {
+    for _ in 0..<times {
+      let bodies = (0..<64).map { [UInt8](repeating: UInt8($0), count: 8_192) }
+      precondition(bodies[63][8_191] == 63)
+    }
+  }
+
+  /// Of this thread.
+  private static var faults: Int {
+    var usage = rusage()
+    unsafe getrusage(1, &usage)  // RUSAGE_THREAD, a macro
+    return usage.ru_minflt
+  }
+}
