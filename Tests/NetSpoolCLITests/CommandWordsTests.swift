@@ -144,9 +144,12 @@ import Testing
     let account = netrc.account(for: URLText.host(url), user: named?.name)
     #expect(account?.user == user && account?.password == password)
     #expect(
-      CredentialBook(netrc: netrc) { .basic(user: $0, password: $1) }.credentials(for: url) != nil
+      CredentialBook(netrc: netrc) { user, password, _ in .basic(user: user, password: password) }
+        .credentials(for: url) != nil
         || user == nil)
-    let yielding = CredentialBook(netrc: netrc, yieldsToURL: true) { .basic(user: $0, password: $1) }
+    let yielding = CredentialBook(netrc: netrc, yieldsToURL: true) { user, password, _ in
+      .basic(user: user, password: password)
+    }
     #expect((yielding.credentials(for: url) == nil) == (user == nil || named?.password != nil))
   }
 

@@ -144,28 +144,19 @@ struct CredentialBook: Sendable {
   /// For every URL; wins over the file.
   var account: (user: String, password: String)?
   var netrc: Netrc?
-<<<<<<< HEAD
   /// Whether a password in the URL wins over the file, as with `--netrc-optional`.
   var yieldsToURL = false
-  var make: (@Sendable (String, String) -> NetworkCredentials)?
-=======
   /// From user, password and URL.
   var make: (@Sendable (String, String, String) -> NetworkCredentials?)?
->>>>>>> w17
 
   /// Nil: nobody.
   func credentials(for url: String) -> NetworkCredentials? {
     if let all { return all }
-<<<<<<< HEAD
+    if let account { return make?(account.user, account.password, url) }
     let named = URLText.user(url)
     if yieldsToURL, named?.password != nil { return nil }
     guard let account = netrc?.account(for: URLText.host(url), user: named?.name) else { return nil }
-    return make?(account.user, account.password)
-=======
-    if let account { return make?(account.user, account.password, url) }
-    guard let account = netrc?.account(for: URLText.host(url)) else { return nil }
     return make?(account.user, account.password, url)
->>>>>>> w17
   }
 }
 
