@@ -73,7 +73,6 @@ struct CredentialOptions: ParsableArguments {
       if passwordFile != nil { throw ValidationError("--password-file goes with --user.") }
       return
     }
-    if user.isEmpty || user.hasPrefix(":") { throw ValidationError("--user is a name, or 'name:password'.") }
     if bearer != nil { throw ValidationError("--user and --oauth2-bearer contradict each other.") }
     if user.contains(":"), passwordFile != nil {
       throw ValidationError("--password-file and a password in --user contradict each other.")
@@ -95,10 +94,10 @@ struct CredentialOptions: ParsableArguments {
     guard usesNetrc else { return CredentialBook() }
     let path = netrcFile ?? environment["NETRC"] ?? environment["HOME"].map { "\($0)/.netrc" }
     guard let path, let netrc = try Netrc.read(path) else {
-      if netrcOptional { return CredentialBook() }
-      throw IOFailure(action: "open", path: path ?? "~/.netrc", code: ENOENT)
+      guard let netrcFile, !netrcOptional else { return CredentialBook() }
+      throw IOFailure(action: "open", path: netrcFile, code: ENOENT)
     }
-    return CredentialBook(netrc: netrc, make: credentials)
+    return CredentialBook(netrc: netrc, yieldsToURL: netrcOptional && !self.netrc, make: credentials)
   }
 
   /// Throws when `--aws-sigv4` leaves out what one of these URLs does not say either.
@@ -122,7 +121,10 @@ struct CredentialOptions: ParsableArguments {
       return (String(user[..<colon]), String(user[user.index(after: colon)...]))
     }
     if let passwordFile { return (user, try PasswordFile.read(passwordFile)) }
-    guard let password = environment[Self.variable] else { throw Missing(user: user) }
+    // Nobody has a password that nobody gave.
+    guard let password = environment[Self.variable] ?? (user.isEmpty ? "" : nil) else {
+      throw Missing(user: user)
+    }
     return (user, password)
   }
 
@@ -142,15 +144,28 @@ struct CredentialBook: Sendable {
   /// For every URL; wins over the file.
   var account: (user: String, password: String)?
   var netrc: Netrc?
+<<<<<<< HEAD
+  /// Whether a password in the URL wins over the file, as with `--netrc-optional`.
+  var yieldsToURL = false
+  var make: (@Sendable (String, String) -> NetworkCredentials)?
+=======
   /// From user, password and URL.
   var make: (@Sendable (String, String, String) -> NetworkCredentials?)?
+>>>>>>> w17
 
   /// Nil: nobody.
   func credentials(for url: String) -> NetworkCredentials? {
     if let all { return all }
+<<<<<<< HEAD
+    let named = URLText.user(url)
+    if yieldsToURL, named?.password != nil { return nil }
+    guard let account = netrc?.account(for: URLText.host(url), user: named?.name) else { return nil }
+    return make?(account.user, account.password)
+=======
     if let account { return make?(account.user, account.password, url) }
     guard let account = netrc?.account(for: URLText.host(url)) else { return nil }
     return make?(account.user, account.password, url)
+>>>>>>> w17
   }
 }
 

@@ -43,7 +43,7 @@ struct FetchRun {
       return .localIO
     } catch {
       console.message("netspool: \(FailureAdvice.sentence(error))")
-      return .usage
+      return .status(of: error)
     }
   }
 
@@ -191,7 +191,8 @@ extension FetchRun {
       if let left = end.left { console.message("left: \(left)") }
       let command = ResumeCommand.text(arguments, options, done: end.doneNamed, isFresh: isFresh)
       let input = options.sources.contains("-") ? ", with the same list on standard input" : ""
-      console.message("to go on\(input): \(command)")
+      let secrets = command.contains(Secrets.mask) ? ", with your secrets in place of \(Secrets.mask)" : ""
+      console.message("to go on\(input)\(secrets): \(command)")
     }
     if options.output == nil, end.summary.done > 0, !options.quiet { console.message(whereabouts) }
     return try writeJSON(end)

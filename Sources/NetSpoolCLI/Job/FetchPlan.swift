@@ -176,7 +176,7 @@ enum ErrorBudget: Equatable, Sendable {
   case unlimited
   /// Stops with the failure after this many; 0 stops at the first.
   case count(Int)
-  /// Stops once more than this part of what is finished has failed, judged from `percentFloor` on.
+  /// Stops once more than this part of what is finished has failed, judged from `percentFloor` on and at the end.
   case percent(Double)
 
   /// How many must be finished before a percentage means anything.
@@ -192,12 +192,12 @@ enum ErrorBudget: Equatable, Sendable {
     }
   }
 
-  func isSpent(failed: Int, finished: Int) -> Bool {
+  func isSpent(failed: Int, finished: Int, atEnd: Bool = false) -> Bool {
     switch self {
     case .unlimited: false
     case .count(let limit): failed > limit
     case .percent(let limit):
-      finished >= Self.percentFloor && Double(failed) * 100 > limit * Double(finished)
+      (atEnd || finished >= Self.percentFloor) && Double(failed) * 100 > limit * Double(finished)
     }
   }
 }
