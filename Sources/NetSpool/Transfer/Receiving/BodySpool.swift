@@ -1,0 +1,205 @@
+/// What is kept of a body on its way to streams, for the cache and for those who come late: in memory while it is short, and
+/// in a file beside the store once it is longer.
+///
+/// One more sink of the fan-out, but one that takes everything, never fails, and holds nobody up: when the disk is full,
+/// refuses or is too far behind, the spool gives itself up, and the body goes on without. Loop thread.
+final class BodySpool: Sink {
+  /// What has become of a body that is whole; nil: not all of it could be kept.
+  enum Kept {
+    case bytes([UInt8])
+    case file(SpoolFile)
+  }
+
+  /// Where it spools to.
+  struct Place {
+    let directory: String
+    let room: SpoolRoom
+    let worker: Worker
+    let lane: Worker.Lane
+    let buffers: AlignedBufferPool
+    /// What all spools of the queue have in memory.
+    let memory: SpoolRoom
+    let after: (UInt64, @escaping () -> Void) -> Void
+  }
+
+  /// What is kept of all bodies in memory at once: 32 MiB.
+  static let memoryMax = 32 << 20
+  /// A shorter body has no file: 256 KiB.
+  static let beginningMax = 256 << 10
+  /// So much waits for the disk at most: 4 MiB, which the network brings while the system gives a writer no turn.
+  private static let behindMax = 4 << 20
+  /// So long an ending waits for the last bytes to be written, in milliseconds: less than the 50 ms that are promised to all.
+  private static let patience: UInt64 = 40
+  /// So long the last bytes have after that.
+  private static let lastChance: UInt64 = 2_000
+
+  private enum State {
+    case coming
+    /// All of it has come, and some has still to be written.
+    case whole
+    case kept
+    case givenUp
+  }
+
+  private let place: Place
+  private let bytesMax: Int
+  /// Longer ones go to a file.
+  private let beginningMax: Int
+  private var state = State.coming
+  private var beginning: [UInt8] = []
+  private var writer: SpoolWriter?
+  private var current: AlignedBuffer?
+  /// The bytes that are in the file.
+  private var written = 0
+  private var isOverdue = false
+  private var ready: () -> Void = {}
+  /// All that has come.
+  private(set) var count = 0
+  let report = NetworkResponse.StreamReport()
+
+  /// Called once the body is whole and kept, or cannot be; not for one that never became whole.
+  var onKept: (Kept?) -> Void = { _ in }
+
+  /// - Parameters:
+  ///   - bytesMax: a longer body is not kept.
+  ///   - staysInMemory: it has no file, however long it is.
+  init(at place: Place, bytesMax: Int, staysInMemory: Bool = false) {
+    self.place = place
+    self.bytesMax = bytesMax
+    beginningMax = staysInMemory ? bytesMax : Self.beginningMax
+  }
+
+  deinit { letGo() }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) { self.ready = ready }
+
+  func write(_ bytes: RawSpan) -> Int {
+    count += bytes.byteCount
+    guard case .coming = state else { return bytes.byteCount }
+    if count > bytesMax || !keep(bytes) { giveUp() }
+    return bytes.byteCount
+  }
+
+  func finish(_ failure: NetworkError?) -> SinkProgress {
+    switch state {
+    case .coming where failure != nil:
+      onKept = { _ in }
+      giveUp()
+    case .coming: end()
+    case .whole where failure != nil: isOverdue = true
+    case .givenUp: tell(nil)
+    case .whole, .kept: break
+    }
+    if case .whole = state, !isOverdue { return .pending }
+    ready = {}
+    return .done
+  }
+
+  /// All that has come, while it is in memory.
+  var wholeBeginning: [UInt8]? {
+    if case .coming = state, writer == nil { beginning } else { nil }
+  }
+
+  // MARK: Keeping
+
+  private func keep(_ bytes: RawSpan) -> Bool {
+    guard writer == nil else { return put(bytes) }
+    if beginning.count + bytes.byteCount <= beginningMax {
+      guard place.memory.take(bytes.byteCount) else { return false }
+      beginning.append(bytes)
+      return true
+    }
+    writer = SpoolWriter(place)
+    let first = beginning
+    forgetBeginning()
+    return put(first.rawBytes) && put(bytes)
+  }
+
+  private func put(_ bytes: RawSpan) -> Bool {
+    var taken = 0
+    while taken < bytes.byteCount {
+      if current == nil {
+        guard place.memory.take(AlignedBuffer.fullCapacity) else { return false }
+        current = place.buffers.take(bytesExpected: .max)
+      }
+      guard let buffer = current else { return false }
+      taken += buffer.append(bytes, from: taken)
+      if buffer.isFull, !send() { return false }
+    }
+    return true
+  }
+
+  /// Has the worker write what has gathered; false when too much waits there already.
+  private func send() -> Bool {
+    guard let writer, let buffer = current else { return true }
+    current = nil
+    let me = LoopReference(self)
+    guard writer.add(buffer, behindMax: Self.behindMax) else { return false }
+    place.worker.run(on: place.lane, { writer.write(buffer) }) { file in me.object?.didWrite(file) }
+    return true
+  }
+
+  private func didWrite(_ file: SpoolFile?) {
+    if case .givenUp = state { return }
+    guard let file else { return giveUp() }
+    written = file.count
+    guard case .whole = state, written == count else { return }
+    state = .kept
+    tell(.file(file))
+    ready()
+  }
+
+  // MARK: The end
+
+  private func end() {
+    guard writer != nil else {
+      state = .kept
+      tell(.bytes(beginning))
+      return forgetBeginning()
+    }
+    state = .whole
+    guard send() else { return giveUp() }
+    // It lives until then: who shares the ending does not hold it any more.
+    place.after(Self.patience) { [self] in
+      guard case .whole = state else { return }
+      isOverdue = true
+      ready()
+      place.after(Self.lastChance) { [self] in if case .whole = state { giveUp() } }
+    }
+  }
+
+  private func giveUp() {
+    let wasWhole = if case .whole = state { true } else { false }
+    state = .givenUp
+    letGo()
+    writer = nil
+    guard wasWhole else { return }
+    tell(nil)
+    ready()
+  }
+
+  private func tell(_ kept: Kept?) {
+    let onKept = onKept
+    self.onKept = { _ in }
+    onKept(kept)
+  }
+
+  private func letGo() {
+    forgetBeginning()
+    if let buffer = current { place.giveBack(buffer) }
+    current = nil
+    writer?.giveUp()
+  }
+
+  private func forgetBeginning() {
+    place.memory.give(beginning.count)
+    beginning = []
+  }
+}
+
+extension BodySpool.Place {
+  fileprivate func giveBack(_ buffer: AlignedBuffer) {
+    buffers.give(buffer)
+    memory.give(AlignedBuffer.fullCapacity)
+  }
+}
