@@ -53,7 +53,8 @@ struct SpoolingTests {
     try await withCache { engine, origin, _ in
       origin.on("/cut", .pattern(8 << 20).header("Cache-Control", "max-age=100").closeAfter(5 << 20))
       origin.on(
-        "/held", .pattern(8 << 20).header("Cache-Control", "max-age=100").fault(.gate("h"), at: .body(5 << 20)))
+        "/held",
+        .pattern(8 << 20).header("Cache-Control", "max-age=100").fault(.gate("h"), at: .body(5 << 20)))
       let cut = engine.operation(path: "/cut").addDownloadStream(PatternStream())
       #expect(await engine.end(of: cut).code == .bodyTruncated)
       let arrived = Latch()
