@@ -61,6 +61,7 @@ extension Scheduler {
   func publish(_ leader: NetworkOperation, _ ending: consuming Ending) {
     unregister(leader)
     if let cache = leader.loop.extras?.unwritten { return record(leader, ending, cache) }
+    letFollowersEnd(leader, ending)
     guard let fanout = leader.loop.extras?.fanout else { return handOut(consume ending, of: leader) }
     limitStreams(of: leader)
     move(leader, to: .publishing)

@@ -41,16 +41,19 @@ final class BodySpool: Sink {
     case givenUp
   }
 
-  private let place: Place
+  let place: Place
   private let bytesMax: Int
-  /// Longer ones go to a file.
-  private let beginningMax: Int
+  private let staysInMemory: Bool
   private var state = State.coming
   private var beginning: [UInt8] = []
   private var writer: SpoolWriter?
   private var current: AlignedBuffer?
+  private var file: SpoolFile?
   /// The bytes that are in the file.
   private var written = 0
+  /// How many read what is spooled.
+  var readers = 0
+  private var waiters: [() -> Void] = []
   private var isOverdue = false
   private var ready: () -> Void = {}
   /// All that has come.
@@ -66,7 +69,7 @@ final class BodySpool: Sink {
   init(at place: Place, bytesMax: Int, staysInMemory: Bool = false) {
     self.place = place
     self.bytesMax = bytesMax
-    beginningMax = staysInMemory ? bytesMax : Self.beginningMax
+    self.staysInMemory = staysInMemory
   }
 
   deinit { letGo() }
@@ -76,7 +79,8 @@ final class BodySpool: Sink {
   func write(_ bytes: RawSpan) -> Int {
     count += bytes.byteCount
     guard case .coming = state else { return bytes.byteCount }
-    if count > bytesMax || !keep(bytes) { giveUp() }
+    // It is too long to be stored, but those who read it here have begun.
+    if count > bytesMax && readers == 0 || !keep(bytes) || !waiters.isEmpty && !sendIfIdle() { giveUp() }
     return bytes.byteCount
   }
 
@@ -104,15 +108,19 @@ final class BodySpool: Sink {
 
   private func keep(_ bytes: RawSpan) -> Bool {
     guard writer == nil else { return put(bytes) }
-    if beginning.count + bytes.byteCount <= beginningMax {
+    if staysInMemory || beginning.count + bytes.byteCount <= Self.beginningMax {
       guard place.memory.take(bytes.byteCount) else { return false }
       beginning.append(bytes)
       return true
     }
+    return beginFile() && put(bytes)
+  }
+
+  private func beginFile() -> Bool {
     writer = SpoolWriter(place)
     let first = beginning
     forgetBeginning()
-    return put(first.rawBytes) && put(bytes)
+    return put(first.rawBytes)
   }
 
   private func put(_ bytes: RawSpan) -> Bool {
@@ -141,12 +149,15 @@ final class BodySpool: Sink {
 
   private func didWrite(_ file: SpoolFile?) {
     if case .givenUp = state { return }
-    guard let file else { return giveUp() }
-    written = file.count
-    guard case .whole = state, written == count else { return }
-    state = .kept
-    tell(.file(file))
-    ready()
+    if let file {
+      self.file = file
+      written = file.count
+      endIfWritten()
+    } else {
+      giveUp()
+    }
+    tellReaders()
+    if case .coming = state {} else { ready() }
   }
 
   // MARK: The end
@@ -159,6 +170,7 @@ final class BodySpool: Sink {
     }
     state = .whole
     guard send() else { return giveUp() }
+    endIfWritten()
     // It lives until then: who shares the ending does not hold it any more.
     place.after(Self.patience) { [self] in
       guard case .whole = state else { return }
@@ -168,14 +180,21 @@ final class BodySpool: Sink {
     }
   }
 
+  private func endIfWritten() {
+    guard case .whole = state, written == count else { return }
+    state = .kept
+    tell(count > bytesMax ? nil : file.map { .file($0) } ?? .bytes([]))
+    if !waiters.isEmpty { place.after(0) { [self] in tellReaders() } }
+  }
+
   private func giveUp() {
     let wasWhole = if case .whole = state { true } else { false }
     state = .givenUp
     letGo()
-    writer = nil
-    guard wasWhole else { return }
-    tell(nil)
-    ready()
+    (writer, file) = (nil, nil)
+    // It may be in the middle of libcurl's work.
+    if !waiters.isEmpty { place.after(0) { [self] in tellReaders() } }
+    if wasWhole { tell(nil) }
   }
 
   private func tell(_ kept: Kept?) {
@@ -194,6 +213,51 @@ final class BodySpool: Sink {
   private func forgetBeginning() {
     place.memory.give(beginning.count)
     beginning = []
+  }
+}
+
+// MARK: Those who come late
+
+extension BodySpool {
+  /// What a reader finds.
+  enum Found {
+    case bytes(SpoolFile)
+    case later
+    case end
+    /// It was given up.
+    case lost
+  }
+
+  /// One can read it from its first byte on.
+  var canBeRead: Bool {
+    if case .coming = state { !staysInMemory && count <= bytesMax } else { false }
+  }
+
+  /// From now on there is a file.
+  func prepareToBeRead() { if writer == nil, !beginFile() { giveUp() } }
+
+  func look(from offset: Int) -> Found {
+    if let file, written > offset { return .bytes(file) }
+    switch state {
+    case .givenUp: return .lost
+    case .kept where offset == count: return .end
+    case .coming, .whole, .kept: return .later
+    }
+  }
+
+  /// Calls once, when what `look` finds may have changed.
+  func whenThereIsMore(_ body: @escaping () -> Void) {
+    waiters.append(body)
+    // What has gathered is not kept from one who has read all before it; what is being written brings him back here.
+    if case .coming = state, !sendIfIdle() { giveUp() }
+  }
+
+  private func sendIfIdle() -> Bool { writer?.isIdle == true ? send() : true }
+
+  private func tellReaders() {
+    let ready = waiters
+    waiters = []
+    for body in ready { body() }
   }
 }
 

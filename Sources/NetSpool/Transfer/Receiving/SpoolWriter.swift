@@ -27,6 +27,9 @@ final class SpoolWriter: Sendable {
     return true
   }
 
+  /// The loop: nothing waits for the disk.
+  var isIdle: Bool { behind.load(ordering: .relaxed) == 0 }
+
   /// Any thread: what still comes is not written.
   func giveUp() { isOver.store(true, ordering: .relaxed) }
 
