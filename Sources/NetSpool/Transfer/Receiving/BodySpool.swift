@@ -171,6 +171,7 @@ final class BodySpool: Sink {
     state = .whole
     guard send() else { return giveUp() }
     endIfWritten()
+    guard case .whole = state else { return }
     // It lives until then: who shares the ending does not hold it any more.
     place.after(Self.patience) { [self] in
       guard case .whole = state else { return }
