@@ -141,7 +141,7 @@ struct LateJoinTests {
 
   @Test func `a body that grows too long to be stored still comes to those who read it`() async throws {
     let count = 9 << 20
-    try await withSpooled(count, heldAt: 4 << 20, storedMax: 6 << 20, framing: .chunked()) {
+    try await withSpooled(count, heldAt: 4 << 20, storedMax: 6 << 20, isChunked: true) {
       engine, origin, leader, first in
       let stream = PatternStream()
       let late = engine.operation(path: "/a").addDownloadStream(stream)
@@ -184,7 +184,7 @@ struct LateJoinTests {
   /// With a leader whose body of the pattern is held at a byte, all before it has come.
   private func withSpooled(
     _ count: Int, heldAt place: Int, inMemoryMax: Int = 64 << 20, storedMax: Int = 64 << 20,
-    framing: AnswerFraming = .automatic,
+    isChunked: Bool = false,
     _ body: (NetworkEngine, ScriptedOrigin, NetworkOperation, PatternStream) async throws -> Void
   ) async throws {
     try await withCache {
@@ -192,15 +192,16 @@ struct LateJoinTests {
     } engine: {
       $0.limits.bodyBytesInMemoryMax = inMemoryMax
     } _: { engine, origin, _ in
-      origin.on(
-        "/a",
-        .pattern(count).header("Cache-Control", "max-age=100").framed(framing)
-          .fault(.gate("middle"), at: .body(place)))
+      let paced = PacedBody(path: "/a", count: count, isChunked: isChunked)
+      origin.on("/a", paced.answer([("middle", place)]))
       let arrived = Latch()
       let stream = PatternStream { if $0 == place { arrived.open() } }
       let leader = engine.operation(path: "/a").addDownloadStream(stream)
       engine.enqueue(leader)
+      try #require(await paced.come(to: place, from: origin, into: stream) { engine.spooled })
+      // One gate may stand where the next begins
       await arrived.opened()
+      paced.comeAll(from: origin)
       try await body(engine, origin, leader, stream)
     }
   }

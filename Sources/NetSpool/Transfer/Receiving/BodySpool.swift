@@ -1,8 +1,8 @@
 /// What is kept of a body on its way to streams, for the cache and for those who come late: in memory while it is short, and
 /// in a file beside the store once it is longer.
 ///
-/// One more sink of the fan-out, but one that takes everything, never fails, and holds nobody up: when the disk is full,
-/// refuses or is too far behind, the spool gives itself up, and the body goes on without. Loop thread.
+/// One more sink of the fan-out, but one that never fails and holds nobody up: when the disk is full, refuses or stays behind,
+/// the spool gives itself up, and the body goes on without. Loop thread.
 final class BodySpool: Sink {
   /// What has become of a body that is whole; nil: not all of it could be kept.
   enum Kept {
@@ -26,8 +26,11 @@ final class BodySpool: Sink {
   static let memoryMax = 32 << 20
   /// A shorter body has no file: 256 KiB.
   static let beginningMax = 256 << 10
-  /// So much waits for the disk at most: 4 MiB, which the network brings while the system gives a writer no turn.
+  /// When so much waits for the disk, the transfer does, too: 4 MiB.
   private static let behindMax = 4 << 20
+  /// So long in all. It is enough for a writer whom the system gave no turn; a disk that is slower than the network is no
+  /// reason to wait, unless there are some who have begun to read here and could not go on.
+  private var holdMax: Microseconds { readers == 0 ? 50_000 : 1_000_000 }
   /// So long an ending waits for the last bytes to be written, in milliseconds: less than the 50 ms that are promised to all.
   private static let patience: UInt64 = 40
   /// So long the last bytes have after that.
@@ -55,6 +58,9 @@ final class BodySpool: Sink {
   var readers = 0
   private var waiters: [() -> Void] = []
   private var isOverdue = false
+  /// How long the transfer has been held up, and since when it is.
+  private var held: Microseconds = 0
+  private var heldSince: Microseconds?
   private var ready: () -> Void = {}
   /// All that has come.
   private(set) var count = 0
@@ -77,6 +83,7 @@ final class BodySpool: Sink {
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) { self.ready = ready }
 
   func write(_ bytes: RawSpan) -> Int {
+    if holdsUp() { return 0 }
     count += bytes.byteCount
     guard case .coming = state else { return bytes.byteCount }
     // It is too long to be stored, but those who read it here have begun.
@@ -105,6 +112,29 @@ final class BodySpool: Sink {
   }
 
   // MARK: Keeping
+
+  /// True while too much waits for the disk.
+  private func holdsUp() -> Bool {
+    guard case .coming = state, let writer, writer.behind >= Self.behindMax else { return false }
+    if heldSince != nil { return true }
+    let left = holdMax - held
+    if left <= 0 { return false }
+    let now = MonotonicClock.now
+    heldSince = now
+    place.after(UInt64(left / 1_000) + 1) { [weak self] in
+      guard let self, heldSince == now else { return }
+      giveUp()
+      goOn()
+    }
+    return true
+  }
+
+  private func goOn() {
+    guard let since = heldSince else { return }
+    held += MonotonicClock.now - since
+    heldSince = nil
+    ready()
+  }
 
   private func keep(_ bytes: RawSpan) -> Bool {
     guard writer == nil else { return put(bytes) }
@@ -142,7 +172,7 @@ final class BodySpool: Sink {
     guard let writer, let buffer = current else { return true }
     current = nil
     let me = LoopReference(self)
-    guard writer.add(buffer, behindMax: Self.behindMax) else { return false }
+    guard writer.add(buffer, behindMax: 2 * Self.behindMax) else { return false }
     place.worker.run(on: place.lane, { writer.write(buffer) }) { file in me.object?.didWrite(file) }
     return true
   }
@@ -157,6 +187,8 @@ final class BodySpool: Sink {
       giveUp()
     }
     tellReaders()
+    if case .coming = state, let writer, writer.behind >= Self.behindMax { return }
+    goOn()
     if case .coming = state {} else { ready() }
   }
 
@@ -253,7 +285,7 @@ extension BodySpool {
     if case .coming = state, !sendIfIdle() { giveUp() }
   }
 
-  private func sendIfIdle() -> Bool { writer?.isIdle == true ? send() : true }
+  private func sendIfIdle() -> Bool { writer?.behind == 0 ? send() : true }
 
   private func tellReaders() {
     let ready = waiters
