@@ -45,6 +45,7 @@ import Testing
     "-s -O {u}/1 -o x {u}/2", "-s -O {u}/1 {u}/2", "-s -T data.txt {u}", "-s -T data.txt {u}/dir/?q=1",
     "-s -T data.txt {u}?q=1", "-s -T data.txt {u}/dir/#part", "-s -G {u}/search", "-s -G -d a=b {u}/search?",
     "-s -G -d a=b {u}/search?c=d&", "-s -H 'User-Agent: mine' -A other {u}/", "-s -r 5 {u}/range",
+    "-s -r 0,5 {u}/range",
     "-s -H 'Referer: http://a/' -e http://b/ {u}/", "-s -H 'Cookie: a=b' -b c=d {u}/",
     "-s -H 'Cookie:' -b c=d {u}/",
     "-s -H 'User-Agent:' -A other {u}/", "-s -H 'Range: bytes=0-1' -r 2-3 {u}/range",

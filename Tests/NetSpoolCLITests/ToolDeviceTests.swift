@@ -40,6 +40,20 @@ import Testing
     }
   }
 
+  @Test func `a pipe takes a whole archive`() throws {
+    try withPipe { pipe in
+      let urls = ["/", "/gone"].map { bench.origin.url($0) }
+      let end = try Tool.run(["fetch", "-q", "--har", bench["pipe"]] + urls)
+      #expect(end.exit == .status(1), "\(end.errors)")
+      var bytes = [UInt8](repeating: 0, count: 65_536)
+      let count = try Descriptor(borrowing: pipe, named: "a pipe").read(into: &bytes, at: 0, count: 65_536)
+      try bench.write("x.har", [String(decoding: bytes[..<count], as: UTF8.self)])
+    }
+    let script =
+      "import json\nfor e in json.load(open('\(bench["x.har"])'))['log']['entries']: print(e['request']['method'])"
+    #expect(try Tool.run(["python3", "-c", script], program: "/usr/bin/env").output == "GET\nGET\n")
+  }
+
   @Test(arguments: ["--har", "-D", "--output"]) func `no file of a get changes a pipe's mode`(option: String)
     throws
   {

@@ -51,6 +51,10 @@ final class DemoRun {
       return .failedForGood
     }
     talk.print("demo: all \(talk.checks) checks passed")
+    if let failure = talk.outputFailure {
+      console.message("netspool: \(failure)")
+      return .localIO
+    }
     return .allDone
   }
 

@@ -2,6 +2,8 @@
 final class DemoTalk {
   private(set) var checks = 0
   private(set) var failures = 0
+  /// Why standard output took no more.
+  private(set) var outputFailure: IOFailure?
   private let isQuiet: Bool
   private let isColoured: Bool
 
@@ -24,7 +26,12 @@ final class DemoTalk {
   func number(_ value: String, _ what: String) { print("  \(HumanText.padded(value, to: 12))  \(what)") }
 
   func print(_ line: String) {
-    try? Descriptor(borrowing: 1, named: "standard output").write(Array("\(line)\n".utf8))
+    guard outputFailure == nil else { return }
+    do throws(IOFailure) {
+      try Descriptor(borrowing: 1, named: "standard output").write(Array("\(line)\n".utf8))
+    } catch {
+      outputFailure = error
+    }
   }
 
   private func inBold(_ text: String) -> String { isColoured ? "\u{1B}[1m\(text)\u{1B}[0m" : text }

@@ -32,7 +32,8 @@ struct RequestDraft {
     }
     if let range = arguments.target.range, !fields.names("Range") {
       // A number alone is where it begins, as with curl.
-      fields.sent.set("Range", "bytes=\(range)\(range.contains("-") ? "" : "-")")
+      let isStart = !range.contains("-")
+      fields.sent.set("Range", isStart ? "bytes=\(range.prefix { $0 != "," })-" : "bytes=\(range)")
     }
     if let cookies = arguments.cookies.field, !fields.names("Cookie") { fields.sent.set("Cookie", cookies) }
     if let condition = try TimeCondition(arguments.target.timeCond), !fields.names(condition.field) {

@@ -50,6 +50,7 @@ final class ThumbnailMaker: Sendable {
       }
     }
     outcome.contentType = transform.format.mimeType
+    outcome.etag = nil  // the source's would be none of the thumbnail's
     outcome.bytes = Int64(made.body.count)
     if made.isFromCache { outcome.source = .cache }
     outcome.picture = FetchOutcome.PictureFacts(

@@ -61,6 +61,9 @@ final class HARWriter: Sendable {
     queue.sync {}
     return state.withLock { state in
       Self.flush(&state)
+      if state.failure == nil {
+        do throws(IOFailure) { try state.file.finish(Self.tail) } catch { state.failure = error }
+      }
       return state.failure
     }
   }
@@ -76,9 +79,10 @@ final class HARWriter: Sendable {
   }
 }
 
-/// A file whose end is written again and again.
+/// A file whose end is written again and again; what goes into a pipe has its end once.
 struct OutputPlace {
   private let file: FileOwner
+  private let isPipe: Bool
   private var offset: Int64 = 0
 
   /// Keeps a descriptor that cannot be copied where it can be shared.
@@ -93,11 +97,13 @@ struct OutputPlace {
     if descriptor.status?.isPlainFile == true {
       guard fchmod(descriptor.number, 0o600) == 0 else { throw .last("make private", path) }
     }
+    isPipe = lseek(descriptor.number, 0, SEEK_CUR) < 0
     file = FileOwner(descriptor)
   }
 
   /// Goes on where the last call did, and writes an end that the next one overwrites.
   mutating func write(_ bytes: [UInt8], end: [UInt8]) throws(IOFailure) {
+    if isPipe { return try file.descriptor.write(bytes) }
     guard lseek(file.descriptor.number, Int(offset), SEEK_SET) >= 0 else {
       throw .last("write", file.descriptor.path)
     }
@@ -111,5 +117,10 @@ struct OutputPlace {
       throw error
     }
     offset += Int64(bytes.count)
+  }
+
+  /// Nothing follows.
+  func finish(_ end: [UInt8]) throws(IOFailure) {
+    if isPipe { try file.descriptor.write(end) }
   }
 }
