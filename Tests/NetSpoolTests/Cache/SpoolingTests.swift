@@ -10,11 +10,13 @@ struct SpoolingTests {
   @Test func `a long body of unknown length is stored as it comes`() async throws {
     try await withCache({ $0.bodyBytesMax = 64 << 20 }) { engine, origin, _ in
       let count = 40 << 20
-      origin.on("/a", .pattern(count).header("Cache-Control", "max-age=100").framed(.chunked(size: 65_536)))
+      let body = PacedBody(path: "/a", count: count, isChunked: true)
+      origin.on("/a", body.answer())
       let (first, second) = (PatternStream(), PatternStream())
-      #expect(
-        await engine.end(of: engine.operation(path: "/a").addDownloadStream(first)).response?.source
-          == .network)
+      let operation = engine.operation(path: "/a").addDownloadStream(first)
+      engine.enqueue(operation)
+      try #require(await body.come(to: count, from: origin, into: first) { engine.spooled })
+      #expect(await operation.end().response?.source == .network)
       // It is a hit while it is on its way into the store, and afterwards
       for stream in [second, PatternStream()] {
         let hit = await engine.end(of: engine.operation(path: "/a").addDownloadStream(stream))
@@ -31,10 +33,9 @@ struct SpoolingTests {
     try await withCache({ $0.bodyBytesMax = 6 << 20 }) { engine, origin, _ in
       let arrived = Latch()
       let limit = 7 << 20
-      origin.on(
-        "/a",
-        .pattern(limit).header("Cache-Control", "max-age=100").framed(.chunked(size: 65_536))
-          .fault(.gate("middle"), at: .body(5 << 20)))
+      let body = PacedBody(path: "/a", count: limit, isChunked: true)
+      body.comeAll(from: origin)
+      origin.on("/a", body.answer([("middle", 5 << 20)]))
       let stream = PatternStream { if $0 >= 5 << 20 { arrived.open() } }
       let operation = engine.operation(path: "/a").addDownloadStream(stream)
       engine.enqueue(operation)
@@ -104,31 +105,35 @@ struct SpoolingTests {
       settings.bodyBytesMax = 64 << 20
       try engine.useCache(settings)
       let count = 48 << 20
-      let paths = ["/a", "/b"]
-      for path in paths {
-        origin.on(
-          path,
-          .pattern(count).header("Cache-Control", "max-age=100").fault(.gate(path), at: .body(count - 1)))
-      }
+      let bodies = ["/a", "/b"].map { PacedBody(path: $0, count: count) }
+      for body in bodies { origin.on(body.path, body.answer([(body.path, count - 1)])) }
       origin.on("/small", .pattern(100_000).header("Cache-Control", "max-age=100"))
       _ = await engine.end(of: engine.operation(path: "/small").addDownloadStream(PatternStream()))
       // When
       MemoryUse.forgetPeak()
       let before = MemoryUse.resident
-      let arrived = Counter()
-      let streams = paths.map { _ in PatternStream { if $0 == count - 1 { arrived.add() } } }
-      let operations = zip(paths, streams).map { engine.operation(path: $0).addDownloadStream($1) }
+      let streams = bodies.map { _ in PatternStream() }
+      let operations = zip(bodies, streams).map { engine.operation(path: $0.path).addDownloadStream($1) }
       for operation in operations { engine.enqueue(operation) }
-      #expect(await until { arrived.value == 2 })
+      for (number, body) in bodies.enumerated() {
+        let before = number * (46 << 20)
+        try #require(
+          await body.come(to: count, from: origin, into: streams[number]) { engine.spooled - before })
+      }
       // Then
-      #expect(await until { engine.budgets.cacheSpools.map { $0.held > 90 << 20 } == true })
+      #expect(await until { streams.allSatisfy { $0.count == count - 1 } && engine.spooled > 90 << 20 })
       let grown = MemoryUse.peak - before
       #expect(grown < 10 << 20, "\(grown >> 10) KiB")
-      for path in paths { origin.release(path) }
+      for body in bodies { origin.release(body.path) }
       for operation in operations { #expect(await operation.end().response?.status == 200) }
       #expect(streams.allSatisfy { $0.isWhole(count) })
       engine.closeCache()
     }
     _ = folder
   }
+}
+
+extension NetworkEngine {
+  /// Bytes that lie on the disk on their way into the cache.
+  var spooled: Int { budgets.cacheSpools?.held ?? 0 }
 }

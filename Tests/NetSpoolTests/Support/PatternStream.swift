@@ -69,6 +69,45 @@ final class PatternStream: DownloadStream {
   }
 }
 
+/// An answer with a body of `BodyPattern` that may be stored, and that comes so slowly that no disk is far behind: it stops at
+/// each 2 MiB.
+struct PacedBody {
+  private static let step = 2 << 20
+  private static let chunk = 65_536
+
+  let path: String
+  let count: Int
+  var isChunked = false
+
+  /// With further gates, after so many bytes of the body: whole chunks.
+  func answer(_ gates: [(name: String, place: Int)] = []) -> Answer {
+    var answer = Answer.pattern(count).header("Cache-Control", "max-age=100")
+    if isChunked { answer = answer.framed(.chunked(size: Self.chunk)) }
+    for place in stride(from: Self.step, to: count, by: Self.step) {
+      answer = answer.fault(.gate("pace \(path)"), at: .body(onWire(place)))
+    }
+    for gate in gates { answer = answer.fault(.gate(gate.name), at: .body(onWire(gate.place))) }
+    return answer
+  }
+
+  /// Each chunk has 9 bytes more there.
+  private func onWire(_ place: Int) -> Int { isChunked ? place + place / Self.chunk * 9 : place }
+
+  /// Lets it come up to a place as the disk takes it; false when it does not.
+  func come(
+    to end: Int, from origin: ScriptedOrigin, into stream: PatternStream, _ spooled: @Sendable () -> Int
+  ) async -> Bool {
+    for place in stride(from: Self.step, to: end, by: Self.step) {
+      let isThere = await until { stream.count >= place && spooled() >= place - 1 << 20 }
+      if !isThere { return false }
+      origin.release("pace \(path)", count: 1)
+    }
+    return true
+  }
+
+  func comeAll(from origin: ScriptedOrigin) { origin.release("pace \(path)") }
+}
+
 /// Waits until something is so that nobody announces; a test that meets the limit has failed.
 func until(within limit: Duration = .seconds(30), _ isTrue: @Sendable () -> Bool) async -> Bool {
   let end = ContinuousClock.now + limit.patient

@@ -1,8 +1,8 @@
 /// What is kept of a body on its way to streams, for the cache and for those who come late: in memory while it is short, and
 /// in a file beside the store once it is longer.
 ///
-/// One more sink of the fan-out, but one that takes everything, never fails, and holds nobody up: when the disk is full,
-/// refuses or is too far behind, the spool gives itself up, and the body goes on without. Loop thread.
+/// One more sink of the fan-out, but one that never fails and holds nobody up: when the disk is full, refuses or stays behind,
+/// the spool gives itself up, and the body goes on without. Loop thread.
 final class BodySpool: Sink {
   /// What has become of a body that is whole; nil: not all of it could be kept.
   enum Kept {
@@ -26,8 +26,11 @@ final class BodySpool: Sink {
   static let memoryMax = 32 << 20
   /// A shorter body has no file: 256 KiB.
   static let beginningMax = 256 << 10
-  /// So much waits for the disk at most: 4 MiB, which the network brings while the system gives a writer no turn.
+  /// When so much waits for the disk, the transfer does, too: 4 MiB.
   private static let behindMax = 4 << 20
+  /// So long in all. It is enough for a writer whom the system gave no turn; a disk that is slower than the network is no
+  /// reason to wait.
+  private static let holdMax: Microseconds = 50_000
   /// So long an ending waits for the last bytes to be written, in milliseconds: less than the 50 ms that are promised to all.
   private static let patience: UInt64 = 40
   /// So long the last bytes have after that.
@@ -43,8 +46,7 @@ final class BodySpool: Sink {
 
   private let place: Place
   private let bytesMax: Int
-  /// Longer ones go to a file.
-  private let beginningMax: Int
+  private let staysInMemory: Bool
   private var state = State.coming
   private var beginning: [UInt8] = []
   private var writer: SpoolWriter?
@@ -52,6 +54,9 @@ final class BodySpool: Sink {
   /// The bytes that are in the file.
   private var written = 0
   private var isOverdue = false
+  /// How long the transfer has been held up, and since when it is.
+  private var held: Microseconds = 0
+  private var heldSince: Microseconds?
   private var ready: () -> Void = {}
   /// All that has come.
   private(set) var count = 0
@@ -66,7 +71,7 @@ final class BodySpool: Sink {
   init(at place: Place, bytesMax: Int, staysInMemory: Bool = false) {
     self.place = place
     self.bytesMax = bytesMax
-    beginningMax = staysInMemory ? bytesMax : Self.beginningMax
+    self.staysInMemory = staysInMemory
   }
 
   deinit { letGo() }
@@ -74,6 +79,7 @@ final class BodySpool: Sink {
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) { self.ready = ready }
 
   func write(_ bytes: RawSpan) -> Int {
+    if holdsUp() { return 0 }
     count += bytes.byteCount
     guard case .coming = state else { return bytes.byteCount }
     if count > bytesMax || !keep(bytes) { giveUp() }
@@ -102,9 +108,32 @@ final class BodySpool: Sink {
 
   // MARK: Keeping
 
+  /// True while too much waits for the disk.
+  private func holdsUp() -> Bool {
+    guard case .coming = state, let writer, writer.behind >= Self.behindMax else { return false }
+    if heldSince != nil { return true }
+    let left = Self.holdMax - held
+    if left <= 0 { return false }
+    let now = MonotonicClock.now
+    heldSince = now
+    place.after(UInt64(left / 1_000) + 1) { [weak self] in
+      guard let self, heldSince == now else { return }
+      giveUp()
+      goOn()
+    }
+    return true
+  }
+
+  private func goOn() {
+    guard let since = heldSince else { return }
+    held += MonotonicClock.now - since
+    heldSince = nil
+    ready()
+  }
+
   private func keep(_ bytes: RawSpan) -> Bool {
     guard writer == nil else { return put(bytes) }
-    if beginning.count + bytes.byteCount <= beginningMax {
+    if staysInMemory || beginning.count + bytes.byteCount <= Self.beginningMax {
       guard place.memory.take(bytes.byteCount) else { return false }
       beginning.append(bytes)
       return true
@@ -134,19 +163,22 @@ final class BodySpool: Sink {
     guard let writer, let buffer = current else { return true }
     current = nil
     let me = LoopReference(self)
-    guard writer.add(buffer, behindMax: Self.behindMax) else { return false }
+    guard writer.add(buffer, behindMax: 2 * Self.behindMax) else { return false }
     place.worker.run(on: place.lane, { writer.write(buffer) }) { file in me.object?.didWrite(file) }
     return true
   }
 
   private func didWrite(_ file: SpoolFile?) {
     if case .givenUp = state { return }
-    guard let file else { return giveUp() }
-    written = file.count
-    guard case .whole = state, written == count else { return }
-    state = .kept
-    tell(.file(file))
-    ready()
+    if let file {
+      written = file.count
+      endIfWritten(file)
+    } else {
+      giveUp()
+    }
+    if case .coming = state, let writer, writer.behind >= Self.behindMax { return }
+    goOn()
+    if case .coming = state {} else { ready() }
   }
 
   // MARK: The end
@@ -168,14 +200,18 @@ final class BodySpool: Sink {
     }
   }
 
+  private func endIfWritten(_ file: SpoolFile) {
+    guard case .whole = state, written == count else { return }
+    state = .kept
+    tell(.file(file))
+  }
+
   private func giveUp() {
     let wasWhole = if case .whole = state { true } else { false }
     state = .givenUp
     letGo()
     writer = nil
-    guard wasWhole else { return }
-    tell(nil)
-    ready()
+    if wasWhole { tell(nil) }
   }
 
   private func tell(_ kept: Kept?) {

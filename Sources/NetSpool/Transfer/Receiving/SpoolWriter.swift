@@ -11,7 +11,7 @@ final class SpoolWriter: Sendable {
   private let file = Mutex<SpoolFile?>(nil)
   private let isOver = Atomic(false)
   /// Bytes that wait, or are being written.
-  private let behind = Atomic(0)
+  private let waiting = Atomic(0)
 
   init(_ place: BodySpool.Place) {
     (directory, room, memory, buffers) = (place.directory, place.room, place.memory, place.buffers)
@@ -19,13 +19,16 @@ final class SpoolWriter: Sendable {
 
   /// The loop: a buffer is about to come. False, and it is let go, when so much waits already.
   func add(_ buffer: AlignedBuffer, behindMax: Int) -> Bool {
-    guard behind.load(ordering: .relaxed) + buffer.count <= behindMax else {
+    guard behind + buffer.count <= behindMax else {
       giveBack(buffer)
       return false
     }
-    behind.add(buffer.count, ordering: .relaxed)
+    waiting.add(buffer.count, ordering: .relaxed)
     return true
   }
+
+  /// Bytes that wait for the disk.
+  var behind: Int { waiting.load(ordering: .relaxed) }
 
   /// Any thread: what still comes is not written.
   func giveUp() { isOver.store(true, ordering: .relaxed) }
@@ -33,7 +36,7 @@ final class SpoolWriter: Sendable {
   /// The worker. Nil when not all that came could be written.
   func write(_ buffer: AlignedBuffer) -> SpoolFile? {
     defer {
-      behind.subtract(buffer.count, ordering: .relaxed)
+      waiting.subtract(buffer.count, ordering: .relaxed)
       giveBack(buffer)
     }
     guard !isOver.load(ordering: .relaxed) else { return nil }
