@@ -29,6 +29,10 @@ extension NetworkEngine {
     /// Bytes that wait to be written into its cache, by changes that wait; those of all engines with the same store.
     /// Refused are answers that were not stored. Nil without a cache.
     public internal(set) var cacheWrites: NetworkBudget?
+    /// Bytes of bodies that streams are given and that lie on the disk on their way into the cache, those of all engines
+    /// of this process with the same store; ``CacheConfiguration/bytesMax``. Refused are bodies beyond it, which are not
+    /// stored. Nil without a cache.
+    public internal(set) var cacheSpools: NetworkBudget?
   }
 
   /// The limits of this engine, and how far each is used. Any thread; cheap enough to ask a thousand times a second.
@@ -39,6 +43,7 @@ extension NetworkEngine {
     budgets.streams = counters.streams.report(heldMax: EngineRooms.streamsMax)
     budgets.names = counters.names.report(heldMax: NameResolver.perAskerMax)
     budgets.cacheWrites = cache?.store.budget
+    budgets.cacheSpools = cache?.store.spools.report
     return budgets
   }
 }

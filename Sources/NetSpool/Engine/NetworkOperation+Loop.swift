@@ -101,6 +101,8 @@ extension NetworkOperation {
     /// Those of them that have not left.
     var waitersLeft = 0
     var fanout: SinkFanout?
+    /// The body of one that came late and has no streams.
+    var lateBody: MemorySink?
     /// The stored body that its user has been given before the final answer.
     var provided: ResponseBody?
     /// Whose store has still to write what this one's answer made worthless.

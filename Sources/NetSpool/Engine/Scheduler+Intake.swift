@@ -133,13 +133,17 @@ extension Scheduler {
   private func join(
     _ operation: NetworkOperation, _ leader: NetworkOperation, _ priority: NetworkRequest.Priority
   ) -> Bool {
+    var playback: Playback?
     if let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor {
+      playback = makePlayback(of: transfer, for: operation)
+    }
+    if playback == nil, let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor {
       guard transfer.hasWholeBeginning else { return false }
       if !operation.hasStreams, transfer.bodyUse != nil, !transfer.collectFromNow() { return false }
       if operation.hasStreams { addSinks(of: operation, to: leader) }
     }
     leader.makeExtras().waiters.append(operation)
-    move(operation, to: .sharing(leader))
+    move(operation, to: playback.map { .following(leader, $0) } ?? .sharing(leader))
     if let transfer = leader.loop.transfer {
       didStart(operation)
       let limits = operation.timeLimits(operation.request)
@@ -149,6 +153,7 @@ extension Scheduler {
     if case .validating = leader.loop.phase { limitStreams(of: leader) }
     if let early = leader.loop.cacheUse?.early { provide(operation, early) }
     if priority > leader.loop.priority { raise(leader, to: priority) }
+    playback?.start()
     return true
   }
 
@@ -160,7 +165,7 @@ extension Scheduler {
     }
   }
 
-  private func limit(_ recipient: NetworkOperation, to left: Microseconds) {
+  func limit(_ recipient: NetworkOperation, to left: Microseconds) {
     guard recipient.loop.history?.ownTotal == nil else { return }
     recipient.makeHistory().ownTotal = timers.after(milliseconds: UInt64(max(0, left) / 1000) + 1) {
       [unowned self, weak recipient] in

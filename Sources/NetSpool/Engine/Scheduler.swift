@@ -11,6 +11,7 @@ final class Scheduler {
   let worker: Worker
   let buffers = AlignedBufferPool()
   let devices = FileDevices()
+  let spoolMemory = SpoolRoom(bytesMax: BodySpool.memoryMax)
   let waits: WriteWaits
   var names = NameResolver.shared
   let outbox: Outbox<Delivery>
