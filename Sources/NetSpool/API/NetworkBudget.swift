@@ -49,8 +49,11 @@ extension NetworkEngine {
 }
 
 extension NetworkQueue {
-  /// What the queue shares out: files by device, origins, and time on its loop.
+  /// What the queue shares out: places, files by device, origins, and time on its loop.
   public struct Budgets: Sendable, Hashable {
+    /// Exchanges under way, of `maximumConcurrent`; those that only wait for an answer or for a stream count as well. Waiting
+    /// are operations whose turn has not come, at the queue or at their origin; refused those that ended before it came.
+    public internal(set) var places = NetworkBudget()
     /// Writes to files, by the number of the device (`st_dev`); 2 at once for each.
     public internal(set) var fileWrites: [UInt64: NetworkBudget] = [:]
     /// Origins that have asked for quiet for a second or longer, the operations that wait for them, those that ended with
@@ -67,6 +70,8 @@ extension NetworkQueue {
   /// The limits of the queue, and how far each is used. Any thread; cheap enough to ask a thousand times a second.
   public var budgets: Budgets {
     var budgets = Budgets()
+    budgets.places = driver.places.report(heldMax: driver.settings.withLock { $0.maximumConcurrent })
+    budgets.places.held = driver.running.load(ordering: .relaxed)
     budgets.fileWrites = driver.fileWrites.reports
     budgets.originPauses = driver.pauses.report(heldMax: nil)
     // What is counted there are the pauses themselves.

@@ -188,6 +188,9 @@ extension Scheduler {
       leaveName(operation)
     case .waiting(let ticket):
       queue.remove(ticket)  // nothing when it left with its turn
+      var isRefused = false
+      if case .ended = operation.loop.phase { isRefused = true }
+      driver.places.end(operation.loop.placeWait, isRefused: isRefused)
       seat(operation.engine, waiting: -1)
     case .running: leaveWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft -= 1
@@ -220,7 +223,9 @@ extension Scheduler {
     default: break
     }
     switch phase {
-    case .waiting: seat(operation.engine, waiting: 1)
+    case .waiting:
+      operation.loop.placeWait = driver.places.wait()
+      seat(operation.engine, waiting: 1)
     case .running: enterWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft += 1
     case .following(let leader, _):

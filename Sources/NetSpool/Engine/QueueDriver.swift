@@ -54,6 +54,8 @@ final class QueueDriver: Sendable {
   let observers = QueueObservers()
   let loopWatch = LoopWatch()
   let fileWrites = DeviceBudgets(heldMax: 2)
+  /// Operations that wait for their turn.
+  let places = BudgetCounter()
   /// Each waits for its end: the times for which origins have asked for quiet.
   let pauses = BudgetCounter()
   let waitingForPauses = Atomic(0)
