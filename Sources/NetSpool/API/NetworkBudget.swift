@@ -38,6 +38,7 @@ extension NetworkEngine {
   /// The limits of this engine, and how far each is used. Any thread; cheap enough to ask a thousand times a second.
   public var budgets: Budgets {
     var budgets = Budgets()
+    if driver.isOfParent { return budgets }
     budgets.deliveries = counters.deliveries.report(heldMax: EngineRooms.undeliveredMax)
     budgets.deliveries.held = undelivered.load(ordering: .relaxed)
     budgets.streams = counters.streams.report(heldMax: EngineRooms.streamsMax)
@@ -70,6 +71,7 @@ extension NetworkQueue {
   /// The limits of the queue, and how far each is used. Any thread; cheap enough to ask a thousand times a second.
   public var budgets: Budgets {
     var budgets = Budgets()
+    if driver.isOfParent { return budgets }
     budgets.places = driver.places.report(heldMax: driver.settings.withLock { $0.maximumConcurrent })
     budgets.places.held = driver.running.load(ordering: .relaxed)
     budgets.fileWrites = driver.fileWrites.reports

@@ -177,6 +177,8 @@ extension NetworkOperation {
   func enqueue() {
     guard var ready = beginEnqueue() else { return }
     let url = ready.url
+    // In a child of fork(2) whatever lock another thread of the parent had is held for ever: nothing else is touched.
+    if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(url)) }
     let staysAsItWas = staysAsIs(ready)
     do throws(NetworkError) {
       if let failure = shared.withLock({ $0.failure }) { throw failure }
