@@ -2,9 +2,11 @@
 public struct RecordedRequest: Sendable {
   /// What a request was sent in.
   public enum Version: String, Sendable {
+    /// RFC 1945; from old clients and proxies.
     case http10 = "HTTP/1.0"
+    /// RFC 9112.
     case http11 = "HTTP/1.1"
-    /// Its `:authority` stands among the headers as `host`.
+    /// RFC 9113. Its `:authority` stands among the headers as `host`.
     case http2 = "HTTP/2"
   }
 
