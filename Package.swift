@@ -138,7 +138,8 @@ let package = Package(
       name: "NetSpoolImagesTests", dependencies: ["NetSpoolImages", "NetSpoolTesting", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "NetSpoolTestingTests", dependencies: ["NetSpoolTesting"], swiftSettings: strict),
+      name: "NetSpoolTestingTests", dependencies: ["NetSpool", "NetSpoolTesting", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "NetSpoolCLITests",
       dependencies: [

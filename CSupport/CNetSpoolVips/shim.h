@@ -58,13 +58,22 @@ static inline void cnetspool_vips_check(
   if (guard->is_over(guard->context)) vips_image_set_kill(image, TRUE);
 }
 
+/// By the profile's header (ICC.1, 7.2.6): of as many colours as the picture. libvips takes the others for transparency.
+static inline bool cnetspool_vips_has_profile(VipsImage *image) {
+  const void *profile = NULL;
+  size_t count = 0;
+  int colours = vips_image_get_bands(image) - (vips_image_hasalpha(image) ? 1 : 0);
+  const char *space = colours == 1 ? "GRAY" : colours == 3 ? "RGB " : "CMYK";
+  return vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, &count) == 0 && count >= 20 &&
+         memcmp((const char *)profile + 16, space, 4) == 0;
+}
+
 /// What has a profile, and 16 bits, CMYK, Lab and whatever else, becomes sRGB of 8 bits; grey without a profile stays grey.
 static inline int cnetspool_vips_to_srgb(VipsImage *image, VipsImage *_Nullable *_Nonnull plain) {
   VipsInterpretation kind = vips_image_guess_interpretation(image);
-  if (vips_image_get_typeof(image, VIPS_META_ICC_NAME) != 0 &&
-      vips_icc_transform(image, plain, "srgb", "embedded", TRUE, NULL) == 0) {
-    return 0;  // a profile that fits nothing, as damaged files have them, counts as none
-  }
+  // A profile that fits nothing, as damaged files have them, counts as none.
+  if (cnetspool_vips_has_profile(image) &&
+      vips_icc_transform(image, plain, "srgb", "embedded", TRUE, NULL) == 0) return 0;
   if (kind == VIPS_INTERPRETATION_sRGB || kind == VIPS_INTERPRETATION_B_W) return vips_copy(image, plain, NULL);
   return vips_colourspace(image, plain, VIPS_INTERPRETATION_sRGB, NULL);
 }

@@ -53,11 +53,13 @@ struct NetSpoolTool: ParsableCommand {
     do {
       whole = try ConfigFile.completed(words, .process)
     } catch {
-      fail("\(error)", .usage)
+      fail("\(error)", .status(of: error))
     }
     do {
       return try parseAsRoot(CommandWords.canonical(whole))
     } catch {
+      if exitCode(for: error).isSuccess { throw error }
+      if let sentence = unknownOption(CommandWords.canonical(whole)) { fail(sentence, .usage) }
       let place = ConfigFile.culprit(words, .process) { words in
         (try? parseAsRoot(CommandWords.canonical(words))) != nil
       }
@@ -93,6 +95,32 @@ struct NetSpoolTool: ParsableCommand {
       return "which command? 'netspool get \(URLText.masked(word))' fetches one URL, 'netspool fetch' a list"
     }
     return unknown(words.first == "help" ? words.dropFirst() : words[...], in: Self.self, after: [])
+  }
+
+  /// The parser's own suggestions pass over what begins as the word does.
+  static func unknownOption(_ words: [String]) -> String? {
+    var (command, path, rest) = (Self.self as any ParsableCommand.Type, ["netspool"], words[...])
+    while let word = rest.first,
+      let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
+    {
+      (command, path, rest) = (next, path + [word], rest.dropFirst())
+    }
+    // The parser's own is in no help.
+    let known = OptionNames.names(command.helpMessage(includeHidden: true, columns: 400))
+      .union(["generate-completion-script"])
+    for word in rest.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
+      let name = String(word.dropFirst(2).prefix { $0 != "=" })
+      if known.contains(name) { continue }
+      let begun = known.filter { name.count > 2 && $0.hasPrefix(name) }.min {
+        ($0.count, $0) < ($1.count, $1)
+      }
+      let meant = (begun ?? Suggestion.nearest(to: name, in: known.sorted())).map {
+        "; did you mean '--\($0)'?"
+      }
+      return
+        "there is no option '--\(name)'\(meant ?? "; '\(path.joined(separator: " ")) --help' lists them")"
+    }
+    return nil
   }
 
   private static func unknown(

@@ -28,6 +28,10 @@ package enum PictureRejection: String, Error, CaseIterable {
   case memory
   /// The decoder, a process of its own, died.
   case crashed
+  /// It could not be started: no descriptor is left for it.
+  case tooManyOpenFiles
+  /// It could not be started: the system has no process left, or no memory.
+  case unstarted
   /// Nobody wants it any more.
   case cancelled
 }
@@ -56,7 +60,11 @@ extension ThumbnailLimits {
 
 /// libvips in this process.
 package struct LibraryDecoder: PictureDecoder {
-  package init() {}
+  private let spent: (@Sendable () -> Duration)?
+
+  /// - Parameter spent: the processor's time that this process has had, for one that decodes one picture at a time: a picture
+  ///   is late only when it has had too much of that as well. Nil: by the clock alone.
+  package init(spent: (@Sendable () -> Duration)? = nil) { self.spent = spent }
 
   private static let isReady = cnetspool_vips_start() == 0
 
@@ -64,7 +72,7 @@ package struct LibraryDecoder: PictureDecoder {
     _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture {
-    try Self.make(body, transform.order, limits, isUnwanted)
+    try Self.make(body, transform.order, limits, PictureWatch(limits.timeMax, spent, isUnwanted))
   }
 
   /// Rows of red, green, blue and opacity.
@@ -73,16 +81,14 @@ package struct LibraryDecoder: PictureDecoder {
   ) throws(PictureRejection) -> Picture {
     var order = ThumbnailTransform(maxSide: maxSide).order
     order.format = CInt(CNETSPOOL_VIPS_RGBA)
-    return try make(body, order, limits) { false }
+    return try make(body, order, limits, PictureWatch(limits.timeMax, nil) { false })
   }
 
   private static func make(
-    _ body: ResponseBody, _ order: cnetspool_vips_order, _ limits: ThumbnailLimits,
-    _ isUnwanted: @escaping @Sendable () -> Bool
+    _ body: ResponseBody, _ order: cnetspool_vips_order, _ limits: ThumbnailLimits, _ watch: PictureWatch
   ) throws(PictureRejection) -> Picture {
     try limits.check(NetworkImage(body))
     guard isReady else { throw .memory }
-    let watch = PictureWatch(limits.timeMax, isUnwanted)
     var made = unsafe cnetspool_vips_picture()
     let status = unsafe body.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return CInt(-1) }
@@ -130,11 +136,17 @@ extension ThumbnailTransform.Format {
 /// Asked by libvips every few rows.
 private final class PictureWatch: Sendable {
   private let deadline: ContinuousClock.Instant
+  private let hasSpentAll: @Sendable () -> Bool
   private let isUnwanted: @Sendable () -> Bool
   private let found = Mutex<PictureRejection?>(nil)
 
-  init(_ limit: Duration, _ isUnwanted: @escaping @Sendable () -> Bool) {
+  /// - Parameter spent: as `LibraryDecoder` has it.
+  init(
+    _ limit: Duration, _ spent: (@Sendable () -> Duration)?, _ isUnwanted: @escaping @Sendable () -> Bool
+  ) {
     deadline = .now + limit
+    let all = (spent?() ?? .zero) + limit
+    hasSpentAll = { spent.map { $0() > all } ?? true }
     self.isUnwanted = isUnwanted
   }
 
@@ -142,7 +154,7 @@ private final class PictureWatch: Sendable {
   var reason: PictureRejection? { found.withLock { $0 } }
 
   var isOver: Bool {
-    let reason: PictureRejection? = isUnwanted() ? .cancelled : .now > deadline ? .time : nil
+    let reason: PictureRejection? = isUnwanted() ? .cancelled : .now > deadline && hasSpentAll() ? .time : nil
     guard let reason else { return false }
     found.withLock { $0 = reason }
     return true

@@ -14,17 +14,21 @@ public final class ThumbnailOperation: Sendable {
   private let transform: ThumbnailTransform
   private let limits: ThumbnailLimits
   private let pool: PicturePool
+  private let sha256: String?
   private let ending: Mutex<Ending?>
 
+  /// - Parameter sha256: 64 hexadecimal digits; nothing is made of a picture with others, which ends with
+  ///   `.digestMismatch`. A thumbnail from the cache counts only beside the bytes of its picture.
   package init(
     _ fetch: NetworkOperation, of engine: NetworkEngine, _ transform: ThumbnailTransform,
-    _ limits: ThumbnailLimits, on pool: PicturePool, _ ending: @escaping Ending
+    _ limits: ThumbnailLimits, on pool: PicturePool, sha256: String? = nil, _ ending: @escaping Ending
   ) {
     self.fetch = fetch
     self.engine = engine
     self.transform = transform
     self.limits = limits
     self.pool = pool
+    self.sha256 = sha256
     self.ending = Mutex(ending)
   }
 
@@ -38,12 +42,17 @@ public final class ThumbnailOperation: Sendable {
   private var isUnwanted: Bool { ending.withLock { $0 == nil } }
 
   /// The first one counts.
-  private func end(_ result: Result<NetworkThumbnail, NetworkError>) {
+  /// - Parameter held: the answer that the request was not sent for.
+  private func end(_ result: Result<NetworkThumbnail, NetworkError>, held: NetworkResponse? = nil) {
     let body = ending.withLock { ending in
       defer { ending = nil }
       return ending
     }
-    if let body { engine.deliver { body(result) } }
+    guard let body else { return }
+    engine.deliver { [engine, fetch] in
+      if let held { engine.didAnswer(fetch, with: held) }
+      body(result)
+    }
   }
 }
 
@@ -55,10 +64,10 @@ extension ThumbnailOperation {
     } catch {
       return end(.failure(error))
     }
-    if let held = engine.derived(transform.name, of: fetch.request),
+    if sha256 == nil, let held = engine.derived(transform.name, of: fetch.request),
       let thumbnail = NetworkThumbnail(held: held)
     {
-      return end(.success(thumbnail))
+      return end(.success(thumbnail), held: held)
     }
     fetch.demandImage()
     fetch.onFinal { [self] result in
@@ -85,10 +94,13 @@ extension ThumbnailOperation {
   /// A decoder's thread.
   private func make(_ response: NetworkResponse) {
     if isUnwanted { return }
+    if let sha256, let mismatch = NetworkError.mismatch(response, sha256: sha256) {
+      return end(.failure(mismatch))
+    }
     var sent = fetch.request
     if response.finalURL != sent.url { sent.url = response.finalURL }
-    // Another may have made it meanwhile, or a redirect leads to what was made before.
-    if let held = engine.derived(transform.name, ofSent: sent),
+    // The origin has confirmed the picture, another has made it meanwhile, or a redirect leads to what was made before.
+    if let held = engine.derived(transform.name, of: response, toSent: sent),
       let thumbnail = NetworkThumbnail(held: held)
     {
       return end(.success(thumbnail))
@@ -100,8 +112,21 @@ extension ThumbnailOperation {
       guard let thumbnail = NetworkThumbnail(picture.bytes, of: response) else { throw .damaged }
       end(.success(thumbnail))
     } catch {
-      end(.failure(.rejected(error.rawValue, response)))
+      end(.failure(.rejected(error.reason, response, error.code)))
     }
   }
+}
+
+extension PictureRejection {
+  /// What is not the picture's fault has another code, with which it may be asked for again.
+  fileprivate var code: NetworkError.Code {
+    switch self {
+    case .tooManyOpenFiles: .tooManyOpenFiles
+    case .unstarted: .engineStartFailed
+    case .format, .pixels, .damaged, .time, .memory, .crashed, .cancelled: .imageRejected
+    }
+  }
+
+  fileprivate var reason: String { code == .imageRejected ? rawValue : "decoder" }
 }
 #endif

@@ -28,7 +28,7 @@ public struct ThumbnailTransform: Hashable, Sendable {
     case jpeg
     /// AVIF: the smallest, and by far the slowest to make; keeps transparency.
     case avif
-    /// PNG, without loss; keeps transparency.
+    /// PNG, without loss, 8 bits for each colour; keeps transparency.
     case png
 
     /// The media type: `image/webp`.

@@ -115,6 +115,30 @@ import Testing
         == "netspool fetch \(text)")
   }
 
+  /// A log may show it.
+  @Test(
+    arguments: [
+      (["-u", "me:SECRET", "l"], "-u 'me:•••' l"), (["-ume:SECRET", "l"], "'-ume:•••' l"),
+      (["--user=me:SECRET", "l"], "'--user=me:•••' l"), (["-qu", "me:SECRET", "l"], "-qu 'me:•••' l"),
+      (["l", "-H", "Authorization: Bearer SECRET"], "l -H 'Authorization: •••'"),
+      (["l", "-sHX-Api-Key:SECRET"], "l '-sHX-Api-Key: •••'"), (["l", "-H", "X: y"], "l -H 'X: y'"),
+      (["l", "-H", "@fields"], "l -H @fields"),
+      (["l", "--header", "Cookie: a=SECRET"], "l --header 'Cookie: •••'"),
+      (["l", "-x", "http://u:SECRET@p:1", "-U", "u:SECRET"], "l -x 'http://•••@p:1' -U 'u:•••'"),
+      (["l", "-x", "u:SECRET@p:1"], "l -x '•••@p:1'"),
+      (["l", "--oauth2-bearer", "SECRET"], "l --oauth2-bearer '•••'"),
+      (["l", "-E", "c.pem:SECRET", "--key", "k"], "l -E 'c.pem:•••' --key k"),
+      (["l", "--cert", "c.pem", "--pass=SECRET"], "l --cert c.pem '--pass=•••'"),
+      (["l", "-e", "http://h/?token=SECRET"], "l -e 'http://h/?token=•••'"),
+      (["http://u:SECRET@h/?sig=SECRET&a=b"], "'http://•••@h/?sig=•••&a=b'"),
+      (["--", "http://h/?token=SECRET"], "-- 'http://h/?token=•••'"), (["l", "--json", "-q"], "l --json -q"),
+    ] as [([String], String)])
+  func `the command that goes on holds no secrets`(arguments: [String], text: String) throws {
+    let words = CommandWords.canonical(["fetch"] + arguments)
+    let options = try FetchCommand.parse(Array(words.dropFirst()))
+    #expect(ResumeCommand.text(["fetch"] + arguments, options) == "netspool fetch \(text)")
+  }
+
   @Test func `help names every option`() {
     let help = FetchCommand.helpMessage(columns: 100)
     for option in ["--jobs", "--shard", "--resume", "--max-errors", "--limit-rate"] {
@@ -128,7 +152,7 @@ import Testing
     arguments: [
       (404, .forGood), (410, .forGood), (401, .forGood), (408, .forNow), (425, .forNow), (429, .forNow),
       (500, .forNow), (501, .forGood), (502, .forNow), (503, .forNow), (504, .forNow), (505, .forGood),
-      (511, .forGood), (599, .forNow),
+      (511, .forGood), (599, .forNow), (999, .forNow),
     ] as [(Int, FetchOutcome.Permanence)])
   func `statuses are sorted`(status: Int, permanence: FetchOutcome.Permanence) {
     #expect(FetchOutcome.Permanence(.status, status: status) == permanence)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import NetSpool
 import Testing
 
 @testable import NetSpoolCLI
@@ -83,6 +84,21 @@ import Testing
     #expect(NetSpoolTool.mistaken(line.split(separator: " ").map(String.init)) == nil)
   }
 
+  @Test(
+    arguments: [
+      ("get --loc u", "there is no option '--loc'; did you mean '--location'?"),
+      ("get -O --outptu=x u", "there is no option '--outptu'; did you mean '--output'?"),
+      ("--versoin", "there is no option '--versoin'; did you mean '--version'?"),
+      ("cache stats --jso", "there is no option '--jso'; did you mean '--json'?"),
+      ("get --xyzzy u", "there is no option '--xyzzy'; 'netspool get --help' lists them"),
+      ("fetch l -- --nothing", nil), ("get -H --nothing -o --loc u", nil), ("get -O --output x -d --x", nil),
+      ("fetch l --json --shard 1/2", nil), ("help get", nil), ("--help", nil),
+    ] as [(String, String?)])
+  func `an option that is not there is suggested`(line: String, sentence: String?) {
+    let words = CommandWords.canonical(line.split(separator: " ").map(String.init))
+    #expect(NetSpoolTool.unknownOption(words) == sentence)
+  }
+
   @Test func `a URL without a command gets advice`() {
     #expect(NetSpoolTool.mistaken(["https://h/"])?.contains("netspool get https://h/") == true)
     #expect(NetSpoolTool.mistaken(["--help"]) == nil && NetSpoolTool.mistaken([]) == nil)
@@ -110,6 +126,31 @@ import Testing
     ] as [(String, Netrc.Account)])
   func `accounts are found by their hosts`(host: String, account: Netrc.Account) {
     #expect(Netrc(Self.text).account(for: host) == account)
+  }
+
+  @Test(
+    arguments: [
+      ("http://z@h/", "z", "pz"), ("http://h/", "a", "pa"), ("http://z:other@h/", "z", "pz"),
+      ("http://d@h/", "d", "pd"), ("http://z%40y@h/", "z@y", "py"), ("http://stranger@h/", nil, nil),
+      ("http://anybody@i/", "anybody", "pi"),
+    ] as [(String, String?, String?)])
+  func `the user of a URL has an account of his own`(url: String, user: String?, password: String?) {
+    let netrc = Netrc(
+      """
+      machine h login a password pa machine h login z password pz machine h login z@y password py
+      machine i password pi default login d password pd
+      """)
+    let named = URLText.user(url)
+    let account = netrc.account(for: URLText.host(url), user: named?.name)
+    #expect(account?.user == user && account?.password == password)
+    #expect(
+      CredentialBook(netrc: netrc) { user, password, _ in .basic(user: user, password: password) }
+        .credentials(for: url) != nil
+        || user == nil)
+    let yielding = CredentialBook(netrc: netrc, yieldsToURL: true) { user, password, _ in
+      .basic(user: user, password: password)
+    }
+    #expect((yielding.credentials(for: url) == nil) == (user == nil || named?.password != nil))
   }
 
   @Test(arguments: ["", "machine", "machine h", "login", "machine h login", "\"", "macdef x\n"])

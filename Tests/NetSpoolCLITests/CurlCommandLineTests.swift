@@ -48,6 +48,9 @@ import Testing
     "-s -r 0,5 {u}/range",
     "-s -H 'Referer: http://a/' -e http://b/ {u}/", "-s -H 'Cookie: a=b' -b c=d {u}/",
     "-s -H 'Cookie:' -b c=d {u}/",
+    "-s -u :pw {u}/", "-s -u : {u}/", "-s -u '' {u}/", "-s -z none -o none {u}/", "-s -z '-no date' {u}/",
+    "-s -w @data.txt {u}/", "-s --max-redirs -1 -L {u}/redirect", "-s --netrc-file two.netrc http://z@{h}/",
+    "-s --netrc-file two.netrc {u}/", "-s --netrc-optional --netrc-file two.netrc http://z:other@{h}/",
     "-s -H 'User-Agent:' -A other {u}/", "-s -H 'Range: bytes=0-1' -r 2-3 {u}/range",
   ]
 
@@ -74,6 +77,43 @@ import Testing
     "-s -d -5 {u}/form",
     "-s -d a=b -L {u}/see-other",
   ]
+
+  /// What `--curl` prints is run by a shell.
+  static let printedLines = [
+    "-s -x {h} -U u:p http://far.example/page", "-s -b cookies.txt {u}/", "-s -c jar.txt -L {u}/login",
+    "-sOJ {u}/named", "-s --output-dir sub --create-dirs -o deep/file {u}/x", "-s -R -O {u}/dated",
+    "-s --resolve far.example:{p}:127.0.0.1 http://far.example:{p}/x", "-s -H 'Accept:' {u}/",
+    "-s -w '%{http_code} a$b\\n' {u}/x", "-s -f {u}/error", "-s -o a {u}/1 -o b {u}/2",
+    "-s -C - -o part {u}/range",
+    "-s --max-redirs 0 -L {u}/redirect", "-s --noproxy '*' {u}/direct",
+    "-s -A '' -e http://from.example/ {u}/",
+    "-s -u anna:secret {u}/", "-s --digest -u anna:secret {u}/digest", "-s -n {u}/", "-s -z data.txt {u}/",
+    "-s -G -d a=b {u}/search", "-s -T data.txt {u}/put/", "-s -m 20 --connect-timeout 1.5 --retry 1 {u}/",
+    "-s -d a=b -d c=d {u}/form", "-s -F file=@data.txt {u}/form", "-s --json '{}' {u}/json",
+  ]
+
+  @Test(arguments: printedLines) func `the printed command does what curl does`(line: String) throws {
+    let curls = try deed(line, program: Self.program, first: [])
+    let printed = try deed(line, program: nil, first: ["get", "--curl"])
+    #expect(printed == curls, "\(line)\n\(printed)\ncurl:\n\(curls)")
+  }
+
+  @Test func `the printed command has every option`() throws {
+    let options = """
+      --compressed --max-time 5 --retry 5 --limit-rate 5120 --proxy http://p:1 --proxy-user a:b --noproxy h --insecure \
+      --cacert ca --capath dir --resolve h:80:127.0.0.1,[::1] --unix-socket s --connect-timeout 0.250 --http1.1 --location \
+      --max-redirs 3 --cookie jar --cookie-jar new --remote-name --continue-at - --remote-header-name --create-dirs \
+      --remote-time --include --fail --silent --show-error --verbose --no-progress-meter --progress-bar --no-buffer \
+      --output-dir d --dump-header head --write-out %{http_code}
+      """.split(separator: " ").map(String.init)
+    let words = ["get", "--curl", "http://h/", "--cert", "c:pw", "--key", "k"] + options
+    let end = try Tool.run(words)
+    let quoted = options.map(ResumeCommand.quoted).joined(separator: " ")
+    #expect(end.exit == .status(0) && end.output.hasSuffix(" 'http://h/' \(quoted)\n"), "\(end)")
+    #expect(end.output.contains("--cert 'c:pw' --key 'k'"))
+    let refused = try Tool.run(["get", "--curl", "http://h/", "-H", "Content-Length: 3"])
+    #expect(refused.exit == .status(64) && refused.output.isEmpty, "\(refused)")
+  }
 
   @Test(arguments: getLines) func `get does what curl does`(line: String) throws { try compare("get", line) }
 
@@ -109,9 +149,14 @@ import Testing
       line.replacingAll("{u}", "http://\(host)").replacingAll("{h}", host)
         .replacingAll("{p}", "\(origin.port)"))
     let readsInput = line.contains("@-") || line.contains("-T -")
-    let end = try Tool.run(
+    let environment = ["HOME=\(folder.path)", "XDG_CONFIG_HOME=\(folder.path)/none"]
+    var end = try Tool.run(
       first + words, program: program, in: folder.path, input: readsInput ? "from\na pipe" : "",
-      environment: ["HOME=\(folder.path)", "XDG_CONFIG_HOME=\(folder.path)/none"])
+      environment: environment)
+    if first.contains("--curl") {
+      end = try Tool.run(
+        ["-c", end.output], program: "/bin/sh", in: folder.path, environment: environment)
+    }
     var deed = Deed()
     deed.requests = origin.requests.map {
       Self.text($0, line).replacingAll(host, "HOST").replacingAll(":\(origin.port)", ":PORT")
@@ -133,6 +178,10 @@ import Testing
     try folder.write("fields.txt", "X-One: 1\nX-Two: 2\n")
     try folder.write(
       ".netrc", Array("machine 127.0.0.1 login anna password secret\n".utf8), permissions: 0o600)
+    try folder.write(
+      "two.netrc",
+      Array("machine 127.0.0.1 login a password b\nmachine 127.0.0.1 login z password y\n".utf8),
+      permissions: 0o600)
     try folder.write("my.netrc", Array("default login \"an na\"\npassword p\n".utf8), permissions: 0o600)
   }
 

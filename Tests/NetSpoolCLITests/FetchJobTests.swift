@@ -70,6 +70,16 @@ import Testing
     #expect(try bench.run().status == status)
   }
 
+  @Test(arguments: [(40.0, JobStatus.tooManyErrors), (50.0, .failedForGood)])
+  func `a share of errors counts for a short list at its end`(percent: Double, status: JobStatus) throws {
+    let bench = try JobBench(urls: 0..<4)
+    bench.settings.budget = .percent(percent)
+    bench.fetcher.answer = { $0.id < 2 ? .status(404) : .ok() }
+    let end = try bench.run()
+    #expect(end.status == status && !end.isPartial && end.summary.done == 2)
+    #expect(bench.messages.contains { $0.contains("--max-errors") } == (status == .tooManyErrors))
+  }
+
   @Test func `a broken line fails for good and is named`() throws {
     let bench = try JobBench(["http://h/1", "nonsense", "http://h/2"])
     let end = try bench.run()

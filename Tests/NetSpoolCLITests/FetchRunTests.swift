@@ -60,6 +60,9 @@ import Testing
       ([scratch["missing"]], .localIO), ([list, "--output", list], .localIO),
       ([list, "--results", scratch["no/folder"]], .localIO), ([list, "--failed", scratch.path], .localIO),
       ([list, "--failed", list], .usage), ([list, "--results", list], .usage),
+      ([list, "--failed", scratch["q"], "--results", scratch["q"]], .usage),
+      ([list, "--har", scratch["q"], "--results", scratch["./q"]], .usage),
+      ([list, "--output", scratch["x.tar"], "--results", scratch["x.tar"]], .usage),
     ]
     for (arguments, status) in cases {
       let end = try run(arguments)
@@ -68,6 +71,7 @@ import Testing
     }
     #expect(fetcher.startCount == 0)
     #expect(try scratch.text("list") == "http://h/1\n")
+    #expect(!scratch.names.contains("q") && !scratch.names.contains("x.tar"))
   }
 
   @Test func `shards of a shared folder never share a name`() throws {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import NetSpoolCLI
@@ -65,8 +66,43 @@ import Testing
     }
   }
 
-  @Test func `a name with an equals sign is a name`() throws {
-    #expect(try items("http://h/\ta=b.png").0.first?.name == "a=b.png")
+  @Test func `a name with an equals sign is written as one`() throws {
+    #expect(try items("http://h/\tout=a=b.png").0.first?.name == "a=b.png")
+    let line = LineForm.line("http://h/", "a=b.png", LineOptions())
+    #expect(try items(String(decoding: line, as: UTF8.self)).0.first?.name == "a=b.png")
+  }
+
+  @Test(
+    arguments: [
+      ("http://h/\tsha265=\(digest)", "unknown option 'sha265': did you mean 'sha256'?"),
+      ("http://h/\tSHA256=\(digest)", "unknown option 'SHA256': did you mean 'sha256'?"),
+      ("http://h/\twhat=x", "unknown option 'what': a name with '=' is written out=NAME"),
+      ("http://h/\tname\twhat=x", "unknown option 'what': a name with '=' is written out=NAME"),
+      ("http://h/\tmiror=http://i/", "unknown option 'miror': did you mean 'mirror'?"),
+      (#"{"url":"http://h/","sha-256":"\#(digest)"}"#, "unknown key 'sha-256': did you mean 'sha256'?"),
+      (#"{"url":"http://h/","SHA256":"\#(digest)"}"#, "unknown key 'SHA256': did you mean 'sha256'?"),
+      (#"{"url":"http://h/","headers":["a: b"]}"#, "unknown key 'headers': did you mean 'header'?"),
+      ("url,sha265\nhttp://h/,\(digest)\nhttp://i/,\(digest)", "unknown column 'sha265'"),
+      ("url,mirrors\nhttp://h/,http://i/", "unknown column 'mirrors': did you mean 'mirror'?"),
+      (#"{"url":5}"#, "'url' is no text in quotes"),
+      (#"{"url":"http://h/","sha256":5}"#, "'sha256' is no text"),
+      (#"{"url":"http://h/","mirrors":"http://i/"}"#, "'mirrors' is an array of URLs"),
+      (#"{"url":"http://h/","mirrors":[null]}"#, "'mirror' is no text in quotes"),
+    ])
+  func `a mistyped key is told, as a digest would go unchecked`(text: String, sentence: String) throws {
+    let (items, broken) = try items(text)
+    #expect(items.isEmpty && broken.count == 1 && broken[0].hasPrefix(sentence), "\(items) \(broken)")
+  }
+
+  @Test(arguments: [
+    #"{"url":"http://h/","sha256":null,"mirrors":null,"out":null}"#,
+    #"{"url":"http://h/","note":{"sha":[1]},"title":"x","hash":5,"sha512":"ff"}"#,
+    "url,title,our,sha512\nhttp://h/,a,b,c",
+  ])
+  func `other keys are somebody's own, and null is none`(text: String) throws {
+    let (items, broken) = try items(text)
+    #expect(broken.isEmpty && items.map(\.url) == ["http://h/"] && items.first?.options == LineOptions())
+    #expect(items.first?.name == nil)
   }
 
   @Test func `lines are counted as they are read`() throws {
@@ -99,8 +135,35 @@ import Testing
     #expect(try words(text, "fetch").contains("--jobs=8"))
   }
 
+  @Test(
+    arguments: [
+      ("location = false\ncompressed = off", "get", ["--no-location", "--no-compressed"]),
+      ("no-location = false\nno-location", "get", ["--location", "--no-location"]),
+      ("continue = false", "fetch", ["--no-continue"]), ("continue = false\nsilent = no", "get", []),
+      ("no-cache = false", "fetch", []), ("fail = false", "post", ["--no-fail"]),
+      (
+        "\u{FEFF}silent\r\nretry = 5\r\n\r\nuser-agent = \"a\"\r\n", "get",
+        ["--silent", "--retry=5", "--user-agent=a"]
+      ),
+      (#"header = "X: \"a\" \\ b\t""#, "get", ["--header=X: \"a\" \\ b\t"]),
+      (#"user-agent = it's "quoted""#, "get", [#"--user-agent=it's "quoted""#]),
+    ] as [(String, String, [String])])
+  func `a flag can be turned off, and values are as curl's`(text: String, command: String, words: [String])
+    throws
+  {
+    #expect(try self.words(text, command) == words)
+  }
+
+  @Test func `what the configuration turns off is off`() throws {
+    let words = try words("continue = false", "fetch")
+    #expect(try !FetchCommand.parse(["l"] + words).continues)
+    #expect(try GetCommand.parse(["http://h/", "--no-location", "--location"]).exchange.connection.location)
+  }
+
   @Test(arguments: [
-    ("retr = 5", "did you mean 'retry'?"), ("retry", "needs a value"), ("insecure = 5", "true or false"),
+    ("silent = maybe", "true or false"), ("user-agent = \"a\" b", "quotes around a value end with it"),
+    ("user-agent = \"a", "quotes around a value end with it"), ("retr = 5", "did you mean 'retry'?"),
+    ("retry", "needs a value"), ("insecure = 5", "true or false"),
   ])
   func `a mistake is one sentence`(text: String, part: String) throws {
     let mistake = #expect(throws: Mistake.self) { try words("\n\(text)") }

@@ -46,7 +46,8 @@ import Testing
   @Test func `a line is read back as it was written`() throws {
     var record = ResultRecord(url: "http://h/1", output: "a.webp", outcome: .done)
     (record.status, record.bytes, record.sha256, record.etag) = (206, 1 << 40, "ab", "\"e\"")
-    record.picture = FetchOutcome.PictureFacts(width: 3, height: 4, format: "webp", sourceBytes: 5)
+    record.picture = FetchOutcome.PictureFacts(
+      width: 3, height: 4, format: "webp", sourceBytes: 5, transform: "3 contain webp")
     var text = JSONText()
     record.write(to: &text)
     #expect(ResultRecord(line: text.bytes.dropLast()) == record)

@@ -68,7 +68,7 @@ import Testing
   @Test func `the password goes in clear only when told to`() throws {
     let arguments = ["get", bench.origin.url("/", host: "0.0.0.0"), "-u", "user:secret"]
     let refused = try Tool.run(arguments)
-    #expect(refused.exit == .status(1) && bench.origin.requestCount == 0, "\(refused)")
+    #expect(refused.exit == .status(64) && bench.origin.requestCount == 0, "\(refused)")
     #expect(refused.errors.contains("--in-clear") && !refused.errors.contains("secret"), "\(refused.errors)")
     let allowed = try Tool.run(arguments + ["--in-clear"])
     #expect(allowed.exit == .status(0) && allowed.output == "in")
@@ -77,10 +77,31 @@ import Testing
   @Test(arguments: [
     "--digest", "--ntlm", "--password-file f", "-u a:b --digest --ntlm",
     "-u a:b --password-file f",
-    "-u :b", "-u a",
+    "-u a", "--aws-sigv4 aws:amz:r:s", "-u a:b --aws-sigv4 aws", "-u a:b --aws-sigv4 osc:osc:r:s",
+    "-u a:b --aws-sigv4 aws:amz::s", "-u a:b --aws-sigv4 aws:amz:r:s --digest", "-u a:b --aws-sigv4 aws:amz",
+    "-u a:b --aws-sigv4 aws:amz:r",
   ]) func `wrong command lines are usage errors`(_ words: String) throws {
     let end = try Tool.run(
       ["get", bench.origin.url("/")] + words.split(separator: " ").map(String.init))
+    #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
+  }
+
+  @Test func `a netrc that is not there is an error only where it was named`() throws {
+    let url = bench.origin.url("/")
+    for (words, status) in [
+      (["-n"], 1), (["--netrc-optional", "--netrc-file", "none"], 1), (["--netrc-file", "none"], 74),
+    ] {
+      let end = try Tool.run(["get", url] + words, in: bench[""], environment: ["HOME=\(bench[""])"])
+      #expect(end.exit == .status(Int32(status)), "\(words): \(end.errors)")
+    }
+    #expect(bench.origin.requestCount == 2)
+  }
+
+  @Test(arguments: ["-u a:b", "--oauth2-bearer t", "-n", "-u a:b --aws-sigv4 aws:amz:r:s"])
+  func `who asks is not frozen`(_ words: String) throws {
+    let end = try Tool.run(
+      ["post", bench.origin.url("/"), "-d", "x=y", "--freeze", "--frozen-store", bench["store"]]
+        + words.split(separator: " ").map(String.init))
     #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
   }
 

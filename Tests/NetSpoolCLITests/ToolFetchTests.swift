@@ -63,6 +63,8 @@ import Testing
       let end = try fetch(arguments + options + ["--results", bench["r"]])
       #expect(end.exit == .status(0), "\(end.errors)")
       #expect(try bench.results("r").allSatisfy { $0.outcome == .done })
+      #expect(end.errors.contains(" as new as before"), "\(end.errors)")
+      #expect(options.isEmpty || !end.errors.contains("from the cache"), "\(end.errors)")
       #expect(bench.text("out/same") == "old\n" && bench.text("out/changed") == "new /changed")
       #expect(bench.text("out/missing") == "new /missing")
     }

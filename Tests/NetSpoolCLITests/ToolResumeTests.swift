@@ -38,6 +38,23 @@ import Testing
     #expect(FileStatus(path: bench["big.netspool-part"]) == nil)
   }
 
+  @Test func `a part of a file that has become shorter is begun anew`() throws {
+    let arguments = ["fetch", bench.origin.url("/big"), "-o", bench["out"], "--no-cache", "-q"]
+    try kill(arguments, at: "out/big.netspool-part")
+    bench.origin.on("/big") { $0.header("Range") == nil ? .pattern(9 << 20) : .status(416) }
+    let end = try Tool.run(arguments)
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(DemoFolder.holdsPattern(bench["out/big"], count: 9 << 20))
+    #expect(bench.origin.requests.last?.header("Range") == nil)
+  }
+
+  @Test func `somebody else's file in place of a part is named`() throws {
+    try bench.write("big.netspool-part", ["precious"])
+    let end = try Tool.run(["get", "-s", "-S", "-C", "-", bench.origin.url("/big"), "-o", bench["big"]])
+    #expect(end.exit == .status(74) && end.errors.contains("big.netspool-part is not of this program"))
+    #expect(bench.text("big.netspool-part") == "precious\n")
+  }
+
   @Test func `a job that is killed goes on with its large files`() throws {
     let arguments = ["fetch", bench.origin.url("/big"), "-o", bench["out"], "--no-cache", "-q"]
     for _ in 0..<3 { try kill(arguments, at: "out/big.netspool-part") }

@@ -31,20 +31,59 @@ import Testing
       ("http://127.0.0.1:1/", 1, "nobody listens there"),
       ("http://nothing.invalid/", 1, "there is no such host"),
       ("-k {s}/", 1, "does not speak TLS there"), ("-e x;auto {u}/", 64, "';auto' is not known"),
-      ("{u}/loop", 1, "--no-location"),
+      ("{u}/loop", 1, "--no-location"), ("http://[::1", 64, "second bracket"),
+      ("-u a:b http://x.invalid/", 64, "or with --in-clear"),
+      ("-X PUT -d a=b {u}/found", 1, "--no-location shows"),
+      ("--resolve *:80:127.0.0.1 {u}/", 64, "a host of '*'"), ("--cacert . {u}/", 64, "--cacert or"),
+      ("-C 3 -o out {u}/", 74, ": the server does not send the rest"),
+      ("--loc {u}/", 64, "'--location'"),
     ])
   func `a failure says what to do`(line: String, status: Int32, sentence: String) throws {
     bench.origin.on("/loop", .redirect(to: "/loop"))
+    bench.origin.on("/found", .redirect(to: "/", status: 302))
     let words = line.split(separator: " ").map { word in
       switch word {
       case "{u}/": bench.origin.url("/")
       case "{u}/loop": bench.origin.url("/loop")
+      case "{u}/found": bench.origin.url("/found")
       case "{s}/": "https://127.0.0.1:\(bench.origin.port)/"
       default: String(word)
       }
     }
     let end = try get(words)
     #expect(end.exit == .status(status) && end.errors.contains(sentence), "\(end)")
+    #expect(!end.errors.contains("invalidConfiguration") && !end.errors.contains("threw"))
+  }
+
+  @Test func `a configuration that cannot be read is this machine's`() throws {
+    #expect(unsafe mkdir(bench["netspool"], 0o700) == 0 && mkdir(bench["netspool/config"], 0o700) == 0)
+    let end = try Tool.run(
+      ["get", bench.origin.url("/")], environment: ["XDG_CONFIG_HOME=\(bench[""])"])
+    #expect(
+      end.exit == .status(74) && end.errors.contains("netspool/config: Is a directory"), "\(end.errors)")
+  }
+
+  @Test(arguments: [("get", 12), ("get", 24), ("fetch", 24)])
+  func `too few open files are named`(command: String, count: Int) throws {
+    let words = [command, bench.origin.url("/"), "-o", bench["out"], "--retry", "0"]
+    let end = try Tool.run(
+      ["-c", "ulimit -n \(count); exec \"$0\" \"$@\"", try Tool.path()] + words, program: "/bin/sh")
+    guard end.exit != .status(0) else { return }
+    #expect(
+      end.errors.contains("ulimit -n") || end.errors.contains("Too many open files"), "\(end.errors)")
+    #expect(!end.errors.contains("uv -24") && !end.errors.contains("disk"), "\(end.errors)")
+  }
+
+  @Test(
+    arguments: [
+      (NetworkError.Code.invalidConfiguration, "tls.caFile", "--cacert"),
+      (.invalidConfiguration, "resolve: *:80", "--resolve is"),
+      (.invalidConfiguration, "unixSocket", "--unix-socket"),
+      (.sinkFailed, "stream 0: open threw the server says no", "the server says no"),
+    ])
+  func `a sentence speaks of options`(code: NetworkError.Code, reason: String, sentence: String) {
+    let text = FailureAdvice.text(NetworkError(code: code, reason: reason))
+    #expect(text.contains(sentence) && !text.contains(code.description), "\(text)")
   }
 
   @Test(
@@ -52,6 +91,7 @@ import Testing
       (401, "Basic realm=\"r\"", "--user says it"),
       (401, "Digest realm=\"r\", nonce=\"n\"", "--user with --digest"),
       (401, "Bearer", "--oauth2-bearer"), (429, "", "with more --retry"), (503, "", "try again later"),
+      (999, "", "try again later"),
     ])
   func `a status says what to do`(status: Int, challenge: String, sentence: String) throws {
     bench.origin.on("/s", Answer.text("no", status: status).header("WWW-Authenticate", challenge))

@@ -101,6 +101,122 @@ import Testing
     }
   }
 
+  /// The digest of what is served there, as a plain fetch has it.
+  private func digest(_ path: String) throws -> String {
+    let end = try Tool.run([
+      "fetch", bench.origin.url(path), "-o", bench["plain"], "--no-cache", "-q", "--checksum", "--results",
+      bench["digests"],
+    ])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    return try #require(try bench.results("digests").first?.sha256)
+  }
+
+  @Test func `a picture with another digest than its line says becomes no thumbnail`() throws {
+    serve("/a.png", picture)
+    serve("/b.png", Thumbnail.png(2))
+    let (mine, other) = (try digest("/a.png"), try digest("/b.png"))
+    func run(_ line: String) throws -> ResultRecord {
+      _ = try fetch([line], ["--thumbnail", "16", "--results", bench["r"]])
+      return try #require(try bench.results("r").last)
+    }
+    let refused = try run("/a.png\tsha256=\(other)")
+    #expect(refused.outcome == .failed && refused.error == "digestMismatch" && refused.status == 200)
+    #expect(DemoFolder.countFiles(in: bench["out"]) == 0)
+    // The mirror has it.
+    let found = try run("/a.png\tsha256=\(other)\t\(bench.origin.url("/b.png"))")
+    #expect(found.outcome == .done && found.finalURL == bench.origin.url("/b.png"))
+    // A thumbnail in the cache is as good as the picture beside it.
+    #expect(try run("/a.png").outcome == .done)
+    let sent = bench.origin.requestCount
+    #expect(try run("/a.png\tsha256=\(other)").error == "digestMismatch")
+    let held = try run("/a.png\tsha256=\(mine.uppercased())")
+    #expect(held.outcome == .done && held.source == .cache && held.picture?.width == 16)
+    #expect(bench.origin.requestCount == sent)
+  }
+
+  @Test func `a thumbnail whose picture the origin has confirmed says so`() throws {
+    bench.origin.on("/a.png") { [picture] request in
+      let isSame = request.header("If-None-Match") == "\"1\""
+      return (isSame ? Answer.status(304) : .bytes(picture, type: "image/png"))
+        .header("Cache-Control", "no-cache").header("ETag", "\"1\"")
+    }
+    for run in 0..<2 {
+      let end = try fetch(["/a.png"], ["--thumbnail", "16", "--results", bench["r"], "--json"])
+      #expect(end.exit == .status(0) && end.output.contains("\"revalidated\":\(run)"), "\(end.output)")
+      let record = try #require(try bench.results("r").first)
+      #expect(record.source == (run == 0 ? .network : .revalidated) && record.timings?.total ?? 0 > 0)
+    }
+  }
+
+  @Test func `an archive has an entry for a thumbnail from the cache`() throws {
+    serve("/a.png", picture)
+    for source in ["network", "cache"] {
+      #expect(try fetch(["/a.png"], ["--thumbnail", "16", "--har", bench["x.har"]]).exit == .status(0))
+      let text = bench.text("x.har") ?? ""
+      #expect(
+        text.contains("\"_source\":\"\(source)\"") && text.contains(bench.origin.url("/a.png")), "\(text)")
+      #expect(!text.contains("Made-Of"))
+    }
+  }
+
+  @Test func `a resumed job makes what was made otherwise before, and nothing else`() throws {
+    serve("/a.png", picture)
+    func run(_ arguments: [String]) throws -> Bool {
+      let end = try fetch(["/a.png\ta"], ["--results", bench["r"], "--resume"] + arguments)
+      #expect(end.exit == .status(0), "\(end.errors)")
+      return end.errors.contains("1 done before")
+    }
+    let ways = [
+      ["--thumbnail", "16"], ["--thumbnail", "200"], ["--thumbnail", "300"],
+      ["--thumbnail", "200", "--fit", "cover"], ["--thumbnail", "200", "--format", "jpeg"], [],
+    ]
+    for way in ways + ways {
+      #expect(try !run(way), "\(way)")
+      #expect(try run(way), "\(way)")
+    }
+    #expect(try bench.results("r").first?.picture?.transform == "16 contain webp")
+    #expect(bench.read("out/a") == picture)
+  }
+
+  /// So few that the tool has hardly one for a connection.
+  @Test(arguments: [18, 20, 24]) func `too few descriptors are no fault of the pictures`(_ count: Int) throws
+  {
+    let paths = (0..<20).map { "/\($0).png" }
+    for path in paths { serve(path, picture) }
+    let list = try bench.write("list", paths.map { bench.origin.url($0) })
+    let end = try Tool.run(
+      [
+        "-c", "ulimit -n \(count); exec \"$0\" \"$@\"", try Tool.path(), "fetch", list, "--thumbnail", "16",
+        "--no-cache", "-q", "--output", bench["out"], "--results", bench["r"],
+      ], program: "/bin/sh")
+    let results = try bench.results("r")
+    #expect(results.count == 20 && end.exit != .status(1), "\(end.errors)")
+    #expect(results.allSatisfy { $0.outcome != .failed && $0.error != "imageRejected" })
+  }
+
+  @Test func `a decoder that cannot be started is said to be that`() throws {
+    let decoder = HelperDecoder([bench["no such program"]])
+    defer { decoder.close() }
+    #expect(throws: PictureRejection.unstarted) {
+      try decoder.make(ResponseBody(picture), ThumbnailTransform(), ThumbnailLimits()) { false }
+    }
+  }
+
+  @Test func `a decoder that has to wait for a busy machine is waited for`() throws {
+    let script = "while [ ! -e \"$1\" ]; do sleep 0.05; done; exec \"$2\" decode-pictures"
+    let decoder = HelperDecoder(["/bin/sh", "-c", script, "sh", bench["go"], try Tool.path()])
+    defer { decoder.close() }
+    var limits = ThumbnailLimits()
+    limits.timeMax = .seconds(1)
+    let start = ContinuousClock.now
+    // Longer than the picture may take, of which the decoder has had next to nothing.
+    let made = try decoder.make(ResponseBody(picture), ThumbnailTransform(maxSide: 16), limits) { [bench] in
+      if ContinuousClock.now - start > .milliseconds(2_200) { _ = try? bench.write("go", []) }
+      return false
+    }
+    #expect(made.width == 16)
+  }
+
   @Test func `a decoder that dies takes its picture along and no other`() throws {
     let marker = bench["died"]
     let script =
@@ -117,13 +233,17 @@ import Testing
   @Test func `a decoder that does not answer in time is killed, and one that nobody waits for any more`()
     throws
   {
-    let decoder = HelperDecoder(["/bin/sh", "-c", "exec sleep 1000"])
-    defer { decoder.close() }
     var limits = ThumbnailLimits()
     limits.timeMax = .milliseconds(-900)
-    #expect(throws: PictureRejection.time) {
-      try decoder.make(ResponseBody(picture), ThumbnailTransform(), limits) { false }
+    for script in ["while :; do :; done", "exec sleep 1000"] {
+      let decoder = HelperDecoder(["/bin/sh", "-c", script])
+      defer { decoder.close() }
+      #expect(throws: PictureRejection.time) {
+        try decoder.make(ResponseBody(picture), ThumbnailTransform(), limits) { false }
+      }
     }
+    let decoder = HelperDecoder(["/bin/sh", "-c", "exec sleep 1000"])
+    defer { decoder.close() }
     #expect(throws: PictureRejection.cancelled) {
       try decoder.make(ResponseBody(picture), ThumbnailTransform(), ThumbnailLimits()) { true }
     }

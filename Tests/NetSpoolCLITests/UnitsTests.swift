@@ -62,6 +62,14 @@ import Testing
     #expect(try #require(ErrorBudget(text)).isSpent(failed: failed, finished: finished) == isSpent)
   }
 
+  @Test(arguments: [("5%", 1, 19, true), ("5%", 1, 20, false), ("5%", 0, 0, false), ("5", 5, 5, false)])
+  func `a share is judged at the end, however short the list`(
+    text: String, failed: Int, finished: Int, isSpent: Bool
+  ) throws {
+    #expect(
+      try #require(ErrorBudget(text)).isSpent(failed: failed, finished: finished, atEnd: true) == isSpent)
+  }
+
   @Test(arguments: ["", "x", "-1", "1.5", "101%", "%", "5 %", "5k"])
   func `refuses what is no error budget`(text: String) {
     #expect(ErrorBudget(text) == nil)

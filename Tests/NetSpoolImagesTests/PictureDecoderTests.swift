@@ -96,6 +96,26 @@ struct PictureDecoderTests {
     }
   }
 
+  /// libvips takes the colours that such a profile knows nothing of for transparency.
+  @Test(arguments: ["GRAY", "CMYK"])
+  func `a profile of another number of colours counts as none`(_ space: String) throws {
+    let plain = try TestPicture.made(.jpeg, of: TestPicture.png(64, 64))
+    let wanted = try make(plain, ThumbnailTransform(maxSide: 32, format: .png)).bytes
+    let source = TestPicture.profiled(plain, TestPicture.profile(space))
+    #expect(try make(source, ThumbnailTransform(maxSide: 32, format: .png)).bytes == wanted)
+  }
+
+  @Test func `a profile that fits counts`() throws {
+    let plain = try TestPicture.made(.jpeg, of: TestPicture.png(64, 64))
+    // What this profile calls red is blue.
+    let corner = try pixel(
+      make(
+        TestPicture.profiled(plain, TestPicture.profile("RGB ")),
+        ThumbnailTransform(maxSide: 32, format: .png)
+      ).bytes)
+    #expect(corner.blue > 180 && corner.red < 120, "\(corner)")
+  }
+
   @Test func `what has too many pixels is refused by its header alone`() throws {
     var limits = ThumbnailLimits()
     limits.pixelsMax = 100 * 100
@@ -133,6 +153,9 @@ struct PictureDecoderTests {
     var limits = ThumbnailLimits()
     limits.timeMax = .zero
     #expect(reason { try make(large, .init(maxSide: 2_000), limits) } == .time)
+    // Late by the clock, but it has not had the processor.
+    let spent = LibraryDecoder { .seconds(5) }
+    #expect(try spent.make(ResponseBody(large), .init(), limits) { false }.width == 256)
   }
 
   /// Near the top left corner.

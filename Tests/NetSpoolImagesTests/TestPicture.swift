@@ -65,6 +65,40 @@ enum TestPicture {
     return Array(jpeg.prefix(2)) + [0xFF, 0xE1, 0, UInt8(exif.count + 2)] + exif + Array(jpeg.dropFirst(2))
   }
 
+  /// A JPEG with a colour profile (ICC.1, annex B.4).
+  static func profiled(_ jpeg: [UInt8], _ profile: [UInt8]) -> [UInt8] {
+    let content = Array("ICC_PROFILE".utf8) + [0, 1, 1] + profile
+    let length = [UInt8((content.count + 2) >> 8), UInt8((content.count + 2) & 0xFF)]
+    return Array(jpeg.prefix(2)) + [0xFF, 0xE2] + length + content + Array(jpeg.dropFirst(2))
+  }
+
+  /// A profile for a display of this colour space, `GRAY`, `RGB ` or another: linear, with red where sRGB has blue and blue
+  /// where it has red.
+  static func profile(_ space: String) -> [UInt8] {
+    let white = fixed(0.9642) + fixed(1) + fixed(0.8249)
+    let linear = Array("curv".utf8) + big(0) + big(0)
+    var tags = [("wtpt", Array("XYZ ".utf8) + big(0) + white)]
+    if space == "RGB " {
+      for (name, x, y, z) in [
+        ("rXYZ", 0.1431, 0.0606, 0.7141), ("gXYZ", 0.3851, 0.7169, 0.0971), ("bXYZ", 0.4361, 0.2225, 0.0139),
+      ] { tags.append((name, Array("XYZ ".utf8) + big(0) + fixed(x) + fixed(y) + fixed(z))) }
+      tags += ["rTRC", "gTRC", "bTRC"].map { ($0, linear) }
+    } else {
+      tags.append(("kTRC", linear))
+    }
+    var (table, data) = (big(tags.count), [UInt8]())
+    for (name, content) in tags {
+      table += Array(name.utf8) + big(132 + 12 * tags.count + data.count) + big(content.count)
+      data += content
+    }
+    let words = big(0x0240_0000) + Array("mntr\(space)XYZ ".utf8) + [UInt8](repeating: 0, count: 12)
+    let rest =
+      Array("acsp".utf8) + [UInt8](repeating: 0, count: 28) + white + [UInt8](repeating: 0, count: 48)
+    return big(132 + 12 * tags.count + data.count) + big(0) + words + rest + table + data
+  }
+
+  private static func fixed(_ value: Double) -> [UInt8] { big(Int(value * 65_536)) }
+
   /// A GIF of one colour.
   static let gif: [UInt8] =
     Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255, 0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0]

@@ -55,6 +55,73 @@ struct ThumbnailTests {
     }
   }
 
+  @Test(arguments: ["no-cache", "max-age=0", "max-age=0, must-revalidate"], [true, false])
+  func `what the origin confirms each time is not made each time`(
+    _ control: String, _ namesItself: Bool
+  ) async throws {
+    try await ImagesBench.run { bench in
+      try bench.useCache()
+      bench.origin.on("/a") { [picture] request in
+        let isSame = request.header("If-None-Match") == "\"1\""
+        if isSame, !namesItself { return Answer.status(304) }
+        return (isSame ? Answer.status(304) : .bytes(picture)).header("Cache-Control", control)
+          .header("ETag", "\"1\"")
+      }
+      for count in 1...3 {
+        let made = try await bench.engine.thumbnail(of: bench.url("/a"))
+        #expect(made.isFromCache == (count > 1) && bench.origin.requestCount == count)
+        #expect(made.response.source == (count > 1 ? .revalidated : .network))
+        #expect(made.sourceBytes == picture.count && made.response.metrics.total > .zero)
+      }
+      bench.serve("/a", TestPicture.png(80, 80), etag: "\"2\"")
+      let other = try await bench.engine.thumbnail(of: bench.url("/a"))
+      #expect(!other.isFromCache && other.image.pixelHeight == 80)
+    }
+  }
+
+  @Test func `who hears of every ending hears of thumbnails that need no request`() async throws {
+    let heard = Journal<String>()
+    try await ImagesBench.run {
+      $0.onEnd = { operation, result, _ in
+        let response = try? result.get()
+        heard.add(
+          "\(operation.request.url.suffix(2)) \(response?.source.rawValue ?? "") \(response?.body.count ?? 0) "
+            + "\(response?.headers.contains("NetSpool-Made-Of") ?? true)")
+      }
+    } _: { bench in
+      try bench.useCache()
+      bench.serve("/a", picture)
+      let made = try await bench.engine.thumbnail(of: bench.url("/a"))
+      _ = try await bench.engine.thumbnail(of: bench.url("/a"))
+      #expect(
+        heard.entries == ["/a network \(picture.count) false", "/a cache \(made.body.count) false"])
+    }
+  }
+
+  @Test(arguments: [
+    (PictureRejection.tooManyOpenFiles, "tooManyOpenFiles decoder"),
+    (.unstarted, "engineStartFailed decoder"),
+    (.crashed, "imageRejected crashed"),
+  ])
+  func `a decoder that cannot be started is no fault of the picture`(
+    _ rejection: PictureRejection, _ words: String
+  ) async throws {
+    try await ImagesBench.run { bench in
+      bench.serve("/a", picture)
+      let heard = Journal<String>()
+      let latch = Latch()
+      ThumbnailOperation(
+        bench.engine.operation(url: bench.url("/a")), of: bench.engine, ThumbnailTransform(), .init(),
+        on: PicturePool(RefusingDecoder(rejection: rejection), width: 1)
+      ) { result in
+        if case .failure(let error) = result { heard.add("\(error.code) \(error.reason ?? "")") }
+        latch.open()
+      }.start()
+      await latch.opened()
+      #expect(heard.entries == [words])
+    }
+  }
+
   @Test func `a picture that another has replaced leaves no thumbnail behind`() async throws {
     try await ImagesBench.run { bench in
       try bench.useCache()
@@ -235,6 +302,17 @@ struct ThumbnailTests {
       #expect(endings.entries == [.cancelled, .cancelled])
     }
   }
+}
+
+private struct RefusingDecoder: PictureDecoder {
+  let rejection: PictureRejection
+
+  func make(
+    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    isUnwanted: @escaping @Sendable () -> Bool
+  ) throws(PictureRejection) -> Picture { throw rejection }
+
+  func threadEnds() {}
 }
 
 /// Holds its first picture until nobody wants it.

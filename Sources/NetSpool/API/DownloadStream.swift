@@ -85,7 +85,8 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   /// The part lies beside the target as `name.netspool-part`, its validator as `name.netspool-validator`; neither is ever
   /// published. The operation that the stream is added to, a GET without `Range`, asks for the rest with `Range` and
   /// `If-Range` (RFC 9110 section 13.1.5), for a body that is not compressed, and goes by the cache. An answer of 200
-  /// begins anew; a rest that does not belong to the part ends with `.resumeMismatch`, and the next attempt begins anew.
+  /// begins anew. A rest that does not belong to the part, whose last 64 KiB are compared, and an answer of 416 end with
+  /// `.resumeMismatch`, and the next attempt begins anew.
   /// Only a body with a strong validator leaves a part. A part of another URL, or from before the machine was started, is
   /// begun anew; a file of that name that is not ours is left alone (`.sinkFailed`, `EEXIST`), and one that another process
   /// writes, too (`EWOULDBLOCK`).
@@ -134,15 +135,11 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
         device: device, expected: expected)
     }
     let (lane, worker) = (Worker.Lane(device: device), services.worker)
-    return FileSink(path: path, worker: worker, pool: services.buffers, lane: lane) {
-      [digests, expected] head, bytesExpected throws(SinkFailure) in
-      do throws(SinkFailure) {
-        return try part.work(for: head, bytesExpected: bytesExpected, digests: digests, expected: expected)
-      } catch {
-        // Asked for again, it would not fit again.
-        if error.code == .resumeMismatch { worker.run(on: lane, { PartWriter.discard(part.target) }) {} }
-        throw error
-      }
+    return FileSink(
+      path: path, worker: worker, pool: services.buffers, lane: lane,
+      discardPart: { PartWriter.discard(part.target) }
+    ) { [digests, expected] head, bytesExpected throws(SinkFailure) in
+      try part.work(for: head, bytesExpected: bytesExpected, digests: digests, expected: expected)
     }
   }
 

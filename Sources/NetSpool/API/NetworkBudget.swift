@@ -29,23 +29,32 @@ extension NetworkEngine {
     /// Bytes that wait to be written into its cache, by changes that wait; those of all engines with the same store.
     /// Refused are answers that were not stored. Nil without a cache.
     public internal(set) var cacheWrites: NetworkBudget?
+    /// Bytes of bodies that streams are given and that lie on the disk on their way into the cache, those of all engines
+    /// of this process with the same store; ``CacheConfiguration/bytesMax``. Refused are bodies beyond it, which are not
+    /// stored. Nil without a cache.
+    public internal(set) var cacheSpools: NetworkBudget?
   }
 
   /// The limits of this engine, and how far each is used. Any thread; cheap enough to ask a thousand times a second.
   public var budgets: Budgets {
     var budgets = Budgets()
+    if driver.isOfParent { return budgets }
     budgets.deliveries = counters.deliveries.report(heldMax: EngineRooms.undeliveredMax)
     budgets.deliveries.held = undelivered.load(ordering: .relaxed)
     budgets.streams = counters.streams.report(heldMax: EngineRooms.streamsMax)
     budgets.names = counters.names.report(heldMax: NameResolver.perAskerMax)
     budgets.cacheWrites = cache?.store.budget
+    budgets.cacheSpools = cache?.store.spools.report
     return budgets
   }
 }
 
 extension NetworkQueue {
-  /// What the queue shares out: files by device, origins, and time on its loop.
+  /// What the queue shares out: places, files by device, origins, and time on its loop.
   public struct Budgets: Sendable, Hashable {
+    /// Exchanges under way, of `maximumConcurrent`; those that only wait for an answer or for a stream count as well. Waiting
+    /// are operations whose turn has not come, at the queue or at their origin; refused those that ended before it came.
+    public internal(set) var places = NetworkBudget()
     /// Writes to files, by the number of the device (`st_dev`); 2 at once for each.
     public internal(set) var fileWrites: [UInt64: NetworkBudget] = [:]
     /// Origins that have asked for quiet for a second or longer, the operations that wait for them, those that ended with
@@ -62,6 +71,9 @@ extension NetworkQueue {
   /// The limits of the queue, and how far each is used. Any thread; cheap enough to ask a thousand times a second.
   public var budgets: Budgets {
     var budgets = Budgets()
+    if driver.isOfParent { return budgets }
+    budgets.places = driver.places.report(heldMax: driver.settings.withLock { $0.maximumConcurrent })
+    budgets.places.held = driver.running.load(ordering: .relaxed)
     budgets.fileWrites = driver.fileWrites.reports
     budgets.originPauses = driver.pauses.report(heldMax: nil)
     // What is counted there are the pauses themselves.

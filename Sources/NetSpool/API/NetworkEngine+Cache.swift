@@ -72,9 +72,9 @@ extension NetworkEngine {
     hasCache.store(true, ordering: .releasing)
   }
 
-  /// Nil until `useCache`.
+  /// Nil until `useCache`, and in a child of fork(2), where its lock may be held for ever.
   var cache: EngineCache? {
-    hasCache.load(ordering: .acquiring) ? caching.withLock { $0 } : nil
+    hasCache.load(ordering: .acquiring) && !driver.isOfParent ? caching.withLock { $0 } : nil
   }
 }
 

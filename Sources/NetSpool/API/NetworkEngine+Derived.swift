@@ -6,13 +6,26 @@ extension NetworkEngine {
     guard let cache, configuration.prepare == nil, let question = cache.question(about: request) else {
       return nil
     }
-    return answer(name, request, question, cache)
+    guard var held = cache.derived(name, for: question) else { return nil }
+    let response = held.takeResponse(
+      from: .cache, url: request.url, now: cache.now, withBody: true, lifetime: question.request.lifetime)
+    cache.didServe(response.body.count)
+    return response
   }
 
-  /// The same for a request as it was sent, which `prepare` has seen.
-  package func derived(_ name: String, ofSent request: NetworkRequest) -> NetworkResponse? {
-    guard let cache, let question = cache.question(about: request) else { return nil }
-    return answer(name, request, question, cache)
+  /// What was made of the body of this answer; where it came from, and the time that took, are the answer's own.
+  /// - Parameter request: as it was sent, which `prepare` has seen.
+  package func derived(_ name: String, of response: NetworkResponse, toSent request: NetworkRequest)
+    -> NetworkResponse?
+  {
+    guard let cache, let question = cache.question(about: request),
+      var held = cache.derived(name, of: response.body, for: question)
+    else { return nil }
+    var found = held.takeResponse(
+      from: response.source, url: response.finalURL, now: cache.now, withBody: true,
+      lifetime: question.request.lifetime)
+    found.metrics = response.metrics
+    return found
   }
 
   /// Keeps what was made of an answer. Nothing is kept of one that is not in the cache.
@@ -27,14 +40,13 @@ extension NetworkEngine {
   /// Runs a closure on the delivery target.
   package func deliver(_ body: @escaping @Sendable () -> Void) { deliverLate(body) }
 
-  private func answer(
-    _ name: String, _ request: NetworkRequest, _ question: CacheQuestion, _ cache: EngineCache
-  ) -> NetworkResponse? {
-    guard var held = cache.derived(name, for: question) else { return nil }
-    let response = held.takeResponse(
-      from: .cache, url: request.url, now: cache.now, withBody: true, lifetime: question.request.lifetime)
-    cache.didServe(response.body.count)
-    return response
+  /// Those who hear of endings hear of an operation that was not sent, as what was made of its answer was there. The delivery
+  /// target.
+  package func didAnswer(_ operation: NetworkOperation, with response: NetworkResponse) {
+    guard observesEnds else { return }
+    var response = response
+    response.head.headers.remove(EngineCache.sourceField)
+    operation.observe(.success(response))
   }
 }
 
@@ -46,9 +58,20 @@ extension NetworkResponse {
 }
 
 extension NetworkError {
+  /// The body of an answer has another SHA-256 than these digits say; nil when all is well. Reads all of it.
+  package static func mismatch(_ response: NetworkResponse, sha256 expected: String) -> NetworkError? {
+    var digest = SHA256()
+    digest.update(response.body.bytes)
+    let found = Hexadecimal.text(digest.finish())
+    if found == expected.lowercased() { return nil }
+    return rejected("the SHA-256 is \(found) instead of \(expected)", response, .digestMismatch)
+  }
+
   /// A picture that came, and that nothing can or may be made of.
-  package static func rejected(_ reason: String, _ response: NetworkResponse?) -> NetworkError {
-    var error = NetworkError(.imageRejected, reason: reason, sendState: .answered)
+  package static func rejected(_ reason: String, _ response: NetworkResponse?, _ code: Code = .imageRejected)
+    -> NetworkError
+  {
+    var error = NetworkError(code, reason: reason, sendState: .answered)
     error.response = response
     error.url = response?.finalURL
     return error

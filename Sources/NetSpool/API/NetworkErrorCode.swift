@@ -46,7 +46,7 @@ extension NetworkError.Code {
   public static let cancelled = Self(.cancelled)
   /// The engine was shut down.
   public static let engineClosed = Self(.engineClosed)
-  /// No loop thread could be started; `underlying` says why.
+  /// No loop thread could be started, `underlying` says why; or no process to decode a picture, `decoder`.
   public static let engineStartFailed = Self(.engineStartFailed)
   /// Used in a child of fork(2), with a queue that began in its parent: no thread of it is there. The closures run on
   /// the thread that enqueues. A child that sends requests of its own must call exec(3) first.
@@ -95,7 +95,7 @@ extension NetworkError.Code {
   public static let bodyTooLarge = Self(.bodyTooLarge)
   /// An HTTP/2 stream or connection error.
   public static let http2Failed = Self(.http2Failed)
-  /// The origin answered 400 to 599, or `validate` refused the answer; it is in `response`.
+  /// The origin answered 400 or more, or `validate` refused the answer; it is in `response`.
   public static let status = Self(.status)
   /// More redirects than the policy follows.
   public static let tooManyRedirects = Self(.tooManyRedirects)

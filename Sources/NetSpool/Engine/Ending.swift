@@ -28,9 +28,8 @@ struct Ending {
     metrics.redirects = history?.redirects?.hops ?? 0
     let begun = history.flatMap { $0.firstStart == 0 ? nil : $0.firstStart } ?? transfer.exchange.startedAt
     metrics.queueWaitTime = max(0, begun - operation.loop.submittedAt)
-    let isKept = transfer.exchange.keptBytesMax > 0
     answer = NetworkResponse(
-      head: head, body: isKept ? .empty : ResponseBody(transfer.takeCollected()), source: .network,
+      head: head, body: ResponseBody(transfer.takeCollected()), source: .network,
       finalURL: transfer.url, metrics: metrics, streams: [])
     // Most are whole, which costs nothing to say.
     if failure == nil, transfer.completeness != .whole { answer?.completeness = .closeDelimited }
@@ -62,6 +61,7 @@ extension Scheduler {
   func publish(_ leader: NetworkOperation, _ ending: consuming Ending) {
     unregister(leader)
     if let cache = leader.loop.extras?.unwritten { return record(leader, ending, cache) }
+    letFollowersEnd(leader, ending)
     guard let fanout = leader.loop.extras?.fanout else { return handOut(consume ending, of: leader) }
     limitStreams(of: leader)
     move(leader, to: .publishing)

@@ -113,7 +113,7 @@ extension NetworkOperation {
     engine.log(endingOf: self, outcome.result, summary(of: outcome))
   }
 
-  private func observe(_ outcome: Outcome) {
+  func observe(_ outcome: Outcome) {
     let enqueuedAt = shared.withLock { $0.enqueuedAt }
     let result = outcome.result
     var metrics = NetworkResponse.Metrics()

@@ -42,6 +42,8 @@ extension NetworkOperation {
     var onConclusion: Conclusion?
     /// Others wait for it.
     var hasDependents = false
+    /// Some of them have been enqueued.
+    var isAwaited = false
     /// Those completions that were there for the provisional answer have been called for an equal one already.
     var isRepetition = false
     /// When it was enqueued, if its engine wants to know at its end.
@@ -86,6 +88,8 @@ extension NetworkOperation {
     var isHeld = false
     /// Its user has been told that it is frozen.
     var isFrozen = false
+    /// Its wait for a place, while it waits for its turn.
+    var placeWait: BudgetCounter.Wait = -1
     /// The highest of those that wait for it, when it was queued.
     var priority = NetworkRequest.Priority.normal
 
@@ -101,6 +105,8 @@ extension NetworkOperation {
     /// Those of them that have not left.
     var waitersLeft = 0
     var fanout: SinkFanout?
+    /// The body of one that came late and has no streams.
+    var lateBody: MemorySink?
     /// The stored body that its user has been given before the final answer.
     var provided: ResponseBody?
     /// Whose store has still to write what this one's answer made worthless.
@@ -171,6 +177,8 @@ extension NetworkOperation {
   func enqueue() {
     guard var ready = beginEnqueue() else { return }
     let url = ready.url
+    // In a child of fork(2) whatever lock another thread of the parent had is held for ever: nothing else is touched.
+    if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(url)) }
     let staysAsItWas = staysAsIs(ready)
     do throws(NetworkError) {
       if let failure = shared.withLock({ $0.failure }) { throw failure }
@@ -232,15 +240,31 @@ extension NetworkError {
   }
 }
 
+/// Cycles over several queues. Each loop notes who waits for whom before it looks, so that of two that close one at the same
+/// moment at least one sees it.
 extension NetworkOperation {
-  /// Whether it waits for another, directly or not, on whatever queues. Any thread. Costs the operations behind it.
-  func waits(for other: NetworkOperation) -> Bool {
+  /// Notes that one that has been enqueued waits for it; false when it has ended.
+  func isAwaited(by other: NetworkOperation) -> Bool {
+    shared.withLock { shared in
+      guard shared.outcome == nil else { return false }
+      shared.isAwaited = true
+      return true
+    }
+  }
+
+  /// One that has been enqueued waits for it: without, it is not the last of a cycle.
+  var isAwaited: Bool { shared.withLock { $0.isAwaited } }
+
+  /// Whether it waits for another, directly or not, on whatever queues, over such as have been enqueued: what the others wait
+  /// for is known when they come. Any thread. Costs the operations behind it, which are counted.
+  func waits(for other: NetworkOperation, _ looks: inout Int) -> Bool {
     var open = [self]
     var seen: Set<UInt64> = [id]
     while let next = open.popLast() {
+      looks += 1
       if next === other { return true }
-      for operation in next.shared.withLock({ $0.outcome == nil ? $0.dependencies : [] })
-      where seen.insert(operation.id).inserted { open.append(operation) }
+      let behind = next.shared.withLock { $0.outcome == nil && $0.state != .ready ? $0.dependencies : [] }
+      for operation in behind where seen.insert(operation.id).inserted { open.append(operation) }
     }
     return false
   }

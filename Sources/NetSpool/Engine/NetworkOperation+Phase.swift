@@ -16,6 +16,8 @@ extension NetworkOperation {
     case parked(RoomWait)
     /// An equal request, its leader, has an exchange for both.
     case sharing(NetworkOperation)
+    /// The same, but it came late: it reads from the first byte on what has been spooled of the body, at its own pace.
+    case following(NetworkOperation, Playback)
     /// Its exchange is on the wire.
     case running
     /// Its exchange is over, and what follows is about to be decided: only inside one function of the loop.
@@ -33,7 +35,7 @@ extension NetworkOperation {
     /// Its answer made worthless what was stored, and the store writes that down.
     case recording(Recording)
     /// A stored body is on its way into its streams; nil while it waits for its turn.
-    case playing(CachePlayback?)
+    case playing(Playback?)
     /// The body is whole, or never will be: its streams finish.
     case publishing
     /// Its request is with a store of frozen requests.
@@ -43,7 +45,10 @@ extension NetworkOperation {
 
   /// The operation whose exchange this one gets its answer from: another that it shares with, or itself.
   var leader: NetworkOperation {
-    if case .sharing(let leader) = loop.phase { leader } else { self }
+    switch loop.phase {
+    case .sharing(let leader), .following(let leader, _): leader
+    default: self
+    }
   }
 
   /// Those who get this leader's answer: itself and its waiters, without those whose user has left.
@@ -183,9 +188,19 @@ extension Scheduler {
       leaveName(operation)
     case .waiting(let ticket):
       queue.remove(ticket)  // nothing when it left with its turn
+      var isRefused = false
+      if case .ended = operation.loop.phase { isRefused = true }
+      driver.places.end(operation.loop.placeWait, isRefused: isRefused)
       seat(operation.engine, waiting: -1)
     case .running: leaveWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft -= 1
+    case .following(let leader, let playback):
+      leader.makeExtras().waitersLeft -= 1
+      rooms.giveStreams(operation.engine)
+      if case .playing = operation.loop.phase { break }
+      playback.stop()
+      // What gathered in memory is nobody's; streams keep what they have got.
+      if !operation.loop.hasSinks { operation.loop.extras?.fanout = nil }
     case .delayed(let timer), .asking(let timer): timers.cancel(timer)
     case .recording(let recording): timers.cancel(recording.timer)
     case .awaiting(let wait): wait.callOff()
@@ -208,13 +223,19 @@ extension Scheduler {
     default: break
     }
     switch phase {
-    case .waiting: seat(operation.engine, waiting: 1)
+    case .waiting:
+      operation.loop.placeWait = driver.places.wait()
+      seat(operation.engine, waiting: 1)
     case .running: enterWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft += 1
+    case .following(let leader, _):
+      leader.makeExtras().waitersLeft += 1
+      rooms.takeStreams(operation.engine)
     case .delayed, .asking, .awaiting: operation.forEachRecipient { set(.queued, $0) }
     case .paused: set(.paused, operation)
     case .playing(_?), .publishing: rooms.takeStreams(operation.engine)
     case .ended:
+      operation.loop.extras?.lateBody = nil
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
     case .ready, .blocked, .resolving, .parked, .deciding, .validating, .recording, .playing(nil),

@@ -54,6 +54,8 @@ final class QueueDriver: Sendable {
   let observers = QueueObservers()
   let loopWatch = LoopWatch()
   let fileWrites = DeviceBudgets(heldMax: 2)
+  /// Operations that wait for their turn.
+  let places = BudgetCounter()
   /// Each waits for its end: the times for which origins have asked for quiet.
   let pauses = BudgetCounter()
   let waitingForPauses = Atomic(0)
@@ -267,7 +269,12 @@ final class QueueObservers: Sendable {
     var idle: [@Sendable () -> Void] = []
     /// Called once, at the next idle moment.
     var idleOnce: [@Sendable () -> Void] = []
+    /// What the observers have still to be told.
+    var untold: [NetworkQueue.Activity] = []
   }
+
+  /// An observer that falls behind by more hears of the newest instead: what a slow one has not heard takes no memory.
+  static let untoldMax = 64
 
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "netspool.observers")
@@ -283,8 +290,24 @@ final class QueueObservers: Sendable {
   func add(idleOnce: @escaping @Sendable () -> Void) { state.withLock { $0.idleOnce.append(idleOnce) } }
 
   func tell(_ activity: NetworkQueue.Activity) {
-    let observers = state.withLock { $0.activity }
-    queue.async { Delivery.run(observers) { $0(activity) } }
+    let isFirst = state.withLock { state in
+      if state.untold.count == Self.untoldMax { state.untold.removeLast() }
+      state.untold.append(activity)
+      return state.untold.count == 1
+    }
+    if isFirst { queue.async { [self] in tellNext() } }
+  }
+
+  private func tellNext() {
+    let (next, observers) = state.withLock { ($0.untold.first, $0.activity) }
+    guard let next else { return }
+    Delivery.run(observers) { $0(next) }
+    // It goes only now: while it is there, nobody else begins to tell.
+    let isLast = state.withLock { state in
+      state.untold.removeFirst()
+      return state.untold.isEmpty
+    }
+    if !isLast { queue.async { [self] in tellNext() } }
   }
 
   func tellIdle() {

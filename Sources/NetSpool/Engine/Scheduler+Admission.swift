@@ -172,10 +172,6 @@ extension Scheduler {
       origin: origin.text, scope: scope, settings: settings, multi: multi,
       shared: origin.idle.shared(on: multi))
     transfer.onStall = { [unowned self] in watchReaders() }
-    transfer.onKeep = { [unowned self] transfer in
-      cacheBridge.grownKeptBytesMax(
-        (transfer.exchange.owner as? NetworkOperation)?.loop.cacheUse, transfer, beside: running)
-    }
     transfer.onInformational = { [unowned self] transfer, head in noteInformational(transfer, head) }
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSocket = { [unowned self, unowned origin] _ in

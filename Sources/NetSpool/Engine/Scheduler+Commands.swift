@@ -22,6 +22,12 @@ extension Scheduler {
     case .sharing(let leader):
       move(operation, to: .ended)
       abandon(leader, operation, failure)
+    case .following(let leader, _):
+      let fanout = operation.loop.extras?.fanout
+      operation.loop.extras?.fanout = nil
+      move(operation, to: .ended)
+      abandon(leader, operation, failure)
+      fanout?.finish(failure) {}
     case .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .awaiting, .paused,
       .validating, .recording,
       .playing, .publishing:
@@ -81,7 +87,7 @@ extension Scheduler {
     guard operation.loop.waitersLeft == 0, operation.shared.withLock({ $0.outcome == nil }) else { return }
     switch operation.loop.phase {
     case .ready, .blocked: return hold(operation)
-    case .sharing(let leader): return leave(leader, operation)
+    case .sharing(let leader), .following(let leader, _): return leave(leader, operation)
     case .resolving, .waiting, .parked, .delayed, .awaiting, .validating: break
     case .running: operation.loop.transfer?.pauseByUser()
     case .deciding, .asking, .paused, .recording, .playing, .publishing, .frozen, .ended: return

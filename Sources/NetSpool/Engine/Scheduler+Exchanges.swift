@@ -25,14 +25,13 @@ extension Scheduler {
     cacheBridge.invalidate(operation, head, &coalescer)
     let cacheUse = operation.loop.cacheUse
     if let cacheUse, cacheUse.findings.notModified == nil { cacheBridge.noteHead(cacheUse, transfer, head) }
-    guard operation.loop.extras?.fanout != nil, head.status < 300 else { return .collect }
-    var use = BodyUse(collects: operation.recipients.contains { !$0.hasStreams }, streams: true)
-    cacheUse?.hasOpenedStreams = true
-    if let cacheUse, !use.collects {
-      use.keepsMax = cacheBridge.keptBytesMax(cacheUse, transfer, beside: running)
-      if use.keepsMax == 0 { cacheUse.claim?.giveUp() }
+    guard let fanout = operation.loop.extras?.fanout, head.status < 300 else { return .collect }
+    let collects = operation.recipients.contains { !$0.hasStreams }
+    if let cacheUse {
+      cacheUse.hasOpenedStreams = true
+      if !collects { spool(cacheUse, transfer, fanout) }
     }
-    return use
+    return BodyUse(collects: collects, streams: true)
   }
 
   /// A 1xx answer. In the middle of libcurl's work, so it only notes.
@@ -83,6 +82,10 @@ extension Scheduler {
       return .withoutExpect
     }
     guard head.status >= 400 else { return nil }
+    if head.status == 416, operation.request.hasExtras, operation.request.extra.resumes {
+      let reason = "the server has no byte behind the part"
+      return .fail(NetworkError(.resumeMismatch, reason: reason, sendState: .answered))
+    }
     if head.status == 401, let next = authenticator.challenged(operation, head) { return next }
     if isClosing { return nil }
     let delay = repetition.delay(operation, transfer, .status(head.status), head: head)

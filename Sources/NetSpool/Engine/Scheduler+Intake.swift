@@ -60,14 +60,15 @@ extension Scheduler {
   private func hold(_ operation: NetworkOperation, behind others: [NetworkOperation]) throws(NetworkError)
     -> Bool
   {
-    for other in others where other.shared.withLock({ $0.outcome == nil }) {
+    for other in others where other.isAwaited(by: operation) {
       if case .cycle = dependencies.add(operation, after: other) {
         throw NetworkError(.invalidRequest, reason: "a cycle of dependencies")
       }
       let isForeign = other.engine.driver !== driver
       hasForeignDependencies = hasForeignDependencies || isForeign
-      // The graph ends at this queue's border; what a cycle over others looks like, the operations know.
-      if hasForeignDependencies, other.waits(for: operation) {
+      // The graph ends at this queue's border; what a cycle over others looks like, the operations know. The last of it to
+      // come closes it.
+      if hasForeignDependencies, operation.isAwaited, other.waits(for: operation, &looksForCycles) {
         // It ends now, and takes its edges out of the graph.
         throw NetworkError(.invalidRequest, reason: "a cycle of dependencies")
       }
@@ -133,13 +134,17 @@ extension Scheduler {
   private func join(
     _ operation: NetworkOperation, _ leader: NetworkOperation, _ priority: NetworkRequest.Priority
   ) -> Bool {
+    var playback: Playback?
     if let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor {
+      playback = makePlayback(of: transfer, for: operation)
+    }
+    if playback == nil, let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor {
       guard transfer.hasWholeBeginning else { return false }
       if !operation.hasStreams, transfer.bodyUse != nil, !transfer.collectFromNow() { return false }
       if operation.hasStreams { addSinks(of: operation, to: leader) }
     }
     leader.makeExtras().waiters.append(operation)
-    move(operation, to: .sharing(leader))
+    move(operation, to: playback.map { .following(leader, $0) } ?? .sharing(leader))
     if let transfer = leader.loop.transfer {
       didStart(operation)
       let limits = operation.timeLimits(operation.request)
@@ -149,6 +154,7 @@ extension Scheduler {
     if case .validating = leader.loop.phase { limitStreams(of: leader) }
     if let early = leader.loop.cacheUse?.early { provide(operation, early) }
     if priority > leader.loop.priority { raise(leader, to: priority) }
+    playback?.start()
     return true
   }
 
@@ -160,7 +166,7 @@ extension Scheduler {
     }
   }
 
-  private func limit(_ recipient: NetworkOperation, to left: Microseconds) {
+  func limit(_ recipient: NetworkOperation, to left: Microseconds) {
     guard recipient.loop.history?.ownTotal == nil else { return }
     recipient.makeHistory().ownTotal = timers.after(milliseconds: UInt64(max(0, left) / 1000) + 1) {
       [unowned self, weak recipient] in

@@ -11,6 +11,7 @@ final class Scheduler {
   let worker: Worker
   let buffers = AlignedBufferPool()
   let devices = FileDevices()
+  let spoolMemory = SpoolRoom(bytesMax: BodySpool.memoryMax)
   let waits: WriteWaits
   var names = NameResolver.shared
   let outbox: Outbox<Delivery>
@@ -38,6 +39,8 @@ final class Scheduler {
   var lastSubmittedAt: Microseconds = 0
   /// One waited for an operation of another queue.
   var hasForeignDependencies = false
+  /// How many operations have been looked at for cycles over several queues.
+  var looksForCycles = 0
   @safe @exclusivity(unchecked) var running: [Transfer] = []
   /// Engines that wait and have nothing under way, and places that were lent to such.
   var starved = 0

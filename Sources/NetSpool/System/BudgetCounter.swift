@@ -39,6 +39,8 @@ final class BudgetCounter: Sendable {
     }
   }
 
+  func end(_ wait: Wait, isRefused: Bool) { if isRefused { refuse(wait) } else { end(wait) } }
+
   /// One that never waited, or waits for more than one thing, is out of time.
   func refuse() { state.withLock { $0.refused += 1 } }
 

@@ -36,6 +36,13 @@ struct FileDescriptor: ~Copyable, Sendable {
     // Not repeated after EINTR: Linux has given the descriptor up by then.
     if Glibc.close(closing) < 0 && errno != EINTR { throw SystemError(number: errno, call: "close") }
   }
+
+  /// Hands the open descriptor over to who asks.
+  consuming func release() -> Int32 {
+    let number = rawValue
+    rawValue = -1
+    return number
+  }
 }
 
 // MARK: Reading and writing

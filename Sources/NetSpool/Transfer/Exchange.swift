@@ -98,8 +98,8 @@ struct Exchange {
   var bytesExpected: Int64?
   /// The body, when somebody wants it in memory.
   var collected: [UInt8] = []
-  /// What the cache alone wants kept of the body, in bytes.
-  var keptBytesMax = 0
+  /// What is kept of a body that goes to streams.
+  var spool: BodySpool?
   var fanout: SinkFanout?
   /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
   var hasStreamed = false
@@ -224,7 +224,6 @@ struct TransferStateMachine: Sendable {
   private mutating func collect(_ use: BodyUse, _ limit: Int64) -> Action {
     var use = use
     use.collects = true
-    use.keepsMax = 0
     state = .receiving(use)
     bytesMax = min(bytesMax, limit)
     return .proceed

@@ -33,7 +33,6 @@ extension Transfer {
     let announces = parser.framing.hasTransferEncoding || (parser.framing.contentLength ?? 0) > 0
     if head.status == 204 && announces { handle.setEndsConnection(true) }
     let use = onHead(self, head)
-    exchange.keptBytesMax = use.keepsMax
     let limits = exchange.plan.limits
     let limit = use.streams ? limits.bodyBytesStreamedMax : Int64(limits.bodyBytesInMemoryMax)
     exchange.machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
@@ -183,23 +182,12 @@ extension Transfer {
     switch exchange.machine.handle(.bytes(bytes.byteCount)) {
     case .proceed, .stop: return .abort
     case .use(let use):
-      if use.collects {
-        exchange.collected.append(bytes)
-      } else if use.keepsMax > 0 {
-        keep(bytes)
-      }
+      if use.collects { exchange.collected.append(bytes) }
       if use.streams { exchange.fanout?.write(bytes) }
       return exchange.machine.failure == nil ? .taken : .abort
     }
   }
 
-  /// For the cache alone: a body that grows over its limit is not kept at all.
-  private func keep(_ bytes: RawSpan) {
-    guard Int64(exchange.collected.count + bytes.byteCount) == bodyBytes else { return }
-    if bodyBytes > exchange.keptBytesMax { exchange.keptBytesMax = max(exchange.keptBytesMax, onKeep(self)) }
-    guard bodyBytes <= exchange.keptBytesMax else { return exchange.collected = [] }
-    exchange.collected.append(bytes)
-  }
 }
 
 /// What libcurl's code means, once everything that we saw ourselves is put beside it.
@@ -298,8 +286,6 @@ struct BodyUse: Sendable, Equatable {
   var collects: Bool
   /// Written to the sinks.
   var streams: Bool
-  /// Kept in memory for the cache as well, up to so many bytes; 0: not.
-  var keepsMax = 0
 
   /// Read and dropped: a redirect's, or one that will be asked for again.
   static let discard = BodyUse(collects: false, streams: false)

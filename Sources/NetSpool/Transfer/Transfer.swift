@@ -37,8 +37,6 @@ final class Transfer {
   var onHead: (Transfer, ResponseHead) -> BodyUse = { _, _ in .collect }
   /// An informational answer has come before it.
   var onInformational: (Transfer, ResponseHead) -> Void = { _, _ in }
-  /// A body of unknown length is longer than what is kept for the cache: how much may be.
-  var onKeep: (Transfer) -> Int = { $0.exchange.keptBytesMax }
   /// Its streams take no more for now.
   var onStall: () -> Void = {}
   /// The name is resolved: a socket is being opened.
@@ -155,32 +153,28 @@ final class Transfer {
     exchange.machine.handle(.widen)
     exchange.hasStreamed = true
     fanout.open(head, bytesExpected: exchange.bytesExpected, only: id)
-    let kept = exchange.collected
-    fanout.write(kept.rawBytes, only: id)
+    if let kept = wholeBeginning { fanout.write(kept.rawBytes, only: id) }
   }
 
   /// All bytes of the body that have come are still there, for one who comes late.
-  var hasWholeBeginning: Bool {
-    guard let use = bodyUse else { return true }
-    return use.collects || use.keepsMax > 0 && Int64(exchange.collected.count) == bodyBytes
+  var hasWholeBeginning: Bool { bodyUse == nil || wholeBeginning != nil }
+
+  private var wholeBeginning: [UInt8]? {
+    bodyUse?.collects == true ? exchange.collected : exchange.spool?.wholeBeginning
   }
 
   /// One more wants the body in memory, who came while it was only kept. False when it is too long for that.
   func collectFromNow() -> Bool {
-    guard hasWholeBeginning, bodyUse?.collects == false else { return bodyUse?.collects ?? true }
+    guard let use = bodyUse, !use.collects else { return true }
+    guard let kept = wholeBeginning else { return false }
     let limit = Int64(exchange.plan.limits.bodyBytesInMemoryMax)
     guard max(bodyBytes, announcedBytes ?? 0) <= limit else { return false }
     exchange.machine.handle(.collect(bytesMax: limit))
-    exchange.keptBytesMax = 0
+    exchange.collected = kept
     return true
   }
 
   var url: String { exchange.plan.url }
-
-  /// The bytes kept for the cache; nil when the body was collected for a response, or not at all.
-  var keptBody: [UInt8]? {
-    exchange.keptBytesMax > 0 && bodyBytes <= exchange.keptBytesMax ? exchange.collected : nil
-  }
 
   /// The length that the head announced, encoded or not.
   var announcedBytes: Int64? { parser.framing.contentLength }

@@ -74,8 +74,14 @@ extension JobStatus {
     }
   }
 
-  /// The library refuses settings only; everything else but a missing password is about this machine.
-  private static func status(of error: any Error) -> JobStatus {
-    error is NetworkError || error is CredentialOptions.Missing || error is Mistake ? .usage : .localIO
+  /// Settings that the library refuses and a missing password are the command line's; everything else is about this machine.
+  static func status(of error: any Error) -> JobStatus {
+    let isOfCommandLine = (error as? NetworkError)?.isOfCommandLine ?? false
+    return isOfCommandLine || error is CredentialOptions.Missing || error is Mistake ? .usage : .localIO
   }
+}
+
+extension NetworkError {
+  /// Refused before anything was sent, because of what was asked.
+  var isOfCommandLine: Bool { [.invalidURL, .invalidRequest, .invalidConfiguration].contains(code) }
 }

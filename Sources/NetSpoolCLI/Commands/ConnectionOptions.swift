@@ -79,15 +79,19 @@ struct ConnectionOptions: ParsableArguments {
     help: "Follow redirects. It is so unless told otherwise.")
   var location = true
 
-  @Option(help: ArgumentHelp("Follow at most this many redirects.", valueName: "n"))
-  var maxRedirs = 10
+  @Option(help: ArgumentHelp("Follow at most this many redirects; -1: as many as it takes.", valueName: "n"))
+  var maxRedirs = Self.redirects
+
+  static let redirects = 10
+  /// Even where there is no limit: whoever leads farther leads nowhere.
+  private static let redirectsMax = 1_000
 
   func validate() throws {
     if http11 && (http2 || http2PriorKnowledge) {
       throw ValidationError("--http1.1 and --http2 contradict each other.")
     }
-    guard (0...1_000).contains(maxRedirs) else {
-      throw ValidationError("--max-redirs is a number from 0 to 1000.")
+    guard (-1...Self.redirectsMax).contains(maxRedirs) else {
+      throw ValidationError("--max-redirs is a number from 0 to \(Self.redirectsMax), or -1.")
     }
     if cert == nil, key != nil || pass != nil { throw ValidationError("--key and --pass go with --cert.") }
     if let proxyUser, !proxyUser.contains(":") {
@@ -119,6 +123,11 @@ struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
     if addresses.isEmpty { return nil }
   }
 
+  /// As it is written.
+  var text: String {
+    "\(name):\(addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ","))"
+  }
+
   /// As the library has it.
   fileprivate var name: String { "\(host):\(port)" }
 }
@@ -137,7 +146,7 @@ extension ConnectionOptions {
     configuration.resolve = Dictionary(resolve.map { ($0.name, $0.addresses) }) { _, last in last }
     configuration.unixSocket = unixSocket
     if unixSocket != nil { configuration.proxy = nil }
-    configuration.redirects = location ? .atMost(maxRedirs) : .none
+    configuration.redirects = location ? .atMost(maxRedirs < 0 ? Self.redirectsMax : maxRedirs) : .none
     if let connectTimeout { configuration.timeouts.connect = .seconds(connectTimeout.seconds) }
   }
 

@@ -31,6 +31,14 @@ struct CredentialOptions: ParsableArguments {
   @Flag(help: "Sign in by NTLM: 'DOMAIN\\user'. Each request has a connection of its own.")
   var ntlm = false
 
+  @Option(
+    name: .customLong("aws-sigv4"),
+    help: ArgumentHelp(
+      "Sign each request as Amazon's services want it (Signature Version 4): 'aws:amz:region:service', with --user "
+        + "'key:secret'. Region and service may stand in the host's name instead: service.region.amazonaws.com.",
+      valueName: "scope"))
+  var signing: SigningScope?
+
   @Flag(
     help: "Send the password over plain HTTP to other machines as well, where anybody on the way can read it."
   )
@@ -54,22 +62,25 @@ struct CredentialOptions: ParsableArguments {
   static let variable = "NETSPOOL_PASSWORD"
 
   func validate() throws {
-    guard [basic, digest, ntlm, anyauth, bearer != nil].count(where: { $0 }) <= 1 else {
-      throw ValidationError("--basic, --digest, --ntlm, --anyauth and --oauth2-bearer contradict each other.")
+    guard [basic, digest, ntlm, anyauth, bearer != nil, signing != nil].count(where: { $0 }) <= 1 else {
+      throw ValidationError(
+        "--basic, --digest, --ntlm, --anyauth, --oauth2-bearer and --aws-sigv4 contradict each other.")
     }
     guard let user else {
-      if digest || ntlm || anyauth, !usesNetrc {
-        throw ValidationError("--digest, --ntlm and --anyauth go with --user.")
+      if digest || ntlm || anyauth || signing != nil, !usesNetrc {
+        throw ValidationError("--digest, --ntlm, --anyauth and --aws-sigv4 go with --user.")
       }
       if passwordFile != nil { throw ValidationError("--password-file goes with --user.") }
       return
     }
-    if user.isEmpty || user.hasPrefix(":") { throw ValidationError("--user is a name, or 'name:password'.") }
     if bearer != nil { throw ValidationError("--user and --oauth2-bearer contradict each other.") }
     if user.contains(":"), passwordFile != nil {
       throw ValidationError("--password-file and a password in --user contradict each other.")
     }
   }
+
+  /// Whether a request may come from somebody.
+  var signsIn: Bool { user != nil || bearer != nil || usesNetrc }
 
   private var usesNetrc: Bool { netrc || netrcOptional || netrcFile != nil }
 
@@ -78,18 +89,27 @@ struct CredentialOptions: ParsableArguments {
     if let bearer { return CredentialBook(all: .bearer(bearer)) }
     if let user {
       let (name, password) = try account(user, environment)
-      return CredentialBook(all: credentials(name, password))
+      return CredentialBook(account: (name, password), make: credentials)
     }
     guard usesNetrc else { return CredentialBook() }
     let path = netrcFile ?? environment["NETRC"] ?? environment["HOME"].map { "\($0)/.netrc" }
     guard let path, let netrc = try Netrc.read(path) else {
-      if netrcOptional { return CredentialBook() }
-      throw IOFailure(action: "open", path: path ?? "~/.netrc", code: ENOENT)
+      guard let netrcFile, !netrcOptional else { return CredentialBook() }
+      throw IOFailure(action: "open", path: netrcFile, code: ENOENT)
     }
-    return CredentialBook(netrc: netrc, make: credentials)
+    return CredentialBook(netrc: netrc, yieldsToURL: netrcOptional && !self.netrc, make: credentials)
   }
 
-  private func credentials(_ name: String, _ password: String) -> NetworkCredentials {
+  /// Throws when `--aws-sigv4` leaves out what one of these URLs does not say either.
+  func requireScope(for urls: [String]) throws(Mistake) {
+    guard let signing, let url = urls.first(where: { signing.credentials("", "", for: $0) == nil }) else {
+      return
+    }
+    throw Mistake("--aws-sigv4 does not say region and service, and neither does the host of \(url)")
+  }
+
+  private func credentials(_ name: String, _ password: String, _ url: String) -> NetworkCredentials? {
+    if let signing { return signing.credentials(name, password, for: url) }
     if digest { return .digest(user: name, password: password) }
     if anyauth { return .password(user: name, password: password) }
     return ntlm ? .ntlm(user: name, password: password) : .basic(user: name, password: password)
@@ -101,7 +121,10 @@ struct CredentialOptions: ParsableArguments {
       return (String(user[..<colon]), String(user[user.index(after: colon)...]))
     }
     if let passwordFile { return (user, try PasswordFile.read(passwordFile)) }
-    guard let password = environment[Self.variable] else { throw Missing(user: user) }
+    // Nobody has a password that nobody gave.
+    guard let password = environment[Self.variable] ?? (user.isEmpty ? "" : nil) else {
+      throw Missing(user: user)
+    }
     return (user, password)
   }
 
@@ -116,16 +139,24 @@ struct CredentialOptions: ParsableArguments {
 
 /// Who requests come from, by their URLs.
 struct CredentialBook: Sendable {
-  /// For every URL; wins over the file.
+  /// For every URL.
   var all: NetworkCredentials?
+  /// For every URL; wins over the file.
+  var account: (user: String, password: String)?
   var netrc: Netrc?
-  var make: (@Sendable (String, String) -> NetworkCredentials)?
+  /// Whether a password in the URL wins over the file, as with `--netrc-optional`.
+  var yieldsToURL = false
+  /// From user, password and URL.
+  var make: (@Sendable (String, String, String) -> NetworkCredentials?)?
 
   /// Nil: nobody.
   func credentials(for url: String) -> NetworkCredentials? {
     if let all { return all }
-    guard let account = netrc?.account(for: URLText.host(url)) else { return nil }
-    return make?(account.user, account.password)
+    if let account { return make?(account.user, account.password, url) }
+    let named = URLText.user(url)
+    if yieldsToURL, named?.password != nil { return nil }
+    guard let account = netrc?.account(for: URLText.host(url), user: named?.name) else { return nil }
+    return make?(account.user, account.password, url)
   }
 }
 

@@ -27,7 +27,7 @@ struct DecodePicturesCommand: ParsableCommand {
   private func answerAll() throws(IOFailure) {
     let input = Descriptor(borrowing: 0, named: "standard input")
     let output = Descriptor(borrowing: 1, named: "standard output")
-    let decoder = LibraryDecoder()
+    let decoder = LibraryDecoder { .seconds(ProcessUsage.seconds) }
     while let words = try read(PictureWire.questionBytes, from: input),
       let (count, transform, limits) = PictureWire.question(words),
       let bytes = try read(count, from: input)

@@ -89,7 +89,9 @@ struct FetchCommand: ParsableCommand {
   var perHostRate: RateLimiter?
 
   @Option(
-    help: ArgumentHelp("Stop with status 3 after more than this many failures: 100, 5%.", valueName: "n|p%"))
+    help: ArgumentHelp(
+      "Stop with status 3 after more than this many failures: 100, 5%. A share is judged from \(ErrorBudget.percentFloor) lines on, and at the end.",
+      valueName: "n|p%"))
   var maxErrors: ErrorBudget?
 
   @Flag(
@@ -174,6 +176,9 @@ struct FetchCommand: ParsableCommand {
     if let perOrigin, !(1...Jobs.countMax).contains(perOrigin) {
       throw ValidationError("--per-origin is a number from 1 to \(Jobs.countMax).")
     }
+    if account.signing?.isWhole == false {
+      throw ValidationError("For a list, --aws-sigv4 is whole: 'aws:amz:region:service'.")
+    }
     if pictures.maxSide != nil, checksum || remoteTime || newer || request.limitRate != nil {
       throw ValidationError(
         "--thumbnail goes with none of --checksum, --newer, --remote-time and --limit-rate.")
@@ -241,7 +246,7 @@ extension FetchRun {
   }
 }
 
-/// The command that goes on where a stopped job left off, ready to paste.
+/// The command that goes on where a stopped job left off, ready to paste but for its secrets: it may stand in a log.
 enum ResumeCommand {
   /// The same command, with `--resume` if there is a results file that says what is done, else with `--skip-existing` if
   /// all files of the folder are the job's. Without either, the same command again finds what it fetched in the cache.
@@ -256,7 +261,7 @@ enum ResumeCommand {
     // What follows a `--` is no option.
     words.insert(
       contentsOf: addition(options, isFresh: isFresh), at: words.firstIndex(of: "--") ?? words.count)
-    return words.map(quoted).joined(separator: " ")
+    return (words.prefix(1) + Secrets.masked(Array(words.dropFirst()))).map(quoted).joined(separator: " ")
   }
 
   private static func addition(_ options: FetchCommand, isFresh: Bool) -> [String] {

@@ -43,7 +43,7 @@ struct FetchRun {
       return .localIO
     } catch {
       console.message("netspool: \(FailureAdvice.sentence(error))")
-      return .usage
+      return .status(of: error)
     }
   }
 
@@ -113,10 +113,10 @@ extension FetchRun {
       throw Refusal(
         status: .usage, sentence: "\(option) \(path) is also the list; it would be overwritten")
     }
-    guard let results = options.results.flatMap(FileStatus.init(path:)),
-      let failed = options.failed.flatMap(FileStatus.init(path:)), results.isSameFile(as: failed)
-    else { return }
-    throw Refusal(status: .usage, sentence: "--results and --failed name the same file")
+    let tar = options.writesTar ? NamedOutput("--output", options.output) : nil
+    if let sentence = NamedOutput.clash(outputs.map { NamedOutput($0.0, $0.1) } + [tar]) {
+      throw Refusal(status: .usage, sentence: sentence)
+    }
   }
 
   private func makeFolder() throws(IOFailure) -> OutputFolder? {
@@ -135,6 +135,7 @@ extension FetchRun {
     (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
     plan.namesSamples = options.writesTar
     if options.pictures.maxSide != nil { plan.ending = options.pictures.format.ending }
+    plan.transform = options.pictures.transformText
     if let folder {
       plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in
@@ -190,7 +191,8 @@ extension FetchRun {
       if let left = end.left { console.message("left: \(left)") }
       let command = ResumeCommand.text(arguments, options, done: end.doneNamed, isFresh: isFresh)
       let input = options.sources.contains("-") ? ", with the same list on standard input" : ""
-      console.message("to go on\(input): \(command)")
+      let secrets = command.contains(Secrets.mask) ? ", with your secrets in place of \(Secrets.mask)" : ""
+      console.message("to go on\(input)\(secrets): \(command)")
     }
     if options.output == nil, end.summary.done > 0, !options.quiet { console.message(whereabouts) }
     return try writeJSON(end)

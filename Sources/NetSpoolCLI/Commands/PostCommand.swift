@@ -51,6 +51,11 @@ struct PostCommand: ParsableCommand {
     if exchange.target.har != nil {
       throw ValidationError("--har and --freeze contradict each other: others may send it.")
     }
+    if exchange.account.signsIn {
+      throw ValidationError(
+        "--freeze writes no passwords to the disk, so it goes without --user and its like; --header has an "
+          + "Authorization of your own, and 'frozen thaw --header' gives it again.")
+    }
     if exchange.urls.count > 1 { throw ValidationError("--freeze takes one URL at a time.") }
     if exchange.body.uploads.contains("-") {
       throw ValidationError("--upload-file - cannot be frozen; --file - can: it is read first.")

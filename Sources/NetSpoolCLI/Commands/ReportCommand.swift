@@ -43,6 +43,9 @@ struct ReportMergeCommand: ParsableCommand {
         throw ValidationError("'\(path)' is also one of the files to merge; it would be overwritten.")
       }
     }
+    if let sentence = NamedOutput.clash([NamedOutput("--output", output), NamedOutput("--failed", failed)]) {
+      throw ValidationError(sentence + ".")
+    }
     if output == "-" && json {
       throw ValidationError("Only one of --output - and --json can have standard output.")
     }

@@ -37,6 +37,7 @@ struct SchemaCommand: ParsableCommand {
         "height": {"type": "integer", "minimum": 1},
         "format": {"enum": ["webp", "jpeg", "avif", "png"]},
         "sourceBytes": {"type": "integer", "minimum": 1, "description": "Of the picture it was made of."},
+        "thumbnail": {"type": "string", "description": "What was asked for: '256 contain webp'."},
         "attempts": {"type": "integer", "minimum": 0},
         "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
         "ended": {"type": "string", "format": "date-time"},

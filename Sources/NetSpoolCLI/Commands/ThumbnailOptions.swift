@@ -26,6 +26,9 @@ struct ThumbnailOptions: ParsableArguments {
   var format: ThumbnailFormat { wantedFormat ?? .webp }
   var fit: ThumbnailFit { wantedFit ?? .contain }
 
+  /// What tells two thumbnails of a picture apart: `256 contain webp`. Nil without the option.
+  var transformText: String? { maxSide.map { "\($0) \(fit.rawValue) \(format.rawValue)" } }
+
   func validate() throws {
     guard let maxSide else {
       guard wantedFormat == nil, wantedFit == nil else {

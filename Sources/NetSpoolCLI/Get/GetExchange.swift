@@ -105,8 +105,9 @@ struct GetExchange {
       try writeUnstreamed(response, target)
     }
     say(FailureAdvice.text(error))
-    if error.code == .invalidRequest { return .usage }
-    return error.code == .uploadSourceFailed ? .localIO : .failedForGood
+    if error.isOfCommandLine { return .usage }
+    let local: Set<NetworkError.Code> = [.uploadSourceFailed, .tooManyOpenFiles, .outOfMemory, .storageFull]
+    return local.contains(error.code) ? .localIO : .failedForGood
   }
 
   private func say(_ text: String) {

@@ -15,6 +15,7 @@ struct GetRun {
   /// and `CacheFailure`.
   func run() throws -> JobStatus {
     let draft = try RequestDraft(arguments, standard: options.standardMethod)
+    if let note = draft.note, !arguments.target.isMute { console.message("netspool: \(note)") }
     let queue = try NetworkQueue()
     let archive = try arguments.curl ? nil : arguments.target.har.map(HARWriter.init)
     var configuration = try configuration(queue, draft)
@@ -35,6 +36,7 @@ struct GetRun {
   }
 
   private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?) throws -> JobStatus {
+    try arguments.account.requireScope(for: arguments.urls)
     let book = try arguments.account.book(environment)
     let writeOut = try WriteOut(arguments.target.writeOut)
     if !arguments.target.isMute {
@@ -47,7 +49,7 @@ struct GetRun {
     for (number, url) in arguments.urls.enumerated() {
       let operation = makeOperation(url, number, engine, draft, book)
       if arguments.curl {
-        try printCommand(operation, number)
+        try printCommand(operation, number, draft)
         continue
       }
       var exchange = GetExchange(
@@ -96,14 +98,12 @@ struct GetRun {
     return operation
   }
 
-  private func printCommand(_ operation: NetworkOperation, _ number: Int) throws(IOFailure) {
-    var command = operation.curlCommand(revealingSecrets: true)
-    switch arguments.target.place(of: number) {
-    case .path(let path)?: command += " --output \(ResumeCommand.quoted(path))"
-    case .remoteName?: command += " --remote-name"
-    case nil: break
-    }
-    try StandardOutput.write(Array("\(command)\n".utf8))
+  private func printCommand(_ operation: NetworkOperation, _ number: Int, _ draft: RequestDraft) throws {
+    let command = operation.curlCommand(revealingSecrets: true)
+    // What cannot be sent is a comment that says why.
+    if command.hasPrefix("# ") { throw Mistake(String(command.dropFirst(2))) }
+    let words = arguments.curlWords(number, omitted: draft.omitted).map(ResumeCommand.quoted)
+    try StandardOutput.write(Array("\(([command] + words).joined(separator: " "))\n".utf8))
   }
 
   private func tell(_ facts: WriteOut.Facts, _ writeOut: WriteOut?) throws(IOFailure) {

@@ -10,6 +10,8 @@ struct RequestDraft {
   let headers: NetworkRequest.Headers
   /// Fields that must not be sent.
   let omitted: [String]
+  /// What the command line asks and is not done.
+  let note: String?
   private let body: NetworkRequest.Body
   /// Goes behind the question mark of each URL.
   private let query: String
@@ -36,8 +38,10 @@ struct RequestDraft {
       fields.sent.set("Range", isStart ? "bytes=\(range.prefix { $0 != "," })-" : "bytes=\(range)")
     }
     if let cookies = arguments.cookies.field, !fields.names("Cookie") { fields.sent.set("Cookie", cookies) }
-    if let condition = try TimeCondition(arguments.target.timeCond), !fields.names(condition.field) {
-      fields.sent.set(condition.field, condition.date)
+    let condition = arguments.target.timeCond.map(TimeCondition.init)
+    note = condition?.problem
+    if let condition, let date = condition.date, !fields.names(condition.field) {
+      fields.sent.set(condition.field, date)
     }
     (headers, omitted) = (fields.sent, fields.omitted)
   }
@@ -165,17 +169,18 @@ final class StandardInputStream: UploadStream {
 /// `--time-cond`: a field that asks for what is newer, or older, than a time.
 struct TimeCondition {
   let field: String
-  let date: String
+  /// Nil for what is neither a file nor a date: then there is no condition, as with curl.
+  let date: String?
+  var problem: String?
 
-  /// Nil without a condition; throws for what is neither a file nor a date.
-  init?(_ text: String?) throws(Mistake) {
-    guard let text else { return nil }
+  init(_ text: String) {
     let isOlder = text.hasPrefix("-")
     let rest = isOlder || text.hasPrefix("+") ? String(text.dropFirst()) : text
-    guard let seconds = FileStatus.modified(rest) ?? CurlDate.seconds(rest) else {
-      throw Mistake("--time-cond \(text): there is no such file, and it is no date")
-    }
     field = isOlder ? "If-Unmodified-Since" : "If-Modified-Since"
-    date = HTTPDate.format(seconds)
+    date = (FileStatus.modified(rest) ?? CurlDate.seconds(rest)).map { HTTPDate.format($0) }
+    if date == nil {
+      problem =
+        "--time-cond \(text): there is no such file, and it is no date; it is asked without a condition"
+    }
   }
 }

@@ -11,7 +11,7 @@ struct WriteOut {
 
   private let pieces: [Piece]
 
-  /// Nil without one. `@file` has it, `@-` standard input.
+  /// Nil without one. `@file` has it, `@-` standard input; without its line ends, as with curl.
   init?(_ option: String?) throws(IOFailure) {
     guard let option else { return nil }
     guard option.hasPrefix("@") else {
@@ -19,7 +19,8 @@ struct WriteOut {
       return
     }
     let file = try Descriptor.reading(String(option.dropFirst()))
-    pieces = Self.pieces(of: String(decoding: try file.readAll(atMost: UserFile.bytesMax), as: UTF8.self))
+    let bytes = try file.readAll(atMost: UserFile.bytesMax).filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
+    pieces = Self.pieces(of: String(decoding: bytes, as: UTF8.self))
   }
 
   /// What one exchange has to tell.

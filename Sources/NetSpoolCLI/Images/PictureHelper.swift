@@ -36,7 +36,7 @@ final class PictureHelper: Sendable {
     _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture {
-    let patience = Patience(until: .now + limits.timeMax + .seconds(1), isUnwanted)
+    let patience = Patience(process, limits.timeMax + .seconds(1), isUnwanted)
     do throws(PictureRejection) {
       let question = PictureWire.question(body.count, transform, limits)
       guard unsafe question.withUnsafeBytes({ unsafe send($0) }),
@@ -89,13 +89,25 @@ final class PictureHelper: Sendable {
     while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
   }
 
-  /// How long an answer is waited for.
+  /// How long an answer is waited for: on a busy machine for longer, as far as the processor's time says that it is busy.
   private struct Patience {
-    let deadline: ContinuousClock.Instant
-    let isUnwanted: @Sendable () -> Bool
+    private static let busyMax = 10
+    private let process: pid_t
+    private let limit: Duration
+    private let isUnwanted: @Sendable () -> Bool
+    private let start = ContinuousClock.now
+    private let spentBefore: Duration?
 
-    init(until deadline: ContinuousClock.Instant, _ isUnwanted: @escaping @Sendable () -> Bool) {
-      (self.deadline, self.isUnwanted) = (deadline, isUnwanted)
+    init(_ process: pid_t, _ limit: Duration, _ isUnwanted: @escaping @Sendable () -> Bool) {
+      (self.process, self.limit, self.isUnwanted) = (process, limit, isUnwanted)
+      spentBefore = ProcessUsage.processorTime(of: process)
+    }
+
+    private var isOver: Bool {
+      let waited = ContinuousClock.now - start
+      if waited <= limit { return false }
+      guard let spentBefore, let spent = ProcessUsage.processorTime(of: process) else { return true }
+      return spent - spentBefore > limit || waited > limit * Self.busyMax
     }
 
     /// Returns when there is something to read.
@@ -104,7 +116,7 @@ final class PictureHelper: Sendable {
         var watch = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         if unsafe poll(&watch, 1, 100) > 0 { return }
         if isUnwanted() { throw .cancelled }
-        if ContinuousClock.now > deadline { throw .time }
+        if isOver { throw .time }
       }
     }
   }
@@ -130,37 +142,5 @@ final class PictureHelper: Sendable {
     let failure = unsafe posix_spawn(&process, command[0], &actions, &attributes, &words, environ)
     return (process, failure)
   }
-}
-
-/// Decodes in processes of their own, one for each thread that decodes: a picture that crashes the decoder costs that
-/// process and that picture. What a header gives away is refused before anybody is asked.
-final class HelperDecoder: PictureDecoder {
-  private let command: [String]
-  private let idle = Mutex<[PictureHelper]>([])
-
-  /// - Parameter command: this program's own `decode-pictures` unless told otherwise.
-  init(_ command: [String] = ["/proc/self/exe", DecodePicturesCommand.name]) { self.command = command }
-
-  func make(
-    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
-    isUnwanted: @escaping @Sendable () -> Bool
-  ) throws(PictureRejection) -> Picture {
-    try limits.check(NetworkImage(body))
-    let helper = try take()
-    defer { if helper.isAlive { idle.withLock { $0.append(helper) } } }
-    return try helper.make(body, transform, limits, isUnwanted: isUnwanted)
-  }
-
-  private func take() throws(PictureRejection) -> PictureHelper {
-    if let helper = idle.withLock({ $0.popLast() }) { return helper }
-    do throws(IOFailure) {
-      return try PictureHelper(command)
-    } catch { throw .crashed }
-  }
-
-  func threadEnds() {}
-
-  /// Ends the processes. Nobody may be asked any more.
-  func close() { idle.withLock { $0 = [] } }
 }
 #endif

@@ -8,6 +8,8 @@ import Synchronization
 /// `--thumbnail`: from an operation to a file with a thumbnail, or to the reason why there is none.
 final class ThumbnailMaker: Sendable {
   private let transform: ThumbnailTransform
+  /// As results have it.
+  private let transformText: String
   private let decoder = HelperDecoder()
   private let pool: PicturePool
   /// Files are written one at a time, behind the decoders.
@@ -19,14 +21,17 @@ final class ThumbnailMaker: Sendable {
     guard let maxSide = options.maxSide else { return nil }
     transform = ThumbnailTransform(
       maxSide: maxSide, format: options.format.thumbnailFormat, fit: options.fit.thumbnailFit)
-    pool = PicturePool(decoder)
+    transformText = options.transformText ?? ""
+    pool = PicturePool(decoder, width: HelperDecoder.width)
   }
 
   func send(
     _ operation: NetworkOperation, of engine: NetworkEngine, _ parcel: Sender.Parcel,
     onFailure: @escaping @Sendable (NetworkError) -> Void
   ) {
-    ThumbnailOperation(operation, of: engine, transform, ThumbnailLimits(), on: pool) { [self] result in
+    ThumbnailOperation(
+      operation, of: engine, transform, ThumbnailLimits(), on: pool, sha256: parcel.options.sha256
+    ) { [self] result in
       switch result {
       case .failure(let error): onFailure(error)
       case .success(let made): files.async { [self] in parcel.completion(outcome(of: made, parcel)) }
@@ -52,10 +57,9 @@ final class ThumbnailMaker: Sendable {
     outcome.contentType = transform.format.mimeType
     outcome.etag = nil  // the source's would be none of the thumbnail's
     outcome.bytes = Int64(made.body.count)
-    if made.isFromCache { outcome.source = .cache }
     outcome.picture = FetchOutcome.PictureFacts(
       width: made.image.pixelWidth, height: made.image.pixelHeight, format: transform.format.rawValue,
-      sourceBytes: Int64(made.sourceBytes))
+      sourceBytes: Int64(made.sourceBytes), transform: transformText)
     return outcome
   }
 

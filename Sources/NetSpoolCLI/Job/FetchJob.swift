@@ -118,9 +118,16 @@ final class FetchJob {
     summary.unstored = around.fetcher.unstored
     around.reporter.finish(now: around.reactor.now, counts)
     return End(
-      summary: summary, status: stopped ?? (listHasChanged ? .localIO : summary.exitStatus),
+      summary: summary, status: stopped ?? (listHasChanged ? .localIO : statusAtEnd),
       isPartial: stopped != nil || listHasChanged, left: listHasChanged ? nil : left,
       doneNamed: doneNamed)
+  }
+
+  /// A short list is judged here for the first time.
+  private var statusAtEnd: JobStatus {
+    guard isBudgetSpent(atEnd: true) else { return summary.exitStatus }
+    around.reporter.hadTooManyErrors()
+    return .tooManyErrors
   }
 
   private var left: String? {
@@ -236,10 +243,12 @@ extension FetchJob {
   }
 
   private func stopIfBudgetIsSpent() {
+    if isBudgetSpent(atEnd: false) { stop(.tooManyErrors) }
+  }
+
+  private func isBudgetSpent(atEnd: Bool) -> Bool {
     let broken = plan.tally.broken
-    if budget.isSpent(failed: summary.failed + broken, finished: summary.finished + broken) {
-      stop(.tooManyErrors)
-    }
+    return budget.isSpent(failed: summary.failed + broken, finished: summary.finished + broken, atEnd: atEnd)
   }
 
   private func heedSignals() {

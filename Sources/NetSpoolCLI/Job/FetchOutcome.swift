@@ -80,6 +80,8 @@ struct FetchOutcome: Equatable, Sendable {
     var format: String
     /// Bytes of the picture that it was made of.
     var sourceBytes: Int64
+    /// What was asked for: `256 contain webp`.
+    var transform: String
   }
 
   init(_ ending: Ending) { self.ending = ending }

@@ -21,6 +21,8 @@ final class FetchPlan {
     var tree = OutputTree.flat
     /// What names from URLs end with, in place of a picture's own ending: `webp`.
     var ending: String?
+    /// What is made of each body, as results have it; nil where it stays as it is.
+    var transform: String?
     /// Whether bodies go to a tar: names are unique up to their first dot, and what the ledger has is done.
     var namesSamples = false
     /// Whether a line whose file is there is done.
@@ -92,13 +94,15 @@ final class FetchPlan {
     return name.ending.isEmpty ? key : "\(key).\(name.ending)"
   }
 
-  /// An earlier run finished it, and its file is still there and as long as it was then.
+  /// An earlier run finished it and made of it what this one would, and its file is still there and as long as it was then.
   private func isDone(_ url: String, _ output: String?) throws(IOFailure) -> Bool {
     if options.namesSamples, let output {
       return try ledger.value(Fingerprint(.done, url, SampleName(output).key)) != nil
     }
     guard options.resumes else { return false }
     guard let bytes = try ledger.value(Fingerprint(.done, url, output ?? "")) else { return false }
+    let made = try ledger.value(Fingerprint(.made, url, output ?? "")) ?? 0
+    guard made == Ledger.value(transform: options.transform) else { return false }
     guard let output else { return true }
     return options.bytesOfOutput(output).map(Ledger.value(bytes:)) == bytes
   }
@@ -172,7 +176,7 @@ enum ErrorBudget: Equatable, Sendable {
   case unlimited
   /// Stops with the failure after this many; 0 stops at the first.
   case count(Int)
-  /// Stops once more than this part of what is finished has failed, judged from `percentFloor` on.
+  /// Stops once more than this part of what is finished has failed, judged from `percentFloor` on and at the end.
   case percent(Double)
 
   /// How many must be finished before a percentage means anything.
@@ -188,12 +192,12 @@ enum ErrorBudget: Equatable, Sendable {
     }
   }
 
-  func isSpent(failed: Int, finished: Int) -> Bool {
+  func isSpent(failed: Int, finished: Int, atEnd: Bool = false) -> Bool {
     switch self {
     case .unlimited: false
     case .count(let limit): failed > limit
     case .percent(let limit):
-      finished >= Self.percentFloor && Double(failed) * 100 > limit * Double(finished)
+      (atEnd || finished >= Self.percentFloor) && Double(failed) * 100 > limit * Double(finished)
     }
   }
 }

@@ -57,6 +57,11 @@ final class Ledger {
   /// A length as a number that can be kept; all of 4 GiB and more are one.
   static func value(bytes: Int64) -> UInt32 { UInt32(clamping: min(bytes, Int64(valueMax))) }
 
+  /// What was made of a body as a number that can be kept; 0 is nothing.
+  static func value(transform: String?) -> UInt32 {
+    transform.map { max(1, min(Fingerprint(.made, $0).low, valueMax)) } ?? 0
+  }
+
   /// The text's slot and number, or the slot where it belongs.
   ///
   /// The table is addressed by the hash's highest bits, so it stays nearly sorted by hash. That makes
@@ -186,7 +191,7 @@ struct Fingerprint: Hashable {
   let low: UInt32
 
   /// What the text is used for: equal texts in different rooms have different fingerprints.
-  enum Room: UInt8 { case line, done, file, directory, result, held }
+  enum Room: UInt8 { case line, done, file, directory, result, held, made }
 
   init(_ room: Room, _ first: String, _ second: String = "") {
     high = Self.hash(room.rawValue, first, second)

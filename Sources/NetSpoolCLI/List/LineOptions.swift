@@ -24,6 +24,31 @@ enum LineForm {
   }
 
   private static let names = ["out", "sha256", "priority", "header", "mirror"]
+  /// What JSON and CSV have besides.
+  private static let others = ["url": "url", "output": "out", "name": "out", "mirrors": "mirrors"]
+
+  private static func name(of key: String) -> String? { names.contains(key) ? key : others[key] }
+
+  /// The key that was meant by one that nobody knows: a digest under a mistyped name would go unchecked. Short ones are not
+  /// guessed at, as in JSON and CSV most keys are somebody's own.
+  private static func meant(_ key: String) -> String? {
+    let (key, known) = (key.lowercased(), (names + others.keys).sorted())
+    return known.contains(key) ? key : Suggestion.nearest(to: key, in: known.filter { $0.utf8.count > 4 })
+  }
+
+  /// More are looked at again in each line.
+  private static let strangersMax = 1_000
+  /// A longer key is nobody's slip of the pen.
+  private static let keyBytesMax = 32
+
+  /// What is wrong with the first line of a CSV file; nil when nothing is.
+  static func problem(_ columns: [String]) -> String? {
+    for column in columns where name(of: column) == nil || column == "mirrors" {
+      guard let meant = column == "mirrors" ? "mirror" : meant(column) else { continue }
+      return "unknown column '\(column)': did you mean '\(meant)'? Nothing of this list is fetched"
+    }
+    return nil
+  }
 
   /// The columns, when the first line of a source is the head of a CSV file: names, one of them `url`.
   static func columns(_ line: String) -> [String]? {
@@ -31,10 +56,14 @@ enum LineForm {
     return names.contains("url") && !line.contains("://") ? names : nil
   }
 
-  /// - Parameter columns: of a CSV file.
-  static func item(_ text: String, columns: [String]?) throws(Mistake) -> ListItem {
+  /// - Parameters:
+  ///   - columns: of a CSV file.
+  ///   - strangers: keys of JSON lines that are somebody's own; a list has the same in each line.
+  static func item(_ text: String, columns: [String]?, strangers: inout Set<String>) throws(Mistake)
+    -> ListItem
+  {
     if let columns { return try csv(text, columns) }
-    return text.hasPrefix("{") ? try json(text) : try plain(text)
+    return text.hasPrefix("{") ? try json(text, &strangers) : try plain(text)
   }
 
   /// The first word behind the URL is a name unless it is an option or another URL.
@@ -42,10 +71,8 @@ enum LineForm {
     let parts = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     var item = ListItem(url: parts[0], line: 0)
     for (number, part) in parts.dropFirst().enumerated() {
-      let equals = part.firstIndex(of: "=")
-      let name = equals.map { String(part[..<$0]) }
-      if let name, let equals, names.contains(name) {
-        try set(name, String(part[part.index(after: equals)...]), in: &item)
+      if let (name, value) = try option(part) {
+        try set(name, value, in: &item)
       } else if URLText.looksLikeURL(part) {
         try set("mirror", part, in: &item)
       } else if number == 0 {
@@ -57,34 +84,63 @@ enum LineForm {
     return item
   }
 
-  private static func json(_ text: String) throws(Mistake) -> ListItem {
+  /// `sha256=...`; nil for a name, and for a URL.
+  private static func option(_ word: String) throws(Mistake) -> (name: String, value: String)? {
+    guard let equals = word.firstIndex(of: "="), !word[..<equals].contains("://") else { return nil }
+    let name = String(word[..<equals])
+    guard !names.contains(name) else { return (name, String(word[word.index(after: equals)...])) }
+    let meant = Suggestion.nearest(to: name.lowercased(), in: names).map { "did you mean '\($0)'?" }
+    throw Mistake(sentence: "unknown option '\(name)': \(meant ?? "a name with '=' is written out=NAME")")
+  }
+
+  private static func json(_ text: String, _ strangers: inout Set<String>) throws(Mistake) -> ListItem {
     var item = ListItem(url: "", line: 0)
     var mistake: Mistake?
     var scanner = JSONScanner(Array(text.utf8)[...])
     let isWhole: Void? = try? scanner.wholeObject { key, value in
-      let name = key == "output" || key == "name" ? "out" : key
-      if name == "mirrors" {
-        return try value.array { try takeMirror($0.string(), in: &item, &mistake) }
+      if name(of: key) != nil { return try take(key, &value, in: &item, &mistake) }
+      if key.utf8.count <= keyBytesMax, !strangers.contains(key) {
+        if let meant = meant(key) {
+          mistake = Mistake(sentence: "unknown key '\(key)': did you mean '\(meant)'?")
+        } else if strangers.count < strangersMax {
+          strangers.insert(key)
+        }
       }
-      guard name == "url" || names.contains(name) else { return try value.skipValue() }
-      let text = try value.string()
-      if name == "url" { return item.url = text }
-      do throws(Mistake) { try set(name, text, in: &item) } catch { mistake = error }
+      try value.skipValue()
     }
-    if let mistake { throw mistake }
     guard isWhole != nil else { throw Mistake(sentence: "the line begins as a JSON object but is none") }
+    if let mistake { throw mistake }
     return item
   }
 
-  private static func takeMirror(_ url: String, in item: inout ListItem, _ mistake: inout Mistake?) {
-    do throws(Mistake) { try set("mirror", url, in: &item) } catch { mistake = error }
+  /// `null` is as good as no key.
+  private static func take(
+    _ key: String, _ value: inout JSONScanner, in item: inout ListItem, _ mistake: inout Mistake?
+  ) throws {
+    guard let name = name(of: key), !value.begins(with: "n") else { return try value.skipValue() }
+    guard name == "mirrors" else { return try takeText(name, &value, in: &item, &mistake) }
+    guard value.begins(with: "[") else {
+      mistake = Mistake(sentence: "'mirrors' is an array of URLs")
+      return try value.skipValue()
+    }
+    try value.array { try takeText("mirror", &$0, in: &item, &mistake) }
+  }
+
+  private static func takeText(
+    _ name: String, _ value: inout JSONScanner, in item: inout ListItem, _ mistake: inout Mistake?
+  ) throws {
+    guard value.begins(with: "\"") else {
+      mistake = Mistake(sentence: "'\(name)' is no text in quotes")
+      return try value.skipValue()
+    }
+    let text = try value.string()
+    do throws(Mistake) { try set(name, text, in: &item) } catch { mistake = error }
   }
 
   private static func csv(_ text: String, _ columns: [String]) throws(Mistake) -> ListItem {
     var item = ListItem(url: "", line: 0)
     for (column, field) in zip(columns, fields(text)) where !field.isEmpty {
-      let name = column == "output" || column == "name" ? "out" : column
-      if name == "url" { item.url = field } else if names.contains(name) { try set(name, field, in: &item) }
+      if let name = name(of: column) { try set(name, field, in: &item) }
     }
     return item
   }
@@ -103,11 +159,10 @@ enum LineForm {
   /// The line that is read back as this item. Plain where that says the same, else a JSON object: a tab inside of a field would
   /// begin another one.
   static func line(_ url: String, _ output: String?, _ options: LineOptions) -> [UInt8] {
-    let words = [url] + (output.map { [$0] } ?? []) + options.words
-    let isOption = output.map { name in names.contains { name.hasPrefix("\($0)=") } } ?? false
-    let isMirror = output.map(URLText.looksLikeURL) ?? false
+    let name = output.map { $0.contains("=") || URLText.looksLikeURL($0) ? "out=\($0)" : $0 }
+    let words = [url] + (name.map { [$0] } ?? []) + options.words
     let isPlain = words.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } } && words.last?.last != " "
-    if isPlain && !isOption && !isMirror { return Array(words.joined(separator: "\t").utf8) }
+    if isPlain { return Array(words.joined(separator: "\t").utf8) }
     var json = JSONText()
     json.beginObject()
     json.field("url", url)
@@ -122,6 +177,7 @@ enum LineForm {
 
   private static func set(_ name: String, _ value: String, in item: inout ListItem) throws(Mistake) {
     switch name {
+    case "url": item.url = value
     case "out": item.name = value
     case "sha256":
       guard value.utf8.count == 64, value.allSatisfy(\.isHexDigit) else {

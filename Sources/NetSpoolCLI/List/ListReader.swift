@@ -28,6 +28,7 @@ final class ListReader {
   private var current = 0
   /// The columns of the current source, when it is CSV.
   private var columns: [String]?
+  private var strangers: Set<String> = []
   private var bytesTotal: Int64? = 0
   private var bytesDone: Int64 = 0
 
@@ -118,6 +119,7 @@ final class ListReader {
       return broken(.notUTF8, reader, reader[bytes])
     }
     if reader.lineNumber == 1, let names = LineForm.columns(text) {
+      if let problem = LineForm.problem(names) { return refused(reader, text, problem) }
       columns = names
       return nil
     }
@@ -140,13 +142,20 @@ final class ListReader {
 
   private func parsed(_ text: String, source: String, line: Int) -> Pull {
     do throws(LineForm.Mistake) {
-      var item = try LineForm.item(text, columns: columns)
+      var item = try LineForm.item(text, columns: columns, strangers: &strangers)
       item.line = line
       guard let problem = URLText.problem(item.url) else { return .item(item) }
       return broken(.notAURL(problem), text, source: source, line: line)
     } catch {
       return broken(.badOption(error.sentence), text, source: source, line: line)
     }
+  }
+
+  /// A CSV file whose columns are not all known: its rows would be fetched without what they ask for.
+  private func refused(_ reader: LineReader, _ head: String, _ problem: String) -> Pull {
+    bytesDone += reader.bytesConsumed
+    current += 1
+    return broken(.badOption(problem), head, source: reader.path, line: 1)
   }
 
   private func broken(_ cause: BrokenLine.Cause, _ text: String, source: String, line: Int) -> Pull {

@@ -62,6 +62,16 @@ enum URLText {
     return String(text.prefix { $0 != ":" })
   }
 
+  /// Who is named before the host; nil without, and for an empty name.
+  static func user(_ url: String) -> (name: String, password: String?)? {
+    let authority = url.utf8[authorityStart(url)...].prefix { !endsAuthority($0) }
+    guard let end = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }
+    let parts = url[authority.startIndex..<end].split(
+      separator: ":", maxSplits: 1, omittingEmptySubsequences: false
+    ).map { OutputName.percentDecoded(String($0)) ?? String($0) }
+    return parts[0].isEmpty ? nil : (parts[0], parts.dropFirst().first)
+  }
+
   /// Whether a slash follows the host.
   static func hasPath(_ url: String) -> Bool { url.utf8[authorityStart(url)...].contains(UInt8(ascii: "/")) }
 

@@ -178,9 +178,9 @@ extension NetworkError {
   /// The body had begun. The library repeats only exchanges whose bytes no stream has seen; ours start over,
   /// so they may be repeated by us.
   fileprivate var brokeOff: Bool {
+    if code == .resumeMismatch { return true }
     guard let status = response?.status, (200..<300).contains(status) else { return false }
-    return [.connectionLost, .bodyTruncated, .timedOut, .http2Failed, .transportFailed, .resumeMismatch]
-      .contains(code)
+    return [.connectionLost, .bodyTruncated, .timedOut, .http2Failed, .transportFailed].contains(code)
   }
 }
 

@@ -93,7 +93,7 @@ enum OutputName {
   }
 
   /// Nil when the escapes are malformed or spell something that is no plain name.
-  private static func percentDecoded(_ text: String) -> String? {
+  static func percentDecoded(_ text: String) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
     while let byte = rest.popFirst() {

@@ -96,6 +96,7 @@ struct FrozenPost {
 extension FrozenPost {
   private func makeRequest() throws -> NetworkRequest {
     let draft = try RequestDraft(options.exchange, standard: options.standardMethod)
+    if let note = draft.note, !options.exchange.target.isMute { console.message("netspool: \(note)") }
     var request = draft.request(for: options.exchange.urls[0], 0)
     options.finish(&request)
     request.isFreezable = true
@@ -196,6 +197,7 @@ extension FrozenPost {
     let local: Set<NetworkError.Code> = [
       .uploadSourceFailed, .storageFull, .storeFailed, .storeCorrupt, .queueFull,
     ]
+    if error.isOfCommandLine { return .usage }
     return local.contains(error.code) ? .localIO : .failedForGood
   }
 

@@ -39,6 +39,9 @@ final class JobReporter {
     }
   }
 
+  /// Found out when all was done.
+  func hadTooManyErrors() { console.message("too many errors, as --max-errors has it") }
+
   /// Shown even when quiet: without it the exit status would be a riddle.
   func ioFailed(_ failure: IOFailure) { console.message("netspool: \(failure)") }
 

@@ -269,6 +269,9 @@ struct JSONScanner {
     return value
   }
 
+  /// Whether the value begins so: `"` is a string's, `[` an array's, `n` that of `null`.
+  func begins(with mark: Unicode.Scalar) -> Bool { peek() == UInt8(ascii: mark) }
+
   private func peek() -> UInt8? { at < bytes.endIndex ? bytes[at] : nil }
 
   private mutating func next() throws -> UInt8 {

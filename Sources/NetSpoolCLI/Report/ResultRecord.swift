@@ -7,7 +7,8 @@ import Glibc
 ///      "timings":{"queue":0.012,"dns":0,"connect":0,"tls":0,"firstByte":0.8,"total":0.95}}
 ///
 /// `outcome` is `done`, `failed` (for good) or `failed-for-now`; failures have `error` and mostly `reason`.
-/// A thumbnail has `width`, `height` and `format` as well, and the bytes of its picture as `sourceBytes`.
+/// A thumbnail has `width`, `height` and `format` as well, the bytes of its picture as `sourceBytes`, and what was asked for
+/// as `thumbnail`.
 /// Timings are milliseconds, times RFC 3339. `finalURL` is there after redirects. Fields without a value are left out.
 struct ResultRecord: Equatable, Sendable {
   enum Outcome: String, Sendable {
@@ -80,6 +81,7 @@ extension ResultRecord {
       json.field("height", picture.height)
       json.field("format", picture.format)
       json.field("sourceBytes", picture.sourceBytes)
+      json.field("thumbnail", picture.transform)
     }
     json.field("attempts", attempts)
     json.field("sha256", sha256)
@@ -132,17 +134,20 @@ extension ResultRecord {
     case "contentType": contentType = try value.string()
     case "etag": etag = try value.string()
     case "ended": ended = try value.string()
-    case "width", "height", "format", "sourceBytes": try takePicture(key, from: &value)
+    case "width", "height", "format", "sourceBytes", "thumbnail": try takePicture(key, from: &value)
     default: try value.skipValue()
     }
   }
 
   private mutating func takePicture(_ key: String, from value: inout JSONScanner) throws {
-    var facts = picture ?? FetchOutcome.PictureFacts(width: 0, height: 0, format: "", sourceBytes: 0)
+    var facts =
+      picture
+      ?? FetchOutcome.PictureFacts(width: 0, height: 0, format: "", sourceBytes: 0, transform: "")
     switch key {
     case "width": facts.width = Int(try value.integer())
     case "height": facts.height = Int(try value.integer())
     case "format": facts.format = try value.string()
+    case "thumbnail": facts.transform = try value.string()
     default: facts.sourceBytes = try value.integer()
     }
     picture = facts
@@ -201,11 +206,16 @@ final class ResultsReader {
   /// Marks in `ledger` what an earlier run finished, and says where to go on writing. A file that does not
   /// exist yet is an empty one.
   ///
-  /// Only `done` counts. A record with another outcome is tried again, and its new line comes later.
+  /// Only `done` counts. A record with another outcome is tried again, and its new line comes later. Of several lines for one
+  /// file the last one says what was made of its body.
   static func markDone(in path: String, _ ledger: Ledger) throws(IOFailure) -> Resumption {
     try eachDone(in: path) { record throws(IOFailure) in
-      try ledger.set(
-        Fingerprint(.done, record.url, record.output ?? ""), Ledger.value(bytes: record.bytes))
+      let output = record.output ?? ""
+      try ledger.set(Fingerprint(.done, record.url, output), Ledger.value(bytes: record.bytes))
+      let made = Fingerprint(.made, record.url, output)
+      let before = try ledger.value(made)
+      guard before != nil || record.picture != nil else { return }
+      try ledger.set(made, Ledger.value(transform: record.picture?.transform))
     }
   }
 

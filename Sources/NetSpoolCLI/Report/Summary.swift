@@ -27,6 +27,8 @@ struct Summary: Equatable, Sendable {
   var hits = 0
   /// Of `hits`, those that the origin confirmed with a 304.
   var revalidated = 0
+  /// Of `done`, files that are as new as what the origin has, with `--newer`.
+  var unchanged = 0
   var failedForGood = 0
   var failedForNow = 0
   var failedLocally = 0
@@ -59,6 +61,8 @@ struct Summary: Equatable, Sendable {
   private mutating func countDone(_ outcome: FetchOutcome) {
     done += 1
     bytes += outcome.bytes
+    // With the cache's answer comes the cache's status.
+    if outcome.status == 304 { return unchanged += 1 }
     if outcome.source == .cache || outcome.source == .revalidated { hits += 1 }
     if outcome.source == .revalidated { revalidated += 1 }
   }
@@ -117,7 +121,7 @@ extension Summary {
 
   private var failures: String {
     let parts = [
-      (failedForGood, "for good"), (failedForNow, "for now"), (failedLocally, "on this machine's disk"),
+      (failedForGood, "for good"), (failedForNow, "for now"), (failedLocally, "on this machine"),
       (list.broken, list.broken == 1 ? "broken line" : "broken lines"),
     ]
     let counts = parts.filter { $0.0 > 0 }.map { "\(HumanText.count($0.0)) \($0.1)" }
@@ -138,6 +142,7 @@ extension Summary {
 
   private var notes: [String] {
     let parts = [
+      (unchanged, unchanged == 1 ? "file is as new as before" : "files are as new as before"),
       (list.duplicates, list.duplicates == 1 ? "duplicate skipped" : "duplicates skipped"),
       (list.resumed, "done before"), (list.otherShards, "left to other shards"),
       (list.renamed, "renamed because the name was taken"), (cancelled, "not fetched"),
@@ -168,7 +173,8 @@ extension Summary {
       ("otherShards", list.otherShards), ("resumed", list.resumed), ("renamed", list.renamed),
       ("started", started), ("done", done), ("hits", hits), ("revalidated", revalidated),
       ("failed", failed), ("failedForGood", failedForGood), ("failedForNow", failedForNow),
-      ("failedLocally", failedLocally), ("cancelled", cancelled), ("bytes", Int(bytes)),
+      ("failedLocally", failedLocally), ("cancelled", cancelled), ("unchanged", unchanged),
+      ("bytes", Int(bytes)),
     ]
     for (name, value) in counts { json.field(name, value) }
   }

@@ -60,6 +60,15 @@ enum ProcessUsage {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime)
   }
 
+  /// User and system time of a process that was started here; nil once it is gone.
+  static func processorTime(of process: pid_t) -> Duration? {
+    var (clock, time) = (clockid_t(), timespec())
+    guard unsafe clock_getcpuclockid(process, &clock) == 0, unsafe clock_gettime(clock, &time) == 0 else {
+      return nil
+    }
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
   /// The largest resident size, in bytes.
   static var residentBytesPeak: Int64 { Int64(current.ru_maxrss) * 1_024 }
 

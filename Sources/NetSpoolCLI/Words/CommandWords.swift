@@ -28,6 +28,48 @@ enum CommandWords {
     return output
   }
 
+  /// The words as they are written, their values changed.
+  /// - Parameter change: gets the long name of a value's option, nil for a word that is none's value.
+  static func mapped(_ words: [String], _ change: (_ option: String?, _ value: String) -> String) -> [String]
+  {
+    guard let command = words.first else { return [] }
+    var rest = words.dropFirst()
+    var output = [command]
+    while let word = rest.popFirst() {
+      if word == "--" { return output + [word] + rest.map { change(nil, $0) } }
+      guard word.hasPrefix("-"), word.utf8.count > 1 else {
+        output.append(change(nil, word))
+        continue
+      }
+      guard let (name, value) = valueOption(word, of: command) else {
+        output.append(word)
+        continue
+      }
+      if let value {
+        output.append(word[..<value.startIndex] + change(name, String(value)))
+      } else {
+        output += [word] + (rest.popFirst().map { [change(name, $0)] } ?? [])
+      }
+    }
+    return output
+  }
+
+  /// The option of a word that has a value, and the value if it stands in the same word; nil for flags.
+  private static func valueOption(_ word: String, of command: String) -> (name: String, value: Substring?)? {
+    if word.hasPrefix("--") {
+      let equals = word.firstIndex(of: "=")
+      let name = String(word[..<(equals ?? word.endIndex)].dropFirst(2))
+      guard valued.contains(name), !isFlag(name, of: command) else { return nil }
+      return (name, equals.map { word[word.index(after: $0)...] })
+    }
+    let letters = word.dropFirst()
+    guard let letter = letters.firstIndex(where: { letterNames[$0] != nil }),
+      let name = letterNames[word[letter]]
+    else { return nil }
+    let value = word[word.index(after: letter)...]
+    return (name, value.isEmpty ? nil : value)
+  }
+
   /// Words that are no options: sources of `fetch`, URLs of the others.
   private static func plain(_ words: [String], _ command: String, from place: Int) -> [String] {
     if command == "fetch" { return words }
@@ -98,7 +140,8 @@ enum CommandWords {
 
   /// The long names of options with values. `CommandWordsTests` holds them against the commands' help.
   static let valued: Set<String> = placed.union(letterNames.values).union([
-    "cacert", "cache", "cache-size", "capath", "connect-timeout", "dedupe", "expires", "failed", "file",
+    "aws-sigv4", "cacert", "cache", "cache-size", "capath", "connect-timeout", "dedupe", "expires", "failed",
+    "file",
     "fit", "format", "frozen-store", "har", "idempotency-key", "jobs", "json", "key", "lane", "limit-rate",
     "max-errors", "max-redirs", "max-time", "method", "netrc-file", "noproxy", "oauth2-bearer",
     "output-dir", "pass", "password-file", "per-host-rate", "per-origin", "progress", "rate", "resolve",

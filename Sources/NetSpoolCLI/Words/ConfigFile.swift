@@ -45,39 +45,64 @@ enum ConfigFile {
     let all = OptionNames.all
     let known = all.values.reduce(into: Set<String>()) { $0.formUnion($1) }
     var lines: [Line] = []
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let line = String(line).trimmingBlanksAtEnds
+    // A carriage return and a line feed are one Character.
+    let ends = text.drop { $0 == "\u{FEFF}" }.split(omittingEmptySubsequences: false) {
+      $0 == "\n" || $0 == "\r\n"
+    }
+    for (number, line) in ends.enumerated() {
+      let line = line.trimmingBlanks
       if line.isEmpty || line.hasPrefix("#") { continue }
       let place = "\(path):\(number + 1)"
-      let (name, value) = split(line)
+      guard let (name, value) = split(line) else {
+        throw Mistake("\(place): quotes around a value end with it, and one inside of them is \\\"")
+      }
       guard known.contains(name) else {
         let meant = Suggestion.nearest(to: name, in: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
         throw Mistake("\(place): there is no option '\(name)'\(meant)")
       }
-      guard all[command]?.contains(name) == true else { continue }
+      guard let own = all[command], own.contains(name) else { continue }
       if CommandWords.valued.contains(name), !CommandWords.isFlag(name, of: command) {
         guard let value else {
           throw Mistake("\(place): '\(name)' needs a value: \(name) = ...")
         }
         lines.append(Line(place: place, word: "--\(name)=\(value)"))
-      } else if try isOn(value, name, place) {
+      } else if let name = try isOn(value, name, place) ? name : opposite(of: name, in: own) {
         lines.append(Line(place: place, word: "--\(name)"))
       }
     }
     return lines
   }
 
-  /// `--` before a name, and quotes around a value, may stand there.
-  private static func split(_ line: String) -> (name: String, value: String?) {
+  /// `--` before a name, and quotes around a value, may stand there. Nil for quotes that do not end with the value.
+  private static func split(_ line: String) -> (name: String, value: String?)? {
     let end = line.firstIndex { $0 == "=" || $0 == " " || $0 == "\t" || $0 == ":" }
     let name = String(line[..<(end ?? line.endIndex)].drop { $0 == "-" })
     guard let end else { return (name, nil) }
-    var value = String(line[end...].drop { $0 == " " || $0 == "\t" }).trimmingBlanksAtEnds
-    if value.hasPrefix("=") || value.hasPrefix(":") { value = String(value.dropFirst()).trimmingBlanksAtEnds }
-    if value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") {
-      value = String(value.dropFirst().dropLast())
+    var value = line[end...].trimmingBlanks
+    if value.hasPrefix("=") || value.hasPrefix(":") { value = value.dropFirst().trimmingBlanks }
+    guard value.hasPrefix("\"") else { return (name, value) }
+    return quoted(value).map { (name, $0) }
+  }
+
+  /// A value in double quotes, with curl's escapes.
+  private static func quoted(_ value: String) -> String? {
+    var (rest, text) = (value.dropFirst(), "")
+    while let letter = rest.popFirst() {
+      switch letter {
+      case "\"": return rest.isEmpty ? text : nil
+      case "\\":
+        guard let escaped = rest.popFirst() else { return nil }
+        text.append(["n": "\n", "r": "\r", "t": "\t", "v": "\u{B}"][escaped] ?? escaped)
+      default: text.append(letter)
+      }
     }
-    return (name, value)
+    return nil
+  }
+
+  /// The flag that says the opposite; nil for one that is off unless it is given.
+  private static func opposite(of name: String, in names: Set<String>) -> String? {
+    let other = name.hasPrefix("no-") ? String(name.dropFirst(3)) : "no-\(name)"
+    return names.contains(other) && !CommandWords.valued.contains(other) ? other : nil
   }
 
   private static func isOn(_ value: String?, _ name: String, _ place: String) throws(Mistake) -> Bool {
@@ -109,8 +134,4 @@ enum OptionNames {
     }
     return names
   }
-}
-
-extension String {
-  fileprivate var trimmingBlanksAtEnds: String { self[...].trimmingBlanks.filter { $0 != "\r" } }
 }

@@ -4,6 +4,9 @@ import NetSpool
 /// What a failure says to somebody at a shell: the library's sentence, and what to do about it.
 enum FailureAdvice {
   static func text(_ error: NetworkError) -> String {
+    if let sentence = SettingAdvice.sentence(error) {
+      return (error.url.map { "\($0): " } ?? "") + sentence
+    }
     let text = "\(error)"
     return advice(error).map { "\(text): \($0)" } ?? text
   }
@@ -19,19 +22,20 @@ enum FailureAdvice {
     switch code {
     case ENOENT, ENOTDIR: return "\(failure); --create-dirs makes folders that are missing"
     case ELOOP: return "\(failure); the name is a symbolic link, which is neither followed nor replaced"
+    case EEXIST where isOfPart(error):
+      return "\(failure): \(path ?? "").netspool-part is not of this program, and is left alone"
+    case EAGAIN where isOfPart(error): return "\(failure): another program goes on with it"
     default: return "\(failure)"
     }
+  }
+
+  private static func isOfPart(_ error: NetworkError) -> Bool {
+    error.reason?.contains("the part of") ?? false
   }
 
   /// Nil where there is nothing to do that the sentence does not say.
   static func advice(_ error: NetworkError) -> String? {
     switch error.code {
-    case .invalidConfiguration where error.reason == "allowsCredentialsInClear":
-      return "credentials go over plain HTTP only to this machine, or with --in-clear"
-    case .invalidConfiguration where error.reason == "proxy":
-      return
-        "a proxy is '[http|https|socks5h://][user:password@]host[:port]', in --proxy or in http_proxy, https_proxy or "
-        + "all_proxy; socks4 is not known"
     case .invalidRequest where error.reason == "headerName":
       return "Content-Length and Transfer-Encoding follow from what is sent: leave them out of --header"
     case .resolveFailed:
@@ -47,9 +51,14 @@ enum FailureAdvice {
     case .timedOut: return timeout(error)
     case .redirectRefused where error.reason == "downgrade":
       return "the server leads from https to http; ask for the http:// URL itself if you trust the way"
+    case .redirectRefused where error.reason == "body":
+      return
+        "the server leads elsewhere without saying that the body goes along: --no-location shows where, and a command "
+        + "of your own sends it there"
     case .redirectCycle: return "the server leads in a circle: --no-location shows its first answer"
     case .tooManyRedirects: return "--max-redirs follows more of them"
-    case .resumeMismatch: return "the file has changed on the server: without --continue it is fetched anew"
+    case .resumeMismatch:
+      return "what was there of it is no part of the file any more: the same command begins anew"
     default: return nil
     }
   }
@@ -90,7 +99,7 @@ enum FailureAdvice {
     case 413: return "the body is too long for this server"
     case 416: return "the server has no such bytes: without --range or --continue-at the whole is fetched"
     case 429: return "the server wants fewer requests: try again later, or with more --retry"
-    case 500...599: return "the server has a problem of its own: try again later, or with more --retry"
+    case 500...: return "the server has a problem of its own: try again later, or with more --retry"
     default: return nil
     }
   }

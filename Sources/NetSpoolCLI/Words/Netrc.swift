@@ -62,8 +62,13 @@ struct Netrc: Sendable {
   }
 
   /// The first of the host, else that of all hosts.
-  func account(for host: String) -> Account? {
-    accounts.first { $0.host.lowercased() == host.lowercased() }?.account ?? standard
+  /// - Parameter user: whom the URL names: then only an account of that user, or one that names nobody.
+  func account(for host: String, user: String? = nil) -> Account? {
+    let own = accounts.filter { $0.host.lowercased() == host.lowercased() }.map(\.account)
+    let all = own + (standard.map { [$0] } ?? [])
+    guard let user else { return all.first }
+    let account = all.first { $0.user == user || $0.user.isEmpty }
+    return account.map { Account(user: user, password: $0.password) }
   }
 
   /// Words between blanks; quoted ones may hold blanks, and `\n`, `\r`, `\t`, `\"`. `#` begins a comment at the start of a

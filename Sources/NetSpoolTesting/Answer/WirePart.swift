@@ -41,7 +41,7 @@ public struct WirePart: Sendable {
   /// From here on send at this pace; nil is as fast as the client reads.
   public static func pace(_ pace: Pace?) -> WirePart { WirePart(step: .pace(pace)) }
 
-  /// Reset the connection (RST): what was sent and not read is lost to the client.
+  /// Reset the connection (RST), or the stream of HTTP/2 (RST_STREAM): what was sent and not read is lost to the client.
   public static var reset: WirePart { WirePart(step: .reset) }
 
   /// Close the connection in order (FIN).
@@ -85,9 +85,9 @@ public enum FaultPoint: Sendable, Equatable {
 
 /// What goes wrong at a ``FaultPoint``.
 public enum FaultAction: Sendable, Equatable {
-  /// The connection is reset (RST).
+  /// The connection is reset (RST), or the stream of HTTP/2 (RST_STREAM).
   case reset
-  /// The connection is closed in order (FIN), whatever was announced.
+  /// The connection is closed in order (FIN), whatever was announced; with HTTP/2, all that is on it ends.
   case close
   /// Nothing more is sent until ``ScriptedOrigin/releaseAll()``.
   case stall

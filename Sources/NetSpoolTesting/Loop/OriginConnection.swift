@@ -6,11 +6,14 @@ import Glibc
 /// `isParked`, from which the loop knows when to call it again.
 final class OriginConnection {
   enum Phase {
+    case handshake
     case head
     case body
     /// The request is whole, its path is held.
     case held
     case playing
+    /// HTTP/2: each of its streams is a connection of its own.
+    case multiplexed
     /// Our side is closed; what the client still sends is read and dropped.
     case lingering
     case closed
@@ -18,6 +21,7 @@ final class OriginConnection {
 
   /// What comes behind the script that is being played.
   enum Next {
+    case handshake
     case request
     case body
     case close
@@ -26,49 +30,74 @@ final class OriginConnection {
   /// Input that may pile up while an answer is being played. Beyond it the client is no longer read.
   private static let pipelinedBytesMax = 65_536
 
-  let fd: Int32
+  let wire: any Wire
   let number: Int
   let state: OriginState
   var input = InputBuffer()
-  var phase = Phase.head
+  var phase = Phase.handshake
   var exchange: Exchange?
   var player: ScriptPlayer?
   var next = Next.request
   var requestCount = 0
+  /// The connection's own HTTP/2; nil for HTTP/1.1, and for a stream.
+  private var http2: HTTP2Session?
+  /// A stream of HTTP/2, which is counted with its connection.
+  private let isStream: Bool
+  /// The trailers of a body whose end came from HTTP/2.
+  private(set) var bodyTrailers: [HeaderField]?
   private(set) var sawEnd = false
   private(set) var wakeAt: ContinuousClock.Instant?
   /// The time for which the loop has a timer, and the place among its connections. The loop's, not ours.
   var armedFor: ContinuousClock.Instant?
   var slot = 0
-  private var waitsToWrite = false
+  private(set) var waitsToWrite = false
   private var isStalled = false
   private var gate: String?
   private var lingersUntil: ContinuousClock.Instant?
 
-  init(fd: Int32, number: Int, state: OriginState) {
-    self.fd = fd
+  init(_ wire: any Wire, number: Int, state: OriginState) {
+    self.wire = wire
     self.number = number
     self.state = state
+    isStream = false
+  }
+
+  /// One stream of the HTTP/2 connection of this number, and which of its requests it is.
+  init(_ stream: HTTP2Stream, number: Int, state: OriginState, firstRequest index: Int) {
+    wire = stream
+    self.number = number
+    self.state = state
+    isStream = true
+    requestCount = index
   }
 
   /// Waits for a gate or for everything to be released.
-  var isParked: Bool { gate != nil || isStalled }
+  var isParked: Bool { gate != nil || isStalled || http2?.isParked == true }
 
   /// What to poll for.
   var events: Int16 {
     var events: Int32 = waitsToWrite ? POLLOUT : 0
-    let wantsInput = phase != .playing && phase != .held || input.count < Self.pipelinedBytesMax
     if wantsInput, !sawEnd { events |= POLLIN }
     return Int16(events)
   }
 
+  private var wantsInput: Bool {
+    guard phase == .playing || phase == .held else { return true }
+    return !wire.needsHandshake && input.count < Self.pipelinedBytesMax
+  }
+
   func didBecomeReadable(_ buffer: inout [UInt8]) {
-    switch Socket.receive(fd, into: &buffer) {
-    case .bytes(let count): if phase != .lingering { input.append(buffer[..<count]) }
+    guard phase != .handshake, phase != .playing || !wire.needsHandshake else { return }
+    switch wire.receive(into: &buffer) {
+    case .bytes(let count): take(buffer[..<count])
     case .wouldBlock: break
     case .end: sawEnd = true
     case .failed: abandon()
     }
+  }
+
+  private func take(_ bytes: ArraySlice<UInt8>) {
+    if let http2 { http2.receive(bytes) } else if phase != .lingering { input.append(bytes) }
   }
 
   func advance(_ now: ContinuousClock.Instant) {
@@ -80,13 +109,74 @@ final class OriginConnection {
   /// One phase; false when it must wait.
   private func step(_ now: ContinuousClock.Instant) -> Bool {
     switch phase {
+    case .handshake: shakeHands()
     case .head: readHead()
     case .body: readBody()
     case .held: passGate()
     case .playing: play(now)
+    case .multiplexed: multiplex(now)
     case .lingering: linger(now)
     case .closed: false
     }
+  }
+
+  // MARK: Handshake
+
+  private func shakeHands() -> Bool {
+    switch wire.shakeHands() {
+    case .done(.http1): phase = .head
+    case .done(.http2): beginHTTP2()
+    case .waitsToRead: return false
+    case .waitsToWrite:
+      waitsToWrite = true
+      return false
+    case .failed(let reason):
+      state.changeLog { $0.reject("the TLS handshake failed: \(reason)") }
+      abandon()
+    }
+    return true
+  }
+
+  // MARK: HTTP/2
+
+  /// The client has chosen it: by ALPN, or, without TLS, by what it says first (RFC 9113 section 3.4).
+  func beginHTTP2(_ beginning: [UInt8] = []) {
+    do {
+      let http2 = try HTTP2Session(wire, number: number, state: state)
+      http2.receive(beginning + input.unread)
+      input.consume(input.count)
+      self.http2 = http2
+      phase = .multiplexed
+    } catch {
+      state.changeLog { $0.reject("HTTP/2, and there is no libnghttp2") }
+      abandon()
+    }
+  }
+
+  private func multiplex(_ now: ContinuousClock.Instant) -> Bool {
+    guard let http2, !sawEnd else {
+      abandon()
+      return false
+    }
+    switch http2.advance(now) {
+    case .goesOn:
+      wakeAt = http2.wakeAt
+      waitsToWrite = http2.waitsToWrite
+      return false
+    case .ended: beginLingering(now)
+    case .failed: abandon()
+    }
+    return phase == .lingering
+  }
+
+  /// The body of this stream has come to its end.
+  func endBody(trailers: [HeaderField]) { bodyTrailers = trailers }
+
+  /// The stream is over on the client's side: in order, or because the client wants no answer any more.
+  func didLoseClient() {
+    sawEnd = true
+    if phase == .body { _ = needMore(in: "a body") }
+    abandon()
   }
 
   // MARK: Gates
@@ -119,7 +209,7 @@ final class OriginConnection {
 
   private func play(_ now: ContinuousClock.Instant) -> Bool {
     isStalled = false
-    guard let progress = player?.play(fd, state, now: now) else { return false }
+    guard let progress = player?.play(wire, state, now: now) else { return false }
     if case .waitingAt(let name) = progress { return park(at: name) }
     leaveGate()
     switch progress {
@@ -129,7 +219,7 @@ final class OriginConnection {
     case .stalled:
       isStalled = true
       if sawEnd { abandon() }
-    case .reset: finish(Socket.reset)
+    case .reset: finish { $0.reset() }
     case .close: beginLingering(now)
     case .failed: abandon()
     case .waitingAt: break
@@ -140,6 +230,7 @@ final class OriginConnection {
   private func didFinish(_ now: ContinuousClock.Instant) -> Bool {
     player = nil
     switch next {
+    case .handshake: phase = .handshake
     case .request:
       exchange = nil
       phase = .head
@@ -154,7 +245,9 @@ final class OriginConnection {
   /// Closing with unread input would send RST, and RST destroys what the client has not read yet: so we end our
   /// side only, and wait for the client's end, or for a while.
   private func beginLingering(_ now: ContinuousClock.Instant) {
-    Socket.endSending(fd)
+    http2?.abandon()
+    http2 = nil
+    wire.endSending()
     phase = .lingering
     lingersUntil = now + state.limits.lingerTime
   }
@@ -168,152 +261,18 @@ final class OriginConnection {
     return false
   }
 
-  func abandon() { finish(Socket.finish) }
+  func abandon() { finish { $0.finish() } }
 
   /// The one place where the descriptor goes.
-  private func finish(_ close: (Int32) -> Void) {
+  private func finish(_ close: (any Wire) -> Void) {
     guard phase != .closed else { return }
     leaveGate()
     isStalled = false
     phase = .closed
     player = nil
-    close(fd)
-    state.changeLog { $0.openConnections -= 1 }
-  }
-}
-
-// From bytes to a whole request, and from that to an answer.
-extension OriginConnection {
-  func readHead() -> Bool {
-    do throws(RequestFault) {
-      guard let bytes = try input.takeHead(limits: state.limits) else { return needMore(in: "a head") }
-      begin(Exchange(head: try RequestHead(bytes), index: requestCount))
-    } catch {
-      reject(error)
-    }
-    return true
-  }
-
-  /// The head is there: answers that do not wait for the body go first, then the expectation.
-  private func begin(_ exchange: Exchange) {
-    requestCount += 1
-    phase = .body
-    var exchange = exchange
-    let early = state.earlyAnswer(exchange.recorded(connection: number), path: exchange.path)
-    exchange.bodyFault = early?.requestBodyFault
-    exchange.early = early
-    self.exchange = exchange
-    if let early, early.requestBodyFault == nil {
-      _ = state.record(exchange.recorded(connection: number))
-      self.exchange?.isAnswered = true
-      respond(early, then: exchange.reader.isDone ? .request : .body)
-    } else if exchange.head.expectsContinue, !exchange.reader.isDone, input.isEmpty {
-      meetExpectation()
-    }
-  }
-
-  private func meetExpectation() {
-    switch state.expectPolicy {
-    case .ignore: break
-    case .answer: start([.run(ByteRun(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)))], then: .body)
-    case .refuse:
-      recordIncomplete()
-      respond(Answer.status(417).closing(), then: .close)
-    }
-  }
-
-  func readBody() -> Bool {
-    guard var exchange else { return false }
-    // Taken out and put back, so that the kept body is not copied each time it grows.
-    self.exchange = nil
-    let outcome = Result { () throws(RequestFault) in
-      try exchange.reader.read(input.unread, limits: state.limits)
-    }
-    let fault = exchange.dueFault()
-    let isDone = exchange.reader.isDone
-    self.exchange = exchange
-    switch outcome {
-    case .success(let count): input.consume(count)
-    case .failure(let error):
-      reject(error)
-      return true
-    }
-    if let fault { return strike(fault) }
-    guard isDone else { return needMore(in: "a body") }
-    didReadRequest()
-    return true
-  }
-
-  /// A fault that waits for no request.
-  func strikeAtAccept(_ action: FaultAction) { start([action.step], then: .request) }
-
-  private func strike(_ action: FaultAction) -> Bool {
-    if action == .reset || action == .close { recordIncomplete() }
-    start([action.step], then: .body)
-    return true
-  }
-
-  private func didReadRequest() {
-    guard let exchange else { return }
-    guard !exchange.isAnswered else {
-      self.exchange = nil
-      phase = .head
-      return
-    }
-    if state.record(exchange.recorded(connection: number)) {
-      phase = .held
-    } else {
-      answer()
-    }
-  }
-
-  private func recordIncomplete() {
-    if let exchange { _ = state.record(exchange.recorded(connection: number)) }
-  }
-
-  /// Answers the whole request.
-  func answer() {
-    guard let exchange else { return }
-    let answer = exchange.early ?? state.answer(exchange.recorded(connection: number))
-    respond(answer, then: .request)
-  }
-
-  private func respond(_ answer: Answer, then following: Next) {
-    guard let head = exchange?.head else { return }
-    let compiled = AnswerCompiler(answer: answer, method: head.method, clientKeepsAlive: head.keepsAlive)
-      .compile()
-    start(compiled.steps, then: compiled.closes ? .close : following)
-  }
-
-  private func start(_ steps: [WirePart.Step], then following: Next) {
-    player = ScriptPlayer(steps, releaseCount: state.releaseCount)
-    next = following
-    phase = .playing
-  }
-
-  private func reject(_ fault: RequestFault) {
-    state.changeLog { $0.reject(fault.reason) }
-    let answer = Answer.text(fault.reason + "\n", status: fault.status).closing()
-    start(
-      AnswerCompiler(answer: answer, method: "GET", clientKeepsAlive: false).compile().steps, then: .close)
-  }
-
-  /// Waits for more input; the end of it between two requests is in order, elsewhere it is not.
-  private func needMore(in place: String) -> Bool {
-    guard sawEnd else { return false }
-    if phase == .body || !input.isEmpty {
-      state.changeLog { $0.reject("the connection ended inside \(place)") }
-    }
-    abandon()
-    return false
-  }
-}
-
-extension Exchange {
-  /// The fault inside the body, once enough of the body is there.
-  fileprivate mutating func dueFault() -> FaultAction? {
-    guard let fault = bodyFault, reader.count >= fault.after else { return nil }
-    bodyFault = nil
-    return fault.action
+    http2?.abandon()
+    http2 = nil
+    close(wire)
+    if !isStream { state.changeLog { $0.openConnections -= 1 } }
   }
 }

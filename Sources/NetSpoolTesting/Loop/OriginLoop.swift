@@ -20,6 +20,7 @@ final class OriginLoop {
   private let state: OriginState
   private let token: StopToken
   private let listener: Int32
+  private let tls: TLSContext?
   private var watched: [pollfd]
   private var connections: [OriginConnection] = []
   private var closedCount = 0
@@ -28,8 +29,9 @@ final class OriginLoop {
   private var buffer = [UInt8](repeating: 0, count: 65_536)
 
   /// Takes the listener over and closes it in the end.
-  init(state: OriginState, listener: Int32, token: StopToken) {
+  init(state: OriginState, listener: Int32, tls: TLSContext?, token: StopToken) {
     self.state = state
+    self.tls = tls
     self.listener = listener
     self.token = token
     watched = [
@@ -151,7 +153,8 @@ extension OriginLoop {
   }
 
   private func didAccept(_ fd: Int32, _ now: ContinuousClock.Instant) {
-    let connection = OriginConnection(fd: fd, number: state.didAccept(), state: state)
+    let wire = tls?.wire(fd) ?? SocketWire(fd)
+    let connection = OriginConnection(wire, number: state.didAccept(), state: state)
     connection.slot = connections.count
     connections.append(connection)
     watched.append(pollfd(fd: fd, events: Int16(POLLIN), revents: 0))

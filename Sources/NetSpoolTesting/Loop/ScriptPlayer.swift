@@ -32,7 +32,7 @@ struct ScriptPlayer {
     self.releaseCount = releaseCount
   }
 
-  mutating func play(_ fd: Int32, _ state: OriginState, now: ContinuousClock.Instant) -> Progress {
+  mutating func play(_ wire: any Wire, _ state: OriginState, now: ContinuousClock.Instant) -> Progress {
     if let due {
       guard now >= due else { return .until(due) }
       self.due = nil
@@ -41,7 +41,7 @@ struct ScriptPlayer {
     while index < steps.count {
       switch steps[index] {
       case .run(let run):
-        if let stop = send(run, fd, &budget, now) { return stop }
+        if let stop = send(run, wire, &budget, now) { return stop }
       case .pause(let time):
         index += 1
         due = now + time
@@ -65,7 +65,7 @@ struct ScriptPlayer {
 
   /// Sends of one run; nil when it is through or was sent in part and can go on.
   private mutating func send(
-    _ run: ByteRun, _ fd: Int32, _ budget: inout Int, _ now: ContinuousClock.Instant
+    _ run: ByteRun, _ wire: any Wire, _ budget: inout Int, _ now: ContinuousClock.Instant
   ) -> Progress? {
     guard offset < run.count else {
       offset = 0
@@ -74,7 +74,7 @@ struct ScriptPlayer {
     }
     guard budget > 0 else { return .yielded }
     let range = run.range(at: offset, atMost: pace == nil ? 1 << 20 : slice)
-    switch Socket.send(fd, run.block, range) {
+    switch wire.send(run.block, range) {
     case .bytes(let count): return didSend(count, of: run, &budget, now)
     case .wouldBlock: return .blocked
     case .end, .failed: return .failed

@@ -1,5 +1,5 @@
-/// An HTTP/1.1 origin in your test process, on 127.0.0.1 and a port of its own. You script its answers, down to
-/// the byte and the reset, and inspect what it received.
+/// An origin in your test process, on 127.0.0.1 and a port of its own, with or without TLS. You script its answers,
+/// down to the byte and the reset, and inspect what it received.
 /// ```swift
 /// let origin = try ScriptedOrigin()
 /// origin.on("/hello", .text("hello"))
@@ -7,6 +7,10 @@
 /// // ... send requests to origin.url("/hello") ...
 /// #expect(origin.requests.first?.header("Accept") == "*/*")
 /// ```
+/// With TLS it has a certificate of its own, which ``certificateAuthority`` vouches for, and speaks HTTP/2 with clients
+/// that want it. The scripts are the same, and written as HTTP/1.1 would send them: HTTP/2 has each answer as a gateway
+/// before such an origin would, 1xx and trailers included, and what is no HTTP/1.1 is a stream that is reset.
+///
 /// It serves keep-alive and pipelined requests, chunked bodies, `Expect: 100-continue` and HEAD, reads requests
 /// strictly (see ``rejectedRequests``), and stands thousands of connections on one thread.
 ///
@@ -15,6 +19,7 @@
 public final class ScriptedOrigin: Sendable {
   let state: OriginState
   private let home: LoopbackPort
+  private let tls: TLSContext?
 
   /// The TCP port, the same for the whole life of the origin.
   public var port: Int { home.number }
@@ -25,9 +30,13 @@ public final class ScriptedOrigin: Sendable {
   ///
   /// - Parameters:
   ///   - limits: what it accepts and keeps.
+  ///   - tls: its certificate; nil, the default, is no TLS.
   ///   - starts: false leaves it stopped: its port refuses connections until ``start()``.
-  /// - Throws: ``OriginError`` when the system gives no socket or thread.
-  public init(limits: OriginLimits = OriginLimits(), starts: Bool = true) throws(OriginError) {
+  /// - Throws: ``OriginError`` when the system gives no socket or thread, or, with TLS, has no OpenSSL.
+  public init(
+    limits: OriginLimits = OriginLimits(), tls: OriginTLS? = nil, starts: Bool = true
+  ) throws(OriginError) {
+    self.tls = if let tls { try TLSContext(tls) } else { nil }
     state = OriginState(limits: limits, waker: try Waker())
     home = try LoopbackPort(waker: state.waker)
     if starts { try start() }
@@ -35,11 +44,16 @@ public final class ScriptedOrigin: Sendable {
 
   deinit { stop() }
 
-  /// `http://127.0.0.1:<port>` and this path, which may have a query.
+  /// PEM of the authority that a client must trust to talk to this origin; nil without TLS. Each origin has another one.
+  public var certificateAuthority: String? { tls?.authority }
+
+  /// `http://127.0.0.1:<port>`, with TLS `https`, and this path, which may have a query.
   public func url(_ path: String = "/") -> String { url(path, host: "127.0.0.1") }
 
   /// The same with another name for the host: `localhost` is another origin to a client, but the same one here.
-  public func url(_ path: String, host: String) -> String { "http://\(host):\(port)\(path)" }
+  public func url(_ path: String, host: String) -> String {
+    "\(tls == nil ? "http" : "https")://\(host):\(port)\(path)"
+  }
 
   /// Whether it is serving.
   public var isRunning: Bool { home.isUp }
@@ -49,8 +63,8 @@ public final class ScriptedOrigin: Sendable {
   /// - Throws: ``OriginError`` when the system gives no socket or thread.
   public func start() throws(OriginError) {
     // The thread holds the state, not the origin: so the last reference can go while it runs.
-    try home.start { [state] listener, token in
-      OriginLoop(state: state, listener: listener, token: token).run()
+    try home.start { [state, tls] listener, token in
+      OriginLoop(state: state, listener: listener, tls: tls, token: token).run()
     }
   }
 
@@ -138,6 +152,8 @@ public struct OriginLimits: Sendable {
   public var countedPathsMax = 1_000_000
   /// Connections open at once; more wait in the listen queue. Default 4,096.
   public var connectionsMax = 4_096
+  /// Requests under way at once on one HTTP/2 connection. Default 250.
+  public var streamsMax = 250
   /// How long a closing connection reads on, so that unread request bytes do not turn the end of an
   /// answer into a reset. Default 1 second.
   public var lingerTime = Duration.seconds(1)

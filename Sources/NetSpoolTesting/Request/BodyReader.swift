@@ -1,6 +1,7 @@
 /// Takes a request's body off the wire: all of it is counted and hashed, the beginning is kept.
 struct BodyReader {
   private var remaining = 0
+  private var waitsForEnd = false
   private var chunked: ChunkedReader?
   private(set) var kept: [UInt8] = []
   private(set) var count = 0
@@ -11,11 +12,13 @@ struct BodyReader {
     case .none: break
     case .length(let length): remaining = length
     case .chunked: chunked = ChunkedReader()
+    case .untilEnd: (remaining, waitsForEnd) = (.max, true)
     }
   }
 
   var isDone: Bool { chunked.map(\.isDone) ?? (remaining == 0) }
-  var trailers: [HeaderField] { chunked?.trailers ?? [] }
+  var trailers: [HeaderField] { chunked?.trailers ?? ownTrailers }
+  private var ownTrailers: [HeaderField] = []
 
   /// Reads what belongs to the body; answers how many bytes that were.
   mutating func read(_ bytes: ArraySlice<UInt8>, limits: OriginLimits) throws(RequestFault) -> Int {
@@ -29,6 +32,13 @@ struct BodyReader {
     remaining -= mine.count
     keep(mine, limits)
     return mine.count
+  }
+
+  /// All that belongs to a body without a length has been read.
+  mutating func end(trailers: [HeaderField]) {
+    guard waitsForEnd else { return }
+    remaining = 0
+    ownTrailers = trailers
   }
 
   private mutating func keep(_ bytes: ArraySlice<UInt8>, _ limits: OriginLimits) {

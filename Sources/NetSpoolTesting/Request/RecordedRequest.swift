@@ -1,5 +1,15 @@
 /// A request as it came in.
 public struct RecordedRequest: Sendable {
+  /// What a request was sent in.
+  public enum Version: String, Sendable {
+    /// RFC 1945; from old clients and proxies.
+    case http10 = "HTTP/1.0"
+    /// RFC 9112.
+    case http11 = "HTTP/1.1"
+    /// RFC 9113. Its `:authority` stands among the headers as `host`.
+    case http2 = "HTTP/2"
+  }
+
   let head: RequestHead
 
   /// The request's place among all that this origin received, from 0.
@@ -14,7 +24,7 @@ public struct RecordedRequest: Sendable {
   public let bodyCount: Int
   /// ``FNV1a`` of the whole body, kept or not.
   public let bodyHash: UInt64
-  /// Trailer fields of a chunked body.
+  /// Trailer fields, behind a chunked body or one of HTTP/2.
   public let trailers: [HeaderField]
   /// Whether the body had come in whole when this was recorded: false for an answer given early and for a fault
   /// that strikes inside the body.
@@ -32,7 +42,9 @@ public struct RecordedRequest: Sendable {
   }
   /// The header fields in the order and case in which they came.
   public var headers: [HeaderField] { head.headers }
-  /// The head's bytes, from the method to the blank line.
+  /// The version of HTTP.
+  public var version: Version { head.version }
+  /// The head's bytes, from the method to the blank line; of an HTTP/2 request, as HTTP/1.1 would have written it.
   public var headBytes: [UInt8] { head.bytes }
   /// The body as text.
   public var text: String { String(decoding: body, as: UTF8.self) }

@@ -11,7 +11,7 @@ struct RequestHead: Sendable {
   let bytes: [UInt8]
   let method: String
   let target: String
-  let isHTTP10: Bool
+  let version: RecordedRequest.Version
   let lines: [Line]
   let framing: RequestFraming
   let keepsAlive: Bool
@@ -23,13 +23,31 @@ struct RequestHead: Sendable {
     self.bytes = bytes
     method = line.method
     target = line.target
-    isHTTP10 = line.isHTTP10
+    version = line.isHTTP10 ? .http10 : .http11
     lines = try scanner.fields()
     var rules = FieldRules(isHTTP10: line.isHTTP10)
     for field in lines { try rules.see(name: bytes[field.name], value: bytes[field.value]) }
     framing = try rules.framing()
     keepsAlive = rules.keepsAlive
     expectsContinue = rules.expectsContinue
+  }
+
+  /// The head of an HTTP/2 request, which nghttp2 has checked; as bytes, it looks as one of HTTP/1.1 would.
+  init(method: String, target: String, fields: [HeaderField], hasBody: Bool) {
+    self.method = method
+    self.target = target
+    version = .http2
+    framing = hasBody ? .untilEnd : .none
+    keepsAlive = true
+    expectsContinue = fields.first("expect").map { equalsWithoutCase($0.utf8, "100-continue".utf8) } ?? false
+    var bytes = Array("\(method) \(target) \(version.rawValue)\r\n".utf8)
+    lines = fields.map { field in
+      let name = bytes.count
+      bytes += Array("\(field.name): \(field.value)\r\n".utf8)
+      let value = name + field.name.utf8.count + 2
+      return Line(name: name..<(value - 2), value: value..<(bytes.count - 2))
+    }
+    self.bytes = bytes + [0x0d, 0x0a]
   }
 
   /// The target without its query. A target in absolute form is cut down to its path.
@@ -60,6 +78,8 @@ enum RequestFraming: Sendable, Equatable {
   case none
   case length(Int)
   case chunked
+  /// Where HTTP/2 says.
+  case untilEnd
 }
 
 /// Walks over the bytes of a head.

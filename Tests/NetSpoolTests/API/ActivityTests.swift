@@ -1,7 +1,7 @@
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 
 struct ActivityTests {
@@ -33,6 +33,25 @@ struct ActivityTests {
       #expect(changes.entries.allSatisfy { $0.running <= 4 && $0.queued <= 20 })
       #expect(changes.entries.contains { $0.running == 4 })
     }
+  }
+
+  @Test func `an observer that falls behind hears of the newest, and of few before`() async throws {
+    let (observers, told) = (QueueObservers(), Journal<Int>())
+    let (begun, mayGoOn, over) = (Latch(), Latch(), Latch())
+    observers.add(activity: { activity in
+      told.add(activity.queued)
+      begun.open()
+      mayGoOn.block()
+      if activity.queued == 10_000 { over.open() }
+    })
+    for number in 1...10_000 {
+      observers.tell(NetworkQueue.Activity(queued: number, running: 0, frozen: 0, bytesIn: 0, bytesOut: 0))
+    }
+    await begun.opened()
+    mayGoOn.open()
+    await over.opened()
+    #expect(told.entries.first == 1 && told.entries.last == 10_000)
+    #expect(told.entries.count <= QueueObservers.untoldMax)
   }
 
   @Test func `idle is told once for each time it was busy, after the last closure`() async throws {

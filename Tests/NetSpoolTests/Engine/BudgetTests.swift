@@ -64,6 +64,31 @@ struct BudgetTests {
     }
   }
 
+  @Test func `places of the queue are counted, who waits for one, and who went without`() async throws {
+    try await withEngine(queue: { $0.maximumConcurrent = 1 }) { engine, origin in
+      let queue = engine.configuration.queue
+      origin.hold("/first")
+      let first = engine.operation(path: "/first")
+      engine.enqueue(first)
+      #expect(await origin.waitForWaiting("/first", 1))
+      let (second, third) = (engine.operation(path: "/second"), engine.operation(path: "/third"))
+      engine.enqueue(second)
+      engine.enqueue(third)
+      await engine.settle()
+      let full = queue.budgets.places
+      #expect(full.held == 1 && full.heldMax == 1 && full.waiting == 2 && full.refused == 0, "\(full)")
+      third.cancel()
+      #expect(await third.end().code == .cancelled)
+      origin.release("/first")
+      #expect(await first.end().response != nil)
+      #expect(await second.end().response != nil)
+      await engine.settle()
+      let empty = queue.budgets.places
+      #expect(empty.held == 0 && empty.waiting == 0 && empty.refused == 1, "\(empty)")
+      #expect(empty.longestWait >= full.longestWait && full.longestWait > .zero)
+    }
+  }
+
   @Test func `origins that are remembered are counted`() async throws {
     try await withEngine { engine, origin in
       origin.on("/", .text("ok"))

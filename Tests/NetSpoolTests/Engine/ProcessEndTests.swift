@@ -130,6 +130,50 @@ import Testing
       exit(7)
     }
   }
+
+  @Test func `children of a busy parent are told so, too`() async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let (origin, folder) = (try ScriptedOrigin(), try TestFolder())
+      origin.on("/held", .text("held").header("Cache-Control", "max-age=600"))
+      origin.fallback(.text("ok"))
+      let engine = try NetworkEngine()
+      var cache = CacheConfiguration()
+      cache.directory = folder.path
+      try engine.useCache(cache)
+      let urls = [origin.url("/held"), origin.url("/")]
+      _ = try engine.wait(for: engine.operation(url: urls[0]))
+      // Given threads that are in the middle of everything
+      let isOver = Flag()
+      for number in 0..<4 {
+        try SystemThread.start(name: "load") {
+          while !isOver.isSet {
+            _ = try? engine.wait(for: engine.operation(url: urls[number % 2]))
+            _ = (engine.budgets, engine.configuration.queue.budgets, engine.cacheStatistics)
+          }
+        }.detach()
+      }
+      // When it forks again and again
+      var (told, hung) = (0, 0)
+      for _ in 0..<200 {
+        let status = forked {
+          alarm(isSanitized ? 30 : 5)
+          let operation = engine.operation(url: urls[0])
+          nonisolated(unsafe) var code: NetworkError.Code?
+          operation.onError { unsafe code = $0.code }
+          engine.enqueue(operation)
+          _ = (engine.budgets, engine.configuration.queue.budgets, engine.cacheStatistics)
+          engine.emptyCache()
+          return unsafe code == .usedAfterFork ? 5 : 6
+        }
+        if status == 5 << 8 { told += 1 }
+        if status & 0x7F == SIGALRM { hung += 1 }
+      }
+      isOver.set()
+      // Then each child is told at once; but for a lock of Swift's own runtime now and then.
+      precondition(told + hung == 200 && hung <= 2, "\(told) were told, \(hung) hung")
+      exit(7)
+    }
+  }
 }
 
 /// When the exit began. Only the thread that exits looks.

@@ -8,7 +8,8 @@ import Testing
     let status: Int
     let fields: Headers
     var bytesExpected: Int64? = 91
-    var plan: PartPlan? = PartPlan(bytes: 10, validator: "\"a\"", total: 100)
+    var plan: PartPlan? = PartPlan(
+      bytes: 9 + PartPlan.comparedBytes, validator: "\"a\"", total: 100)
     let verdict: PartPlan.Verdict?
     var testDescription: String { "\(status) \(fields)" }
   }

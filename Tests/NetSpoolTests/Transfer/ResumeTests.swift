@@ -54,7 +54,7 @@ import Testing
     offer("\"a\"")
     let response = try fetch().get()
     #expect(response.status == 206)
-    #expect(origin.requests.last?.header("Range") == "bytes=\(part.count - 1)-")
+    #expect(origin.requests.last?.header("Range") == "bytes=\(part.count - 65_536)-")
     #expect(origin.requests.last?.header("If-Range") == "\"a\"")
     #expect(origin.requests.last?.header("Accept-Encoding") == "identity")
     #expect(try isWhole() && folder.names == ["file"])
@@ -84,12 +84,45 @@ import Testing
     #expect(try isWhole())
   }
 
-  @Test func `a part that is whole asks for its last byte`() throws {
+  @Test func `a part that somebody has added to begins anew`() throws {
+    try breakOff()
+    let part = try folder.read("file.netspool-part")
+    try folder.write("file.netspool-part", part + [UInt8](repeating: 0, count: 4_096))
+    offer("\"a\"")
+    let failure = #expect(throws: NetworkError.self) { try fetch().get() }
+    #expect(failure?.code == .resumeMismatch)
+    #expect(folder.names.isEmpty)
+    #expect(try fetch().get().status == 200)
+    #expect(try isWhole() && folder.names == ["file"])
+  }
+
+  @Test func `a server without a byte behind the part is asked anew`() throws {
+    try breakOff()
+    origin.on("/file") { $0.header("Range") == nil ? .pattern(Self.count) : .status(416) }
+    let failure = #expect(throws: NetworkError.self) { try fetch().get() }
+    #expect(failure?.code == .resumeMismatch)
+    #expect(folder.names.isEmpty)
+    #expect(try fetch().get().status == 200)
+    #expect(try isWhole())
+  }
+
+  @Test func `a rest that breaks off while it is compared costs nothing of the part`() throws {
+    try breakOff()
+    let part = try folder.read("file.netspool-part")
+    origin.on("/file") { Answer.resumable(Self.count, etag: "\"a\"", for: $0).closeAfter(1_024) }
+    #expect(throws: NetworkError.self) { try fetch().get() }
+    #expect(try folder.read("file.netspool-part") == part)
+    offer("\"a\"")
+    #expect(try fetch().get().status == 206)
+    #expect(try isWhole())
+  }
+
+  @Test func `a part that is whole asks for its end`() throws {
     try breakOff()
     offer("\"a\"")
     try folder.write("file.netspool-part", whole)
     #expect(try fetch().get().status == 206)
-    #expect(origin.requests.last?.header("Range") == "bytes=\(Self.count - 1)-")
+    #expect(origin.requests.last?.header("Range") == "bytes=\(Self.count - 65_536)-")
     #expect(try isWhole())
   }
 

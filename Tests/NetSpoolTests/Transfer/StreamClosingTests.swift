@@ -1,5 +1,6 @@
 import NetSpool
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import TestSupport
@@ -137,6 +138,15 @@ struct StreamClosingTests {
     check(stream, opens: 0, fails: .uploadSourceFailed)
   }
 
+  @Test func `an upload whose opening throws`() async throws {
+    let upload = UnopenedUpload()
+    try await withWire { wire in
+      let error = try await wire.failure(wire.operation("/a", .post).setUploadStream(upload))
+      #expect(error.code == .uploadSourceFailed)
+    }
+    #expect(upload.opens.withLock { $0 } == 1 && upload.closes.withLock { $0 } == 1)
+  }
+
   @Test func `when the engine is closed`() async throws {
     let stream = RecordingStream()
     try await withWire { wire in
@@ -190,4 +200,19 @@ struct StreamClosingTests {
     check(stream, opens: 1, fails: nil)
     #expect(stream.log.bytes == Array("hello".utf8))
   }
+}
+
+private final class UnopenedUpload: UploadStream {
+  struct Failure: Error {}
+  let opens = Mutex(0)
+  let closes = Mutex(0)
+  var length: Int64? { 5 }
+
+  func open() throws {
+    opens.withLock { $0 += 1 }
+    throw Failure()
+  }
+
+  func read(atMost count: Int) -> UploadChunk { .end }
+  func close() { closes.withLock { $0 += 1 } }
 }

@@ -14,6 +14,8 @@ final class CacheUse {
   var findings: Findings
   /// While it has its turn: no other process asks for the same.
   var claim: Claim?
+  /// Its body will be stored when the last of it is on the disk.
+  var isBeingKept = false
   /// Streams have been opened for an answer from the network.
   var hasOpenedStreams = false
 
@@ -42,9 +44,6 @@ final class CacheUse {
 
 /// The cache behind the network: what an exchange's head and end mean for it.
 extension CacheBridge {
-  /// What is kept of streamed bodies at once, for the cache alone; beyond it they are not cached.
-  static let keptBytesMax = 32 << 20
-
   // MARK: At the head
 
   /// Notes what will be stored. In the middle of libcurl's work.
@@ -77,25 +76,17 @@ extension CacheBridge {
     return result != nil && result != .mismatched
   }
 
-  /// How much of a streamed body may be kept for the cache; 0: none.
-  /// - Parameter running: the transfers that keep some already.
-  func keptBytesMax(_ use: CacheUse, _ transfer: Transfer, beside running: [Transfer]) -> Int {
-    guard use.findings.entry != nil else { return 0 }
-    let room = Self.keptBytesMax - running.reduce(0) { $0 + $1.exchange.keptBytesMax }
+  /// Where a streamed body is kept while it comes; nil: it is not going to be stored.
+  func spool(_ use: CacheUse, _ transfer: Transfer, at place: BodySpool.Place) -> BodySpool? {
+    guard let entry = use.findings.entry, use.question.request.method == .get else { return nil }
     // What is announced is the length of what is sent; decoded it has another.
     let isEncoded = transfer.exchange.plan.decodes && transfer.parser.framing.hasContentEncoding
-    let announced = isEncoded ? nil : transfer.announcedBytes
-    let wanted = announced ?? Int64(min(use.cache.settings.bodyBytesMax, 1 << 20))
-    return wanted <= min(room, use.cache.settings.bodyBytesMax) ? Int(wanted) : 0
-  }
-
-  /// The same for a body that turns out to be longer than what was set aside: twice as much, if there is room.
-  func grownKeptBytesMax(_ use: CacheUse?, _ transfer: Transfer, beside running: [Transfer]) -> Int {
-    let held = transfer.exchange.keptBytesMax
-    guard let use, let wanted = Int(exactly: max(transfer.bodyBytes, Int64(2 * held))) else { return held }
-    let room = Self.keptBytesMax - running.reduce(0) { $0 + $1.exchange.keptBytesMax }
-    let grown = min(wanted, use.cache.settings.bodyBytesMax)
-    return grown - held <= room ? grown : held
+    if !isEncoded, let announced = transfer.announcedBytes {
+      guard announced <= use.cache.settings.bodyBytesMax, place.room.fits(announced) else { return nil }
+    }
+    // A part is put to others in memory.
+    return BodySpool(
+      at: place, bytesMax: use.cache.settings.bodyBytesMax, staysInMemory: entry.status == 206)
   }
 
   // MARK: At the end
@@ -106,7 +97,7 @@ extension CacheBridge {
     _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending
   ) {
     guard let use = operation.loop.cacheUse else { return }
-    defer { if let claim = use.claim { use.cache.store.finish(claim) } }
+    defer { if let claim = use.claim, !use.isBeingKept { use.cache.store.finish(claim) } }
     if let held = use.held, let cause = staleCause(ending), mayStandIn(operation, transfer),
       held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now),
       use.cache.isHeld(held)
@@ -149,25 +140,52 @@ extension CacheBridge {
   ) {
     if use.question.request.method == .head { return updateByHead(answer, use) }
     if answer.head.status == 304 { return update(by: answer, use) }
-    if let entry = use.findings.entry, let body = storedBody(answer, transfer, use) {
-      if answer.head.status == 206 {
-        return storePart(answer, body, entry, use, askedAt: transfer.exchange.startedAt)
-      }
-      return put(entry, body, transfer, use)
+    guard let entry = use.findings.entry.map({ complete($0, transfer) }), transfer.completeness == .whole,
+      transfer.bodyBytes <= use.cache.settings.bodyBytesMax
+    else { return storeNothing(answer, use, use.claim) }
+    let askedAt = transfer.exchange.startedAt
+    if answer.body.count == Int(transfer.bodyBytes) {
+      return store(answer, .bytes(answer.body.array), entry, use, askedAt)
     }
-    use.claim?.giveUp()
+    guard let spool = transfer.exchange.spool else { return storeNothing(answer, use, use.claim) }
+    // The last of it may be on its way to the disk.
+    use.isBeingKept = true
+    let (bridge, claim) = (self, use.claim)
+    spool.onKept = { kept in
+      switch kept {
+      case .bytes(let bytes): bridge.store(answer, .bytes(bytes), entry, use, askedAt)
+      case .file(let file): bridge.store(answer, .spooled(file), entry, use, askedAt)
+      case nil: bridge.storeNothing(answer, use, claim)
+      }
+      if let claim { use.cache.store.finish(claim) }
+    }
+  }
+
+  private func store(
+    _ answer: NetworkResponse, _ body: PendingBody, _ entry: StoredResponse, _ use: CacheUse,
+    _ askedAt: Microseconds
+  ) {
+    if answer.head.status == 206, case .bytes(let bytes) = body {
+      return storePart(answer, bytes, entry, use, askedAt: askedAt)
+    }
+    use.cache.put(entry, body, for: use.question, askedAt: askedAt)
+  }
+
+  private func storeNothing(_ answer: NetworkResponse, _ use: CacheUse, _ claim: Claim?) {
+    claim?.giveUp()
     if let held = use.held, Self.takesPlace(answer.head.status), answer.head.status != 206 {
       use.cache.remove(held)  // older than this answer, which must not be stored
     }
   }
 
-  private func put(_ entry: StoredResponse, _ body: [UInt8], _ transfer: Transfer, _ use: CacheUse) {
+  /// With what is known at the end only.
+  private func complete(_ entry: StoredResponse, _ transfer: Transfer) -> StoredResponse {
     var entry = entry
     if transfer.exchange.decoder != nil { entry.facts.flags.insert(.isDecoded) }
     if let operation = transfer.exchange.owner as? NetworkOperation, let tag = operation.request.tag {
       entry.tags = [tag]
     }
-    use.cache.put(entry, body, for: use.question, askedAt: transfer.exchange.startedAt)
+    return entry
   }
 
   /// An answer of this status says what the resource is now, or that it is gone (RFC 9111 section 4.3.3).
@@ -177,7 +195,9 @@ extension CacheBridge {
   func storeRedirect(_ operation: NetworkOperation, _ transfer: Transfer) {
     guard let use = operation.loop.cacheUse, use.question.request.method == .get else { return }
     if let entry = use.findings.entry, transfer.exchange.collected.count == Int(transfer.bodyBytes) {
-      put(entry, transfer.takeCollected(), transfer, use)
+      use.cache.put(
+        complete(entry, transfer), .bytes(transfer.takeCollected()), for: use.question,
+        askedAt: transfer.exchange.startedAt)
       if let claim = use.claim { use.cache.store.finish(claim) }
       return
     }
@@ -196,15 +216,6 @@ extension CacheBridge {
     if case .updated(let stored) = result, held.stored.matches(answer.head.headers) == true {
       use.cache.update(held, to: stored)
     }
-  }
-
-  /// Nil when it was not kept, or is too long.
-  private func storedBody(_ answer: NetworkResponse, _ transfer: Transfer, _ use: CacheUse) -> [UInt8]? {
-    guard transfer.bodyBytes <= use.cache.settings.bodyBytesMax, transfer.completeness == .whole else {
-      return nil
-    }
-    let body = transfer.keptBody ?? answer.body.array
-    return body.count == Int(transfer.bodyBytes) ? body : nil
   }
 
   private func updateByHead(_ answer: NetworkResponse, _ use: CacheUse) {

@@ -29,6 +29,16 @@ extension EngineCache {
     return found
   }
 
+  /// What was made of the very body that an answer has just brought, which therefore holds, however often the origin wants
+  /// to be asked.
+  func derived(_ name: String, of body: ResponseBody, for question: CacheQuestion) -> HeldAnswer? {
+    guard let source = held(for: question), let found = read(key(name, source.key, question)),
+      found.stored.headers.first(Self.sourceField) == Self.text(of: source),
+      ResponseBody(lent: source.hit.body).hasSameBytes(as: body)
+    else { return nil }
+    return found
+  }
+
   /// Keeps what was made of the body of an answer, if that very body is held: what may not be stored has no thumbnail in
   /// the cache either.
   func keep(

@@ -213,7 +213,7 @@ extension EngineCache {
   }
 
   /// Stores a whole answer in place of what was held, unless the resource was changed after it was asked for.
-  func put(_ entry: StoredResponse, _ body: [UInt8], for question: CacheQuestion, askedAt: Microseconds) {
+  func put(_ entry: StoredResponse, _ body: PendingBody, for question: CacheQuestion, askedAt: Microseconds) {
     var entry = entry
     entry.bodyBytes = Int64(body.count)
     guard let key = key(for: entry, question, askedAt) else { return }

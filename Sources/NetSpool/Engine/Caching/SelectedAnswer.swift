@@ -113,6 +113,6 @@ extension EngineCache {
     entry.headers.remove("Content-Range")
     entry.headers.set("Content-Length", String(parts.total))
     store.remove(partsKey(question))
-    put(entry, bytes, for: question, askedAt: askedAt)
+    put(entry, .bytes(bytes), for: question, askedAt: askedAt)
   }
 }

@@ -39,11 +39,11 @@ final class CredentialProvider: Sendable {
   ) {
     enum Step { case newer(Held), ask, wait }
     let step: Step = lookups.withLock { lookups in
-      var lookup = lookups[origin] ?? Lookup()
-      defer { lookups[origin] = lookup }
-      if lookup.held.generation > refused { return .newer(lookup.held) }
-      let isFirst = lookup.waiting == nil
-      lookup.waiting = (lookup.waiting ?? []) + [answer]
+      if let held = lookups[origin]?.held, held.generation > refused { return .newer(held) }
+      let isFirst = lookups[origin]?.waiting == nil
+      // In its place: thousands may wait, and a copy for each would be quadratic.
+      if isFirst { lookups[origin, default: Lookup()].waiting = [] }
+      lookups[origin]?.waiting?.append(answer)
       return isFirst ? .ask : .wait
     }
     switch step {

@@ -84,6 +84,14 @@ extension CacheStore {
   func put(
     _ key: StoreKey, namespace: String, metadata: [UInt8], body: [UInt8], askedAt: Microseconds = .max
   ) -> Bool {
+    put(key, namespace: namespace, metadata: metadata, body: .bytes(body), askedAt: askedAt)
+  }
+
+  /// The same for a body that may lie in a file; it is read there when its turn to be written has come.
+  @discardableResult
+  func put(
+    _ key: StoreKey, namespace: String, metadata: [UInt8], body: PendingBody, askedAt: Microseconds
+  ) -> Bool {
     isUsable && core.put(key, namespace: namespace, metadata: metadata, body: body, askedAt: askedAt)
   }
 
@@ -139,6 +147,9 @@ extension CacheStore {
 
   /// The same, with those that wait and those that were dropped.
   var budget: NetworkBudget { isUsable ? core.budget : NetworkBudget() }
+
+  /// What is on its way to be stored and lies on the disk meanwhile; as many bytes at most as may be stored.
+  var spools: SpoolRoom { core.spools }
 }
 
 /// The limits of a cache store. The first to open a directory in a process sets them for all.

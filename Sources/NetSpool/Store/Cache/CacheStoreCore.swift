@@ -9,6 +9,8 @@ final class CacheStoreCore: Sendable {
   let shared = Mutex(CacheSharedState())
   let wakeUp = SystemSemaphore()
   let mappedPages: MappedPages
+  /// What is on its way here and lies on the disk meanwhile.
+  let spools: SpoolRoom
   /// Nil where it cannot be had: then each process asks for itself.
   let claims: ClaimTable?
   private let thread = Mutex<SystemThread?>(nil)
@@ -16,6 +18,7 @@ final class CacheStoreCore: Sendable {
   init(_ environment: Environment, _ settings: CacheStoreSettings) throws(NetworkError) {
     self.environment = environment
     self.settings = settings
+    spools = SpoolRoom(bytesMax: settings.bytesMax)
     copies = BodyCopies(bytesMax: settings.copiedBytesMax)
     mappedPages = MappedPages(of: environment, limit: settings.residentBytesMax)
     claims = environment.directory.openWords(ClaimTable.name, count: ClaimTable.wordCount).flatMap {
@@ -87,6 +90,7 @@ extension CacheStoreCore {
       drop(damaged: key)
       return nil
     case .pending(let put):
+      guard put.body.isReadable else { return nil }
       return StoreHit(body: LeasedBytes(metadata: put.metadata, body: put.body), bodyID: put.bodyID)
     case .stored(let entry, let newMetadata):
       let lease = LeasedBytes(entry.lease, count: entry.facts.bodyBytes)
@@ -217,14 +221,14 @@ extension CacheStoreCore {
 
 extension CacheStoreCore {
   func put(
-    _ key: StoreKey, namespace: String, metadata: [UInt8], body: [UInt8], askedAt: Microseconds = .max
+    _ key: StoreKey, namespace: String, metadata: [UInt8], body: PendingBody, askedAt: Microseconds = .max
   ) -> Bool {
     let isTooLarge =
       body.count > settings.bodyBytesMax || key.fullKey.count > StoreKey.bytesMax
       || metadata.count > settings.bodyBytesMax || namespace.utf8.count > 256
     return change { shared in
       if shared.fences.holdBack(key.digest.first, askedAt: askedAt) { return nil }
-      if isTooLarge || shared.pending.bytes + body.count > settings.pendingBytesMax {
+      if isTooLarge || shared.pending.bytes + body.bytesInMemory > settings.pendingBytesMax {
         shared.statistics.dropped += 1
         return (key, .removed, false)
       }

@@ -192,7 +192,7 @@ extension CacheWriter {
     facts.recency = try recordUse(of: key.digest, namespace: facts.namespace, &transaction)
     scratch.encode(
       facts, key: key, metadata: put.metadata, isHeadInline: facts.large == nil,
-      inlineBody: facts.large == nil ? put.body : [])
+      inlineBody: facts.large == nil ? put.body.inline : [])
     try transaction.put(scratch.rawBytes, at: key.digest.recordKey, in: databases.entries)
     facts.recordBytes = scratch.count
     count(facts.namespace, entries: 1, bytes: facts.weight(pageBytes: environment.pageBytes))

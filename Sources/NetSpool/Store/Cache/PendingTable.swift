@@ -22,11 +22,17 @@ struct PendingTable {
       }
     }
 
-    /// What it counts for while it waits.
+    /// What it takes to write.
     var bytes: Int {
+      if case .put(let put) = content { return bytesInMemory - put.body.bytesInMemory + put.body.count }
+      return bytesInMemory
+    }
+
+    /// What it counts for while it waits: a body that lies on the disk counts there (`SpoolRoom`).
+    var bytesInMemory: Int {
       let fixed = 128 + key.fullKey.count
       return switch content {
-      case .put(let put): fixed + put.metadata.count + put.body.count
+      case .put(let put): fixed + put.metadata.count + put.body.bytesInMemory
       case .metadata(let metadata, _): fixed + metadata.count
       case .removed, .fence: fixed
       }
@@ -38,6 +44,7 @@ struct PendingTable {
   private(set) var waits = WaitingTimes()
   /// The longest that one has waited.
   private(set) var longestWait: Microseconds = 0
+  /// In memory.
   private(set) var bytes = 0
 
   var isEmpty: Bool { changes.isEmpty }
@@ -72,9 +79,9 @@ struct PendingTable {
   mutating func add(_ key: StoreKey, _ content: Content) -> UInt64 {
     let change = Change(
       sequence: UInt64(waits.begin(MonotonicClock.now)), key: key, content: content)
-    bytes += change.bytes
+    bytes += change.bytesInMemory
     if let before = changes.updateValue(change, forKey: key.digest) {
-      bytes -= before.bytes
+      bytes -= before.bytesInMemory
       _ = waits.end(Int(before.sequence))
     }
     return change.sequence
@@ -83,7 +90,7 @@ struct PendingTable {
   /// Forgets a change that is committed.
   mutating func didCommit(_ key: KeyDigest, sequence: UInt64) {
     guard let place = changes.index(forKey: key), changes.values[place].sequence == sequence else { return }
-    bytes -= changes.remove(at: place).value.bytes
+    bytes -= changes.remove(at: place).value.bytesInMemory
     if let since = waits.end(Int(sequence)) { longestWait = max(longestWait, MonotonicClock.now - since) }
   }
 
@@ -92,7 +99,7 @@ struct PendingTable {
     guard let change = change(key, sequence: sequence) else { return }
     if case .fence = change.content { return }
     let removal = Change(sequence: sequence, key: change.key, content: .removed)
-    bytes += removal.bytes - change.bytes
+    bytes += removal.bytesInMemory - change.bytesInMemory
     changes[key] = removal
   }
 }
@@ -100,7 +107,7 @@ struct PendingTable {
 struct PendingPut: Sendable {
   let namespace: String
   var metadata: [UInt8]
-  let body: [UInt8]
+  let body: PendingBody
   let bodyID: UInt64
   /// When the origin was asked for it; `max`: nobody was.
   var askedAt = Microseconds.max

@@ -1,5 +1,5 @@
-/// A stored body, borrowed: its bytes stand in the map of the file, or in the memory of a put that is not yet
-/// written. Nothing is copied as long as the lease is short.
+/// A stored body, borrowed: its bytes stand in the map of the file, or in the memory or the file of a put that is
+/// not yet written. Nothing is copied as long as the lease is short.
 ///
 /// Any thread. The bytes stay the same for as long as the lease lives, whatever is put, removed or evicted
 /// meanwhile: one that is held for more than two seconds is given a copy of them, unnoticed.
@@ -7,17 +7,17 @@
   /// Nil for bytes in memory.
   private let lease: Lease?
   private let metadata: [UInt8]
-  private let body: [UInt8]
+  private let body: PendingBody
   /// Bytes of the body.
   let count: Int
 
   init(_ lease: Lease, count: Int) {
     self.lease = lease
-    (metadata, body) = ([], [])
+    (metadata, body) = ([], .bytes([]))
     self.count = count
   }
 
-  init(metadata: [UInt8], body: [UInt8]) {
+  init(metadata: [UInt8], body: PendingBody) {
     lease = nil
     (self.metadata, self.body) = (metadata, body)
     count = body.count
@@ -31,8 +31,10 @@
     _ use: (UnsafeRawBufferPointer) throws(Problem) -> Result
   ) throws(Problem) -> Result {
     guard let lease else {
-      let bytes = body
-      return try unsafe bytes.rawBytes.withUnsafeBytes(use)
+      switch body {
+      case .bytes(let bytes): return try unsafe bytes.rawBytes.withUnsafeBytes(use)
+      case .spooled(let file): return try unsafe file.withUnsafeBytes(use)
+      }
     }
     return try unsafe lease.access { ranges throws(Problem) in try unsafe use(ranges.body) }
   }
@@ -43,8 +45,10 @@
     @_lifetime(borrow self)
     get {
       guard let lease else {
-        let bytes = body
-        return unsafe _overrideLifetime(bytes.rawBytes, borrowing: self)
+        switch body {
+        case .bytes(let bytes): return unsafe _overrideLifetime(bytes.rawBytes, borrowing: self)
+        case .spooled(let file): return unsafe _overrideLifetime(file.rawBytes, borrowing: self)
+        }
       }
       let span = unsafe RawSpan(_unsafeBytes: lease.pinned.body)
       return unsafe _overrideLifetime(span, borrowing: self)

@@ -20,6 +20,8 @@ final class FileSink: Sink {
   private let lane: Worker.Lane
   /// Makes what the worker does, once the head is there.
   private let makeWork: MakeWork
+  /// Of a body that should have gone on with a part: what does away with the part that nothing fits to. Blocks.
+  private let discardPart: (@Sendable () -> Void)?
 
   private var state = State.filling
   private var bytesExpected: Int64?
@@ -53,8 +55,10 @@ final class FileSink: Sink {
 
   /// - Parameter makeWork: is called when the head is there, on the loop thread.
   init(
-    path: String, worker: Worker, pool: AlignedBufferPool, lane: Worker.Lane, makeWork: @escaping MakeWork
+    path: String, worker: Worker, pool: AlignedBufferPool, lane: Worker.Lane,
+    discardPart: (@Sendable () -> Void)? = nil, makeWork: @escaping MakeWork
   ) {
+    self.discardPart = discardPart
     self.lane = lane
     self.worker = worker
     self.pool = pool
@@ -67,7 +71,15 @@ final class FileSink: Sink {
   ) throws(SinkFailure) {
     self.bytesExpected = bytesExpected
     self.ready = ready
-    background = try makeWork(head, bytesExpected)
+    do throws(SinkFailure) { background = try makeWork(head, bytesExpected) } catch {
+      if error.code == .resumeMismatch { discard() }
+      throw error
+    }
+  }
+
+  /// Asked for again, it would not fit again.
+  private func discard() {
+    if let discardPart { worker.run(on: lane, discardPart) {} }
   }
 
   func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
@@ -99,6 +111,7 @@ final class FileSink: Sink {
   func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress {
     switch state {
     case .filling:
+      if background == nil, failure?.code == .resumeMismatch { discard() }
       if failure == nil { publish() } else { abandon() }
     case .finishing: break
     case .ended(let problem?) where failure == nil: throw problem

@@ -12,7 +12,8 @@ internal import Synchronization
 ///
 /// The second is written, in one step, while the first is empty; so whenever a process is killed, the bytes in the part are
 /// of the body that the validator names. After a power failure they may not be: a part of an earlier boot is begun anew. A
-/// part without a validator is not ours, and is left alone. Who writes a part has it locked.
+/// part without a validator is not ours, and is left alone. Who writes a part has it locked. Whatever else has become of
+/// it, its last 64 KiB are compared with the rest that comes, and one that ends otherwise is begun anew.
 final class PartFile: Sendable {
   let target: FileTarget
   private let state = Mutex(State())
@@ -68,7 +69,8 @@ final class PartFile: Sendable {
     case .goesOn(let total):
       let offset = plan?.offset ?? 0
       state.withLock { $0.offset = offset }
-      return PartWriter(target, .goingOn(offset, total: total), digests: digests, expected: expected)
+      return PartWriter(
+        target, .goingOn(offset, until: plan?.bytes ?? 0, total: total), digests: digests, expected: expected)
     case .begins(let validator, let total):
       guard isWorthAPart(validator, total, plan) else {
         return FileSinkBackground(

@@ -8,8 +8,11 @@ struct PartPlan: Equatable, Sendable {
   /// The length of the whole where it was told.
   let total: Int64?
 
-  /// One byte that is there is asked for again, so that a part that is whole already asks for something, too.
-  var offset: Int64 { max(0, bytes - 1) }
+  /// The end of what is there is asked for again and compared: bytes that do not belong there would lie at the end, and a
+  /// part that is whole already asks for something, too.
+  var offset: Int64 { max(0, bytes - Self.comparedBytes) }
+
+  static let comparedBytes: Int64 = 64 << 10
 
   /// What becomes of a part at the head of an answer.
   enum Verdict: Equatable, Sendable {

@@ -4,8 +4,8 @@ internal import Synchronization
 /// The part on the worker: opened by the first job, published by the last. Blocks.
 final class PartWriter: FileSinkWork {
   enum Start: Sendable {
-    /// Behind so many bytes that are there.
-    case goingOn(Int64, total: Int64?)
+    /// From a byte of what is there; the bytes before `until` are compared.
+    case goingOn(Int64, until: Int64, total: Int64?)
     case beginning(PartNote)
   }
 
@@ -13,6 +13,8 @@ final class PartWriter: FileSinkWork {
     let directory: FileDescriptor
     var file: FileDescriptor
     var offset: Int64
+    /// Where what was there ends.
+    let known: Int64
     var digest: SHA256?
     let permissions: UInt32
   }
@@ -82,12 +84,21 @@ final class PartWriter: FileSinkWork {
       throw SinkFailure("could not open the part of", target, error)
     }
     try buffer?.withBytes { bytes throws(SinkFailure) in
+      var fits: Bool?
       do throws(SystemError) {
-        try state.open?.append(bytes)
+        fits = try state.open?.take(bytes)
       } catch {
         throw SinkFailure("could not write to the part of", target, error)
       }
+      if fits == false { throw mismatch("what is there ends with other bytes") }
     }
+  }
+
+  /// Gone on with it would be wrong again.
+  private func mismatch(_ reason: String) -> SinkFailure {
+    Self.discard(target)
+    return SinkFailure(
+      reason: "the rest does not belong to the part of \(target.path): \(reason)", code: .resumeMismatch)
   }
 
   private func opened() throws(SystemError) -> Open {
@@ -107,19 +118,15 @@ final class PartWriter: FileSinkWork {
     guard status.isRegular, status.owner == geteuid(), isOurs else {
       throw SystemError(number: EEXIST, call: "open")
     }
+    let (offset, known) =
+      if case .goingOn(let offset, let known, _) = start { (offset, known) } else { (0, 0) }
     var open = Open(
-      directory: directory, file: file, offset: 0, digest: digests ? SHA256() : nil,
+      directory: directory, file: file, offset: offset, known: known, digest: digests ? SHA256() : nil,
       permissions: existing?.permissions ?? SystemText.newFilePermissions)
-    switch start {
-    case .beginning(let note):
-      try open.file.truncate(to: 0)
-      try note.write(for: target, in: open.directory)
-    case .goingOn(let offset, _):
-      guard status.bytes >= offset else { throw SystemError(number: ESTALE, call: "open") }
-      try open.file.truncate(to: offset)
-      open.offset = offset
-      if digests { try open.hashStart() }
-    }
+    guard status.bytes >= known else { throw SystemError(number: ESTALE, call: "open") }
+    try open.file.truncate(to: known)
+    if case .beginning(let note) = start { try note.write(for: target, in: open.directory) }
+    if digests { try open.hashStart() }
     return open
   }
 
@@ -127,13 +134,14 @@ final class PartWriter: FileSinkWork {
     guard var open = state.open.take() else { return nil }
     let total =
       switch start {
-      case .goingOn(_, let total): total
+      case .goingOn(_, _, let total): total
       case .beginning(let note): note.total
       }
     if let total, total != open.offset {
       throw SinkFailure(
         reason: "\(target.path) has \(open.offset) bytes instead of \(total)", code: .resumeMismatch)
     }
+    guard open.offset >= open.known else { throw mismatch("it is longer than the whole") }
     let digest = open.digest?.finish()
     if let failure = SinkFailure(of: target, digest, expected: expected) {
       // Gone on with it would be wrong again.
@@ -153,8 +161,14 @@ final class PartWriter: FileSinkWork {
 }
 
 extension PartWriter.Open {
-  fileprivate mutating func append(_ bytes: RawSpan) throws(SystemError) {
-    var done = 0
+  /// Compares what is there and writes what is not; false where what is there has other bytes.
+  fileprivate mutating func take(_ bytes: RawSpan) throws(SystemError) -> Bool {
+    var done = Int(min(Int64(bytes.byteCount), max(0, known - offset)))
+    if done > 0 {
+      let there = try PartBytes.read(file, at: offset, atMost: done)
+      guard there == Array(bytes.extracting(first: done)) else { return false }
+      offset += Int64(done)
+    }
     while done < bytes.byteCount {
       let written = try file.write(bytes, from: done, count: bytes.byteCount - done, at: offset)
       guard written > 0 else { throw SystemError(number: EIO, call: "pwrite") }
@@ -162,6 +176,7 @@ extension PartWriter.Open {
       offset += Int64(written)
     }
     digest?.update(bytes)
+    return true
   }
 
   /// The digest is of all bytes, those that were there as well.

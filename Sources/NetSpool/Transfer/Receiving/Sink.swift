@@ -78,6 +78,7 @@ extension SinkFailure {
     case EMFILE, ENFILE: "too many open files"
     case EPIPE, ECONNRESET: "nobody reads it any more"
     case EBADF: "it is not open for writing"
+    case EWOULDBLOCK: "another program writes it"
     default: "error \(number)"
     }
   }

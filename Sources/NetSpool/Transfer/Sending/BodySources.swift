@@ -94,8 +94,11 @@ final class ChunkSource: BodySource {
 
   func open() throws(NetworkError) {
     (stream as? any WakingUploadStream)?.onReady(ready)
-    do { try stream.open() } catch { throw Self.failed(error) }
     isOpen = true
+    do { try stream.open() } catch {
+      close()
+      throw Self.failed(error)
+    }
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {

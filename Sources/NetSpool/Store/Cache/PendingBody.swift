@@ -1,0 +1,36 @@
+/// The body of a put that is not yet written.
+enum PendingBody: Sendable {
+  case bytes([UInt8])
+  /// In a file beside the store's.
+  case spooled(SpoolFile)
+
+  var count: Int {
+    switch self {
+    case .bytes(let bytes): bytes.count
+    case .spooled(let file): file.count
+    }
+  }
+
+  var bytesInMemory: Int {
+    switch self {
+    case .bytes(let bytes): bytes.count
+    case .spooled: 0
+    }
+  }
+
+  /// It can be lent to those who look it up before it is written.
+  var isReadable: Bool {
+    switch self {
+    case .bytes: true
+    case .spooled(let file): file.map()
+    }
+  }
+
+  /// Those of a body that stands in its record.
+  var inline: [UInt8] {
+    switch self {
+    case .bytes(let bytes): bytes
+    case .spooled(let file): (try? file.read(at: 0, max: file.count)) ?? []
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/// What carries the bytes of one connection: a socket, TLS over a socket, or a stream of HTTP/2. Lives on the origin's
+/// thread; whoever speaks HTTP/1.1 over it need not know which one it is.
+protocol Wire: AnyObject {
+  /// Whether the handshake is still to be made. Until then only what is to be thrown away may be received.
+  var needsHandshake: Bool { get }
+  /// Goes on with what comes before the first request.
+  func shakeHands() -> Handshake
+  func receive(into buffer: inout [UInt8]) -> Socket.Transfer
+  func send(_ bytes: [UInt8], _ range: Range<Int>) -> Socket.Transfer
+  /// Says that nothing more will be sent; reading goes on.
+  func endSending()
+  /// Ends both directions. Called once, and nothing is called after it or `reset`.
+  func finish()
+  /// Ends at once: what was not read yet is lost to the client.
+  func reset()
+}
+
+/// How far the beginning of a connection has come.
+enum Handshake {
+  case done(NegotiatedProtocol)
+  case waitsToRead
+  case waitsToWrite
+  case failed(String)
+}
+
+/// What is spoken on a connection.
+enum NegotiatedProtocol {
+  case http1
+  case http2
+}
+
+/// TCP without anything over it.
+final class SocketWire: Wire {
+  private let fd: Int32
+
+  init(_ fd: Int32) { self.fd = fd }
+
+  var needsHandshake: Bool { false }
+  func shakeHands() -> Handshake { .done(.http1) }
+  func receive(into buffer: inout [UInt8]) -> Socket.Transfer { Socket.receive(fd, into: &buffer) }
+  func send(_ bytes: [UInt8], _ range: Range<Int>) -> Socket.Transfer { Socket.send(fd, bytes, range) }
+  func endSending() { Socket.endSending(fd) }
+  func finish() { Socket.finish(fd) }
+  func reset() { Socket.reset(fd) }
+}

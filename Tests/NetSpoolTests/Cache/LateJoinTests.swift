@@ -1,0 +1,212 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Who asks for what already comes gets it from the first byte on, out of the spool, at his own pace.
+struct LateJoinTests {
+  @Test func `one request serves one who joins in the middle of a long download`() async throws {
+    let count = 64 << 20
+    try await withSpooled(count, heldAt: count / 2) { engine, origin, leader, first in
+      let stream = PatternStream()
+      let late = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(late)
+      // All that has come is there for it while nothing more comes
+      #expect(await until { stream.count == count / 2 })
+      origin.release("middle")
+      for operation in [leader, late] {
+        let response = try #require(await operation.end().response)
+        #expect(response.source == .network && response.body.isEmpty)
+        #expect(response.streams.map(\.bytes) == [Int64(count)])
+      }
+      #expect(first.isWhole(count) && stream.isWhole(count) && origin.requestCount == 1)
+      #expect(await until { engine.budgets.streams.held == 0 })
+    }
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `one without streams gets it in memory, or is told that it is too long`(fits: Bool, isChunked: Bool)
+    async throws
+  {
+    let count = 6 << 20
+    try await withSpooled(
+      count, heldAt: 3 << 20, inMemoryMax: fits ? count : count - 1, isChunked: isChunked
+    ) { engine, origin, leader, first in
+      let late = engine.start("/a")
+      await engine.settle()
+      origin.release("middle")
+      let ending = await late.end()
+      if fits {
+        let body = try #require(ending.response?.body)
+        #expect(body.count == count && BodyPattern.matches([UInt8](body)))
+        #expect(ending.response?.streams.isEmpty == true)
+      } else {
+        #expect(ending.code == .bodyTooLarge)
+      }
+      #expect(await leader.end().response?.status == 200)
+      // Where the length is announced he asks for himself, and is told at the head
+      #expect(first.isWhole(count) && origin.requestCount == (fits || isChunked ? 1 : 2))
+    }
+  }
+
+  @Test func `one who takes nothing holds nobody up, and has all of it afterwards`() async throws {
+    let count = 24 << 20
+    try await withSpooled(count, heldAt: 1 << 20) { engine, origin, leader, first in
+      let door = Flag()
+      let streams = [PatternStream(while: door), PatternStream()]
+      let (slow, fast) = (
+        engine.operation(path: "/a").addDownloadStream(streams[0]),
+        engine.operation(path: "/a").addDownloadStream(streams[1])
+      )
+      engine.enqueue(slow)
+      engine.enqueue(fast)
+      #expect(await until { streams[0].isOpenedOnce && streams[1].count == 1 << 20 })
+      origin.release("middle")
+      #expect(await leader.end().response?.status == 200)
+      #expect(await fast.end().response?.status == 200)
+      #expect(first.isWhole(count) && streams[1].isWhole(count))
+      #expect(streams[0].count == 0 && slow.state == .executing)
+      await blocking { engine.flushCache() }
+      door.set()
+      #expect(await slow.end().response?.status == 200)
+      #expect(streams[0].isWhole(count) && origin.requestCount == 1)
+      #expect(await until { engine.budgets.cacheSpools?.held == 0 })
+    }
+  }
+
+  @Test func `it goes on without the one who asked first`() async throws {
+    let count = 10 << 20
+    try await withSpooled(count, heldAt: 6 << 20) { engine, origin, leader, first in
+      let stream = PatternStream()
+      let late = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(late)
+      #expect(await until { stream.count > 0 })
+      leader.cancel()
+      #expect(await leader.end().code == .cancelled)
+      origin.release("middle")
+      #expect(await late.end().response?.status == 200)
+      #expect(stream.isWhole(count) && first.closings == ["cancelled"] && origin.requestCount == 1)
+      #expect(await engine.fetch("/a", .onlyIfCached).response?.body.count == count)
+    }
+  }
+
+  @Test func `when all have left, so has the exchange`() async throws {
+    try await withSpooled(10 << 20, heldAt: 6 << 20) { engine, origin, leader, first in
+      let stream = PatternStream()
+      let late = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(late)
+      #expect(await until { stream.count == 6 << 20 })
+      late.pause()  // it has got some, so it goes on
+      leader.cancel()
+      late.cancel()
+      for operation in [leader, late] { #expect(await operation.end().code == .cancelled) }
+      #expect(stream.closings == ["cancelled"] && first.closings == ["cancelled"])
+      #expect(await until { engine.configuration.queue.activity.running == 0 })
+      #expect(await until { engine.budgets.cacheSpools?.held == 0 })
+    }
+  }
+
+  @Test func `its own limit of time ends it alone`() async throws {
+    let count = 10 << 20
+    try await withSpooled(count, heldAt: 6 << 20) { engine, origin, leader, first in
+      let late = engine.operation(path: "/a").addDownloadStream(PatternStream(while: Flag()))
+      late.timeouts = NetworkRequest.Timeouts()
+      late.timeouts?.total = .milliseconds(200)
+      engine.enqueue(late)
+      #expect(await late.end().code == .timedOut)
+      origin.release("middle")
+      #expect(await leader.end().response?.status == 200)
+      #expect(first.isWhole(count) && origin.requestCount == 1)
+    }
+  }
+
+  @Test func `what breaks off breaks off for all`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on(
+        "/a",
+        .pattern(8 << 20).header("Cache-Control", "max-age=100").fault(.gate("middle"), at: .body(4 << 20))
+          .closeAfter(5 << 20))
+      let arrived = Latch()
+      let leader = engine.operation(path: "/a").addDownloadStream(
+        PatternStream { if $0 == 4 << 20 { arrived.open() } })
+      engine.enqueue(leader)
+      await arrived.opened()
+      let (stream, plain) = (PatternStream(), engine.start("/a"))
+      let late = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(late)
+      #expect(await until { stream.count == 4 << 20 })
+      origin.release("middle")
+      for operation in [leader, late, plain] { #expect(await operation.end().code == .bodyTruncated) }
+      #expect(stream.closings == ["bodyTruncated"] && stream.isRight && origin.requestCount == 1)
+      #expect(await until { engine.budgets.cacheSpools?.held == 0 })
+    }
+  }
+
+  @Test func `a body that grows too long to be stored still comes to those who read it`() async throws {
+    let count = 9 << 20
+    try await withSpooled(count, heldAt: 4 << 20, storedMax: 6 << 20, isChunked: true) {
+      engine, origin, leader, first in
+      let stream = PatternStream()
+      let late = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(late)
+      #expect(await until { stream.count > 0 })
+      origin.release("middle")
+      for operation in [leader, late] { #expect(await operation.end().response?.status == 200) }
+      #expect(first.isWhole(count) && stream.isWhole(count) && origin.requestCount == 1)
+      #expect(await engine.isMissing("/a"))
+      #expect(await until { engine.budgets.cacheSpools?.held == 0 })
+    }
+  }
+
+  @Test func `what was changed since is asked for again`() async throws {
+    try await withSpooled(4 << 20, heldAt: 2 << 20) { engine, origin, leader, first in
+      origin.on("/a", .text("new"))
+      #expect(await engine.end(of: engine.operation(path: "/a", method: .put)).response?.status == 200)
+      let stream = MemoryDownloadStream()
+      #expect(
+        await engine.end(of: engine.operation(path: "/a").addDownloadStream(stream)).response?.status == 200)
+      #expect(String(decoding: stream.bytes, as: UTF8.self) == "new")
+      origin.release("middle")
+      #expect(await leader.end().response?.status == 200)
+      #expect(first.isWhole(4 << 20) && origin.hits("/a") == 3)
+    }
+  }
+
+  @Test func `shutting down ends all of them once`() async throws {
+    try await withSpooled(8 << 20, heldAt: 4 << 20) { engine, origin, leader, first in
+      let stream = PatternStream(while: Flag())
+      let late = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(late)
+      #expect(await until { stream.isOpenedOnce })
+      await blocking { engine.shutDownAndWait(deadline: .seconds(0)) }
+      for operation in [leader, late] { #expect(await operation.end().code == .engineClosed) }
+      #expect(stream.closings == ["engineClosed"] && first.closings == ["engineClosed"])
+    }
+  }
+
+  /// With a leader whose body of the pattern is held at a byte, all before it has come.
+  private func withSpooled(
+    _ count: Int, heldAt place: Int, inMemoryMax: Int = 64 << 20, storedMax: Int = 64 << 20,
+    isChunked: Bool = false,
+    _ body: (NetworkEngine, ScriptedOrigin, NetworkOperation, PatternStream) async throws -> Void
+  ) async throws {
+    try await withCache {
+      $0.bodyBytesMax = storedMax
+    } engine: {
+      $0.limits.bodyBytesInMemoryMax = inMemoryMax
+    } _: { engine, origin, _ in
+      let paced = PacedBody(path: "/a", count: count, isChunked: isChunked)
+      origin.on("/a", paced.answer([("middle", place)]))
+      let arrived = Latch()
+      let stream = PatternStream { if $0 == place { arrived.open() } }
+      let leader = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(leader)
+      try #require(await paced.come(to: place, from: origin, into: stream) { engine.spooled })
+      // One gate may stand where the next begins
+      await arrived.opened()
+      paced.comeAll(from: origin)
+      try await body(engine, origin, leader, stream)
+    }
+  }
+}
