@@ -42,8 +42,6 @@ extension NetworkOperation {
     var onConclusion: Conclusion?
     /// Others wait for it.
     var hasDependents = false
-    /// Some of them have been enqueued.
-    var isAwaited = false
     /// Those completions that were there for the provisional answer have been called for an equal one already.
     var isRepetition = false
     /// When it was enqueued, if its engine wants to know at its end.
@@ -240,31 +238,15 @@ extension NetworkError {
   }
 }
 
-/// Cycles over several queues. Each loop notes who waits for whom before it looks, so that of two that close one at the same
-/// moment at least one sees it.
 extension NetworkOperation {
-  /// Notes that one that has been enqueued waits for it; false when it has ended.
-  func isAwaited(by other: NetworkOperation) -> Bool {
-    shared.withLock { shared in
-      guard shared.outcome == nil else { return false }
-      shared.isAwaited = true
-      return true
-    }
-  }
-
-  /// One that has been enqueued waits for it: without, it is not the last of a cycle.
-  var isAwaited: Bool { shared.withLock { $0.isAwaited } }
-
-  /// Whether it waits for another, directly or not, on whatever queues, over such as have been enqueued: what the others wait
-  /// for is known when they come. Any thread. Costs the operations behind it, which are counted.
-  func waits(for other: NetworkOperation, _ looks: inout Int) -> Bool {
+  /// Whether it waits for another, directly or not, on whatever queues. Any thread. Costs the operations behind it.
+  func waits(for other: NetworkOperation) -> Bool {
     var open = [self]
     var seen: Set<UInt64> = [id]
     while let next = open.popLast() {
-      looks += 1
       if next === other { return true }
-      let behind = next.shared.withLock { $0.outcome == nil && $0.state != .ready ? $0.dependencies : [] }
-      for operation in behind where seen.insert(operation.id).inserted { open.append(operation) }
+      for operation in next.shared.withLock({ $0.outcome == nil ? $0.dependencies : [] })
+      where seen.insert(operation.id).inserted { open.append(operation) }
     }
     return false
   }

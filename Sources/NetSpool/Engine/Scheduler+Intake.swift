@@ -60,15 +60,14 @@ extension Scheduler {
   private func hold(_ operation: NetworkOperation, behind others: [NetworkOperation]) throws(NetworkError)
     -> Bool
   {
-    for other in others where other.isAwaited(by: operation) {
+    for other in others where other.shared.withLock({ $0.outcome == nil }) {
       if case .cycle = dependencies.add(operation, after: other) {
         throw NetworkError(.invalidRequest, reason: "a cycle of dependencies")
       }
       let isForeign = other.engine.driver !== driver
       hasForeignDependencies = hasForeignDependencies || isForeign
-      // The graph ends at this queue's border; what a cycle over others looks like, the operations know. The last of it to
-      // come closes it.
-      if hasForeignDependencies, operation.isAwaited, other.waits(for: operation, &looksForCycles) {
+      // The graph ends at this queue's border; what a cycle over others looks like, the operations know.
+      if hasForeignDependencies, other.waits(for: operation) {
         // It ends now, and takes its edges out of the graph.
         throw NetworkError(.invalidRequest, reason: "a cycle of dependencies")
       }

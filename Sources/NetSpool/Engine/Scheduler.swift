@@ -39,8 +39,6 @@ final class Scheduler {
   var lastSubmittedAt: Microseconds = 0
   /// One waited for an operation of another queue.
   var hasForeignDependencies = false
-  /// How many operations have been looked at for cycles over several queues.
-  var looksForCycles = 0
   @safe @exclusivity(unchecked) var running: [Transfer] = []
   /// Engines that wait and have nothing under way, and places that were lent to such.
   var starved = 0

@@ -1,7 +1,7 @@
+import NetSpool
 import NetSpoolTesting
 import Testing
 
-@testable import NetSpool
 @testable import TestSupport
 
 struct DependencyTests {
@@ -93,44 +93,6 @@ struct DependencyTests {
         #expect(codes.contains(.invalidRequest))
         #expect(codes.allSatisfy { $0 == nil || $0 == .invalidRequest })
       }
-    }
-  }
-
-  enum Order: CaseIterable { case first, last, any }
-
-  @Test(arguments: Order.allCases)
-  func `a chain over two queues costs what it has links`(order: Order) async throws {
-    let count = 10_000
-    try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
-      try await withQueue({ $0.isSuspended = true }) { queue in
-        let other = try NetworkEngine(to: origin, on: queue)
-        // Given a chain in which some wait for older ones and some for younger ones
-        let engines = [engine, other]
-        var random = SplitMix64(seed: 1)
-        var chain = (0..<count).map { engines[$0 % 2].operation(path: "/\($0)") }
-        chain.shuffle(using: &random)
-        for index in 1..<count { chain[index].addDependency(chain[index - 1]) }
-        // When it is enqueued
-        switch order {
-        case .first: break
-        case .last: chain.reverse()
-        case .any: chain.shuffle(using: &random)
-        }
-        for operation in chain { operation.engine.enqueue(operation) }
-        // Then not all of it is looked at for each
-        var looks = 0
-        for engine in engines { looks += await Self.looksForCycles(engine) }
-        #expect(looks < 20 * count)
-        // And it can be cancelled
-        for operation in chain { operation.cancel() }
-        #expect(await chain[count / 2].end().code == .cancelled)
-      }
-    }
-  }
-
-  private static func looksForCycles(_ engine: NetworkEngine) async -> Int {
-    await withCheckedContinuation { continuation in
-      engine.driver.perform { continuation.resume(returning: $0.looksForCycles) }
     }
   }
 
