@@ -214,8 +214,7 @@ extension HeaderParser {
       guard line[index].isASCIIDigit else { throw violation("status") }
       status = status * 10 + Int(line[index] - 0x30)
     }
-    // Over 599 is outside of HTTP, and goes for a failure of the server (RFC 9110 section 15).
-    guard status >= 100 else { throw violation("status") }
+    guard (100...599).contains(status) else { throw violation("status") }
     return status
   }
 
