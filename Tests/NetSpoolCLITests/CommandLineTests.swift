@@ -152,7 +152,7 @@ import Testing
     arguments: [
       (404, .forGood), (410, .forGood), (401, .forGood), (408, .forNow), (425, .forNow), (429, .forNow),
       (500, .forNow), (501, .forGood), (502, .forNow), (503, .forNow), (504, .forNow), (505, .forGood),
-      (511, .forGood), (599, .forNow), (999, .forNow),
+      (511, .forGood), (599, .forNow),
     ] as [(Int, FetchOutcome.Permanence)])
   func `statuses are sorted`(status: Int, permanence: FetchOutcome.Permanence) {
     #expect(FetchOutcome.Permanence(.status, status: status) == permanence)

@@ -91,7 +91,6 @@ import Testing
       (401, "Basic realm=\"r\"", "--user says it"),
       (401, "Digest realm=\"r\", nonce=\"n\"", "--user with --digest"),
       (401, "Bearer", "--oauth2-bearer"), (429, "", "with more --retry"), (503, "", "try again later"),
-      (999, "", "try again later"),
     ])
   func `a status says what to do`(status: Int, challenge: String, sentence: String) throws {
     bench.origin.on("/s", Answer.text("no", status: status).header("WWW-Authenticate", challenge))
