@@ -67,6 +67,7 @@ struct BudgetTests {
   @Test func `places of the queue are counted, who waits for one, and who went without`() async throws {
     try await withEngine(queue: { $0.maximumConcurrent = 1 }) { engine, origin in
       let queue = engine.configuration.queue
+      origin.on(prefix: "/", .text("ok"))
       origin.hold("/first")
       let first = engine.operation(path: "/first")
       engine.enqueue(first)
