@@ -92,11 +92,11 @@ struct ConnectionWayTests {
   }
 
   @Test func `an origin that does not speak HTTP2 is not taken at its word`() async throws {
+    let url = try NginxServer.shared().url("/8k.bin")
     try await withEngine {
       $0.httpVersion = .http2PriorKnowledge
-    } _: { engine, origin in
-      origin.fallback(.text("hello"))
-      let ending = await engine.get("/").end()
+    } _: { engine, _ in
+      let ending = await engine.end(of: engine.operation(url: url))
       #expect([.http2Failed, .protocolViolation, .connectionLost].contains(ending.code))
     }
   }

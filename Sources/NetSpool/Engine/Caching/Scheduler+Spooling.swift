@@ -73,7 +73,10 @@ extension Scheduler {
       }
       playback.finish { [unowned self, ending] in
         var ending = ending
-        if let body = follower.loop.extras?.lateBody { ending.answer?.body = ResponseBody(body.take()) }
+        if let body = follower.loop.extras?.lateBody {
+          if body.isTooLong { return }  // it is being withdrawn
+          ending.answer?.body = ResponseBody(body.take())
+        }
         publish(follower, ending)
       }
     }
