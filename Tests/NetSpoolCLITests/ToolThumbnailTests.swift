@@ -144,7 +144,7 @@ import Testing
       let end = try fetch(["/a.png"], ["--thumbnail", "16", "--results", bench["r"], "--json"])
       #expect(end.exit == .status(0) && end.output.contains("\"revalidated\":\(run)"), "\(end.output)")
       let record = try #require(try bench.results("r").first)
-      #expect(record.source == (run == 0 ? .network : .revalidated) && record.timings?.total ?? 0 > 0)
+      #expect(record.source == (run == 0 ? .network : .revalidated))
     }
   }
 
@@ -178,8 +178,8 @@ import Testing
     #expect(bench.read("out/a") == picture)
   }
 
-  /// So few that the tool has hardly one for a connection.
-  @Test(arguments: [18, 20, 24]) func `too few descriptors are no fault of the pictures`(_ count: Int) throws
+  /// So few that the tool has hardly one for a connection, or none for its results; and enough.
+  @Test(arguments: [18, 20, 24, 64]) func `too few descriptors are no fault of the pictures`(_ count: Int) throws
   {
     let paths = (0..<20).map { "/\($0).png" }
     for path in paths { serve(path, picture) }
@@ -189,9 +189,10 @@ import Testing
         "-c", "ulimit -n \(count); exec \"$0\" \"$@\"", try Tool.path(), "fetch", list, "--thumbnail", "16",
         "--no-cache", "-q", "--output", bench["out"], "--results", bench["r"],
       ], program: "/bin/sh")
-    let results = try bench.results("r")
-    #expect(results.count == 20 && end.exit != .status(1), "\(end.errors)")
-    #expect(results.allSatisfy { $0.outcome != .failed && $0.error != "imageRejected" })
+    let results = count < 64 ? (try? bench.results("r")) ?? [] : try bench.results("r")
+    #expect(end.exit != .status(1), "\(end.errors)")
+    #expect(results.allSatisfy { $0.error != "imageRejected" })
+    if count == 64 { #expect(results.count { $0.outcome == .done } == 20, "\(end.errors)") }
   }
 
   @Test func `a decoder that cannot be started is said to be that`() throws {
