@@ -179,7 +179,8 @@ import Testing
   }
 
   /// So few that the tool has hardly one for a connection, or none for its results; and enough.
-  @Test(arguments: [18, 20, 24, 64]) func `too few descriptors are no fault of the pictures`(_ count: Int) throws
+  @Test(arguments: [18, 20, 24, 64]) func `too few descriptors are no fault of the pictures`(_ count: Int)
+    throws
   {
     let paths = (0..<20).map { "/\($0).png" }
     for path in paths { serve(path, picture) }
