@@ -77,6 +77,7 @@ import Testing
   private func meet(_ behaviour: HostileBehaviour, _ origin: ScriptedOrigin) async {
     let client = try? Client(origin) {
       $0.redirects = .none
+      $0.timeouts.total = .seconds(1)  // it is the origin that is looked at
     }
     var request = NetworkRequest(
       path: String(behaviour.path.dropFirst()), method: NetworkRequest.Method(behaviour.method),
