@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// How an operation gets its slot and starts.
 extension Scheduler {
   func admit() {
@@ -275,16 +273,6 @@ extension Scheduler {
     transfer.resumeByUser()
   }
 
-  // MARK: Sinks
-
-  private func heed(_ fanout: SinkFanout?, of transfer: Transfer) {
-    fanout?.onRoom = { [unowned self, weak transfer] in
-      guard let transfer else { return }
-      takePlaceAgain(transfer)
-      transfer.resumeByReader()
-    }
-  }
-
   // MARK: Readers that do not read
 
   /// A transfer has just been paused for its streams. In the middle of libcurl's work.
@@ -373,7 +361,7 @@ extension Scheduler {
   }
 
   /// Its streams take more: it goes on at once, and those that came meanwhile end first before others begin.
-  private func takePlaceAgain(_ transfer: Transfer) {
+  func takePlaceAgain(_ transfer: Transfer) {
     guard transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
       let origin = operation.loop.origin
     else { return }
@@ -381,44 +369,5 @@ extension Scheduler {
     queue.goesOn(origin.id)
     seat(operation.engine, running: 1)
     rooms.giveStreams(operation.engine)
-  }
-
-  /// A late waiter with streams of its own.
-  func addSinks(of waiter: NetworkOperation, to leader: NetworkOperation) {
-    makeSinks(of: waiter, for: leader)
-    guard let transfer = leader.loop.transfer else { return }
-    transfer.exchange.fanout = leader.loop.extras?.fanout
-    heed(transfer.exchange.fanout, of: transfer)
-    // The page of an error is no body for a stream.
-    if transfer.bodyUse != nil, let head = transfer.exchange.head, head.status < 300 {
-      transfer.widen(streamsOf: waiter.id)
-    }
-  }
-
-  func makeSinks(of operation: NetworkOperation, for leader: NetworkOperation) {
-    let streams = operation.shared.withLock { $0.streams }
-    guard !streams.isEmpty, !operation.loop.hasSinks else { return }
-    operation.loop.hasSinks = true
-    let fanout = leader.loop.extras?.fanout ?? SinkFanout()
-    leader.makeExtras().fanout = fanout
-    for (index, stream) in streams.enumerated() {
-      fanout.add(stream.makeSink(sinkServices), id: operation.id) {
-        // Weak: a sink may fail while it is cleaned up, long after its operation has ended.
-        [weak self, weak operation, weak fanout] failure in
-        guard let self, let operation else { return }
-        let isLast = fanout?.hasLostAll(of: operation.id) ?? false
-        if stream.isEssential || isLast { sinkFailed(operation, index, failure) }
-      }
-    }
-  }
-
-  private func sinkFailed(_ operation: NetworkOperation, _ index: Int, _ cause: SinkFailure) {
-    guard operation.loop.extras?.sinkFailure == nil else { return }
-    var failure = NetworkError(
-      cause.code, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
-      sendState: .answered)
-    failure.url = operation.request.url
-    operation.makeExtras().sinkFailure = failure
-    later { [unowned self] in withdraw(operation, failure) }
   }
 }

@@ -51,7 +51,7 @@ extension Scheduler {
     let sink = MemorySink(bytesMax: operation.engine.configuration.limits.bodyBytesInMemoryMax)
     fanout.add(sink, id: 0) { [unowned self, weak operation] failure in
       let error = NetworkError(failure.code, reason: failure.reason, sendState: .answered)
-      later { [unowned self] in if let operation { withdraw(operation, error) } }
+      if let operation { withdrawSoon(operation, error) }
     }
     operation.makeExtras().fanout = fanout
     operation.makeExtras().lateBody = sink
@@ -73,10 +73,7 @@ extension Scheduler {
       }
       playback.finish { [unowned self, ending] in
         var ending = ending
-        if let body = follower.loop.extras?.lateBody {
-          if body.isTooLong { return }  // it is being withdrawn
-          ending.answer?.body = ResponseBody(body.take())
-        }
+        if let body = follower.loop.extras?.lateBody { ending.answer?.body = ResponseBody(body.take()) }
         publish(follower, ending)
       }
     }

@@ -62,8 +62,6 @@ final class SpoolReader: PlaybackSource {
 final class MemorySink: Sink {
   private let bytesMax: Int
   private(set) var bytes: [UInt8] = []
-  /// Some of it was not taken.
-  private(set) var isTooLong = false
   let report = NetworkResponse.StreamReport()
 
   init(bytesMax: Int) { self.bytesMax = bytesMax }
@@ -74,7 +72,7 @@ final class MemorySink: Sink {
 
   func write(_ more: RawSpan) throws(SinkFailure) -> Int {
     guard bytes.count + more.byteCount <= bytesMax else {
-      isTooLong = true
+      bytes = []  // nobody gets a part of it
       throw SinkFailure(reason: "more than \(bytesMax) bytes", code: .bodyTooLarge)
     }
     bytes.append(more)

@@ -1,0 +1,57 @@
+internal import Synchronization
+
+/// The streams of operations, as sinks of their exchange.
+extension Scheduler {
+  /// The transfer goes on once its streams take more.
+  func heed(_ fanout: SinkFanout?, of transfer: Transfer) {
+    fanout?.onRoom = { [unowned self, weak transfer] in
+      guard let transfer else { return }
+      takePlaceAgain(transfer)
+      transfer.resumeByReader()
+    }
+  }
+
+  /// A late waiter with streams of its own.
+  func addSinks(of waiter: NetworkOperation, to leader: NetworkOperation) {
+    makeSinks(of: waiter, for: leader)
+    guard let transfer = leader.loop.transfer else { return }
+    transfer.exchange.fanout = leader.loop.extras?.fanout
+    heed(transfer.exchange.fanout, of: transfer)
+    // The page of an error is no body for a stream.
+    if transfer.bodyUse != nil, let head = transfer.exchange.head, head.status < 300 {
+      transfer.widen(streamsOf: waiter.id)
+    }
+  }
+
+  func makeSinks(of operation: NetworkOperation, for leader: NetworkOperation) {
+    let streams = operation.shared.withLock { $0.streams }
+    guard !streams.isEmpty, !operation.loop.hasSinks else { return }
+    operation.loop.hasSinks = true
+    let fanout = leader.loop.extras?.fanout ?? SinkFanout()
+    leader.makeExtras().fanout = fanout
+    for (index, stream) in streams.enumerated() {
+      fanout.add(stream.makeSink(sinkServices), id: operation.id) {
+        // Weak: a sink may fail while it is cleaned up, long after its operation has ended.
+        [weak self, weak operation, weak fanout] failure in
+        guard let self, let operation else { return }
+        let isLast = fanout?.hasLostAll(of: operation.id) ?? false
+        if stream.isEssential || isLast { sinkFailed(operation, index, failure) }
+      }
+    }
+  }
+
+  private func sinkFailed(_ operation: NetworkOperation, _ index: Int, _ cause: SinkFailure) {
+    guard operation.loop.extras?.sinkFailure == nil else { return }
+    var failure = NetworkError(
+      cause.code, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
+      sendState: .answered)
+    failure.url = operation.request.url
+    withdrawSoon(operation, failure)
+  }
+
+  /// In the middle of libcurl's work, or of a write: it ends with this, whatever else its end would have been.
+  func withdrawSoon(_ operation: NetworkOperation, _ failure: NetworkError) {
+    operation.makeExtras().sinkFailure = failure
+    later { [unowned self] in withdraw(operation, failure) }
+  }
+}
