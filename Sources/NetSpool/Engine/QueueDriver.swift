@@ -79,9 +79,16 @@ final class QueueDriver: Sendable {
     }
     guard mailbox.send(.submit(operation)) else {
       pending.subtract(1, ordering: .relaxed)
-      return NetworkError(.engineClosed)
+      return whyClosed
     }
     return nil
+  }
+
+  /// Why the mailbox takes nothing: the loop has ended, or its thread could not make one.
+  private var whyClosed: NetworkError {
+    life.withLock { life in
+      if case .failed(let failure) = life { failure } else { NetworkError(.engineClosed) }
+    }
   }
 
   /// A loop that is yet to start would keep the message, and with it the operation and this, for ever.

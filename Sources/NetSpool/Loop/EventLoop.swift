@@ -33,11 +33,18 @@ final class EventLoop {
   /// Where its timers are, if time is a model's.
   let timeline: Timeline?
 
+  /// The most that libuv opens for a loop: its epoll and rings, two pipes for signals, the wake-up. Without the first
+  /// pipe, of which a process has one, libuv calls `abort`.
+  private static let descriptorsToStart = 8
+
   init<Message>(
     mailbox: Mailbox<Message>, watch: LoopWatch = LoopWatch(), timeline: Timeline? = nil
   ) throws(NetworkError) {
     self.watch = watch
     self.timeline = timeline
+    if let code = DescriptorRoom.refusal(of: Self.descriptorsToStart) {
+      throw NetworkError(.engineStartFailed, reason: "files", underlying: .errno(code))
+    }
     unsafe loop = .allocate(capacity: 1)
     var code = unsafe uv_loop_init(loop)
     guard code == 0 else {

@@ -12,6 +12,18 @@ enum DescriptorRoom {
     return max(0, limit - open.count + 1)
   }
 
+  /// Why `count` more cannot be opened now: EMFILE or ENFILE; nil when they can.
+  static func refusal(of count: Int) -> Int32? {
+    var opened: [Int32] = []
+    defer { for descriptor in opened { close(descriptor) } }
+    for _ in 0..<count {
+      let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
+      guard descriptor >= 0 else { return errno == EMFILE || errno == ENFILE ? errno : nil }
+      opened.append(descriptor)
+    }
+    return nil
+  }
+
   /// The limit itself.
   static var limit: Int {
     var limit = rlimit()

@@ -281,6 +281,11 @@ extension FetchOutcome.Timings {
 extension NetworkError {
   /// The system's number, where the system refused something.
   var errno: Int32? {
-    if case .errno(let number) = underlying { number } else { nil }
+    switch underlying {
+    case .errno(let number): number
+    // On Linux libuv's numbers are the system's, made negative; beyond them are its own, as for names.
+    case .uv(let number) where (-1_023..<0).contains(number): -number
+    default: nil
+    }
   }
 }

@@ -7,7 +7,8 @@ enum SettingAdvice {
   static func sentence(_ error: NetworkError) -> String? {
     switch error.code {
     case .invalidConfiguration: error.reason.flatMap(option)
-    case .engineStartFailed, .tooManyOpenFiles: isShortOfFiles(error) ? tooFewFiles : nil
+    case .engineStartFailed, .tooManyOpenFiles:
+      error.errno == EMFILE || error.errno == ENFILE ? tooFewFiles : nil
     case .sinkFailed where error.errno == nil: error.reason.flatMap(thrown)
     default: nil
     }
@@ -15,14 +16,6 @@ enum SettingAdvice {
 
   private static let tooFewFiles =
     "this process may open too few files: 'ulimit -n' says how many, and raises them"
-
-  private static func isShortOfFiles(_ error: NetworkError) -> Bool {
-    switch error.underlying {
-    case .uv(let code)?: code == -EMFILE || code == -ENFILE
-    case .errno(let code)?: code == EMFILE || code == ENFILE
-    default: false
-    }
-  }
 
   /// What one of the tool's own streams has said.
   private static func thrown(_ reason: String) -> String? {

@@ -102,6 +102,33 @@ struct DescriptorLimitTests {
     }
   }
 
+  /// libuv calls abort when a loop's first pipe cannot be made.
+  @Test func `a loop without descriptors is refused, whichever is missing`() async {
+    await #expect(processExitsWith: .success) {
+      for free in 0..<8 {
+        try await withWire { wire in
+          wire.origin.fallback(.text("ok"))
+          var taken: [Int32] = []
+          var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+          _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+          while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+          for descriptor in taken.suffix(free) { close(descriptor) }
+          // The first finds it out, the others come behind it
+          for _ in 0..<3 {
+            let error = try await wire.failure(wire.operation("/"))
+            #expect(error.code == .engineStartFailed, "\(free): \(error)")
+          }
+          for descriptor in taken.dropLast(free) { close(descriptor) }
+        }
+      }
+      try await withWire { wire in
+        wire.origin.fallback(.text("ok"))
+        let answer = try await wire.answer(wire.operation("/"))
+        #expect(answer.text == "ok")
+      }
+    }
+  }
+
   @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
