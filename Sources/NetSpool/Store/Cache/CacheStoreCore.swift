@@ -189,7 +189,7 @@ extension CacheStoreCore {
       if current.commit == environment.newestCommit { return current }
       shared.retireCurrent()
     }
-    guard environment.isFileWhole, let snapshot = try? Snapshot(self) else { return nil }
+    guard environment.isFileWhole, let snapshot = try? Snapshot(self, shared.removals) else { return nil }
     let wall = WallClock.microseconds
     shared.touchBefore = UInt64(max(wall - (shared.isEvicting ? 0 : settings.recencyStep), 0))
     shared.current = snapshot
@@ -294,13 +294,6 @@ extension CacheStoreCore {
     return isAccepted
   }
 
-  func removeAll(namespace: String, pattern: [UInt8]?) {
-    shared.withLock { $0.fences.addAll(at: MonotonicClock.now) }
-    enqueueAndWait { .removeAll(namespace: namespace, pattern: pattern, $0) }
-  }
-
-  func flush() { enqueueAndWait { waiter in .flush { waiter.signal() } } }
-
   /// Calls on the store thread once all changes made before are committed, or dropped.
   func afterCommit(_ done: @escaping @Sendable () -> Void) {
     if shared.withLock({ $0.enqueue(.flush(done)) }) { wakeUp.signal() }
@@ -313,13 +306,6 @@ extension CacheStoreCore {
     }
     guard let mustWake else { return claim.finish() }
     if mustWake { wakeUp.signal() }
-  }
-
-  private func enqueueAndWait(_ work: (Waiter) -> CacheSharedState.Work) {
-    let waiter = Waiter()
-    let mustWake = shared.withLock { $0.enqueue(work(waiter)) }
-    if mustWake { wakeUp.signal() }
-    waiter.wait()
   }
 }
 

@@ -60,6 +60,13 @@ struct PendingTable {
     }.map(\.key)
   }
 
+  /// The keys of what waits to be stored and matches. Costs the length of the table.
+  func puts(where matches: (StoreKey, PendingPut) -> Bool) -> [StoreKey] {
+    changes.values.compactMap { change in
+      if case .put(let put) = change.content, matches(change.key, put) { change.key } else { nil }
+    }
+  }
+
   /// All that is stored of a resource is about to be removed.
   func isFenced(_ resource: UInt64) -> Bool {
     if changes.isEmpty { return false }

@@ -32,12 +32,13 @@ internal import Synchronization
     var slots = LeaseSlots()
   }
 
-  init(_ core: CacheStoreCore) throws(StoreError) {
+  /// - Parameter pending: what this process has removed, whatever the store says.
+  init(_ core: CacheStoreCore, _ pending: PendingRemovals) throws(StoreError) {
     environment = core.environment
     mappedPages = core.mappedPages
     copies = core.copies
     let transaction = try environment.read()
-    var removals: [Removal] = []
+    var removals = try pending.marks(for: core, in: transaction)
     try transaction.forEach(in: core.databases.removals) { record in
       if let removal = Removal(record, core.settings) { removals.append(removal) }
       return true
