@@ -23,8 +23,7 @@ struct OriginName {
   }
 
   /// How libcurl's list has it (CURLOPT_RESOLVE): an entry that goes after a minute as one of its own.
-  var entry: String? {
-    guard let host, !addresses.isEmpty else { return nil }
+  func entry(of host: String) -> String {
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     return "+\(name):\(port):\(addresses.joined(separator: ","))"
   }

@@ -25,6 +25,9 @@ final class EventLoop {
   private var slow: [(watch: SocketWatch, events: SocketWatch.Events)] = []
   private var rounds: UInt64 = 0
 
+  /// What is to be done once when the turn is over.
+  private var turnEnds: [() -> Void] = []
+
   /// Does the tick's work, what came by the mailbox included.
   var onTurn: () -> Void = {}
   /// Somebody has had the loop for too long.
@@ -89,6 +92,16 @@ final class EventLoop {
     awake()
     isDirty = false
     onTurn()
+    guard !turnEnds.isEmpty else { return }
+    let ends = turnEnds
+    turnEnds = []
+    for end in ends { end() }
+  }
+
+  /// Calls back once, when the turn that goes on or comes next is over: what is done there is done once for all of it.
+  func atTurnEnd(_ callback: @escaping () -> Void) {
+    turnEnds.append(callback)
+    isDirty = true
   }
 
   /// Behind libuv's wait, before anything else is done.
