@@ -152,6 +152,8 @@ struct DependencyTests {
         for operation in chain.shuffled(using: &random) where operation !== chain[0] {
           operation.engine.enqueue(operation)
         }
+        // Who comes last is refused, so both loops must have taken all others
+        for engine in engines { await engine.settle() }
         chain[0].addDependency(chain[count - 1])
         chain[0].engine.enqueue(chain[0])
         // Then

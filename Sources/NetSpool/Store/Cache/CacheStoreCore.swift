@@ -149,6 +149,11 @@ extension CacheStoreCore {
       shared.statistics.misses += 1
       return .miss
     case .put(let put):
+      // Another process may have changed the resource since, and this one has not come to write so.
+      if freshSnapshot(&shared)?.holdsBack(key.digest.first, askedAt: put.askedAt, databases) == true {
+        shared.statistics.misses += 1
+        return .miss
+      }
       shared.statistics.hits += 1
       return .pending(put)
     case .metadata(let bytes, let bodyID): return findStored(key, (bytes, bodyID), &shared)

@@ -115,6 +115,20 @@ extension Snapshot {
     case entry(EntryFacts, LeaseRanges)
   }
 
+  /// Whether what was asked for at a moment is older than a change that the store knows of.
+  func holdsBack(_ resource: UInt64, askedAt moment: Microseconds, _ databases: CacheDatabases) -> Bool {
+    state.withLock { state in
+      guard state.transaction != nil, moment != .max else { return false }
+      return Fences.keys(of: resource).contains { key in
+        guard let value = try? state.transaction!.value(at: RecordKey(integer: key), in: databases.fences)
+        else {
+          return false
+        }
+        return Fences.moment(value).map { moment <= $0 } ?? false
+      }
+    }
+  }
+
   /// Under what a resource is stored.
   func digests(of resource: UInt64, _ databases: CacheDatabases) -> [KeyDigest] {
     state.withLock { state in
