@@ -150,9 +150,12 @@ extension CacheStoreCore {
       return .miss
     case .put(let put):
       // Another process may have changed the resource since, and this one has not come to write so.
-      if freshSnapshot(&shared)?.holdsBack(key.digest.first, askedAt: put.askedAt, databases) == true {
-        shared.statistics.misses += 1
-        return .miss
+      if put.validAt != environment.newestCommit, let snapshot = freshSnapshot(&shared) {
+        if snapshot.holdsBack(key.digest.first, askedAt: put.askedAt, databases) {
+          shared.statistics.misses += 1
+          return .miss
+        }
+        shared.pending.noteValid(key, at: snapshot.commit)
       }
       shared.statistics.hits += 1
       return .pending(put)
