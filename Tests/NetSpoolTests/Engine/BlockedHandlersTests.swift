@@ -10,6 +10,7 @@ import Testing
 struct BlockedHandlersTests {
   @Test func `stop no network, nor engines that deliver on the loop thread`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
+      alarm(120)  // nobody else ends it if a promise is broken
       let origin = try ScriptedOrigin()
       origin.fallback(.text("ok"))
       let queue = try NetworkQueue()
