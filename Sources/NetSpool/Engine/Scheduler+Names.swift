@@ -47,7 +47,8 @@ extension Scheduler {
     guard let host = origin.name.host, operation.loop.nameFailure == nil,
       operation.engine.handleSettings.needsAddresses(of: origin), operation.loop.transfer == nil
     else { return false }
-    let age = MonotonicClock.now - origin.name.foundAt
+    let now = MonotonicClock.now
+    let age = now - origin.name.foundAt
     let isKnown = !origin.name.addresses.isEmpty && age < OriginName.staleTime
     if isKnown, age < OriginName.freshTime { return false }
     lookUp(host, of: origin, for: operation.engine)
@@ -58,7 +59,7 @@ extension Scheduler {
     let timer = timers.after(milliseconds: UInt64(min(left, connect, 1e9) * 1000)) { [unowned self] in
       nameFailed(operation, NetworkError(.timedOut, cause: cause), atFront: atFront)
     }
-    operation.makeHistory().lookupBegan = MonotonicClock.now
+    operation.makeHistory().lookupBegan = now
     origin.name.waiting.append(operation)
     origin.name.waitingCount += 1
     move(operation, to: .resolving(timer))

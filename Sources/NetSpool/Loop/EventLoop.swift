@@ -12,9 +12,9 @@ internal import Glibc
 @safe
 final class EventLoop {
   let loop: UnsafeMutablePointer<uv_loop_t>
-  private let wakeUp = unsafe UVHandle<uv_async_t>()
-  private let prepare = unsafe UVHandle<uv_prepare_t>()
-  private let check = unsafe UVHandle<uv_check_t>()
+  private let wakeUp: UVHandle<uv_async_t>
+  private let prepare: UVHandle<uv_prepare_t>
+  private let check: UVHandle<uv_check_t>
   private let thread = pthread_self()
   private var isDirty = false
   private var isStopped = false
@@ -54,6 +54,9 @@ final class EventLoop {
       unsafe loop.deallocate()
       throw NetworkError(.engineStartFailed, reason: "loop", underlying: .uv(code))
     }
+    unsafe wakeUp = UVHandle()
+    unsafe prepare = UVHandle()
+    unsafe check = UVHandle()
     unsafe uv_prepare_init(loop, prepare.pointer)
     unsafe uv_check_init(loop, check.pointer)
     code = unsafe uv_async_init(loop, wakeUp.pointer) { handle in

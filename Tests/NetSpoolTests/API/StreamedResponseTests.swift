@@ -65,6 +65,7 @@ struct StreamedResponseTests {
     turnEnds.removeLast()()
     _ = sink.write(([7] as [UInt8]).rawBytes)
     #expect(turnEnds.count == 1)
+    turnEnds.removeLast()()
   }
 
   @Test func `the little that has come is read before more comes`() async throws {
