@@ -60,13 +60,18 @@ extension Scheduler {
   func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
     loop.assertOnLoop()
     if operation.loop.isHeld { return move(operation, to: .paused) }
+    if goesBack(operation) { return }
     if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.engine)
       if let leader = coalescer.leader(for: operation, request, key) {
         // Nobody waits for a renewal who may be answered without.
         if leader.loop.isRefresh, !operation.loop.isRefresh, consult(operation, request) { return }
-        if mayJoin(leader), join(operation, leader, request.priority) { return }
+        if hasGone(leader) {
+          if !operation.loop.hasFollowed { return follow(leader, operation) }
+        } else if mayJoin(leader), join(operation, leader, request.priority) {
+          return
+        }
         coalescer.replace(leader, by: operation, key)
         operation.loop.sharingKey = key
       } else {
@@ -92,7 +97,7 @@ extension Scheduler {
   /// Its answer may be given to somebody who comes now, and will come: no reader of another's holds it up. One whose head is
   /// known and forbids storing, or says that no other request can be known to match, is for those who came before it
   /// (RFC 9111 sections 4.1 and 5.2.2.5).
-  private func mayJoin(_ leader: NetworkOperation) -> Bool {
+  func mayJoin(_ leader: NetworkOperation) -> Bool {
     if coalescer.isOutdated(leader) || leader.loop.transfer?.isPausedByReader == true { return false }
     guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor,
       let head = transfer.exchange.head
@@ -102,7 +107,7 @@ extension Scheduler {
   }
 
   /// Follows an equal request; false when its body is already gone by.
-  private func join(
+  func join(
     _ operation: NetworkOperation, _ leader: NetworkOperation, _ priority: NetworkRequest.Priority
   ) -> Bool {
     var playback: Playback?
@@ -139,10 +144,11 @@ extension Scheduler {
 
   func limit(_ recipient: NetworkOperation, to left: Microseconds) {
     guard recipient.loop.history?.ownTotal == nil else { return }
-    recipient.makeHistory().ownTotal = timers.after(milliseconds: UInt64(max(0, left) / 1000) + 1) {
+    let timer = timers.after(milliseconds: UInt64(max(0, left) / 1000) + 1) {
       [unowned self, weak recipient] in
       if let recipient { withdraw(recipient, NetworkError(.timedOut, cause: .total)) }
     }
+    recipient.makeHistory().setOwnTotal(timer, at: MonotonicClock.now + left)
   }
 
   /// The exchange lives as long as the most patient wants; who wants less has an end of its own.
@@ -169,10 +175,11 @@ extension Scheduler {
   }
 
   func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
-    operation.makeHistory().queueDeadline = timers.after(milliseconds: deadline.milliseconds) {
+    let timer = timers.after(milliseconds: deadline.milliseconds) {
       [unowned self, weak operation] in
       if let operation { withdraw(operation, queueDeadlineFailure(operation)) }
     }
+    operation.makeHistory().setQueueDeadline(timer, at: MonotonicClock.now + deadline.microseconds)
   }
 
   /// Its exchange runs: it has waited long enough.

@@ -149,7 +149,7 @@ struct LinkTests {
         #expect(await engine.settledReachability() == .reachable)
         // Given a loop that does not read while far more changes than the kernel keeps for it
         let (isHeld, mayGo) = (Latch(), Latch())
-        engine.driver.perform { _ in
+        engine.homePort.perform { _ in
           isHeld.open()
           mayGo.block()
         }

@@ -37,6 +37,8 @@ extension Scheduler {
     let refresh = NetworkOperation(request, engine: engine)
     refresh.loop.isRefresh = true
     refresh.onError { _ in }  // nobody asked, so nobody hears of it
+    // Where it was led to another loop, its own origin is elsewhere.
+    if !isAlone { return _ = driver.submit(refresh, limit: .max) }
     driver.pending.add(1, ordering: .relaxed)
     later { [unowned self] in submit(refresh) }
   }

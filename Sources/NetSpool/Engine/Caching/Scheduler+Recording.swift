@@ -20,9 +20,8 @@ extension Scheduler {
       if let operation { didRecord(operation) }
     }
     move(operation, to: .recording(Recording(ending, timer: timer)))
-    let driver = driver
     cache.store.afterCommit {
-      driver.perform { $0.didRecord(operation) }
+      operation.perform(inLine: false) { $0.didRecord(operation) }
     }
   }
 

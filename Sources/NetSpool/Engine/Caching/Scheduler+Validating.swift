@@ -49,7 +49,7 @@ extension Scheduler {
     if validation.waiting.isEmpty { return }
     later { [unowned self] in
       forEach(of: validation.waiting) { [unowned self] operation in
-        guard case .validating = operation.loop.phase else { return }
+        guard has(operation), case .validating = operation.loop.phase else { return }
         if !consult(operation, operation.request) {
           wait(operation, operation.request.priority, atFront: false)
         }
