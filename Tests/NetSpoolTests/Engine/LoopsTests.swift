@@ -178,7 +178,7 @@ struct LoopsTests {
         #expect(await here.waitForWaiting("middle", count))
         #expect(await there.waitForWaiting("middle", otherCount))
         await engine.settle()
-        #expect(engine.configuration.queue.budgets.places.held == count + otherCount)
+        #expect(await until { engine.configuration.queue.budgets.places.held == count + otherCount })
       }
       enqueue(20, at: here)
       await are(5, 0)
