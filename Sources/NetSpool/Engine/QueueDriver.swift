@@ -127,8 +127,9 @@ final class QueueDriver: Sendable {
   /// Whatever still runs ends with `engineClosed`. Not from a loop thread.
   func close() -> Int {
     if isOfParent { return 0 }
-    for loop in loops { loop.beginClosing() }
-    return loops.reduce(0) { $0 + $1.awaitClosed() }
+    let threads = loops.map { $0.beginClosing() }
+    for thread in threads { thread?.join() }
+    return loops.reduce(0) { $0 + $1.handlesLeft }
   }
 
   // MARK: Frozen requests

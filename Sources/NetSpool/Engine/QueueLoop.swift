@@ -71,23 +71,20 @@ final class QueueLoop: Sendable {
     }
   }
 
-  /// Behind everything that was sent to it.
-  func beginClosing() {
-    let isRunning = life.withLock { life in
+  /// Behind everything that was sent to it. The thread is the caller's to join: once it has ended nobody else knows it.
+  func beginClosing() -> SystemThread? {
+    let thread: SystemThread? = life.withLock { life in
+      if case .running(let thread) = life { return thread }
       if case .asleep = life { life = .closed(handlesLeft: 0) }
-      if case .running = life { return true }
-      return false
+      return nil
     }
-    if isRunning { mailbox.send(.perform({ $0.close() }, of: nil)) }
+    if thread != nil { mailbox.send(.perform({ $0.close() }, of: nil)) }
+    return thread
   }
 
-  /// The handles that it left open.
-  func awaitClosed() -> Int {
-    let thread: SystemThread? = life.withLock { life in
-      if case .running(let thread) = life { thread } else { nil }
-    }
-    thread?.join()
-    return life.withLock { life in
+  /// The handles that it left open when it closed.
+  var handlesLeft: Int {
+    life.withLock { life in
       if case .closed(let left) = life { left } else { 0 }
     }
   }
