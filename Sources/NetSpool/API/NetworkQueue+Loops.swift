@@ -7,6 +7,11 @@ extension NetworkQueue {
     /// Half as many as the machine has processors: at least 1, at most 8.
     case automatic
 
+    /// What the environment says, once for the process.
+    static let named: Loops? = ProcessEnvironment.value("NETSPOOL_LOOPS").flatMap { Int($0) }.flatMap {
+      Loops.fixed($0).isValid ? .fixed($0) : nil
+    }
+
     static let countMax = 64
     private static let automaticMax = 8
 
@@ -23,16 +28,5 @@ extension NetworkQueue {
       case .automatic: min(Self.automaticMax, max(1, ProcessorCount.online / 2))
       }
     }
-  }
-}
-
-extension NetworkQueue.Configuration {
-  /// How many threads a queue with these settings has.
-  var loopCount: Int {
-    if let chosenLoops { return chosenLoops.count }
-    let named = ProcessEnvironment.value("NETSPOOL_LOOPS").flatMap { Int($0) }.map {
-      NetworkQueue.Loops.fixed($0)
-    }
-    return named.map { $0.isValid ? $0.count : 1 } ?? 1
   }
 }

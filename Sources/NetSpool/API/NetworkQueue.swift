@@ -17,11 +17,11 @@ public final class NetworkQueue: Sendable {
     if let option = configuration.firstInvalid {
       throw NetworkError(code: .invalidConfiguration, reason: option)
     }
-    driver = QueueDriver(settings: configuration, loops: configuration.loopCount)
+    driver = QueueDriver(settings: configuration, loops: configuration.loops.count)
   }
 
   private init(unchecked configuration: Configuration) {
-    driver = QueueDriver(settings: configuration, loops: configuration.loopCount)
+    driver = QueueDriver(settings: configuration, loops: configuration.loops.count)
   }
 
   deinit { driver.abandon() }
@@ -43,10 +43,10 @@ public final class NetworkQueue: Sendable {
     /// 1 or above 64, is `.invalidConfiguration`. Where nobody has set it the environment's `NETSPOOL_LOOPS` does, if that
     /// is such a number.
     public var loops: Loops {
-      get { chosenLoops ?? .fixed(1) }
+      get { chosenLoops ?? Loops.named ?? .fixed(1) }
       set { chosenLoops = newValue }
     }
-    var chosenLoops: Loops?
+    private var chosenLoops: Loops?
 
     /// All defaults.
     public init() {}
