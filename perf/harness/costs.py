@@ -12,8 +12,9 @@ import callgrind
 import measure
 
 SECONDS_MAX = 60
-# Fewer below callgrind, where a client is about fifty times slower. Of hits more: once a minute the store writes that they
-# were used, and what that costs shall not depend on how fast the machine is.
+# Fewer below callgrind, where a client is about fifty times slower. Of hits more, and of few URLs: each second an answer's
+# Age is another and its fields are made anew, once a minute the store writes that it was used, and what that costs shall not
+# depend on how fast the machine is.
 COUNTED_REQUESTS, COUNTED_HITS, ALLOCATED_REQUESTS = (1_000, 2_000), (1_000, 11_000), (1_000, 5_000)
 # The least of them counts: an answer that comes in two pieces, as the machine likes, is one turn of the loop more.
 COUNTS = 3
@@ -32,7 +33,7 @@ class Cost:
 def of_requests(setting):
     gets = ["--latency", "--url-prefix", setting.origin.waiting]
     cache = os.path.join(setting.work, "budget-cache")
-    hits = ["--hits", "--concurrency", "1", "--distinct", "200", "--cache", cache, "--url-prefix", f"{setting.origin.http}/fresh"]
+    hits = ["--hits", "--concurrency", "1", "--distinct", "20", "--cache", cache, "--url-prefix", f"{setting.origin.http}/fresh"]
     frozen = os.path.join(setting.work, "budget-frozen")
     freezes = ["--freeze", "--store", "single", "--body-bytes", "1024", "--cache", frozen, "--url-prefix", setting.origin.http]
     return [
