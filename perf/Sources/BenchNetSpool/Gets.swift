@@ -3,6 +3,8 @@ import NetSpool
 
 /// GETs in a closed loop, completion by closure, the body in the response.
 func measureGets(_ engine: NetworkEngine, _ options: Options) {
+  // A closure that held all options would copy them for each request.
+  let bodyBytes = options.bodyBytes
   let loop = ClosedLoop(options: options) { index, loop in
     let startedAt = loop.startTime(index)
     let operation = engine.operation(url: options.url(index))
@@ -11,7 +13,7 @@ func measureGets(_ engine: NetworkEngine, _ options: Options) {
     engine.enqueue(
       operation
         .onCompletion { response in
-          let ok = response.status == 200 && response.body.count == options.bodyBytes
+          let ok = response.status == 200 && response.body.count == bodyBytes
           loop.completed(startedAt: startedAt, ok: ok)
         }
         .onError { _ in loop.completed(startedAt: startedAt, ok: false) })
