@@ -71,6 +71,11 @@ def run_row(row, setting):
     return {METRIC: (totals[1] - totals[0]) / (many - few)}
 
 
+def profile(setting):
+    """The file that the last run has written."""
+    return os.path.join(setting.work, "callgrind.out")
+
+
 def without_debug_info(setting, client):
     """valgrind 3.19 gives up on the DWARF 5 that Swift writes; the names of functions stay."""
     copy = os.path.join(setting.work, f"{client}.stripped")
@@ -81,12 +86,11 @@ def without_debug_info(setting, client):
 
 def total(setting, program, flags):
     """What the client printed, with the instructions of the whole process."""
-    profile = os.path.join(setting.work, "callgrind.out")
-    command = ["valgrind", "--tool=callgrind", "--fair-sched=yes", f"--callgrind-out-file={profile}",
+    command = ["valgrind", "--tool=callgrind", "--fair-sched=yes", f"--callgrind-out-file={profile(setting)}",
                program, *flags, "--warmup", "200", "--limit-seconds", str(SECONDS_MAX)]
     record = measure.run(command, SECONDS_MAX)
     if measure.good(record):
-        with open(profile) as text:
+        with open(profile(setting)) as text:
             found = re.search(r"^(?:summary|totals): (\d+)", text.read(), re.MULTILINE)
         record["instructions"] = int(found.group(1))
     return record

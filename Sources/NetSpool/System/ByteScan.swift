@@ -61,6 +61,23 @@ extension Span where Element == UInt8 {
     return found
   }
 
+  /// Where the token that begins the span ends (RFC 9110 section 5.6.2), `end` at the latest.
+  @inline(__always)
+  func tokenEnd(before end: Int) -> Int {
+    var index = 0
+    // Nearly every byte of nearly every name is a letter or a hyphen.
+    while index + 8 <= end {
+      let others = ~word(at: index).letterOrHyphenMarks & 0x8080_8080_8080_8080
+      if others != 0 {
+        index += others.trailingZeroBitCount / 8
+        break
+      }
+      index += 8
+    }
+    while index < end, self[index].isTokenByte { index += 1 }
+    return index
+  }
+
   /// The first NUL, CR or LF in `range`: the bytes no field value may hold (RFC 9110 section 5.5).
   @inline(__always)
   func firstForbidden(in range: Range<Int>) -> UInt8? {
@@ -135,6 +152,16 @@ extension UInt64 {
   @inline(__always)
   fileprivate var zeroByteMarks: UInt64 {
     (self &- 0x0101_0101_0101_0101) & ~self & 0x8080_8080_8080_8080
+  }
+
+  /// The top bit of each byte that is an ASCII letter or `-`. No byte carries into the next: bit 7 is left out of the sums.
+  @inline(__always)
+  fileprivate var letterOrHyphenMarks: UInt64 {
+    let low = (self | 0x2020_2020_2020_2020) & 0x7F7F_7F7F_7F7F_7F7F
+    let letters = (low &+ 0x1F1F_1F1F_1F1F_1F1F) & ~(low &+ 0x0505_0505_0505_0505)
+    let apart = self ^ 0x2D2D_2D2D_2D2D_2D2D
+    let hyphens = ~((apart & 0x7F7F_7F7F_7F7F_7F7F) &+ 0x7F7F_7F7F_7F7F_7F7F | apart)
+    return (letters & ~self | hyphens) & 0x8080_8080_8080_8080
   }
 
   /// Some byte is less than 0x20.

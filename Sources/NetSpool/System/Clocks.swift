@@ -44,8 +44,10 @@ extension Duration {
 
   /// Whole microseconds: none for a span below zero, never more than in `longest`.
   var microseconds: Microseconds {
-    let (seconds, attoseconds) = clamped.components
-    return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    let attoseconds = clamped.attoseconds
+    // One division of the processor: `components` takes a hundred times as long.
+    let parts = (high: UInt64(truncatingIfNeeded: attoseconds >> 64), low: UInt64(truncatingIfNeeded: attoseconds))
+    return Microseconds((1_000_000_000_000 as UInt64).dividingFullWidth(parts).quotient)
   }
 
   /// Whole milliseconds, rounded up, so that a timer never comes early.

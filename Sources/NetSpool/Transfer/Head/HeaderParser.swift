@@ -290,8 +290,7 @@ extension HeaderParser {
   /// trimmed away (RFC 9112 section 5.1).
   @inline(__always)
   private static func nameEnd(_ line: Span<UInt8>, _ end: Int) throws(NetworkError) -> Int {
-    var index = 0
-    while index < end, line[index].isTokenByte { index += 1 }
+    let index = line.tokenEnd(before: end)
     guard index > 0, index < end, line[index] == 0x3A else { throw badName(line, end, index) }
     return index
   }
