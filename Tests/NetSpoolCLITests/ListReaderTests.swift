@@ -202,4 +202,11 @@ import Testing
   func `hides user and password in messages`(url: String, masked: String) {
     #expect(URLText.masked(url) == masked)
   }
+
+  @Test func `shows of a long URL what one reads`() {
+    let long = "http://u:p@h/" + String(repeating: " ", count: 3_000)
+    #expect(URLText.excerpt(long).count == 161)
+    #expect(URLText.excerpt(long).hasPrefix("http://•••@h/"))
+    #expect(URLText.excerpt("http://h/a") == "http://h/a")
+  }
 }

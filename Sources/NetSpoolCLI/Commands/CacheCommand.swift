@@ -61,7 +61,7 @@ struct CacheRemoveCommand: ParsableCommand {
   func validate() throws {
     for url in urls {
       if let problem = URLText.problem(url) {
-        throw ValidationError("'\(URLText.masked(url))': \(problem.sentence).")
+        throw ValidationError("'\(URLText.excerpt(url))': \(problem.sentence).")
       }
     }
   }

@@ -49,7 +49,7 @@ struct ExchangeArguments {
     guard !urls.isEmpty else { throw ValidationError("Which URL? 'netspool get https://example.org/'.") }
     for url in urls {
       if let problem = URLText.problem(url) {
-        throw ValidationError("'\(URLText.masked(url))': \(problem.sentence).")
+        throw ValidationError("'\(URLText.excerpt(url))': \(problem.sentence).")
       }
     }
     try validatePairs()

@@ -43,6 +43,14 @@ enum URLText {
   /// The URL for messages: without user name, password and the values of secret keys.
   static func masked(_ url: String) -> String { NetworkRequest(url: url).urlMasked }
 
+  /// The same for an error, which nobody reads to the end of.
+  static func excerpt(_ url: String) -> String {
+    let text = masked(url)
+    return text.count <= excerptMax ? text : text.prefix(excerptMax) + "…"
+  }
+
+  private static let excerptMax = 160
+
   /// Scheme, host and port as they are written, in lower case and without the scheme's own port, user name and password.
   static func origin(_ url: String) -> String {
     let start = authorityStart(url)
