@@ -21,7 +21,7 @@ final class CacheStoreCore: Sendable {
     spools = SpoolRoom(bytesMax: settings.bytesMax)
     copies = BodyCopies(bytesMax: settings.copiedBytesMax)
     mappedPages = MappedPages(of: environment, limit: settings.residentBytesMax)
-    claims = environment.directory.openWords(ClaimTable.name, count: ClaimTable.wordCount).flatMap {
+    claims = environment.directory.openWords(ClaimTable.kind, count: ClaimTable.wordCount).flatMap {
       ClaimTable($0, silenceMax: settings.claimSilenceMax)
     }
     let size: DatabaseSize
