@@ -1,3 +1,4 @@
+internal import CNetSpoolShims
 internal import Glibc
 
 /// How many descriptors the process may still open.
