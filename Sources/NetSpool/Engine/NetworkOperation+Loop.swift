@@ -32,7 +32,7 @@ extension NetworkOperation {
     var dependencies: [NetworkOperation] = []
     var outcome: Outcome?
     /// What the thread that enqueued would have asked the cache; until the loop does.
-    var question: [CacheQuestion] = []
+    var asked: [AskedCache] = []
     var isDelivered = false
     /// Whatever its status says: a DELETE of what is gone has done its work.
     var isSuccess = false
@@ -107,8 +107,8 @@ extension NetworkOperation {
     var lateBody: MemorySink?
     /// The stored body that its user has been given before the final answer.
     var provided: ResponseBody?
-    /// Whose store has still to write what this one's answer made worthless.
-    var unwritten: EngineCache?
+    /// What the stores have still to do for its answer, before its user hears of it.
+    var unwritten: [StoreDuty] = []
     var sinkFailure: NetworkError?
   }
 
@@ -195,7 +195,7 @@ extension NetworkOperation {
     let look = engine.cache?.look(for: ready)
     if let outcome = look?.answer, finish(ready, outcome) { return }
     if !staysAsItWas { shared.withLock { [ready] in $0.request = ready } }
-    if let question = look?.question, !question.isEmpty { shared.withLock { $0.question = question } }
+    if let asked = look?.asked, !asked.isEmpty { shared.withLock { $0.asked = asked } }
     if let failure = engine.submit(self) { refuse(failure.about(url)) }
   }
 

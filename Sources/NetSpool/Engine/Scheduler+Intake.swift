@@ -93,15 +93,25 @@ extension Scheduler {
       let key = Coalescer.key(of: request, operation.engine)
       if let leader = coalescer.leader(for: operation, request, key) {
         // Nobody waits for a renewal who may be answered without.
-        if leader.loop.isRefresh, !operation.loop.isRefresh, consult(operation, request) { return }
+        if leader.loop.isRefresh, !operation.loop.isRefresh {
+          return consult(operation, request, then: .share)
+        }
         if mayJoin(leader), join(operation, leader, request.priority) { return }
         coalescer.replace(leader, by: operation, key)
-        operation.loop.sharingKey = key
-      } else {
-        operation.loop.sharingKey = key
       }
+      operation.loop.sharingKey = key
     }
-    if consult(operation, request) { return }
+    consult(operation, request, then: .wait(atFront: false))
+  }
+
+  /// The cache has been asked.
+  func share(_ operation: NetworkOperation, _ request: NetworkRequest) {
+    let key = Coalescer.key(of: request, operation.engine)
+    if let leader = coalescer.leader(for: operation, request, key) {
+      if mayJoin(leader), join(operation, leader, request.priority) { return }
+      coalescer.replace(leader, by: operation, key)
+    }
+    operation.loop.sharingKey = key
     wait(operation, request.priority, atFront: false)
   }
 

@@ -7,6 +7,15 @@ final class CacheStoreCore: Sendable {
   let databases: CacheDatabases
   let copies: BodyCopies
   let shared = Mutex(CacheSharedState())
+  /// Never on a loop. Before `shared`, where both are taken.
+  let views = Mutex(StoreViews())
+  /// Somebody has waited for the views in vain, and nobody has had them since.
+  let areViewsStuck = Atomic(false)
+  /// How many changes this process has made; counted under `shared`.
+  let mark = Atomic<UInt64>(0)
+  private let hits = Atomic(0)
+  private let misses = Atomic(0)
+  let looker = StoreLooker()
   let wakeUp = SystemSemaphore()
   let mappedPages: MappedPages
   /// What is on its way here and lies on the disk meanwhile.
@@ -57,6 +66,7 @@ final class CacheStoreCore: Sendable {
 
   /// Writes what waits, copies out what is lent, and ends the thread.
   func stop() {
+    looker.stop()  // first: it may have something to write
     if shared.withLock({ shared in
       shared.isClosing = true
       return shared.wake()
@@ -73,146 +83,154 @@ final class CacheStoreCore: Sendable {
 
 // MARK: Lookup
 
+/// Not on a loop.
 extension CacheStoreCore {
+  private enum Pending {
+    case nothing
+    case gone
+    case put(PendingPut)
+    case metadata([UInt8], bodyID: UInt64)
+  }
+
   private enum Outcome {
     case miss, damaged
-    case pending(PendingPut)
-    case stored(FoundEntry, newMetadata: [UInt8]?)
+    case stored(FoundEntry)
   }
 
   func lookup(_ key: StoreKey) -> StoreHit? {
-    // Only what needs the lock is done under it.
-    switch shared.withLock({ find(key, &$0) }) {
-    case .miss:
-      mappedPages.count(faults: 1)
-      return nil
+    // What waits to be written comes first, and then a view: what has been written in between is seen there.
+    let pending = shared.withLock { findPending(key, $0) }
+    switch pending {
+    case .gone: return miss()
+    case .put(let put):
+      guard put.body.isReadable else { return miss() }
+      hits.add(1, ordering: .relaxed)
+      return StoreHit(body: LeasedBytes(metadata: put.metadata, body: put.body), bodyID: put.bodyID)
+    case .nothing, .metadata: break
+    }
+    switch withViews({ find(key, &$0) }) ?? .miss {
+    case .miss: return miss()
     case .damaged:
       drop(damaged: key)
       return nil
-    case .pending(let put):
-      guard put.body.isReadable else { return nil }
-      return StoreHit(body: LeasedBytes(metadata: put.metadata, body: put.body), bodyID: put.bodyID)
-    case .stored(let entry, let newMetadata):
+    case .stored(let entry):
+      hits.add(1, ordering: .relaxed)
       let lease = LeasedBytes(entry.lease, count: entry.facts.bodyBytes)
       guard entry.isVerified || verify(entry) else {
-        drop(damaged: key, hits: 1)
+        hits.subtract(1, ordering: .relaxed)
+        drop(damaged: key)
         return nil
       }
       // The leaf of the entry. The body counts when it is read.
       mappedPages.count(faults: 1)
+      var newMetadata: [UInt8]?
+      if case .metadata(let bytes, let id) = pending, id == entry.facts.bodyID { newMetadata = bytes }
       return StoreHit(
         body: lease, bodyID: entry.facts.bodyID, newMetadata: newMetadata,
         place: newMetadata == nil ? entry.place : nil)
     }
   }
 
-  /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Nil says nothing, and counts
-  /// for nothing.
+  private func miss() -> StoreHit? {
+    misses.add(1, ordering: .relaxed)
+    mappedPages.count(faults: 1)
+    return nil
+  }
+
+  /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Nil says nothing, and
+  /// counts for nothing. Reads no page of the file but the one that says which commit is the newest: also on a loop.
   func lookup(_ key: StoreKey, again place: StoredPlace) -> LeasedBytes? {
-    let found: Lease? = shared.withLock { shared in
-      guard shared.pending[key] == nil, !shared.pending.isFenced(key.digest.first),
-        let snapshot = freshSnapshot(&shared)
+    let isChanging = shared.withLock { shared in
+      shared.pending[key] != nil || shared.pending.isFenced(key.digest.first)
+    }
+    if isChanging { return nil }
+    let found: Lease?? = views.withLockIfAvailable { views in
+      views.isCurrentUsed = true
+      guard let snapshot = views.current, snapshot.commit == environment.newestCommit,
+        views.retired.count < settings.snapshotsMax,
+        let lease = snapshot.find(again: place, verified: views.verified)
       else { return nil }
-      let copying = shared.retired.count >= settings.snapshotsMax
-      guard let lease = snapshot.find(again: place, verified: shared.verified, copying: copying) else {
-        return nil
-      }
-      shared.statistics.hits += 1
-      touch(place, &shared)
+      touch(place, views)
       return lease
     }
-    guard let found else { return nil }
+    guard case let found?? = found else { return nil }
+    hits.add(1, ordering: .relaxed)
     mappedPages.count(faults: 1)
     return LeasedBytes(found, count: place.facts.bodyBytes)
   }
 
-  func isMissing(_ key: StoreKey, since commit: UInt64) -> Bool {
-    shared.withLock { shared in
-      guard shared.pending[key] == nil, environment.newestCommit == commit else { return false }
-      shared.statistics.misses += 1
-      return true
-    }
-  }
-
   private func verify(_ entry: FoundEntry) -> Bool {
     guard entry.lease.snapshot.verify(entry) else { return false }
-    shared.withLock { $0.verified.insert(entry.facts.bodyID) }
+    _ = withViews { $0.verified.insert(entry.facts.bodyID) }
     return true
   }
 
-  private func find(_ key: StoreKey, _ shared: inout CacheSharedState) -> Outcome {
+  private func findPending(_ key: StoreKey, _ shared: borrowing CacheSharedState) -> Pending {
+    // What another process may have committed meanwhile is removed as well, and this one has not come to write so.
+    let isFenced = shared.pending.isFenced(key.digest.first)
     guard let change = shared.pending[key], change.key.fullKey == key.fullKey || change.isRemoval else {
-      return findStored(key, nil, &shared)
+      return isFenced ? .gone : .nothing
     }
-    switch change.content {
-    case .removed, .fence:
-      shared.statistics.misses += 1
-      return .miss
-    case .put(let put):
-      shared.statistics.hits += 1
-      return .pending(put)
-    case .metadata(let bytes, let bodyID): return findStored(key, (bytes, bodyID), &shared)
+    return switch change.content {
+    case .removed, .fence: .gone
+    case .put(let put): .put(put)
+    case .metadata(let bytes, let bodyID): isFenced ? .gone : .metadata(bytes, bodyID: bodyID)
     }
   }
 
-  private func findStored(
-    _ key: StoreKey, _ newMetadata: (bytes: [UInt8], bodyID: UInt64)?, _ shared: inout CacheSharedState
-  ) -> Outcome {
-    // Another process may have committed meanwhile what this one has removed, and has not come to write so.
-    if shared.pending.isFenced(key.digest.first) {
-      shared.statistics.misses += 1
-      return .miss
-    }
-    while let snapshot = freshSnapshot(&shared) {
-      let copying = shared.retired.count >= settings.snapshotsMax
-      switch snapshot.find(key, databases, verified: shared.verified, copying: copying) {
-      case .ended: shared.current = nil
-      case .nothing:
-        shared.statistics.misses += 1
-        return .miss
+  private func find(_ key: StoreKey, _ views: inout StoreViews) -> Outcome {
+    settings.onDisk?()
+    while let snapshot = freshSnapshot(&views) {
+      let copying = views.retired.count >= settings.snapshotsMax
+      switch snapshot.find(key, databases, verified: views.verified, copying: copying) {
+      case .ended: views.current = nil
+      case .nothing: return .miss
       case .damaged: return .damaged
       case .entry(let entry):
-        shared.statistics.hits += 1
-        touch(entry.place, &shared)
-        let isSame = newMetadata?.bodyID == entry.facts.bodyID
-        return .stored(entry, newMetadata: isSame ? newMetadata?.bytes : nil)
+        touch(entry.place, views)
+        return .stored(entry)
       }
     }
-    shared.statistics.misses += 1
     return .miss
   }
 
+  /// Whether something is stored of a resource. True when the disk does not say.
+  func holds(_ resource: UInt64) -> Bool {
+    withViews { views in
+      settings.onDisk?()
+      return freshSnapshot(&views).map { !$0.digests(of: resource, databases).isEmpty } ?? false
+    } ?? true
+  }
+
   /// The current snapshot if no commit came after it, else a new one. Nil when none can be had.
-  private func freshSnapshot(_ shared: inout CacheSharedState) -> Snapshot? {
-    shared.isCurrentUsed = true
-    if let current = shared.current {
+  private func freshSnapshot(_ views: inout StoreViews) -> Snapshot? {
+    views.isCurrentUsed = true
+    if let current = views.current {
       if current.commit == environment.newestCommit { return current }
-      shared.retireCurrent()
+      views.retireCurrent()
     }
     guard environment.isFileWhole, let snapshot = try? Snapshot(self) else { return nil }
-    let wall = WallClock.microseconds
-    shared.touchBefore = UInt64(max(wall - (shared.isEvicting ? 0 : settings.recencyStep), 0))
-    shared.current = snapshot
     // The store thread watches over its age.
-    if shared.wake() { wakeUp.signal() }
+    let (isEvicting, mustWake) = shared.withLock { ($0.isEvicting, $0.noteViews()) }
+    if mustWake { wakeUp.signal() }
+    views.touchBefore = UInt64(max(WallClock.microseconds - (isEvicting ? 0 : settings.recencyStep), 0))
+    views.current = snapshot
     return snapshot
   }
 
-  private func touch(_ place: StoredPlace, _ shared: inout CacheSharedState) {
-    guard place.facts.recency < shared.touchBefore, shared.touched.count < CacheSharedState.touchedMax else {
-      return
+  private func touch(_ place: StoredPlace, _ views: borrowing StoreViews) {
+    guard place.facts.recency < views.touchBefore else { return }
+    let mustWake = shared.withLock { shared in
+      guard shared.touched.count < CacheSharedState.touchedMax else { return false }
+      shared.touched.insert(place.digest)
+      return shared.touched.count == CacheSharedState.touchedMax && shared.wake()
     }
-    shared.touched.insert(place.digest)
-    if shared.touched.count == CacheSharedState.touchedMax && shared.wake() { wakeUp.signal() }
+    if mustWake { wakeUp.signal() }
   }
 
-  /// `hits`: how often it has been counted as one.
-  private func drop(damaged key: StoreKey, hits: Int = 0) {
-    shared.withLock { shared in
-      shared.statistics.damaged += 1
-      shared.statistics.hits -= hits
-      shared.statistics.misses += 1
-    }
+  private func drop(damaged key: StoreKey) {
+    shared.withLock { $0.statistics.damaged += 1 }
+    misses.add(1, ordering: .relaxed)
     remove(key)
   }
 }
@@ -258,23 +276,28 @@ extension CacheStoreCore {
     _ = change { _ in (key, .removed, true) }
   }
 
-  /// Removes all that is stored of a resource, and has nothing stored of it that was asked for before. True when there
-  /// was something. Costs what is stored of it, and what waits to be written.
+  /// Removes all that is stored of a resource, and has nothing stored of it that was asked for before. True when some of it
+  /// was still to be written. Costs what waits to be written.
   func removeResource(_ resource: UInt64) -> Bool {
     let (isFound, mustWake) = shared.withLock { shared in
       let moment = MonotonicClock.now
       shared.fences.add(resource, at: moment)
-      var keys = shared.pending.keys(of: resource)
-      if let snapshot = freshSnapshot(&shared) {
-        keys += snapshot.digests(of: resource, databases).map { StoreKey(anyWith: $0) }
-      }
+      let keys = shared.pending.keys(of: resource)
       for key in keys { _ = shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed))) }
       let fence = StoreKey(anyWith: .first(of: resource))
       let sequence = shared.pending.add(fence, .fence(moment))
+      shared.marks.note(resource, nextMark())
       return (!keys.isEmpty, shared.enqueue(.change(fence.digest, sequence: sequence)))
     }
     if mustWake { wakeUp.signal() }
     return isFound
+  }
+
+  private func nextMark() -> UInt64 { mark.add(1, ordering: .acquiringAndReleasing).newValue }
+
+  /// Whether this process has changed something of a resource since, or perhaps of another.
+  func hasChanged(_ resource: UInt64, since mark: UInt64) -> Bool {
+    shared.withLock { $0.marks.hasChanged(resource, since: mark) }
   }
 
   /// Whether what was asked for at a moment is older than the last change of a resource in this process.
@@ -288,6 +311,7 @@ extension CacheStoreCore {
     let (isAccepted, mustWake) = shared.withLock { shared in
       guard let (key, content, isAccepted) = decide(&shared) else { return (false, false) }
       let sequence = shared.pending.add(key, content)
+      shared.marks.note(key.digest.first, nextMark())
       return (isAccepted, shared.enqueue(.change(key.digest, sequence: sequence)))
     }
     if mustWake { wakeUp.signal() }
@@ -297,6 +321,8 @@ extension CacheStoreCore {
   func removeAll(namespace: String, pattern: [UInt8]?) {
     shared.withLock { $0.fences.addAll(at: MonotonicClock.now) }
     enqueueAndWait { .removeAll(namespace: namespace, pattern: pattern, $0) }
+    // Who has looked meanwhile may have found it.
+    shared.withLock { $0.marks.noteAll(nextMark()) }
   }
 
   func flush() { enqueueAndWait { waiter in .flush { waiter.signal() } } }
@@ -327,18 +353,23 @@ extension CacheStoreCore {
 
 extension CacheStoreCore {
   var statistics: CacheStatistics {
-    shared.withLock { shared in
+    var statistics = shared.withLock { shared in
       var statistics = shared.statistics
-      statistics.bytesMax = settings.bytesMax
-      statistics.fileBytes = environment.fileBytes
       statistics.pendingBytes = shared.pending.bytes
-      statistics.copiedBytes = copies.bytes
-      shared.forgetEnded()
-      let snapshots = shared.retired + (shared.current.map { [$0] } ?? [])
-      statistics.snapshots = snapshots.count
-      statistics.leases = snapshots.reduce(0) { $0 + $1.leases }
       return statistics
     }
+    statistics.hits = hits.load(ordering: .relaxed)
+    statistics.misses = misses.load(ordering: .relaxed)
+    statistics.bytesMax = settings.bytesMax
+    statistics.fileBytes = environment.fileBytes
+    statistics.copiedBytes = copies.bytes
+    let views = withViews { views in
+      views.forgetEnded()
+      let snapshots = views.retired + (views.current.map { [$0] } ?? [])
+      return (snapshots.count, snapshots.reduce(0) { $0 + $1.leases })
+    }
+    if let views { (statistics.snapshots, statistics.leases) = views }
+    return statistics
   }
 
   var pendingBytes: Int { shared.withLock { $0.pending.bytes } }
