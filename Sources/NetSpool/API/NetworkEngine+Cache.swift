@@ -14,15 +14,18 @@ extension NetworkEngine {
     try useCache(configuration, now: { WallClock.milliseconds })
   }
 
-  /// Removes everything that this engine's namespace holds. What is removed is not served again once this
-  /// returns. Without a cache it does nothing. Blocks for as long as the store takes.
+  /// Removes everything that this engine's namespace holds. No engine of this process serves it from now on.
+  ///
+  /// Blocks until the disk knows, so that other processes do not serve it either, but for 5 s at most: where another process keeps
+  /// the store, or its disk hangs, it is written as soon as it can be. A process that ends before that has not removed it. The same
+  /// holds for `removeCached`. Without a cache it does nothing.
   public func emptyCache() {
     cache?.removeAll()
     if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
   }
 
-  /// Removes what is stored for a URL, in all its variants and credential scopes. What is removed is not served
-  /// again once this returns. Blocks until the disk has it.
+  /// Removes what is stored for a URL, in all its variants and credential scopes. Not served from now on; blocks until the disk
+  /// has it, as `emptyCache()` does.
   public func removeCached(url: String) {
     cache?.remove(url: url)
     guard driver.isStarted, let pieces = try? URLParser.parse(url).pieces else { return }
@@ -30,15 +33,15 @@ extension NetworkEngine {
   }
 
   /// Removes what is stored for all URLs that begin so, in their normal form: lower-case scheme and host, no
-  /// default port, `%7E` as `~` (RFC 3986 section 6.2.2). What is removed is not served again once this returns. Blocks until
-  /// the disk knows; many entries are taken out of it afterwards.
+  /// default port, `%7E` as `~` (RFC 3986 section 6.2.2). Not served from now on; blocks until the disk knows, as
+  /// `emptyCache()` does. Many entries are taken out of it afterwards.
   public func removeCached(prefix: String) {
     cache?.remove(prefix: prefix)
     if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
   }
 
-  /// Removes what requests of this tag (`NetworkRequest.tag`) have stored, in all scopes. What is removed is not served
-  /// again once this returns. Blocks until the disk knows; many entries are taken out of it afterwards.
+  /// Removes what requests of this tag (`NetworkRequest.tag`) have stored, in all scopes. Not served from now on; blocks until the
+  /// disk knows, as `emptyCache()` does. Many entries are taken out of it afterwards.
   public func removeCached(tag: String) {
     cache?.remove(tag: tag)
     if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
@@ -79,7 +82,7 @@ extension NetworkEngine {
 }
 
 extension NetworkEngine {
-  /// Waits until the disk has all that was stored and removed so far. Not on the loop thread.
+  /// Waits until the disk has all that was stored and removed so far, for 5 s at most. Not on the loop thread.
   public func flushCache() { cache?.store.flush() }
 
   /// Writes what waits and lets go of the store; afterwards nothing is found and nothing is stored. For programs

@@ -16,13 +16,13 @@ public struct PrefetchSummary: Sendable, Hashable {
   public internal(set) var failed = 0
   /// Body bytes received.
   public internal(set) var bytes: Int64 = 0
-  /// It was cancelled before the end of the sequence.
+  /// It was cancelled, or its engine closed, before the end of the sequence.
   public internal(set) var wasCancelled = false
 }
 
 extension NetworkEngine {
   /// Fetches every URL of a sequence at low priority. The sequence is pulled as slots become free, so memory
-  /// does not grow with its length; a lazy one may be endless until `cancel()`.
+  /// does not grow with its length; a lazy one may be endless until `cancel()`, or until the engine is shut down.
   ///
   /// - Parameters:
   ///   - urls: absolute http or https URLs.
@@ -52,6 +52,11 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
     /// Nothing more is pulled: the sequence has ended, or the prefetch was cancelled.
     var isStopped = false
     var isEnded = false
+
+    mutating func stop() {
+      if !isStopped { summary.wasCancelled = true }
+      isStopped = true
+    }
   }
 
   private let engine: NetworkEngine
@@ -114,7 +119,10 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
       case .success(let response):
         state.summary.succeeded += 1
         state.summary.bytes += response.metrics.bytesReceived
-      case .failure: state.summary.failed += 1
+      case .failure(let error):
+        state.summary.failed += 1
+        // So would all that come, at once, and an endless sequence never end.
+        if error.code == .engineClosed || error.code == .usedAfterFork { state.stop() }
       }
       return state.pending.count <= Self.window / 2
     }
@@ -124,8 +132,7 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
 
   func cancel() {
     let operations = state.withLock { state in
-      if !state.isStopped { state.summary.wasCancelled = true }
-      state.isStopped = true
+      state.stop()
       return Array(state.pending.values)
     }
     for operation in operations { operation.cancel() }

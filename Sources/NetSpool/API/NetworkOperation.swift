@@ -28,6 +28,7 @@ public final class NetworkOperation: @unchecked Sendable {
 
   /// A chain of those that nobody has enqueued is taken apart one by one: each by the one before would need a stack as long.
   deinit {
+    if shared.withLock({ $0.hasDependents && $0.outcome == nil }) { leaveWaitGraph() }
     var left = takeDependencies()
     while var next = left.popLast() {
       if isKnownUniquelyReferenced(&next) { left += next.takeDependencies() }

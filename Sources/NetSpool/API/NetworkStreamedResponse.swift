@@ -75,7 +75,7 @@ private final class Reading: Sendable {
 }
 
 extension NetworkStreamedResponse {
-  /// The body in pieces of at most 256 KiB, decoded.
+  /// The body in pieces of at most 512 KiB, decoded.
   public struct Body: AsyncSequence, Sendable {
     let reader: BodyReader
 

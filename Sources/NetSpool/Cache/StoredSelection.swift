@@ -159,15 +159,14 @@ struct RangeSpecs: Sendable, Equatable {
     return .from(start, to: end)
   }
 
+  /// No body is as long as what has 19 digits.
   private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
-    guard (1...18).contains(digits.count) else { return nil }
-    var value: Int64 = 0
-    for digit in digits {
-      guard digit.isASCIIDigit else { return nil }
-      value = value * 10 + Int64(digit - 0x30)
-    }
-    return value
+    guard !digits.isEmpty, digits.allSatisfy(\.isASCIIDigit) else { return nil }
+    let digits = digits.drop { $0 == UInt8(ascii: "0") }
+    return digits.count > 18 ? longest : digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
   }
+
+  private static let longest: Int64 = 1_000_000_000_000_000_000
 
   /// What there is of them in a body of this length.
   func ranges(in total: Int64) -> [Range<Int64>] {

@@ -10,8 +10,8 @@ final class BodyReader: Sendable {
     self.operation = operation
     let pipe = pipe
     operation.attach(
-      StreamAttachment(isEssential: true, close: { _ in }) { [weak self] _ in
-        let sink = PipeSink(pipe)
+      StreamAttachment(isEssential: true, close: { _ in }) { [weak self] services in
+        let sink = PipeSink(pipe, atTurnEnd: services.atTurnEnd)
         self?.sink.withLock { $0 = LoopReference(sink) }
         return sink
       })

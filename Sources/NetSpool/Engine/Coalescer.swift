@@ -36,12 +36,13 @@ struct Coalescer {
   mutating func leader(for operation: NetworkOperation, _ request: NetworkRequest, _ key: UInt64)
     -> NetworkOperation?
   {
-    guard let leader = leaders[key] else {
-      leaders[key] = operation
-      return nil
-    }
+    let leader = Self.held(&leaders[key, default: operation])
+    if leader === operation { return nil }
     return Self.isSame(leader, operation, request) ? leader : nil
   }
+
+  /// What stands there; found once, as it is put there if nothing did.
+  private static func held(_ place: inout NetworkOperation) -> NetworkOperation { place }
 
   private static func isSame(
     _ leader: NetworkOperation, _ operation: NetworkOperation, _ request: NetworkRequest
@@ -109,6 +110,7 @@ struct Coalescer {
   }
 
   mutating func remove(_ operation: NetworkOperation, _ key: UInt64) {
-    if leaders[key] === operation { leaders[key] = nil }
+    guard let place = leaders.index(forKey: key), leaders.values[place] === operation else { return }
+    leaders.remove(at: place)
   }
 }

@@ -149,6 +149,7 @@ extension NetworkOperation {
     with outcome: Outcome, on scheduler: Scheduler? = nil, if mayEnd: (inout Shared) -> Bool = { _ in true }
   ) -> Bool {
     guard let duties = take(outcome, if: mayEnd) else { return false }
+    if duties.waitsForOthers || duties.hasDependents { leaveWaitGraph() }
     if let scheduler { scheduler.didEnd(self, outcome, duties) } else { didEnd(outcome, duties) }
     return true
   }

@@ -16,7 +16,7 @@ final class Origin {
   var pause: BudgetCounter.Wait?
   var waitingForPause = 0
   @safe @exclusivity(unchecked) var budget = RetryBudget()
-  var name: OriginName
+  @safe @exclusivity(unchecked) var name: OriginName
   let isSecure: Bool
   /// On this machine, where nobody reads along.
   let isLoopback: Bool

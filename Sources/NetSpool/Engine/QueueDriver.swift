@@ -158,7 +158,10 @@ final class QueueDriver: Sendable {
       let left = core.finish()
       life.withLock { $0 = .closed(handlesLeft: left) }
     } catch {
-      life.withLock { $0 = .failed(error) }
+      life.withLock { life in
+        if case .running(let thread) = life { thread.detach() }  // it ends here, and nobody will join it
+        life = .failed(error)
+      }
       for case .submit(let operation) in mailbox.close() {
         pending.subtract(1, ordering: .relaxed)
         operation.refuse(error)

@@ -126,10 +126,10 @@ extension Scheduler {
     operation.loop.cacheUse?.beginExchange()
     let failure = operation.loop.nameFailure
     operation.loop.nameFailure = nil
-    if failure == nil, origin.name.host != nil, let entry = origin.name.entry,
+    if failure == nil, let host = origin.name.host, !origin.name.addresses.isEmpty,
       operation.engine.handleSettings.needsAddresses(of: origin)
     {
-      transfer.tell(addresses: entry, version: origin.name.version)
+      transfer.tell(addresses: origin.name.entry(of: host), version: origin.name.version)
     }
     transfer.interface = interface(for: operation, at: origin)
     transfer.begin(for: operation, fanout: operation.loop.extras?.fanout, now: now, failing: failure)

@@ -148,7 +148,7 @@ extension Scheduler {
     }
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
-    let next = transfer.exchange.next
+    let next = transfer.exchange.next.take()
     // While others have connections that will be free, it waits for its turn like any other.
     if failure?.code == .tooManyOpenFiles, !isClosing, !running.isEmpty {
       descriptors.didFail(running: running.count, now: MonotonicClock.now)

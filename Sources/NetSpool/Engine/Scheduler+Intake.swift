@@ -56,34 +56,6 @@ extension Scheduler {
     return Origin(origin, id: id, sizing: sizing, limit: limit)
   }
 
-  /// True when it must wait for others first.
-  private func hold(_ operation: NetworkOperation, behind others: [NetworkOperation]) throws(NetworkError)
-    -> Bool
-  {
-    for other in others where other.shared.withLock({ $0.outcome == nil }) {
-      if case .cycle = dependencies.add(operation, after: other) {
-        throw NetworkError(.invalidRequest, reason: "a cycle of dependencies")
-      }
-      let isForeign = other.engine.driver !== driver
-      hasForeignDependencies = hasForeignDependencies || isForeign
-      // The graph ends at this queue's border; what a cycle over others looks like, the operations know.
-      if hasForeignDependencies, other.waits(for: operation) {
-        // It ends now, and takes its edges out of the graph.
-        throw NetworkError(.invalidRequest, reason: "a cycle of dependencies")
-      }
-      if isForeign { hear(of: other) }
-    }
-    guard dependencies.isBlocked(operation) else { return false }
-    move(operation, to: .blocked)
-    return true
-  }
-
-  /// One of another queue ends on another loop.
-  private func hear(of other: NetworkOperation) {
-    let driver = driver
-    other.add(.ended { driver.perform(of: QueueDriver.Command.house) { $0.release(other) } })
-  }
-
   /// Into the queue, or behind an equal request.
   func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
     loop.assertOnLoop()

@@ -23,8 +23,7 @@ struct OriginName {
   }
 
   /// How libcurl's list has it (CURLOPT_RESOLVE): an entry that goes after a minute as one of its own.
-  var entry: String? {
-    guard let host, !addresses.isEmpty else { return nil }
+  func entry(of host: String) -> String {
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     return "+\(name):\(port):\(addresses.joined(separator: ","))"
   }
@@ -48,7 +47,8 @@ extension Scheduler {
     guard let host = origin.name.host, operation.loop.nameFailure == nil,
       operation.engine.handleSettings.needsAddresses(of: origin), operation.loop.transfer == nil
     else { return false }
-    let age = MonotonicClock.now - origin.name.foundAt
+    let now = MonotonicClock.now
+    let age = now - origin.name.foundAt
     let isKnown = !origin.name.addresses.isEmpty && age < OriginName.staleTime
     if isKnown, age < OriginName.freshTime { return false }
     lookUp(host, of: origin, for: operation.engine)
@@ -59,7 +59,7 @@ extension Scheduler {
     let timer = timers.after(milliseconds: UInt64(min(left, connect, 1e9) * 1000)) { [unowned self] in
       nameFailed(operation, NetworkError(.timedOut, cause: cause), atFront: atFront)
     }
-    operation.makeHistory().lookupBegan = MonotonicClock.now
+    operation.makeHistory().lookupBegan = now
     origin.name.waiting.append(operation)
     origin.name.waitingCount += 1
     move(operation, to: .resolving(timer))

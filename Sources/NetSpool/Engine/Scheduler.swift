@@ -32,13 +32,11 @@ final class Scheduler {
   var authenticator = Authenticator()
   var repetition = Repetition()
   var cacheBridge = CacheBridge()
-  @safe @exclusivity(unchecked) var dependencies = DependencyGraph<NetworkOperation>(age: \.id)
+  @safe @exclusivity(unchecked) var dependencies = DependencyGraph<NetworkOperation>()
   /// All that have not ended.
   @safe @exclusivity(unchecked) var operations = OperationTable()
   /// When the last came, a little later than the one before.
   var lastSubmittedAt: Microseconds = 0
-  /// One waited for an operation of another queue.
-  var hasForeignDependencies = false
   @safe @exclusivity(unchecked) var running: [Transfer] = []
   /// Engines that wait and have nothing under way, and places that were lent to such.
   var starved = 0

@@ -26,6 +26,8 @@ struct SinkServices {
   let waitUntilWritable: DescriptorSink.WaitUntilWritable
   /// Calls back on the loop after so many milliseconds.
   let after: (UInt64, @escaping () -> Void) -> Void
+  /// Calls back once at the end of the loop's turn, when what came together is there.
+  let atTurnEnd: (@escaping () -> Void) -> Void
   /// What wakes a sink from any thread.
   let wake: (LoopReference<StreamSink>) -> @Sendable () -> Void
 }
@@ -42,6 +44,7 @@ extension Scheduler {
       after: { [unowned self] milliseconds, callback in
         timers.after(milliseconds: milliseconds, callback)
       },
+      atTurnEnd: { [loop] callback in loop.atTurnEnd(callback) },
       wake: { [driver] sink in { driver.perform { _ in sink.object?.wake() } } })
   }
 }

@@ -12,9 +12,9 @@ internal import Glibc
 @safe
 final class EventLoop {
   let loop: UnsafeMutablePointer<uv_loop_t>
-  private let wakeUp = unsafe UVHandle<uv_async_t>()
-  private let prepare = unsafe UVHandle<uv_prepare_t>()
-  private let check = unsafe UVHandle<uv_check_t>()
+  private let wakeUp: UVHandle<uv_async_t>
+  private let prepare: UVHandle<uv_prepare_t>
+  private let check: UVHandle<uv_check_t>
   private let thread = pthread_self()
   private var isDirty = false
   private var isStopped = false
@@ -24,6 +24,9 @@ final class EventLoop {
   /// Those that were ready in this round and may take long.
   private var slow: [(watch: SocketWatch, events: SocketWatch.Events)] = []
   private var rounds: UInt64 = 0
+
+  /// What is to be done once when the turn is over.
+  private var turnEnds: [() -> Void] = []
 
   /// Does the tick's work, what came by the mailbox included.
   var onTurn: () -> Void = {}
@@ -51,6 +54,9 @@ final class EventLoop {
       unsafe loop.deallocate()
       throw NetworkError(.engineStartFailed, reason: "loop", underlying: .uv(code))
     }
+    unsafe wakeUp = UVHandle()
+    unsafe prepare = UVHandle()
+    unsafe check = UVHandle()
     unsafe uv_prepare_init(loop, prepare.pointer)
     unsafe uv_check_init(loop, check.pointer)
     code = unsafe uv_async_init(loop, wakeUp.pointer) { handle in
@@ -89,6 +95,16 @@ final class EventLoop {
     awake()
     isDirty = false
     onTurn()
+    guard !turnEnds.isEmpty else { return }
+    let ends = turnEnds
+    turnEnds = []
+    for end in ends { end() }
+  }
+
+  /// Calls back once, when the turn that goes on or comes next is over: what is done there is done once for all of it.
+  func atTurnEnd(_ callback: @escaping () -> Void) {
+    turnEnds.append(callback)
+    isDirty = true
   }
 
   /// Behind libuv's wait, before anything else is done.

@@ -15,7 +15,7 @@ final class SocketWatch {
   }
 
   private let handle = unsafe UVHandle<uv_poll_t>()
-  private unowned let loop: EventLoop
+  private let loop: EventLoop
   private let onEvents: (Events) -> Microseconds
   private let onIdleEvent: () -> Void
   /// Whether the connection stands: somebody wanted to read from it, or its owner has said so.

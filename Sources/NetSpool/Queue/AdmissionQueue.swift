@@ -125,8 +125,9 @@ extension AdmissionQueue {
 }
 
 extension AdmissionQueue {
-  /// Brings the ring membership of all the origin's lanes in line with its slots.
+  /// Brings the ring membership of all the origin's lanes in line with its slots. Empty lanes are in no ring.
   mutating func refresh(_ origin: OriginID) {
+    if origins[Int(origin.rawValue)].waiting == 0 { return }
     for priority in NetworkRequest.Priority.allCases {
       refresh(lane: ReadyRings.lane(origin.rawValue, priority))
     }

@@ -1,16 +1,6 @@
-/// Knows which operations wait for which others to end. Holds only what has not ended: an identifier enters with its
-/// first edge and leaves with `finish`, and must not come back.
+/// Knows which operations wait for which others to end, to say who may go. Holds only what has not ended: an identifier enters
+/// with its first edge and leaves with `finish`, and must not come back. Who waits for itself `WaitGraph` finds.
 struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
-  /// What became of a new edge.
-  enum AddResult: Hashable, Sendable {
-    case added
-    /// The edge was there already.
-    case known
-    /// Refused: the prerequisite waits, directly or not, for the dependent. The path leads from the dependent
-    /// over the refused edge back to the dependent.
-    case cycle([ID])
-  }
-
   private struct Node: Sendable {
     /// What it still waits for.
     var prerequisites: Set<ID> = []
@@ -21,31 +11,16 @@ struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
   }
 
   private var nodes: [ID: Node] = [:]
-  /// Which way the edges lead, since there were none.
-  private var leadsTo = (older: false, younger: false)
-  private let age: @Sendable (ID) -> UInt64
-
-  /// - Parameter age: a number of its own for each, in the order in which they were made.
-  init(age: @escaping @Sendable (ID) -> UInt64) { self.age = age }
 
   var isEmpty: Bool { nodes.isEmpty }
 
   /// Whether the operation waits for another.
   func isBlocked(_ id: ID) -> Bool { nodes[id].map { !$0.prerequisites.isEmpty } ?? false }
 
-  /// Makes `dependent` wait until `prerequisite` has ended. Costs nothing to speak of as long as all wait for older ones, or
-  /// all for younger ones, in whatever order that is told: there can be no cycle then. Where some do and some do not, it costs the
-  /// number of edges behind the prerequisite when something waits for the dependent already.
-  mutating func add(_ dependent: ID, after prerequisite: ID) -> AddResult {
-    if nodes[dependent]?.prerequisites.contains(prerequisite) == true { return .known }
-    if nodes.isEmpty { leadsTo = (false, false) }
-    if age(prerequisite) < age(dependent) { leadsTo.older = true } else { leadsTo.younger = true }
-    if mayClose(dependent, prerequisite), let path = path(from: prerequisite, to: dependent) {
-      return .cycle([dependent] + path)
-    }
-    nodes[dependent, default: Node()].prerequisites.insert(prerequisite)
+  /// Makes `dependent` wait until `prerequisite` has ended; twice is the same as once.
+  mutating func add(_ dependent: ID, after prerequisite: ID) {
+    guard nodes[dependent, default: Node()].prerequisites.insert(prerequisite).inserted else { return }
     nodes[prerequisite, default: Node()].dependents.append(dependent)
-    return .added
   }
 
   /// The operation has ended, whatever its outcome, even before it was released. Answers those that now wait
@@ -58,34 +33,6 @@ struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
 }
 
 extension DependencyGraph {
-  /// A cycle needs edges both ways, an operation that waits for the dependent, and a prerequisite that waits itself.
-  private func mayClose(_ dependent: ID, _ prerequisite: ID) -> Bool {
-    if dependent == prerequisite { return true }
-    guard leadsTo == (true, true) else { return false }
-    return nodes[dependent]?.dependents.isEmpty == false && isBlocked(prerequisite)
-  }
-
-  /// The way from one operation to another along prerequisites, by depth-first search.
-  private func path(from start: ID, to goal: ID) -> [ID]? {
-    var cameFrom: [ID: ID] = [:]
-    var open = [start]
-    var seen: Set<ID> = [start]
-    while let id = open.popLast() {
-      if id == goal { return trace(from: start, to: goal, cameFrom) }
-      for next in nodes[id]?.prerequisites ?? [] where seen.insert(next).inserted {
-        cameFrom[next] = id
-        open.append(next)
-      }
-    }
-    return nil
-  }
-
-  private func trace(from start: ID, to goal: ID, _ cameFrom: [ID: ID]) -> [ID] {
-    var path = [goal]
-    while let last = path.last, last != start, let before = cameFrom[last] { path.append(before) }
-    return path.reversed()
-  }
-
   private mutating func release(_ dependent: ID, from id: ID) -> Bool {
     guard nodes[dependent]?.prerequisites.remove(id) != nil else { return false }
     guard !isBlocked(dependent) else { return false }

@@ -153,7 +153,7 @@ extension Transfer {
 
   /// A body of an authentication round, which nobody wants; or a piece of a head, which libcurl and the parser are given next.
   private func glance(_ bytes: RawSpan) -> Intake {
-    guard LoadedCurl.keepsFreedField, !exchange.plan.hasRounds else { return .taken }
+    if exchange.plan.hasRounds { return .taken }
     let bytes = Span<UInt8>(_bytes: bytes)
     let beginsLine = !exchange.isInsideHeadLine
     exchange.isInsideHeadLine = bytes[bytes.count - 1] != 0x0A

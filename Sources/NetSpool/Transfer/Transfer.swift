@@ -65,7 +65,9 @@ final class Transfer {
   var mayServeAgain: Bool { !LoadedCurl.keepsFreedField || !exchange.plan.hasRounds }
 
   /// The addresses of the origin's name, as CURLOPT_RESOLVE has them, for the next exchange and those that share with it.
-  func tell(addresses: String, version: Int) { handle.setAddresses(addresses, version: version) }
+  func tell(addresses: @autoclosure () -> String, version: Int) {
+    handle.setAddresses(addresses(), version: version)
+  }
 
   /// Starts the exchange whose plan is made. Its source must be open. One that is failing already ends with the next look
   /// at it.

@@ -57,8 +57,10 @@ struct CacheKeeper {
       let before = engine.cacheStatistics?.entries ?? 0
       body(engine)
       engine.flushCache()
-      return (before, after: engine.cacheStatistics?.entries ?? 0)
+      let statistics = engine.cacheStatistics
+      return (before, after: statistics?.entries ?? 0, isWritten: statistics?.state == .open)
     }
+    if counts?.isWritten == false { throw .notRemoved(settings.directory) }
     return counts.map { max(0, $0.0 - $0.after) } ?? 0
   }
 
@@ -147,6 +149,10 @@ struct CacheFailure: Error, Equatable, CustomStringConvertible {
 
   static func noDirectory(_ path: String) -> CacheFailure {
     CacheFailure(directory: path, cause: "it is no directory")
+  }
+
+  static func notRemoved(_ path: String) -> CacheFailure {
+    CacheFailure(directory: path, cause: "it cannot be written, so nothing may have been removed")
   }
 
   private init(directory: String?, cause: String) {

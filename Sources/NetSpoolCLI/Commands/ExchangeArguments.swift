@@ -1,8 +1,8 @@
 import ArgumentParser
 import NetSpool
 
-/// What `get` and `post` have in common: curl's options.
-struct ExchangeArguments: ParsableArguments {
+/// The words of `get` and `post` that belong to no group of options.
+struct ExchangeWords: ParsableArguments {
   @Argument(help: ArgumentHelp("URLs; http:// is added to one without a scheme.", valueName: "url"))
   var named: [PlacedText] = []
 
@@ -13,18 +13,6 @@ struct ExchangeArguments: ParsableArguments {
     name: [.customShort("X"), .customLong("request"), .customLong("method")],
     help: ArgumentHelp("The request method, whatever else says.", valueName: "method"))
   var method: String?
-
-  @OptionGroup(title: "Where the answer goes") var target: TargetOptions
-
-  @OptionGroup(title: "What to send") var body: BodyOptions
-
-  @OptionGroup(title: "Who is asking") var account: CredentialOptions
-
-  @OptionGroup(title: "Cookies") var cookies: CookieOptions
-
-  @OptionGroup(title: "The request") var request: RequestOptions
-
-  @OptionGroup(title: "The connection") var connection: ConnectionOptions
 
   @Flag(help: "Print the equivalent curl command, secrets and all, and send nothing.")
   var curl = false
@@ -38,7 +26,25 @@ struct ExchangeArguments: ParsableArguments {
       $0.contains("://") || $0.isEmpty ? $0 : "http://\($0)"
     }
   }
+}
 
+/// What `get` and `post` have in common: curl's options.
+///
+/// No group of options itself: of groups within groups, debug builds of the parser look at each many times over.
+struct ExchangeArguments {
+  let words: ExchangeWords
+  let target: TargetOptions
+  let body: BodyOptions
+  let account: CredentialOptions
+  let cookies: CookieOptions
+  let request: RequestOptions
+  let connection: ConnectionOptions
+
+  var urls: [String] { words.urls }
+  var method: String? { words.method }
+  var curl: Bool { words.curl }
+
+  /// Each group has been looked at by itself.
   func validate() throws {
     guard !urls.isEmpty else { throw ValidationError("Which URL? 'netspool get https://example.org/'.") }
     for url in urls {

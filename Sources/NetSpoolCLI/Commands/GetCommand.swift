@@ -18,7 +18,19 @@ struct GetCommand: ParsableCommand {
       mean nothing: fetch takes lists. The cache is left alone unless --cached or --cache asks for it.
       """)
 
-  @OptionGroup var exchange: ExchangeArguments
+  @OptionGroup var words: ExchangeWords
+
+  @OptionGroup(title: "Where the answer goes") var target: TargetOptions
+
+  @OptionGroup(title: "What to send") var body: BodyOptions
+
+  @OptionGroup(title: "Who is asking") var account: CredentialOptions
+
+  @OptionGroup(title: "Cookies") var cookies: CookieOptions
+
+  @OptionGroup(title: "The request") var request: RequestOptions
+
+  @OptionGroup(title: "The connection") var connection: ConnectionOptions
 
   @Flag(
     help: ArgumentHelp(
@@ -27,6 +39,8 @@ struct GetCommand: ParsableCommand {
   var cached = false
 
   @OptionGroup var place: CachePlace
+
+  func validate() throws { try exchange.validate() }
 
   var usesCache: Bool { cached || place.directory != nil }
 

@@ -22,7 +22,19 @@ struct PostCommand: ParsableCommand {
       frozen store cannot be used; 130 and 143 stopped by a signal.
       """)
 
-  @OptionGroup var exchange: ExchangeArguments
+  @OptionGroup var words: ExchangeWords
+
+  @OptionGroup(title: "Where the answer goes") var target: TargetOptions
+
+  @OptionGroup(title: "What to send") var body: BodyOptions
+
+  @OptionGroup(title: "Who is asking") var account: CredentialOptions
+
+  @OptionGroup(title: "Cookies") var cookies: CookieOptions
+
+  @OptionGroup(title: "The request") var request: RequestOptions
+
+  @OptionGroup(title: "The connection") var connection: ConnectionOptions
 
   @Option(
     help: ArgumentHelp(
@@ -36,6 +48,7 @@ struct PostCommand: ParsableCommand {
   private static let safeMethods = ["GET", "HEAD", "OPTIONS", "TRACE"]
 
   func validate() throws {
+    try exchange.validate()
     if let idempotencyKey, !Self.isKey(idempotencyKey) {
       throw ValidationError(
         "--idempotency-key is 1 to 255 printable ASCII characters, without '\"' and '\\'.")

@@ -121,13 +121,27 @@ extension JobStatus {
 
 /// What the commands that send one request have in common.
 protocol ExchangeOptions {
-  var exchange: ExchangeArguments { get }
+  var words: ExchangeWords { get }
+  var target: TargetOptions { get }
+  var body: BodyOptions { get }
+  var account: CredentialOptions { get }
+  var cookies: CookieOptions { get }
+  var request: RequestOptions { get }
+  var connection: ConnectionOptions { get }
   /// The method of a request without a body.
   var standardMethod: String { get }
   /// Gives a request what only this command knows.
   func finish(_ request: inout NetworkRequest)
   /// Nil: without a cache.
   func cacheSettings(_ environment: Environment) throws(CacheFailure) -> CacheSettings?
+}
+
+extension ExchangeOptions {
+  var exchange: ExchangeArguments {
+    ExchangeArguments(
+      words: words, target: target, body: body, account: account, cookies: cookies, request: request,
+      connection: connection)
+  }
 }
 
 extension GetCommand: ExchangeOptions {

@@ -51,6 +51,17 @@ struct PrefetchTests {
     }
   }
 
+  @Test func `an endless one ends with its engine`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("1234"))
+      let (base, outcome) = (origin.url("/"), Outcome())
+      engine.prefetch((0...).lazy.map { base + "\($0)" }, completion: { outcome.set($0) })
+      #expect(await origin.waitForRequests(100))
+      await engine.shutDown(deadline: .zero)
+      #expect(await outcome.summary.wasCancelled)
+    }
+  }
+
   @Test func `nothing to fetch is complete at once`() async throws {
     try await withEngine { engine, _ in
       let summary = await withCheckedContinuation { continuation in

@@ -56,6 +56,28 @@ struct StreamedResponseTests {
     #expect(short.dropFirst(3).allSatisfy { $0.capacity < 1_000 })
   }
 
+  @Test func `a reader hears once of what comes in one turn`() {
+    let pipe = BodyPipe()
+    var turnEnds: [() -> Void] = []
+    let sink = PipeSink(pipe) { turnEnds.append($0) }
+    for _ in 0..<3 { #expect(sink.write(([7, 7] as [UInt8]).rawBytes) == 2) }
+    #expect(turnEnds.count == 1)
+    turnEnds.removeLast()()
+    _ = sink.write(([7] as [UInt8]).rawBytes)
+    #expect(turnEnds.count == 1)
+    turnEnds.removeLast()()
+  }
+
+  @Test func `the little that has come is read before more comes`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", Answer.pattern(1_000).stallAfter(10))
+      var iterator = try await engine.stream(NetworkRequest(path: "a")).body.makeAsyncIterator()
+      var count = 0
+      while count < 10, let piece = try await iterator.next() { count += piece.count }
+      #expect(count == 10)
+    }
+  }
+
   @Test func `a reader that does not read stops the transfer`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", Answer.pattern(256 << 20))

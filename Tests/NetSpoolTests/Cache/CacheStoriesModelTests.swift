@@ -178,9 +178,10 @@ import Testing
       if isNamed { command.scope = "B" }
       if user != "nobody" { command.fields.append(("Authorization", user)) }
       var owner = user == "nobody" || isNamed ? user + (isNamed ? "!" : "") : "\(user) \(isRemote)"
-      if engine == engines.count - 1, let cookie {
-        if user == "nobody" { user = cookie }
-        if !isNamed { owner += " \(cookie) \(isRemote)" }
+      // What an engine with a jar is given is its own, also before the first cookie.
+      if engine == engines.count - 1 {
+        if user == "nobody", let cookie { user = cookie }
+        if !isNamed { owner += " \(cookie ?? "jar")" }
       }
       let before = origin.requestCount
       let result = try await perform(command, engine)

@@ -35,7 +35,8 @@ import Testing
   @Test(arguments: [
     "X-User", "X-User-Id", "X-UserID", "x-userid", "Remote-User", "X-Forwarded-User", "X-Tenant", "TenantId",
     "X-Account", "X-Customer-Id", "X-Identity", "Impersonate-User", "X-Impersonated-By", "On-Behalf-Of",
-    "X-On-Behalf-Of", "From",
+    "X-On-Behalf-Of", "From", "X-Org-Id", "X-Act-As", "Sudo", "X-Client-Cert", "X-Member-Id", "X-Device-Id",
+    "X-Workspace-Id",
   ])
   func `some name a person`(name: String) {
     #expect(standard.namesPerson(name) && !standard.isSecret(name))

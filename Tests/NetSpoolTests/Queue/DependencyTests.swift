@@ -1,7 +1,7 @@
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 
 struct DependencyTests {
@@ -92,6 +92,74 @@ struct DependencyTests {
         for operation in operations { codes.append(await operation.end().code) }
         #expect(codes.contains(.invalidRequest))
         #expect(codes.allSatisfy { $0 == nil || $0 == .invalidRequest })
+      }
+    }
+  }
+
+  @Test(arguments: [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1], [0, 2, 1, 3], [3, 1, 2, 0]])
+  func `a cycle over three queues is refused, and the others of it go on`(order: [Int]) async throws {
+    try await withEngine { engine, origin in
+      try await withQueue { second in
+        try await withQueue { third in
+          origin.on(prefix: "/", .text("ok"))
+          // Given a cycle of which one queue has two
+          let engines = [
+            engine, try NetworkEngine(to: origin, on: second), try NetworkEngine(to: origin, on: third),
+          ]
+          let operations = [0, 1, 1, 2].enumerated().map { engines[$1].operation(path: "/\($0)") }
+          for index in 0..<4 { operations[index].addDependency(operations[(index + 1) % 4]) }
+          // When
+          for index in order { operations[index].engine.enqueue(operations[index]) }
+          // Then
+          var codes: [NetworkError.Code?] = []
+          for operation in operations { codes.append(await operation.end().code) }
+          #expect(codes.contains(.invalidRequest))
+          #expect(codes.allSatisfy { $0 == nil || $0 == .invalidRequest })
+        }
+      }
+    }
+  }
+
+  @Test func `of two queues that close a cycle at one moment one refuses it`() async throws {
+    try await withEngine { engine, origin in
+      try await withQueue { queue in
+        let other = try NetworkEngine(to: origin, on: queue)
+        origin.on(prefix: "/", .text("ok"))
+        for _ in 0..<2_000 {
+          let (first, second) = (engine.operation(path: "/1"), other.operation(path: "/2"))
+          first.addDependency(second)
+          second.addDependency(first)
+          async let isFirstSent: Void = engine.enqueue(first)
+          async let isSecondSent: Void = other.enqueue(second)
+          _ = await (isFirstSent, isSecondSent)
+          let codes = [await first.end().code, await second.end().code]
+          #expect(codes.contains(.invalidRequest))
+        }
+      }
+    }
+  }
+
+  @Test func `a cycle of ten thousand over two queues is found, whatever the order`() async throws {
+    let count = 10_000
+    try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
+      try await withQueue({ $0.isSuspended = true }) { queue in
+        let engines = [engine, try NetworkEngine(to: origin, on: queue)]
+        var random = SplitMix64(seed: 1)
+        var chain = (0..<count).map { engines[$0 % 2].operation(path: "/\($0)") }
+        chain.shuffle(using: &random)
+        for index in 1..<count { chain[index].addDependency(chain[index - 1]) }
+        // When the first waits for the last
+        for operation in chain.shuffled(using: &random) where operation !== chain[0] {
+          operation.engine.enqueue(operation)
+        }
+        // Who comes last is refused, so both loops must have taken all others
+        for engine in engines { await engine.settle() }
+        chain[0].addDependency(chain[count - 1])
+        chain[0].engine.enqueue(chain[0])
+        // Then
+        #expect(await chain[0].end().code == .invalidRequest)
+        for operation in chain { operation.cancel() }
+        #expect(await chain[count / 2].end().code == .cancelled)
       }
     }
   }

@@ -266,6 +266,24 @@ struct CacheStoreTests {
     }
   }
 
+  /// What another process has changed since it was asked for, also while it waits to be written here.
+  @Test func `what waits to be written is as old as what it was asked for`() throws {
+    let store = try TestFolder().open()
+    var writer = CacheWriter(store.core)
+    let (old, young, now) = (StoreKey("old"), StoreKey("young"), MonotonicClock.now)
+    _ = try writer.inTransaction { writer, transaction throws(StoreError) in
+      for key in [old, young] { try writer.fence(key.digest.first, at: now - 200, &transaction) }
+    }
+    // Nothing else is written in the meantime
+    _ = try writer.inTransaction { _, _ throws(StoreError) in
+      store.put(old, namespace: "n", metadata: [], body: [1], askedAt: now - 300)
+      store.put(young, namespace: "n", metadata: [], body: [1], askedAt: now - 100)
+      #expect(store.lookup(old).isMissing && !store.lookup(young).isMissing)
+    }
+    store.flush()
+    #expect(store.lookup(old).isMissing && !store.lookup(young).isMissing)
+  }
+
   @Test func `pages that were dropped from memory are read again`() throws {
     let directory = try TestFolder()
     let store = try directory.open { $0.residentBytesMax = 100_000 }

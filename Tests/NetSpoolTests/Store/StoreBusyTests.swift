@@ -1,5 +1,6 @@
 import Glibc
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -9,6 +10,11 @@ extension Result where Success == Void, Failure == NetworkError {
   fileprivate var error: NetworkError? {
     if case .failure(let error) = self { error } else { nil }
   }
+}
+
+extension CacheStore {
+  /// Those that the disk does not know yet.
+  fileprivate var removals: Int { core.shared.withLock { $0.removals.count } }
 }
 
 /// Another process that is stopped in its commit, and keeps the store's lock.
@@ -56,6 +62,66 @@ struct StoreBusyTests {
     }
     #expect(store.pendingBytes == 0 && store.statistics.state == .open)
     #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
+  }
+
+  @Test func `is emptied for this process at once, and on the disk when it is let go`() async throws {
+    let directory = try TestFolder()
+    let store = try directory.open()
+    func keys(_ name: String) -> [StoreKey] { (0..<100).map { StoreKey("\(name) \($0)") } }
+    for name in ["a", "b"] {
+      for key in keys(name) { store.put(key, namespace: name, metadata: [], body: [1]) }
+    }
+    store.flush()
+    try await Self.whileKept(directory.path) {
+      store.put(StoreKey("a pending"), namespace: "a", metadata: [], body: [2])
+      // When all of one namespace and some of another are removed
+      let start = ContinuousClock.now
+      async let isEmptied: Void = blocking { store.removeAll(namespace: "a") }
+      async let isRemoved: Void = blocking { store.removeAll(namespace: "b", matching: Array("b 1".utf8)) }
+      // Then nothing of it is found while the callers still wait
+      #expect(await until { store.removals == 2 })
+      #expect((keys("a") + [StoreKey("a pending")]).allSatisfy { store.lookup($0).isMissing })
+      #expect(start.duration(to: .now) < .seconds(5))
+      #expect(keys("b").count { !store.lookup($0).isMissing } == 89)
+      // Who waits does so for 5 s
+      _ = await (isEmptied, isRemoved)
+      #expect(start.duration(to: .now) >= .seconds(5))
+      expect(start.duration(to: .now), within: .seconds(5.5))
+      // And what comes later is found
+      store.put(StoreKey("a later"), namespace: "a", metadata: [], body: [3])
+      #expect(store.lookup(StoreKey("a later"))?.bytes == [3])
+      #expect(keys("a").allSatisfy { store.lookup($0).isMissing })
+    }
+    // When it is let go, others do not find it either
+    #expect(await until { store.removals == 0 && store.pendingBytes == 0 })
+    #expect((keys("a") + [StoreKey("a pending")]).allSatisfy { store.lookup($0).isMissing })
+    #expect(keys("b").count { !store.lookup($0).isMissing } == 89)
+    store.close()
+    let again = try directory.open()
+    #expect(keys("a").allSatisfy { again.lookup($0).isMissing })
+    #expect(keys("b").count { !again.lookup($0).isMissing } == 89)
+  }
+
+  @Test func `is no more asked for each of thousands of removals`() async throws {
+    let directory = try TestFolder()
+    let store = try directory.open()
+    store.put(StoreKey("kept"), namespace: "b", metadata: [], body: [1])
+    for number in 0..<200 { store.put(StoreKey("\(number)"), namespace: "a", metadata: [], body: [1]) }
+    store.flush()
+    try await Self.whileKept(directory.path) {
+      await withTaskGroup { group in
+        for number in 0..<100 {
+          group.addTask {
+            await blocking { store.removeAll(namespace: "a", matching: Array("x \(number)".utf8)) }
+          }
+        }
+        #expect(await until { store.removals == 100 })
+        #expect((0..<200).allSatisfy { store.lookup(StoreKey("\($0)")).isMissing })
+        #expect(!store.lookup(StoreKey("kept")).isMissing)
+      }
+    }
+    #expect(await until { store.removals == 0 })
+    #expect((0..<200).allSatisfy { !store.lookup(StoreKey("\($0)")).isMissing })
   }
 
   @Test func `keeps nobody from opening and closing others`() async throws {

@@ -38,7 +38,7 @@ struct FieldMeaning: Sendable {
   func namesPerson(_ name: String) -> Bool {
     let lowercased = name.lowercased()
     if openNames.contains(lowercased) || lowercased.hasSuffix("user-agent") { return false }
-    if lowercased == "from" || lowercased.hasSuffix("on-behalf-of") { return true }
+    if lowercased == "from" || Self.personEnds.contains(where: lowercased.hasSuffix) { return true }
     return Self.hasWord(name) { word in
       Self.personWords.contains(word) || word.hasPrefix("impersonat")
     }
@@ -64,10 +64,13 @@ struct FieldMeaning: Sendable {
   private static let secretEnds = [
     "token", "secret", "password", "passwd", "signature", "apikey", "cookie", "sessionid", "authorization",
   ]
+  private static let personEnds = ["on-behalf-of", "act-as", "client-cert"]
   private static let personWords: Set<String> = [
     "user", "userid", "username", "useremail", "tenant", "tenantid", "account", "accountid", "customer",
     "customerid",
-    "identity", "impersonate", "email", "login", "principal", "onbehalfof",
+    "identity", "impersonate", "email", "login", "principal", "onbehalfof", "sudo", "member", "memberid",
+    "device", "deviceid", "workspace", "workspaceid", "org", "orgid", "organization", "organizationid",
+    "organisation",
   ]
 
   /// Asks for each word of a name, in lower case, whole pieces between marks before the words they are made of.

@@ -5,7 +5,7 @@ struct CacheSharedState: ~Copyable {
   enum Work: Sendable {
     case change(KeyDigest, sequence: UInt64)
     /// Removes the entries of a namespace that a pattern means, or all.
-    case removeAll(namespace: String, pattern: [UInt8]?, Waiter)
+    case removeAll(PendingRemoval)
     /// Behind what was changed before it.
     case finish(Claim)
     /// Calls once all before it is committed, or dropped.
@@ -16,6 +16,7 @@ struct CacheSharedState: ~Copyable {
 
   var pending = PendingTable()
   var fences = Fences()
+  var removals = PendingRemovals()
   var waiting: [Work] = []
   var marks = ChangeMarks()
   /// Entries that were used, and whose recorded use is old.

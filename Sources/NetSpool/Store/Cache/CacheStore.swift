@@ -137,13 +137,14 @@ extension CacheStore {
   }
 
   /// Removes what was put into a namespace before the call and is meant by a pattern (`CacheStoreSettings.match`); nil:
-  /// all. When it returns no lookup finds it, and a mark of that is committed; many entries are taken out afterwards.
-  /// Waits for other processes that write; so not on the loop thread.
+  /// all. No lookup of this process finds it from now on. When it returns a mark of that is committed, which other processes
+  /// see, or 5 s have passed and it is written as soon as it can be; many entries are taken out afterwards. Not on the loop
+  /// thread.
   func removeAll(namespace: String, matching pattern: [UInt8]? = nil) {
     if isUsable { core.removeAll(namespace: namespace, pattern: pattern) }
   }
 
-  /// Waits until all changes made before the call are committed, or dropped; not on the loop thread.
+  /// Waits until all changes made before the call are committed, or dropped, for 5 s at most; not on the loop thread.
   func flush() {
     if isUsable { core.flush() }
   }

@@ -13,6 +13,8 @@ final class CacheStoreCore: Sendable {
   let areViewsStuck = Atomic(false)
   /// How many changes this process has made; counted under `shared`.
   let mark = Atomic<UInt64>(0)
+  /// Where that stood when entries were removed by what they are: older snapshots do not know.
+  let removalMark = Atomic<UInt64>(0)
   private let hits = Atomic(0)
   private let misses = Atomic(0)
   let looker = StoreLooker()
@@ -103,7 +105,7 @@ extension CacheStoreCore {
     switch pending {
     case .gone: return miss()
     case .put(let put):
-      guard put.body.isReadable else { return miss() }
+      guard put.body.isReadable, isValid(put, key) else { return miss() }
       hits.add(1, ordering: .relaxed)
       return StoreHit(body: LeasedBytes(metadata: put.metadata, body: put.body), bodyID: put.bodyID)
     case .nothing, .metadata: break
@@ -131,6 +133,20 @@ extension CacheStoreCore {
     }
   }
 
+  /// Another process may have changed the resource since, and this one has not come to write so. False when the disk does not
+  /// say.
+  private func isValid(_ put: PendingPut, _ key: StoreKey) -> Bool {
+    if put.validAt == environment.newestCommit { return true }
+    let isHeldBack = withViews { views in
+      settings.onDisk?()
+      guard let snapshot = freshSnapshot(&views) else { return false }
+      if snapshot.holdsBack(key.digest.first, askedAt: put.askedAt, databases) { return true }
+      shared.withLock { $0.pending.noteValid(key, put, at: snapshot.commit) }
+      return false
+    }
+    return isHeldBack == false
+  }
+
   private func miss() -> StoreHit? {
     misses.add(1, ordering: .relaxed)
     mappedPages.count(faults: 1)
@@ -146,9 +162,7 @@ extension CacheStoreCore {
     if isChanging { return nil }
     let found: Lease?? = views.withLockIfAvailable { views in
       views.isCurrentUsed = true
-      guard let snapshot = views.current, snapshot.commit == environment.newestCommit,
-        views.retired.count < settings.snapshotsMax,
-        let lease = snapshot.find(again: place, verified: views.verified)
+      guard let snapshot = views.current, isNewest(snapshot), views.retired.count < settings.snapshotsMax, let lease = snapshot.find(again: place, verified: views.verified)
       else { return nil }
       touch(place, views)
       return lease
@@ -206,16 +220,22 @@ extension CacheStoreCore {
   private func freshSnapshot(_ views: inout StoreViews) -> Snapshot? {
     views.isCurrentUsed = true
     if let current = views.current {
-      if current.commit == environment.newestCommit { return current }
+      if isNewest(current) { return current }
       views.retireCurrent()
     }
-    guard environment.isFileWhole, let snapshot = try? Snapshot(self) else { return nil }
-    // The store thread watches over its age.
-    let (isEvicting, mustWake) = shared.withLock { ($0.isEvicting, $0.noteViews()) }
+    // The store thread watches over its age. What is not among the removals any more, the disk knows by now.
+    let (removals, isEvicting, mustWake) = shared.withLock { ($0.removals, $0.isEvicting, $0.noteViews()) }
     if mustWake { wakeUp.signal() }
+    guard environment.isFileWhole, let snapshot = try? Snapshot(self, removals) else { return nil }
     views.touchBefore = UInt64(max(WallClock.microseconds - (isEvicting ? 0 : settings.recencyStep), 0))
     views.current = snapshot
     return snapshot
+  }
+
+  /// Whether it knows all that is removed, and all that is stored.
+  private func isNewest(_ snapshot: Snapshot) -> Bool {
+    snapshot.commit == environment.newestCommit
+      && snapshot.removalMark == removalMark.load(ordering: .acquiring)
   }
 
   private func touch(_ place: StoredPlace, _ views: borrowing StoreViews) {
@@ -293,7 +313,7 @@ extension CacheStoreCore {
     return isFound
   }
 
-  private func nextMark() -> UInt64 { mark.add(1, ordering: .acquiringAndReleasing).newValue }
+  func nextMark() -> UInt64 { mark.add(1, ordering: .acquiringAndReleasing).newValue }
 
   /// Whether this process has changed something of a resource since, or perhaps of another.
   func hasChanged(_ resource: UInt64, since mark: UInt64) -> Bool {
@@ -318,15 +338,6 @@ extension CacheStoreCore {
     return isAccepted
   }
 
-  func removeAll(namespace: String, pattern: [UInt8]?) {
-    shared.withLock { $0.fences.addAll(at: MonotonicClock.now) }
-    enqueueAndWait { .removeAll(namespace: namespace, pattern: pattern, $0) }
-    // Who has looked meanwhile may have found it.
-    shared.withLock { $0.marks.noteAll(nextMark()) }
-  }
-
-  func flush() { enqueueAndWait { waiter in .flush { waiter.signal() } } }
-
   /// Calls on the store thread once all changes made before are committed, or dropped.
   func afterCommit(_ done: @escaping @Sendable () -> Void) {
     if shared.withLock({ $0.enqueue(.flush(done)) }) { wakeUp.signal() }
@@ -339,13 +350,6 @@ extension CacheStoreCore {
     }
     guard let mustWake else { return claim.finish() }
     if mustWake { wakeUp.signal() }
-  }
-
-  private func enqueueAndWait(_ work: (Waiter) -> CacheSharedState.Work) {
-    let waiter = Waiter()
-    let mustWake = shared.withLock { $0.enqueue(work(waiter)) }
-    if mustWake { wakeUp.signal() }
-    waiter.wait()
   }
 }
 

@@ -19,6 +19,17 @@ struct Fences: Sendable {
     common = moment
   }
 
+  /// Where a store tells of its changes, and that of all resources.
+  static func keys(of resource: UInt64) -> [UInt64] { [all, resource] }
+  static let all: UInt64 = 0
+
+  /// What it tells; nil for one of the future, which comes from before the machine was started.
+  static func moment(_ value: RawSpan) -> Microseconds? {
+    guard value.byteCount == 8 else { return nil }
+    let moment: Microseconds = value.integer(at: 0)
+    return moment <= MonotonicClock.now ? moment : nil
+  }
+
   var isEmpty: Bool { moments.isEmpty && common == .min }
 
   /// What was asked for at a moment is older than the last change.
@@ -49,10 +60,8 @@ extension CacheWriter {
   /// The same for all resources, but removes nothing.
   mutating func fenceAll(at moment: Microseconds, _ transaction: inout WriteTransaction) throws(StoreError) {
     try transaction.removeAll(in: databases.fences)
-    try note(moment, Self.all, &transaction)
+    try note(moment, Fences.all, &transaction)
   }
-
-  private static let all: UInt64 = 0
 
   private mutating func note(
     _ moment: Microseconds, _ resource: UInt64, _ transaction: inout WriteTransaction
@@ -73,7 +82,7 @@ extension CacheWriter {
     _ resource: UInt64, askedAt moment: Microseconds, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> Bool {
     guard moment != .max, try transaction.size(of: databases.fences).records > 0 else { return false }
-    for key in [Self.all, resource] {
+    for key in Fences.keys(of: resource) {
       if let fence = try fenceMoment(of: key, transaction), moment <= fence { return true }
     }
     return false
@@ -82,11 +91,9 @@ extension CacheWriter {
   private func fenceMoment(
     of resource: UInt64, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> Microseconds? {
-    guard let value = try transaction.value(at: RecordKey(integer: resource), in: databases.fences),
-      value.byteCount == 8
-    else { return nil }
-    let moment: Microseconds = value.integer(at: 0)
-    // One of the future comes from before the machine was started.
-    return moment <= MonotonicClock.now ? moment : nil
+    guard let value = try transaction.value(at: RecordKey(integer: resource), in: databases.fences) else {
+      return nil
+    }
+    return Fences.moment(value)
   }
 }

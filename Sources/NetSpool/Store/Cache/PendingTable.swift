@@ -60,6 +60,20 @@ struct PendingTable {
     }.map(\.key)
   }
 
+  /// Nothing that stands in the store up to this commit makes worthless what waits to be put there.
+  mutating func noteValid(_ key: StoreKey, _ noted: PendingPut, at commit: UInt64) {
+    guard case .put(var put)? = changes[key.digest]?.content, put.bodyID == noted.bodyID else { return }
+    put.validAt = commit
+    changes[key.digest]?.content = .put(put)
+  }
+
+  /// The keys of what waits to be stored and matches. Costs the length of the table.
+  func puts(where matches: (StoreKey, PendingPut) -> Bool) -> [StoreKey] {
+    changes.values.compactMap { change in
+      if case .put(let put) = change.content, matches(change.key, put) { change.key } else { nil }
+    }
+  }
+
   /// All that is stored of a resource is about to be removed.
   func isFenced(_ resource: UInt64) -> Bool {
     if changes.isEmpty { return false }
@@ -111,4 +125,6 @@ struct PendingPut: Sendable {
   let bodyID: UInt64
   /// When the origin was asked for it; `max`: nobody was.
   var askedAt = Microseconds.max
+  /// The newest commit of the store with which nothing had changed what it was asked for.
+  var validAt: UInt64 = 0
 }

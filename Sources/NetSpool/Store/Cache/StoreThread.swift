@@ -186,26 +186,27 @@ struct StoreThread: ~Copyable {
     switch work {
     case .change, .finish: return
     case .flush(let done): done()
-    case .removeAll(let namespace, let pattern, let waiter):
+    case .removeAll(let removal):
       do throws(StoreError) {
-        try removeAll(namespace, pattern)
-        waiter.signal()
-      } catch  where error.isBusy {
-        // What shall not be found any more would be found: its caller waits until it is gone.
-        postpone([], .busy, for: Self.busyPeriod)
-        unwritten.append(work)
+        // Behind what waits, which may be what it removes.
+        if unwritten.isEmpty { try removeAll(removal) } else { unwritten.append(work) }
       } catch {
-        waiter.signal()
+        // Nobody finds what it means meanwhile. There is no use in waiting for a disk that is full or broken.
+        if !error.isBusy { removal.waiter.signal() }
+        postpone([], error.isBusy ? .busy : .failed, for: error.isBusy ? Self.busyPeriod : Self.fullPeriod)
+        unwritten.append(work)
       }
     }
     index += 1
   }
 
-  private mutating func removeAll(_ namespace: String, _ pattern: [UInt8]?) throws(StoreError) {
+  private mutating func removeAll(_ removal: PendingRemoval) throws(StoreError) {
     while let oldest = sweeps.first, sweeps.count >= Removal.countMax { try goOn(oldest) }
-    let (left, report) = try writer.remove(namespace: namespace, pattern: pattern)
+    let (left, report) = try writer.remove(namespace: removal.namespace, pattern: removal.pattern)
     if let left { sweeps.append(left) }
+    core.shared.withLock { $0.removals.end(removal) }
     didCommit([], report)
+    removal.waiter.signal()
   }
 
   /// Takes out a little of what was removed; nobody waits for it. What is left at the end of the process, the next one
@@ -360,7 +361,7 @@ struct StoreThread: ~Copyable {
       let last = unwritten
       unwritten = []
       perform(last)
-      for case .removeAll(_, _, let waiter) in unwritten { waiter.signal() }
+      for case .removeAll(let removal) in unwritten { removal.waiter.signal() }
     }
     let touched = Array(core.shared.withLock { $0.touched })
     if !touched.isEmpty { write([], touched) }
@@ -389,5 +390,7 @@ final class Waiter: Sendable {
   private let semaphore = SystemSemaphore()
 
   func signal() { semaphore.signal() }
-  func wait() { semaphore.wait() }
+  /// False when nobody signalled in time.
+  @discardableResult
+  func wait(atMost time: Microseconds) -> Bool { semaphore.wait(until: MonotonicClock.now + time) }
 }

@@ -10,6 +10,8 @@ internal import Synchronization
 /// another copy it pins the snapshot.
 @safe final class Snapshot: Sendable {
   let commit: UInt64
+  /// See `CacheStoreCore.removalMark`.
+  let removalMark: UInt64
   /// No other of this process has the same.
   private let number: UInt64
   private static let lastNumber = Atomic<UInt64>(0)
@@ -35,14 +37,16 @@ internal import Synchronization
     var slots = LeaseSlots()
   }
 
-  init(_ core: CacheStoreCore) throws(StoreError) {
+  /// - Parameter pending: what this process has removed, whatever the store says.
+  init(_ core: CacheStoreCore, _ pending: PendingRemovals) throws(StoreError) {
     environment = core.environment
     mappedPages = core.mappedPages
     copies = core.copies
     onDisk = core.settings.onDisk
     endSoon = { [weak core] in core?.endViewsSoon() ?? false }
+    removalMark = pending.mark
     let transaction = try environment.read()
-    var removals: [Removal] = []
+    var removals = try pending.marks(for: core, in: transaction)
     try transaction.forEach(in: core.databases.removals) { record in
       if let removal = Removal(record, core.settings) { removals.append(removal) }
       return true
@@ -119,6 +123,20 @@ extension Snapshot {
   @unsafe private enum Mapped {
     case nothing, damaged
     case entry(EntryFacts, LeaseRanges)
+  }
+
+  /// Whether what was asked for at a moment is older than a change that the store knows of.
+  func holdsBack(_ resource: UInt64, askedAt moment: Microseconds, _ databases: CacheDatabases) -> Bool {
+    state.withLock { state in
+      guard state.transaction != nil, moment != .max else { return false }
+      return Fences.keys(of: resource).contains { key in
+        guard let value = try? state.transaction!.value(at: RecordKey(integer: key), in: databases.fences)
+        else {
+          return false
+        }
+        return Fences.moment(value).map { moment <= $0 } ?? false
+      }
+    }
   }
 
   /// Under what a resource is stored.

@@ -38,12 +38,11 @@ struct ConnectionBook {
 
   /// The connections with this port; more than one where they lead to several addresses.
   mutating func descriptors(port: Int) -> [Int32] {
-    for descriptor in unnamed {
+    while let descriptor = unnamed.popLast() {
       if let port = StraySocket.localPort(of: descriptor) {
         descriptors[port, default: []].append(descriptor)
       }
     }
-    unnamed.removeAll(keepingCapacity: true)
     return descriptors[port] ?? []
   }
 }

@@ -150,11 +150,11 @@ final class EasyHandle {
 
   /// Tells libcurl the addresses of the origin's name, unless the handles that it shares with know this version. The list
   /// lives until the next one; libcurl reads it once.
-  func setAddresses(_ entry: String, version: Int) {
+  func setAddresses(_ entry: @autoclosure () -> String, version: Int) {
     guard shared.addressesVersion != version else { return }
     shared.addressesVersion = version
     let old = unsafe addresses
-    unsafe addresses = curl_slist_append(nil, entry)
+    unsafe addresses = curl_slist_append(nil, entry())
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_RESOLVE, addresses)
     unsafe curl_slist_free_all(old)
   }

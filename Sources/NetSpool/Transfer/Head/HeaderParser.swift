@@ -71,7 +71,7 @@ struct HeaderParser: Sendable {
   mutating func reset() {
     phase = .statusLine
     informationalCount = 0
-    pending.removeAll(keepingCapacity: true)
+    if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
     beginHead()
   }
 

@@ -3,7 +3,9 @@ internal import Synchronization
 /// A body between the loop, which writes it, and a task, which reads it. So many bytes stand in it at most; then the loop
 /// keeps the rest, and soon stops reading from the network.
 final class BodyPipe: Sendable {
-  static let bytesMax = 256 << 10
+  static let bytesMax = 512 << 10
+  /// For so many a reader that waits is woken in the middle of a turn of the loop; for fewer at its end.
+  private static let batchBytes = 256 << 10
 
   /// What a reader finds.
   enum Piece {
@@ -29,8 +31,8 @@ final class BodyPipe: Sendable {
 
     mutating func give() -> [UInt8] {
       swap(&bytes, &given)
-      // Of one who keeps all pieces, each gets memory of its own: no more of it than twice what the last piece took.
-      bytes.removeAll(keepingCapacity: result == nil && bytes.capacity <= 2 * bytes.count)
+      // Of one who keeps all pieces, each gets memory of its own: no more of it than four times what the last piece took.
+      bytes.removeAll(keepingCapacity: result == nil && bytes.capacity <= 4 * bytes.count)
       return given
     }
   }
@@ -46,17 +48,22 @@ final class BodyPipe: Sendable {
     }
   }
 
-  /// Takes some of the bytes and answers how many; of those that nobody will read, all.
+  /// Takes some of the bytes and answers how many; of those that nobody will read, all. A reader that waits hears of few of
+  /// them by `tell`: to wake it costs more than to copy them.
   func write(_ bytes: RawSpan) -> Int {
-    var taken = bytes.byteCount
-    change { state in
-      if state.isLeft { return }
-      taken = min(taken, Self.bytesMax - state.bytes.count)
+    let (taken, isBatch) = state.withLock { state in
+      if state.isLeft { return (bytes.byteCount, false) }
+      let taken = min(bytes.byteCount, Self.bytesMax - state.bytes.count)
       if taken < bytes.byteCount { state.isLoopWaiting = true }
       state.bytes.append(bytes.extracting(..<taken))
+      return (taken, state.bytes.count >= Self.batchBytes)
     }
+    if isBatch { tell() }
     return taken
   }
+
+  /// Wakes a reader that waits for what was written.
+  func tell() { change { _ in } }
 
   // MARK: Any thread
 
@@ -122,10 +129,15 @@ final class BodyPipe: Sendable {
 /// The loop's end of a pipe.
 final class PipeSink: Sink {
   private let pipe: BodyPipe
+  private let atTurnEnd: (@escaping () -> Void) -> Void
   private var ready: () -> Void = {}
+  private var willTell = false
   private(set) var report = NetworkResponse.StreamReport()
 
-  init(_ pipe: BodyPipe) { self.pipe = pipe }
+  init(_ pipe: BodyPipe, atTurnEnd: @escaping (@escaping () -> Void) -> Void) {
+    self.pipe = pipe
+    self.atTurnEnd = atTurnEnd
+  }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) {
     self.ready = ready
@@ -135,6 +147,13 @@ final class PipeSink: Sink {
   func write(_ bytes: RawSpan) -> Int {
     let taken = pipe.write(bytes)
     report.bytes += Int64(taken)
+    if !willTell {
+      willTell = true
+      atTurnEnd { [self] in
+        willTell = false
+        pipe.tell()
+      }
+    }
     return taken
   }
 

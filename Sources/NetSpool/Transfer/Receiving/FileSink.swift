@@ -31,6 +31,8 @@ final class FileSink: Sink {
   /// A buffer has gone out: there is a file.
   private var wasSent = false
   private var isStarved = false
+  /// Asked for again, the rest would not fit to the part again.
+  private var isPartUseless = false
   private var ready: (() -> Void)?
   private(set) var report: NetworkResponse.StreamReport
 
@@ -72,15 +74,12 @@ final class FileSink: Sink {
     self.bytesExpected = bytesExpected
     self.ready = ready
     do throws(SinkFailure) { background = try makeWork(head, bytesExpected) } catch {
-      if error.code == .resumeMismatch { discard() }
+      isPartUseless = error.code == .resumeMismatch
       throw error
     }
   }
 
-  /// Asked for again, it would not fit again.
-  private func discard() {
-    if let discardPart { worker.run(on: lane, discardPart) {} }
-  }
+  func forgo(ready: @escaping () -> Void) { self.ready = ready }
 
   func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
     if case .ended(let failure?) = state { throw failure }
@@ -111,7 +110,7 @@ final class FileSink: Sink {
   func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress {
     switch state {
     case .filling:
-      if background == nil, failure?.code == .resumeMismatch { discard() }
+      if background == nil, failure?.code == .resumeMismatch { isPartUseless = true }
       if failure == nil { publish() } else { abandon() }
     case .finishing: break
     case .ended(let problem?) where failure == nil: throw problem
@@ -170,6 +169,7 @@ extension FileSink {
 
   /// Nothing was sent: there is no file. Otherwise it is gone before the finish is.
   private func abandon() {
+    if isPartUseless, let discardPart { return discard(discardPart) }
     guard let background, wasSent || current != nil && background.keepsParts else {
       dropCurrent()
       return state = .ended(nil)
@@ -182,6 +182,14 @@ extension FileSink {
       if let last { pool.give(last) }
       me.object?.end(nil)
     }
+  }
+
+  /// Before the end is told: who asks again at once must not find it again.
+  private func discard(_ part: @escaping @Sendable () -> Void) {
+    dropCurrent()
+    state = .finishing
+    let me = LoopReference(self)
+    worker.run(on: lane, part) { me.object?.end(nil) }
   }
 
   private func end(_ failure: SinkFailure?) {

@@ -3,11 +3,14 @@ internal import Glibc
 /// One destination of a response body. Lives on the loop thread; must not block it.
 ///
 /// Calls come in this order: `open` once, `write` any number of times, then `finish` once, whatever
-/// happened. A sink that `open` never reached gets no `finish`.
+/// happened. Where no body comes, `forgo` stands for `open`.
 protocol Sink: AnyObject {
   /// The head has arrived and its body is wanted. `ready` may be kept and called, on the loop thread
   /// only, whenever bytes that were not taken could be offered again or a pending finish has ended.
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure)
+
+  /// There is no body for it. `ready` as for `open`.
+  func forgo(ready: @escaping () -> Void)
 
   /// Takes some or all of the bytes and answers how many. Fewer than offered: the rest is kept by the
   /// fan-out and offered again after `ready`, and the transfer is paused when too much is kept.
@@ -19,6 +22,10 @@ protocol Sink: AnyObject {
 
   /// What became of it; asked after the finish.
   var report: NetworkResponse.StreamReport { get }
+}
+
+extension Sink {
+  func forgo(ready: @escaping () -> Void) {}
 }
 
 enum SinkProgress: Sendable { case done, pending }

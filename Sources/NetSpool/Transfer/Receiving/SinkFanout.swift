@@ -35,9 +35,7 @@ final class SinkFanout {
   func open(_ head: ResponseHead, bytesExpected: Int64?, only id: UInt64? = nil) {
     for branch in branches where !branch.isEnded && (id == nil || branch.id == id) {
       guarding(branch) { branch throws(SinkFailure) in
-        try branch.open(head, bytesExpected: bytesExpected) { [weak self, unowned branch] in
-          self?.ready(branch)
-        }
+        try branch.open(head, bytesExpected: bytesExpected, ready: whenReady(branch))
       }
     }
   }
@@ -65,8 +63,15 @@ final class SinkFanout {
   func finish(_ failure: NetworkError?, done: @escaping () -> Void) {
     precondition(ending == nil, "NetSpool: a fan-out ends once")
     ending = (failure, done)
-    for branch in branches { advance(branch) }
+    for branch in branches {
+      if !branch.isOpen { branch.forgo(ready: whenReady(branch)) }
+      advance(branch)
+    }
     endIfOver()
+  }
+
+  private func whenReady(_ branch: SinkBranch) -> () -> Void {
+    { [weak self, unowned branch] in self?.ready(branch) }
   }
 
   private func ready(_ branch: SinkBranch) {
@@ -111,6 +116,7 @@ final class SinkBranch {
   private let sink: any Sink
   private var backlog: [UInt8] = []
   private var taken = 0
+  private(set) var isOpen = false
   private(set) var isEnded = false
   private(set) var isFinishing = false
   let onFailure: (SinkFailure) -> Void
@@ -135,8 +141,11 @@ final class SinkBranch {
   var backlogBytes: Int { backlog.count - taken }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {
+    isOpen = true
     try sink.open(head, bytesExpected: bytesExpected, ready: ready)
   }
+
+  func forgo(ready: @escaping () -> Void) { sink.forgo(ready: ready) }
 
   func write(_ bytes: RawSpan) throws(SinkFailure) {
     var taken = 0

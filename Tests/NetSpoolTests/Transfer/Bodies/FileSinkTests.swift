@@ -52,6 +52,29 @@ struct FileSinkTests {
     #expect(directory.names == ["body"])
   }
 
+  /// Who asks again as soon as he hears of the end begins anew.
+  @Test(arguments: [false, true])
+  func `a part that nothing fits to is gone before the end is told`(hasHead: Bool) throws {
+    try directory.write("body.part", [1, 2, 3])
+    let part = directory["body.part"]
+    let sink = FileSink(
+      path: directory["body"], worker: worker, pool: pool, lane: Worker.Lane(device: 0),
+      discardPart: { _ = unsafe unlink(part) },
+      makeWork: { (_, _) throws(SinkFailure) in
+        throw SinkFailure(reason: "nothing fits", code: .resumeMismatch)
+      })
+    let fanout = SinkFanout()
+    fanout.add(sink, id: 1) { _ in }
+    if hasHead { fanout.open(SinkFixture.head, bytesExpected: nil) }
+    var isThere: Bool?
+    fanout.finish(NetworkError(.resumeMismatch)) { [directory] in
+      isThere = directory.names.contains("body.part")
+    }
+    #expect(isThere == nil)
+    try loop.run { isThere != nil }
+    #expect(isThere == false)
+  }
+
   @Test(arguments: [100, 3 * full], [FileWriter.Placement.replace, .createNew, .append])
   func `a failed body leaves no trace`(count: Int, placement: FileWriter.Placement) throws {
     // Given an old file, unless the placement wants none

@@ -1,0 +1,60 @@
+internal import Synchronization
+
+/// Operations that wait for others: `dependencies` knows those of this queue, `WaitGraph` who waits for itself over whatever
+/// queues.
+extension Scheduler {
+  /// True when it must wait for others first.
+  func hold(_ operation: NetworkOperation, behind others: [NetworkOperation]) throws(NetworkError) -> Bool {
+    var mayClose = false
+    for other in others {
+      guard let closes = other.beginAwait(by: operation) else { continue }
+      mayClose = mayClose || closes
+      dependencies.add(operation, after: other)
+      if other.engine.driver !== driver { hear(of: other) }
+    }
+    guard dependencies.isBlocked(operation) else { return false }
+    if mayClose { try lookForCycle(over: operation) }
+    move(operation, to: .blocked)
+    return true
+  }
+
+  /// One of another queue ends on another loop.
+  private func hear(of other: NetworkOperation) {
+    let driver = driver
+    other.add(.ended { driver.perform(of: QueueDriver.Command.house) { $0.release(other) } })
+  }
+
+  /// What cannot be seen at once is looked for while the operation waits.
+  private func lookForCycle(over operation: NetworkOperation) throws(NetworkError) {
+    var search = CycleSearch(operation.id, in: .ofProcess)
+    var result = search.goOn()
+    if result == .cycle { throw Self.cycle }
+    guard result == .goesOn else { return }
+    doInPieces { [unowned self] in
+      guard case .blocked = operation.loop.phase else { return false }
+      result = search.goOn()
+      guard result == .cycle else { return result == .goesOn }
+      move(operation, to: .ended)
+      conclude(operation, Self.cycle)
+      return false
+    }
+  }
+
+  private static var cycle: NetworkError {
+    NetworkError(.invalidRequest, reason: "a cycle of dependencies")
+  }
+}
+
+extension NetworkOperation {
+  /// Any thread: another that has been enqueued waits for it from now on. Whether that may close a cycle; nil when it has ended.
+  fileprivate func beginAwait(by other: NetworkOperation) -> Bool? {
+    shared.withLock { shared in
+      shared.outcome == nil ? WaitGraph.ofProcess.add(other.id, after: id) : nil
+    }
+  }
+
+  /// Nobody waits for it any more, and it for nobody.
+  func leaveWaitGraph() {
+    if !engine.driver.isOfParent { WaitGraph.ofProcess.remove(id) }
+  }
+}

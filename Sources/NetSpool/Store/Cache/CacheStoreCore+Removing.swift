@@ -1,0 +1,102 @@
+internal import Synchronization
+
+/// Changes whose callers wait for the disk, for a while: another process may keep the store, or the disk hang.
+extension CacheStoreCore {
+  private static let patience: Microseconds = 5_000_000
+
+  func removeAll(namespace: String, pattern: [UInt8]?) {
+    let removal = PendingRemoval(namespace, pattern, settings)
+    enqueueAndWait(.removeAll(removal), removal.waiter) { shared in
+      shared.fences.addAll(at: MonotonicClock.now)
+      for key in shared.pending.keys(meantBy: removal) {
+        _ = shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed)))
+      }
+      shared.removals.begin(removal)
+      // The next snapshot knows what is not to be found, and who has looked before looks again.
+      let mark = nextMark()
+      shared.removals.mark = mark
+      removalMark.store(mark, ordering: .releasing)
+      shared.marks.noteAll(mark)
+    }
+  }
+
+  func flush() {
+    let waiter = Waiter()
+    enqueueAndWait(.flush { waiter.signal() }, waiter)
+  }
+
+  private func enqueueAndWait(
+    _ work: CacheSharedState.Work, _ waiter: Waiter, after change: (inout CacheSharedState) -> Void = { _ in }
+  ) {
+    let mustWake = shared.withLock { shared in
+      change(&shared)
+      return shared.enqueue(work)
+    }
+    if mustWake { wakeUp.signal() }
+    waiter.wait(atMost: Self.patience)
+  }
+}
+
+/// A removal by what entries are, on its way to the disk.
+final class PendingRemoval: Sendable {
+  let namespace: String
+  /// Nil: all.
+  let pattern: [UInt8]?
+  let waiter = Waiter()
+  private let matches: KeyMatch?
+
+  init(_ namespace: String, _ pattern: [UInt8]?, _ settings: CacheStoreSettings) {
+    (self.namespace, self.pattern) = (namespace, pattern)
+    matches = pattern.map(settings.match)
+  }
+
+  fileprivate func means(_ put: PendingPut, _ fullKey: [UInt8]) -> Bool {
+    put.namespace == namespace && matches?(fullKey.rawBytes, put.metadata.rawBytes) ?? true
+  }
+}
+
+extension PendingTable {
+  /// What waits to be stored and is meant. Costs the length of the table.
+  fileprivate func keys(meantBy removal: PendingRemoval) -> [StoreKey] {
+    puts { removal.means($1, $0.fullKey) }
+  }
+}
+
+/// What this process has removed and the disk does not know yet.
+struct PendingRemovals {
+  private var all: [PendingRemoval] = []
+  /// See `CacheStoreCore.removalMark`.
+  var mark: UInt64 = 0
+
+  /// More are not told apart: then all of their namespaces counts as removed until they are written. Each lookup asks each of them.
+  private static let countMax = 64
+
+  var count: Int { all.count }
+
+  mutating func begin(_ removal: PendingRemoval) { all.append(removal) }
+
+  mutating func end(_ removal: PendingRemoval) { all.removeAll { $0 === removal } }
+
+  /// The same as marks of a store; younger entries are meant as well until then.
+  func marks(
+    for core: CacheStoreCore, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> [Removal] {
+    if all.isEmpty { return [] }
+    var meant: [String: [[UInt8]?]] = [:]
+    for removal in all { meant[removal.namespace, default: []].append(removal.pattern) }
+    var marks: [Removal] = []
+    try transaction.forEach(in: core.databases.namespaces) { record in
+      let number: UInt64 = record.key.byteCount == 8 ? record.key.integer(at: 0) : 0
+      guard let namespace = NamespaceRecord(number: number, decoding: record.value) else { return true }
+      let patterns = meant[namespace.name] ?? []
+      for pattern in all.count > Self.countMax ? patterns.prefix(1).map({ _ in nil }) : patterns {
+        marks.append(
+          Removal(
+            number: 0, namespace: namespace.number, pattern: pattern, youngest: .max, madeAt: 0, core.settings
+          ))
+      }
+      return true
+    }
+    return marks
+  }
+}

@@ -1,0 +1,3 @@
+#pragma once
+
+/// How many tests run at once: three for each core, unless the environment says so. Nothing is called.
