@@ -5,21 +5,20 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-/// A disk that a test stops: whoever reads from it waits until it goes on, or the test has failed anyway.
+/// A disk that a test stops once: whoever reads from it waits until it goes on, or the test has failed anyway.
 final class StoppedDisk: Sendable {
   private let hung = Mutex<Latch?>(nil)
-  private let readers = Mutex(Latch())
+  private let missed = Latch()
 
   /// To be called before each read.
   func pass() {
     guard let latch = hung.withLock({ $0 }) else { return }
-    readers.withLock { $0 }.open()
+    missed.open()
     latch.block()
   }
 
   /// Goes on by itself after so long, so that a loop that waits for it ends its test, late.
   func stop(atMost limit: Duration = .seconds(5)) {
-    readers.withLock { $0 = Latch() }
     hung.withLock { $0 = Latch() }
     Task {
       try? await Task.sleep(for: limit.patient)
@@ -29,8 +28,8 @@ final class StoppedDisk: Sendable {
 
   func goOn() { hung.withLock { $0.take() }?.open() }
 
-  /// Somebody waits.
-  func isMissed() async { await readers.withLock { $0 }.opened() }
+  /// Somebody waits for it, or has; it may still have to be stopped.
+  func isMissed() async { await missed.opened() }
 }
 
 /// An engine whose cache lies on a disk that can be stopped, its origin, and another engine of the same queue.
