@@ -63,15 +63,12 @@ extension Scheduler {
     if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.engine)
-      if let leader = coalescer.leader(for: operation, request, key) {
-        // Nobody waits for a renewal who may be answered without.
-        if leader.loop.isRefresh, !operation.loop.isRefresh {
-          return consult(operation, request, then: .share)
-        }
-        if mayJoin(leader), join(operation, leader, request.priority) { return }
-        coalescer.replace(leader, by: operation, key)
+      let leader = coalescer.leader(for: operation, request, key)
+      // Nobody waits for a renewal who may be answered without.
+      if leader?.loop.isRefresh == true, !operation.loop.isRefresh {
+        return consult(operation, request, then: .share)
       }
-      operation.loop.sharingKey = key
+      if shares(operation, leader, key, request.priority) { return }
     }
     consult(operation, request, then: .wait(atFront: false))
   }
@@ -79,12 +76,23 @@ extension Scheduler {
   /// The cache has been asked.
   func share(_ operation: NetworkOperation, _ request: NetworkRequest) {
     let key = Coalescer.key(of: request, operation.engine)
-    if let leader = coalescer.leader(for: operation, request, key) {
-      if mayJoin(leader), join(operation, leader, request.priority) { return }
+    let leader = coalescer.leader(for: operation, request, key)
+    if !shares(operation, leader, key, request.priority) {
+      wait(operation, request.priority, atFront: false)
+    }
+  }
+
+  /// False: from now on it is the one whom others join.
+  private func shares(
+    _ operation: NetworkOperation, _ leader: NetworkOperation?, _ key: UInt64,
+    _ priority: NetworkRequest.Priority
+  ) -> Bool {
+    if let leader {
+      if mayJoin(leader), join(operation, leader, priority) { return true }
       coalescer.replace(leader, by: operation, key)
     }
     operation.loop.sharingKey = key
-    wait(operation, request.priority, atFront: false)
+    return false
   }
 
   func wait(_ operation: NetworkOperation, _ priority: NetworkRequest.Priority, atFront: Bool) {

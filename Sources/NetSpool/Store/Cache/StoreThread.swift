@@ -57,7 +57,7 @@ struct StoreThread: ~Copyable {
       let deadline: Microseconds?
       let core = core
       core.shared.withLock { $0.haveViewsChanged = false }
-      let viewsDue = viewsDeadline()
+      let viewsDue = core.endUnusedViews(tick: Self.tick)
       switch core.shared.withLock({ take(&$0, viewsDue) }) {
       case .lookAgain: continue
       case .work(let work): return work
@@ -128,19 +128,6 @@ struct StoreThread: ~Copyable {
     if !sweeps.isEmpty { due.append(sweepAt) }
     if !shared.touched.isEmpty { due.append(lastTouch + core.settings.recencyDelay) }
     return due.min()
-  }
-
-  /// Ends the snapshots that nobody uses any more. When the others are to be looked at.
-  private func viewsDeadline() -> Microseconds? {
-    let (current, retired) = core.views.withLock { views in
-      views.forgetEnded()
-      return (views.current, views.retired)
-    }
-    for snapshot in retired { snapshot.endIfUnused() }
-    let now = MonotonicClock.now
-    let oldest = retired.first.map { max($0.began + core.settings.leaseMax, now + 10_000) }
-    let newest = current.map { _ in now + Self.tick }
-    return [oldest, newest].compactMap(\.self).min()
   }
 
   // MARK: Writing

@@ -56,6 +56,18 @@ extension CacheStoreCore {
     if mustWake { wakeUp.signal() }
     return true
   }
+
+  /// The store thread: ends the snapshots that nobody uses any more. When the others are to be looked at.
+  func endUnusedViews(tick: Microseconds) -> Microseconds? {
+    let (hasCurrent, retired) = views.withLock { views in
+      views.forgetEnded()
+      return (views.current != nil, views.retired)
+    }
+    for snapshot in retired { snapshot.endIfUnused() }
+    let now = MonotonicClock.now
+    let oldest = retired.first.map { max($0.began + settings.leaseMax, now + 10_000) }
+    return hasCurrent ? min(oldest ?? .max, now + tick) : oldest
+  }
 }
 
 /// Remembers which bodies this process has compared with their checksums: a bit per body id.
