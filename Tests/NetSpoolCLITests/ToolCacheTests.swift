@@ -104,6 +104,22 @@ import Testing
     #expect(FileStatus(path: bench["cache"]) == nil)
   }
 
+  @Test(arguments: ["fetch", "get"]) func `a cache that another process keeps is gone on without`(
+    command: String
+  ) throws {
+    bench.serveFresh(0..<2)
+    #expect(try fetch([bench.origin.url("/0")] + cache).exit == .status(0))
+    let directory = unsafe open(bench["cache"], O_RDONLY | O_CLOEXEC)
+    defer { close(directory) }
+    #expect(flock(directory, LOCK_EX | LOCK_NB) == 0)
+    let cached = command == "get" ? ["--cached"] : ["--progress", "never"]
+    let end = try Tool.run([command, bench.origin.url("/1")] + cached + cache)
+    #expect(end.exit == .status(0) && bench.origin.requestCount == 2)
+    let sentence =
+      "netspool: storeBusy (opening): another process keeps it for itself: going on without the cache until it is free"
+    #expect(end.errors.contains(sentence), "\(end.errors)")
+  }
+
   @Test(arguments: ["others may write", "a file", "a symlink", "a pipe"])
   func `a cache that cannot be used ends with its reason and a way out`(obstacle: String) throws {
     bench.serveFresh(0..<1)

@@ -55,7 +55,8 @@ extension NetworkQueue {
     /// Exchanges under way, of `maximumConcurrent`; those that only wait for an answer or for a stream count as well. Waiting
     /// are operations whose turn has not come, at the queue or at their origin; refused those that ended before it came.
     public internal(set) var places = NetworkBudget()
-    /// Writes to files, by the number of the device (`st_dev`); 2 at once for each.
+    /// Writes to files, by the number of the device (`st_dev`); 2 at once for each, or one for each of
+    /// more loops.
     public internal(set) var fileWrites: [UInt64: NetworkBudget] = [:]
     /// Origins that have asked for quiet for a second or longer, the operations that wait for them, those that ended with
     /// their total meanwhile, and the longest such time.
@@ -73,16 +74,16 @@ extension NetworkQueue {
     var budgets = Budgets()
     if driver.isOfParent { return budgets }
     budgets.places = driver.places.report(heldMax: driver.settings.withLock { $0.maximumConcurrent })
-    budgets.places.held = driver.running.load(ordering: .relaxed)
+    budgets.places.held = driver.running
     budgets.fileWrites = driver.fileWrites.reports
     budgets.originPauses = driver.pauses.report(heldMax: nil)
     // What is counted there are the pauses themselves.
     budgets.originPauses.held = budgets.originPauses.waiting
     budgets.originPauses.waiting = driver.waitingForPauses.load(ordering: .relaxed)
-    budgets.origins.held = driver.originsKnown.load(ordering: .relaxed)
-    budgets.origins.heldMax = driver.originsMax.load(ordering: .relaxed)
-    budgets.longestTurn = .microseconds(driver.loopWatch.longest)
-    budgets.longTurns = driver.loopWatch.longTurns
+    budgets.origins.held = driver.loops.reduce(0) { $0 + $1.originsKnown.load(ordering: .relaxed) }
+    budgets.origins.heldMax = driver.loops.reduce(0) { $0 + $1.originsMax.load(ordering: .relaxed) }
+    budgets.longestTurn = .microseconds(driver.longestTurn)
+    budgets.longTurns = driver.loops.reduce(0) { $0 + $1.watch.longTurns }
     return budgets
   }
 }

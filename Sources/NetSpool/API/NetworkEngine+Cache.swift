@@ -21,7 +21,7 @@ extension NetworkEngine {
   /// holds for `removeCached`. Without a cache it does nothing.
   public func emptyCache() {
     cache?.removeAll()
-    if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
+    driver.performEverywhere { $0.coalescer.fenceAll() }
   }
 
   /// Removes what is stored for a URL, in all its variants and credential scopes. Not served from now on; blocks until the disk
@@ -29,7 +29,7 @@ extension NetworkEngine {
   public func removeCached(url: String) {
     cache?.remove(url: url)
     guard driver.isStarted, let pieces = try? URLParser.parse(url).pieces else { return }
-    driver.perform { $0.coalescer.fence(pieces) }
+    driver.performEverywhere { $0.coalescer.fence(pieces) }
   }
 
   /// Removes what is stored for all URLs that begin so, in their normal form: lower-case scheme and host, no
@@ -37,14 +37,14 @@ extension NetworkEngine {
   /// `emptyCache()` does. Many entries are taken out of it afterwards.
   public func removeCached(prefix: String) {
     cache?.remove(prefix: prefix)
-    if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
+    driver.performEverywhere { $0.coalescer.fenceAll() }
   }
 
   /// Removes what requests of this tag (`NetworkRequest.tag`) have stored, in all scopes. Not served from now on; blocks until the
   /// disk knows, as `emptyCache()` does. Many entries are taken out of it afterwards.
   public func removeCached(tag: String) {
     cache?.remove(tag: tag)
-    if driver.isStarted { driver.perform { $0.coalescer.fenceAll() } }
+    driver.performEverywhere { $0.coalescer.fenceAll() }
   }
 
   /// What the store holds and did; nil without a cache. Cheap.

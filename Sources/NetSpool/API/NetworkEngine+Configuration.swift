@@ -130,7 +130,8 @@ extension NetworkEngine {
     case serialQueue
     /// Your queue. It must be serial for the order to hold.
     case queue(DispatchQueue)
-    /// The loop thread itself: least overhead, and everything waits while a closure runs.
+    /// The loop thread itself: least overhead, and everything waits while a closure runs. With several
+    /// (``NetworkQueue/Configuration/loops``) closures of different operations may run at once.
     case loopThread
   }
 

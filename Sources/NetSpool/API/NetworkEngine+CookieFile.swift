@@ -32,7 +32,7 @@ extension NetworkEngine {
       throw NetworkError(.invalidConfiguration, reason: "cookies")
     }
     let value: Value? = await withCheckedContinuation { continuation in
-      let isAsked = perform { [id, handleSettings] core in
+      let isAsked = homePort.perform(of: id) { [id, handleSettings] core in
         continuation.resume(returning: body(core.pools.cookies(of: id, handleSettings)))
       }
       if !isAsked { continuation.resume(returning: nil) }

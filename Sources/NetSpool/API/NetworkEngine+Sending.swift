@@ -140,9 +140,9 @@ extension NetworkEngine {
   /// Ends every operation of this engine with this tag.
   public func cancel(tag: String) { cancel { $0.tag == tag } }
 
-  /// Ends every operation of this engine that matches. The closure runs on the loop thread.
+  /// Ends every operation of this engine that matches. The closure runs on the loop thread; of several, on each.
   public func cancel(where matches: @escaping @Sendable (NetworkOperation) -> Bool) {
-    perform { [self] core in core.cancelAll { $0.engine === self && matches($0) } }
+    cancelAll(NetworkError(.cancelled), where: matches)
   }
 
   /// Stops accepting, lets what runs end until the deadline, ends the rest with `.engineClosed`; freezable requests stay

@@ -86,7 +86,7 @@ public final class NetworkEngine: Sendable {
 
   deinit {
     leaveLog()
-    if jar != nil, driver.isStarted { driver.perform { [id] in $0.pools.dropCookies(of: id) } }
+    if jar != nil, homePort.loop.isStarted { homePort.perform { [id] in $0.pools.dropCookies(of: id) } }
   }
 
   private static func check(_ host: String?, _ configuration: Configuration) throws(NetworkError) {
@@ -219,7 +219,7 @@ extension NetworkEngine {
   package var cookieLines: [String] {
     guard handleSettings.keepsCookies, driver.isStarted else { return configuration.cookieLines }
     let answer = CookieAnswer()
-    let isAsked = perform { [id, handleSettings] in
+    let isAsked = homePort.perform(of: id) { [id, handleSettings] in
       answer.give($0.pools.cookieLines(of: id, handleSettings))
     }
     if !isAsked { return [] }
@@ -230,7 +230,7 @@ extension NetworkEngine {
   public func removeCookies() {
     guard let jar, driver.isStarted else { return }
     jar.replace([])
-    perform { [id] in
+    homePort.perform(of: id) { [id] in
       $0.pools.removeCookies(of: id)
       jar.replace([])
     }

@@ -15,6 +15,10 @@ public final class NetworkOperation: @unchecked Sendable {
   /// Unique in the process.
   public let id: UInt64
   let engine: NetworkEngine
+  /// The loop that has it, of several: the thread that enqueues writes it, and then each loop that hands it on.
+  let loopNumber = Atomic<UInt8>(0)
+  /// With several loops: how many of `SharedSweeps` had begun when it was enqueued.
+  let sweepsBefore = Atomic<UInt32>(0)
   let shared: Mutex<Shared>
   @safe @exclusivity(unchecked) var loop = LoopState()
 
@@ -161,10 +165,10 @@ extension NetworkOperation {
 
   /// Stops reading and frees the slot; before `enqueue`, behind others and between two attempts it keeps it from starting.
   /// An exchange that others wait for goes on. The origin may give up on a long pause.
-  public func pause() { engine.perform { [self] in $0.pause(self) } }
+  public func pause() { perform { [self] in $0.pause(self) } }
 
   /// Goes on where `pause` stopped, as soon as there is a slot.
-  public func resume() { engine.perform { [self] in $0.resume(self) } }
+  public func resume() { perform { [self] in $0.resume(self) } }
 }
 
 /// How far a body has come. Reported at most ten times a second, and always once at the end. Where an attempt is repeated

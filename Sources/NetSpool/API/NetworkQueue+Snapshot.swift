@@ -31,12 +31,9 @@ extension NetworkQueue {
   /// Empty before the first request and after the queue's end.
   public var snapshot: Snapshot {
     get async {
-      guard driver.isStarted else { return Snapshot(activity: activity) }
-      let made: Snapshot? = await withCheckedContinuation { continuation in
-        let isAsked = driver.perform { continuation.resume(returning: $0.snapshot()) }
-        if !isAsked { continuation.resume(returning: nil) }
+      await withCheckedContinuation { continuation in
+        driver.snapshot { continuation.resume(returning: $0) }
       }
-      return made ?? Snapshot(activity: activity)
     }
   }
 }

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 
 /// The one line behind all engines: it decides what runs now, on one loop thread that starts with the first
-/// operation. All engines share `.shared` unless told otherwise, so that uploads of one cannot starve
+/// operation, or on several (``Configuration/loops``). All engines share `.shared` unless told otherwise, so that uploads of one cannot starve
 /// thumbnails of another.
 ///
 /// Any thread may call anything here; settings count at once, also for what already waits.
@@ -12,15 +12,17 @@ public final class NetworkQueue: Sendable {
 
   let driver: QueueDriver
 
-  /// A queue of its own, with its own loop thread. Throws `.invalidConfiguration`.
+  /// A queue of its own, with its own loop threads. Throws `.invalidConfiguration`.
   public init(configuration: Configuration = .init()) throws(NetworkError) {
     if let option = configuration.firstInvalid {
       throw NetworkError(code: .invalidConfiguration, reason: option)
     }
-    driver = QueueDriver(settings: configuration)
+    driver = QueueDriver(settings: configuration, loops: configuration.loops.count)
   }
 
-  private init(unchecked configuration: Configuration) { driver = QueueDriver(settings: configuration) }
+  private init(unchecked configuration: Configuration) {
+    driver = QueueDriver(settings: configuration, loops: configuration.loops.count)
+  }
 
   deinit { driver.abandon() }
 
@@ -37,10 +39,20 @@ public final class NetworkQueue: Sendable {
     /// Nothing new starts while true.
     public var isSuspended = false
 
+    /// On how many threads the queue works; `.fixed(1)`. What it is made with counts: another value later, and a number below
+    /// 1 or above 64, is `.invalidConfiguration`. Where nobody has set it the environment's `NETSPOOL_LOOPS` does, if that
+    /// is such a number.
+    public var loops: Loops {
+      get { chosenLoops ?? Loops.named ?? .fixed(1) }
+      set { chosenLoops = newValue }
+    }
+    private var chosenLoops: Loops?
+
     /// All defaults.
     public init() {}
 
     var firstInvalid: String? {
+      if !loops.isValid { return "loops" }
       if maximumConcurrent < 1 { return "maximumConcurrent" }
       if maximumPerOrigin < 1 { return "maximumPerOrigin" }
       return sizing.isValid ? nil : "sizing"
@@ -80,7 +92,10 @@ extension NetworkQueue {
   public func configure(_ change: (inout Configuration) -> Void) throws(NetworkError) {
     var new = configuration
     change(&new)
-    if let option = new.firstInvalid { throw NetworkError(code: .invalidConfiguration, reason: option) }
+    let isOther = new.loops != configuration.loops
+    if let option = new.firstInvalid ?? (isOther ? "loops" : nil) {
+      throw NetworkError(code: .invalidConfiguration, reason: option)
+    }
     driver.apply(new)
   }
 

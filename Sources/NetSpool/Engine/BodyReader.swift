@@ -4,7 +4,8 @@ internal import Synchronization
 final class BodyReader: Sendable {
   let operation: NetworkOperation
   private let pipe = BodyPipe()
-  private let sink = Mutex<LoopReference<PipeSink>?>(nil)
+  /// Tells the sink, on its loop, that there is room.
+  private let onRoom = Mutex<(@Sendable () -> Void)?>(nil)
 
   init(_ operation: NetworkOperation) {
     self.operation = operation
@@ -12,7 +13,8 @@ final class BodyReader: Sendable {
     operation.attach(
       StreamAttachment(isEssential: true, close: { _ in }) { [weak self] services in
         let sink = PipeSink(pipe, atTurnEnd: services.atTurnEnd)
-        self?.sink.withLock { $0 = LoopReference(sink) }
+        let (reference, perform) = (LoopReference(sink), services.perform)
+        self?.onRoom.withLock { $0 = { perform { _ in reference.object?.didMakeRoom() } } }
         return sink
       })
     operation.onFinal { pipe.end($0) }
@@ -26,10 +28,7 @@ final class BodyReader: Sendable {
     if !pipe.hasEnded { operation.cancel() }
   }
 
-  private func tellOfRoom() {
-    guard let reference = sink.withLock({ $0 }) else { return }
-    operation.engine.driver.perform { _ in reference.object?.didMakeRoom() }
-  }
+  private func tellOfRoom() { onRoom.withLock { $0 }?() }
 
   /// Nil until the operation has ended.
   var result: Result<NetworkResponse, NetworkError>? { pipe.result }

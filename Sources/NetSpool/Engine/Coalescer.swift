@@ -8,6 +8,8 @@ struct Coalescer {
   private var leaders: [UInt64: NetworkOperation] = [:]
   /// Resources that an unsafe request has changed: an answer that was asked for before is no longer what they are.
   private var fences = Fences()
+  /// Where leaders were handed over to other loops, which do not hear of fences.
+  private var moved: [UInt64] = []
 
   var isEmpty: Bool { leaders.isEmpty }
 
@@ -82,15 +84,24 @@ struct Coalescer {
     if leaders[key] === leader { leaders[key] = operation }
   }
 
+  mutating func noteMoved(_ key: UInt64) { moved.append(key) }
+
+  private mutating func forgetMoved() {
+    for key in moved { leaders[key] = nil }
+    moved = []
+  }
+
   // MARK: Changed resources
 
   /// Whatever is under way for this resource was asked for too early for those who come from now on.
   mutating func fence(_ resource: URLPieces) {
+    forgetMoved()
     if isEmpty { fences = Fences() } else { fences.add(Self.number(resource), at: MonotonicClock.now) }
   }
 
   /// The same for all resources.
   mutating func fenceAll() {
+    forgetMoved()
     if isEmpty { fences = Fences() } else { fences.addAll(at: MonotonicClock.now) }
   }
 
@@ -112,5 +123,6 @@ struct Coalescer {
   mutating func remove(_ operation: NetworkOperation, _ key: UInt64) {
     guard let place = leaders.index(forKey: key), leaders.values[place] === operation else { return }
     leaders.remove(at: place)
+    if !moved.isEmpty { moved.removeAll { $0 == key } }
   }
 }

@@ -121,9 +121,20 @@ extension Scheduler {
   func unregister(_ operation: NetworkOperation) {
     releaseValidation(operation)
     operation.loop.cacheUse?.claim = nil
-    guard operation.loop.sharingKey != 0 else { return }
-    coalescer.remove(operation, operation.loop.sharingKey)
+    stopSharing(operation)
+  }
+
+  /// Nobody finds it any more who asks for the same.
+  func stopSharing(_ operation: NetworkOperation) {
+    let key = operation.loop.sharingKey
+    guard key != 0 else { return }
     operation.loop.sharingKey = 0
+    let place = operation.loop.history?.isFoundAt
+    operation.loop.history?.isFoundAt = nil
+    guard let number = place, number != port.loop.number else { return coalescer.remove(operation, key) }
+    driver.port(of: driver.loops[number]).perform(of: operation.engine.id) {
+      $0.coalescer.remove(operation, key)
+    }
   }
 }
 
@@ -172,9 +183,10 @@ extension NetworkOperation {
   private func didEnd(_ outcome: Outcome, _ duties: Duties) {
     if duties.waitsForOthers { releaseDependencies() }
     if duties.hasStreams || duties.hasDependents {
-      engine.perform { [self] scheduler in
+      perform { [self] scheduler in
         scheduler.closeUnusedStreams(self, outcome)
         scheduler.release(self)
+        if !scheduler.isAlone { scheduler.releaseElsewhere(self) }
       }
     }
     engine.deliverSoon(self)
@@ -247,6 +259,7 @@ extension Scheduler {
       closeUnusedStreams(operation, outcome)
     }
     release(operation)
+    if duties.hasDependents, !isAlone { releaseElsewhere(operation) }
   }
 
   /// Streams of an operation that never started are closed all the same: exactly once.

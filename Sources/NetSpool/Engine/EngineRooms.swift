@@ -133,7 +133,7 @@ struct EngineRooms {
   }
 }
 
-/// An engine's part in its queue. Only the loop's thread writes.
+/// An engine's part in its queue. Only the loop's thread writes; of several loops, who has the lock of their `SharedWidth`.
 struct EngineSeats: ~Copyable, Sendable {
   private let waitingCount = Atomic(0)
   private let runningCount = Atomic(0)
@@ -213,7 +213,7 @@ extension NetworkEngine {
     if isWaitingForRoom.load(ordering: .sequentiallyConsistent), hasCaughtUp,
       isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent)
     {
-      driver.perform(of: QueueDriver.Command.house) { [self] scheduler in scheduler.rooms.didFree(self) }
+      driver.performEverywhere(of: QueueDriver.Command.house) { [self] in $0.rooms.didFree(self) }
     }
     driver.didDeliver()
   }

@@ -49,12 +49,35 @@ final class ExchangeHistory {
   var refusesExpect = false
   /// How many addresses were given up for the connection that is being made, and what they took of its limit.
   var failover: (count: Int, spent: Microseconds) = (0, 0)
-  var queueDeadline: TimerTable.Key?
+  private(set) var queueDeadline: TimerTable.Key?
   /// Runs when its own total is shorter than that of the exchange it shares.
-  var ownTotal: TimerTable.Key?
+  private(set) var ownTotal: TimerTable.Key?
+  /// When the two end; on its way to another loop without the timers.
+  private(set) var ends = TimerEnds()
+
+  struct TimerEnds {
+    var queue: Microseconds?
+    var total: Microseconds?
+  }
+
+  /// The loop where equal requests find it, if that is not its own: it has been handed over.
+  var isFoundAt: Int?
 
   init(_ request: NetworkRequest) {
     target = Target(url: request.url, method: request.method, headers: request.headers)
+  }
+
+  func setQueueDeadline(_ timer: TimerTable.Key, at end: Microseconds) {
+    (queueDeadline, ends.queue) = (timer, end)
+  }
+
+  func setOwnTotal(_ timer: TimerTable.Key, at end: Microseconds) { (ownTotal, ends.total) = (timer, end) }
+
+  /// It leaves their loop.
+  func stopTimers(_ timers: TimerTable) {
+    if !timers.cancel(queueDeadline) { ends.queue = nil }
+    if !timers.cancel(ownTotal) { ends.total = nil }
+    (queueDeadline, ownTotal) = (nil, nil)
   }
 
   /// The name is known, or nobody waits for it any more; the time counts against the total.

@@ -66,6 +66,7 @@ extension NetworkEngine {
     isClosed.store(true, ordering: .releasing)
     // Nothing runs, but what ended without the loop may be on its way to its closures.
     guard driver.isStarted else { return deliverLate(done) }
+    if !driver.isAlone { return shutDownEverywhere(deadline: deadline, done: done) }
     if !perform({ [self] core in core.shutDown(self, deadline: deadline, done: done) }) { done() }
   }
 }
@@ -83,9 +84,12 @@ extension NetworkError {
 }
 
 extension NetworkEngine {
-  /// Any thread: runs a closure on the loop thread, behind everything that this engine has asked for.
+  /// Any thread: runs a closure on the home loop, behind everything that this engine has asked of it.
   @discardableResult
   func perform(_ action: @escaping QueueDriver.Action) -> Bool { driver.perform(of: id, action) }
+
+  /// The way to the loop of its own origin, which has its cookies as well.
+  var homePort: LoopPort { driver.port(for: home.map { $0.text + "/" } ?? "", of: self) }
 }
 
 /// The way to the delivery target that does not lead over the loop. Any thread.

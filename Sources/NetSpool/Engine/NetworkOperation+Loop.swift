@@ -42,6 +42,8 @@ extension NetworkOperation {
     var onConclusion: Conclusion?
     /// Others wait for it.
     var hasDependents = false
+    /// Of several loops one may have been told something of it.
+    var wasAddressed = false
     /// Those completions that were there for the provisional answer have been called for an equal one already.
     var isRepetition = false
     /// When it was enqueued, if its engine wants to know at its end.
@@ -80,6 +82,8 @@ extension NetworkOperation {
     var hasAwaitedValidation = false
     /// It has waited for another process's question, which came to nothing, and does not do so again.
     var hasAwaitedClaim = false
+    /// It has looked for an equal request on another loop, and does not do so again.
+    var hasFollowed = false
     /// It was cancelled before the queue knew it.
     var isCancelledEarly = false
     /// It was paused before it came into the queue.
@@ -216,7 +220,7 @@ extension NetworkOperation {
   /// Any thread.
   func requestCancel() {
     let wasReady = end(with: .failure(NetworkError(.cancelled))) { $0.state == .ready }
-    if !wasReady { engine.driver.cancel(self) }
+    if !wasReady { cancelOnLoop() }
   }
 
   /// Any thread: counts while it waits as well.
@@ -225,8 +229,10 @@ extension NetworkOperation {
       shared.request.priority = priority
       return shared.state == .queued
     }
-    if isQueued { engine.perform { [self] in $0.reprioritise(self) } }
+    if isQueued { perform { [self] in $0.reprioritise(self) } }
   }
+
+  func cancelOnLoop() { engine.driver.cancel(self) }
 }
 
 extension NetworkError {

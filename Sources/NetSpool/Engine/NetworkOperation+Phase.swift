@@ -4,7 +4,7 @@ extension NetworkOperation {
   /// Where the loop has an operation. What belongs to a phase stands in it, and goes with it; nothing else says where
   /// an operation is. `Scheduler.move(_:to:)` alone changes it.
   enum Phase {
-    /// The queue does not know it yet.
+    /// The queue does not know it yet, or it is on its way to another of its loops.
     case ready
     /// Others must end first.
     case blocked
@@ -81,6 +81,8 @@ final class OperationSweep {
   let until: Microseconds
   let matches: (NetworkOperation) -> Bool
   fileprivate let failure: NetworkError?
+  /// What is done to each.
+  var body: (NetworkOperation) -> Void = { _ in }
   fileprivate var next: NetworkOperation?
 
   /// - Parameters:
@@ -154,6 +156,13 @@ struct OperationTable {
     return nil
   }
 
+  /// It leaves before some sweep has come to it, which does now what it would do then.
+  func meetSweeps(_ operation: NetworkOperation) {
+    for sweep in sweeps where operation.loop.submittedAt <= sweep.until && sweep.matches(operation) {
+      sweep.body(operation)
+    }
+  }
+
   /// Those that match, collected first: whoever asks is about to end some of them.
   func all(where matches: (NetworkOperation) -> Bool = { _ in true }) -> [NetworkOperation] {
     var found: [NetworkOperation] = []
@@ -196,9 +205,12 @@ extension Scheduler {
       driver.places.end(operation.loop.placeWait, isRefused: isRefused)
       seat(operation.engine, waiting: -1)
     case .running: leaveWire(operation)
-    case .sharing(let leader): leader.makeExtras().waitersLeft -= 1
+    case .sharing(let leader):
+      leader.makeExtras().waitersLeft -= 1
+      forgetWaiter(operation, of: leader)
     case .following(let leader, let playback):
       leader.makeExtras().waitersLeft -= 1
+      forgetWaiter(operation, of: leader)
       rooms.giveStreams(operation.engine)
       if case .playing = operation.loop.phase { break }
       playback.stop()
@@ -237,13 +249,22 @@ extension Scheduler {
     case .delayed, .asking, .awaiting: operation.forEachRecipient { set(.queued, $0) }
     case .paused: set(.paused, operation)
     case .playing(_?), .publishing: rooms.takeStreams(operation.engine)
+    case .ready: operations.remove(operation)
     case .ended:
       operation.loop.extras?.lateBody = nil
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
-    case .ready, .blocked, .looking, .resolving, .parked, .deciding, .validating, .recording, .playing(nil),
-      .frozen:
+    case .blocked, .looking, .resolving, .parked, .deciding, .validating, .recording, .playing(nil), .frozen:
       break
+    }
+  }
+
+  /// One that goes its own way may come to another loop, where nobody else may look at it.
+  private func forgetWaiter(_ operation: NetworkOperation, of leader: NetworkOperation) {
+    if isAlone { return }
+    switch operation.loop.phase {
+    case .ended, .ready: return
+    default: leader.loop.extras?.waiters.removeAll { $0 === operation }
     }
   }
 

@@ -95,6 +95,8 @@ struct OriginTable {
 extension Scheduler {
   /// Origins that are remembered though nothing is asked of them.
   static let originsKept = 1024
+  /// This loop's part of them.
+  private var originsKept: Int { Self.originsKept / driver.loops.count }
 
   /// Origins that are remembered.
   var originCount: Int { origins.all.count }
@@ -109,11 +111,11 @@ extension Scheduler {
         && !used.contains(origin.id)
     }
     let oldest = idle.sorted { $0.usedAt < $1.usedAt }.prefix(
-      max(0, origins.all.count - Self.originsKept / 2))
+      max(0, origins.all.count - originsKept / 2))
     origins.remove(Set(oldest.map(\.id)))
     for origin in oldest { queue.removeOrigin(origin.id) }
     originsKnown = origins.all.count
-    originsMax = max(Self.originsKept, originsKnown * 2)
+    originsMax = max(originsKept, originsKnown * 2)
   }
 
   /// Origins that are watched, and those of operations that have not ended.

@@ -2,15 +2,25 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// The thread-safe end of a queue: it owns the mailbox and the loop thread, which starts with the first
-/// command and ends with `close`.
+/// The thread-safe end of a queue: what is the queue's own, whichever of its loops is at work.
 final class QueueDriver: Sendable {
   typealias Action = @Sendable (Scheduler) -> Void
 
   enum Command: Sendable {
     case submit(NetworkOperation)
     case cancel(NetworkOperation)
+    /// From another loop.
+    case arrive(Party)
     case perform(Action, of: UInt64?)
+
+    /// Those that it brings to the loop.
+    var arriving: [NetworkOperation] {
+      switch self {
+      case .submit(let operation): [operation]
+      case .arrive(let party): party.all
+      case .cancel, .perform: []
+      }
+    }
 
     /// Instead of an engine: what the queue's own threads have to say, which has its turn as an engine's has.
     static let house = UInt64.max
@@ -19,28 +29,21 @@ final class QueueDriver: Sendable {
     var engine: UInt64? {
       switch self {
       case .submit(let operation), .cancel(let operation): operation.engine.id
+      case .arrive(let party): party.leader.engine.id
       case .perform(_, let engine): engine
       }
     }
   }
 
-  private enum Life: Sendable {
-    case asleep
-    case running(SystemThread)
-    case failed(NetworkError)
-    case closed(handlesLeft: Int)
-  }
-
-  let mailbox = Mailbox<Command>()
+  /// They start with the first command that one of them gets.
+  let loops: [QueueLoop]
+  /// The only one there is, or the one that has what belongs to no origin.
+  let home: QueueLoop
   private let generation = ForkGuard.generation
-  private let life = Mutex(Life.asleep)
-  private let hasStarted = Atomic(false)
   /// Operations accepted and not yet ended.
   let pending = Atomic(0)
   /// Final events on their way to user closures.
   let undelivered = Atomic(0)
-  /// Exchanges under way, and body bytes moved; written by the loop.
-  let running = Atomic(0)
   /// Requests in the stores of its engines.
   let frozen = Atomic(0)
   /// Its loop is about to end: nothing new is sent by it.
@@ -49,146 +52,84 @@ final class QueueDriver: Sendable {
   private let stores = Mutex<[Freezer]>([])
   /// Stores of frozen requests that are at work: each counts as one that is pending.
   let held = Atomic(0)
+  /// Body bytes moved.
   let bytesIn = Atomic<Int64>(0)
   let bytesOut = Atomic<Int64>(0)
   let observers = QueueObservers()
-  let loopWatch = LoopWatch()
-  let fileWrites = DeviceBudgets(heldMax: 2)
+  /// At most two at once for each device, and one for each loop.
+  let fileWrites: DeviceBudgets
   /// Operations that wait for their turn.
   let places = BudgetCounter()
   /// Each waits for its end: the times for which origins have asked for quiet.
   let pauses = BudgetCounter()
   let waitingForPauses = Atomic(0)
-  let originsKnown = Atomic(0)
-  let originsMax = Atomic(Scheduler.originsKept)
   /// The loggers of engines, by the engines' numbers.
   let logs = Mutex<[UInt64: @Sendable (String) -> Void]>([:])
   let settings: Mutex<NetworkQueue.Configuration>
+  /// The places of all loops; nil where one loop has them.
+  let width: SharedWidth?
+  /// What is being done to many operations, for those that go from loop to loop meanwhile.
+  let sweeps = SharedSweeps()
 
-  init(settings: NetworkQueue.Configuration) {
+  init(settings: NetworkQueue.Configuration, loops count: Int = 1) {
     ProcessSetup.begin()
     self.settings = Mutex(settings)
+    loops = (0..<count).map { QueueLoop($0, originsMax: Scheduler.originsKept / count) }
+    home = loops[0]
+    fileWrites = DeviceBudgets(heldMax: max(2, count))
+    width = count == 1 ? nil : SharedWidth(limit: settings.maximumConcurrent, loops: count)
   }
+
+  /// One loop has everything.
+  var isAlone: Bool { loops.count == 1 }
 
   /// Any thread. Accepts the operation or answers why not.
   func submit(_ operation: NetworkOperation, limit: Int) -> NetworkError? {
-    if let failure = startIfNeeded() { return failure }
+    let port = isAlone ? port(of: home) : place(operation)
+    if let failure = port.startIfNeeded() { return failure }
     guard pending.add(1, ordering: .relaxed).newValue <= limit else {
       pending.subtract(1, ordering: .relaxed)
       return NetworkError(.queueFull, reason: "operations")
     }
-    guard mailbox.send(.submit(operation)) else {
+    guard port.loop.mailbox.send(.submit(operation)) else {
       pending.subtract(1, ordering: .relaxed)
-      return whyClosed
+      return port.loop.whyClosed
     }
     return nil
   }
 
-  /// Why the mailbox takes nothing: the loop has ended, or its thread could not make one.
-  private var whyClosed: NetworkError {
-    life.withLock { life in
-      if case .failed(let failure) = life { failure } else { NetworkError(.engineClosed) }
-    }
-  }
-
   /// A loop that is yet to start would keep the message, and with it the operation and this, for ever.
   func cancel(_ operation: NetworkOperation) {
-    if startIfNeeded() == nil { mailbox.send(.cancel(operation)) }
+    let port = operation.port
+    if port.startIfNeeded() == nil { port.loop.mailbox.send(.cancel(operation)) }
   }
 
-  /// Runs a closure on the loop thread, behind everything that this engine has sent before; without an engine behind
-  /// everything. False when the loop is closed.
+  /// Runs a closure on the thread of the home loop, behind everything that this engine has sent there before; without an
+  /// engine behind everything. False when the loop is closed.
   @discardableResult
   func perform(of engine: UInt64? = nil, _ action: @escaping Action) -> Bool {
-    guard startIfNeeded() == nil else { return false }
-    return mailbox.send(.perform(action, of: engine))
+    port(of: home).perform(of: engine, action)
   }
 
   /// For a model: the loop is this thread's, which has it run by itself; there is no other. Before the first command.
   func runHere(in timeline: Timeline) throws(NetworkError) -> Scheduler {
-    let scheduler = try Scheduler(driver: self, timeline: timeline)
-    hasStarted.store(true, ordering: .releasing)
+    let scheduler = try Scheduler(port: port(of: home), timeline: timeline)
+    home.beginHere()
     return scheduler
   }
 
-  var isStarted: Bool { hasStarted.load(ordering: .acquiring) }
+  var isStarted: Bool { loops.contains { $0.isStarted } }
 
-  /// Nobody will join the thread.
-  func detach() {
-    if isOfParent { return }
-    life.withLock { life in
-      if case .running(let thread) = life { thread.detach() }
-    }
-  }
-
-  /// This is a child of fork(2), and the loop thread is the parent's.
+  /// This is a child of fork(2), and the loop threads are the parent's.
   var isOfParent: Bool { ForkGuard.generation != generation }
 
-  private func startIfNeeded() -> NetworkError? {
-    if isOfParent { return NetworkError(.usedAfterFork) }
-    if hasStarted.load(ordering: .acquiring) { return nil }
-    return life.withLock { life in
-      switch life {
-      case .running: return nil
-      case .failed(let failure): return failure
-      case .closed: return NetworkError(.engineClosed)
-      case .asleep: return start(&life)
-      }
-    }
-  }
-
-  private func start(_ life: inout Life) -> NetworkError? {
-    do throws(SystemThread.StartFailure) {
-      life = .running(try SystemThread.start(name: "netspool") { [self] in run() })
-      hasStarted.store(true, ordering: .releasing)
-      return nil
-    } catch {
-      let failure = NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
-      life = .failed(failure)
-      return failure
-    }
-  }
-
-  /// The loop thread's whole life.
-  private func run() {
-    do throws(NetworkError) {
-      let core = try Scheduler(driver: self)
-      // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.
-      withExtendedLifetime(HeapRoom()) { Delivery.inside { core.run() } }
-      let left = core.finish()
-      life.withLock { $0 = .closed(handlesLeft: left) }
-    } catch {
-      life.withLock { life in
-        if case .running(let thread) = life { thread.detach() }  // it ends here, and nobody will join it
-        life = .failed(error)
-      }
-      for case .submit(let operation) in mailbox.close() {
-        pending.subtract(1, ordering: .relaxed)
-        operation.refuse(error)
-      }
-    }
-  }
-
-  /// Ends the loop thread and waits for it; answers how many handles it left open, which must be none.
-  /// Whatever still runs ends with `engineClosed`. Not from the loop thread.
+  /// Ends the loop threads and waits for them; answers how many handles they left open, which must be none.
+  /// Whatever still runs ends with `engineClosed`. Not from a loop thread.
   func close() -> Int {
     if isOfParent { return 0 }
-    let thread: SystemThread? = life.withLock { life in
-      if case .running(let thread) = life { return thread }
-      if case .asleep = life { life = .closed(handlesLeft: 0) }
-      return nil
-    }
-    guard let thread else { return closedHandlesLeft }
-    mailbox.send(.perform({ $0.close() }, of: nil))
-    thread.join()
-    return closedHandlesLeft
-  }
-
-  private var closedHandlesLeft: Int {
-    life.withLock { life in
-      if case .closed(let left) = life { return left }
-      return 0
-    }
+    let threads = loops.map { $0.beginClosing() }
+    for thread in threads { thread?.join() }
+    return loops.reduce(0) { $0 + $1.handlesLeft }
   }
 
   // MARK: Frozen requests
@@ -231,8 +172,14 @@ final class QueueDriver: Sendable {
 
 /// Watching the queue as a whole, changing its settings, and letting it go.
 extension QueueDriver {
+  /// Exchanges under way.
+  var running: Int { loops.reduce(0) { $0 + $1.running.load(ordering: .relaxed) } }
+
+  /// The longest that anybody had one of the loops.
+  var longestTurn: Microseconds { loops.map(\.watch.longest).max() ?? 0 }
+
   var activity: NetworkQueue.Activity {
-    let running = running.load(ordering: .relaxed)
+    let running = running
     return NetworkQueue.Activity(
       queued: max(
         0,
@@ -250,8 +197,9 @@ extension QueueDriver {
 
   func apply(_ new: NetworkQueue.Configuration) {
     settings.withLock { $0 = new }
+    width?.setLimit(new.maximumConcurrent, self)
     // A loop that has not started reads them when it does.
-    if isStarted { perform { core in core.apply(new) } }
+    performEverywhere { core in core.apply(new) }
   }
 
   /// Calls back once: with true when nothing is pending, with false when the deadline has passed before.
@@ -264,69 +212,9 @@ extension QueueDriver {
     DispatchQueue.global().asyncAfter(deadline: .now() + deadline.seconds) { tell(false) }
   }
 
-  /// The last reference is gone and nothing is under way: the loop thread ends by itself.
+  /// The last reference is gone and nothing is under way: the loop threads end by themselves.
   func abandon() {
-    guard isStarted, !isOfParent else { return }
-    detach()  // first: a thread that has ended can no longer be let go
-    mailbox.send(.perform({ $0.close() }, of: nil))
-  }
-}
-
-/// Who wants to hear what the whole queue does. Closures run on a serial queue of their own.
-final class QueueObservers: Sendable {
-  private struct State: Sendable {
-    var activity: [@Sendable (NetworkQueue.Activity) -> Void] = []
-    var idle: [@Sendable () -> Void] = []
-    /// Called once, at the next idle moment.
-    var idleOnce: [@Sendable () -> Void] = []
-    /// What the observers have still to be told.
-    var untold: [NetworkQueue.Activity] = []
-  }
-
-  /// An observer that falls behind by more hears of the newest instead: what a slow one has not heard takes no memory.
-  static let untoldMax = 64
-
-  private let state = Mutex(State())
-  private let queue = DispatchQueue(label: "netspool.observers")
-  /// The loop asks before it counts.
-  let wantsActivity = Atomic(false)
-
-  func add(activity: @escaping @Sendable (NetworkQueue.Activity) -> Void) {
-    state.withLock { $0.activity.append(activity) }
-    wantsActivity.store(true, ordering: .releasing)
-  }
-
-  func add(idle: @escaping @Sendable () -> Void) { state.withLock { $0.idle.append(idle) } }
-  func add(idleOnce: @escaping @Sendable () -> Void) { state.withLock { $0.idleOnce.append(idleOnce) } }
-
-  func tell(_ activity: NetworkQueue.Activity) {
-    let isFirst = state.withLock { state in
-      if state.untold.count == Self.untoldMax { state.untold.removeLast() }
-      state.untold.append(activity)
-      return state.untold.count == 1
-    }
-    if isFirst { queue.async { [self] in tellNext() } }
-  }
-
-  private func tellNext() {
-    let (next, observers) = state.withLock { ($0.untold.first, $0.activity) }
-    guard let next else { return }
-    Delivery.run(observers) { $0(next) }
-    // It goes only now: while it is there, nobody else begins to tell.
-    let isLast = state.withLock { state in
-      state.untold.removeFirst()
-      return state.untold.isEmpty
-    }
-    if !isLast { queue.async { [self] in tellNext() } }
-  }
-
-  func tellIdle() {
-    let (observers, once) = state.withLock { state in
-      defer { state.idleOnce = [] }
-      return (state.idle, state.idleOnce)
-    }
-    for body in once { body() }
-    guard !observers.isEmpty else { return }
-    queue.async { Delivery.run(observers) { $0() } }
+    if isOfParent { return }
+    for loop in loops where loop.isStarted { loop.abandon() }
   }
 }

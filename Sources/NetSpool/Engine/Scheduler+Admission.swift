@@ -4,9 +4,11 @@ extension Scheduler {
     loop.assertOnLoop()
     playNext()
     countDescriptors()
+    if let width { keepTurns(width) }
     takeParked()
+    defer { if let width { giveBackPlaces(width) } }
     var (parked, left) = (0, 0)
-    while running.count < descriptors.width, let (operation, _) = queue.next() {
+    while running.count < descriptors.width, let (operation, _) = queue.next() ?? nextWithAnotherPlace() {
       guard let origin = operation.loop.origin else { continue }
       if leaves(operation, origin) {
         left += 1
@@ -23,7 +25,8 @@ extension Scheduler {
       }
     }
     if rooms.hasReady { return loop.markDirty() }
-    guard rooms.hasPatient, roomsWatch == nil else { return }
+    // Where another loop has the place that it waits for, nothing here tells of it.
+    guard rooms.hasPatient || !isAlone && rooms.hasCrowded, roomsWatch == nil else { return }
     roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in roomsWatch = nil }
   }
 
@@ -33,7 +36,9 @@ extension Scheduler {
     let ready = rooms.takeReady() + rooms.takeCrowded(atMost: uncrowdedPlaces)
     for operation in ready.reversed() {
       // One that was cancelled or stopped meanwhile is somewhere else.
-      if case .parked = operation.loop.phase { wait(operation, operation.request.priority, atFront: true) }
+      if has(operation), case .parked = operation.loop.phase {
+        wait(operation, operation.request.priority, atFront: true)
+      }
     }
   }
 
@@ -48,8 +53,14 @@ extension Scheduler {
       unopened += DescriptorWidth.perExchange - 1
     }
     descriptors.count(
-      free: DescriptorRoom.free(), limit: DescriptorRoom.limit, running: running.count, unopened: unopened,
+      free: freeDescriptors, limit: DescriptorRoom.limit, running: running.count, unopened: unopened,
       now: MonotonicClock.now)
+  }
+
+  /// This loop's part of them.
+  private var freeDescriptors: Int {
+    let free = DescriptorRoom.free()
+    return isAlone || free == .max ? free : free / driver.loops.count
   }
 
   /// So soon the next of those who wait for room are looked at, when nothing else brings a turn.
@@ -92,14 +103,20 @@ extension Scheduler {
 
   /// Places that are there for everybody: not the last descriptors, nor what was lent.
   private var uncrowdedPlaces: Int {
-    min(descriptors.crowd - running.count, queue.maximumConcurrent - queue.running - lent)
+    let places = width.map { $0.uncrowded + queue.maximumConcurrent - queue.running }
+    return min(
+      descriptors.crowd - running.count, places ?? queue.maximumConcurrent - queue.running - lent)
   }
 
   /// Places have become few, and its engine has some of them. Its own place in the queue is counted already.
   private func crowds(_ operation: NetworkOperation) -> Bool {
-    guard running.count >= descriptors.crowd || lent > 0 && queue.running + lent > queue.maximumConcurrent
-    else { return false }
+    guard running.count >= descriptors.crowd || areLentPlacesTheLast else { return false }
     return operation.loop.transfer == nil && operation.engine.seats.running > 0
+  }
+
+  private var areLentPlacesTheLast: Bool {
+    if let width { return width.lent > 0 && width.uncrowded < 0 }
+    return lent > 0 && queue.running + lent > queue.maximumConcurrent
   }
 
   private func begin(_ operation: NetworkOperation, at origin: Origin) {
@@ -214,9 +231,8 @@ extension Scheduler {
     _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer
   ) throws(NetworkError) -> (any BodySource)? {
     guard request.hasExtras, operation.loop.history?.target.keepsBody ?? true else { return nil }
-    let driver = driver
     let source = request.prepared.makeSource(ready: {
-      driver.perform(of: operation.engine.id) { _ in operation.loop.transfer?.resumeSending() }
+      operation.perform { _ in operation.loop.transfer?.resumeSending() }
     })
     try source?.open()
     return source
@@ -297,40 +313,6 @@ extension Scheduler {
   /// Twice that is how long others may have to wait for its place, and little beside the 50 ms that are promised.
   private static let readersMilliseconds: UInt64 = 15
 
-  /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room. Whoever has had his
-  /// place for a second, whatever he does there, makes room for engines that have none.
-  func letOthersPass(now: Microseconds) {
-    guard queue.isHeldUp else { return }
-    for transfer in running where transfer.isSilent(now: now) && !transfer.exchange.standsAside {
-      guard queue.standAside() else { return }
-      transfer.exchange.standsAside = true
-    }
-    var wanted = starved
-    for transfer in running where wanted > 0 && queue.isHeldUp && transfer.mayLendPlace(now: now) {
-      guard queue.standAside() else { return }
-      transfer.exchange.standsAside = true
-      transfer.exchange.lendsPlace = true
-      lent += 1
-      wanted -= 1
-    }
-  }
-
-  func comeBack(_ transfer: Transfer) {
-    guard transfer.exchange.standsAside else { return }
-    if transfer.exchange.lendsPlace { lent -= 1 }
-    transfer.exchange.standsAside = false
-    transfer.exchange.lendsPlace = false
-    queue.comeBack()
-  }
-
-  /// An engine has one more, or less, that waits for a place or has one.
-  func seat(_ engine: NetworkEngine, waiting: Int = 0, running: Int = 0) {
-    loop.assertOnLoop()
-    let wasStarved = engine.seats.isStarved
-    engine.seats.add(waiting: waiting, running: running)
-    if engine.seats.isStarved != wasStarved { starved += wasStarved ? -1 : 1 }
-  }
-
   /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
   func yieldPlace(of transfer: Transfer) {
     guard !transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
@@ -351,8 +333,7 @@ extension Scheduler {
   /// Those who share the answer and have got nothing of it ask for themselves: another's stream takes no more.
   private func letFollowersGo(_ leader: NetworkOperation) {
     guard leader.loop.waitersLeft > 0 else { return }
-    coalescer.remove(leader, leader.loop.sharingKey)
-    leader.loop.sharingKey = 0
+    stopSharing(leader)
     for waiter in leader.loop.waiters where waiter.leader === leader && !waiter.loop.hasSinks {
       move(waiter, to: .deciding)
       set(.queued, waiter)

@@ -44,7 +44,7 @@ extension Scheduler {
   }
 
   /// Everybody has left: takes a leader out of wherever it is, without telling anybody.
-  private func endExchange(_ operation: NetworkOperation, _ failure: NetworkError) {
+  func endExchange(_ operation: NetworkOperation, _ failure: NetworkError) {
     switch operation.loop.phase {
     case .publishing, .ended: return  // over already; its sinks are finishing
     default: break
@@ -121,6 +121,7 @@ extension Scheduler {
     case .paused:
       set(.queued, operation)
       if wasHeld { return enqueue(operation, operation.request) }
+      if goesBack(operation) { return }
       // It has followed another, or waited for long: the cache may know the answer now.
       if operation.loop.transfer == nil {
         return consult(operation, operation.request, then: .wait(atFront: true))
@@ -149,6 +150,7 @@ extension Scheduler {
   private func go(
     through sweep: OperationSweep, _ body: @escaping (NetworkOperation) -> Void, done: @escaping () -> Void
   ) {
+    sweep.body = body
     operations.begin(sweep)
     doInPieces { [unowned self] in
       var (looked, matched) = (0, 0)
@@ -173,7 +175,7 @@ extension Scheduler {
   }
 
   /// It has not ended, and no store of frozen requests has it, which then sees to it.
-  private func isOpen(_ operation: NetworkOperation) -> Bool {
+  func isOpen(_ operation: NetworkOperation) -> Bool {
     if case .frozen = operation.loop.phase { return false }
     return operation.shared.withLock { $0.outcome == nil }
   }
@@ -183,27 +185,44 @@ extension Scheduler {
   func shutDown(_ engine: NetworkEngine, deadline: Duration, done: @escaping @Sendable () -> Void) {
     loop.assertOnLoop()
     let countdown = Countdown(2) { engine.deliverLate(done) }
-    leaveFrozen(engine, deadline: deadline) { countdown.signal() }
+    Self.leaveFrozen(engine, deadline: deadline) { countdown.signal() }
     let end = timers.after(milliseconds: deadline.milliseconds) { [unowned self] in
       cancelAll(NetworkError(.engineClosed)) { $0.engine === engine }
     }
-    let mine = OperationSweep(until: lastSubmittedAt) { [unowned self] in
-      $0.engine === engine && !$0.isAttempt && isOpen($0)
+    awaitEnds(of: engine, countdown) { [unowned self] hasSome in
+      if !hasSome, engine.freezing == nil { timers.cancel(end) }
     }
-    var hasSome = engine.freezing != nil
-    go(through: mine) { operation in
-      hasSome = true
-      countdown.add()
-      operation.add(.ended { countdown.signal() })
+    countdown.signal()
+  }
+
+  /// Counts those of an engine that have not ended, and those that have and whose closures have not run yet. `done` hears
+  /// whether there are some of the former.
+  func awaitEnds(of engine: NetworkEngine, _ countdown: Countdown, done: @escaping (Bool) -> Void) {
+    loop.assertOnLoop()
+    countdown.add()
+    let mine = OperationSweep(until: lastSubmittedAt) { [unowned self] in
+      $0.engine === engine && isOpen($0)
+    }
+    var hasSome = false
+    go(through: mine) { [unowned self] operation in
+      if awaitEnd(of: operation, countdown) { hasSome = true }
     } done: { [unowned self] in
-      if !hasSome { timers.cancel(end) }
+      done(hasSome)
       // Behind those that have ended and whose closures have not run yet.
       tell(NetworkOperation(NetworkRequest(url: ""), engine: engine), .mark { countdown.signal() })
     }
   }
 
+  @discardableResult
+  func awaitEnd(of operation: NetworkOperation, _ countdown: Countdown) -> Bool {
+    if operation.isAttempt { return false }
+    countdown.add()
+    operation.add(.ended { countdown.signal() })
+    return true
+  }
+
   /// `done` comes when nothing frozen of this engine is on its way any more.
-  private func leaveFrozen(
+  static func leaveFrozen(
     _ engine: NetworkEngine, deadline: Duration, _ done: @escaping @Sendable () -> Void
   ) {
     guard let freezer = engine.freezing?.freezer else { return done() }
@@ -215,7 +234,7 @@ extension Scheduler {
   func apply(_ new: NetworkQueue.Configuration) {
     loop.assertOnLoop()
     settings = new
-    queue.maximumConcurrent = new.maximumConcurrent
+    if isAlone { queue.maximumConcurrent = new.maximumConcurrent }
     let goesOn = queue.isSuspended && !new.isSuspended
     queue.isSuspended = new.isSuspended
     if goesOn { for freezer in driver.freezers { freezer.dispatch { $0.thaw() } } }

@@ -20,8 +20,15 @@ extension Scheduler {
 
   /// One of another queue ends on another loop.
   private func hear(of other: NetworkOperation) {
-    let driver = driver
-    other.add(.ended { driver.perform(of: QueueDriver.Command.house) { $0.release(other) } })
+    let port = port
+    other.add(.ended { port.perform(of: QueueDriver.Command.house) { $0.release(other) } })
+  }
+
+  /// Those that wait for it may be other loops'.
+  func releaseElsewhere(_ operation: NetworkOperation) {
+    driver.performEverywhere(of: QueueDriver.Command.house) { [own = port.loop.number] core in
+      if core.port.loop.number != own { core.release(operation) }
+    }
   }
 
   /// What cannot be seen at once is looked for while the operation waits.

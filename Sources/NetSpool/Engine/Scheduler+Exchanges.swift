@@ -273,6 +273,7 @@ extension Scheduler {
   func follow(_ hop: RedirectHop, _ operation: NetworkOperation, _ history: ExchangeHistory) {
     history.follow(hop, defaults: operation.engine.headers)
     operation.loop.hasAwaitedClaim = false
+    if handOver(operation, to: history.target.url) { return }
     do throws(NetworkError) {
       operation.loop.origin = try origins.place(history.target.url, make: makeOrigin).origin
     } catch { return publish(operation, error) }

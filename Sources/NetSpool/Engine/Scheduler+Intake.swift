@@ -60,6 +60,7 @@ extension Scheduler {
   func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
     loop.assertOnLoop()
     if operation.loop.isHeld { return move(operation, to: .paused) }
+    if goesBack(operation) { return }
     if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.engine)
@@ -82,13 +83,20 @@ extension Scheduler {
     }
   }
 
-  /// False: from now on it is the one whom others join.
+  /// True when it shares, or goes after one that is on another loop. False: from now on it is the one whom others join.
   private func shares(
     _ operation: NetworkOperation, _ leader: NetworkOperation?, _ key: UInt64,
     _ priority: NetworkRequest.Priority
   ) -> Bool {
     if let leader {
-      if mayJoin(leader), join(operation, leader, priority) { return true }
+      if hasGone(leader) {
+        if !operation.loop.hasFollowed {
+          follow(leader, operation)
+          return true
+        }
+      } else if mayJoin(leader), join(operation, leader, priority) {
+        return true
+      }
       coalescer.replace(leader, by: operation, key)
     }
     operation.loop.sharingKey = key
@@ -110,7 +118,7 @@ extension Scheduler {
   /// Its answer may be given to somebody who comes now, and will come: no reader of another's holds it up. One whose head is
   /// known and forbids storing, or says that no other request can be known to match, is for those who came before it
   /// (RFC 9111 sections 4.1 and 5.2.2.5).
-  private func mayJoin(_ leader: NetworkOperation) -> Bool {
+  func mayJoin(_ leader: NetworkOperation) -> Bool {
     if coalescer.isOutdated(leader) || leader.loop.transfer?.isPausedByReader == true { return false }
     guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor,
       let head = transfer.exchange.head
@@ -120,7 +128,7 @@ extension Scheduler {
   }
 
   /// Follows an equal request; false when its body is already gone by.
-  private func join(
+  func join(
     _ operation: NetworkOperation, _ leader: NetworkOperation, _ priority: NetworkRequest.Priority
   ) -> Bool {
     var playback: Playback?
@@ -157,10 +165,11 @@ extension Scheduler {
 
   func limit(_ recipient: NetworkOperation, to left: Microseconds) {
     guard recipient.loop.history?.ownTotal == nil else { return }
-    recipient.makeHistory().ownTotal = timers.after(milliseconds: UInt64(max(0, left) / 1000) + 1) {
+    let timer = timers.after(milliseconds: UInt64(max(0, left) / 1000) + 1) {
       [unowned self, weak recipient] in
       if let recipient { withdraw(recipient, NetworkError(.timedOut, cause: .total)) }
     }
+    recipient.makeHistory().setOwnTotal(timer, at: MonotonicClock.now + left)
   }
 
   /// The exchange lives as long as the most patient wants; who wants less has an end of its own.
@@ -187,10 +196,11 @@ extension Scheduler {
   }
 
   func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
-    operation.makeHistory().queueDeadline = timers.after(milliseconds: deadline.milliseconds) {
+    let timer = timers.after(milliseconds: deadline.milliseconds) {
       [unowned self, weak operation] in
       if let operation { withdraw(operation, queueDeadlineFailure(operation)) }
     }
+    operation.makeHistory().setQueueDeadline(timer, at: MonotonicClock.now + deadline.microseconds)
   }
 
   /// Its exchange runs: it has waited long enough.

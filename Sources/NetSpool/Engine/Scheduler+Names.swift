@@ -70,12 +70,12 @@ extension Scheduler {
     guard origin.name.lookups[engine.id] == nil else { return }
     // Until the answer is there libcurl shall have the old one.
     if !origin.name.addresses.isEmpty { origin.name.version += 1 }
-    let (driver, reference) = (driver, LoopReference(origin))
+    let (port, reference) = (port, LoopReference(origin))
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     origin.name.lookups[engine.id] = names.look(
       up: name, for: engine.id, counting: engine.counters.names
     ) { addresses in
-      driver.perform(of: QueueDriver.Command.house) { scheduler in
+      port.perform(of: QueueDriver.Command.house) { scheduler in
         if let origin = reference.object { scheduler.found(addresses, for: origin) }
       }
     }

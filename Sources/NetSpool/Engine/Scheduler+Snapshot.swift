@@ -1,3 +1,24 @@
+internal import Synchronization
+
+extension QueueDriver {
+  /// What all loops know, each at its own moment; calls back on the last of them, or at once where none has begun.
+  func snapshot(_ done: @escaping @Sendable (NetworkQueue.Snapshot) -> Void) {
+    let parts = Parts()
+    performEverywhere {
+      parts.origins.withLock { [snapshot = $0.snapshot()] in $0 += snapshot.origins }
+    } done: { [self] in
+      let busiest = parts.origins.withLock { $0 }.sorted { a, b in
+        (a.running, a.waiting, b.origin) > (b.running, b.waiting, a.origin)
+      }
+      done(NetworkQueue.Snapshot(activity: activity, origins: busiest))
+    }
+  }
+
+  private final class Parts: Sendable {
+    let origins = Mutex<[NetworkQueue.OriginSnapshot]>([])
+  }
+}
+
 /// What the loop knows, for people.
 extension Scheduler {
   func snapshot() -> NetworkQueue.Snapshot {
@@ -5,10 +26,7 @@ extension Scheduler {
     let now = MonotonicClock.now
     let connections = pools.connections()
     let all = origins.all.map { snapshot(of: $0, now, connections[$0.text] ?? 0) }
-    let busiest = all.sorted { a, b in
-      (a.running, a.waiting, b.origin) > (b.running, b.waiting, a.origin)
-    }
-    return NetworkQueue.Snapshot(activity: driver.activity, origins: busiest)
+    return NetworkQueue.Snapshot(activity: driver.activity, origins: all)
   }
 
   private func snapshot(

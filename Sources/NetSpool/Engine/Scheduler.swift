@@ -6,12 +6,18 @@ internal import Synchronization
 /// work, and hand all that happened to user closures in one batch.
 final class Scheduler {
   let driver: QueueDriver
+  /// The way to this loop, for other threads.
+  let port: LoopPort
+  /// The queue has no other loop.
+  let isAlone: Bool
+  /// The places of all loops; nil where this one has them.
+  let width: SharedWidth?
   let loop: EventLoop
   let pools: ConnectionPools
   let worker: Worker
   let buffers = AlignedBufferPool()
   let devices = FileDevices()
-  let spoolMemory = SpoolRoom(bytesMax: BodySpool.memoryMax)
+  let spoolMemory: SpoolRoom
   let waits: WriteWaits
   var names = NameResolver.shared
   let outbox: Outbox<Delivery>
@@ -20,11 +26,9 @@ final class Scheduler {
   @safe @exclusivity(unchecked) var queue = AdmissionQueue<NetworkOperation>()
   var origins = OriginTable()
   /// A count of its own: the table is busy while it makes one.
-  var originsKnown = 0 { didSet { driver.originsKnown.store(originsKnown, ordering: .relaxed) } }
+  var originsKnown = 0 { didSet { port.loop.originsKnown.store(originsKnown, ordering: .relaxed) } }
   /// With so many origins, those that are idle are forgotten.
-  var originsMax = Scheduler.originsKept {
-    didSet { driver.originsMax.store(originsMax, ordering: .relaxed) }
-  }
+  var originsMax: Int { didSet { port.loop.originsMax.store(originsMax, ordering: .relaxed) } }
   @safe @exclusivity(unchecked) var coalescer = Coalescer()
   /// By the digest of what is asked about.
   @safe @exclusivity(unchecked) var validations: [KeyDigest: Validation] = [:]
@@ -41,6 +45,8 @@ final class Scheduler {
   /// Engines that wait and have nothing under way, and places that were lent to such.
   var starved = 0
   var lent = 0
+  /// Places that this loop has waited for and been given, until somebody has had a chance to fill them.
+  var placesGranted = 0
   /// How many of them the process has descriptors for.
   @safe @exclusivity(unchecked) var descriptors = DescriptorWidth()
   /// What each engine has filled, and what waits for it.
@@ -55,6 +61,8 @@ final class Scheduler {
   var roomsWatch: TimerTable.Key?
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
   @safe @exclusivity(unchecked) var deferred: [() -> Void] = []
+  /// On their way to other loops, from the end of the turn on.
+  var departing: [Party] = []
   var ticks = 0
   /// Nil until somebody asks how the network is.
   var connectivity: Connectivity?
@@ -62,7 +70,6 @@ final class Scheduler {
   var frozenLooks: [UInt64: SendingWait] = [:]
   /// Without anybody who asks: the last look, for failures that the network may be to blame for.
   var lastLook: (link: LinkState, at: Microseconds)?
-  private var lastActivity: NetworkQueue.Activity?
   var heldLog = HeldLog()
   @safe @exclusivity(unchecked) private var commands = CommandLines()
   @safe @exclusivity(unchecked) private var bulks = FIFO<Bulk>()
@@ -73,15 +80,22 @@ final class Scheduler {
   }
 
   /// - Parameter timeline: a model's time, in which the scheduler lives instead of the clock's.
-  init(driver: QueueDriver, timeline: Timeline? = nil) throws(NetworkError) {
+  init(port: LoopPort, timeline: Timeline? = nil) throws(NetworkError) {
+    self.port = port
+    let driver = port.driver
     self.driver = driver
-    loop = try EventLoop(mailbox: driver.mailbox, watch: driver.loopWatch, timeline: timeline)
+    isAlone = driver.isAlone
+    width = driver.width
+    originsMax = port.loop.originsMax.load(ordering: .relaxed)
+    loop = try EventLoop(mailbox: port.loop.mailbox, watch: port.loop.watch, timeline: timeline)
     pools = try ConnectionPools(loop: loop)
     timers = TimerTable(loop: loop)
     waits = WriteWaits(loop: loop)
+    spoolMemory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)
+    rooms.streamsMax = EngineRooms.streamsMax / driver.loops.count
     worker = Worker(
-      budgets: driver.fileWrites,
-      notify: { completion in driver.perform(of: QueueDriver.Command.house) { _ in completion() } })
+      budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
+      notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })
     settings = driver.settings.withLock { $0 }
     outbox = Outbox { delivery in
       delivery.operation.deliver(delivery.event)
@@ -91,7 +105,9 @@ final class Scheduler {
       default: break
       }
     }
-    queue.maximumConcurrent = settings.maximumConcurrent
+    // Of several loops each takes what it needs.
+    queue.maximumConcurrent = isAlone ? settings.maximumConcurrent : 0
+    if !isAlone { queue.maximumAside = .max }
     queue.isSuspended = settings.isSuspended
     loop.onTurn = { [unowned self] in turn() }
     loop.onHeld = { [unowned self] holder, time in wasHeld(by: holder, for: time) }
@@ -109,7 +125,7 @@ final class Scheduler {
   private func takeCommands(until deadline: Microseconds) -> Bool {
     let haveTimersRun = timers.run(until: deadline - 2 * Self.turnMax / 3)
     let areBulksDone = doBulks(until: deadline - Self.turnMax / 3)
-    commands.take(from: driver.mailbox)
+    commands.take(from: port.loop.mailbox)
     // While there are many, each thing that another engine wants takes some turns: short ones.
     let deadline = commands.areMany ? min(deadline, MonotonicClock.now + Self.turnMax / 4) : deadline
     var count = 0
@@ -125,8 +141,9 @@ final class Scheduler {
 
   private func perform(_ command: QueueDriver.Command) {
     switch command {
-    case .submit(let operation): submit(operation)
-    case .cancel(let operation): cancel(operation)
+    case .submit(let operation): if isAlone || belongs(operation) { submit(operation) }
+    case .arrive(let party): arrive(party)
+    case .cancel(let operation): if has(operation) { cancel(operation) } else { operation.cancelOnLoop() }
     case .perform(let action, _): action(self)
     }
   }
@@ -180,13 +197,14 @@ final class Scheduler {
       now = loop.didHold(.commands, since: now)
       now = work(since: now, until: deadline)
       outbox.flush()
+      sendDeparting()
       now = loop.didHold(.closures, since: now)
       rounds += 1
       // Sockets want their turn as well.
       if !hasTakenAll || !bulks.isEmpty || rounds == Self.roundsMax || now >= deadline {
         return loop.markDirty()
       }
-    } while !driver.mailbox.fallAsleep()
+    } while !port.loop.mailbox.fallAsleep()
   }
 
   /// Rounds of commands and work before the loop looks at its sockets and timers again, and how long they may take.
@@ -206,16 +224,11 @@ final class Scheduler {
       // Once at least: new transfers begin there, however long the others took.
       hasRun = (!hasRun || now < deadline) && pools.runIfDue()
     } while hasRun
-    driver.running.store(running.count, ordering: .relaxed)
-    if driver.observers.wantsActivity.load(ordering: .relaxed) { reportActivity() }
+    port.loop.running.store(running.count, ordering: .relaxed)
+    if driver.observers.wantsActivity.load(ordering: .relaxed) {
+      driver.observers.tell { driver.activity }
+    }
     return now
-  }
-
-  private func reportActivity() {
-    let activity = driver.activity
-    guard activity.queued != lastActivity?.queued || activity.running != lastActivity?.running else { return }
-    lastActivity = activity
-    driver.observers.tell(activity)
   }
 
   func later(_ body: @escaping () -> Void) {
@@ -268,6 +281,7 @@ final class Scheduler {
     _ = doBulks(until: .max)
     runDeferred()  // operations of the core's own may wait there for their start
     driver.isEnding.store(true, ordering: .releasing)
+    keepDeparting()
     endAll(NetworkError(.engineClosed))
     leaveStores()
     for origin in origins.all { endPause(of: origin) }
@@ -276,14 +290,14 @@ final class Scheduler {
     connectivity?.close()
     pools.close()
     // Those that came too late, and what the worker had still to say.
-    for command in driver.mailbox.close() { perform(command) }
+    for command in port.loop.mailbox.close() { perform(command) }
     endFrozenOperations()
     frozenLooks = [:]
     timers.close()
     waits.close()
     tick?.close()
     tick = nil
-    driver.running.store(running.count, ordering: .relaxed)
+    port.loop.running.store(running.count, ordering: .relaxed)
     outbox.flush()
     assert(rooms.isEmpty && running.isEmpty, "NetSpool: a slot was taken and never given back")
     loop.stop()

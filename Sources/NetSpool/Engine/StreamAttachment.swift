@@ -28,6 +28,8 @@ struct SinkServices {
   let after: (UInt64, @escaping () -> Void) -> Void
   /// Calls back once at the end of the loop's turn, when what came together is there.
   let atTurnEnd: (@escaping () -> Void) -> Void
+  /// Runs a closure on the loop. Any thread.
+  let perform: @Sendable (@escaping QueueDriver.Action) -> Void
   /// What wakes a sink from any thread.
   let wake: (LoopReference<StreamSink>) -> @Sendable () -> Void
 }
@@ -45,6 +47,7 @@ extension Scheduler {
         timers.after(milliseconds: milliseconds, callback)
       },
       atTurnEnd: { [loop] callback in loop.atTurnEnd(callback) },
-      wake: { [driver] sink in { driver.perform { _ in sink.object?.wake() } } })
+      perform: { [port] action in port.perform(action) },
+      wake: { [port] sink in { port.perform { _ in sink.object?.wake() } } })
   }
 }

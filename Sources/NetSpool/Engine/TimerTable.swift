@@ -42,9 +42,12 @@ final class TimerTable {
     return true
   }
 
-  func cancel(_ key: Key?) {
-    guard let key else { return }
-    timers.removeValue(forKey: key)?.timer.close()
+  /// False when there is nothing to cancel: it has run.
+  @discardableResult
+  func cancel(_ key: Key?) -> Bool {
+    guard let key, let timer = timers.removeValue(forKey: key)?.timer else { return false }
+    timer.close()
+    return true
   }
 
   /// None fires any more, and none is taken.

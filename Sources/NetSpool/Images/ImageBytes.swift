@@ -67,10 +67,14 @@ struct ISOBox {
   /// Nil without a readable header at `offset`.
   init?(_ bytes: ImageBytes, at offset: Int, limit: Int) {
     guard let short = bytes.big(offset, width: 4), let type = bytes.code(offset + 4) else { return nil }
+    self.type = type
+    if short == 1, limit - offset < 16, limit - offset >= 8 {
+      (isWhole, content) = (false, limit..<limit)  // cut within its header
+      return
+    }
     let header = short == 1 ? 16 : 8
     let size = short == 1 ? bytes.big(offset + 8, width: 8) : short == 0 ? limit - offset : short
     guard let size, size >= header, offset + header <= limit else { return nil }
-    self.type = type
     isWhole = size <= limit - offset
     content = offset + header..<(isWhole ? offset + size : limit)
   }

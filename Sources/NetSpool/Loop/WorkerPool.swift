@@ -138,16 +138,18 @@ final class Worker: Sendable {
 
   private let state = Mutex(State())
   private let budgets: DeviceBudgets
+  private let threadsMax: Int
   private let notify: @Sendable (@escaping Completion) -> Void
 
   /// - Parameters:
   ///   - budgets: at most so many threads for each device, 2 unless told otherwise, and where its jobs are counted.
+  ///   - threadsMax: fewer, where others share the budgets.
   ///   - notify: called on a worker thread; has the completion run on the loop thread, in order.
   init(
-    budgets: DeviceBudgets = DeviceBudgets(heldMax: 2),
+    budgets: DeviceBudgets = DeviceBudgets(heldMax: 2), threadsMax: Int? = nil,
     notify: @escaping @Sendable (@escaping Completion) -> Void
   ) {
-    (self.budgets, self.notify) = (budgets, notify)
+    (self.budgets, self.threadsMax, self.notify) = (budgets, threadsMax ?? budgets.heldMax, notify)
   }
 
   deinit {
@@ -161,7 +163,7 @@ final class Worker: Sendable {
     state.withLock { state in
       if let pool = state.pools[device] { return pool }
       let pool = WorkerPool(
-        threadsMax: budgets.heldMax, counter: budgets.counter(of: device), notify: notify)
+        threadsMax: threadsMax, counter: budgets.counter(of: device), notify: notify)
       if state.isStopped { pool.close() } else { state.pools[device] = pool }
       return pool
     }

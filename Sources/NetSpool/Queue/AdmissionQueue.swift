@@ -15,6 +15,8 @@
 struct AdmissionQueue<Element> {
   /// How many may run at once, all origins together. Default 256. Lowering it stops nothing that runs.
   var maximumConcurrent: Int
+  /// How many may stand aside at once; nil: as many as may run.
+  var maximumAside: Int?
   /// How many origins without a resolved name may run at once. Default 16.
   let maximumUnresolved: Int
   /// While true, `next()` answers nil. Default false.
@@ -71,7 +73,7 @@ extension AdmissionQueue {
 
   /// One that runs makes room for others, its own origin's aside; false when as many as may run stand aside.
   mutating func standAside() -> Bool {
-    guard aside < maximumConcurrent, running > 0 else { return false }
+    guard aside < maximumAside ?? maximumConcurrent, running > 0 else { return false }
     aside += 1
     running -= 1
     return true

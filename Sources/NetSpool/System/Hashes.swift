@@ -113,6 +113,8 @@ struct KeyHash {
 /// It finds damage by accident, not by design. Four lanes of multiplications that do not wait for each other,
 /// as in wyhash: about 20 bytes per nanosecond in a release build.
 enum Checksum {
+  static func of(_ bytes: Span<UInt8>) -> UInt64 { of(unsafe bytes.bytes) }
+
   static func of(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
     unsafe bytes.withUnsafeBytes { buffer in
       var reader = unsafe LaneReader(buffer)

@@ -118,3 +118,8 @@ enum ProcessSetup {
     }
   }
 }
+
+enum ProcessorCount {
+  /// Those of the machine that are at work.
+  static var online: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+}

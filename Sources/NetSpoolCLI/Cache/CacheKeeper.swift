@@ -117,7 +117,10 @@ struct CacheSettings: Sendable {
 
 extension NetworkEngine {
   /// Opens the cache, or throws a sentence for people.
-  func useCache(_ settings: CacheSettings) throws(CacheFailure) {
+  ///
+  /// - Parameter console: hears of a cache that another process keeps for itself; it is tried again on the way. Without
+  ///   a console that is a failure too.
+  func useCache(_ settings: CacheSettings, console: Console? = nil) throws(CacheFailure) {
     do throws(NetworkError) {
       if let clock = settings.clock {
         try useCache(settings.configuration, now: clock)
@@ -125,7 +128,9 @@ extension NetworkEngine {
         try useCache(settings.configuration)
       }
     } catch {
-      throw CacheFailure(settings.directory, error)
+      let failure = CacheFailure(settings.directory, error)
+      guard error.code == .storeBusy, let console else { throw failure }
+      console.message("netspool: \(failure.cause): going on without the cache until it is free")
     }
   }
 }
@@ -138,7 +143,8 @@ enum CacheFiles {
   }
 }
 
-/// A cache that cannot be used. Ends a command with status 74: going on without would be a surprise.
+/// A cache that cannot be used. Ends a command with status 74, unless another process only keeps it busy: going on without
+/// would be a surprise.
 struct CacheFailure: Error, Equatable, CustomStringConvertible {
   /// Nil when nothing says where it is.
   let directory: String?
@@ -178,5 +184,7 @@ struct CacheFailure: Error, Equatable, CustomStringConvertible {
     "owner": "it belongs to another user",
     "remoteFileSystem": "it is on a network file system, where it cannot be shared safely",
     "readOnly": "it is on a read-only file system",
+    "opening": "another process keeps it for itself",
+    "writing": "another process keeps it for itself",
   ]
 }

@@ -236,7 +236,7 @@ extension FetchRun {
       cache?.clock = cacheClock
       let made = try EngineFetcher(
         options, folder, cache: cache, temporary: Ledger.temporaryDirectory(environment),
-        environment: environment, board: board)
+        environment: environment, board: board, console: console)
       fetcher = made
       return made
     }

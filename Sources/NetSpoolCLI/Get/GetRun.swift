@@ -44,7 +44,9 @@ struct GetRun {
         console.message("netspool: --write-out knows no %{\(name)}: it stays empty")
       }
     }
-    if !arguments.curl, let cache = try options.cacheSettings(environment) { try engine.useCache(cache) }
+    if !arguments.curl, let cache = try options.cacheSettings(environment) {
+      try engine.useCache(cache, console: console)
+    }
     var status = JobStatus.allDone
     for (number, url) in arguments.urls.enumerated() {
       let operation = makeOperation(url, number, engine, draft, book)

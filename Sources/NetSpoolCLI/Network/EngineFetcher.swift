@@ -25,9 +25,10 @@ final class EngineFetcher: Fetcher {
   ///   - destination: where the bodies go, if they go to files.
   ///   - cache: nil is none.
   ///   - temporary: for what needs a folder for a while.
+  ///   - console: hears what does not end the job.
   init(
     _ options: FetchCommand, _ destination: Destination?, cache: CacheSettings?, temporary: String,
-    environment: Environment, board: TransferBoard?
+    environment: Environment, board: TransferBoard?, console: Console
   ) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
     self.destination = destination
@@ -44,7 +45,7 @@ final class EngineFetcher: Fetcher {
     archive = try options.har.map(HARWriter.init)
     configuration.onEnd = archive?.record(configuration.headers)
     let engine = try NetworkEngine(configuration: configuration)
-    if let cache { try engine.useCache(cache) }
+    if let cache { try engine.useCache(cache, console: console) }
     gate = options.imagesOnly ? try ImageGate(temporaryIn: destination == nil ? temporary : nil) : nil
     sender = Sender(engine, options, gate, book: try options.account.book(environment), board: board)
   }

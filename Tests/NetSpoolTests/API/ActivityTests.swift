@@ -45,7 +45,9 @@ struct ActivityTests {
       if activity.queued == 10_000 { over.open() }
     })
     for number in 1...10_000 {
-      observers.tell(NetworkQueue.Activity(queued: number, running: 0, frozen: 0, bytesIn: 0, bytesOut: 0))
+      observers.tell {
+        NetworkQueue.Activity(queued: number, running: 0, frozen: 0, bytesIn: 0, bytesOut: 0)
+      }
     }
     await begun.opened()
     mayGoOn.open()

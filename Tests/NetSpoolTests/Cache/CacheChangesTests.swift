@@ -238,7 +238,7 @@ extension NetworkOperation {
   fileprivate func hasHead(of engine: NetworkEngine) async -> Bool {
     for _ in 0..<100_000 {
       let isThere = await withCheckedContinuation { continuation in
-        engine.driver.perform { [self] _ in
+        perform { [self] _ in
           continuation.resume(returning: loop.transfer?.exchange.head != nil)
         }
       }

@@ -67,7 +67,7 @@ struct RefreshTests {
       origin.hold("/a")
       let gate = Latch()
       // All that follows is found by the loop in one go: what was asked, and the end.
-      engine.driver.perform { _ in gate.block() }
+      engine.homePort.perform { _ in gate.block() }
       let operation = engine.start("/a")
       let began = Latch()
       async let closing = blocking {

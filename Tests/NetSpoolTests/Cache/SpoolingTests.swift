@@ -97,7 +97,8 @@ struct SpoolingTests {
     }
   }
 
-  @Test(.enabled(if: !isSanitized)) func `two long bodies at once take little memory`() async throws {
+  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  func `two long bodies at once take little memory`() async throws {
     let folder = try TestFolder()
     try await withEngine(alone: true) { engine, origin in
       var settings = CacheConfiguration()

@@ -37,9 +37,10 @@ struct BudgetTests {
       let stream = FileDownloadStream(path: folder["file"])
       let operation = engine.operation(path: "/file").addDownloadStream(stream)
       #expect(await engine.end(of: operation).response?.status == 200)
-      let writes = engine.configuration.queue.budgets.fileWrites
+      let queue = engine.configuration.queue
+      let (writes, loops) = (queue.budgets.fileWrites, queue.driver.loops.count)
       #expect(writes.count == 1)
-      #expect(writes.values.allSatisfy { $0.held == 0 && $0.waiting == 0 && $0.heldMax == 2 })
+      #expect(writes.values.allSatisfy { $0.held == 0 && $0.waiting == 0 && $0.heldMax == max(2, loops) })
     }
   }
 

@@ -14,7 +14,7 @@ import Testing
       let origin = try ScriptedOrigin()
       origin.on("/", .text("ok"))
       let hangs = Latch()
-      queue.driver.perform {
+      queue.driver.eachLoop {
         $0.names = NameResolver { name in
           if name.hasPrefix("hanging") { hangs.block() }
           return ["127.0.0.1"]

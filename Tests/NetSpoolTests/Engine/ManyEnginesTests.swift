@@ -104,7 +104,7 @@ import Testing
   /// None, one, and as many as there are.
   @Test(arguments: [0, 1, Int.max]) func `room for streams at its edges`(_ streamsMax: Int) async throws {
     try await withEngine { engine, origin in
-      engine.driver.perform { $0.rooms.streamsMax = streamsMax }
+      engine.homePort.perform { $0.rooms.streamsMax = streamsMax }
       origin.on("/body", .pattern(50_000))
       origin.on("/", .text("ok"))
       let operations = (0..<4).map { number in

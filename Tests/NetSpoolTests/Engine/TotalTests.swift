@@ -39,7 +39,7 @@ import Testing
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.on("/", isAnswered ? .text("ok") : .noAnswer)
-      queue.driver.perform {
+      queue.driver.eachLoop {
         $0.names = NameResolver { _ in
           usleep(400_000)
           return ["127.0.0.1"]

@@ -77,10 +77,13 @@ struct DescriptorLimitTests {
     await #expect(processExitsWith: .success) {
       var limit = rlimit(rlim_cur: 64, rlim_max: 64)
       _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-      try await withWire {
-        $0.queue.sizing = .fixed(64)
-        $0.queue.maximumPerOrigin = 64
-      } _: { wire in
+      // Of several loops each would have its part of what is hardly enough for one.
+      try await withWire(
+        {
+          $0.queue.sizing = .fixed(64)
+          $0.queue.maximumPerOrigin = 64
+        }, loops: .fixed(1)
+      ) { wire in
         wire.origin.fallback(.text("ok"))
         wire.origin.hold("/held")
         let held = (0..<200).map { wire.operation("/held?\($0)") }

@@ -12,9 +12,13 @@ struct Wire: Sendable {
   let queue: NetworkQueue
   let engine: NetworkEngine
 
-  init(_ configure: (inout NetworkEngine.Configuration) -> Void = { _ in }) throws {
+  init(
+    loops: NetworkQueue.Loops? = nil, _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in }
+  ) throws {
     origin = try ScriptedOrigin.hostile()
-    queue = try NetworkQueue()
+    var settings = NetworkQueue.Configuration()
+    if let loops { settings.loops = loops }
+    queue = try NetworkQueue(configuration: settings)
     var configuration = NetworkEngine.Configuration()
     configuration.queue = queue
     configure(&configuration)
@@ -60,11 +64,11 @@ struct Wire: Sendable {
 /// Runs a test on a wire of its own and proves that nothing of it is left. With `alone` no other test with an
 /// engine runs meanwhile.
 func withWire(
-  _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in }, alone: Bool = false,
-  at location: SourceLocation = #_sourceLocation, _ body: (Wire) async throws -> Void
+  _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in }, loops: NetworkQueue.Loops? = nil,
+  alone: Bool = false, at location: SourceLocation = #_sourceLocation, _ body: (Wire) async throws -> Void
 ) async throws {
   try await TestSlots.run(alone: alone) {
-    let wire = try Wire(configure)
+    let wire = try Wire(loops: loops, configure)
     do {
       try await body(wire)
     } catch {

@@ -77,6 +77,9 @@ struct ImageStructureTests {
     Sample(
       "AVIF with a damaged box",
       File.with(File.oneItem(["avif"])) { $0.behind = big(9, 4) + ascii("free") }.bytes),
+    Sample(
+      "AVIF cut in the header of a long box",
+      File.with(File.oneItem(["avif"])) { $0.behind = big(1, 4) + ascii("free") + big(0, 4) }.bytes),
     Sample("AVIF whose mdat says more", File.with(File.oneItem(["avif"])) { $0.mdatSize = 49 }.bytes),
   ]
 

@@ -50,7 +50,9 @@ final class SchedulerModel {
 
   /// - Parameter cache: a directory for the second engine's cache; nil: it has none.
   init(cache: String?) throws {
-    queue = try NetworkQueue(configuration: .init())
+    var settings = NetworkQueue.Configuration()
+    settings.loops = .fixed(1)  // it is this thread's
+    queue = try NetworkQueue(configuration: settings)
     driver = queue.driver
     scheduler = try driver.runHere(in: timeline)
     scheduler.rooms.streamsMax = 1

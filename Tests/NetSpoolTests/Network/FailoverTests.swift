@@ -18,7 +18,7 @@ import Testing
     }) { engine, origin in
       let hole = try BlackHole(host: 2, port: UInt16(origin.port))
       origin.on("/", .text("hello").closing())
-      engine.driver.perform { $0.names = NameResolver(asking: { _ in addresses }) }
+      engine.driver.eachLoop { $0.names = NameResolver(asking: { _ in addresses }) }
       try await body(engine, origin)
       _ = hole
     }

@@ -32,9 +32,10 @@ struct LinkTests {
   @Test func `a cable that is pulled is told and put back is told later`() async throws {
     try await inside {
       try await withNeighbour { engine, neighbour in
-        let log = ReachabilityLog(of: engine)
         #expect(await engine.get("/").end().text == "ok")
+        // A link that has just been made may be told of first
         #expect(await engine.settledReachability() == .reachable)
+        let log = ReachabilityLog(of: engine)
         // When the link goes
         try Namespace.ip("link set near0 down")
         await log.becomes(.noRoute)
@@ -149,7 +150,7 @@ struct LinkTests {
         #expect(await engine.settledReachability() == .reachable)
         // Given a loop that does not read while far more changes than the kernel keeps for it
         let (isHeld, mayGo) = (Latch(), Latch())
-        engine.driver.perform { _ in
+        engine.homePort.perform { _ in
           isHeld.open()
           mayGo.block()
         }

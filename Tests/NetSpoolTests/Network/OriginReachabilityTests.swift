@@ -211,7 +211,7 @@ extension NetworkEngine {
   var isWatching: Bool {
     get async {
       await withCheckedContinuation { continuation in
-        driver.perform { core in continuation.resume(returning: core.connectivity != nil) }
+        homePort.perform { core in continuation.resume(returning: core.connectivity != nil) }
       }
     }
   }

@@ -15,7 +15,7 @@ struct SendingWaitTests {
     _ engine: NetworkEngine, _ body: @escaping @Sendable (Scheduler) -> Result
   ) async -> Result {
     await withCheckedContinuation { continuation in
-      engine.driver.perform { core in continuation.resume(returning: body(core)) }
+      engine.homePort.perform { core in continuation.resume(returning: body(core)) }
     }
   }
 

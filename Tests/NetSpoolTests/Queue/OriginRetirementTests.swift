@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 /// Who asks many servers for one page each.
 struct OriginRetirementTests {
@@ -15,7 +16,12 @@ struct OriginRetirementTests {
 
   private func originCount(_ queue: NetworkQueue) async -> Int {
     await withCheckedContinuation { continuation in
-      queue.driver.perform { continuation.resume(returning: $0.originCount) }
+      let count = Counter()
+      queue.driver.performEverywhere {
+        count.add($0.originCount)
+      } done: {
+        continuation.resume(returning: count.value)
+      }
     }
   }
 

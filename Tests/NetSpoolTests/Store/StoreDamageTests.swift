@@ -99,6 +99,36 @@ struct StoreDamageTests {
     }
   }
 
+  @Test func `everything can be removed from a file whose bodies are damaged`() async throws {
+    // Given a file in which the first page of each large body was zeroed
+    let directory = try TestFolder(in: TestFiles.fast)
+    let store = try directory.open()
+    for number in 0..<40 {
+      store.put(Self.key(number), namespace: "n", metadata: [], body: pattern(number, count: 20_000))
+    }
+    store.close()
+    var data = try directory.read("data.mdb")
+    var bodies = 0
+    for page in stride(from: 8_192, to: data.count, by: 4_096)
+    where data.rawBytes.integer(at: page + 10, as: UInt16.self) == LargeValue.overflowFlag {
+      guard data.rawBytes.integer(at: page, as: UInt64.self) == UInt64(page / 4_096) else { continue }
+      for index in 0..<4_096 { data[page + index] = 0 }
+      bodies += 1
+    }
+    #expect(bodies == 40)
+    try directory.write("data.mdb", data)
+    // When all of it is removed
+    let again = try directory.open()
+    #expect(again.opening.found == .whole)
+    again.removeAll(namespace: "n")
+    // Then the store goes on
+    again.put(StoreKey("new"), namespace: "n", metadata: [], body: [1])
+    again.flush()
+    #expect(again.lookup(StoreKey("new"))?.bytes == [1])
+    #expect((0..<40).allSatisfy { again.lookup(Self.key($0)).isMissing })
+    #expect(await until { again.statistics.entries == 1 })
+  }
+
   @Test func `a damaged body is a miss and counted`() throws {
     // Given a file whose largest body has a wrong bit, and a time that says nobody touched it
     let directory = try TestFolder(in: TestFiles.fast)

@@ -54,14 +54,20 @@ extension NetworkQueue {
   /// Where each operation is that has not ended, as the loop knows it; waits for the loop two seconds.
   fileprivate var whereEverybodyIs: String {
     let (said, answered) = (Journal<String>(), DispatchSemaphore(value: 0))
-    driver.perform { scheduler in
+    driver.performEverywhere { scheduler in
       scheduler.operations.forEach { said.add("\($0.request.url): \($0.loop.phase)") }
+    } done: {
       answered.signal()
     }
     let isAnswered = answered.wait(timeout: .now() + 2) == .success
     let places = said.entries.joined(separator: "; ")
     return (isAnswered ? "" : "The loop does not answer. ") + "Of \(activity): \(places)"
   }
+}
+
+extension QueueDriver {
+  /// Runs a closure on each loop, and begins those that have not: before anything is asked of them.
+  func eachLoop(_ action: @escaping Action) { for loop in loops { port(of: loop).perform(action) } }
 }
 
 extension NetworkEngine {
@@ -96,7 +102,10 @@ extension NetworkEngine {
   /// Waits until the loop has taken all that was enqueued: what the origin does from now on comes after it.
   func settle() async {
     await withCheckedContinuation { continuation in
-      configuration.queue.driver.perform { _ in continuation.resume() }
+      configuration.queue.driver.performEverywhere { _ in
+      } done: {
+        continuation.resume()
+      }
     }
   }
 

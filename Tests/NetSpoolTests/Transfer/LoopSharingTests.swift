@@ -151,7 +151,7 @@ extension NetworkOperation {
   /// The body bytes that have come.
   fileprivate func loopBytes() async -> Int64 {
     await withCheckedContinuation { continuation in
-      engine.configuration.queue.driver.perform { _ in
+      perform { _ in
         continuation.resume(returning: self.loop.transfer?.bodyBytes ?? 0)
       }
     }

@@ -20,6 +20,20 @@ struct URLParserTests {
     #expect(url.pieces.text == "http://a" + target)
   }
 
+  /// Whoever is given the text of a URL can read it.
+  @Test func `eight KiB are a URL's as it is sent, not as it was written`() throws {
+    let room = URLText.bytesMax - "http://a/".utf8.count
+    let longest = try URLParser.parse("http://a/" + String(repeating: " ", count: room / 3)).pieces
+    #expect(try URLParser.parse(longest.text).pieces == longest)
+    let long = String(repeating: "b", count: room - 10)
+    for (text, base) in [
+      ("http://a/" + String(repeating: " ", count: room / 3 + 1), nil), (long, "http://a/0123456789/"),
+    ] {
+      let error = #expect(throws: NetworkError.self) { try URLParser.parse(text, relativeTo: base) }
+      #expect(error?.reason == "longer than 8 KiB")
+    }
+  }
+
   @Test(arguments: [
     ("//g", "http://g/"), ("//g:80?x", "http://g/?x"), ("https://h/../i", "https://h/i"),
     ("HTTP:/h", "http://h/"),

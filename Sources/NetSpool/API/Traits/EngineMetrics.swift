@@ -70,7 +70,7 @@ final class EngineMetrics: Sendable {
   private func lookSoon(_ engine: NetworkEngine) {
     guard !isLookDue.exchange(true, ordering: .relaxed) else { return }
     // Weak: numbers keep nothing alive.
-    engine.driver.perform { [weak engine, self] core in
+    engine.homePort.perform { [weak engine, self] core in
       core.timers.after(milliseconds: 1_000) { [weak engine, weak core] in
         self.isLookDue.store(false, ordering: .relaxed)
         guard let engine, let core else { return }
@@ -85,7 +85,7 @@ final class EngineMetrics: Sendable {
     gauge("netspool.queue.running", Double(activity.running))
     gauge("netspool.queue.waiting", Double(activity.queued))
     gauge("netspool.frozen", Double(activity.frozen))
-    gauge("netspool.loop.longest", Double(engine.driver.loopWatch.longest) / 1e6)
+    gauge("netspool.loop.longest", Double(engine.driver.longestTurn) / 1e6)
     if let own {
       gauge("netspool.origin.width", Double(own.width))
       gauge("netspool.origin.connections", Double(own.connections))

@@ -83,7 +83,7 @@ extension Scheduler {
     for _ in 0..<claims.waiting.count {
       guard MonotonicClock.now < until, let waiting = claims.waiting.popFirst() else { return }
       let operation = waiting.operation
-      guard case .validating = operation.loop.phase else { continue }
+      guard has(operation), case .validating = operation.loop.phase else { continue }
       switch waiting.claims.state(of: waiting.key) {
       case .taken: claims.waiting.append(waiting)
       case .done, .uncacheable:

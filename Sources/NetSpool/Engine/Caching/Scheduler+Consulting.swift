@@ -79,10 +79,13 @@ extension Scheduler {
     }
     let look = CacheLook(timer: timer, then: then)
     move(operation, to: .looking(look))
-    let (driver, number) = (driver, LookNumber(look))
+    // Whoever is being looked for stays on this loop; one whose look took too long may be gone.
+    let (port, number) = (port, LookNumber(look))
     let isTaken = cache.store.look {
       let found = find()
-      driver.perform { $0.goOn(operation, found, number) }
+      port.perform { core in
+        if core.has(operation) { core.goOn(operation, found, number) }
+      }
     }
     if !isTaken { goOn(operation, LoopLook(held: nil)) }
   }
@@ -111,6 +114,8 @@ extension Scheduler {
     let refresh = NetworkOperation(request, engine: engine)
     refresh.loop.isRefresh = true
     refresh.onError { _ in }  // nobody asked, so nobody hears of it
+    // Where it was led to another loop, its own origin is elsewhere.
+    if !isAlone { return _ = driver.submit(refresh, limit: .max) }
     driver.pending.add(1, ordering: .relaxed)
     later { [unowned self] in submit(refresh) }
   }

@@ -39,8 +39,7 @@ extension Scheduler {
       if let operation { didRecord(operation) }
     }
     move(operation, to: .recording(Recording(ending, timer: timer)))
-    let driver = driver
-    let left = Countdown(duties.count) { driver.perform { $0.didRecord(operation) } }
+    let left = Countdown(duties.count) { operation.perform(inLine: false) { $0.didRecord(operation) } }
     for duty in duties {
       guard loop.timeline == nil else {
         duty.job { left.signal() }  // a model has one thread

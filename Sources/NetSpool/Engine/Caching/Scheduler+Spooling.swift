@@ -81,7 +81,7 @@ extension Scheduler {
   }
 
   /// The disk took no more of a body that is still being read. Whose streams have got none of it asks for itself.
-  private func didLoseSpool(_ operation: NetworkOperation) {
+  func didLoseSpool(_ operation: NetworkOperation) {
     switch operation.loop.phase {
     case .following, .playing: break
     default: return

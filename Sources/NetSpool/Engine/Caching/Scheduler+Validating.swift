@@ -49,7 +49,7 @@ extension Scheduler {
     if validation.waiting.isEmpty { return }
     later { [unowned self] in
       forEach(of: validation.waiting) { [unowned self] operation in
-        guard case .validating = operation.loop.phase else { return }
+        guard has(operation), case .validating = operation.loop.phase else { return }
         consult(operation, operation.request, then: .wait(atFront: false))
       }
     }

@@ -287,7 +287,6 @@ extension Scheduler {
   func ask(_ provider: CredentialProvider, for operation: NetworkOperation, _ history: ExchangeHistory) {
     loop.assertOnLoop()
     guard let origin = operation.loop.origin, let refusal = history.authentication.refusal else { return }
-    let driver = driver
     history.authentication.askedAt = MonotonicClock.now
     let left = operation.secondsLeft(operation.request, nil)
     let isLast = left * 1000 < Double(Self.providerMillisecondsMax)
@@ -299,9 +298,8 @@ extension Scheduler {
     move(operation, to: .asking(timer))
     let question = NetworkCredentials.Refusal(
       url: history.target.url, method: history.target.method, response: refusal)
-    let engine = operation.engine.id
     provider.renew(history.authentication.generation, for: origin.text, question) { result in
-      driver.perform(of: engine) { $0.answered(operation, result) }
+      operation.perform { $0.answered(operation, result) }
     }
   }
 

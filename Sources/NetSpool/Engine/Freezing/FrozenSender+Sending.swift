@@ -74,7 +74,7 @@ extension FrozenSender {
 
   /// On the loop of the operation's own queue.
   func on(_ operation: NetworkOperation, _ body: @escaping @Sendable (Scheduler, NetworkOperation) -> Void) {
-    operation.engine.perform { core in body(core, operation) }
+    operation.perform { core in body(core, operation) }
   }
 
   func end(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {

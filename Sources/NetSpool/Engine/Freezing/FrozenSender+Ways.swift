@@ -20,7 +20,7 @@ extension FrozenSender {
 
     /// Tells this question from earlier ones.
     let number: UInt64
-    let driver: QueueDriver
+    let port: LoopPort
     var state = State.asked
     /// Requests that stand still, with their lanes, until there is an answer.
     var held: Set<FrozenID> = []
@@ -57,9 +57,10 @@ extension FrozenSender {
   private func ask(_ way: Way, _ engine: NetworkEngine, _ url: String, after failure: NetworkError? = nil) {
     if ways.count >= Self.waysMax { ways = ways.filter { $0.value.state != .open } }
     let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
-    ways[way] = Outlook(number: number, driver: engine.driver)
+    let port = engine.driver.port(for: url, of: engine)
+    ways[way] = Outlook(number: number, port: port)
     let freezer = freezer
-    let isAsked = engine.perform { core in
+    let isAsked = port.perform(of: engine.id) { core in
       core.lookAhead(to: url, for: engine, number: number, after: failure) { isOpen in
         freezer.dispatch { $0.didLook(way, number, isOpen) }
       }
@@ -105,7 +106,7 @@ extension FrozenSender {
 
   private func callOff(_ outlook: Outlook) {
     let number = outlook.number
-    outlook.driver.perform { core in core.callOffLook(number) }
+    outlook.port.perform { core in core.callOffLook(number) }
   }
 
   /// Nothing is known any more, and no queue looks for us.

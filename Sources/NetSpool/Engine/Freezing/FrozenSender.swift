@@ -121,8 +121,10 @@ final class FrozenSender {
   /// Behind everything that was sent to their loops.
   private func letGoOfTurn() {
     for (driver, times) in heldForTurn.values {
-      let isHeard = driver.perform { _ in driver.letGo(times) }
-      if !isHeard { driver.letGo(times) }
+      driver.performEverywhere { _ in
+      } done: {
+        driver.letGo(times)
+      }
     }
     heldForTurn.removeAll(keepingCapacity: true)
   }

@@ -67,7 +67,7 @@ extension NetworkEngine {
   func watchReachability() {
     guard reachabilityBoard.beginWatching() else { return }
     // Weak: asking must not keep the engine, and with it the queue, alive on the queue's own thread.
-    driver.perform { [weak self] core in
+    homePort.perform { [weak self] core in
       if let self { core.watchReachability(for: self) }
     }
   }

@@ -101,7 +101,11 @@ extension CacheWriter {
       try writer.fenceAll(at: MonotonicClock.now, &transaction)
       guard let namespace = writer.namespaces.first(where: { $0.name == name }) else { return }
       let total = try transaction.size(of: writer.databases.entries).records
-      if pattern == nil && namespace.entries >= total { return try writer.removeEverything(&transaction) }
+      if pattern == nil, namespace.entries >= total,
+        try transaction.hasWholeLargeValues(in: writer.databases.bodies)
+      {
+        return try writer.removeEverything(&transaction)
+      }
       let removal = Removal(
         number: writer.newRemovalNumber, namespace: namespace.number, pattern: pattern,
         youngest: try writer.youngestUse(of: namespace.number, transaction), madeAt: MonotonicClock.now,

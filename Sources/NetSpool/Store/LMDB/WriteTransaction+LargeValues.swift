@@ -65,6 +65,20 @@ extension WriteTransaction {
     return .removed
   }
 
+  /// Whether all values with pages of their own can be freed: LMDB ends the process at the first whose header is not
+  /// what it wrote.
+  func hasWholeLargeValues(in database: Database) throws(StoreError) -> Bool {
+    var cursor: OpaquePointer?
+    try StoreError.check(unsafe mdb_cursor_open(transaction, database.handle, &cursor))
+    defer { unsafe mdb_cursor_close(cursor) }
+    var key = unsafe MDB_val()
+    var value = unsafe MDB_val()
+    while try StoreError.found(unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
+      guard unsafe hasWholeHeader(value) else { return false }
+    }
+    return true
+  }
+
   /// A page of the file, or one that was written in this transaction and is not in the map yet: that one is
   /// marked, and its number cannot be told from its address.
   private func hasWholeHeader(_ value: MDB_val) -> Bool {

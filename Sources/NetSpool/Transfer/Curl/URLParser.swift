@@ -16,10 +16,13 @@ enum URLParser {
     }
     let authority = try URLAuthority(url.authority ?? [], isSecure: scheme == "https")
     let target = URLReference.withoutDots(url.path) + (url.query.map { [UInt8(ascii: "?")] + $0 } ?? [])
-    return ParsedURL(
-      pieces: URLPieces(
-        scheme: scheme, host: authority.host, port: authority.port, pathAndQuery: escaped(target)),
-      user: authority.user, password: authority.password)
+    let pieces = URLPieces(
+      scheme: scheme, host: authority.host, port: authority.port, pathAndQuery: escaped(target))
+    // What was escaped is longer than it was, and what was resolved is of two texts.
+    if pieces.pathAndQuery.utf8.count > URLText.bytesMax / 2, pieces.text.utf8.count > URLText.bytesMax {
+      throw tooLong
+    }
+    return ParsedURL(pieces: pieces, user: authority.user, password: authority.password)
   }
 
   /// Spaces and non-ASCII bytes escaped, as in `URLText.absolute`.
@@ -38,6 +41,7 @@ enum URLParser {
     return String(decoding: output, as: UTF8.self)
   }
 
+  static let tooLong = refused("longer than 8 KiB")
   static func refused(_ reason: String) -> NetworkError { NetworkError(.invalidURL, reason: reason) }
 }
 
@@ -192,7 +196,7 @@ struct URLReference {
   /// as with browsers and libcurl, `http:/a` and `http:///a` mean `http://a`.
   init(_ text: String) throws(NetworkError) {
     var rest = Array(text.utf8)[...]
-    guard rest.count <= URLText.bytesMax else { throw URLParser.refused("longer than 8 KiB") }
+    guard rest.count <= URLText.bytesMax else { throw URLParser.tooLong }
     guard !rest.contains(where: \.isControl) else { throw URLParser.refused("a control byte") }
     rest = rest.prefix { $0 != UInt8(ascii: "#") }
     scheme = Self.takeScheme(&rest)

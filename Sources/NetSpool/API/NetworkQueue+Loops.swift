@@ -1,0 +1,32 @@
+extension NetworkQueue {
+  /// On how many threads a queue works. An origin is always on the same one, so that more of them are of use to who asks
+  /// several origins for more than one processor can handle.
+  public enum Loops: Sendable, Hashable {
+    /// So many: 1 to 64.
+    case fixed(Int)
+    /// Half as many as the machine has processors: at least 1, at most 8.
+    case automatic
+
+    /// What the environment says, once for the process.
+    static let named: Loops? = ProcessEnvironment.value("NETSPOOL_LOOPS").flatMap { Int($0) }.flatMap {
+      Loops.fixed($0).isValid ? .fixed($0) : nil
+    }
+
+    static let countMax = 64
+    private static let automaticMax = 8
+
+    var isValid: Bool {
+      switch self {
+      case .fixed(let count): (1...Self.countMax).contains(count)
+      case .automatic: true
+      }
+    }
+
+    var count: Int {
+      switch self {
+      case .fixed(let count): count
+      case .automatic: min(Self.automaticMax, max(1, ProcessorCount.online / 2))
+      }
+    }
+  }
+}

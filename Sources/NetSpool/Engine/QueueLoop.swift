@@ -1,0 +1,146 @@
+internal import Synchronization
+
+/// One loop of a queue, as other threads know it: its mailbox, and its thread, which starts with the first command and ends
+/// with `close`.
+final class QueueLoop: Sendable {
+  private enum Life: Sendable {
+    case asleep
+    case running(SystemThread)
+    case failed(NetworkError)
+    case closed(handlesLeft: Int)
+  }
+
+  /// Its place among the queue's.
+  let number: Int
+  let mailbox = Mailbox<QueueDriver.Command>()
+  private let life = Mutex(Life.asleep)
+  private let hasStarted = Atomic(false)
+  let watch = LoopWatch()
+  /// Exchanges under way; written by the loop, as what follows.
+  let running = Atomic(0)
+  let originsKnown = Atomic(0)
+  /// With so many origins, those that are idle are forgotten.
+  let originsMax: Atomic<Int>
+
+  init(_ number: Int, originsMax: Int) {
+    self.number = number
+    self.originsMax = Atomic(originsMax)
+  }
+
+  var isStarted: Bool { hasStarted.load(ordering: .acquiring) }
+
+  /// The thread that asks has its work done; see `QueueDriver.runHere`.
+  func beginHere() { hasStarted.store(true, ordering: .releasing) }
+
+  /// Why the mailbox takes nothing: the loop has ended, or its thread could not make one.
+  var whyClosed: NetworkError {
+    life.withLock { life in
+      if case .failed(let failure) = life { failure } else { NetworkError(.engineClosed) }
+    }
+  }
+
+  /// Its life is the thread that runs the closure.
+  func start(_ run: @escaping @Sendable () -> Void) -> NetworkError? {
+    life.withLock { life in
+      switch life {
+      case .running: return nil
+      case .failed(let failure): return failure
+      case .closed: return NetworkError(.engineClosed)
+      case .asleep: break
+      }
+      do throws(SystemThread.StartFailure) {
+        life = .running(try SystemThread.start(name: "netspool", run))
+        hasStarted.store(true, ordering: .releasing)
+        return nil
+      } catch {
+        let failure = NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+        life = .failed(failure)
+        return failure
+      }
+    }
+  }
+
+  /// Its thread: it has ended.
+  func didEnd(handlesLeft: Int) { life.withLock { $0 = .closed(handlesLeft: handlesLeft) } }
+
+  /// Its thread: there is no loop, and nobody will join it.
+  func didFail(_ failure: NetworkError) {
+    life.withLock { life in
+      if case .running(let thread) = life { thread.detach() }
+      life = .failed(failure)
+    }
+  }
+
+  /// Behind everything that was sent to it. The thread is the caller's to join: once it has ended nobody else knows it.
+  func beginClosing() -> SystemThread? {
+    let thread: SystemThread? = life.withLock { life in
+      if case .running(let thread) = life { return thread }
+      if case .asleep = life { life = .closed(handlesLeft: 0) }
+      return nil
+    }
+    if thread != nil { mailbox.send(.perform({ $0.close() }, of: nil)) }
+    return thread
+  }
+
+  /// The handles that it left open when it closed.
+  var handlesLeft: Int {
+    life.withLock { life in
+      if case .closed(let left) = life { left } else { 0 }
+    }
+  }
+
+  /// Nobody will join the thread, which ends by itself.
+  func abandon() {
+    // First: a thread that has ended can no longer be let go.
+    life.withLock { life in
+      if case .running(let thread) = life { thread.detach() }
+    }
+    mailbox.send(.perform({ $0.close() }, of: nil))
+  }
+}
+
+/// The way to one loop of a queue. Any thread.
+struct LoopPort: Sendable {
+  let driver: QueueDriver
+  let loop: QueueLoop
+
+  /// Runs a closure on the loop's thread, behind everything that this engine has sent there before; without an engine
+  /// behind everything. False when the loop is closed.
+  @discardableResult
+  func perform(of engine: UInt64? = nil, _ action: @escaping QueueDriver.Action) -> Bool {
+    guard startIfNeeded() == nil else { return false }
+    return loop.mailbox.send(.perform(action, of: engine))
+  }
+
+  func startIfNeeded() -> NetworkError? {
+    if driver.isOfParent { return NetworkError(.usedAfterFork) }
+    return loop.isStarted ? nil : start()
+  }
+
+  /// All of them at once: what one lacks later, others would have in vain.
+  private func start() -> NetworkError? {
+    for other in driver.loops where other !== loop {
+      let port = driver.port(of: other)
+      _ = other.start { port.run() }
+    }
+    return loop.start { [self] in run() }
+  }
+
+  /// The loop thread's whole life.
+  private func run() {
+    do throws(NetworkError) {
+      let core = try Scheduler(port: self)
+      // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.
+      withExtendedLifetime(HeapRoom()) { Delivery.inside { core.run() } }
+      loop.didEnd(handlesLeft: core.finish())
+    } catch {
+      loop.didFail(error)
+      for command in loop.mailbox.close() {
+        for operation in command.arriving {
+          driver.pending.subtract(1, ordering: .relaxed)
+          operation.refuse(error)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,353 @@
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Queues with several loops: each origin is on one of them, and all promises are the queue's.
+struct LoopsTests {
+  // MARK: Settings
+
+  @Test(arguments: [0, -1, 65, .max]) func `a number that makes no sense is refused`(count: Int) throws {
+    var settings = NetworkQueue.Configuration()
+    settings.loops = .fixed(count)
+    let error = #expect(throws: NetworkError.self) { try NetworkQueue(configuration: settings) }
+    #expect(error?.code == .invalidConfiguration && error?.reason == "loops")
+  }
+
+  @Test func `what a queue was made with counts`() async throws {
+    #expect((1...8).contains(NetworkQueue.Loops.automatic.count))
+    try await withLoops(2) { queue in
+      #expect(queue.driver.loops.count == 2 && queue.configuration.loops == .fixed(2))
+      let error = #expect(throws: NetworkError.self) { try queue.configure { $0.loops = .fixed(3) } }
+      #expect(error?.code == .invalidConfiguration && error?.reason == "loops")
+      #expect(queue.configuration.loops == .fixed(2))
+      try queue.configure { $0.maximumConcurrent = 3 }
+      #expect(queue.maximumConcurrent == 3)
+    }
+  }
+
+  // MARK: Where origins are
+
+  @Test func `an origin is always on the same loop, however it is spelled`() async throws {
+    try await withLoops(4) { queue in
+      let engine = try NetworkEngine(configuration: Self.settings(queue))
+      let spellings = [
+        "http://a.example/", "HTTP://A.Example:80/x?y", "http://a.example:80#z", "http://a.example",
+      ]
+      #expect(Set(spellings.map { queue.driver.number(for: $0, of: engine) }).count == 1)
+      let many = (0..<100).map { queue.driver.number(for: "http://h\($0).example/", of: engine) }
+      #expect(Set(many) == [0, 1, 2, 3])
+    }
+  }
+
+  @Test func `each origin is known to one loop alone, and a snapshot knows all`() async throws {
+    try await withLoops(4) { queue in
+      let origins = try (0..<12).map { _ in try ScriptedOrigin() }
+      let engine = try NetworkEngine(configuration: Self.settings(queue))
+      for origin in origins + origins {
+        origin.fallback(.text("ok"))
+        #expect(await engine.end(of: engine.operation(url: origin.url("/"))).text == "ok")
+      }
+      #expect(queue.budgets.origins.held == 12 && queue.budgets.origins.heldMax == 1024)
+      #expect(Set(await queue.snapshot.origins.map(\.origin)).count == 12)
+      #expect(queue.driver.loops.filter(\.isStarted).count > 1)
+    }
+  }
+
+  // MARK: From loop to loop
+
+  @Test func `a redirect to another loop brings the answer, a body, and streams along`() async throws {
+    try await withTwo { engine, here, there in
+      here.on("/a", .redirect(to: there.url("/b"), status: 307))
+      there.on("/b", .text("there"))
+      let answer = await engine.end(of: engine.operation(url: here.url("/a")))
+      #expect(answer.text == "there" && answer.response?.metrics.redirects == 1)
+      #expect(answer.response?.finalURL == there.url("/b"))
+      let post = engine.operation(url: here.url("/a"), method: .post)
+      post.setBody(.bytes(Array("body".utf8), contentType: "text/x-test"))
+      #expect(await engine.end(of: post).text == "there")
+      #expect(there.requests.last?.text == "body")
+      let stream = MemoryDownloadStream()
+      let streamed = engine.operation(url: here.url("/a")).addDownloadStream(stream)
+      #expect(await engine.end(of: streamed).response?.streams.count == 1)
+      #expect(stream.isWhole && stream.bytes == Array("there".utf8))
+      var read: [UInt8] = []
+      let response: NetworkStreamedResponse = try await engine.stream(NetworkRequest(url: here.url("/a")))
+      for try await piece in response.body { read += piece.array }
+      #expect(read == Array("there".utf8))
+    }
+  }
+
+  @Test func `those who share a request go along`() async throws {
+    try await withTwo { engine, here, there in
+      here.on("/a", .redirect(to: there.url("/b")))
+      there.on("/b", .text("once"))
+      here.hold("/a")
+      there.hold("/b")
+      let equal = (0..<4).map { _ in engine.operation(url: here.url("/a")) }
+      for operation in equal { engine.enqueue(operation) }
+      #expect(await here.waitForWaiting("/a", 1))
+      here.release("/a")
+      #expect(await there.waitForWaiting("/b", 1))
+      // One that comes when it has gone on finds it there.
+      let late = engine.start(url: here.url("/a"))
+      for _ in 1...3 { await engine.settle() }
+      // One of those who only wait, and the one whose exchange it is.
+      equal[1].cancel()
+      equal[0].cancel()
+      #expect(await equal[1].end().code == .cancelled)
+      #expect(await equal[0].end().code == .cancelled)
+      there.release("/b")
+      for operation in equal[2...] { #expect(await operation.end().text == "once") }
+      #expect(await late.end().text == "once")
+      #expect(here.hits("/a") == 1 && there.hits("/b") == 1)
+    }
+  }
+
+  @Test func `it is paused, goes on and is cancelled where it has gone to`() async throws {
+    try await withTwo { engine, here, there in
+      here.on(prefix: "/a", .redirect(to: there.url("/b")))
+      there.on("/b", .text("there"))
+      there.hold("/b")
+      let operation = engine.start(url: here.url("/a"))
+      #expect(await there.waitForWaiting("/b", 1))
+      operation.pause()
+      await engine.settle()
+      #expect(operation.state == .paused)
+      operation.resume()
+      let other = engine.start(url: here.url("/a2"))
+      #expect(await there.waitForWaiting("/b", 2))
+      other.cancel()
+      #expect(await other.end().code == .cancelled)
+      there.release("/b")
+      #expect(await operation.end().text == "there")
+    }
+  }
+
+  @Test func `its total goes on counting`() async throws {
+    try await withTwo { engine, here, there in
+      here.on("/a", .redirect(to: there.url("/b")))
+      there.on("/b", .text("late"))
+      there.hold("/b")
+      let operation = engine.operation(url: here.url("/a"))
+      operation.timeouts = NetworkRequest.Timeouts()
+      operation.timeouts?.total = .milliseconds(300)
+      let ending = await engine.end(of: operation)
+      #expect(ending.code == .timedOut && ending.error?.cause == .total)
+      there.releaseAll()
+    }
+  }
+
+  @Test func `others wait for its end on whatever loop`() async throws {
+    try await withTwo { engine, here, there in
+      here.fallback(.text("first"))
+      there.fallback(.text("second"))
+      here.hold("/1")
+      let first = engine.operation(url: here.url("/1"))
+      let second = engine.operation(url: there.url("/2"))
+      second.addDependency(first)
+      engine.enqueue(second)
+      engine.enqueue(first)
+      #expect(await here.waitForWaiting("/1", 1))
+      await engine.settle()
+      #expect(there.requestCount == 0)
+      here.release("/1")
+      #expect(await second.end().text == "second")
+    }
+  }
+
+  // MARK: The queue's width
+
+  /// Their answers have begun, so that nobody may say that their origins are silent.
+  @Test func `all loops together keep to the width, and one that has no place gets the next`() async throws {
+    try await withTwo({ $0.maximumConcurrent = 5 }) { engine, here, there in
+      for origin in [here, there] {
+        origin.fallback(.pattern(2_000).fault(.gate("middle"), at: .body(1_000)))
+      }
+      let tally = Tally()
+      func enqueue(_ count: Int, at origin: ScriptedOrigin) {
+        for number in 0..<count {
+          let operation = engine.operation(url: origin.url("/?n=\(number)"))
+          tally.watch(operation)
+          engine.enqueue(operation)
+        }
+      }
+      func are(_ count: Int, _ otherCount: Int) async {
+        #expect(await here.waitForWaiting("middle", count))
+        #expect(await there.waitForWaiting("middle", otherCount))
+        // Both loops have done what they were told to, and what follows from it
+        for _ in 1...2 { _ = await engine.configuration.queue.snapshot }
+        #expect(await until { engine.configuration.queue.budgets.places.held == count + otherCount })
+      }
+      enqueue(20, at: here)
+      await are(5, 0)
+      enqueue(20, at: there)
+      await are(5, 0)
+      // However many wait here.
+      here.release("middle", count: 1)
+      await are(4, 1)
+      #expect(here.requestCount == 5)
+      there.release("middle", count: 1)
+      #expect(await until { there.requestCount == 2 })
+      await are(4, 1)
+      // Fewer: those that end make no room until there are so few.
+      engine.configuration.queue.maximumConcurrent = 3
+      here.release("middle", count: 2)
+      await are(2, 1)
+      #expect(here.requestCount == 5 && there.requestCount == 2)
+      engine.configuration.queue.maximumConcurrent = 7
+      while here.waitingCount("middle") + there.waitingCount("middle") < 7 { await Task.yield() }
+      here.releaseAll()
+      there.releaseAll()
+      await tally.wait(for: 40)
+      #expect(tally.count("completed") == 40 && tally.isOneEach)
+    }
+  }
+
+  @Test func `nothing begins on any loop while the queue is suspended`() async throws {
+    try await withTwo { engine, here, there in
+      here.fallback(.text("ok"))
+      there.fallback(.text("ok"))
+      let queue = engine.configuration.queue
+      _ = await engine.end(of: engine.operation(url: here.url("/1")))
+      _ = await engine.end(of: engine.operation(url: there.url("/1")))
+      queue.isSuspended = true
+      let held = [here, there].map { engine.start(url: $0.url("/2")) }
+      await engine.settle()
+      #expect(here.hits("/2") + there.hits("/2") == 0 && queue.activity.queued == 2)
+      queue.isSuspended = false
+      for operation in held { #expect(await operation.end().text == "ok") }
+    }
+  }
+
+  // MARK: All at once
+
+  /// Chains of redirects over many origins, and everybody interferes.
+  @Test(arguments: 1...(LongRun.isOn ? 200 : 4)) func `each has one ending, whatever happens on its way`(
+    seed: Int
+  )
+    async throws
+  {
+    try await withLoops(4, { $0.maximumConcurrent = 5 }) { queue in
+      let origins = try (0..<30).map { _ in try ScriptedOrigin() }
+      let urls = origins.map { $0.url("/to/") }
+      let (underWay, most) = (Counter(), Counter())
+      for origin in origins {
+        origin.on(prefix: "/to/") { request in
+          most.raise(to: underWay.add())
+          defer { underWay.add(-1) }
+          var steps = request.path.dropFirst("/to/".count).split(separator: "-")
+          guard steps.count > 1, let next = Int(steps.removeFirst()) else { return .text(String(steps[0])) }
+          return .redirect(to: urls[next] + steps.joined(separator: "-"))
+        }
+      }
+      let engine = try NetworkEngine(configuration: Self.settings(queue))
+      var random = SplitMix64(seed: UInt64(seed))
+      let tally = Tally()
+      var operations: [NetworkOperation] = []
+      var paths: [String] = []
+      for number in 0..<300 {
+        var path = (0..<random.below(4)).map { _ in "\(random.below(30))" } + ["x\(number)"]
+        if random.chance(30), let known = paths.randomElement(using: &random) {
+          path = [known]
+        } else {
+          path = [urls[random.below(30)] + path.joined(separator: "-")]
+          paths.append(path[0])
+        }
+        let operation = engine.operation(url: path[0])
+        tally.watch(operation)
+        operations.append(operation)
+        engine.enqueue(operation)
+        let other = operations[random.below(operations.count)]
+        switch random.below(12) {
+        case 0: other.cancel()
+        case 1: other.pause()
+        case 2: other.resume()
+        case 3: other.priority = .high
+        case 4 where random.chance(10): engine.cancelAll()
+        case 5: await Task.yield()
+        default: break
+        }
+      }
+      // One that is on its way to another loop hears of it there.
+      for operation in operations { operation.resume() }
+      await tally.wait(for: operations.count)
+      #expect(tally.isOneEach && tally.count("completed") + tally.count("cancelled") == operations.count)
+      #expect(most.value <= 5)
+      #expect(await queue.drain() && !queue.activity.isBusy)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `none on its way between loops outlives the end of all`(
+    shutsDown: Bool
+  )
+    async throws
+  {
+    try await withTwo { engine, here, there in
+      // For ever from one to the other.
+      here.on(prefix: "/a") { .redirect(to: there.url("/b" + $0.path.dropFirst(2) + "x")) }
+      there.on(prefix: "/b") { .redirect(to: here.url("/a" + $0.path.dropFirst(2) + "x")) }
+      let tally = Tally()
+      for number in 0..<200 {
+        var request = NetworkRequest(url: here.url("/a\(number)"))
+        request.redirects = .atMost(10_000)
+        let operation = engine.operation(request)
+        tally.watch(operation)
+        engine.enqueue(operation)
+      }
+      #expect(await there.waitForRequests(100))
+      if shutsDown { await engine.shutDown(deadline: .zero) } else { engine.cancelAll() }
+      await tally.wait(for: 200)
+      #expect(tally.isOneEach && tally.count(shutsDown ? "engineClosed" : "cancelled") == 200)
+    }
+  }
+
+  // MARK: Parts
+
+  private static func settings(_ queue: NetworkQueue) -> NetworkEngine.Configuration {
+    var configuration = NetworkEngine.Configuration()
+    configuration.queue = queue
+    configuration.redirects.resendsBodyAcrossOrigins = true
+    return configuration
+  }
+
+  private func withLoops(
+    _ count: Int, _ configure: (inout NetworkQueue.Configuration) -> Void = { _ in },
+    _ body: (NetworkQueue) async throws -> Void
+  ) async throws {
+    try await withQueue(
+      {
+        $0.loops = .fixed(count)
+        configure(&$0)
+      }, body)
+  }
+
+  /// Two origins that are on different loops of one queue.
+  private func withTwo(
+    _ configure: (inout NetworkQueue.Configuration) -> Void = { _ in },
+    _ body: (NetworkEngine, ScriptedOrigin, ScriptedOrigin) async throws -> Void
+  ) async throws {
+    try await withLoops(2, configure) { queue in
+      let engine = try NetworkEngine(configuration: Self.settings(queue))
+      let here = try ScriptedOrigin()
+      var there = try ScriptedOrigin()
+      var others: [ScriptedOrigin] = []  // their ports are not to be given out again
+      func number(_ origin: ScriptedOrigin) -> Int { queue.driver.number(for: origin.url("/"), of: engine) }
+      while number(there) == number(here) {
+        others.append(there)
+        there = try ScriptedOrigin()
+      }
+      try await body(engine, here, there)
+    }
+  }
+}
+
+extension NetworkEngine {
+  fileprivate func start(url: String) -> NetworkOperation {
+    let operation = operation(url: url)
+    enqueue(operation)
+    return operation
+  }
+}
