@@ -177,7 +177,7 @@ extension NetworkOperation {
 extension NetworkOperation {
   /// Any thread: makes the request what will be sent and hands it to the queue. Once; later calls do nothing.
   func enqueue() {
-    guard var ready = beginEnqueue() else { return }
+    guard case (var ready, let hasStreams)? = beginEnqueue() else { return }
     let url = ready.url
     // In a child of fork(2) whatever lock another thread of the parent had is held for ever: nothing else is touched.
     if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(url)) }
@@ -189,14 +189,14 @@ extension NetworkOperation {
       try ready.compressBody()
       try engine.checkSigning(of: ready)
       if ready.isFreezable {
-        try engine.prepareToFreeze(&ready, hasStreams: shared.withLock { !$0.streams.isEmpty })
+        try engine.prepareToFreeze(&ready, hasStreams: hasStreams)
       }
     } catch {
       refuse(error.about(url))
       return
     }
     beginTrace(ready)
-    let look = engine.cache?.look(for: ready)
+    let look = engine.cache?.look(for: ready, answering: !hasStreams)
     if let outcome = look?.answer, finish(ready, outcome) { return }
     if !staysAsItWas { shared.withLock { [ready] in $0.request = ready } }
     if let asked = look?.asked, !asked.isEmpty { shared.withLock { $0.asked = asked } }
@@ -208,12 +208,12 @@ extension NetworkOperation {
     !request.hasExtras && !request.isFreezable && engine.configuration.prepare == nil
   }
 
-  private func beginEnqueue() -> NetworkRequest? {
+  private func beginEnqueue() -> (NetworkRequest, hasStreams: Bool)? {
     shared.withLock { shared in
       guard shared.state == .ready, shared.outcome == nil else { return nil }
       shared.state = .queued
       if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
-      return shared.request
+      return (shared.request, !shared.streams.isEmpty)
     }
   }
 

@@ -94,8 +94,10 @@ struct AskedCache: Sendable {
 extension EngineCache {
   /// An answer when there is one and finding it does not take the loop: no unusual URL, no redirect, no policy
   /// that may ask the network all the same.
-  func look(for request: NetworkRequest) -> FirstLook {
-    let brings = bringsURLOnly(request)
+  ///
+  /// - Parameter answering: false where the loop must answer, from what is found here: it feeds streams.
+  func look(for request: NetworkRequest, answering: Bool) -> FirstLook {
+    let brings = answering && bringsURLOnly(request)
     if brings, let response = lookAgain(for: request.url) { return FirstLook(answer: .success(response)) }
     guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
       !request.hasExtras || isPlain(request.extra)
@@ -117,7 +119,7 @@ extension EngineCache {
       return FirstLook(question, AskedCache.Found(held: [], mark: mark))
     }
     let now = now
-    guard answers(held, question, now) else {
+    guard answering, answers(held, question, now) else {
       return FirstLook(question, AskedCache.Found(held: [held], mark: mark))
     }
     if brings { remember(held, url: request.url) }
