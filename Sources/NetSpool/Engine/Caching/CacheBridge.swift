@@ -93,8 +93,9 @@ struct CacheBridge {
     -> AskedCache?
   {
     let history = operation.loop.history
-    // The request is still what it was on the thread that enqueued it, unless it has a history.
-    if let asked = operation.takeAsked(), history == nil, !cache.isOutdated(asked.question) {
+    if let asked = operation.takeAsked(), history?.asksWhatItSays(request) ?? true,
+      !cache.isOutdated(asked.question)
+    {
       return asked
     }
     let method = history?.target.method ?? request.method

@@ -34,7 +34,7 @@ extension Scheduler {
       let look = LoopLook(held: found.held.first)
       act(on: cacheBridge.consult(operation, cache, question, look), operation, request, next)
     case .look(let cache, let question, nil):
-      let isFirst = operation.loop.history == nil
+      let isFirst = operation.loop.history?.asksWhatItSays(request) ?? true
       look(operation, cache, { cache.look(for: question, request, isFirst: isFirst) }) {
         [unowned self] look in
         let consultation = cacheBridge.consult(operation, cache, question, look)
