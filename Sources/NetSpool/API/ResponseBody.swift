@@ -24,6 +24,14 @@ public struct ResponseBody: Sendable {
   /// Whether there are none.
   public var isEmpty: Bool { count == 0 }
 
+  /// Whoever reads them does not wait for a disk.
+  var isInMemory: Bool {
+    switch storage {
+    case .bytes: true
+    case .lent(let bytes): bytes.isInMemory
+    }
+  }
+
   /// A copy, unless they are an array already.
   var array: [UInt8] {
     switch storage {
@@ -48,6 +56,12 @@ public struct ResponseBody: Sendable {
     unsafe withUnsafeBytes { bytes in
       unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[range])))
     }
+  }
+
+  func copy(of range: Range<Int>) -> [UInt8] {
+    var copy: [UInt8] = []
+    withBytes(range) { copy.append($0) }
+    return copy
   }
 
   func hasSameBytes(as other: ResponseBody) -> Bool {

@@ -183,16 +183,16 @@ struct RangeSpecs: Sendable, Equatable {
 
 /// A body of several parts (RFC 9110 section 14.6).
 enum ByteRanges {
-  /// `part`: the bytes at a position.
+  /// `parts`: the bytes of each.
   static func make(
-    _ ranges: [Range<Int64>], total: Int64, type: String?, boundary: String, part: (Range<Int64>) -> [UInt8]
+    _ ranges: [Range<Int64>], total: Int64, type: String?, boundary: String, _ parts: [[UInt8]]
   ) -> [UInt8] {
     var body: [UInt8] = []
-    for range in ranges {
+    for (range, part) in zip(ranges, parts) {
       body += "\r\n--\(boundary)\r\n".utf8
       if let type { body += "Content-Type: \(type)\r\n".utf8 }
       body += "Content-Range: \(ContentRange.text(range, total: total))\r\n\r\n".utf8
-      body += part(range)
+      body += part
     }
     body += "\r\n--\(boundary)--\r\n".utf8
     return body

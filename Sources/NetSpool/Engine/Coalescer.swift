@@ -62,7 +62,8 @@ struct Coalescer {
     let settings = CacheSettings(
       lifetime: request.extra.cacheLifetime, scope: request.extra.credentialScope,
       key: request.extra.cacheKey,
-      tag: request.extra.cacheKey == nil ? nil : request.extra.tag)
+      tag: request.extra.cacheKey == nil ? nil : request.extra.tag,
+      notifiesOnlyChanges: request.extra.notifiesOnlyChanges)
     return settings == CacheSettings() ? nil : settings
   }
 
@@ -71,6 +72,7 @@ struct Coalescer {
     var scope: String?
     var key: String?
     var tag: String?
+    var notifiesOnlyChanges = false
   }
 
   private static func redirects(of request: NetworkRequest) -> NetworkRequest.Redirects? {

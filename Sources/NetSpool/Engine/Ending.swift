@@ -60,7 +60,7 @@ extension Scheduler {
   /// Ends a leader and all who share its exchange, once their streams have finished.
   func publish(_ leader: NetworkOperation, _ ending: consuming Ending) {
     unregister(leader)
-    if let cache = leader.loop.extras?.unwritten { return record(leader, ending, cache) }
+    if leader.loop.extras?.unwritten.isEmpty == false { return record(leader, ending) }
     letFollowersEnd(leader, ending)
     guard let fanout = leader.loop.extras?.fanout else { return handOut(consume ending, of: leader) }
     limitStreams(of: leader)

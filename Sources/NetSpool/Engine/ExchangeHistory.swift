@@ -67,6 +67,11 @@ final class ExchangeHistory {
     target = Target(url: request.url, method: request.method, headers: request.headers)
   }
 
+  /// What is asked for is what the request says, whatever else there is to remember.
+  func asksWhatItSays(_ request: NetworkRequest) -> Bool {
+    redirects == nil && authentication.credential == nil && target.url == request.url
+  }
+
   func setQueueDeadline(_ timer: TimerTable.Key, at end: Microseconds) {
     (queueDeadline, ends.queue) = (timer, end)
   }

@@ -32,7 +32,7 @@ extension NetworkOperation {
     var dependencies: [NetworkOperation] = []
     var outcome: Outcome?
     /// What the thread that enqueued would have asked the cache; until the loop does.
-    var question: [CacheQuestion] = []
+    var asked: [AskedCache] = []
     var isDelivered = false
     /// Whatever its status says: a DELETE of what is gone has done its work.
     var isSuccess = false
@@ -111,8 +111,8 @@ extension NetworkOperation {
     var lateBody: MemorySink?
     /// The stored body that its user has been given before the final answer.
     var provided: ResponseBody?
-    /// Whose store has still to write what this one's answer made worthless.
-    var unwritten: EngineCache?
+    /// What the stores have still to do for its answer, before its user hears of it.
+    var unwritten: [StoreDuty] = []
     var sinkFailure: NetworkError?
   }
 
@@ -177,7 +177,7 @@ extension NetworkOperation {
 extension NetworkOperation {
   /// Any thread: makes the request what will be sent and hands it to the queue. Once; later calls do nothing.
   func enqueue() {
-    guard var ready = beginEnqueue() else { return }
+    guard case (var ready, let hasStreams)? = beginEnqueue() else { return }
     let url = ready.url
     // In a child of fork(2) whatever lock another thread of the parent had is held for ever: nothing else is touched.
     if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(url)) }
@@ -189,17 +189,17 @@ extension NetworkOperation {
       try ready.compressBody()
       try engine.checkSigning(of: ready)
       if ready.isFreezable {
-        try engine.prepareToFreeze(&ready, hasStreams: shared.withLock { !$0.streams.isEmpty })
+        try engine.prepareToFreeze(&ready, hasStreams: hasStreams)
       }
     } catch {
       refuse(error.about(url))
       return
     }
     beginTrace(ready)
-    let look = engine.cache?.look(for: ready)
+    let look = engine.cache?.look(for: ready, answering: !hasStreams)
     if let outcome = look?.answer, finish(ready, outcome) { return }
     if !staysAsItWas { shared.withLock { [ready] in $0.request = ready } }
-    if let question = look?.question, !question.isEmpty { shared.withLock { $0.question = question } }
+    if let asked = look?.asked, !asked.isEmpty { shared.withLock { $0.asked = asked } }
     if let failure = engine.submit(self) { refuse(failure.about(url)) }
   }
 
@@ -208,12 +208,12 @@ extension NetworkOperation {
     !request.hasExtras && !request.isFreezable && engine.configuration.prepare == nil
   }
 
-  private func beginEnqueue() -> NetworkRequest? {
+  private func beginEnqueue() -> (NetworkRequest, hasStreams: Bool)? {
     shared.withLock { shared in
       guard shared.state == .ready, shared.outcome == nil else { return nil }
       shared.state = .queued
       if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
-      return shared.request
+      return (shared.request, !shared.streams.isEmpty)
     }
   }
 

@@ -8,6 +8,8 @@ extension NetworkOperation {
     case ready
     /// Others must end first.
     case blocked
+    /// The store is asked what it holds, for so long at most.
+    case looking(CacheLook)
     /// For the addresses of its origin's name, for so long at most.
     case resolving(TimerTable.Key)
     /// For a slot: its place in the queue.
@@ -192,6 +194,7 @@ extension Scheduler {
   private func leave(_ phase: NetworkOperation.Phase, _ operation: NetworkOperation) {
     switch phase {
     case .ready: operations.insert(operation)
+    case .looking(let look): leave(look)
     case .resolving(let timer):
       timers.cancel(timer)
       leaveName(operation)
@@ -251,7 +254,8 @@ extension Scheduler {
       operation.loop.extras?.lateBody = nil
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
-    case .blocked, .resolving, .parked, .deciding, .validating, .recording, .playing(nil), .frozen: break
+    case .blocked, .looking, .resolving, .parked, .deciding, .validating, .recording, .playing(nil), .frozen:
+      break
     }
   }
 

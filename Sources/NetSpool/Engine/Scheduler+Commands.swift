@@ -28,7 +28,7 @@ extension Scheduler {
       move(operation, to: .ended)
       abandon(leader, operation, failure)
       fanout?.finish(failure) {}
-    case .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .awaiting, .paused,
+    case .looking, .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .awaiting, .paused,
       .validating, .recording,
       .playing, .publishing:
       operation.loop.isDetached = true
@@ -88,7 +88,7 @@ extension Scheduler {
     switch operation.loop.phase {
     case .ready, .blocked: return hold(operation)
     case .sharing(let leader), .following(let leader, _): return leave(leader, operation)
-    case .resolving, .waiting, .parked, .delayed, .awaiting, .validating: break
+    case .looking, .resolving, .waiting, .parked, .delayed, .awaiting, .validating: break
     case .running: operation.loop.transfer?.pauseByUser()
     case .deciding, .asking, .paused, .recording, .playing, .publishing, .frozen, .ended: return
     }
@@ -123,7 +123,9 @@ extension Scheduler {
       if wasHeld { return enqueue(operation, operation.request) }
       if goesBack(operation) { return }
       // It has followed another, or waited for long: the cache may know the answer now.
-      if operation.loop.transfer == nil, consult(operation, operation.request) { return }
+      if operation.loop.transfer == nil {
+        return consult(operation, operation.request, then: .wait(atFront: true))
+      }
       wait(operation, operation.request.priority, atFront: true)
     default: break
     }

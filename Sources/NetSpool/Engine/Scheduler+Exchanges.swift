@@ -191,6 +191,7 @@ extension Scheduler {
     reportLastProgress(operation, transfer)
     recycle(transfer, operation)
     if let answer = ending.answer, answer.source != .network { return self.answer(operation, answer) }
+    if let standIn = operation.loop.cacheUse?.standIn { return answer(operation, standIn, or: ending) }
     publish(operation, consume ending)
   }
 
@@ -276,8 +277,7 @@ extension Scheduler {
     do throws(NetworkError) {
       operation.loop.origin = try origins.place(history.target.url, make: makeOrigin).origin
     } catch { return publish(operation, error) }
-    if consult(operation, operation.request) { return }
-    wait(operation, operation.request.priority, atFront: true)
+    consult(operation, operation.request, then: .wait(atFront: true))
   }
 
   func delay(_ operation: NetworkOperation, seconds: Double) {

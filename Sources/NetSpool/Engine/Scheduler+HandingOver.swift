@@ -157,8 +157,7 @@ extension Scheduler {
       enqueue(leader, leader.request)
       return leader.loop.hasFollowed = false
     }
-    if consult(leader, leader.request) { return }
-    wait(leader, leader.request.priority, atFront: true)
+    consult(leader, leader.request, then: .wait(atFront: true))
   }
 
   /// Whether the equal request is still one to share with.

@@ -64,22 +64,43 @@ extension Scheduler {
     if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.engine)
-      if let leader = coalescer.leader(for: operation, request, key) {
-        // Nobody waits for a renewal who may be answered without.
-        if leader.loop.isRefresh, !operation.loop.isRefresh, consult(operation, request) { return }
-        if hasGone(leader) {
-          if !operation.loop.hasFollowed { return follow(leader, operation) }
-        } else if mayJoin(leader), join(operation, leader, request.priority) {
-          return
-        }
-        coalescer.replace(leader, by: operation, key)
-        operation.loop.sharingKey = key
-      } else {
-        operation.loop.sharingKey = key
+      let leader = coalescer.leader(for: operation, request, key)
+      // Nobody waits for a renewal who may be answered without.
+      if leader?.loop.isRefresh == true, !operation.loop.isRefresh {
+        return consult(operation, request, then: .share)
       }
+      if shares(operation, leader, key, request.priority) { return }
     }
-    if consult(operation, request) { return }
-    wait(operation, request.priority, atFront: false)
+    consult(operation, request, then: .wait(atFront: false))
+  }
+
+  /// The cache has been asked.
+  func share(_ operation: NetworkOperation, _ request: NetworkRequest) {
+    let key = Coalescer.key(of: request, operation.engine)
+    let leader = coalescer.leader(for: operation, request, key)
+    if !shares(operation, leader, key, request.priority) {
+      wait(operation, request.priority, atFront: false)
+    }
+  }
+
+  /// True when it shares, or goes after one that is on another loop. False: from now on it is the one whom others join.
+  private func shares(
+    _ operation: NetworkOperation, _ leader: NetworkOperation?, _ key: UInt64,
+    _ priority: NetworkRequest.Priority
+  ) -> Bool {
+    if let leader {
+      if hasGone(leader) {
+        if !operation.loop.hasFollowed {
+          follow(leader, operation)
+          return true
+        }
+      } else if mayJoin(leader), join(operation, leader, priority) {
+        return true
+      }
+      coalescer.replace(leader, by: operation, key)
+    }
+    operation.loop.sharingKey = key
+    return false
   }
 
   func wait(_ operation: NetworkOperation, _ priority: NetworkRequest.Priority, atFront: Bool) {

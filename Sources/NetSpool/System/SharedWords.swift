@@ -6,16 +6,29 @@ internal import Synchronization
 final class SharedWords: Sendable {
   let count: Int
   private let start: UInt
+  private let memory: SharedMemory?
 
-  /// Maps the first words of a file, whose blocks the disk has set aside: a hole on a full disk would be SIGBUS.
+  /// Maps the first words of a file, whose blocks have been set aside: a hole in what is full would be SIGBUS.
   init(mapping file: borrowing FileDescriptor, count: Int) throws(SystemError) {
+    start = try Self.map(file, count)
+    memory = nil
+    self.count = count
+  }
+
+  /// Those of shared memory, which it keeps.
+  init(in memory: SharedMemory, count: Int) throws(SystemError) {
+    start = try Self.map(memory.file, count)
+    self.memory = memory
+    self.count = count
+  }
+
+  private static func map(_ file: borrowing FileDescriptor, _ count: Int) throws(SystemError) -> UInt {
     let number = file.rawValue
-    let memory = unsafe mmap(nil, count * 8, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
-    guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
+    let start = unsafe mmap(nil, count * 8, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
+    guard let start = unsafe start, unsafe start != MAP_FAILED else {
       throw SystemError(number: errno, call: "mmap")
     }
-    start = UInt(bitPattern: memory)
-    self.count = count
+    return UInt(bitPattern: start)
   }
 
   deinit { unsafe munmap(UnsafeMutableRawPointer(bitPattern: start), count * 8) }

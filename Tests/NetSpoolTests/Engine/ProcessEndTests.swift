@@ -89,6 +89,27 @@ import Testing
     }
   }
 
+  @Test func `a hung disk under the cache holds no exit up for more than a second`() async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      atexit {
+        let took = unsafe MonotonicClock.now - ExitTimes.began
+        if took > (isSanitized ? 5_000_000 : 2_000_000) { _exit(9) }
+      }
+      try await withStoppableDisk { engine, origin, disk, other in
+        origin.on("/a", .redirect(to: "/b"))
+        _ = await engine.redirected(from: "/a", at: origin)
+        origin.hold("/a")
+        engine.enqueue(engine.operation(path: "/a"))
+        _ = await origin.waitForWaiting("/a", 1)
+        disk.stop(atMost: .seconds(60))
+        origin.release("/a")
+        await disk.isMissed()
+        atexit { unsafe ExitTimes.began = MonotonicClock.now }
+        exitMidway(7)
+      }
+    }
+  }
+
   @Test func `a closure on the loop thread may exit`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
       let origin = try ScriptedOrigin()

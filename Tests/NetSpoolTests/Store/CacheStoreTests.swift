@@ -73,26 +73,32 @@ struct CacheStoreTests {
     #expect(again.array == pattern(1, count: 5_000), "what is lent stays")
   }
 
-  @Test func `what was not found is not there until anything changes`() throws {
-    // Given a key under which nothing was found
+  @Test func `what was found counts until this process changes it`() throws {
+    // Given what was found of two resources, or not
     let directory = try TestFolder()
     let store = try directory.open()
-    let commit = store.newestCommit
-    #expect(store.lookup(StoreKey("a")).isMissing)
-    // When nothing has changed, then it is known to be missing, and counts as a miss
-    let misses = store.statistics.misses
-    #expect(store.isMissing(StoreKey("a"), since: commit))
-    #expect(store.statistics.misses == misses + 1)
-    // And not while a change of it waits, unlike others
-    try store.core.environment.write { _ in
-      store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
-      #expect(!store.isMissing(StoreKey("a"), since: commit))
-      #expect(store.isMissing(StoreKey("b"), since: commit))
+    let (ours, other) = (StoreKey("a").digest.first, StoreKey("b").digest.first)
+    let changes: [() -> Void] = [
+      { store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1]) },
+      { store.replaceMetadata(StoreKey("a"), metadata: [1], ifBodyIs: store.lookup(StoreKey("a"))!.bodyID) },
+      { store.remove(StoreKey("a")) },
+      { store.removeResource(ours) },
+    ]
+    // When one is changed, then what is known of it does not count any more, on the disk or not, and of the other it does
+    for change in changes {
+      let mark = store.mark
+      #expect(!store.hasChanged(ours, since: mark))
+      change()
+      #expect(store.hasChanged(ours, since: mark) && !store.hasChanged(other, since: mark))
+      store.flush()
+      #expect(store.hasChanged(ours, since: mark) && !store.hasChanged(ours, since: store.mark))
     }
-    // And not after a commit, whatever was in it
-    store.flush()
-    #expect(!store.isMissing(StoreKey("a"), since: commit))
-    #expect(!store.isMissing(StoreKey("b"), since: commit))
+    // And of all when many are removed, and when the store is closed
+    let mark = store.mark
+    store.removeAll(namespace: "n")
+    #expect(store.hasChanged(other, since: mark))
+    store.close()
+    #expect(store.hasChanged(other, since: store.mark))
   }
 
   @Test func `puts that follow each other share commits`() throws {

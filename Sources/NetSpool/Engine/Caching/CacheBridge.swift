@@ -15,18 +15,33 @@ struct CacheBridge {
     case refuse(NetworkError)
   }
 
-  func consult(_ operation: NetworkOperation, _ request: NetworkRequest) -> Consultation {
-    guard let cache = operation.engine.cache else { return without(request.cachePolicy) }
-    guard let question = question(operation, request, cache) else {
-      return without(request.cachePolicy ?? cache.settings.defaultPolicy)
+  /// What there is to do before it is known what is held.
+  enum Question {
+    /// Nothing.
+    case settled(Consultation)
+    /// To look for it, unless that has been done.
+    case look(EngineCache, CacheQuestion, AskedCache.Found?)
+  }
+
+  func ask(_ operation: NetworkOperation, _ request: NetworkRequest) -> Question {
+    guard let cache = operation.engine.cache else { return .settled(without(request.cachePolicy)) }
+    guard let asked = question(operation, request, cache) else {
+      return .settled(without(request.cachePolicy ?? cache.settings.defaultPolicy))
     }
-    let held = cache.held(for: question)
+    return .look(cache, asked.question, cache.stillFound(asked))
+  }
+
+  /// What follows from what is held.
+  func consult(
+    _ operation: NetworkOperation, _ cache: EngineCache, _ question: CacheQuestion, _ look: LoopLook
+  ) -> Consultation {
+    let held = look.held
     switch CacheDecision.make(for: question.request, stored: held?.stored, now: cache.now) {
     case .bypass: return .ask(nil)
     case .notCached: return .refuse(NetworkError(.notCached))
     case .serve:
       guard let held else { return .ask(nil) }
-      if question.request.isOwn { return own(operation, question, held, cache) }
+      if question.request.isOwn { return own(operation, question, held, look.parts, cache) }
       return .answer(response(operation, held, .cache, cache), renews: false)
     case .serveAndRevalidate(let conditions):
       let use = CacheUse(cache, question, held: held, conditions: conditions)
@@ -46,7 +61,8 @@ struct CacheBridge {
 
   /// What is held answers conditions of the caller's own, and with parts.
   private func own(
-    _ operation: NetworkOperation, _ question: CacheQuestion, _ held: HeldAnswer, _ cache: EngineCache
+    _ operation: NetworkOperation, _ question: CacheQuestion, _ held: HeldAnswer, _ parts: [[UInt8]],
+    _ cache: EngineCache
   ) -> Consultation {
     let selection = StoredSelection(question.request, question.fields, stored: held.stored)
     if selection == .origin {
@@ -54,7 +70,7 @@ struct CacheBridge {
         ? .refuse(NetworkError(.notCached)) : .ask(CacheUse(cache, question, held: held))
     }
     var answer = response(operation, held, .cache, cache)
-    answer.select(selection, of: held.stored)
+    answer.select(selection, of: held.stored, parts)
     return .answer(answer, renews: false)
   }
 
@@ -74,21 +90,23 @@ struct CacheBridge {
   }
 
   private func question(_ operation: NetworkOperation, _ request: NetworkRequest, _ cache: EngineCache)
-    -> CacheQuestion?
+    -> AskedCache?
   {
     let history = operation.loop.history
-    // The request is still what it was on the thread that enqueued it, unless it has a history.
-    if let question = operation.takeQuestion(), history == nil, !cache.isOutdated(question) {
-      return question
+    if let asked = operation.takeAsked(), history?.asksWhatItSays(request) ?? true,
+      !cache.isOutdated(asked.question)
+    {
+      return asked
     }
     let method = history?.target.method ?? request.method
     guard method == .get || method == .head, request.isWithoutBody else { return nil }
     guard let origin = operation.loop.origin else { return nil }
     let url = history?.target.url ?? request.url
-    return cache.question(
+    let question = cache.question(
       request, method: method, origin: origin.text.utf8.span,
       target: url.utf8.span.extracting(droppingFirst: PlainURL.targetOffset(url)),
       own: history?.target.headers ?? request.headers, fields: sentFields(operation, request))
+    return question.map { AskedCache(question: $0, found: nil) }
   }
 
   /// Nil for a request that sends the engine's own fields and no others.
@@ -120,10 +138,10 @@ struct CacheBridge {
 }
 
 extension NetworkOperation {
-  fileprivate func takeQuestion() -> CacheQuestion? {
+  fileprivate func takeAsked() -> AskedCache? {
     shared.withLock { shared in
-      defer { shared.question = [] }
-      return shared.question.first
+      defer { shared.asked = [] }
+      return shared.asked.first
     }
   }
 }

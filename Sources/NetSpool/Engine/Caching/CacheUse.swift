@@ -16,6 +16,8 @@ final class CacheUse {
   var claim: Claim?
   /// Its body will be stored when the last of it is on the disk.
   var isBeingKept = false
+  /// What answers instead of a failure, if it still stands there.
+  var standIn: HeldAnswer?
   /// Streams have been opened for an answer from the network.
   var hasOpenedStreams = false
 
@@ -99,10 +101,9 @@ extension CacheBridge {
     guard let use = operation.loop.cacheUse else { return }
     defer { if let claim = use.claim, !use.isBeingKept { use.cache.store.finish(claim) } }
     if let held = use.held, let cause = staleCause(ending), mayStandIn(operation, transfer),
-      held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now),
-      use.cache.isHeld(held)
+      held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)
     {
-      ending = Ending(response(operation, held, .cache, use.cache))
+      use.standIn = held
     } else if ending.failure == nil, let fresh = ending.answer {
       if let result = use.findings.notModified, let held = use.held {
         ending.answer = revalidated(operation, held, result, use.cache)
@@ -140,35 +141,55 @@ extension CacheBridge {
   ) {
     if use.question.request.method == .head { return updateByHead(answer, use) }
     if answer.head.status == 304 { return update(by: answer, use) }
-    guard let entry = use.findings.entry.map({ complete($0, transfer) }), transfer.completeness == .whole,
+    guard let entry = use.findings.entry, transfer.completeness == .whole,
       transfer.bodyBytes <= use.cache.settings.bodyBytesMax
     else { return storeNothing(answer, use, use.claim) }
-    let askedAt = transfer.exchange.startedAt
-    if answer.body.count == Int(transfer.bodyBytes) {
-      return store(answer, .bytes(answer.body.array), entry, use, askedAt)
+    if let body = bodyInMemory(answer, transfer) {
+      return answer.head.status == 206
+        ? putPart(answer, body, entry, transfer, use, of: operation)
+        : put(entry, body, transfer, use, of: operation)
     }
     guard let spool = transfer.exchange.spool else { return storeNothing(answer, use, use.claim) }
     // The last of it may be on its way to the disk.
     use.isBeingKept = true
-    let (bridge, claim) = (self, use.claim)
-    spool.onKept = { kept in
-      switch kept {
-      case .bytes(let bytes): bridge.store(answer, .bytes(bytes), entry, use, askedAt)
-      case .file(let file): bridge.store(answer, .spooled(file), entry, use, askedAt)
-      case nil: bridge.storeNothing(answer, use, claim)
+    let whole = complete(entry, transfer, of: operation)
+    let (bridge, cache, question, claim) = (self, use.cache, use.question, use.claim)
+    let askedAt = transfer.exchange.startedAt
+    spool.onKept = { file in
+      guard let file else {
+        bridge.storeNothing(answer, use, claim)
+        return claim.map { cache.store.finish($0) } ?? ()
       }
-      if let claim { use.cache.store.finish(claim) }
+      let put: @Sendable () -> Void = {
+        cache.put(whole, .spooled(file), for: question, askedAt: askedAt)
+        if let claim { cache.store.finish(claim) }
+      }
+      // Where it stands, the index of the variants says, and a loop does not look there.
+      if !whole.facts.flags.contains(.varies) { put() } else { _ = cache.store.look(put) }
     }
   }
 
-  private func store(
-    _ answer: NetworkResponse, _ body: PendingBody, _ entry: StoredResponse, _ use: CacheUse,
-    _ askedAt: Microseconds
-  ) {
-    if answer.head.status == 206, case .bytes(let bytes) = body {
-      return storePart(answer, bytes, entry, use, askedAt: askedAt)
+  /// The body, if it came into memory.
+  private func bodyInMemory(_ answer: NetworkResponse, _ transfer: Transfer) -> [UInt8]? {
+    if answer.body.count == Int(transfer.bodyBytes) { return answer.body.array }
+    guard let bytes = transfer.exchange.spool?.wholeBeginning, bytes.count == Int(transfer.bodyBytes) else {
+      return nil
     }
-    use.cache.put(entry, body, for: use.question, askedAt: askedAt)
+    return bytes
+  }
+
+  private func putPart(
+    _ answer: NetworkResponse, _ body: [UInt8], _ entry: StoredResponse, _ transfer: Transfer,
+    _ use: CacheUse, of operation: NetworkOperation
+  ) {
+    let askedAt = transfer.exchange.startedAt
+    let (cache, question, claim) = (use.cache, use.question, use.claim.take())
+    let duty = StoreDuty(cache, bytes: body.count) { done in
+      cache.storePart(answer, body, entry, for: question, askedAt: askedAt)
+      if let claim { cache.store.finish(claim) }
+      done()
+    }
+    operation.makeExtras().unwritten.append(duty)
   }
 
   private func storeNothing(_ answer: NetworkResponse, _ use: CacheUse, _ claim: Claim?) {
@@ -178,13 +199,32 @@ extension CacheBridge {
     }
   }
 
+  private func put(
+    _ entry: StoredResponse, _ body: [UInt8], _ transfer: Transfer, _ use: CacheUse,
+    of operation: NetworkOperation
+  ) {
+    let entry = complete(entry, transfer, of: operation)
+    let (cache, question, askedAt) = (use.cache, use.question, transfer.exchange.startedAt)
+    guard entry.facts.flags.contains(.varies) else {
+      return cache.put(entry, .bytes(body), for: question, askedAt: askedAt)
+    }
+    // Where it stands, the index of the variants says.
+    let claim = use.claim.take()
+    let duty = StoreDuty(cache, bytes: body.count) { done in
+      cache.put(entry, .bytes(body), for: question, askedAt: askedAt)
+      if let claim { cache.store.finish(claim) }
+      done()
+    }
+    operation.makeExtras().unwritten.append(duty)
+  }
+
   /// With what is known at the end only.
-  private func complete(_ entry: StoredResponse, _ transfer: Transfer) -> StoredResponse {
+  private func complete(
+    _ entry: StoredResponse, _ transfer: Transfer, of operation: NetworkOperation
+  ) -> StoredResponse {
     var entry = entry
     if transfer.exchange.decoder != nil { entry.facts.flags.insert(.isDecoded) }
-    if let operation = transfer.exchange.owner as? NetworkOperation, let tag = operation.request.tag {
-      entry.tags = [tag]
-    }
+    if let tag = operation.request.tag { entry.tags = [tag] }
     return entry
   }
 
@@ -195,9 +235,7 @@ extension CacheBridge {
   func storeRedirect(_ operation: NetworkOperation, _ transfer: Transfer) {
     guard let use = operation.loop.cacheUse, use.question.request.method == .get else { return }
     if let entry = use.findings.entry, transfer.exchange.collected.count == Int(transfer.bodyBytes) {
-      use.cache.put(
-        complete(entry, transfer), .bytes(transfer.takeCollected()), for: use.question,
-        askedAt: transfer.exchange.startedAt)
+      put(entry, transfer.takeCollected(), transfer, use, of: operation)
       if let claim = use.claim { use.cache.store.finish(claim) }
       return
     }
@@ -248,7 +286,7 @@ extension CacheBridge {
     for target in targets { coalescer.fence(target) }
     // Its user hears of it when the store has it: whoever reads then, reads what is new.
     let custom = history == nil ? operation.request.cacheKey : nil
-    if let cache, cache.invalidate(targets, custom: custom) { operation.makeExtras().unwritten = cache }
+    if let cache { operation.makeExtras().unwritten.append(cache.invalidate(targets, custom: custom)) }
   }
 
   /// The user has been given these very bytes from the cache and asked to hear of changes only.

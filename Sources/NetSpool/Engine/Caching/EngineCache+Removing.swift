@@ -44,15 +44,19 @@ extension EngineCache {
   }
 
   /// What an answer to an unsafe request makes worthless (RFC 9111 section 4.4), whoever it is stored for: the fields of
-  /// the request that changed it say nothing of those of the requests that it changed it for. True when something was held.
-  func invalidate(_ targets: [URLPieces], custom: String? = nil) -> Bool {
-    var isFound = false
+  /// the request that changed it say nothing of those of the requests that it changed it for. Done once the disk knows,
+  /// or when nothing was held.
+  func invalidate(_ targets: [URLPieces], custom: String? = nil) -> StoreDuty {
+    var resources = targets.map { resource($0) }
     if let custom {
-      let name = Array(KeyText.escaped(custom).utf8)
-      isFound = store.removeResource(StoreKey.resource(name.rawBytes, part: part))
+      resources.append(StoreKey.resource(Array(KeyText.escaped(custom).utf8).rawBytes, part: part))
     }
-    for target in targets where store.removeResource(resource(target)) { isFound = true }
-    return isFound
+    var isFound = false
+    for resource in resources where store.removeResource(resource) { isFound = true }
+    let store = store
+    return StoreDuty(self) { [isFound, resources] done in
+      if isFound || resources.contains(where: { store.holds($0) }) { store.afterCommit(done) } else { done() }
+    }
   }
 }
 

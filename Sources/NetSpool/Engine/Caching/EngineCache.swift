@@ -142,8 +142,6 @@ struct CacheQuestion: Sendable {
   let resource: Range<Int>
   /// Which cookies there were (`CookieJar.version`).
   let cookies: Int
-  /// The store's newest commit when it was found that nothing stands under the key; nil: that was not found.
-  var missedAt: UInt64?
 
   init(
     _ request: consuming CacheRequest, fields: Headers, scope: CacheScope, primaryKey: StoreKey,
@@ -166,13 +164,8 @@ extension EngineCache {
   }
 
   private func heldWhole(for question: CacheQuestion) -> HeldAnswer? {
-    if let commit = question.missedAt, store.isMissing(question.primaryKey, since: commit) { return nil }
-    return store.lookup(question.primaryKey).flatMap { held(for: question, at: $0) }
-  }
-
-  /// What stands under the key, if it answers the question.
-  func held(for question: CacheQuestion, at hit: StoreHit) -> HeldAnswer? {
     let primary = question.primaryKey
+    guard let hit = store.lookup(primary) else { return nil }
     switch hit.withMetadata({ PrimaryEntry(decoding: $0, rules: rules) }) {
     case .response(let stored):
       return isWhole(stored, hit, primary) ? HeldAnswer(key: primary, stored: stored, hit: hit) : nil

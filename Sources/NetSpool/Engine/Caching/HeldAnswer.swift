@@ -23,6 +23,26 @@ struct HeldAnswer: Sendable {
 
   /// The same with what a 304 or a HEAD has brought.
   func updated(_ stored: StoredResponse) -> HeldAnswer { HeldAnswer(key: key, stored: stored, hit: hit) }
+
+  /// The same with a copy of the body. Waits for the disk.
+  var inMemory: HeldAnswer {
+    let body = LeasedBytes(metadata: hit.metadata, body: .bytes(ResponseBody(lent: hit.body).array))
+    return HeldAnswer(key: key, stored: stored, hit: StoreHit(body: body, bodyID: hit.bodyID))
+  }
+
+  /// Bytes of the body, by their positions in the whole one. Waits for the disk.
+  func part(_ range: Range<Int64>) -> [UInt8] {
+    let place =
+      stored.parts.map { $0.place(of: range) ?? 0..<0 } ?? Int(range.lowerBound)..<Int(range.upperBound)
+    return ResponseBody(lent: hit.body).copy(of: place)
+  }
+}
+
+/// What a loop gets of a look into the store.
+struct LoopLook: Sendable {
+  let held: HeldAnswer?
+  /// What a request for parts gets of the body (`StoredSelection.parts`).
+  var parts: [[UInt8]] = []
 }
 
 extension NetworkResponse {
@@ -43,43 +63,102 @@ struct FirstLook {
   /// Boxed as it will be kept: the response itself is large.
   var answer: NetworkOperation.Outcome?
   /// What the loop then need not make again: none, or one in a box that a hit does not need.
-  var question: [CacheQuestion] = []
+  var asked: [AskedCache] = []
+
+  init(answer: NetworkOperation.Outcome? = nil) { self.answer = answer }
+
+  init(_ question: CacheQuestion, _ found: AskedCache.Found? = nil) {
+    asked = [AskedCache(question: question, found: found)]
+  }
+}
+
+/// What the thread that enqueues has asked the cache.
+struct AskedCache: Sendable {
+  let question: CacheQuestion
+  /// Nil: it has not looked.
+  let found: Found?
+
+  /// It counts until this process changes something of the resource, and for a second: other processes do so, too.
+  struct Found: Sendable {
+    /// One or none, in a box.
+    let held: [HeldAnswer]
+    /// The changes before it (`CacheStore.mark`).
+    let mark: UInt64
+    fileprivate let moment = MonotonicClock.now
+
+    fileprivate static let ageMax: Microseconds = 1_000_000
+  }
 }
 
 /// A fresh hit needs no loop: it is answered on the thread that enqueues.
 extension EngineCache {
   /// An answer when there is one and finding it does not take the loop: no unusual URL, no redirect, no policy
   /// that may ask the network all the same.
-  func look(for request: NetworkRequest) -> FirstLook {
-    let brings = bringsURLOnly(request)
+  ///
+  /// - Parameter answering: false where the loop must answer, from what is found here: it feeds streams.
+  func look(for request: NetworkRequest, answering: Bool) -> FirstLook {
+    let brings = answering && bringsURLOnly(request)
     if brings, let response = lookAgain(for: request.url) { return FirstLook(answer: .success(response)) }
     guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
       !request.hasExtras || isPlain(request.extra)
     else { return FirstLook() }
     let url = request.url.utf8.span
     guard
-      var question = question(
+      let question = question(
         request, method: .get, origin: url.extracting(first: originBytes),
         target: url.extracting(droppingFirst: originBytes), own: request.headers,
         fields: ownFieldsIfAny(request))
     else { return FirstLook() }
-    // Whoever brings conditions or asks for parts is answered on the loop.
-    if question.request.isOwn { return FirstLook(question: [question]) }
-    let commit = store.newestCommit
-    guard let hit = store.lookup(question.primaryKey) else {
-      question.missedAt = commit
-      return FirstLook(question: [question])
+    // Whoever brings conditions, or asks for parts, is answered by the loop; and a loop's own thread does not wait for the
+    // disk.
+    if question.request.isOwn || comparesBytes(question, request) || SystemThread.isOurs {
+      return FirstLook(question)
     }
-    guard var held = held(for: question, at: hit) else { return FirstLook(question: [question]) }
+    let mark = store.mark
+    guard var held = held(for: question) else {
+      return FirstLook(question, AskedCache.Found(held: [], mark: mark))
+    }
     let now = now
-    guard !(300..<400).contains(held.stored.status),
-      CacheDecision.serves(question.request, stored: held.stored, now: now)
-    else { return FirstLook(question: [question]) }
+    guard answering, answers(held, question, now) else {
+      return FirstLook(question, AskedCache.Found(held: [held], mark: mark))
+    }
     if brings { remember(held, url: request.url) }
     let response = held.takeResponse(
       from: .cache, url: request.url, now: now, withBody: true, lifetime: question.request.lifetime)
     didServe(response.body.count)
     return FirstLook(answer: .success(response))
+  }
+
+  /// Without the loop: where a redirect leads, it must find out.
+  private func answers(_ held: HeldAnswer, _ question: CacheQuestion, _ now: Int64) -> Bool {
+    !(300..<400).contains(held.stored.status)
+      && CacheDecision.serves(question.request, stored: held.stored, now: now)
+  }
+
+  /// The loop will compare what is held with what comes.
+  private func comparesBytes(_ question: CacheQuestion, _ request: NetworkRequest) -> Bool {
+    question.request.policy == .cachedThenFresh && request.notifiesOnlyChanges
+  }
+
+  /// Looks for the loop, where one may wait: what it will read is in memory afterwards.
+  ///
+  /// - Parameter isFirst: the question is what the request asks, and not where a redirect has led.
+  func look(for question: CacheQuestion, _ request: NetworkRequest, isFirst: Bool) -> LoopLook {
+    guard let held = held(for: question) else { return LoopLook(held: nil) }
+    if isFirst, bringsURLOnly(request), answers(held, question, now) { remember(held, url: request.url) }
+    if comparesBytes(question, request) { return LoopLook(held: held.inMemory) }
+    guard question.request.isOwn,
+      case .parts(let ranges) = StoredSelection(question.request, question.fields, stored: held.stored)
+    else { return LoopLook(held: held) }
+    return LoopLook(held: held, parts: ranges.map { held.part($0) })
+  }
+
+  /// What was found before the loop asks, if it still counts.
+  func stillFound(_ asked: AskedCache) -> AskedCache.Found? {
+    guard let found = asked.found, found.moment + AskedCache.Found.ageMax > MonotonicClock.now,
+      !store.hasChanged(asked.question.primaryKey.digest.first, since: found.mark)
+    else { return nil }
+    return found
   }
 
   /// Nothing but the URL tells it from other requests of the engine, and whether what is held is fresh decides.

@@ -12,6 +12,8 @@ final class RecentAnswers: Sendable {
     let stored: StoredResponse
     let place: StoredPlace
 
+    fileprivate var bytes: Int { stored.headers.block.count + key.fullKey.count + 512 }
+
     init(url: String, key: StoreKey, stored: StoredResponse, place: StoredPlace) {
       self.url = url
       self.key = key
@@ -21,39 +23,44 @@ final class RecentAnswers: Sendable {
   }
 
   private struct State {
-    /// One for each remainder of the hash: a newer one takes the place of an older one.
+    /// Some for each remainder of the hash, the newest first: one more takes the place of the oldest. With one for each, URLs
+    /// that share it would drive each other out, and a loop would have to have them looked for each time.
     var slots: [Answer?] = []
     var bytes = 0
+
+    /// Where the answer for a URL stands.
+    func place(of url: String, from first: Int) -> Int? {
+      slots.isEmpty ? nil : (first..<first + RecentAnswers.slotsEach).first { slots[$0]?.url == url }
+    }
   }
 
   private let state = Mutex(State())
   private static let slotsMax = 1 << 12
+  private static let slotsEach = 4
   /// Of all of them; with more, it begins anew.
   private static let bytesMax = 1 << 20
 
   subscript(url: String) -> Answer? {
-    let slot = Self.slot(of: url)
-    return state.withLock { state in
-      guard !state.slots.isEmpty, let answer = state.slots[slot], answer.url == url else { return nil }
-      return answer
-    }
+    let first = Self.firstSlot(of: url)
+    return state.withLock { state in state.place(of: url, from: first).flatMap { state.slots[$0] } }
   }
 
   func keep(_ answer: Answer) {
-    let slot = Self.slot(of: answer.url)
-    let bytes = answer.stored.headers.block.count + answer.key.fullKey.count + 512
+    let first = Self.firstSlot(of: answer.url)
     state.withLock { state in
-      state.bytes += bytes
-      if state.slots.isEmpty || state.bytes > Self.bytesMax {
-        state = State(slots: Array(repeating: nil, count: Self.slotsMax), bytes: bytes)
+      if state.slots.isEmpty || state.bytes + answer.bytes > Self.bytesMax {
+        state = State(slots: Array(repeating: nil, count: Self.slotsMax))
       }
-      state.slots[slot] = answer
+      let place = state.place(of: answer.url, from: first) ?? first + Self.slotsEach - 1
+      state.bytes += answer.bytes - (state.slots[place]?.bytes ?? 0)
+      for slot in (first..<place).reversed() { state.slots.swapAt(slot, slot + 1) }
+      state.slots[first] = answer
     }
   }
 
-  private static func slot(of url: String) -> Int {
+  private static func firstSlot(of url: String) -> Int {
     var hash = KeyHash(seed: 0)
     hash.add(url.utf8.span)
-    return Int(truncatingIfNeeded: hash.value) & (slotsMax - 1)
+    return Int(truncatingIfNeeded: hash.value) & (slotsMax - 1) & ~(slotsEach - 1)
   }
 }

@@ -26,6 +26,15 @@ extension Scheduler {
     playNext()
   }
 
+  /// Ends with an older answer instead of a failure, if that has not been removed, and no other has taken its place.
+  func answer(_ operation: NetworkOperation, _ standIn: HeldAnswer, or ending: Ending) {
+    guard let cache = operation.loop.cacheUse?.cache else { return publish(operation, ending) }
+    look(operation, cache, { LoopLook(held: cache.isHeld(standIn) ? standIn : nil) }) { [unowned self] look in
+      guard let held = look.held else { return publish(operation, ending) }
+      answer(operation, cacheBridge.response(operation, held, .cache, cache))
+    }
+  }
+
   /// Streams have buffers, so only so many bodies of an engine go out at once.
   func playNext() {
     while let next = rooms.nextPlayback() {
@@ -38,14 +47,30 @@ extension Scheduler {
     let (operation, fanout) = (waiting.operation, waiting.fanout)
     var answer = waiting.response
     operation.forEachRecipient { didStart($0) }
-    let playback = Playback(
-      StoredBodySource(answer.body), head: answer.head, bytesExpected: Int64(answer.body.count)
-    ) { fanout }
+    let body = answer.body
+    let source = StoredBodySource(body) { [unowned self, unowned operation] range, source in
+      readPiece(range, of: body, for: operation, into: source)
+    }
+    let playback = Playback(source, head: answer.head, bytesExpected: Int64(body.count)) { fanout }
     limitStreams(of: operation)
     move(operation, to: .playing(playback))
     if operation.recipients.allSatisfy({ $0.hasStreams }) { answer.body = .empty }
-    playback.start()
+    playback.start(opensAtOnce: true)
     playback.finish { [unowned self, answer] in publish(operation, Ending(answer)) }
+  }
+
+  /// What lies on a disk is read by a thread that may wait for it.
+  private func readPiece(
+    _ range: Range<Int>, of body: ResponseBody, for operation: NetworkOperation, into source: StoredBodySource
+  ) {
+    guard loop.timeline == nil else { return source.take(body.copy(of: range)) }  // a model has one thread
+    let lane = Worker.Lane(device: operation.engine.cache?.store.device ?? 0)
+    let source = LoopReference(source)
+    worker.run(on: lane) {
+      body.copy(of: range)
+    } completion: { piece in
+      source.object?.take(piece)
+    }
   }
 }
 

@@ -32,15 +32,13 @@ extension Scheduler {
     let key = use.question.primaryKey.digest
     switch claims.claim(key, for: claimant(in: claims)) {
     case .unneeded: return false
-    case .claimed(let claim, let isNews):
-      if !isNews || !use.isAnswered {
-        use.claim = claim
-        return false
-      }
-      claim.finish()  // what is stored is news for others, too
+    case .claimed(let claim, isNews: false):
+      use.claim = claim
+      return false
+    case .claimed(let claim, isNews: true):
       move(operation, to: .deciding)
       queue.finished(origin.id)
-      askAgain(operation)
+      consult(operation, operation.request, then: .wait(atFront: true), after: claim)
     case .taken:
       move(operation, to: .validating)
       queue.finished(origin.id)
@@ -67,9 +65,7 @@ extension Scheduler {
 
   /// Another may have stored the answer in the meantime.
   private func askAgain(_ operation: NetworkOperation) {
-    if !consult(operation, operation.request) {
-      wait(operation, operation.request.priority, atFront: true)
-    }
+    consult(operation, operation.request, then: .wait(atFront: true))
   }
 
   private func lookAtClaimsSoon() {
@@ -109,11 +105,5 @@ extension CacheUse {
     case .automatic, .preferCached, .staleWhileRevalidate: true
     case .cachedThenFresh, .onlyIfCached, .alwaysValidate, .reload, .noStore: false
     }
-  }
-
-  /// By what has been stored meanwhile.
-  fileprivate var isAnswered: Bool {
-    guard let held = cache.held(for: question) else { return false }
-    return CacheDecision.serves(question.request, stored: held.stored, now: cache.now)
   }
 }

@@ -1,28 +1,105 @@
 internal import Synchronization
 
+/// A look at what is stored, on a thread that may wait for the disk (`StoreLooker`). A loop never does.
+final class CacheLook {
+  fileprivate let timer: TimerTable.Key
+  /// What follows; with nothing when nothing was found, or not in time.
+  fileprivate let then: (LoopLook) -> Void
+
+  fileprivate init(timer: TimerTable.Key, then: @escaping (LoopLook) -> Void) {
+    (self.timer, self.then) = (timer, then)
+  }
+}
+
 /// The cache before the network.
 extension Scheduler {
-  /// True when what is held was the answer, or nothing may be asked.
-  func consult(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
+  /// What becomes of an operation that the cache has not answered.
+  enum AfterLook {
+    case wait(atFront: Bool)
+    /// It shares an exchange, or has one that others share.
+    case share
+  }
+
+  /// Answers with what is held, or refuses what may not be asked; else it goes on.
+  ///
+  /// - Parameter claim: another has asked for the same just now, and its answer may be there; it is this one's turn to ask.
+  func consult(
+    _ operation: NetworkOperation, _ request: NetworkRequest, then next: AfterLook, after claim: Claim? = nil
+  ) {
     releaseValidation(operation)
     operation.loop.cacheUse = nil
-    switch cacheBridge.consult(operation, request) {
+    switch cacheBridge.ask(operation, request) {
+    case .settled(let consultation): act(on: consultation, operation, request, next)
+    case .look(let cache, let question, let found?):
+      let look = LoopLook(held: found.held.first)
+      act(on: cacheBridge.consult(operation, cache, question, look), operation, request, next)
+    case .look(let cache, let question, nil):
+      let isFirst = operation.loop.history?.asksWhatItSays(request) ?? true
+      look(operation, cache, { cache.look(for: question, request, isFirst: isFirst) }) {
+        [unowned self] look in
+        let consultation = cacheBridge.consult(operation, cache, question, look)
+        // What is stored is news for others, too; else it claims once more when its turn has come.
+        if case .answer = consultation { claim?.finish() } else { claim?.letGo() }
+        act(on: consultation, operation, request, next)
+      }
+    }
+  }
+
+  private func act(
+    on consultation: CacheBridge.Consultation, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ next: AfterLook
+  ) {
+    switch consultation {
     case .ask(let use):
       operation.loop.cacheUse = use
-      if let use, awaitValidation(operation, use) { return true }
+      if let use, awaitValidation(operation, use) { return }
     case .provide(let use):
       operation.loop.cacheUse = use
       if let early = use.early { for recipient in operation.recipients { provide(recipient, early) } }
     case .answer(let response, let renews):
       answer(operation, response)
       if renews { refresh(request, operation.engine) }
-      return true
-    case .refuse(let failure):
-      publish(operation, failure)
-      return true
+      return
+    case .refuse(let failure): return publish(operation, failure)
     }
-    return false
+    switch next {
+    case .wait(let atFront): wait(operation, operation.request.priority, atFront: atFront)
+    case .share: share(operation, request)
+    }
   }
+
+  /// Looks into the store, and goes on with what was found: without, when the disk takes its time.
+  func look(
+    _ operation: NetworkOperation, _ cache: EngineCache, _ find: @escaping @Sendable () -> LoopLook,
+    then: @escaping (LoopLook) -> Void
+  ) {
+    if loop.timeline != nil { return then(find()) }  // a model has one thread
+    let timer = timers.after(milliseconds: UInt64(StoreLooker.patience / 1_000)) { [unowned self] in
+      goOn(operation, LoopLook(held: nil))
+    }
+    let look = CacheLook(timer: timer, then: then)
+    move(operation, to: .looking(look))
+    // Whoever is being looked for stays on this loop; one whose look took too long may be gone.
+    let (port, number) = (port, LookNumber(look))
+    let isTaken = cache.store.look {
+      let found = find()
+      port.perform { core in
+        if core.has(operation) { core.goOn(operation, found, number) }
+      }
+    }
+    if !isTaken { goOn(operation, LoopLook(held: nil)) }
+  }
+
+  private func goOn(_ operation: NetworkOperation, _ found: LoopLook, _ number: LookNumber? = nil) {
+    guard case .looking(let look) = operation.loop.phase, number == nil || number == LookNumber(look) else {
+      return
+    }
+    move(operation, to: .deciding)
+    look.then(found)
+    loop.markDirty()
+  }
+
+  func leave(_ look: CacheLook) { timers.cancel(look.timer) }
 
   /// Once for each, however many exchanges follow; streams get one body, the final one.
   func provide(_ recipient: NetworkOperation, _ early: NetworkResponse) {
@@ -42,4 +119,11 @@ extension Scheduler {
     driver.pending.add(1, ordering: .relaxed)
     later { [unowned self] in submit(refresh) }
   }
+}
+
+/// Tells one look of an operation from its next.
+private struct LookNumber: Equatable, Sendable {
+  private let timer: TimerTable.Key
+
+  init(_ look: CacheLook) { timer = look.timer }
 }

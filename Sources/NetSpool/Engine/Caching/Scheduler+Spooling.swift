@@ -15,6 +15,7 @@ extension Scheduler {
     return BodySpool.Place(
       directory: directory, room: store.spools, worker: worker,
       lane: Worker.Lane(device: devices.device(of: directory)), buffers: buffers, memory: spoolMemory,
+      onDisk: store.settings.onDisk,
       after: { [unowned self] milliseconds, callback in timers.after(milliseconds: milliseconds, callback) })
   }
 }

@@ -50,9 +50,7 @@ extension Scheduler {
     later { [unowned self] in
       forEach(of: validation.waiting) { [unowned self] operation in
         guard has(operation), case .validating = operation.loop.phase else { return }
-        if !consult(operation, operation.request) {
-          wait(operation, operation.request.priority, atFront: false)
-        }
+        consult(operation, operation.request, then: .wait(atFront: false))
       }
     }
   }

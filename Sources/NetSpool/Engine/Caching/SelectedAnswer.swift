@@ -1,12 +1,12 @@
 /// What a request with conditions of its own, or for parts, gets of a stored answer.
 extension NetworkResponse {
-  /// Becomes what was selected of it.
-  mutating func select(_ selection: StoredSelection, of stored: StoredResponse) {
+  /// Becomes what was selected of it. `parts`: the bytes of those that were, which this does not read.
+  mutating func select(_ selection: StoredSelection, of stored: StoredResponse, _ parts: [[UInt8]]) {
     switch selection {
     case .whole, .origin: return
     case .notModified: becomeNotModified()
     case .unsatisfiable: becomeUnsatisfiable(total: stored.parts?.total ?? stored.bodyBytes)
-    case .parts(let ranges): becomePart(ranges, of: stored)
+    case .parts(let ranges): becomePart(ranges, of: stored, parts)
     }
   }
 
@@ -26,25 +26,19 @@ extension NetworkResponse {
     body = .empty
   }
 
-  private mutating func becomePart(_ ranges: [Range<Int64>], of stored: StoredResponse) {
+  private mutating func becomePart(
+    _ ranges: [Range<Int64>], of stored: StoredResponse, _ parts: [[UInt8]]
+  ) {
     let total = stored.parts?.total ?? stored.bodyBytes
-    let whole = body
-    func bytes(_ range: Range<Int64>) -> [UInt8] {
-      let place =
-        stored.parts.map { $0.place(of: range) ?? 0..<0 } ?? Int(range.lowerBound)..<Int(range.upperBound)
-      var part: [UInt8] = []
-      whole.withBytes(place) { part.append($0) }
-      return part
-    }
     head.status = 206
     if ranges.count == 1 {
-      body = ResponseBody(bytes(ranges[0]))
+      body = ResponseBody(parts[0])
       return describe(type: nil, bytes: body.count, range: ContentRange.text(ranges[0], total: total))
     }
     let boundary = "netspool-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
     body = ResponseBody(
       ByteRanges.make(
-        ranges, total: total, type: head.headers.first("Content-Type"), boundary: boundary, part: bytes))
+        ranges, total: total, type: head.headers.first("Content-Type"), boundary: boundary, parts))
     describe(type: "multipart/byteranges; boundary=\(boundary)", bytes: body.count, range: nil)
   }
 
@@ -57,11 +51,11 @@ extension NetworkResponse {
 }
 
 /// Parts of a body that came one by one.
-extension CacheBridge {
+extension EngineCache {
   /// Puts a part to those that are held, if it is certain that they are of the same body (RFC 9111 section 3.4): then the
-  /// strong tag says so. All of them are the whole answer.
+  /// strong tag says so. All of them are the whole answer. Waits for the disk.
   func storePart(
-    _ answer: NetworkResponse, _ body: [UInt8], _ entry: StoredResponse, _ use: CacheUse,
+    _ answer: NetworkResponse, _ body: [UInt8], _ entry: StoredResponse, for question: CacheQuestion,
     askedAt: Microseconds
   ) {
     guard let tag = Validators.strongTag(entry.headers), !entry.facts.flags.contains(.varies),
@@ -70,14 +64,14 @@ extension CacheBridge {
     else { return }
     let range = positions.lowerBound..<(positions.upperBound + 1)
     var new = (parts: StoredParts(total: total, ranges: [range]), bytes: body)
-    if let held = use.cache.heldParts(for: use.question), held.stored.parts?.total == total,
+    if let held = heldParts(for: question), held.stored.parts?.total == total,
       Validators.strongTag(held.stored.headers) == tag
     {
       let combined = held.stored.parts?.adding(range, body, to: ResponseBody(lent: held.hit.body).array)
       if let combined { new = (combined.parts, combined.bytes) }
     }
-    guard let parts = new.parts, new.bytes.count <= use.cache.settings.bodyBytesMax else { return }
-    use.cache.putParts(entry, parts, new.bytes, for: use.question, askedAt: askedAt)
+    guard let parts = new.parts, new.bytes.count <= settings.bodyBytesMax else { return }
+    putParts(entry, parts, new.bytes, for: question, askedAt: askedAt)
   }
 }
 

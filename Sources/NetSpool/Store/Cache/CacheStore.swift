@@ -38,6 +38,9 @@ final class CacheStore: Sendable {
 
   var settings: CacheStoreSettings { core.settings }
 
+  /// The number of the device that it lies on (`st_dev`).
+  var device: UInt64 { core.environment.identity.device }
+
   /// Ends the use by this caller. The last one in the process writes what waits, and closes; bodies that are
   /// still lent stay readable. Idempotent.
   func close() {
@@ -51,23 +54,14 @@ final class CacheStore: Sendable {
 // MARK: Reading
 
 extension CacheStore {
-  /// What is stored under a key. Never waits for the writer.
+  /// What is stored under a key. Never waits for the writer, but for the disk: not on a loop thread.
   func lookup(_ key: StoreKey) -> StoreHit? {
     isUsable ? core.lookup(key) : nil
   }
 
-  /// The body of what was found before (`StoreHit.place`): nil unless it is certain to be what it was.
+  /// The body of what was found before (`StoreHit.place`): nil unless it is certain to be what it was. Waits for nobody.
   func lookup(_ key: StoreKey, again place: StoredPlace) -> LeasedBytes? {
     isUsable ? core.lookup(key, again: place) : nil
-  }
-
-  /// The last change of the file, whoever's; 0 when there is no telling.
-  var newestCommit: UInt64 { isUsable ? core.environment.newestCommit : 0 }
-
-  /// What was not found after a commit is not there now either: nothing has been committed since, and no change of it waits.
-  /// Counts as a lookup that found nothing; false says nothing.
-  func isMissing(_ key: StoreKey, since commit: UInt64) -> Bool {
-    isUsable && core.isMissing(key, since: commit)
   }
 
   var statistics: CacheStatistics { isUsable ? core.statistics : CacheStatistics() }
@@ -106,9 +100,23 @@ extension CacheStore {
   }
 
   /// Removes all that is stored of a resource, whoever's and in whatever variant; what of it is on its way is not stored.
-  /// No lookup of this process finds it when this returns. True when there was something.
+  /// No lookup of this process finds it when this returns. True when some of it was still to be written.
   @discardableResult
   func removeResource(_ resource: UInt64) -> Bool { isUsable && core.removeResource(resource) }
+
+  /// Whether something is stored of a resource. Waits for the disk.
+  func holds(_ resource: UInt64) -> Bool { isUsable && core.holds(resource) }
+
+  /// The changes of this process so far, and whether there may have been others of a resource since.
+  var mark: UInt64 { core.mark.load(ordering: .acquiring) }
+  func hasChanged(_ resource: UInt64, since mark: UInt64) -> Bool {
+    !isUsable || core.hasChanged(resource, since: mark)
+  }
+
+  /// Has something done that may wait for the disk. False when it will not be (`StoreLooker.run`).
+  func look(bytes: Int = 0, _ job: @escaping @Sendable () -> Void) -> Bool {
+    isUsable && core.looker.run(bytes: bytes, job)
+  }
 
   /// Whether a resource has been removed since a moment, by this process.
   func holdsBack(_ resource: UInt64, askedAt moment: Microseconds) -> Bool {
@@ -194,6 +202,10 @@ struct CacheStoreSettings: Sendable {
   /// What the patterns of removals mean, the same in all processes; the beginning of a full key unless set.
   var match: @Sendable (_ pattern: [UInt8]) -> KeyMatch = { pattern in { key, _ in key.begins(with: pattern) }
   }
+
+  /// Called before each look into the file, and before a spool is written: for tests, which have it take as long as a disk
+  /// may.
+  var onDisk: (@Sendable () -> Void)?
 
   init(directory: String) { self.directory = directory }
 

@@ -12,8 +12,11 @@ extension CacheStoreCore {
         _ = shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed)))
       }
       shared.removals.begin(removal)
-      // The next one knows what is not to be found.
-      shared.retireCurrent()
+      // The next snapshot knows what is not to be found, and who has looked before looks again.
+      let mark = nextMark()
+      shared.removals.mark = mark
+      removalMark.store(mark, ordering: .releasing)
+      shared.marks.noteAll(mark)
     }
   }
 
@@ -62,6 +65,8 @@ extension PendingTable {
 /// What this process has removed and the disk does not know yet.
 struct PendingRemovals {
   private var all: [PendingRemoval] = []
+  /// See `CacheStoreCore.removalMark`.
+  var mark: UInt64 = 0
 
   /// More are not told apart: then all of their namespaces counts as removed until they are written. Each lookup asks each of them.
   private static let countMax = 64

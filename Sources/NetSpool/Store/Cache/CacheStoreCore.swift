@@ -7,6 +7,17 @@ final class CacheStoreCore: Sendable {
   let databases: CacheDatabases
   let copies: BodyCopies
   let shared = Mutex(CacheSharedState())
+  /// Never on a loop. Before `shared`, where both are taken.
+  let views = Mutex(StoreViews())
+  /// Somebody has waited for the views in vain, and nobody has had them since.
+  let areViewsStuck = Atomic(false)
+  /// How many changes this process has made; counted under `shared`.
+  let mark = Atomic<UInt64>(0)
+  /// Where that stood when entries were removed by what they are: older snapshots do not know.
+  let removalMark = Atomic<UInt64>(0)
+  let hits = Atomic(0)
+  let misses = Atomic(0)
+  let looker = StoreLooker()
   let wakeUp = SystemSemaphore()
   let mappedPages: MappedPages
   /// What is on its way here and lies on the disk meanwhile.
@@ -21,7 +32,7 @@ final class CacheStoreCore: Sendable {
     spools = SpoolRoom(bytesMax: settings.bytesMax)
     copies = BodyCopies(bytesMax: settings.copiedBytesMax)
     mappedPages = MappedPages(of: environment, limit: settings.residentBytesMax)
-    claims = environment.directory.openWords(ClaimTable.name, count: ClaimTable.wordCount).flatMap {
+    claims = environment.directory.openWords(ClaimTable.kind, count: ClaimTable.wordCount).flatMap {
       ClaimTable($0, silenceMax: settings.claimSilenceMax)
     }
     let size: DatabaseSize
@@ -57,6 +68,7 @@ final class CacheStoreCore: Sendable {
 
   /// Writes what waits, copies out what is lent, and ends the thread.
   func stop() {
+    looker.stop()  // first: it may have something to write
     if shared.withLock({ shared in
       shared.isClosing = true
       return shared.wake()
@@ -68,160 +80,6 @@ final class CacheStoreCore: Sendable {
       return thread
     }
     ending?.join()
-  }
-}
-
-// MARK: Lookup
-
-extension CacheStoreCore {
-  private enum Outcome {
-    case miss, damaged
-    case pending(PendingPut)
-    case stored(FoundEntry, newMetadata: [UInt8]?)
-  }
-
-  func lookup(_ key: StoreKey) -> StoreHit? {
-    // Only what needs the lock is done under it.
-    switch shared.withLock({ find(key, &$0) }) {
-    case .miss:
-      mappedPages.count(faults: 1)
-      return nil
-    case .damaged:
-      drop(damaged: key)
-      return nil
-    case .pending(let put):
-      guard put.body.isReadable else { return nil }
-      return StoreHit(body: LeasedBytes(metadata: put.metadata, body: put.body), bodyID: put.bodyID)
-    case .stored(let entry, let newMetadata):
-      let lease = LeasedBytes(entry.lease, count: entry.facts.bodyBytes)
-      guard entry.isVerified || verify(entry) else {
-        drop(damaged: key, hits: 1)
-        return nil
-      }
-      // The leaf of the entry. The body counts when it is read.
-      mappedPages.count(faults: 1)
-      return StoreHit(
-        body: lease, bodyID: entry.facts.bodyID, newMetadata: newMetadata,
-        place: newMetadata == nil ? entry.place : nil)
-    }
-  }
-
-  /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Nil says nothing, and counts
-  /// for nothing.
-  func lookup(_ key: StoreKey, again place: StoredPlace) -> LeasedBytes? {
-    let found: Lease? = shared.withLock { shared in
-      guard shared.pending[key] == nil, !shared.pending.isFenced(key.digest.first),
-        let snapshot = freshSnapshot(&shared)
-      else { return nil }
-      let copying = shared.retired.count >= settings.snapshotsMax
-      guard let lease = snapshot.find(again: place, verified: shared.verified, copying: copying) else {
-        return nil
-      }
-      shared.statistics.hits += 1
-      touch(place, &shared)
-      return lease
-    }
-    guard let found else { return nil }
-    mappedPages.count(faults: 1)
-    return LeasedBytes(found, count: place.facts.bodyBytes)
-  }
-
-  func isMissing(_ key: StoreKey, since commit: UInt64) -> Bool {
-    shared.withLock { shared in
-      guard shared.pending[key] == nil, environment.newestCommit == commit else { return false }
-      shared.statistics.misses += 1
-      return true
-    }
-  }
-
-  private func verify(_ entry: FoundEntry) -> Bool {
-    guard entry.lease.snapshot.verify(entry) else { return false }
-    shared.withLock { $0.verified.insert(entry.facts.bodyID) }
-    return true
-  }
-
-  private func find(_ key: StoreKey, _ shared: inout CacheSharedState) -> Outcome {
-    guard let change = shared.pending[key], change.key.fullKey == key.fullKey || change.isRemoval else {
-      return findStored(key, nil, &shared)
-    }
-    switch change.content {
-    case .removed, .fence:
-      shared.statistics.misses += 1
-      return .miss
-    case .put(let put):
-      // Another process may have changed the resource since, and this one has not come to write so.
-      if put.validAt != environment.newestCommit, let snapshot = freshSnapshot(&shared) {
-        if snapshot.holdsBack(key.digest.first, askedAt: put.askedAt, databases) {
-          shared.statistics.misses += 1
-          return .miss
-        }
-        shared.pending.noteValid(key, at: snapshot.commit)
-      }
-      shared.statistics.hits += 1
-      return .pending(put)
-    case .metadata(let bytes, let bodyID): return findStored(key, (bytes, bodyID), &shared)
-    }
-  }
-
-  private func findStored(
-    _ key: StoreKey, _ newMetadata: (bytes: [UInt8], bodyID: UInt64)?, _ shared: inout CacheSharedState
-  ) -> Outcome {
-    // Another process may have committed meanwhile what this one has removed, and has not come to write so.
-    if shared.pending.isFenced(key.digest.first) {
-      shared.statistics.misses += 1
-      return .miss
-    }
-    while let snapshot = freshSnapshot(&shared) {
-      let copying = shared.retired.count >= settings.snapshotsMax
-      switch snapshot.find(key, databases, verified: shared.verified, copying: copying) {
-      case .ended: shared.current = nil
-      case .nothing:
-        shared.statistics.misses += 1
-        return .miss
-      case .damaged: return .damaged
-      case .entry(let entry):
-        shared.statistics.hits += 1
-        touch(entry.place, &shared)
-        let isSame = newMetadata?.bodyID == entry.facts.bodyID
-        return .stored(entry, newMetadata: isSame ? newMetadata?.bytes : nil)
-      }
-    }
-    shared.statistics.misses += 1
-    return .miss
-  }
-
-  /// The current snapshot if no commit came after it, else a new one. Nil when none can be had.
-  private func freshSnapshot(_ shared: inout CacheSharedState) -> Snapshot? {
-    shared.isCurrentUsed = true
-    if let current = shared.current {
-      if current.commit == environment.newestCommit { return current }
-      shared.retireCurrent()
-    }
-    guard environment.isFileWhole, let snapshot = try? Snapshot(self, shared.removals) else { return nil }
-    let wall = WallClock.microseconds
-    shared.touchBefore = UInt64(max(wall - (shared.isEvicting ? 0 : settings.recencyStep), 0))
-    shared.current = snapshot
-    // The store thread watches over its age.
-    if shared.wake() { wakeUp.signal() }
-    return snapshot
-  }
-
-  private func touch(_ place: StoredPlace, _ shared: inout CacheSharedState) {
-    guard place.facts.recency < shared.touchBefore, shared.touched.count < CacheSharedState.touchedMax else {
-      return
-    }
-    shared.touched.insert(place.digest)
-    if shared.touched.count == CacheSharedState.touchedMax && shared.wake() { wakeUp.signal() }
-  }
-
-  /// `hits`: how often it has been counted as one.
-  private func drop(damaged key: StoreKey, hits: Int = 0) {
-    shared.withLock { shared in
-      shared.statistics.damaged += 1
-      shared.statistics.hits -= hits
-      shared.statistics.misses += 1
-    }
-    remove(key)
   }
 }
 
@@ -266,23 +124,28 @@ extension CacheStoreCore {
     _ = change { _ in (key, .removed, true) }
   }
 
-  /// Removes all that is stored of a resource, and has nothing stored of it that was asked for before. True when there
-  /// was something. Costs what is stored of it, and what waits to be written.
+  /// Removes all that is stored of a resource, and has nothing stored of it that was asked for before. True when some of it
+  /// was still to be written. Costs what waits to be written.
   func removeResource(_ resource: UInt64) -> Bool {
     let (isFound, mustWake) = shared.withLock { shared in
       let moment = MonotonicClock.now
       shared.fences.add(resource, at: moment)
-      var keys = shared.pending.keys(of: resource)
-      if let snapshot = freshSnapshot(&shared) {
-        keys += snapshot.digests(of: resource, databases).map { StoreKey(anyWith: $0) }
-      }
+      let keys = shared.pending.keys(of: resource)
       for key in keys { _ = shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed))) }
       let fence = StoreKey(anyWith: .first(of: resource))
       let sequence = shared.pending.add(fence, .fence(moment))
+      shared.marks.note(resource, nextMark())
       return (!keys.isEmpty, shared.enqueue(.change(fence.digest, sequence: sequence)))
     }
     if mustWake { wakeUp.signal() }
     return isFound
+  }
+
+  func nextMark() -> UInt64 { mark.add(1, ordering: .acquiringAndReleasing).newValue }
+
+  /// Whether this process has changed something of a resource since, or perhaps of another.
+  func hasChanged(_ resource: UInt64, since mark: UInt64) -> Bool {
+    shared.withLock { $0.marks.hasChanged(resource, since: mark) }
   }
 
   /// Whether what was asked for at a moment is older than the last change of a resource in this process.
@@ -296,6 +159,7 @@ extension CacheStoreCore {
     let (isAccepted, mustWake) = shared.withLock { shared in
       guard let (key, content, isAccepted) = decide(&shared) else { return (false, false) }
       let sequence = shared.pending.add(key, content)
+      shared.marks.note(key.digest.first, nextMark())
       return (isAccepted, shared.enqueue(.change(key.digest, sequence: sequence)))
     }
     if mustWake { wakeUp.signal() }
@@ -321,18 +185,23 @@ extension CacheStoreCore {
 
 extension CacheStoreCore {
   var statistics: CacheStatistics {
-    shared.withLock { shared in
+    var statistics = shared.withLock { shared in
       var statistics = shared.statistics
-      statistics.bytesMax = settings.bytesMax
-      statistics.fileBytes = environment.fileBytes
       statistics.pendingBytes = shared.pending.bytes
-      statistics.copiedBytes = copies.bytes
-      shared.forgetEnded()
-      let snapshots = shared.retired + (shared.current.map { [$0] } ?? [])
-      statistics.snapshots = snapshots.count
-      statistics.leases = snapshots.reduce(0) { $0 + $1.leases }
       return statistics
     }
+    statistics.hits = hits.load(ordering: .relaxed)
+    statistics.misses = misses.load(ordering: .relaxed)
+    statistics.bytesMax = settings.bytesMax
+    statistics.fileBytes = environment.fileBytes
+    statistics.copiedBytes = copies.bytes
+    let views = withViews { views in
+      views.forgetEnded()
+      let snapshots = views.retired + (views.current.map { [$0] } ?? [])
+      return (snapshots.count, snapshots.reduce(0) { $0 + $1.leases })
+    }
+    if let views { (statistics.snapshots, statistics.leases) = views }
+    return statistics
   }
 
   var pendingBytes: Int { shared.withLock { $0.pending.bytes } }

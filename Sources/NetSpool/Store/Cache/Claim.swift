@@ -13,13 +13,16 @@ final class Claim: Sendable {
     (self.table, self.claimant, self.index, self.word) = (table, claimant, index, word)
   }
 
-  deinit { end(as: .none) }
+  deinit { letGo() }
 
   /// The origin has answered, or will not; what was to be stored is.
   func finish() { end(as: .done) }
 
   /// The answer is of no use to others: for a while nobody shall wait for the next one either.
   func giveUp() { end(as: .uncacheable) }
+
+  /// Nobody has asked.
+  func letGo() { end(as: .none) }
 
   private func end(as kind: ClaimWord.Kind) {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }

@@ -1,4 +1,4 @@
-// The file `claims` beside the store: words of 64 bits in the byte order of the machine.
+// The shared memory `claims` of a store: words of 64 bits in the byte order of the machine.
 //
 //    0            mark of the layout
 //    8 +  2 n     of owner n (`Claimant`): counts who it was
@@ -10,7 +10,8 @@
 ///
 /// Any thread; never waits.
 final class ClaimTable: Sendable {
-  static let name = "claims"
+  /// Of shared memory.
+  static let kind = "claims"
   static let wordCount = bucketsStart + bucketCount * bucketWords
   /// How often an owner says that it is alive.
   static let beat: Microseconds = 250_000

@@ -61,8 +61,8 @@ struct PendingTable {
   }
 
   /// Nothing that stands in the store up to this commit makes worthless what waits to be put there.
-  mutating func noteValid(_ key: StoreKey, at commit: UInt64) {
-    guard case .put(var put)? = changes[key.digest]?.content else { return }
+  mutating func noteValid(_ key: StoreKey, _ noted: PendingPut, at commit: UInt64) {
+    guard case .put(var put)? = changes[key.digest]?.content, put.bodyID == noted.bodyID else { return }
     put.validAt = commit
     changes[key.digest]?.content = .put(put)
   }

@@ -12,7 +12,7 @@ extension StoreThread {
   /// see are not free.
   /// - apart: what is free is so in small pieces.
   mutating func makeRoom(for batch: [PendingTable.Change], apart: Bool = false) throws(StoreError) {
-    for snapshot in core.shared.withLock({ $0.retired }) { _ = snapshot.copyOut() }
+    for snapshot in core.views.withLock({ $0.retired }) { _ = snapshot.copyOut() }
     if !apart && fits(batch) && core.environment.reserveSpare() == 0 { return }
     // Where others hold the old pages, removing more would cost hits and gain nothing.
     guard !isHeld, MonotonicClock.now >= roomlessUntil else { return }
@@ -44,18 +44,18 @@ extension StoreThread {
   /// What older commits than this freed may be used again: nothing that a lease of this process sees, nor what the newest
   /// transaction freed (mdb.c, mdb_find_oldest).
   private var usableCommit: UInt64 {
-    let oldest = core.shared.withLock { shared in
-      shared.forgetEnded()
-      return shared.retired.map(\.commit).min() ?? .max
+    let oldest = core.views.withLock { views in
+      views.forgetEnded()
+      return views.retired.map(\.commit).min() ?? .max
     }
     return min(oldest, core.environment.newestCommit)
   }
 
   /// Leases of this process keep old pages from being used again.
   private var isHeld: Bool {
-    core.shared.withLock { shared in
-      shared.forgetEnded()
-      return !shared.retired.isEmpty
+    core.views.withLock { views in
+      views.forgetEnded()
+      return !views.retired.isEmpty
     }
   }
 

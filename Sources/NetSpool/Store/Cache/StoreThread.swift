@@ -56,7 +56,10 @@ struct StoreThread: ~Copyable {
     while true {
       let deadline: Microseconds?
       let core = core
-      switch core.shared.withLock({ take(&$0) }) {
+      core.shared.withLock { $0.haveViewsChanged = false }
+      let viewsDue = core.endUnusedViews(tick: Self.tick)
+      switch core.shared.withLock({ take(&$0, viewsDue) }) {
+      case .lookAgain: continue
       case .work(let work): return work
       case .end: return nil
       case .gather(let until):
@@ -79,6 +82,8 @@ struct StoreThread: ~Copyable {
     case work([CacheSharedState.Work])
     case gather(until: Microseconds)
     case sleep(until: Microseconds?)
+    /// At what lookups and leases have done meanwhile.
+    case lookAgain
     case end
   }
 
@@ -89,7 +94,7 @@ struct StoreThread: ~Copyable {
     return unwritten
   }
 
-  private mutating func take(_ shared: inout CacheSharedState) -> Next {
+  private mutating func take(_ shared: inout CacheSharedState, _ viewsDue: Microseconds?) -> Next {
     if !shared.waiting.isEmpty, mayWrite(shared) {
       let due = lastCommit + Self.gatheringPeriod
       if !shared.hasGathered, MonotonicClock.now < due {
@@ -102,8 +107,9 @@ struct StoreThread: ~Copyable {
     if shared.isClosing { return .end }
     if isOverBudget || shared.touched.count >= CacheSharedState.touchedMax { return .work([]) }
     if !sweeps.isEmpty, MonotonicClock.now >= sweepAt { return .work([]) }
+    if shared.haveViewsChanged { return .lookAgain }
     shared.isAsleep = true
-    return .sleep(until: deadline(shared))
+    return .sleep(until: deadline(shared, viewsDue))
   }
 
   /// A store that refused is left alone for a while, unless somebody waits or it is closing.
@@ -112,13 +118,12 @@ struct StoreThread: ~Copyable {
   }
 
   /// The moment at which something is due that no signal announces.
-  private func deadline(_ shared: borrowing CacheSharedState) -> Microseconds? {
+  private func deadline(
+    _ shared: borrowing CacheSharedState, _ viewsDue: Microseconds?
+  ) -> Microseconds? {
     let now = MonotonicClock.now
     var due: [Microseconds] = []
-    if let oldest = shared.retired.first {
-      due.append(max(oldest.began + core.settings.leaseMax, now + 10_000))
-    }
-    if shared.current != nil { due.append(now + Self.tick) }
+    if let viewsDue { due.append(viewsDue) }
     if !unwritten.isEmpty { due.append(max(retryAt, now + 10_000)) }
     if !sweeps.isEmpty { due.append(sweepAt) }
     if !shared.touched.isEmpty { due.append(lastTouch + core.settings.recencyDelay) }
@@ -287,9 +292,9 @@ struct StoreThread: ~Copyable {
       shared.statistics.add(report)
       shared.isEvicting = shared.statistics.bytes > core.settings.bytesMax / 8 * 7 || report.evictions > 0
       shared.statistics.state = .open
-      // Old pages are free to be used again only when no snapshot sees them.
-      shared.retireCurrent()
     }
+    // Old pages are free to be used again only when no snapshot sees them.
+    core.views.withLock { $0.retireCurrent() }
   }
 
   // MARK: Housekeeping
@@ -311,15 +316,15 @@ struct StoreThread: ~Copyable {
 
   private mutating func lookAfter() {
     let now = MonotonicClock.now
-    let old = core.shared.withLock { shared -> [Snapshot] in
-      if let current = shared.current,
-        !shared.isCurrentUsed || current.commit != core.environment.newestCommit
+    let old = core.views.withLock { views -> [Snapshot] in
+      if let current = views.current,
+        !views.isCurrentUsed || current.commit != core.environment.newestCommit
       {
-        shared.retireCurrent()
+        views.retireCurrent()
       }
-      shared.isCurrentUsed = false
-      shared.forgetEnded()
-      return shared.retired.filter { now - $0.began >= core.settings.leaseMax }
+      views.isCurrentUsed = false
+      views.forgetEnded()
+      return views.retired.filter { now - $0.began >= core.settings.leaseMax }
     }
     for snapshot in old { _ = snapshot.copyOut() }
     if now - lastPressureLook >= Self.tick {
@@ -347,9 +352,9 @@ struct StoreThread: ~Copyable {
     }
     let touched = Array(core.shared.withLock { $0.touched })
     if !touched.isEmpty { write([], touched) }
-    let lent = core.shared.withLock { shared in
-      shared.retireCurrent()
-      return shared.retired
+    let lent = core.views.withLock { views in
+      views.retireCurrent()
+      return views.retired
     }
     for snapshot in lent { _ = snapshot.copyOut() }
   }

@@ -8,7 +8,6 @@ internal import Synchronization
 ///   lock.mdb             LMDB's table of readers and lock of the writer; remade by the first process
 ///   writer               locked with flock(2) by the process that writes
 ///   stamp                see `EnvironmentStamp`
-///   claims               of a cache, see `ClaimTable`
 ///   data.mdb.bad-<time>  (microseconds since 1970) a file that was damaged or not ours, moved aside. Of what can be had
 ///                        again the newest three are kept, of what cannot all. `.unread` behind it: nobody has looked yet
 ///                        for what is still whole in it
@@ -138,19 +137,12 @@ extension EnvironmentDirectory {
     }
   }
 
-  /// Words that all processes share which have the directory open, zero at first; nil when the disk has no room for them, or
-  /// they cannot be had.
-  func openWords(_ name: String, count: Int) -> SharedWords? {
-    do {
-      let file = try Self.openOwnFile(name, in: directory, creating: true)
-      let bytes = Int64(8 * count)
-      do throws(SystemError) {
-        try file.reserve(from: 0, bytes)
-      } catch  where error.number == ENOSPC || error.number == EDQUOT || error.number == EFBIG {
-        return nil
-      } catch {}  // what cannot set room aside is left in peace
-      if try FileStatus(of: file).bytes < bytes { try file.truncate(to: bytes) }
-      return try SharedWords(mapping: file, count: count)
+  /// Words that all processes share which have the directory open, zero at first; nil when they cannot be had. Not in the
+  /// directory: loops write to them, and must not wait for its disk.
+  func openWords(_ kind: String, count: Int) -> SharedWords? {
+    let name = "\(Hexadecimal.text(identity.device))-\(Hexadecimal.text(identity.inode))"
+    do throws(SystemError) {
+      return try SharedWords(in: try SharedMemory(kind, named: name, bytes: 8 * count), count: count)
     } catch {
       return nil
     }

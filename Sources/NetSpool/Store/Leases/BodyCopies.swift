@@ -22,6 +22,13 @@ internal import Synchronization
     var starts: [Key: UInt] = [:]
     var copies: [UInt: Copy] = [:]
     var bytes = 0
+
+    /// The copy that there is, held once more.
+    mutating func hold(_ key: Key) -> UInt? {
+      guard let start = starts[key] else { return nil }
+      copies[start]?.holders += 1
+      return start
+    }
   }
 
   private let state = Mutex(State())
@@ -37,16 +44,23 @@ internal import Synchronization
     let metadata = unsafe Checksum.of(RawSpan(_unsafeBytes: source.metadata))
     let key = Key(bodyID: bodyID, metadata: UInt64(metadata), metadataBytes: unsafe source.metadata.count)
     let bytes = unsafe max(source.metadata.count + source.body.count, 1)
+    let (known, hasRoom) = state.withLock { state -> (UInt?, Bool) in
+      if let start = state.hold(key) { return (start, true) }
+      let hasRoom = state.bytes + bytes <= bytesMax
+      if hasRoom { state.bytes += bytes }
+      return (nil, hasRoom)
+    }
+    guard known == nil, hasRoom else { return known }
+    // Not under the lock, which loops take when they give a copy back: this may wait for the disk.
+    let start = unsafe UInt(bitPattern: Self.copy(source, bytes))
     return state.withLock { state in
-      if let start = state.starts[key] {
-        state.copies[start]?.holders += 1
-        return start
+      if let other = state.hold(key) {
+        state.bytes -= bytes
+        unsafe UnsafeMutableRawPointer(bitPattern: start)?.deallocate()
+        return other
       }
-      guard state.bytes + bytes <= bytesMax else { return nil }
-      let start = unsafe UInt(bitPattern: Self.copy(source, bytes))
       state.starts[key] = start
       state.copies[start] = Copy(key: key, bytes: bytes, holders: 1)
-      state.bytes += bytes
       return start
     }
   }

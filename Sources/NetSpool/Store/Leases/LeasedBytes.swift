@@ -25,6 +25,11 @@
 
   deinit { lease?.release() }
 
+  /// No disk is needed to read them.
+  var isInMemory: Bool {
+    if case .bytes = body { lease == nil } else { false }
+  }
+
   /// Lends the bytes to `use`; while it runs they stay where they are. The way to read that costs the store
   /// least. Traps in a child of fork(2), where the file may change underneath.
   func withUnsafeBytes<Result, Problem: Error>(
@@ -74,8 +79,6 @@ struct LeaseSlots: ~Copyable {
   private var all: [Lease] = []
   /// The first of those to be used again; `Lease.nextFree` is the one behind it.
   private var firstFree = Lease.none
-  /// The number of leases whose bytes cannot be moved.
-  private(set) var pins = 0
   /// All before it need the map no more; only once no lease is begun any more.
   private var checked = 0
 
@@ -95,13 +98,6 @@ struct LeaseSlots: ~Copyable {
     all.append(lease)
     return lease
   }
-
-  mutating func pin(_ lease: Lease) {
-    lease.pin()
-    pins += 1
-  }
-
-  mutating func unpin() { pins -= 1 }
 
   /// Copies the bytes of the next lease from a place on out of the map. The place behind it; nil when there is
   /// none.

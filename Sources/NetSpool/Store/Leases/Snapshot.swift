@@ -10,12 +10,15 @@ internal import Synchronization
 /// another copy it pins the snapshot.
 @safe final class Snapshot: Sendable {
   let commit: UInt64
+  /// See `CacheStoreCore.removalMark`.
+  let removalMark: UInt64
   /// No other of this process has the same.
   private let number: UInt64
   private static let lastNumber = Atomic<UInt64>(0)
   let began: Microseconds
   let copies: BodyCopies
   private let fileBytes: Int
+  private let onDisk: (@Sendable () -> Void)?
   private let environment: Environment
   private let mappedPages: MappedPages
   /// What stands in the trees and is not to be found.
@@ -25,6 +28,8 @@ internal import Synchronization
   private let ended = Atomic<Int>(Lease.none)
   /// Whether it is not current any more: then the last lease ends it.
   private let isRetired = Atomic(false)
+  /// Has the store thread call `endIfUnused`; false when there is none any more.
+  private let endSoon: @Sendable () -> Bool
 
   private struct State: ~Copyable {
     /// Nil once it has ended.
@@ -37,6 +42,9 @@ internal import Synchronization
     environment = core.environment
     mappedPages = core.mappedPages
     copies = core.copies
+    onDisk = core.settings.onDisk
+    endSoon = { [weak core] in core?.endViewsSoon() ?? false }
+    removalMark = pending.mark
     let transaction = try environment.read()
     var removals = try pending.marks(for: core, in: transaction)
     try transaction.forEach(in: core.databases.removals) { record in
@@ -90,15 +98,17 @@ extension Snapshot {
     }
   }
 
-  /// Lends once more what this snapshot has found before. Nil where it has not, is over, or would have to verify.
-  func find(again place: StoredPlace, verified: VerifiedBodies, copying: Bool) -> Lease? {
+  /// Lends once more what this snapshot has found before. Nil where it has not, is over, would have to verify, or somebody
+  /// reads just now. Waits for nobody.
+  func find(again place: StoredPlace, verified: VerifiedBodies) -> Lease? {
     guard place.snapshot == number, place.facts.large == nil || verified.contains(place.facts.bodyID) else {
       return nil
     }
-    return state.withLock { state in
+    let lease: Lease?? = state.withLockIfAvailable { state in
       guard state.transaction != nil else { return nil }
-      return unsafe lend(place.ranges, place.facts, &state, isBeingRead: false, copying: copying)
+      return unsafe lend(place.ranges, place.facts, &state, isBeingRead: false, copying: false)
     }
+    return lease ?? nil
   }
 
   private func lend(
@@ -219,6 +229,7 @@ extension Snapshot {
     _ lease: Lease, _ body: (LeaseRanges) throws(Problem) -> Result
   ) throws(Problem) -> Result {
     let ranges = unsafe lease.enter()
+    if let onDisk, unsafe !ranges.isCopy { onDisk() }
     defer { if unsafe !ranges.isCopy { leave(lease, bytesRead: unsafe ranges.body.count) } }
     return try unsafe body(ranges)
   }
@@ -226,14 +237,14 @@ extension Snapshot {
   private func leave(_ lease: Lease, bytesRead: Int) {
     mappedPages.count(bytesRead, faults: 1)
     lease.leave()
-    endIfUnused()
+    noteUnused()
   }
 
   /// The bytes of a lease, valid as long as the lease: they are copied, or their place is pinned.
   func pin(_ lease: Lease) -> LeaseRanges {
     unsafe state.withLock { state in
       if !lease.isSettled {
-        if !lease.copyOut() { state.slots.pin(lease) }
+        if !lease.copyOut() { lease.pin() }
         endIfUnused(&state)
         unsafe mappedPages.count(lease.ranges.body.count, faults: 1)
       }
@@ -242,12 +253,9 @@ extension Snapshot {
   }
 
   func release(_ lease: Lease) {
-    if lease.isPinned {
-      state.withLock { $0.slots.unpin() }
-    }
     lease.end()
     lease.join(ended)
-    endIfUnused()
+    noteUnused()
   }
 
   // MARK: Ending
@@ -274,7 +282,20 @@ extension Snapshot {
     }
   }
 
-  private func endIfUnused() {
+  /// A lease has ended, on whatever thread: who may not wait, for the disk or for who reads just now, has another end the
+  /// snapshot.
+  private func noteUnused() {
+    guard isRetired.load(ordering: .sequentiallyConsistent) else { return }
+    guard SystemThread.isOurs else { return endIfUnused() }
+    if endSoon() { return }
+    do {
+      try SystemThread.start(name: "netspool-closing") { [self] in endIfUnused() }.detach()
+    } catch {
+      endIfUnused()
+    }
+  }
+
+  func endIfUnused() {
     if isRetired.load(ordering: .sequentiallyConsistent) { state.withLock { endIfUnused(&$0) } }
   }
 

@@ -4,12 +4,6 @@
 /// One more sink of the fan-out, but one that never fails and holds nobody up: when the disk is full, refuses or stays behind,
 /// the spool gives itself up, and the body goes on without. Loop thread.
 final class BodySpool: Sink {
-  /// What has become of a body that is whole; nil: not all of it could be kept.
-  enum Kept {
-    case bytes([UInt8])
-    case file(SpoolFile)
-  }
-
   /// Where it spools to.
   struct Place {
     let directory: String
@@ -19,6 +13,8 @@ final class BodySpool: Sink {
     let buffers: AlignedBufferPool
     /// What all spools of the queue have in memory.
     let memory: SpoolRoom
+    /// See `CacheStoreSettings`.
+    let onDisk: (@Sendable () -> Void)?
     let after: (UInt64, @escaping () -> Void) -> Void
   }
 
@@ -66,8 +62,9 @@ final class BodySpool: Sink {
   private(set) var count = 0
   let report = NetworkResponse.StreamReport()
 
-  /// Called once the body is whole and kept, or cannot be; not for one that never became whole.
-  var onKept: (Kept?) -> Void = { _ in }
+  /// Called once the body is whole and in its file, or cannot be kept; not for one that never became whole, nor for one in
+  /// memory (`wholeBeginning`).
+  var onKept: (SpoolFile?) -> Void = { _ in }
 
   /// - Parameters:
   ///   - bytesMax: a longer body is not kept.
@@ -197,7 +194,6 @@ final class BodySpool: Sink {
   private func end() {
     guard writer != nil else {
       state = .kept
-      tell(.bytes(beginning))
       return forgetBeginning()
     }
     state = .whole
@@ -216,7 +212,7 @@ final class BodySpool: Sink {
   private func endIfWritten() {
     guard case .whole = state, written == count else { return }
     state = .kept
-    tell(count > bytesMax ? nil : file.map { .file($0) } ?? .bytes([]))
+    tell(count > bytesMax ? nil : file)
     if !waiters.isEmpty { place.after(0) { [self] in tellReaders() } }
   }
 
@@ -230,7 +226,7 @@ final class BodySpool: Sink {
     if wasWhole { tell(nil) }
   }
 
-  private func tell(_ kept: Kept?) {
+  private func tell(_ kept: SpoolFile?) {
     let onKept = onKept
     self.onKept = { _ in }
     onKept(kept)

@@ -25,8 +25,9 @@ final class Playback {
     self.makeFanout = makeFanout
   }
 
-  /// Opens the streams with the first bytes and writes what there is.
-  func start() {
+  /// Opens the streams, at once or with the first bytes, and writes what there is.
+  func start(opensAtOnce: Bool = false) {
+    if opensAtOnce { open() }
     source.onBytes = { [weak self] in self?.advance() }
     advance()
   }
@@ -87,14 +88,36 @@ protocol PlaybackSource: AnyObject {
 /// A stored body.
 final class StoredBodySource: PlaybackSource {
   private let body: ResponseBody
+  private let read: (Range<Int>, StoredBodySource) -> Void
+  private var piece: [UInt8] = []
+  private var isReading = false
   var onBytes: () -> Void = {}
 
-  init(_ body: ResponseBody) { self.body = body }
+  /// - Parameter read: has a piece of a body that is not in memory read, which goes to `take`, perhaps at once.
+  init(_ body: ResponseBody, read: @escaping (Range<Int>, StoredBodySource) -> Void) {
+    (self.body, self.read) = (body, read)
+  }
 
   func lend(from offset: Int, atMost max: Int, to use: (RawSpan) -> Void) -> Int? {
     let end = min(body.count, offset + max)
     if offset == end { return nil }
-    body.withBytes(offset..<end, use)
-    return end - offset
+    if body.isInMemory {
+      body.withBytes(offset..<end, use)
+      return end - offset
+    }
+    if piece.isEmpty, !isReading {
+      isReading = true
+      read(offset..<end, self)
+    }
+    let bytes = piece
+    piece = []
+    if !bytes.isEmpty { use(bytes.rawBytes) }
+    return bytes.count
+  }
+
+  /// A piece has been read.
+  func take(_ bytes: [UInt8]) {
+    (piece, isReading) = (bytes, false)
+    onBytes()
   }
 }

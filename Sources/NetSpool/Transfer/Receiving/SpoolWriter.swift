@@ -8,6 +8,7 @@ final class SpoolWriter: Sendable {
   private let room: SpoolRoom
   private let memory: SpoolRoom
   private let buffers: AlignedBufferPool
+  private let onDisk: (@Sendable () -> Void)?
   private let file = Mutex<SpoolFile?>(nil)
   private let isOver = Atomic(false)
   /// Bytes that wait, or are being written.
@@ -15,6 +16,7 @@ final class SpoolWriter: Sendable {
 
   init(_ place: BodySpool.Place) {
     (directory, room, memory, buffers) = (place.directory, place.room, place.memory, place.buffers)
+    onDisk = place.onDisk
   }
 
   /// The loop: a buffer is about to come. False, and it is let go, when so much waits already.
@@ -40,6 +42,7 @@ final class SpoolWriter: Sendable {
       giveBack(buffer)
     }
     guard !isOver.load(ordering: .relaxed) else { return nil }
+    onDisk?()
     do throws(SystemError) {
       return try file.withLock { file throws(SystemError) -> SpoolFile in
         let spool = if let file { file } else { try SpoolFile(in: directory, room: room) }

@@ -1,0 +1,113 @@
+internal import Glibc
+internal import Synchronization
+
+/// How lookups see the file. Whoever reads it may have to wait for the disk, for ever if that hangs. So it is done under a
+/// lock of its own, which no loop takes, and of which nobody waits for long who only looks.
+struct StoreViews: ~Copyable {
+  var current: Snapshot?
+  /// Not current any more, but leases keep them.
+  var retired: [Snapshot] = []
+  var verified = VerifiedBodies()
+  /// Uses recorded before this moment (wall clock) are old.
+  var touchBefore: UInt64 = 0
+  /// The current snapshot was used since the store thread looked last.
+  var isCurrentUsed = false
+
+  /// Makes lookups begin with another snapshot from now on.
+  mutating func retireCurrent() {
+    guard let snapshot = current else { return }
+    current = nil
+    if !snapshot.retire() { retired.append(snapshot) }
+  }
+
+  mutating func forgetEnded() { retired.removeAll { $0.hasEnded } }
+}
+
+extension CacheStoreCore {
+  /// How long a lookup waits for those that came before it. One takes a microsecond, unless the disk hangs.
+  private static let viewsPatience: Microseconds = 1_000_000
+  private static let yieldsMax = 100
+
+  /// Looks into the file, or does not: nil when others have been at it for too long, and wait for the disk.
+  func withViews<Result>(_ body: (inout sending StoreViews) -> sending Result) -> sending Result? {
+    var (until, rounds): (Microseconds, Int) = (0, 0)
+    while true {
+      if let result = views.withLockIfAvailable(body) {
+        if areViewsStuck.load(ordering: .relaxed) { areViewsStuck.store(false, ordering: .relaxed) }
+        return result
+      }
+      if areViewsStuck.load(ordering: .relaxed) { return nil }
+      let now = MonotonicClock.now
+      if until == 0 { until = now + Self.viewsPatience }
+      if now >= until {
+        areViewsStuck.store(true, ordering: .relaxed)
+        return nil
+      }
+      rounds += 1
+      if rounds < Self.yieldsMax { sched_yield() } else { usleep(useconds_t(min(rounds, 1_000))) }
+    }
+  }
+
+  /// Has the store thread end what is not used any more: to end a snapshot is to write into a page of the lock file, for which
+  /// a frozen disk lets one wait. False when that thread has ended.
+  func endViewsSoon() -> Bool {
+    let mustWake = shared.withLock { $0.isClosing ? nil : $0.noteViews() }
+    guard let mustWake else { return false }
+    if mustWake { wakeUp.signal() }
+    return true
+  }
+
+  /// The store thread: ends the snapshots that nobody uses any more. When the others are to be looked at.
+  func endUnusedViews(tick: Microseconds) -> Microseconds? {
+    let (hasCurrent, retired) = views.withLock { views in
+      views.forgetEnded()
+      return (views.current != nil, views.retired)
+    }
+    for snapshot in retired { snapshot.endIfUnused() }
+    let now = MonotonicClock.now
+    let oldest = retired.first.map { max($0.began + settings.leaseMax, now + 10_000) }
+    return hasCurrent ? min(oldest ?? .max, now + tick) : oldest
+  }
+}
+
+/// Remembers which bodies this process has compared with their checksums: a bit per body id.
+///
+/// Ids of one process follow each other, so the bits stand in blocks of 32,768. There are at most 256 blocks
+/// (1 MiB); a newer one takes the place of an older one, whose bodies are then compared once more.
+struct VerifiedBodies {
+  private static let blockBits = 15
+  private static let blockWords = 1 << (blockBits - 6)
+  private static let blocksMax = 256
+  /// The number of the block at each index.
+  private var numbers: [UInt64] = []
+  /// The blocks, one behind the other.
+  private var words: [UInt64] = []
+
+  func contains(_ id: UInt64) -> Bool {
+    let (number, place) = Self.block(of: id)
+    guard place < numbers.count, numbers[place] == number else { return false }
+    return words[Self.word(of: id, in: place)] & (1 << (id % 64)) != 0
+  }
+
+  mutating func insert(_ id: UInt64) {
+    let (number, place) = Self.block(of: id)
+    while numbers.count <= place {
+      numbers.append(.max)
+      words.append(contentsOf: repeatElement(0, count: Self.blockWords))
+    }
+    if numbers[place] != number {
+      numbers[place] = number
+      for index in 0..<Self.blockWords { words[place * Self.blockWords + index] = 0 }
+    }
+    words[Self.word(of: id, in: place)] |= 1 << (id % 64)
+  }
+
+  private static func block(of id: UInt64) -> (number: UInt64, place: Int) {
+    let number = id >> blockBits
+    return (number, Int(number % UInt64(blocksMax)))
+  }
+
+  private static func word(of id: UInt64, in place: Int) -> Int {
+    place * blockWords + Int(id >> 6) & (blockWords - 1)
+  }
+}

@@ -1,0 +1,67 @@
+internal import Glibc
+
+/// A file in the machine's memory that processes of one user share by its name: whoever writes to a map of it waits for no
+/// disk, whatever hangs. It goes with the last process that has it open. What is left by one that was killed, or did not
+/// close it, is the next one's that asks for the name, or goes when any process asks for a name of the same kind.
+final class SharedMemory: Sendable {
+  private let directory: FileDescriptor
+  let file: FileDescriptor
+  private let name: String
+  private let generation = ForkGuard.generation
+  private static let triesMax = 100
+
+  /// Opens it, or makes it, of zeros. Throws where there is no such directory or no room, and when the name is another
+  /// user's.
+  ///
+  /// - Parameter path: where the system keeps such files (shm_overview(7)).
+  init(_ kind: String, named name: String, bytes: Int, in path: String = "/dev/shm") throws(SystemError) {
+    let prefix = "netspool-\(kind)-\(geteuid())-"
+    self.name = prefix + name
+    directory = try FileDescriptor.directory(path)
+    for other in SystemText.names(inDirectory: path) where other.hasPrefix(prefix) && other != self.name {
+      Self.removeUnused(other, in: directory)
+    }
+    file = try Self.open(self.name, in: directory)
+    // A hole would be SIGBUS when there is no memory left.
+    try file.reserve(from: 0, Int64(bytes))
+    if try FileStatus(of: file).bytes < Int64(bytes) { try file.truncate(to: Int64(bytes)) }
+  }
+
+  deinit {
+    // A child of fork(2) has its parent's lock.
+    guard ForkGuard.generation == generation, flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { return }
+    directory.unlink(name)
+  }
+
+  /// Who has it open has a shared lock of it, and who removes it one that is not.
+  private static func open(
+    _ name: String, in directory: borrowing FileDescriptor
+  ) throws(SystemError) -> FileDescriptor {
+    for _ in 0..<triesMax {
+      let file = try FileDescriptor(
+        opening: name, in: directory, flags: O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
+      let status = try FileStatus(of: file)
+      guard status.isRegular, status.owner == geteuid(), status.permissions & 0o077 == 0 else {
+        throw SystemError(number: EPERM, call: "openat")
+      }
+      if flock(file.rawValue, LOCK_SH | LOCK_NB) == 0, isThere(status, name, in: directory) { return file }
+      usleep(100)  // it is being removed
+    }
+    throw SystemError(number: EWOULDBLOCK, call: "flock")
+  }
+
+  private static func removeUnused(_ name: String, in directory: borrowing FileDescriptor) {
+    guard
+      let file = try? FileDescriptor(opening: name, in: directory, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK),
+      flock(file.rawValue, LOCK_EX | LOCK_NB) == 0, let status = try? FileStatus(of: file),
+      isThere(status, name, in: directory)
+    else { return }
+    directory.unlink(name)
+  }
+
+  private static func isThere(
+    _ status: FileStatus, _ name: String, in directory: borrowing FileDescriptor
+  ) -> Bool {
+    FileStatus(named: name, in: directory)?.identity == status.identity
+  }
+}

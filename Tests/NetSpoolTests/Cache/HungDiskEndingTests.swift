@@ -1,0 +1,96 @@
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// What becomes of operations while they look at a disk that hangs.
+@Suite("Operations that look at a hung disk", .measuresTime)
+struct HungDiskEndingTests {
+  /// One that looks for where a redirect has led, and how often it has ended.
+  private static func withLooking(
+    isShared: Bool = false,
+    _ body: (NetworkOperation, NetworkEngine, ScriptedOrigin, StoppedDisk, NetworkEngine, Ends) async throws
+      -> Void
+  ) async throws {
+    try await withStoppableDisk { engine, origin, disk, other in
+      origin.on("/a", .redirect(to: "/b"))
+      origin.on("/b", cacheable("b"))
+      #expect(await engine.fetch("/b").text == "b")
+      await blocking { engine.flushCache() }
+      origin.hold("/a")
+      let (operation, ends) = (engine.operation(path: "/a"), Ends())
+      operation.onFinal { _ in ends.count.add(1, ordering: .relaxed) }
+      engine.enqueue(operation)
+      #expect(await origin.waitForWaiting("/a", 1))
+      if isShared {
+        let sharing = engine.operation(path: "/a")
+        engine.enqueue(sharing)
+        ends.sharing.withLock { $0 = sharing }
+        await goesOn(other)
+      }
+      disk.stop(atMost: .seconds(20))
+      origin.release("/a")
+      await disk.isMissed()
+      try await body(operation, engine, origin, disk, other, ends)
+    }
+  }
+
+  enum Way: CaseIterable { case cancel, cancelAll, shutDown }
+
+  @Test(arguments: Way.allCases) func `end at once and once`(_ way: Way) async throws {
+    try await Self.withLooking { operation, engine, origin, disk, other, ends in
+      // When it is ended meanwhile
+      let began = ContinuousClock.now
+      switch way {
+      case .cancel: operation.cancel()
+      case .cancelAll: engine.cancelAll()
+      case .shutDown: await engine.shutDown(deadline: .milliseconds(50))
+      }
+      // Then it has ended at once, and hears of nothing when the disk goes on
+      let code = await operation.end().code
+      #expect(code == (way == .shutDown ? NetworkError.Code.engineClosed : .cancelled))
+      expect(ContinuousClock.now - began, within: .milliseconds(500))
+      disk.goOn()
+      #expect(await until { engine.looksAgain })
+      await goesOn(other)
+      #expect(ends.count.load(ordering: .relaxed) == 1 && origin.hits("/b") == 1)
+    }
+  }
+
+  @Test func `are paused, and look again when they are resumed`() async throws {
+    try await Self.withLooking { operation, engine, origin, disk, other, ends in
+      operation.pause()
+      #expect(await until { operation.state == .paused })
+      disk.goOn()
+      #expect(await until { engine.looksAgain })
+      await goesOn(other)
+      #expect(operation.state == .paused && ends.count.load(ordering: .relaxed) == 0)
+      operation.resume()
+      #expect(await operation.end().text == "b")
+      await goesOn(other)
+      #expect(ends.count.load(ordering: .relaxed) == 1 && origin.hits("/b") == 1)
+    }
+  }
+
+  @Test func `leave their exchange to those that share it`() async throws {
+    try await Self.withLooking(isShared: true) { operation, engine, origin, disk, other, ends in
+      // When the first of two leaves
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+      disk.goOn()
+      // Then the other one goes on from there, and has its answer once the disk does
+      let sharing = try #require(ends.sharing.withLock { $0 })
+      #expect(await sharing.end().text == "b")
+      #expect(ends.count.load(ordering: .relaxed) == 1 && origin.hits("/a") == 1 && origin.hits("/b") == 1)
+    }
+  }
+
+  /// Counted where the closures run.
+  final class Ends: Sendable {
+    let count = Atomic(0)
+    /// One that shares the exchange.
+    let sharing = Mutex<NetworkOperation?>(nil)
+  }
+}

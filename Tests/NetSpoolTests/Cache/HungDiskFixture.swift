@@ -1,0 +1,96 @@
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// A disk that a test stops once: whoever reads from it waits until it goes on, or the test has failed anyway.
+final class StoppedDisk: Sendable {
+  private let hung = Mutex<Latch?>(nil)
+  private let missed = Latch()
+
+  /// To be called before each read.
+  func pass() {
+    guard let latch = hung.withLock({ $0 }) else { return }
+    missed.open()
+    latch.block()
+  }
+
+  /// Goes on by itself after so long, so that a loop that waits for it ends its test, late.
+  func stop(atMost limit: Duration = .seconds(5)) {
+    hung.withLock { $0 = Latch() }
+    Task {
+      try? await Task.sleep(for: limit.patient)
+      goOn()
+    }
+  }
+
+  func goOn() { hung.withLock { $0.take() }?.open() }
+
+  /// Somebody waits for it, or has; it may still have to be stopped.
+  func isMissed() async { await missed.opened() }
+}
+
+/// An engine whose cache lies on a disk that can be stopped, its origin, and another engine of the same queue.
+func withStoppableDisk(
+  _ body: (NetworkEngine, ScriptedOrigin, StoppedDisk, NetworkEngine) async throws -> Void
+) async throws {
+  let (folder, disk) = (try TestFolder(), StoppedDisk())
+  // Whoever opens it first says how.
+  let store = try folder.open { settings in
+    settings.onDisk = { disk.pass() }
+    settings.match = EngineCache.match
+  }
+  try await withEngine { engine, origin in
+    var configuration = CacheConfiguration()
+    configuration.directory = folder.path
+    try engine.useCache(configuration)
+    origin.on("/other", .text("other"))
+    let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
+    #expect(await other.fetch("/other").text == "other")
+    try await body(engine, origin, disk, other)
+    disk.goOn()
+  }
+  store.close()
+}
+
+/// Others are answered as ever.
+func goesOn(_ other: NetworkEngine, sourceLocation: SourceLocation = #_sourceLocation) async {
+  var longest = Duration.zero
+  for _ in 0..<20 {
+    let began = ContinuousClock.now
+    #expect(await other.fetch("/other").text == "other", sourceLocation: sourceLocation)
+    longest = max(longest, ContinuousClock.now - began)
+  }
+  expect(longest, within: .milliseconds(500), sourceLocation: sourceLocation)
+}
+
+func cacheable(_ text: String) -> Answer {
+  .text(text).header("Cache-Control", "max-age=60")
+}
+
+extension NetworkEngine {
+  /// Asks for a path that redirects, and does something when the redirect is about to come.
+  func redirected(from path: String, at origin: ScriptedOrigin, _ then: () -> Void = {}) async
+    -> Ending
+  {
+    origin.hold(path)
+    let operation = operation(path: path)
+    await blocking { self.enqueue(operation) }
+    _ = await origin.waitForWaiting(path, 1)
+    then()
+    origin.release(path)
+    return await operation.end()
+  }
+
+  /// Whoever looks for the loop does so.
+  var looksAgain: Bool { cache?.store.core.looker.isStuck == false }
+
+  /// The same cache for another engine.
+  var sharedCache: CacheConfiguration {
+    var configuration = CacheConfiguration()
+    configuration.directory = cache?.store.settings.directory
+    return configuration
+  }
+}

@@ -1,0 +1,199 @@
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// A disk under the cache that answers no more: what is stored there cannot be had, and nothing else stands still.
+@Suite("A hung disk under the cache", .measuresTime)
+struct HungDiskTests {
+  /// How a loop comes to what is stored while an exchange is under way.
+  enum Way: CaseIterable {
+    case redirect, varying, part, unsafe, staleIfError, plain
+  }
+
+  @Test(arguments: Way.allCases)
+  func `is nothing that a loop waits for`(_ way: Way) async throws {
+    try await withStoppableDisk { engine, origin, disk, other in
+      var (request, text) = (engine.operation(path: "/a"), "a")
+      switch way {
+      case .redirect:
+        origin.on("/a", .redirect(to: "/b"))
+        origin.on("/b", cacheable("b"))
+        text = "b"
+      case .varying: origin.on("/a", cacheable("a").header("Vary", "X-Kind"))
+      case .part:
+        origin.on(
+          "/a",
+          Answer(status: 206, body: .text("a")).header("Content-Range", "bytes 0-0/10").header(
+            "ETag", "\"1\""
+          )
+          .header("Cache-Control", "max-age=60"))
+        request.configure { $0.headers.add("Range", "bytes=0-0") }
+      case .unsafe:
+        origin.on("/a", .text("a"))
+        request = engine.operation(path: "/a", method: .post)
+      case .staleIfError:
+        origin.on(
+          "/a", .text("a").header("Cache-Control", "max-age=0, stale-if-error=60").header("ETag", "\"1\""))
+        #expect(await engine.fetch("/a").text == "a")
+        origin.on("/a", .status(503))
+        text = ""
+      case .plain: origin.on("/a", cacheable("a"))
+      }
+      // Given an exchange under way
+      origin.hold("/a")
+      engine.enqueue(request)
+      #expect(await origin.waitForWaiting("/a", 1))
+      // When the disk stops, and then the answer comes
+      disk.stop()
+      let began = ContinuousClock.now
+      origin.release("/a")
+      // Then all others go on, and it ends without what is stored
+      await goesOn(other)
+      let ending = await request.end()
+      #expect(way == .staleIfError || ending.text == text)
+      expect(ContinuousClock.now - began, within: .seconds(3))
+    }
+  }
+
+  @Test func `keeps who enqueues, and nobody who comes later`() async throws {
+    try await withStoppableDisk { engine, origin, disk, other in
+      origin.on("/a", cacheable("a"))
+      origin.hold("/a")
+      let first = engine.operation(path: "/a")
+      engine.enqueue(first)
+      #expect(await origin.waitForWaiting("/a", 1))
+      // Given a thread that looks, and waits for the disk
+      disk.stop(atMost: .seconds(10))
+      let kept = engine.operation(path: "/kept")
+      async let enqueued: Void = blocking { engine.enqueue(kept) }
+      await disk.isMissed()
+      // Then what comes is stored, in memory, and who comes later is not kept
+      origin.release("/a")
+      await goesOn(other)
+      let began = ContinuousClock.now
+      #expect(await first.end().text == "a")
+      origin.on("/b", cacheable("b"))
+      for _ in 0..<3 {
+        let later = engine.operation(path: "/b")
+        await blocking { engine.enqueue(later) }
+        #expect(await later.end().text == "b")
+      }
+      expect(ContinuousClock.now - began, within: .seconds(4))
+      disk.goOn()
+      await enqueued
+      _ = await kept.end()
+    }
+  }
+
+  @Test func `is done without after a second, and found again once it goes on`() async throws {
+    try await withStoppableDisk { engine, origin, disk, other in
+      // Given a stored answer behind a redirect, and a disk that stops
+      origin.on("/a", .redirect(to: "/b"))
+      origin.on("/b", cacheable("b"))
+      let first = await engine.redirected(from: "/a", at: origin)
+      #expect(first.text == "b" && origin.hits("/b") == 1)
+      // When it is looked for, then it is asked for again after a second, and soon without any wait
+      var began = ContinuousClock.now
+      let second = await engine.redirected(from: "/a", at: origin) { disk.stop(atMost: .seconds(20)) }
+      #expect(second.text == "b" && origin.hits("/b") == 2)
+      expect(ContinuousClock.now - began, within: .seconds(3))
+      #expect(ContinuousClock.now - began >= .seconds(1))
+      #expect(await engine.redirected(from: "/a", at: origin).text == "b")
+      #expect(origin.hits("/b") == 3)
+      began = .now
+      #expect(await engine.redirected(from: "/a", at: origin).text == "b")
+      #expect(origin.hits("/b") == 4)
+      expect(ContinuousClock.now - began, within: .milliseconds(500))
+      // And once the disk goes on, it is found
+      disk.goOn()
+      #expect(await until { engine.looksAgain })
+      #expect(await engine.redirected(from: "/a", at: origin).text == "b")
+      #expect(origin.hits("/b") == 4)
+    }
+  }
+
+  @Test func `is nothing that a loop waits for whose closures enqueue`() async throws {
+    try await withStoppableDisk { engine, origin, disk, other in
+      // Given an engine whose closures run on the loop thread, and a stored answer that nobody has been given yet
+      let loud = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.delivery = .loopThread }
+      try loud.useCache(engine.sharedCache)
+      origin.on("/a", cacheable("a"))
+      #expect(await engine.fetch("/a").text == "a")
+      await blocking { engine.flushCache() }
+      // When one of them asks for it, and the disk has stopped
+      let (first, second) = (loud.operation(path: "/other"), loud.operation(path: "/a"))
+      first.onCompletion { _ in
+        disk.stop()
+        loud.enqueue(second)
+      }
+      loud.enqueue(first)
+      await disk.isMissed()
+      // Then others go on, and it is asked for again
+      await goesOn(other)
+      #expect(await second.end().text == "a" && origin.hits("/a") == 2)
+    }
+  }
+
+  @Test func `takes the spool of a body, and neither the body nor anybody else`() async throws {
+    try await withStoppableDisk { engine, origin, disk, other in
+      let count = 8 << 20
+      origin.on(
+        "/a", .pattern(count).header("Cache-Control", "max-age=60").framed(.chunked(size: 65_536)))
+      origin.hold("/a")
+      let stream = PatternStream()
+      let operation = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(operation)
+      #expect(await origin.waitForWaiting("/a", 1))
+      // When the disk stops before a long body comes to a stream
+      disk.stop(atMost: .seconds(20))
+      origin.release("/a")
+      await disk.isMissed()
+      // Then others go on, and it comes, but is not stored
+      let began = ContinuousClock.now
+      await goesOn(other)
+      #expect(await operation.end().response?.status == 200 && stream.isWhole(count))
+      expect(ContinuousClock.now - began, within: .seconds(4))
+      disk.goOn()
+      #expect(await engine.isMissing("/a"))
+      #expect(await until { engine.budgets.cacheSpools?.held == 0 })
+    }
+  }
+
+  @Test func `keeps a stream that is fed from it, and no other`() async throws {
+    try await withStoppableDisk { engine, origin, disk, other in
+      let body = String(repeating: "text ", count: 200_000)
+      origin.on("/a", cacheable(body))
+      #expect(await engine.fetch("/a").text == body)
+      await blocking { engine.flushCache() }
+      // Given a stored body that goes into a stream, and a disk that stops before it is read
+      let stream = DiskStoppingStream(disk)
+      let operation = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(operation)
+      await disk.isMissed()
+      // Then others go on, and it does so with the disk
+      await goesOn(other)
+      disk.goOn()
+      #expect(await operation.end().response?.status == 200)
+      #expect(stream.bytes.withLock { $0 } == body.utf8.count)
+    }
+  }
+}
+
+private final class DiskStoppingStream: DownloadStream {
+  let disk: StoppedDisk
+  let bytes = Mutex(0)
+
+  init(_ disk: StoppedDisk) { self.disk = disk }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?) throws { disk.stop(atMost: .seconds(3)) }
+
+  func write(_ bytes: RawSpan) throws -> WriteResult {
+    self.bytes.withLock { $0 += bytes.byteCount }
+    return .accepted
+  }
+
+  func close(_ outcome: Result<Void, NetworkError>) {}
+}

@@ -1,0 +1,52 @@
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// The thread that looks into a store for those who must not wait.
+struct StoreLookerTests {
+  private final class Done: Sendable {
+    private let all = Mutex<[Int]>([])
+    var numbers: [Int] { all.withLock { $0 } }
+    func add(_ number: Int) { all.withLock { $0.append(number) } }
+  }
+
+  @Test func `takes nothing more while a job takes too long, and goes on by itself`() async {
+    // Given a job that waits for its disk
+    let looker = StoreLooker(patience: 10_000)
+    let (mayGoOn, done) = (Latch(), Done())
+    let isTaken = looker.run { mayGoOn.block() }
+    #expect(isTaken)
+    // When others come, then those are taken that come in time
+    var taken: [Int] = []
+    while true {
+      let number = taken.count
+      let isTaken = looker.run { done.add(number) }
+      guard isTaken else { break }
+      taken.append(number)
+    }
+    #expect(looker.isStuck && done.numbers.isEmpty)
+    // And they are done in their order once it goes on, and there is place for more
+    mayGoOn.open()
+    let hasGoneOn = await until { !looker.isStuck }
+    #expect(hasGoneOn)
+    let isTakenAgain = looker.run { done.add(-1) }
+    #expect(isTakenAgain)
+    looker.stop()
+    #expect(done.numbers == taken + [-1])
+    let isTakenLate = looker.run {}
+    #expect(!isTakenLate)
+  }
+
+  @Test func `what jobs keep in memory is bounded, and who keeps nothing there is not refused`() {
+    let (looker, mayGoOn) = (StoreLooker(), Latch())
+    let first = looker.run { mayGoOn.block() }
+    let large = looker.run(bytes: 33 << 20) {}
+    let small = looker.run(bytes: 1) {}
+    let nothing = looker.run {}
+    #expect(first && large && !small && nothing)
+    mayGoOn.open()
+    looker.stop()
+  }
+}
