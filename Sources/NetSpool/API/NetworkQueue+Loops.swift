@@ -1,6 +1,8 @@
 extension NetworkQueue {
   /// On how many threads a queue works. An origin is always on the same one, so that more of them are of use to who asks
   /// several origins for more than one processor can handle.
+  ///
+  /// A queue has at most one for each 64 descriptors that the process may open (`ulimit -n`): each needs some of its own.
   public enum Loops: Sendable, Hashable {
     /// So many: 1 to 64.
     case fixed(Int)
@@ -22,7 +24,12 @@ extension NetworkQueue {
       }
     }
 
-    var count: Int {
+    /// How many a queue has, where the process may open so many descriptors.
+    func count(descriptors: Int) -> Int { min(count, max(1, descriptors / Self.descriptorsEach)) }
+
+    private static let descriptorsEach = 64
+
+    private var count: Int {
       switch self {
       case .fixed(let count): count
       case .automatic: min(Self.automaticMax, max(1, ProcessorCount.online / 2))

@@ -17,11 +17,11 @@ public final class NetworkQueue: Sendable {
     if let option = configuration.firstInvalid {
       throw NetworkError(code: .invalidConfiguration, reason: option)
     }
-    driver = QueueDriver(settings: configuration, loops: configuration.loops.count)
+    driver = QueueDriver(configuration)
   }
 
   private init(unchecked configuration: Configuration) {
-    driver = QueueDriver(settings: configuration, loops: configuration.loops.count)
+    driver = QueueDriver(configuration)
   }
 
   deinit { driver.abandon() }

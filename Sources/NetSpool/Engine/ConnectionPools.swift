@@ -23,7 +23,13 @@ final class ConnectionPools {
   /// The cookies of engines that keep some, which outlive their connections.
   private var cookies: [UInt64: SharedState] = [:]
 
-  init(loop: EventLoop) throws(NetworkError) { common = try MultiHandle(loop: loop) }
+  /// How many loops share what the queue may keep open.
+  private let loops: Int
+
+  init(loop: EventLoop, loops: Int) throws(NetworkError) {
+    self.loops = loops
+    common = try MultiHandle(loop: loop, loops: loops)
+  }
 
   /// `letGo` drops the idle transfers of handles that are about to be closed.
   func multi(
@@ -33,7 +39,7 @@ final class ConnectionPools {
       identity: settings.connectionIdentity, engine: settings.needsOwnConnections ? scope.engine : 0)
     if key.identity == 0, key.engine == 0 {
       if isWorn(common) {
-        let next = try MultiHandle(loop: loop)
+        let next = try MultiHandle(loop: loop, loops: loops)
         retire(common, letGo)
         common = next
       }
@@ -43,7 +49,7 @@ final class ConnectionPools {
     if let old, !isWorn(old) { return old }
     if own.count >= Self.countMax { closeUnused(letGo) }
     let multi = try MultiHandle(
-      loop: loop, cookies: settings.keepsCookies ? cookies(of: scope.engine, settings) : nil)
+      loop: loop, loops: loops, cookies: settings.keepsCookies ? cookies(of: scope.engine, settings) : nil)
     if let old = own.updateValue(multi, forKey: key) { retire(old, letGo) }
     return multi
   }

@@ -3,6 +3,11 @@ internal import Synchronization
 /// Which loop of a queue has what. An origin lives on one of them, by its name alone; so equal requests meet there, and so do
 /// all who share its width.
 extension QueueDriver {
+  /// With as many loops as the settings say and the process's descriptors allow.
+  convenience init(_ settings: NetworkQueue.Configuration) {
+    self.init(settings: settings, loops: settings.loops.count(descriptors: DescriptorRoom.limit))
+  }
+
   func port(of loop: QueueLoop) -> LoopPort { LoopPort(driver: self, loop: loop) }
 
   /// Where requests of this engine for a URL go; the home loop for what leads nowhere. An engine that keeps cookies has one
@@ -25,10 +30,16 @@ extension QueueDriver {
     Int(Checksum.of(origin) % UInt64(loops.count))
   }
 
+  /// Frozen requests keep the order in which they were enqueued whatever their origins: one loop hands them to the store.
+  func number(for operation: NetworkOperation) -> Int {
+    let request = operation.request
+    return request.isFreezable ? home.number : number(for: request.url, of: operation.engine)
+  }
+
   /// The thread that enqueues: the loop that will have it. One that the home loop has heard of comes there, and is sent on.
   func place(_ operation: NetworkOperation) -> LoopPort {
     operation.sweepsBefore.store(sweeps.latest, ordering: .relaxed)
-    let number = number(for: operation.request.url, of: operation.engine)
+    let number = number(for: operation)
     return operation.shared.withLock { shared in
       if shared.wasAddressed { return port(of: home) }
       operation.loopNumber.store(UInt8(number), ordering: .releasing)

@@ -213,7 +213,7 @@ extension Scheduler {
   /// One that this loop had heard of before it was enqueued goes to the loop of its origin.
   func belongs(_ operation: NetworkOperation) -> Bool {
     guard port.loop === driver.home else { return true }
-    let number = driver.number(for: operation.request.url, of: operation.engine)
+    let number = driver.number(for: operation)
     guard number != port.loop.number else { return true }
     let target = driver.port(of: driver.loops[number])
     guard !isClosing, target.startIfNeeded() == nil else { return true }

@@ -88,7 +88,7 @@ final class Scheduler {
     width = driver.width
     originsMax = port.loop.originsMax.load(ordering: .relaxed)
     loop = try EventLoop(mailbox: port.loop.mailbox, watch: port.loop.watch, timeline: timeline)
-    pools = try ConnectionPools(loop: loop)
+    pools = try ConnectionPools(loop: loop, loops: driver.loops.count)
     timers = TimerTable(loop: loop)
     waits = WriteWaits(loop: loop)
     spoolMemory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)

@@ -17,7 +17,7 @@ struct LoopsTests {
   }
 
   @Test func `what a queue was made with counts`() async throws {
-    #expect((1...8).contains(NetworkQueue.Loops.automatic.count))
+    #expect((1...8).contains(NetworkQueue.Loops.automatic.count(descriptors: .max)))
     try await withLoops(2) { queue in
       #expect(queue.driver.loops.count == 2 && queue.configuration.loops == .fixed(2))
       let error = #expect(throws: NetworkError.self) { try queue.configure { $0.loops = .fixed(3) } }
@@ -302,6 +302,40 @@ struct LoopsTests {
       await tally.wait(for: 200)
       #expect(tally.isOneEach && tally.count(shutsDown ? "engineClosed" : "cancelled") == 200)
     }
+  }
+
+  @Test func `frozen requests are taken in the order in which they were enqueued, whatever their origins`() async throws {
+    let folder = try TestFolder(in: TestFiles.fast)
+    try await withLoops(4) { queue in
+      let engine = try NetworkEngine(configuration: Self.settings(queue))
+      var freezing = FreezeConfiguration()
+      freezing.directory = folder.path + "/frozen"
+      freezing.maySend = { _ in false }
+      try engine.useFreezing(freezing)
+      let urls = (0..<200).map { "http://h\($0 % 20).example/\($0)" }
+      let (frozen, tell) = AsyncStream<Void>.makeStream()
+      for url in urls {
+        let operation = engine.operation(url: url, method: .post)
+        operation.isFreezable = true
+        operation.configure { $0.freezing.lane = "one" }
+        engine.enqueue(operation.onFrozen { _ in tell.yield() })
+      }
+      var left = frozen.makeAsyncIterator()
+      for _ in urls { await left.next() }
+      #expect(engine.frozenOperations.map(\.url) == urls)
+      await blocking { engine.shutDownAndWait(deadline: .zero) }
+    }
+  }
+
+  // MARK: Descriptors
+
+  @Test func `a queue has no more loops than descriptors allow, and they share what may be kept open`() {
+    let four = NetworkQueue.Loops.fixed(4)
+    #expect([32, 64, 128, 255, 256, 1024, .max].map { four.count(descriptors: $0) } == [1, 1, 2, 3, 4, 4, 4])
+    #expect(MultiHandle.connectionsMax(descriptors: 1024, loops: 1) == 256)
+    #expect(MultiHandle.connectionsMax(descriptors: 1024, loops: 4) == 64)
+    #expect(MultiHandle.connectionsMax(descriptors: 256, loops: 4) == 16)
+    #expect(MultiHandle.connectionsMax(descriptors: 16, loops: 1) == 4)
   }
 
   // MARK: Parts

@@ -7,8 +7,8 @@ internal import CNetSpoolUV
 @safe
 final class MultiHandle {
   /// Connections kept open, explicit: unset, libcurl drops warm ones after a burst. A quarter of the descriptors that the
-  /// process may have, so that idle ones leave room for others.
-  private static var connectionsMax: Int { max(4, min(256, DescriptorRoom.limit / 4)) }
+  /// process may have, so that idle ones leave room for others; the loops of a queue have equal parts of them.
+  static func connectionsMax(descriptors: Int, loops: Int) -> Int { max(4, min(256, descriptors / 4) / loops) }
 
   private let loop: EventLoop
   private let multi: UnsafeMutableRawPointer
@@ -47,7 +47,7 @@ final class MultiHandle {
   /// What all its handles share, if cookies are kept; else there is one for each origin.
   let cookies: SharedState?
 
-  init(loop: EventLoop, cookies: SharedState? = nil) throws(NetworkError) {
+  init(loop: EventLoop, loops: Int, cookies: SharedState? = nil) throws(NetworkError) {
     guard let multi = unsafe curl_multi_init() else {
       throw NetworkError(.outOfMemory, reason: "curl_multi_init")
     }
@@ -58,10 +58,10 @@ final class MultiHandle {
       isDue = true
       self.loop.markDirty()
     }
-    install()
+    install(connectionsMax: Self.connectionsMax(descriptors: DescriptorRoom.limit, loops: loops))
   }
 
-  private func install() {
+  private func install(connectionsMax: Int) {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe cnetspool_multi_set_socket_callback(multi) { _, descriptor, what, context, _ in
       unsafe Unmanaged<MultiHandle>.fromOpaque(context!).takeUnretainedValue().watch(descriptor, what)
@@ -73,7 +73,7 @@ final class MultiHandle {
       return 0
     }
     unsafe cnetspool_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
-    unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.connectionsMax)
+    unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionsMax)
     unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 100)
   }
 
