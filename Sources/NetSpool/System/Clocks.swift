@@ -46,8 +46,9 @@ extension Duration {
   var microseconds: Microseconds {
     let attoseconds = clamped.attoseconds
     // One division of the processor: `components` takes a hundred times as long.
-    let parts = (high: UInt64(truncatingIfNeeded: attoseconds >> 64), low: UInt64(truncatingIfNeeded: attoseconds))
-    return Microseconds((1_000_000_000_000 as UInt64).dividingFullWidth(parts).quotient)
+    let high = UInt64(truncatingIfNeeded: attoseconds >> 64)
+    let low = UInt64(truncatingIfNeeded: attoseconds)
+    return Microseconds((1_000_000_000_000 as UInt64).dividingFullWidth((high, low)).quotient)
   }
 
   /// Whole milliseconds, rounded up, so that a timer never comes early.

@@ -304,7 +304,9 @@ struct LoopsTests {
     }
   }
 
-  @Test func `frozen requests are taken in the order in which they were enqueued, whatever their origins`() async throws {
+  @Test func `frozen requests keep the order in which they were enqueued, whatever their origins`()
+    async throws
+  {
     let folder = try TestFolder(in: TestFiles.fast)
     try await withLoops(4) { queue in
       let engine = try NetworkEngine(configuration: Self.settings(queue))
@@ -329,9 +331,10 @@ struct LoopsTests {
 
   // MARK: Descriptors
 
-  @Test func `a queue has no more loops than descriptors allow, and they share what may be kept open`() {
+  @Test func `a queue has as many loops as descriptors allow, which share what is kept open`() {
     let four = NetworkQueue.Loops.fixed(4)
-    #expect([32, 64, 128, 255, 256, 1024, .max].map { four.count(descriptors: $0) } == [1, 1, 2, 3, 4, 4, 4])
+    let limits = [32, 64, 128, 255, 256, 1024, .max]
+    #expect(limits.map { four.count(descriptors: $0) } == [1, 1, 2, 3, 4, 4, 4])
     #expect(MultiHandle.connectionsMax(descriptors: 1024, loops: 1) == 256)
     #expect(MultiHandle.connectionsMax(descriptors: 1024, loops: 4) == 64)
     #expect(MultiHandle.connectionsMax(descriptors: 256, loops: 4) == 16)

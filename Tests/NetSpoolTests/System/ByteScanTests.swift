@@ -3,7 +3,7 @@ import Testing
 @testable import NetSpool
 
 @Suite struct ByteScanTests {
-  @Test func `a token ends where the first byte that no token may hold stands, whatever the byte and the place`() {
+  @Test func `a token ends at the first byte that it may not hold, whatever and wherever that is`() {
     for length in 0...20 {
       for place in 0..<max(length, 1) {
         for byte in UInt8.min...UInt8.max {
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `microseconds of a span are those of its parts, zero below none, and at most those of the longest`() {
+  @Test func `a span has as many microseconds as its parts, none below zero, and at most the longest`() {
     var numbers = SystemRandomNumberGenerator()
     for _ in 0..<10_000 {
       let seconds = Int64.random(in: 0..<1_000_000_000, using: &numbers)

@@ -8,7 +8,9 @@ internal import CNetSpoolUV
 final class MultiHandle {
   /// Connections kept open, explicit: unset, libcurl drops warm ones after a burst. A quarter of the descriptors that the
   /// process may have, so that idle ones leave room for others; the loops of a queue have equal parts of them.
-  static func connectionsMax(descriptors: Int, loops: Int) -> Int { max(4, min(256, descriptors / 4) / loops) }
+  static func connectionsMax(descriptors: Int, loops: Int) -> Int {
+    max(4, min(256, descriptors / 4) / loops)
+  }
 
   private let loop: EventLoop
   private let multi: UnsafeMutableRawPointer
