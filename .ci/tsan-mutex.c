@@ -9,6 +9,7 @@
 //   LD_PRELOAD=$PWD/tsan-mutex.so swift test --sanitize=thread
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SWIFT __attribute__((swiftcall))
@@ -19,9 +20,11 @@ __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define TRY_LOCK "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
 SWIFT void lockSlow(uint32_t thread, SELF void *handle) __asm__(LOCK);
+SWIFT bool tryLockSlow(SELF void *handle) __asm__(TRY_LOCK);
 SWIFT void unlockSlow(SELF void *handle) __asm__(UNLOCK);
 
 SWIFT void lockSlow(uint32_t thread, SELF void *handle) {
@@ -29,6 +32,14 @@ SWIFT void lockSlow(uint32_t thread, SELF void *handle) {
   if (!next) *(void **)&next = dlsym(RTLD_NEXT, LOCK);
   next(thread, handle);
   if (__tsan_acquire) __tsan_acquire(handle);
+}
+
+SWIFT bool tryLockSlow(SELF void *handle) {
+  static SWIFT bool (*next)(SELF void *);
+  if (!next) *(void **)&next = dlsym(RTLD_NEXT, TRY_LOCK);
+  bool isLocked = next(handle);
+  if (isLocked && __tsan_acquire) __tsan_acquire(handle);
+  return isLocked;
 }
 
 SWIFT void unlockSlow(SELF void *handle) {
