@@ -1,4 +1,5 @@
 import Dispatch
+@unsafe @preconcurrency import Glibc
 import Synchronization
 import Testing
 
@@ -31,6 +32,7 @@ enum TestSlots {
     _ body: () async throws -> Result
   ) async rethrows -> Result {
     if isInside { return try await body() }
+    _ = isPrintedAtOnce
     let slots = alone ? count : 1
     await enter(slots)
     let name = Test.current.map { "\($0.id)" } ?? "a test"
@@ -46,6 +48,9 @@ enum TestSlots {
     }
     return try await $isInside.withValue(true, operation: body)
   }
+
+  /// Of a run that is ended from outside, the last lines say what it was at: they must not wait in a buffer.
+  private static let isPrintedAtOnce = unsafe setvbuf(stdout, nil, _IOLBF, 0) == 0
 
   private static let watchers = DispatchQueue(label: "test slots")
 

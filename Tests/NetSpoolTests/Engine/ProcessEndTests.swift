@@ -178,8 +178,7 @@ import Testing
       // When it forks again and again
       var (told, hung) = (0, 0)
       for _ in 0..<200 {
-        let status = forked {
-          alarm(isSanitized ? 30 : 5)
+        let status = forked(atMost: 5) {
           let operation = engine.operation(url: urls[0])
           nonisolated(unsafe) var code: NetworkError.Code?
           operation.onError { unsafe code = $0.code }
@@ -189,7 +188,7 @@ import Testing
           return unsafe code == .usedAfterFork ? 5 : 6
         }
         if status == 5 << 8 { told += 1 }
-        if status & 0x7F == SIGALRM { hung += 1 }
+        if isEndedByAlarm(status) { hung += 1 }
       }
       isOver.set()
       // Then each child is told at once; but for a lock of Swift's own runtime now and then.
@@ -202,28 +201,4 @@ import Testing
 /// When the exit began. Only the thread that exits looks.
 private enum ExitTimes {
   nonisolated(unsafe) static var began: Microseconds = 0
-}
-
-/// The status of a child that did not have to be ended by its alarm, of three at most.
-private func forkedInTime(_ body: () -> Int32) -> Int32 {
-  for _ in 0..<2 {
-    usleep(100_000)
-    let status = forked {
-      alarm(isSanitized ? 60 : 10)
-      return body()
-    }
-    if status & 0x7F != SIGALRM { return status }
-  }
-  return forked(body)
-}
-
-/// Swift hides fork(2), rightly: the child does what little it may, and ends without unwinding.
-private func forked(_ body: () -> Int32) -> Int32 {
-  typealias Fork = @convention(c) () -> pid_t
-  let address = unsafe dlsym(nil, "fork")!
-  let child = unsafe unsafeBitCast(address, to: Fork.self)()
-  if child == 0 { _exit(body()) }
-  var status: Int32 = 0
-  unsafe waitpid(child, &status, 0)
-  return status
 }

@@ -89,7 +89,7 @@ struct StoreProcessTests {
       store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
       store.flush()
       precondition(!store.lookup(StoreKey("a")).isMissing)
-      let child = StoreProcessTests.fork {
+      let child = forkedInTime {
         let found = !store.lookup(StoreKey("a")).isMissing
         let accepted = store.put(StoreKey("b"), namespace: "n", metadata: [], body: [1])
         store.remove(StoreKey("a"))
@@ -102,17 +102,6 @@ struct StoreProcessTests {
       store.flush()
       precondition(store.statistics.entries == 2)
     }
-  }
-
-  /// Swift hides fork(2), rightly: the child here does what little it may, and ends without unwinding.
-  private static func fork(_ body: () -> Int32) -> Int32 {
-    typealias Fork = @convention(c) () -> pid_t
-    let address = unsafe dlsym(nil, "fork")!
-    let child = unsafe unsafeBitCast(address, to: Fork.self)()
-    if child == 0 { _exit(body()) }
-    var status: Int32 = 0
-    unsafe waitpid(child, &status, 0)
-    return status
   }
 
   @Test func `a file that may not grow loses what is old or does not fit, and nothing else`() async throws {
