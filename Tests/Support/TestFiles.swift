@@ -11,6 +11,9 @@ enum TestFiles {
   /// A file of `Tests/Fixtures`.
   static func fixture(_ name: String) -> String { parts.dropLast("Parts".count) + "Fixtures/\(name)" }
 
+  /// The scripts and programs that show others how to use the library and the tool.
+  static let examples = parts.dropLast("Tests/Parts".count) + "examples"
+
   /// Where temporary files belong, on a disk as a user's are.
   static let temporary = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
 

@@ -13,15 +13,11 @@ import Testing
     bench.serve(0..<40)
   }
 
-  private static var examples: String {
-    #filePath.replacing("/Tests/NetSpoolCLITests/ExampleScriptTests.swift", with: "/examples")
-  }
-
   private func run(
     _ script: String, _ arguments: [String], _ environment: [String] = []
   ) throws -> (exit: Tool.Exit?, output: String, errors: String) {
     let tool = try Tool(
-      ["\(Self.examples)/\(script)"] + arguments, program: "/bin/bash",
+      ["\(TestFiles.examples)/\(script)"] + arguments, program: "/bin/bash",
       environment: ["NETSPOOL=\(try Tool.path())", "TMPDIR=\(bench["."])"] + environment)
     let exit = tool.wait()
     return (exit, tool.output.text, tool.errors.text)
@@ -67,7 +63,7 @@ import Testing
 
   private func podRun(_ pod: Int, of count: Int, _ list: String) throws -> (exit: Tool.Exit?, errors: String)
   {
-    let manifest = try text("\(Self.examples)/kubernetes/fetch.yaml")
+    let manifest = try text("\(TestFiles.examples)/kubernetes/fetch.yaml")
     // Folded, as YAML's `>-` has it.
     let lines = manifest.split(separator: "\n").map { $0.drop { $0 == " " } }
     let start = try #require(lines.firstIndex(of: "- >-"))
