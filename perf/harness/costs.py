@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass
 
 import allocations
+import budgets
 import callgrind
 import measure
 
@@ -18,7 +19,7 @@ SECONDS_MAX = 60
 COUNTED_REQUESTS, COUNTED_HITS, ALLOCATED_REQUESTS = (1_000, 2_000), (1_000, 11_000), (1_000, 5_000)
 # The least of them counts: an answer that comes in two pieces, as the machine likes, is one turn of the loop more.
 COUNTS = 3
-NEEDED = ["netspool", "inside", "allocations"]
+NEEDED = ["raw", "netspool", "inside", "allocations"]
 
 
 @dataclass
@@ -37,6 +38,7 @@ def of_requests(setting):
     frozen = os.path.join(setting.work, "budget-frozen")
     freezes = ["--freeze", "--store", "single", "--body-bytes", "1024", "--cache", frozen, "--url-prefix", setting.origin.http]
     return [
+        Cost(budgets.BASE, gets, "raw"),
         Cost("GET", gets),
         Cost("GET on the loop thread", [*gets, "--delivery", "loop"]),
         Cost("hit", hits, fills=True),

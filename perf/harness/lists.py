@@ -6,6 +6,7 @@ from parts import Row
 
 IN_FLIGHT = 64
 FILES = 10_000  # that the origin has
+EIGHT_KIB = "t", FILES  # a folder, and how many files are in it
 
 
 def curl(s, label, prefix, *more):
@@ -43,15 +44,16 @@ ARIA2 = ["--no-conf=true", "--quiet=true", "--file-allocation=none", "--allow-ov
          "--enable-dht=false"]
 
 
-def tool_list(s, count):
+def tool_list(s, count, folder="k", files=64):
     """The library's command line tool, without its cache: as the others, it fetches and forgets."""
-    path = write(s, f"{count}.list", (f"{url}\n" for url in urls(s, count)))
+    path = write(s, f"{folder}-{count}.list", (f"{url}\n" for url in urls(s, count, folder, files)))
     flags = ["fetch", path, "--no-cache", "--jobs", str(IN_FLIGHT), "--quiet"]
     return Row(label("netspool fetch", count), "cli", flags, **whole(count))
 
 
-def curl_list(s, count):
-    path = write(s, f"{count}.list.curl", (f'url = "{url}"\noutput = "/dev/null"\n' for url in urls(s, count)))
+def curl_list(s, count, folder="k", files=64):
+    lines = (f'url = "{url}"\noutput = "/dev/null"\n' for url in urls(s, count, folder, files))
+    path = write(s, f"{folder}-{count}.list.curl", lines)
     return Row(label("curl -Z", count), "curl", curl_flags(path), **whole(count))
 
 
@@ -72,9 +74,9 @@ def whole(count):
     return {"program_requests": count, "seconds_max": 180}
 
 
-def urls(s, count):
-    """All different, of 1 KiB each."""
-    return (f"{s.origin.http}/k/{number % 64 + 1:06d}.bin?{number}" for number in range(count))
+def urls(s, count, folder="k", files=64):
+    """All different; of 1 KiB each unless it is another folder's."""
+    return (f"{s.origin.http}/{folder}/{number % files + 1:06d}.bin?{number}" for number in range(count))
 
 
 def file_name(text):

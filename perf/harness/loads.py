@@ -1,8 +1,8 @@
 """Sections whose rows vary one thing: how many requests are in flight, how long a list is."""
 
 import lists
-from goals import Goal, at_most
-from parts import MIB, REQUEST_COLUMNS, RSS, Row, Section
+from goals import Goal, at_most, ratio
+from parts import CPU, MIB, REQUEST_COLUMNS, RSS, Row, Section
 
 WIDTHS = [1, 4, 16, 64, 256]
 RATES = [1_000, 4_000, 16_000]
@@ -110,6 +110,15 @@ def p15_overload(s):
         ("refused", "refused", 1, 0, False), ("refused p50 us", "refused_p50_us", 1, 1, False),
         ("refused p99 us", "refused_p99_us", 1, 1, True), ("RSS MiB", RSS, MIB, 1, False),
     ], metric="refused_p99_us", rounds=3)
+
+
+def p16_lists(s):
+    """The library's tool and curl's, which throw away what they fetch."""
+    count = s.scale.requests // 3
+    ours, curls = lists.tool_list(s, count, *lists.EIGHT_KIB), lists.curl_list(s, count, *lists.EIGHT_KIB)
+    return Section("P16", f"a list of {count:,} URLs, 8 KiB each, 64 in flight", [ours, curls], [
+        ratio("CPU of netspool fetch to curl -Z", ours.label, curls.label, CPU, 0.75),
+    ], REQUEST_COLUMNS, base=curls.label)
 
 
 def p5_lists(s):

@@ -1,9 +1,13 @@
 """What is measured: rows (a client and its flags), the columns shown, and the goals they answer."""
 
+import tempfile
+from types import SimpleNamespace
+
+import connections
 import lists
 import loads
 from goals import Goal, at_most, ratio
-from parts import CPU, LOOKUP, MIB, REQUEST_COLUMNS, RSS, Row, Section, gets, hits
+from parts import CPU, LOOKUP, MIB, REQUEST_COLUMNS, RSS, Row, Section, Setting, gets, hits
 
 
 def p1(s):
@@ -30,8 +34,9 @@ def closed_loop(s, name, title, prefix, rounds=5):
         Row("netspool, loop thread", "netspool", [*netspool, "--delivery", "loop"]),
         Row("AsyncHTTPClient, futures", "ahc", plain),
     ], [
-        ratio("CPU of netspool to raw tuned", "netspool", "raw tuned", CPU, 1.05),
-        ratio("CPU of netspool to AsyncHTTPClient", "netspool", "AsyncHTTPClient, futures", CPU, 0.5),
+        ratio("CPU of netspool on the loop thread to raw tuned", "netspool, loop thread", "raw tuned", CPU, 1.05),
+        ratio("CPU of netspool to raw tuned", "netspool", "raw tuned", CPU, 1.1),
+        ratio("CPU of netspool to AsyncHTTPClient", "netspool", "AsyncHTTPClient, futures", CPU, 0.33),
     ], REQUEST_COLUMNS, base="raw tuned", rounds=rounds)
 
 
@@ -52,9 +57,10 @@ def p2(s):
         Row("raw tuned", "raw", flags),
         Row("netspool", "netspool", flags),
         Row("netspool, loop thread", "netspool", [*flags, "--delivery", "loop"]),
+        Row("netspool, async", "netspool", [*flags, "--door", "async"]),
         Row("AsyncHTTPClient, futures", "ahc", flags),
     ], [
-        ratio("p50 of netspool to raw tuned", "netspool", "raw tuned", "p50_us", 1.05),
+        ratio("p50 of netspool to raw tuned", "netspool", "raw tuned", "p50_us", 1.2),
         ratio("p50 of netspool on the loop thread to raw tuned", "netspool, loop thread", "raw tuned", "p50_us", 1.05),
     ], REQUEST_COLUMNS, base="raw tuned", metric="p50_us")
 
@@ -97,7 +103,7 @@ def p3(s):
         bare("files", "file"),
     ], [
         ratio("a lookup with freshness to bare LMDB", "store, lookup and freshness", "LMDB in C, pointer", LOOKUP, 2),
-        at_most("a hit through the public API", "netspool, hit", LOOKUP, 1000, "ns"),
+        at_most("a hit through the public API", "netspool, hit", LOOKUP, 1200, "ns"),
         ratio("a hit to SQLite", "netspool, hit", "SQLite", LOOKUP, 0.25),
         ratio("a hit to files", "netspool, hit", "files", LOOKUP, 0.25),
         ratio("a hit to URLCache in memory", "netspool, hit", "URLCache, memory", LOOKUP, 1),
@@ -113,7 +119,7 @@ def p3_latency(s):
     return Section("P3l", "8 KiB hits, each sent from the closure of the one before: from enqueue to closure", [
         Row("netspool, hit", "netspool", flags),
         Row("netspool, hit, loop thread", "netspool", [*flags, "--delivery", "loop"]),
-    ], [at_most("p50 of a hit", "netspool, hit", "p50_us", 1, "us")], REQUEST_COLUMNS)
+    ], [at_most("p50 of a hit", "netspool, hit", "p50_us", 1.2, "us")], REQUEST_COLUMNS)
 
 
 def p3_sizes(s):
@@ -137,12 +143,23 @@ def p3_misses(s):
         return Row(label, "netspool", [*gets(s, *more, prefix=s.origin.http + folder), "--queued", "64", "--cache", store], [store])
 
     plain = Row("netspool, no cache", "netspool", [*gets(s, "--unique", prefix=s.origin.http + "/fresh"), "--queued", "64"])
+    stored, bare = "netspool, answers stored", "LMDB in C, the same bodies put, 100 a commit"
+    folder = f"{s.work}/p3m-lmdb"
+    puts = ["--per-commit", "100", "--sync", "0", "--folder", folder, "--body-bytes", "8192", "--requests", str(s.scale.requests)]
+
+    def without_puts(one):
+        return (one[stored][CPU] - one[bare][CPU]) / one[plain.label][CPU]
+
     return Section("P3m", "8 KiB GETs that miss, 64 in flight", [
         plain,
-        row("netspool, answers stored", "/fresh", "--unique"),
+        row(stored, "/fresh", "--unique"),
         row("netspool, answers with no-store", "/unstored", "--unique"),
         row("netspool, answers revalidated", "/stale", "--warmup", "11000"),
-    ], [], REQUEST_COLUMNS, base=plain.label, rounds=3)
+        Row(bare, "stores", puts, [folder]),
+    ], [
+        ratio("CPU of a stored miss to one without cache", stored, plain.label, CPU, 1.25),
+        Goal("the same without LMDB's own cost", 1.25, without_puts),
+    ], REQUEST_COLUMNS, base=plain.label, rounds=3)
 
 
 def p4(s):
@@ -173,7 +190,7 @@ def p5(s):
         Row("netspool, 64 in flight", "netspool", gets(s, "--queued", "64")),
         Row("AsyncHTTPClient, 64 in flight", "ahc", gets(s)),
     ], [
-        at_most("bytes per queued operation", "netspool, queued", "bytes_per_queued", 350, "B"),
+        at_most("bytes per queued operation", "netspool, queued", "bytes_per_queued", 300, "B"),
         ratio("peak of netspool to AsyncHTTPClient", "netspool, 64 in flight", "AsyncHTTPClient, 64 in flight", RSS, 0.6),
     ], [("bytes each", "bytes_per_queued", 1, 0, True), ("RSS MiB", RSS, MIB, 1, True)], rounds=3)
 
@@ -198,6 +215,7 @@ def p6(s):
         frozen(bulk, "bulk", many), frozen(single, "single", few), frozen(opened, "open", held),
     ], [
         ratio("a record in bulk to LMDB with 100 a commit", bulk, "LMDB in C, 100 a commit", "freeze_ns", 1.2),
+        at_most("a record in bulk", bulk, "freeze_ns", 5_000, "ns"),
         ratio("a single record to its commit in LMDB", single, "LMDB in C, 1 a commit", "freeze_ns", 1.3),
         at_most(f"opening with {held:,} records", opened, "open_seconds", 1, "s"),
     ], [("ns each", "freeze_ns", 1, 0, True), ("opened in s", "open_seconds", 1, 3, True), ("RSS MiB", RSS, MIB, 1, False)],
@@ -227,7 +245,7 @@ def p7(s):
         lists.curl_download(s),
         lists.aria2_download(s),
     ], [
-        ratio("CPU to one file, of netspool to AsyncHTTPClient", "netspool, 1 file", "AsyncHTTPClient, 1 file", "cpu_seconds", 0.3),
+        ratio("CPU to one file, of netspool to AsyncHTTPClient", "netspool, 1 file", "AsyncHTTPClient, 1 file", "cpu_seconds", 0.4),
         # A tenth for what is not a write call, as the noise of the two differences demands.
         Goal("CPU of three more files, of netspool to raw writes", 1.1, lambda one: extra(one, "netspool") / extra(one, "raw")),
         at_most("resident with 4 files", "netspool, 4 files", RSS, 64, "MiB", per=MIB),
@@ -314,9 +332,17 @@ MAKERS = {
     "P2": p2,
     "P3": p3, "P3l": p3_latency, "P3s": p3_sizes, "P3m": p3_misses, "P4": p4, "P5": p5, "P5l": loads.p5_lists,
     "P6": p6, "P7": p7, "P7a": p7_sequence, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
+    "P13": connections.p13_handshakes, "P14": connections.p14_hosts, "P1l": connections.p1_loops, "P16": loads.p16_lists,
     "P15": loads.p15_mixed, "P15o": loads.p15_overload,
 }
 NAMES = list(MAKERS)
+
+
+def clients(names, scale):
+    """Those that the rows of these sections need; the rows are made for an origin that is not there."""
+    nowhere = SimpleNamespace(http="http://127.0.0.1:1", https="https://127.0.0.1:1", waiting="http://127.0.0.1:1", ca="")
+    with tempfile.TemporaryDirectory() as work:
+        return {row.client for section in make(Setting(None, nowhere, work, scale), names) for row in section.rows}
 
 
 def make(setting, names):

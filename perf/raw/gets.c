@@ -27,6 +27,8 @@ typedef struct gets {
   const options *o;
   wire wire;
   slot *slots;
+  char **urls;      ///< made before anything is counted
+  long url_count;
   long started, completed, errors;
   uint32_t *latencies;
   pace pace;        ///< with a rate
@@ -74,16 +76,12 @@ static size_t did_receive_header(char *bytes, size_t size, size_t count, void *c
 
 static void start(slot *s) {
   gets *g = s->gets;
-  const options *o = g->o;
-  char url[512];
-  long index = g->started++, number = index % o->distinct + 1;
-  if (o->unique) snprintf(url, sizeof url, "%s/t/%06ld.bin?%ld", o->url_prefix, number, index);
-  else snprintf(url, sizeof url, "%s/t/%06ld.bin", o->url_prefix, number);
+  long index = g->started++;
   s->body = NULL; // a body is its request's own, as if it were handed to a user
   s->length = s->capacity = s->headers_length = 0;
   // By the rate it is when it should have left: what a stall holds up counts as held up.
-  s->started = o->rate ? pace_time(&g->pace, index) : uv_hrtime();
-  curl_easy_setopt(s->easy, CURLOPT_URL, url);
+  s->started = g->o->rate ? pace_time(&g->pace, index) : uv_hrtime();
+  curl_easy_setopt(s->easy, CURLOPT_URL, g->urls[index % g->url_count]);
   wire_add(&g->wire, s->easy);
 }
 
@@ -135,6 +133,26 @@ static void did_finish(void *context, CURL *easy, CURLcode result) {
   start_due(g);
 }
 
+/// Of unique ones as many as can be started; else as many as are different.
+static void make_urls(gets *g) {
+  const options *o = g->o;
+  char url[512];
+  g->url_count = o->unique ? o->warmup + o->requests + o->concurrency : o->distinct;
+  g->urls = malloc((size_t)g->url_count * sizeof *g->urls);
+  if (!g->urls) abort();
+  for (long index = 0; index < g->url_count; index++) {
+    long number = index % o->distinct + 1;
+    if (o->unique) snprintf(url, sizeof url, "%s/t/%06ld.bin?%ld", o->url_prefix, number, index);
+    else snprintf(url, sizeof url, "%s/t/%06ld.bin", o->url_prefix, number);
+    if (!(g->urls[index] = strdup(url))) abort();
+  }
+}
+
+static void free_urls(gets *g) {
+  for (long index = 0; index < g->url_count; index++) free(g->urls[index]);
+  free(g->urls);
+}
+
 static void open_slots(gets *g) {
   g->slots = calloc((size_t)g->o->concurrency, sizeof *g->slots);
   if (!g->slots) abort();
@@ -181,6 +199,7 @@ void run_gets(uv_loop_t *loop, const options *o) {
   memset(g.latencies, 0, bytes); // touched now, not while counting
   wire_open(&g.wire, loop, o->naive, did_finish, &g);
   if (o->h2) curl_multi_setopt(g.wire.multi, CURLMOPT_MAX_CONCURRENT_STREAMS, o->streams);
+  make_urls(&g);
   open_slots(&g);
   g.begin = usage_now();
   if (o->rate) open_pace(&g, loop);
@@ -196,4 +215,5 @@ void run_gets(uv_loop_t *loop, const options *o) {
   free(g.latencies);
   free(g.idle);
   free(g.worst);
+  free_urls(&g);
 }

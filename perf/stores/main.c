@@ -3,9 +3,9 @@
 ///   stores --store lmdb|lmdb-copy|sqlite|file --folder DIR [--distinct N] [--body-bytes N] [--requests N]
 ///          [--warmup N] [--limit-seconds N]
 ///
-///   stores --per-commit N --folder DIR [--body-bytes N] [--requests N]
+///   stores --per-commit N --folder DIR [--body-bytes N] [--requests N] [--sync 0]
 ///
-/// With --per-commit it writes records to LMDB in a new folder, so many with each synced commit. Else it
+/// With --per-commit it writes records to LMDB in a new folder, so many with each commit, synced unless told otherwise. Else it
 /// fills the folder if it is not filled yet, then looks bodies up in a scattered order. Prints one line of JSON.
 #include "stores.h"
 
@@ -27,7 +27,7 @@ enum { STRIDE = 7919 };
 typedef struct {
   const store *store;
   const char *folder;
-  long distinct, body_bytes, requests, warmup, per_commit, limit_seconds;
+  long distinct, body_bytes, requests, warmup, per_commit, sync, limit_seconds;
 } options;
 
 uint8_t *store_buffer;
@@ -67,10 +67,10 @@ static const store *store_named(const char *name) {
 }
 
 static options options_read(int argc, char **argv) {
-  options o = {.distinct = 10000, .body_bytes = 8192, .requests = 20000, .warmup = 1000, .limit_seconds = 120};
+  options o = {.distinct = 10000, .body_bytes = 8192, .requests = 20000, .warmup = 1000, .sync = 1, .limit_seconds = 120};
   struct { const char *flag; long *field; } numbers[] = {
     {"--distinct", &o.distinct}, {"--body-bytes", &o.body_bytes}, {"--requests", &o.requests},
-    {"--warmup", &o.warmup}, {"--per-commit", &o.per_commit}, {"--limit-seconds", &o.limit_seconds},
+    {"--sync", &o.sync}, {"--warmup", &o.warmup}, {"--per-commit", &o.per_commit}, {"--limit-seconds", &o.limit_seconds},
   };
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--store")) o.store = store_named(argv[i + 1]);
@@ -110,11 +110,18 @@ static long look_up(const options *o, long first, long count) {
   return missing;
 }
 
-static int write_durably(const options *o) {
+static double processor_us(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static int write_records(const options *o) {
   uint64_t begin = now();
-  store_write_durably(o->folder, o->requests, o->per_commit, (size_t)o->body_bytes);
-  printf("{\"client\":\"stores\",\"mode\":\"durable\",\"requests\":%ld,\"freeze_ns\":%.1f,\"errors\":0}\n",
-    o->requests, (double)(now() - begin) / (double)o->requests);
+  double cpu = processor_us(), count = (double)o->requests;
+  store_write(o->folder, o->requests, o->per_commit, (size_t)o->body_bytes, o->sync != 0);
+  printf("{\"client\":\"stores\",\"mode\":\"write\",\"requests\":%ld,\"freeze_ns\":%.1f,\"cpu_us_per_request\":%.3f,\"errors\":0}\n",
+    o->requests, (double)(now() - begin) / count, (processor_us() - cpu) / count);
   return 0;
 }
 
@@ -124,7 +131,7 @@ int main(int argc, char **argv) {
   store_buffer = malloc((size_t)o.body_bytes);
   if (!store_buffer) abort();
   mkdir(o.folder, 0700);
-  if (o.per_commit > 0) return write_durably(&o);
+  if (o.per_commit > 0) return write_records(&o);
   o.store->open(o.folder, (size_t)o.distinct * (size_t)(o.body_bytes + 4096));
   fill(&o);
   long errors = look_up(&o, 0, o.warmup), batch = o.requests < BATCH ? o.requests : BATCH;

@@ -28,8 +28,8 @@ extern const store store_lmdb, store_lmdb_copy, store_sqlite, store_file;
 /// Reads a byte of each page, as somebody who was given the body would at least. Never 0.
 uint64_t store_touch(const uint8_t *body, size_t length);
 
-/// Writes `count` records in commits of `per_commit`, each on the disk before the next begins.
-void store_write_durably(const char *folder, long count, long per_commit, size_t bytes);
+/// Writes `count` records in commits of `per_commit`; with `sync` each is on the disk before the next begins.
+void store_write(const char *folder, long count, long per_commit, size_t bytes, bool sync);
 
 /// Room for a copy of the largest body.
 extern uint8_t *store_buffer;

@@ -5,9 +5,10 @@ import NIOHTTP1
 
 /// GETs in a closed loop, the body held in a buffer, completions on the event loop.
 func measureGets(_ client: HTTPClient, _ options: Options) {
+  let urls = MadeURLs(options)
   let loop = ClosedLoop(options: options) { index, loop in
     let startedAt = loop.startTime(index)
-    client.execute(request: makeRequest(options.url(index))).whenComplete { result in
+    client.execute(request: makeRequest(urls[index])).whenComplete { result in
       loop.completed(startedAt: startedAt, ok: isRight(result, options))
     }
   }

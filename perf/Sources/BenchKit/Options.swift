@@ -17,6 +17,11 @@ package struct Options: Sendable {
   /// Requests kept waiting in the client's own queue beyond those on the wire. Default 0.
   package var queued = 0
 
+  /// Origins that the URLs lead to in turn. Default 1.
+  package var hosts = 1
+  /// Loops that the queue works on. Default 0: as many as it has by itself.
+  package var loops = 0
+
   /// Threads that hand over (crowd, storm). Default 8.
   package var threads = 8
 
@@ -80,6 +85,7 @@ extension Options {
       "--requests": \.requests, "--warmup": \.warmup, "--concurrency": \.concurrency,
       "--queued": \.queued, "--distinct": \.distinct, "--body-bytes": \.bodyBytes, "--files": \.files,
       "--limit-seconds": \.limitSeconds, "--bulk": \.bulk, "--threads": \.threads, "--rate": \.rate,
+      "--hosts": \.hosts, "--loops": \.loops,
     ]
   }
   private static var texts: [String: WritableKeyPath<Options, String>] {
@@ -166,13 +172,14 @@ extension Options {
 extension Options {
   /// The URL of request number `index`: `/t/000001.bin` and so on, round and round.
   ///
-  /// Written into one piece of memory, as the clients in C do: what the text costs is in every number that is measured.
+  /// `MadeURLs` has those of a measurement, so that what the text costs is in none.
   package func url(_ index: Int) -> String {
     let serial = index % max(distinct, 1)
-    let room = urlPrefix.utf8.count + folder.utf8.count + 64
+    let prefix = hosts > 1 ? self.prefix(ofHost: index % hosts) : urlPrefix
+    let room = prefix.utf8.count + folder.utf8.count + 64
     return unsafe String(unsafeUninitializedCapacity: room) { buffer in
       var text = unsafe TextWriter(buffer: buffer)
-      text.add(urlPrefix)
+      text.add(prefix)
       text.add("/")
       text.add(folder)
       text.add("/")
@@ -185,6 +192,24 @@ extension Options {
       return text.count
     }
   }
+
+  /// Names under localhost are origins of their own on the same port.
+  private func prefix(ofHost number: Int) -> String {
+    urlPrefix.replacing("127.0.0.1", with: "host\(number).localhost")
+  }
+}
+
+/// The URLs of a measurement, made before it: of unique ones as many as can be started, else as many as are different.
+package struct MadeURLs: Sendable {
+  private let texts: [String]
+
+  package init(_ options: Options) {
+    let started = options.warmup + options.requests + options.concurrency + options.queued
+    let isEndless = !options.unique && options.hosts <= 1
+    texts = (0..<(isEndless ? max(1, options.distinct) : started)).map(options.url)
+  }
+
+  package subscript(_ index: Int) -> String { texts[index % texts.count] }
 }
 
 /// Text and numbers, one behind the other.

@@ -1,8 +1,10 @@
 import BenchKit
+import Glibc
 import NetSpool
 
 /// An engine on the shared queue, with as many requests on the wire as the options say.
 func makeEngine(_ options: Options) throws(NetworkError) -> NetworkEngine {
+  if options.loops > 0 { unsafe setenv("NETSPOOL_LOOPS", "\(options.loops)", 1) }
   let queue = NetworkQueue.shared
   // Beside bulk work the one request in flight is not alone.
   let width = options.bulk > 0 ? Bulk.width : options.concurrency
@@ -11,7 +13,10 @@ func makeEngine(_ options: Options) throws(NetworkError) -> NetworkEngine {
   queue.maximumPerOrigin = width
   var configuration = NetworkEngine.Configuration()
   configuration.delivery = options.delivery == "loop" ? .loopThread : .serialQueue
-  if options.h2 { configuration.tls.caFile = options.ca }
+  if !options.ca.isEmpty {
+    configuration.tls.caFile = options.ca
+    configuration.httpVersion = options.h2 ? .automatic : .http1
+  }
   let engine = try NetworkEngine(configuration: configuration)
   if !options.cache.isEmpty, options.mode != .freeze { try engine.useCache(cacheConfiguration(options)) }
   return engine

@@ -5,9 +5,10 @@ import NetSpool
 func measureGets(_ engine: NetworkEngine, _ options: Options) {
   // A closure that held all options would copy them for each request.
   let bodyBytes = options.bodyBytes
+  let urls = MadeURLs(options)
   let loop = ClosedLoop(options: options) { index, loop in
     let startedAt = loop.startTime(index)
-    let operation = engine.operation(url: options.url(index))
+    let operation = engine.operation(url: urls[index])
     if options.bulk > 0 { operation.priority = .urgent }
     if options.door == "async" { return answer(operation, options, loop, startedAt) }
     engine.enqueue(
