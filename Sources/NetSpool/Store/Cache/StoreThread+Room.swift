@@ -63,12 +63,24 @@ extension StoreThread {
     batch.reduce(0) { $0 + $1.bytes + 2 * core.environment.pageBytes }
   }
 
+  /// How long the file may become.
+  private var lengthMax: Int {
+    let allowed = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
+    return min(allowed, Environment.fileBytesMax)
+  }
+
+  /// Room for all of it would cost most entries that there are, and might not be had even then.
+  func isTooMuchAtOnce(_ batch: [PendingTable.Change]) -> Bool {
+    let environment = core.environment
+    let length = min(lengthMax, environment.fileBytes + environment.roomBytes)
+    return batch.count > 1 && bytesNeeded(batch) > length / 8
+  }
+
   /// The batch must fit behind the file's end, or twice into what is free and seen by no snapshot of this
   /// process. A sixteenth is kept for removals, which write too; where the disk has no room for them, free pages are.
   func fits(_ batch: [PendingTable.Change]) -> Bool {
     let environment = core.environment
-    let allowed = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
-    let limit = min(allowed, Environment.fileBytesMax)
+    let limit = lengthMax
     let needed = bytesNeeded(batch)
     if environment.fileBytes + needed <= limit - limit / 16, environment.reserveSpare(for: needed) == 0 {
       return true

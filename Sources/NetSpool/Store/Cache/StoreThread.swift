@@ -216,7 +216,10 @@ struct StoreThread: ~Copyable {
   private mutating func write(_ batch: [PendingTable.Change], _ touched: [KeyDigest]) {
     writer.quotas = core.shared.withLock { $0.quotas }
     do throws(StoreError) {
-      if !fits(batch) { try makeRoom(for: batch) }
+      if !fits(batch) {
+        if isTooMuchAtOnce(batch) { return writeHalves(batch, touched) }
+        try makeRoom(for: batch)
+      }
       guard fits(batch) else { return dropPuts(batch) }
       do throws(StoreError) {
         didCommit(batch, try writer.write(batch, touched: touched))
@@ -238,9 +241,13 @@ struct StoreThread: ~Copyable {
     do throws(StoreError) {
       didCommit(batch, try writer.write(batch, touched: touched))
     } catch  where error.isFull && batch.count > 1 {
-      write(Array(batch[..<(batch.count / 2)]), touched)
-      write(Array(batch[(batch.count / 2)...]), [])
+      writeHalves(batch, touched)
     }
+  }
+
+  private mutating func writeHalves(_ batch: [PendingTable.Change], _ touched: [KeyDigest]) {
+    write(Array(batch[..<(batch.count / 2)]), touched)
+    write(Array(batch[(batch.count / 2)...]), [])
   }
 
   /// The disk or the file is full, or the store is broken: the puts are given up, and what stood under their

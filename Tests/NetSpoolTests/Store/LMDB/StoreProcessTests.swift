@@ -105,29 +105,43 @@ struct StoreProcessTests {
   }
 
   @Test func `a file that may not grow loses what is old or does not fit, and nothing else`() async throws {
-    await #expect(processExitsWith: .success) {
-      let directory = try TestFolder()
-      let store = try directory.open()
-      var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
-      precondition(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
+    await #expect(processExitsWith: .success) { try StoreProcessTests.fillShortFile(atOnce: false) }
+  }
+
+  @Test func `more than such a file holds, all at once, costs no more than one after the other`() async throws
+  {
+    await #expect(processExitsWith: .success) { try StoreProcessTests.fillShortFile(atOnce: true) }
+  }
+
+  /// Puts several times what a file of 1 MiB holds.
+  private static func fillShortFile(atOnce: Bool) throws {
+    let directory = try TestFolder()
+    let store = try directory.open()
+    var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
+    precondition(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
+    func fill() {
       for number in 0..<500 {
-        store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: StoreProcessTests.body(number))
+        store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: body(number))
       }
-      store.flush()
-      let statistics = store.statistics
-      precondition(
-        statistics.entries > 0 && statistics.dropped + statistics.evictions == 500 - statistics.entries)
-      precondition((0..<500).count { !store.lookup(StoreKey("\($0)")).isMissing } == statistics.entries)
-      for number in 0..<500 {
-        if let hit = store.lookup(StoreKey("\(number)")) {
-          precondition(hit.bytes == StoreProcessTests.body(number))
-        }
-      }
-      store.removeAll(namespace: "n")
-      store.put(StoreKey("late"), namespace: "n", metadata: [], body: [1])
-      store.flush()
-      precondition(store.lookup(StoreKey("late"))?.bytes == [1], "late is missing")
     }
+    if atOnce {
+      // Nobody else can write meanwhile, so that all of it waits.
+      try store.core.environment.write { _ in fill() }
+    } else {
+      fill()
+    }
+    store.flush()
+    let statistics = store.statistics
+    precondition(statistics.entries > 10, "\(statistics)")
+    precondition(statistics.dropped + statistics.evictions == 500 - statistics.entries, "\(statistics)")
+    precondition((0..<500).count { !store.lookup(StoreKey("\($0)")).isMissing } == statistics.entries)
+    for number in 0..<500 {
+      if let hit = store.lookup(StoreKey("\(number)")) { precondition(hit.bytes == body(number)) }
+    }
+    store.removeAll(namespace: "n")
+    store.put(StoreKey("late"), namespace: "n", metadata: [], body: [1])
+    store.flush()
+    precondition(store.lookup(StoreKey("late"))?.bytes == [1], "late is missing")
   }
 
   @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
