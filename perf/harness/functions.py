@@ -15,6 +15,8 @@ HEAP = {"malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free", "_int
 PARTS = ["libcurl", "heap", "C library", "libuv", "Swift's runtime", "NetSpool", "the measuring client", "others"]
 # Of a module of the client's own, by how Swift spells symbols.
 MEASURING = re.compile(r"\d+Bench(Kit|NetSpool)")
+# Its latencies are sorted at its end, by what the standard library puts into the program.
+SORTING = re.compile(r"_stableSort|specialized _merge|_minimumMergeRunLength|_insertionSort|_mergeTopRuns|_finalizeRuns")
 OWN = ["NetSpool", "Swift's runtime"]
 
 
@@ -66,7 +68,7 @@ def part(name, symbol, library, client):
     if library.startswith("libswift"):
         return "Swift's runtime"
     if library.startswith(client):
-        return "the measuring client" if client == "raw" or MEASURING.search(symbol) else "NetSpool"
+        return "the measuring client" if client == "raw" or MEASURING.search(symbol) or SORTING.search(name) else "NetSpool"
     return "others"
 
 
