@@ -13,6 +13,14 @@ CURLcode cnetspool_easy_allow_http_only(CURL *easy) {
   return code;
 }
 
+size_t cnetspool_receive(char *bytes, size_t size, size_t count, void *context) {
+  struct cnetspool_receiver *to = context;
+  int begins_line = !to->is_inside_line;
+  if (to->is_head && count > 0) to->is_inside_line = bytes[count - 1] != '\n';
+  if (to->is_head && !(begins_line && (bytes[0] == ' ' || bytes[0] == '\t'))) return count;
+  return to->receive(bytes, size, count, to->transfer);
+}
+
 int64_t cnetspool_easy_offset(CURL *easy, CURLINFO info) {
   curl_off_t value = 0;
   curl_easy_getinfo(easy, info, &value);

@@ -50,35 +50,35 @@ typedef int (*cnetspool_close_callback)(void *_Nullable context, curl_socket_t s
 typedef int (*cnetspool_prereq_callback)(
     void *_Nullable context, char *_Nullable primary, char *_Nullable local, int primary_port, int local_port);
 
+#define CNETSPOOL_CALLBACK(handle, what, option) \
+  static inline int cnetspool_##handle##_set_##what##_callback( \
+      void *_Nonnull on, cnetspool_##what##_callback _Nullable callback) { \
+    return (int)curl_##handle##_setopt(on, option, callback); \
+  }
+
 static inline CURLcode cnetspool_easy_set_data_callback(
     CURL *_Nonnull easy, CURLoption option, cnetspool_data_callback _Nullable callback) {
   return curl_easy_setopt(easy, option, callback);
 }
 
-static inline CURLcode cnetspool_easy_set_seek_callback(
-    CURL *_Nonnull easy, cnetspool_seek_callback _Nullable callback) {
-  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
-}
-
-static inline CURLcode cnetspool_easy_set_open_callback(
-    CURL *_Nonnull easy, cnetspool_open_callback _Nullable callback) {
-  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
-}
-
-static inline CURLcode cnetspool_easy_set_close_callback(
-    CURL *_Nonnull easy, cnetspool_close_callback _Nullable callback) {
-  return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
-}
-
-static inline CURLcode cnetspool_easy_set_prereq_callback(
-    CURL *_Nonnull easy, cnetspool_prereq_callback _Nullable callback) {
-  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
-}
+CNETSPOOL_CALLBACK(easy, seek, CURLOPT_SEEKFUNCTION)
+CNETSPOOL_CALLBACK(easy, open, CURLOPT_OPENSOCKETFUNCTION)
+CNETSPOOL_CALLBACK(easy, close, CURLOPT_CLOSESOCKETFUNCTION)
+CNETSPOOL_CALLBACK(easy, prereq, CURLOPT_PREREQFUNCTION)
 
 /// An enumerator up to libcurl 8.13, and a macro since, which Swift imports as another type. Gone when 8.14 is the floor.
 static inline CURLcode cnetspool_easy_ignore_netrc(CURL *_Nonnull easy) {
   return curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 }
+
+/// With CURLOPT_HEADER every piece of a head comes to the body's callback first. Only a line that begins with a blank matters
+/// to us; the others are waved through in C, as a call into Swift costs more than the look. The transfer sets `is_head`.
+struct cnetspool_receiver {
+  void *_Nullable transfer;
+  cnetspool_data_callback _Nullable receive;
+  int is_head, is_inside_line;
+};
+size_t cnetspool_receive(char *_Nullable bytes, size_t size, size_t count, void *_Nullable context);
 
 CURLcode cnetspool_easy_allow_http_only(CURL *_Nonnull easy);
 
@@ -119,10 +119,7 @@ void *_Nullable cnetspool_easy_tls_session(CURL *_Nonnull easy, curl_sslbackend 
 typedef int (*cnetspool_debug_callback)(
     CURL *_Nullable easy, curl_infotype kind, char *_Nullable bytes, size_t count, void *_Nullable context);
 
-static inline CURLcode cnetspool_easy_set_debug_callback(
-    CURL *_Nonnull easy, cnetspool_debug_callback _Nullable callback) {
-  return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
-}
+CNETSPOOL_CALLBACK(easy, debug, CURLOPT_DEBUGFUNCTION)
 
 // curl_share_setopt is variadic too.
 
@@ -146,15 +143,8 @@ typedef int (*cnetspool_socket_callback)(
     CURL *_Nullable easy, curl_socket_t socket, int what, void *_Nullable context, void *_Nullable watch);
 typedef int (*cnetspool_timer_callback)(CURLM *_Nullable multi, long milliseconds, void *_Nullable context);
 
-static inline CURLMcode cnetspool_multi_set_socket_callback(
-    CURLM *_Nonnull multi, cnetspool_socket_callback _Nullable callback) {
-  return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, callback);
-}
-
-static inline CURLMcode cnetspool_multi_set_timer_callback(
-    CURLM *_Nonnull multi, cnetspool_timer_callback _Nullable callback) {
-  return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback);
-}
+CNETSPOOL_CALLBACK(multi, socket, CURLMOPT_SOCKETFUNCTION)
+CNETSPOOL_CALLBACK(multi, timer, CURLMOPT_TIMERFUNCTION)
 
 /// CURL_SOCKET_TIMEOUT and the write callback's pause and abort values are casts in macros, which Swift does not import.
 static inline CURLMcode cnetspool_multi_timed_out(CURLM *_Nonnull multi, int *_Nonnull running) {

@@ -85,8 +85,6 @@ struct Exchange {
 
   // MARK: Receiving
 
-  /// A head line came in pieces, and its end is still to come.
-  var isInsideHeadLine = false
   /// A refusal that libcurl is about to answer by itself.
   var roundHead: ResponseHead?
   var head: ResponseHead?

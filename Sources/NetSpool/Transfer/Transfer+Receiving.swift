@@ -26,6 +26,7 @@ extension Transfer {
   func received(head: ResponseHead) throws(NetworkError) {
     if let answered = exchange.head { throw Self.endless(answered) }
     exchange.head = head
+    handle.expectHead(false)
     Failpoint.pass(.afterResponseHead)
     try refuseTransferCodings(head)
     try refuseFalseVersion(head)
@@ -101,7 +102,7 @@ extension Transfer {
 
   func received(body bytes: RawSpan) -> Intake {
     multi.didProgress()
-    if exchange.head == nil { return glance(bytes) }
+    if exchange.head == nil { return glance() }
     if isPausedByUser { return .pause }
     if multi.isCallLong {
       if !exchange.pauses.contains(.turn) { multi.postpone(self) }
@@ -151,13 +152,10 @@ extension Transfer {
     return use(small.rawBytes)
   }
 
-  /// A body of an authentication round, which nobody wants; or a piece of a head, which libcurl and the parser are given next.
-  private func glance(_ bytes: RawSpan) -> Intake {
-    if exchange.plan.hasRounds { return .taken }
-    let bytes = Span<UInt8>(_bytes: bytes)
-    let beginsLine = !exchange.isInsideHeadLine
-    exchange.isInsideHeadLine = bytes[bytes.count - 1] != 0x0A
-    guard beginsLine, parser.expectsFirstField, bytes[0].isBlank else { return .taken }
+  /// A body of an authentication round, which nobody wants; or a line of a head that begins with a blank, which libcurl and
+  /// the parser are given next (`cnetspool_receive`).
+  private func glance() -> Intake {
+    guard !exchange.plan.hasRounds, parser.expectsFirstField else { return .taken }
     exchange.machine.handle(.fail(HeaderParser.violation("foldWithoutField")))
     return .abort
   }

@@ -95,6 +95,7 @@ final class Transfer {
         bodyBytes: exchange.plan.source.map { $0.length ?? -1 } ?? (method.expectsBody ? 0 : nil),
         needsFreshConnection: exchange.plan.needsFreshConnection,
         showsHead: LoadedCurl.keepsFreedField && !exchange.plan.hasRounds))
+    handle.expectHead(true)
     if let lines = exchange.plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)

@@ -30,6 +30,7 @@ final class EasyHandle {
   /// Each connection serves one request, and each request has a connection of its own.
   private let servesOnce: Bool
   private let errorText: UnsafeMutablePointer<CChar>
+  private let receiver: UnsafeMutablePointer<cnetspool_receiver>
   private let requiresAlternativeName: Bool
   /// Where the target of a request comes from: `setTarget`.
   private let needsPath: Bool
@@ -60,6 +61,9 @@ final class EasyHandle {
     alwaysEndsConnection = settings.alwaysEndsConnection || servesOnce
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    unsafe receiver = .allocate(capacity: 1)
+    unsafe receiver.initialize(to: cnetspool_receiver())
+    unsafe receiver.pointee.transfer = context
     ExitGate.arm(.libraries)  // the first easy handle has made libcurl's TLS library ready
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
@@ -76,6 +80,7 @@ final class EasyHandle {
     unsafe curl_slist_free_all(headers)
     unsafe curl_slist_free_all(addresses)
     unsafe errorText.deallocate()
+    unsafe receiver.deallocate()
   }
 
   private func setOnce(
@@ -85,7 +90,7 @@ final class EasyHandle {
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_CURLU, UnsafeMutableRawPointer(url))
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_PRIVATE, context)
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
-    unsafe EasyCallbacks.install(on: easy, context: context, closing: closing)
+    unsafe EasyCallbacks.install(on: easy, context: context, closing: closing, receiver)
     unsafe cnetspool_easy_allow_http_only(easy)
     set(CURLOPT_NOSIGNAL, 1)  // saves six system calls a request, and signals are the host's
     set(CURLOPT_QUICK_EXIT, 1)  // cancelling during a name lookup must not wait for it
@@ -124,6 +129,12 @@ final class EasyHandle {
       let target = unsafe sendsWholeURL ? text : text + offset
       return unsafe cnetspool_easy_set_string(easy, CURLOPT_REQUEST_TARGET, target) == CURLE_OK
     }
+  }
+
+  /// A head is to come, or has come: what the body's callback is given of it.
+  func expectHead(_ isExpected: Bool) {
+    unsafe receiver.pointee.is_head = isExpected && shape.showsHead ? 1 : 0
+    unsafe receiver.pointee.is_inside_line = 0
   }
 
   func setShape(_ new: Shape) {
@@ -238,12 +249,14 @@ final class EasyHandle {
 enum EasyCallbacks {
   /// `closing` is the multi handle's context: sockets outlive the transfer that opened them.
   static func install(
-    on easy: UnsafeMutableRawPointer, context: UnsafeMutableRawPointer, closing: UnsafeMutableRawPointer
+    on easy: UnsafeMutableRawPointer, context: UnsafeMutableRawPointer, closing: UnsafeMutableRawPointer,
+    _ receiver: UnsafeMutablePointer<cnetspool_receiver>
   ) {
     unsafe cnetspool_easy_set_data_callback(easy, CURLOPT_HEADERFUNCTION, receivedHeader)
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_HEADERDATA, context)
-    unsafe cnetspool_easy_set_data_callback(easy, CURLOPT_WRITEFUNCTION, receivedBody)
-    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_WRITEDATA, context)
+    unsafe receiver.pointee.receive = receivedBody
+    unsafe cnetspool_easy_set_data_callback(easy, CURLOPT_WRITEFUNCTION, cnetspool_receive)
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_WRITEDATA, receiver)
     unsafe cnetspool_easy_set_data_callback(easy, CURLOPT_READFUNCTION, wantsBody)
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_READDATA, context)
     unsafe cnetspool_easy_set_seek_callback(easy, wantsRewind)

@@ -108,6 +108,7 @@ struct HeaderParser: Sendable {
 extension HeaderParser {
   /// The length of the line without its end. Every byte is looked at before it is believed, but the end
   /// is looked at first: libcurl cuts at LF, so no other LF may be inside.
+  @inline(__always)
   private static func contentEnd(of line: Span<UInt8>) throws(NetworkError) -> Int {
     guard line.count > 0, line[line.count - 1] == 0x0A else {
       throw NetworkError(.truncatedHeaders, reason: "line", sendState: .maybeProcessed)
@@ -117,6 +118,7 @@ extension HeaderParser {
   }
 
   /// Adds a line to the section's size.
+  @inline(__always)
   private mutating func account(_ byteCount: Int) throws(NetworkError) {
     guard byteCount <= limits.lineBytesMax else { throw Self.tooLarge("line") }
     sectionBytes += byteCount
