@@ -76,9 +76,11 @@ extension StoredResponse {
   var allHeaders: Headers { hasRare ? headers + hidden : headers }
 
   /// The fields to serve it with: with the Age that RFC 9111 section 4 demands.
-  func servedHeaders(at now: Int64) -> Headers {
+  func servedHeaders(at now: Int64) -> Headers { servedHeaders(age: age(at: now)) }
+
+  func servedHeaders(age: Int64) -> Headers {
     var served = headers
-    served.append(age: age(at: now))
+    served.append(age: age)
     return served
   }
 

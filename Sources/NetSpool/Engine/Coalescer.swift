@@ -5,7 +5,7 @@
 /// Two different requests with one key, which chance alone does not bring, simply go their own ways.
 /// Where the first cannot be joined any more, the next one carries those that come after it.
 struct Coalescer {
-  private var leaders: [UInt64: NetworkOperation] = [:]
+  private var leaders: [HashedKey: NetworkOperation] = [:]
   /// Resources that an unsafe request has changed: an answer that was asked for before is no longer what they are.
   private var fences = Fences()
   /// Where leaders were handed over to other loops, which do not hear of fences.
@@ -38,7 +38,7 @@ struct Coalescer {
   mutating func leader(for operation: NetworkOperation, _ request: NetworkRequest, _ key: UInt64)
     -> NetworkOperation?
   {
-    let leader = Self.held(&leaders[key, default: operation])
+    let leader = Self.held(&leaders[HashedKey(key), default: operation])
     if leader === operation { return nil }
     return Self.isSame(leader, operation, request) ? leader : nil
   }
@@ -81,13 +81,14 @@ struct Coalescer {
 
   /// The leader cannot be joined any more: this one carries from now on.
   mutating func replace(_ leader: NetworkOperation, by operation: NetworkOperation, _ key: UInt64) {
+    let key = HashedKey(key)
     if leaders[key] === leader { leaders[key] = operation }
   }
 
   mutating func noteMoved(_ key: UInt64) { moved.append(key) }
 
   private mutating func forgetMoved() {
-    for key in moved { leaders[key] = nil }
+    for key in moved { leaders[HashedKey(key)] = nil }
     moved = []
   }
 
@@ -121,7 +122,9 @@ struct Coalescer {
   }
 
   mutating func remove(_ operation: NetworkOperation, _ key: UInt64) {
-    guard let place = leaders.index(forKey: key), leaders.values[place] === operation else { return }
+    guard let place = leaders.index(forKey: HashedKey(key)), leaders.values[place] === operation else {
+      return
+    }
     leaders.remove(at: place)
     if !moved.isEmpty { moved.removeAll { $0 == key } }
   }

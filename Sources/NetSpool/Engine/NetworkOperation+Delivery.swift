@@ -51,7 +51,7 @@ extension NetworkOperation {
 
   /// The delivery target.
   func deliver(_ event: Notice) {
-    if case .final = event { return deliverFinal() }
+    if case .final = event { return deliverFinal(withState: false) }
     if case .mark(let body) = event { return body() }
     // Nearly nobody listens to states, and copying the handlers costs more than to ask.
     if case .state = event, !shared.withLock({ $0.handlers.wantsState }) { return }
@@ -82,22 +82,30 @@ extension NetworkOperation {
   }
 
   /// The delivery target: all that is to be told of one that ended without the loop.
-  func deliverEnd() {
-    let (state, isHeard) = shared.withLock { ($0.state, $0.handlers.wantsState) }
-    if isHeard { deliver(.state(state)) }
-    deliverFinal()
-  }
+  func deliverEnd() { deliverFinal(withState: true) }
 
-  private func deliverFinal() {
-    let (ended, demand, isSuccess) = shared.withLock { ($0.outcome, $0.demand, $0.isSuccess) }
-    guard let ended else { return }
-    let outcome = judge(ended, demand, isSuccess: isSuccess)
-    let (handlers, isRepetition) = shared.withLock { shared in
+  /// The last of all events, and who hears it.
+  private struct FinalEvent {
+    let outcome: Outcome
+    var handlers = Handlers()
+    let isRepetition: Bool
+    let state: State
+
+    /// Takes the handlers, which are released after the ending: no cycles survive it.
+    init(_ outcome: Outcome, of shared: inout Shared) {
+      self.outcome = outcome
+      isRepetition = shared.isRepetition
+      state = shared.state
       shared.outcome = outcome
       shared.isDelivered = true
-      defer { shared.handlers = Handlers() }  // released after the ending: no cycles survive it
-      return (shared.handlers, shared.isRepetition)
+      swap(&handlers, &shared.handlers)
     }
+  }
+
+  private func deliverFinal(withState: Bool) {
+    guard let final = finalEvent() else { return }
+    let (outcome, handlers) = (final.outcome, final.handlers)
+    if withState { handlers.forEach { if case .state(let body) = $0 { body(final.state) } } }
     if case .failure(let failure) = outcome, failure.code != .cancelled,
       !handlers.catchesFailures
     {
@@ -106,11 +114,25 @@ extension NetworkOperation {
     var place = 0
     handlers.forEach { handler in
       place += 1
-      if isRepetition, place <= handlers.countProvided, case .completion = handler { return }
+      if final.isRepetition, place <= handlers.countProvided, case .completion = handler { return }
       Self.call(handler, outcome)
     }
     if engine.observesEnds { observe(outcome) }
     engine.log(endingOf: self, outcome.result, summary(of: outcome))
+  }
+
+  /// Nearly always no rule of the user's has a say, and the one lock is enough.
+  private func finalEvent() -> FinalEvent? {
+    let isRuled = engine.configuration.validate != nil
+    let (known, ended, demand, isSuccess) = shared.withLock { shared in
+      guard !isRuled, shared.demand == nil, let ended = shared.outcome else {
+        return (FinalEvent?.none, shared.outcome, shared.demand, shared.isSuccess)
+      }
+      return (FinalEvent(engine.judge(ended, isSuccess: shared.isSuccess), of: &shared), nil, nil, false)
+    }
+    guard let ended else { return known }
+    let outcome = judge(ended, demand, isSuccess: isSuccess)
+    return shared.withLock { FinalEvent(outcome, of: &$0) }
   }
 
   func observe(_ outcome: Outcome) {

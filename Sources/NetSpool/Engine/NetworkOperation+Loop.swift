@@ -75,6 +75,8 @@ extension NetworkOperation {
     var extras: Extras?
     /// Its own user has left; it goes on for those who share its exchange.
     var isDetached = false
+    /// None can be added once the queue has it.
+    var hasStreams = false
     var hasSinks = false
     /// Nobody waits for it: it brings a stored answer up to date.
     var isRefresh = false
@@ -177,13 +179,13 @@ extension NetworkOperation {
 extension NetworkOperation {
   /// Any thread: makes the request what will be sent and hands it to the queue. Once; later calls do nothing.
   func enqueue() {
-    guard case (var ready, let hasStreams)? = beginEnqueue() else { return }
+    guard case (var ready, let hasStreams, let flaw)? = beginEnqueue() else { return }
     let url = ready.url
     // In a child of fork(2) whatever lock another thread of the parent had is held for ever: nothing else is touched.
     if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(url)) }
     let staysAsItWas = staysAsIs(ready)
     do throws(NetworkError) {
-      if let failure = shared.withLock({ $0.failure }) { throw failure }
+      if let flaw { throw flaw }
       try engine.prepare(&ready)
       try ready.makeReady()
       try ready.compressBody()
@@ -208,12 +210,12 @@ extension NetworkOperation {
     !request.hasExtras && !request.isFreezable && engine.configuration.prepare == nil
   }
 
-  private func beginEnqueue() -> (NetworkRequest, hasStreams: Bool)? {
+  private func beginEnqueue() -> (NetworkRequest, hasStreams: Bool, flaw: NetworkError?)? {
     shared.withLock { shared in
       guard shared.state == .ready, shared.outcome == nil else { return nil }
       shared.state = .queued
       if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
-      return (shared.request, !shared.streams.isEmpty)
+      return (shared.request, !shared.streams.isEmpty, shared.failure)
     }
   }
 

@@ -73,7 +73,8 @@ extension NetworkOperation {
     if case .running = loop.phase { loop.transfer?.exchange.isJudged ?? true } else { false }
   }
 
-  var hasStreams: Bool { shared.withLock { !$0.streams.isEmpty } }
+  /// Loop thread.
+  var hasStreams: Bool { loop.hasStreams }
 }
 
 /// Goes through the operations that there were when it began: a million of them are not looked at in one turn.

@@ -12,7 +12,7 @@ extension Scheduler {
     if let next = nextExchange(operation, transfer, head) {
       transfer.exchange.next = next
       switch next {
-      case .redirect, .fail: cacheBridge.invalidate(operation, head, &coalescer)
+      case .redirect, .fail: cacheBridge.invalidate(operation, transfer, head, &coalescer)
       default: break
       }
       if case .redirect = next, mayKeepRedirect(operation, transfer, head) { return .collect }
@@ -22,7 +22,7 @@ extension Scheduler {
       }
       return .discard
     }
-    cacheBridge.invalidate(operation, head, &coalescer)
+    cacheBridge.invalidate(operation, transfer, head, &coalescer)
     let cacheUse = operation.loop.cacheUse
     if let cacheUse, cacheUse.findings.notModified == nil { cacheBridge.noteHead(cacheUse, transfer, head) }
     guard let fanout = operation.loop.extras?.fanout, head.status < 300 else { return .collect }

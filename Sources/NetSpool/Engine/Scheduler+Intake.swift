@@ -7,7 +7,8 @@ extension Scheduler {
     lastSubmittedAt = max(MonotonicClock.now, lastSubmittedAt + 1)
     operation.loop.submittedAt = lastSubmittedAt
     let (request, dependencies, isHeard) = operation.shared.withLock { shared in
-      (shared.request, shared.dependencies, shared.handlers.wantsState)
+      operation.loop.hasStreams = !shared.streams.isEmpty
+      return (shared.request, shared.dependencies, shared.handlers.wantsState)
     }
     if isHeard { tell(operation, .state(.queued)) }
     do throws(NetworkError) {

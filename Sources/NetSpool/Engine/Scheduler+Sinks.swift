@@ -24,8 +24,8 @@ extension Scheduler {
   }
 
   func makeSinks(of operation: NetworkOperation, for leader: NetworkOperation) {
+    guard operation.hasStreams, !operation.loop.hasSinks else { return }
     let streams = operation.shared.withLock { $0.streams }
-    guard !streams.isEmpty, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true
     let fanout = leader.loop.extras?.fanout ?? SinkFanout()
     leader.makeExtras().fanout = fanout

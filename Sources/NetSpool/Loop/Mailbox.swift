@@ -102,6 +102,9 @@ final class Outbox<Item: Sendable> {
   @safe @exclusivity(unchecked) private var batches: [Batch] = []
   /// The room of what was handed out before.
   @safe @exclusivity(unchecked) private var spare: [Batch] = []
+  /// The same of the items that closures on the loop thread have had.
+  @safe @exclusivity(unchecked) private var emptied: [Item] = []
+  private static var keptMax: Int { 1_024 }
   private let deliver: @Sendable (Item) -> Void
 
   init(deliver: @escaping @Sendable (Item) -> Void) { self.deliver = deliver }
@@ -111,7 +114,10 @@ final class Outbox<Item: Sendable> {
     if let last = batches.lastIndex(where: { $0.key == key }) {
       batches[last].items.append(item)
     } else {
-      batches.append(Batch(target: target, key: key, items: [item]))
+      var items: [Item] = []
+      swap(&items, &emptied)
+      items.append(item)
+      batches.append(Batch(target: target, key: key, items: items))
     }
   }
 
@@ -121,18 +127,22 @@ final class Outbox<Item: Sendable> {
       var ready = spare
       spare = []
       swap(&batches, &ready)
-      for batch in ready { send(batch) }
+      for index in ready.indices { send(&ready[index]) }
       ready.removeAll(keepingCapacity: true)
       spare = ready
     }
   }
 
-  private func send(_ batch: Batch) {
+  private func send(_ batch: inout Batch) {
     let deliver = deliver
-    let items = batch.items
     switch batch.target {
-    case .loopThread: Delivery.run(items, deliver)
-    case .queue(let queue): queue.async { Delivery.run(items, deliver) }
+    case .loopThread:
+      Delivery.run(batch.items, deliver)
+      batch.items.removeAll(keepingCapacity: batch.items.count <= Self.keptMax)
+      swap(&emptied, &batch.items)
+    case .queue(let queue):
+      let items = batch.items
+      queue.async { Delivery.run(items, deliver) }
     }
   }
 }

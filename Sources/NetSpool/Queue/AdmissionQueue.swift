@@ -55,7 +55,7 @@ extension AdmissionQueue {
   /// until it answers nil after anything that can free a slot or add work.
   mutating func next() -> (element: Element, origin: OriginID)? {
     guard count > 0, !isSuspended, running < maximumConcurrent,
-      let priority = turns.take(among: readyClasses),
+      let priority = turns.take(among: rings.classes(unresolvedMayStart: unresolvedMayStart)),
       let lane = rings.front(priority, unresolvedMayStart: unresolvedMayStart)
     else { return nil }
     let origin = OriginID(lane >> 2)
@@ -67,8 +67,7 @@ extension AdmissionQueue {
   /// Somebody might start but for `maximumConcurrent`.
   var isHeldUp: Bool {
     guard !isSuspended, running >= maximumConcurrent else { return false }
-    let mayStart = unresolvedMayStart
-    return NetworkRequest.Priority.allCases.contains { rings.front($0, unresolvedMayStart: mayStart) != nil }
+    return rings.classes(unresolvedMayStart: unresolvedMayStart) != 0
   }
 
   /// One that runs makes room for others, its own origin's aside; false when as many as may run stand aside.
@@ -115,24 +114,14 @@ extension AdmissionQueue {
   }
 
   private var unresolvedMayStart: Bool { unresolvedRunning < maximumUnresolved }
-
-  private var readyClasses: InlineArray<4, Bool> {
-    var ready = InlineArray<4, Bool>(repeating: false)
-    for priority in NetworkRequest.Priority.allCases {
-      ready[Int(priority.rawValue)] =
-        rings.front(priority, unresolvedMayStart: unresolvedMayStart) != nil
-    }
-    return ready
-  }
 }
 
 extension AdmissionQueue {
   /// Brings the ring membership of all the origin's lanes in line with its slots. Empty lanes are in no ring.
   mutating func refresh(_ origin: OriginID) {
     if origins[Int(origin.rawValue)].waiting == 0 { return }
-    for priority in NetworkRequest.Priority.allCases {
-      refresh(lane: ReadyRings.lane(origin.rawValue, priority))
-    }
+    let first = ReadyRings.lane(origin.rawValue, .low)
+    for lane in first..<first + 4 where !rings[lane].isEmpty { refresh(lane: lane) }
   }
 
   /// A lane is in its ring exactly when it holds work and its origin has a free slot.

@@ -18,6 +18,8 @@ struct Lane: Sendable {
 struct ReadyRings: Sendable {
   private var lanes: [Lane] = []
   private var heads = InlineArray<8, UInt32>(repeating: noIndex)
+  /// One bit for each ring that has a lane.
+  private var occupied: UInt8 = 0
   private var joins: UInt64 = 0
 
   subscript(lane: UInt32) -> Lane {
@@ -56,11 +58,17 @@ struct ReadyRings: Sendable {
     }
   }
 
+  /// The classes that have such a lane: bit 0 for the lowest, bit 2 for the next, bit 4, bit 6.
+  func classes(unresolvedMayStart: Bool) -> UInt8 {
+    (unresolvedMayStart ? occupied | occupied >> 1 : occupied) & 0b0101_0101
+  }
+
   /// Puts a lane at the end of its ring.
   mutating func join(_ lane: UInt32, isResolved: Bool) {
     let ring = ring(Self.priority(of: lane), isResolved: isResolved)
     let head = heads[ring] == noIndex ? lane : heads[ring]
     heads[ring] = head
+    occupied |= 1 << UInt8(ring)
     joins += 1
     lanes[Int(lane)].joined = joins
     let tail = head == lane ? lane : lanes[Int(head)].ringPrevious
@@ -73,6 +81,7 @@ struct ReadyRings: Sendable {
   mutating func leave(_ lane: UInt32, isResolved: Bool) {
     let ring = ring(Self.priority(of: lane), isResolved: isResolved)
     let (previous, next) = (lanes[Int(lane)].ringPrevious, lanes[Int(lane)].ringNext)
+    if next == lane { occupied &= ~(1 << UInt8(ring)) }
     if heads[ring] == lane { heads[ring] = next == lane ? noIndex : next }
     lanes[Int(previous)].ringNext = next
     lanes[Int(next)].ringPrevious = previous
@@ -114,14 +123,17 @@ struct ClassTurns: Sendable {
     due[Int(priority.rawValue)] = max(due[Int(priority.rawValue)], clock + wait)
   }
 
-  /// Gives the turn to one of the classes that may start now, and charges it.
+  /// Gives the turn to one of the classes that may start now (`ReadyRings.classes`), and charges it.
   ///
   /// A class that could not start though it had work (its origins were full) is at most one turn behind:
   /// enough to be never passed over for ever, too little to hold up an urgent arrival.
-  mutating func take(among isReady: InlineArray<4, Bool>) -> NetworkRequest.Priority? {
+  mutating func take(among classes: UInt8) -> NetworkRequest.Priority? {
     var chosen: NetworkRequest.Priority?
     var earliest = Int.max
-    for priority in NetworkRequest.Priority.allCases where isReady[Int(priority.rawValue)] {
+    var left = classes
+    while left != 0 {
+      let priority = ReadyRings.priority(of: UInt32(left.trailingZeroBitCount / 2))
+      left &= left - 1
       let time = max(due[Int(priority.rawValue)], clock - Self.cost(of: priority))
       if time <= earliest { (chosen, earliest) = (priority, time) }
     }

@@ -123,6 +123,14 @@ extension Span where Element == UInt8 {
     guard lowercased.utf8CodeUnitCount == range.count else { return false }
     return lowercased.withUTF8Buffer { other in
       var index = 0
+      while index + 8 <= other.count {
+        let wanted = unsafe UnsafeRawBufferPointer(other).loadUnaligned(
+          fromByteOffset: index, as: UInt64.self)
+        guard word(at: range.lowerBound + index).equals(lowercased: UInt64(littleEndian: wanted)) else {
+          return false
+        }
+        index += 8
+      }
       while index < other.count {
         if self[range.lowerBound + index].asciiLowercased != (unsafe other[index]) { return false }
         index += 1
@@ -157,11 +165,23 @@ extension UInt64 {
   /// The top bit of each byte that is an ASCII letter or `-`. No byte carries into the next: bit 7 is left out of the sums.
   @inline(__always)
   fileprivate var letterOrHyphenMarks: UInt64 {
-    let low = (self | 0x2020_2020_2020_2020) & 0x7F7F_7F7F_7F7F_7F7F
-    let letters = (low &+ 0x1F1F_1F1F_1F1F_1F1F) & ~(low &+ 0x0505_0505_0505_0505)
     let apart = self ^ 0x2D2D_2D2D_2D2D_2D2D
     let hyphens = ~((apart & 0x7F7F_7F7F_7F7F_7F7F) &+ 0x7F7F_7F7F_7F7F_7F7F | apart)
-    return (letters & ~self | hyphens) & 0x8080_8080_8080_8080
+    return (letterMarks | hyphens) & 0x8080_8080_8080_8080
+  }
+
+  /// The top bit of each byte that is an ASCII letter.
+  @inline(__always)
+  fileprivate var letterMarks: UInt64 {
+    let low = (self | 0x2020_2020_2020_2020) & 0x7F7F_7F7F_7F7F_7F7F
+    let letters = (low &+ 0x1F1F_1F1F_1F1F_1F1F) & ~(low &+ 0x0505_0505_0505_0505)
+    return letters & ~self & 0x8080_8080_8080_8080
+  }
+
+  /// The eight bytes are those of `lowercased`, whatever their case: they differ in the bit of the case of letters at most.
+  @inline(__always)
+  fileprivate func equals(lowercased: UInt64) -> Bool {
+    (self ^ lowercased) & ~(lowercased.letterMarks >> 2) == 0
   }
 
   /// Some byte is less than 0x20.

@@ -276,10 +276,11 @@ extension CacheBridge {
 
   /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect. At its head: what comes of its
   /// body changes nothing about it.
-  func invalidate(_ operation: NetworkOperation, _ head: ResponseHead, _ coalescer: inout Coalescer) {
+  func invalidate(
+    _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead, _ coalescer: inout Coalescer
+  ) {
+    guard Invalidation.applies(method: transfer.exchange.plan.method, status: head.status) else { return }
     let history = operation.loop.history
-    let method = history?.target.method ?? operation.shared.withLock { $0.request.method }
-    guard Invalidation.applies(method: method, status: head.status) else { return }
     let cache = operation.engine.cache
     if cache == nil, coalescer.isEmpty { return }
     let targets = Invalidation.targets(history?.target.url ?? operation.request.url, head)

@@ -17,8 +17,8 @@ struct HeldAnswer: Sendable {
   ) -> NetworkResponse {
     let headers = stored.takeServedHeaders(at: now, isConfirmed: source == .revalidated)
     return NetworkResponse(
-      stored, headers, withBody ? ResponseBody(lent: hit.body) : .empty, from: source, url: url, now: now,
-      isStale: source == .cache && !stored.isFresh(at: now, own: lifetime))
+      stored, headers, withBody ? ResponseBody(lent: hit.body) : .empty, from: source, url: url,
+      age: stored.age(at: now), isStale: source == .cache && !stored.isFresh(at: now, own: lifetime))
   }
 
   /// The same with what a 304 or a HEAD has brought.
@@ -49,11 +49,11 @@ extension NetworkResponse {
   /// As it is served, with what of its fields and its body is.
   fileprivate init(
     _ stored: StoredResponse, _ headers: Headers, _ body: ResponseBody, from source: Source, url: String,
-    now: Int64, isStale: Bool
+    age: Int64, isStale: Bool
   ) {
     self.init(
       head: ResponseHead(version: stored.version, status: stored.status, headers: headers), body: body,
-      source: source, finalURL: url, age: .seconds(stored.age(at: now)))
+      source: source, finalURL: url, age: .seconds(age))
     noteCache(cachedAt: stored.receivedAt, isStale: isStale)
   }
 }
@@ -174,9 +174,10 @@ extension EngineCache {
       let body = store.lookup(recent.key, again: recent.place)
     else { return nil }
     didServe(body.count)
+    let age = recent.stored.age(at: now)
     return NetworkResponse(
-      recent.stored, recent.stored.servedHeaders(at: now), ResponseBody(lent: body), from: .cache, url: url,
-      now: now, isStale: false)
+      recent.stored, recent.servedHeaders(age: age), ResponseBody(lent: body), from: .cache, url: recent.url,
+      age: age, isStale: false)
   }
 
   /// Which of several variants it is would have to be found out each time.

@@ -12,9 +12,22 @@ final class RecentAnswers: Sendable {
     let stored: StoredResponse
     let place: StoredPlace
 
-    fileprivate var bytes: Int { stored.headers.block.count + key.fullKey.count + 512 }
+    /// Its fields as they were served last, and the age that they say.
+    private let served = Mutex<(age: Int64, headers: Headers)>((-1, Headers()))
+
+    fileprivate let hash: UInt64
+    fileprivate var bytes: Int { 2 * stored.headers.block.count + key.fullKey.count + 512 }
+
+    /// The fields to serve it with; whoever asks within the same second gets the same.
+    func servedHeaders(age: Int64) -> Headers {
+      served.withLock { served in
+        if served.age != age { served = (age, stored.servedHeaders(age: age)) }
+        return served.headers
+      }
+    }
 
     init(url: String, key: StoreKey, stored: StoredResponse, place: StoredPlace) {
+      hash = RecentAnswers.hash(of: url)
       self.url = url
       self.key = key
       self.stored = stored
@@ -26,11 +39,21 @@ final class RecentAnswers: Sendable {
     /// Some for each remainder of the hash, the newest first: one more takes the place of the oldest. With one for each, URLs
     /// that share it would drive each other out, and a loop would have to have them looked for each time.
     var slots: [Answer?] = []
+    /// Those of their URLs, so that the answers themselves are hardly looked at in vain.
+    var hashes: [UInt64] = []
     var bytes = 0
 
+    init(slots count: Int = 0) {
+      slots = Array(repeating: nil, count: count)
+      hashes = Array(repeating: 0, count: count)
+    }
+
     /// Where the answer for a URL stands.
-    func place(of url: String, from first: Int) -> Int? {
-      slots.isEmpty ? nil : (first..<first + RecentAnswers.slotsEach).first { slots[$0]?.url == url }
+    func place(of url: String, _ hash: UInt64, from first: Int) -> Int? {
+      guard !slots.isEmpty else { return nil }
+      for slot in first..<first + RecentAnswers.slotsEach
+      where hashes[slot] == hash && slots[slot]?.url == url { return slot }
+      return nil
     }
   }
 
@@ -41,26 +64,36 @@ final class RecentAnswers: Sendable {
   private static let bytesMax = 1 << 20
 
   subscript(url: String) -> Answer? {
-    let first = Self.firstSlot(of: url)
-    return state.withLock { state in state.place(of: url, from: first).flatMap { state.slots[$0] } }
-  }
-
-  func keep(_ answer: Answer) {
-    let first = Self.firstSlot(of: answer.url)
-    state.withLock { state in
-      if state.slots.isEmpty || state.bytes + answer.bytes > Self.bytesMax {
-        state = State(slots: Array(repeating: nil, count: Self.slotsMax))
-      }
-      let place = state.place(of: answer.url, from: first) ?? first + Self.slotsEach - 1
-      state.bytes += answer.bytes - (state.slots[place]?.bytes ?? 0)
-      for slot in (first..<place).reversed() { state.slots.swapAt(slot, slot + 1) }
-      state.slots[first] = answer
+    let hash = Self.hash(of: url)
+    return state.withLock { state in
+      state.place(of: url, hash, from: Self.firstSlot(hash)).flatMap { state.slots[$0] }
     }
   }
 
-  private static func firstSlot(of url: String) -> Int {
+  func keep(_ answer: Answer) {
+    let first = Self.firstSlot(answer.hash)
+    state.withLock { state in
+      if state.slots.isEmpty || state.bytes + answer.bytes > Self.bytesMax {
+        state = State(slots: Self.slotsMax)
+      }
+      let place = state.place(of: answer.url, answer.hash, from: first) ?? first + Self.slotsEach - 1
+      state.bytes += answer.bytes - (state.slots[place]?.bytes ?? 0)
+      for slot in (first..<place).reversed() {
+        state.slots.swapAt(slot, slot + 1)
+        state.hashes.swapAt(slot, slot + 1)
+      }
+      state.slots[first] = answer
+      state.hashes[first] = answer.hash
+    }
+  }
+
+  private static func hash(of url: String) -> UInt64 {
     var hash = KeyHash(seed: 0)
     hash.add(url.utf8.span)
-    return Int(truncatingIfNeeded: hash.value) & (slotsMax - 1) & ~(slotsEach - 1)
+    return hash.value
+  }
+
+  private static func firstSlot(_ hash: UInt64) -> Int {
+    Int(truncatingIfNeeded: hash) & (slotsMax - 1) & ~(slotsEach - 1)
   }
 }

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The open connections of one multi handle, by the port at our end: by that alone a transfer can tell on which one it is.
 struct ConnectionBook {
-  private var descriptors: [Int: [Int32]] = [:]
+  private var descriptors: [HashedKey: [Int32]] = [:]
   /// Those whose port nobody has asked for.
   private var unnamed: [Int32] = []
   /// Where sockets were to lead. One that was never connected is closed without a word.
@@ -26,7 +26,7 @@ struct ConnectionBook {
   mutating func closed(_ descriptor: Int32, port: Int?) {
     unnamed.removeAll { $0 == descriptor }
     origins[descriptor] = nil
-    guard let port else { return }
+    guard let port = port.map({ HashedKey($0) }) else { return }
     descriptors[port]?.removeAll { $0 == descriptor }
     if descriptors[port]?.isEmpty ?? false { descriptors[port] = nil }
   }
@@ -40,10 +40,10 @@ struct ConnectionBook {
   mutating func descriptors(port: Int) -> [Int32] {
     while let descriptor = unnamed.popLast() {
       if let port = StraySocket.localPort(of: descriptor) {
-        descriptors[port, default: []].append(descriptor)
+        descriptors[HashedKey(port), default: []].append(descriptor)
       }
     }
-    return descriptors[port] ?? []
+    return descriptors[HashedKey(port)] ?? []
   }
 }
 
