@@ -17,6 +17,8 @@ PARTS = ["libcurl", "heap", "C library", "libuv", "Swift's runtime", "NetSpool",
 MEASURING = re.compile(r"\d+Bench(Kit|NetSpool)")
 # Its latencies are sorted at its end, by what the standard library puts into the program.
 SORTING = re.compile(r"_stableSort|specialized _merge|_minimumMergeRunLength|_insertionSort|_mergeTopRuns|_finalizeRuns")
+# The runtime's own functions come with all of their templates.
+SHORT = re.compile(r"^.*swift::RefCounts<.*>::(\w+).*")
 OWN = ["NetSpool", "Swift's runtime"]
 
 
@@ -77,4 +79,4 @@ def demangled(symbols):
     symbols = sorted(symbols)
     shown = subprocess.run(["swift", "demangle", "--compact", "--simplified"], input="\n".join(symbols),
                            capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
-    return {symbol: name[:120] for symbol, name in zip(symbols, shown, strict=True)}
+    return {symbol: SHORT.sub(r"swift::RefCounts::\1", name)[:120] for symbol, name in zip(symbols, shown, strict=True)}

@@ -61,7 +61,7 @@ final class RecentAnswers: Sendable {
   private static let slotsMax = 1 << 12
   private static let slotsEach = 4
   /// Of all of them; with more, it begins anew.
-  private static let bytesMax = 1 << 20
+  private static let bytesMax = 3 << 19
 
   subscript(url: String) -> Answer? {
     let hash = Self.hash(of: url)
