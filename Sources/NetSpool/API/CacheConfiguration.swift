@@ -14,7 +14,7 @@ public struct CacheConfiguration: Sendable {
   public var bodyBytesMax = 16 << 20
   /// What counts as fresh; `.standard`, RFC 9111.
   public var rules = CacheRules.standard
-  /// For requests that name none; `.automatic`.
+  /// The policy of requests that name none; `.automatic`.
   public var defaultPolicy = CachePolicy.automatic
   /// The engine's part of the store, which `emptyCache()` empties; `default`. At most 64 bytes.
   public var namespace = "default"

@@ -36,13 +36,13 @@ public struct WriteResult: Sendable, Hashable {
   /// Nil: all.
   var taken: Int?
 
-  /// It took them all.
+  /// The stream took them all.
   public static let accepted = WriteResult(taken: nil)
-  /// It took none: it is offered the same bytes again when it says so (`DownloadStream.willOpen(wake:)`,
+  /// The stream took none: it is offered the same bytes again when it says so (`DownloadStream.willOpen(wake:)`,
   /// `ClosureDownloadStream.resume()`), or in 10 ms. Meanwhile up to 1 MiB is kept for it; then
   /// the transfer pauses, and no other with it.
   public static let pause = WriteResult(taken: 0)
-  /// It took this many from the front; the rest is offered again in the loop's next turn, after none as for `.pause`.
+  /// The stream took this many from the front; the rest is offered again in the loop's next turn, after none as for `.pause`.
   public static func took(_ count: Int) -> WriteResult { WriteResult(taken: count) }
 }
 
@@ -143,20 +143,20 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
     }
   }
 
-  /// For streams that wrap this one; blocks on the disk.
+  /// Opens the file, for streams that wrap this one; blocks on the disk.
   public func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
     do throws(SinkFailure) { try writer.open(bytesExpected: bytesExpected) } catch {
       throw error.networkError
     }
   }
 
-  /// For streams that wrap this one; blocks on the disk.
+  /// Writes all bytes, for streams that wrap this one; blocks on the disk.
   public func write(_ bytes: RawSpan) throws -> WriteResult {
     do throws(SinkFailure) { try writer.write(bytes) } catch { throw error.networkError }
     return .accepted
   }
 
-  /// For streams that wrap this one; publishes or removes the file.
+  /// Publishes or removes the file, for streams that wrap this one.
   public func close(_ outcome: Result<Void, NetworkError>) {
     if case .success = outcome {
       try? writer.close(publishing: true)
@@ -229,7 +229,7 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
   /// Does nothing.
   public func open(_ head: ResponseHead, bytesExpected: Int64?) {}
 
-  /// For streams that wrap this one: blocks until all bytes are written.
+  /// Writes all bytes, for streams that wrap this one: blocks until they are written.
   public func write(_ bytes: RawSpan) throws -> WriteResult {
     if let errno = FileDescriptor.writeAll(bytes, to: descriptor) {
       throw SinkFailure(errno: errno, reason: "could not write to descriptor \(descriptor)").networkError

@@ -112,13 +112,13 @@ public struct FrozenTicket: Sendable, Hashable {
     }
   }
 
-  /// By number and key.
+  /// Compares number and key.
   public static func == (a: FrozenTicket, b: FrozenTicket) -> Bool {
     a.id == b.id && a.idempotencyKey == b.idempotencyKey && a.isDuplicate == b.isDuplicate
       && a.withheldFields == b.withheldFields
   }
 
-  /// By number and key.
+  /// Hashes number and key.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(id)
     hasher.combine(idempotencyKey)
@@ -233,7 +233,7 @@ public struct ThawedOutcome: Sendable {
   public let result: Result<NetworkResponse, NetworkError>
   /// The body of the answer was longer than what is kept.
   public let isBodyCut: Bool
-  /// It may have been delivered before, to a process that ended while its handler ran.
+  /// Whether it may have been delivered before, to a process that ended while its handler ran.
   public let mayBeRepeated: Bool
 
   /// The URL for people, secrets masked.

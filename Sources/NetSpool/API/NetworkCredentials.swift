@@ -1,4 +1,4 @@
-/// Who requests come from. Given to an engine or to a single request.
+/// Credentials: the account that requests are sent for. Given to an engine or to a single request.
 ///
 /// They are kept in memory only and never written to disk, shown in logs, errors, descriptions or `dump`, nor sent to
 /// another origin. Handles, coalesced exchanges and cached answers are never shared between two of them, and

@@ -10,9 +10,9 @@ extension NetworkEngine {
     /// All defaults.
     public init() {}
 
-    /// For operations made from a path; https by default.
+    /// The scheme of operations made from a path; https by default.
     public var scheme = Scheme.https
-    /// For operations made from a path; nil is the scheme's own port. Outside 1...65535: `.invalidConfiguration`.
+    /// The port of operations made from a path; nil is the scheme's own port. Outside 1...65535: `.invalidConfiguration`.
     public var port: Int?
     /// Goes before every path; empty by default.
     public var basePath = ""
@@ -42,7 +42,7 @@ extension NetworkEngine {
     public var retry = NetworkRequest.Retry.deadConnection
     /// Which redirects are followed; at most 10 by default.
     public var redirects = NetworkRequest.Redirects.standard
-    /// Who the requests come from; nobody by default. They go to this engine's own origin (scheme, host and port)
+    /// The account that requests are sent for; none by default. Credentials go to this engine's own origin (scheme, host and port)
     /// only, so they need a `host`; a request's own credentials win.
     public var credentials: NetworkCredentials?
     /// Whether Basic, Bearer and fields of `NetworkCredentials` may go over plain HTTP, where anybody on the way can
@@ -107,7 +107,7 @@ extension NetworkEngine {
     /// Hears of errors that no `onError` was there for, cancellations left out, on the delivery target.
     public var onUnhandledFailure: (@Sendable (NetworkError) -> Void)?
     #if Logging
-    /// One debug line per ended operation, secrets masked; nil, the default, is silence.
+    /// Gets one debug line per ended operation, secrets masked; nil, the default, is silence.
     public var logger: Logger?
     #endif
   }

@@ -10,7 +10,7 @@ extension NetworkEngine {
     private var exceptions = ""
     private var account: ProxySettings.Account?
 
-    /// One for everything. Checked when the engine is made: `.invalidConfiguration` (`proxy`).
+    /// A proxy for everything. Checked when the engine is made: `.invalidConfiguration` (`proxy`).
     public init(_ url: String) {
       plain = url
       secure = url
@@ -25,15 +25,15 @@ extension NetworkEngine {
 
     /// How the proxy asks who we are; one scheme, whatever it offers.
     public enum Authentication: Sendable, Hashable {
-      /// With the first request.
+      /// Sends the account with the first request.
       case basic
-      /// On its challenge.
+      /// Sends it on the proxy's challenge.
       case digest
       /// `DOMAIN\user`, on its challenge.
       case ntlm
     }
 
-    /// With a user name and password, which go to the proxy only.
+    /// Adds a user name and password, which go to the proxy only.
     public func authenticated(user: String, password: String, by scheme: Authentication = .basic) -> Self {
       var copy = self
       copy.account = ProxySettings.Account(scheme: scheme, user: user, password: Secret(password))

@@ -16,7 +16,7 @@ public struct PrefetchSummary: Sendable, Hashable {
   public internal(set) var failed = 0
   /// Body bytes received.
   public internal(set) var bytes: Int64 = 0
-  /// It was cancelled, or its engine closed, before the end of the sequence.
+  /// Whether it was cancelled, or its engine closed, before the end of the sequence.
   public internal(set) var wasCancelled = false
 }
 

@@ -7,7 +7,7 @@ extension NetworkEngine {
     /// There is a route, and the engine's own origin cannot be connected to, or has just taken three in a row
     /// without an answer. It is looked at until it can be.
     case originDown
-    /// It answers, but a quarter of the last 16 attempts or more went wrong; or it takes connections and has yet to
+    /// The origin answers, but a quarter of the last 16 attempts or more went wrong; or it takes connections and has yet to
     /// answer, which only sending can show.
     case degraded
     /// Nothing speaks against it. Also what is assumed as long as nothing is known.

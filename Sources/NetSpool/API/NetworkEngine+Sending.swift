@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Making operations. An unusable URL does not trap: the operation ends with `.invalidURL` when enqueued.
 extension NetworkEngine {
-  /// For a path of this engine's host: `scheme://host[:port]/basePath/path`, with single slashes where the
+  /// Makes an operation for a path of this engine's host: `scheme://host[:port]/basePath/path`, with single slashes where the
   /// parts meet. Nil and `/` are the base itself.
   public func operation(path: String?, method: NetworkRequest.Method = .get, parameters: Parameters = [:])
     -> NetworkOperation
@@ -19,14 +19,14 @@ extension NetworkEngine {
     return make(NetworkRequest(url: url, method: method), parameters)
   }
 
-  /// For an absolute http or https URL, of this host or any other.
+  /// Makes an operation for an absolute http or https URL, of this host or any other.
   public func operation(url: String, method: NetworkRequest.Method = .get, parameters: Parameters = [:])
     -> NetworkOperation
   {
     make(NetworkRequest(url: url, method: method), parameters)
   }
 
-  /// For a request made elsewhere.
+  /// Makes an operation for a request made elsewhere.
   public func operation(_ request: NetworkRequest) -> NetworkOperation {
     guard request.isRelative else { return NetworkOperation(request, engine: self) }
     var request = request

@@ -147,7 +147,7 @@ extension NetworkError.Code {
 
   // MARK: Frozen requests
 
-  /// It could not be sent in its lifetime.
+  /// The frozen request could not be sent in its lifetime.
   public static let frozenExpired = Self(.frozenExpired)
   /// The origin said no: the answer is inside, `reason` is its status.
   public static let frozenRejected = Self(.frozenRejected)

@@ -31,7 +31,7 @@ extension NetworkOperation {
         ? .basic(user: user, password: password) : .password(user: user, password: password))
   }
 
-  /// Who this request comes from, instead of the engine's.
+  /// Sets the account that this request is sent for, instead of the engine's.
   @discardableResult
   public func setCredentials(_ credentials: NetworkCredentials) -> Self {
     configure { $0.credentials = credentials }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// One request on its way: what to send, who hears of it, and how to stop it.
+/// A request on its way: what to send, who hears of it, and how to stop it.
 ///
 /// Made by an engine, enqueued once. It ends exactly once, whatever happens: `onCompletion` or `onError`
 /// (cancelling is the error `.cancelled`). Handlers may be added at any time, several of each, also after the
@@ -85,14 +85,14 @@ extension NetworkOperation: CustomStringConvertible {
 extension NetworkOperation: Hashable {
   /// The same operation, not an equal one.
   public static func == (a: NetworkOperation, b: NetworkOperation) -> Bool { a === b }
-  /// By identity.
+  /// Hashes the identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 extension NetworkOperation {
   /// What happens to an operation, for `NetworkEngine.events(for:)`.
   public enum Event: Sendable {
-    /// It is somewhere else in its life.
+    /// The operation has another state.
     case state(NetworkOperation.State)
     /// Bytes sent.
     case uploadProgress(TransferProgress)

@@ -4,7 +4,7 @@ extension NetworkQueue {
   ///
   /// A queue has at most one for each 64 descriptors that the process may open (`ulimit -n`): each needs some of its own.
   public enum Loops: Sendable, Hashable {
-    /// So many: 1 to 64.
+    /// This many: 1 to 64.
     case fixed(Int)
     /// Half as many as the machine has processors: at least 1, at most 8.
     case automatic

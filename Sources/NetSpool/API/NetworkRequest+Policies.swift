@@ -139,7 +139,7 @@ extension NetworkRequest {
     /// Goes first.
     case urgent
 
-    /// By urgency.
+    /// Compares the urgency.
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
   }
 }

@@ -129,7 +129,7 @@ extension NetworkRequest {
     set { extra.redirects = newValue }
   }
 
-  /// Who this request comes from; the engine's when nil. They go to the origin of `url` only: a redirect to another
+  /// The account that this request is sent for; the engine's when nil. Credentials go to the origin of `url` only: a redirect to another
   /// origin leaves them behind.
   public var credentials: NetworkCredentials? {
     get { hasExtras ? extra.credentials : nil }

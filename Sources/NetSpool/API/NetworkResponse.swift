@@ -59,7 +59,7 @@ public struct NetworkResponse: Sendable {
     set { parts[0].source = newValue }
   }
 
-  /// It was served from the cache.
+  /// Whether it was served from the cache.
   public var isCachedResponse: Bool { source != .network }
 
   /// No other completion follows; false only for the first of `.cachedThenFresh`.
@@ -81,7 +81,7 @@ public struct NetworkResponse: Sendable {
     set { parts[0].age = newValue }
   }
 
-  /// It comes from the cache, is past its lifetime, and the origin has not confirmed it: because the policy or the request
+  /// Whether it comes from the cache, is past its lifetime, and the origin has not confirmed it: because the policy or the request
   /// allows it, because it is being renewed behind, or because the origin could not be reached.
   public internal(set) var isStale: Bool {
     get { parts[0].isStale }

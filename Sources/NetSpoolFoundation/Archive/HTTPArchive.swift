@@ -64,7 +64,7 @@ public final class HTTPArchive: Sendable {
   /// How many exchanges are recorded.
   public var count: Int { entries.withLock { $0.count } }
 
-  /// For `Configuration.onEnd` of an engine.
+  /// The handler for `Configuration.onEnd` of an engine.
   public var record: NetworkEngine.EndHandler {
     { [self] operation, result, metrics in add(operation.request, result, metrics) }
   }

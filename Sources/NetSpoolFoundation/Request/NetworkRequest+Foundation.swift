@@ -11,7 +11,7 @@ extension NetworkRequest {
 }
 
 extension NetworkEngine {
-  /// For an http or https URL, its base included, of this host or any other. Any other ends with `.invalidURL`
+  /// Makes an operation for an http or https URL, its base included, of this host or any other. Any other ends with `.invalidURL`
   /// when enqueued.
   public func operation(url: URL, method: NetworkRequest.Method = .get, parameters: Parameters = [:])
     -> NetworkOperation

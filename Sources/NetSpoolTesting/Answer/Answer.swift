@@ -99,15 +99,15 @@ extension Answer {
 
 /// Changed copies, to be chained.
 extension Answer {
-  /// With one more header field.
+  /// Adds a header field.
   public func header(_ name: String, _ value: String) -> Answer {
     changed { $0.headers.append(HeaderField(name, value)) }
   }
 
-  /// With this reason phrase.
+  /// Sets the reason phrase.
   public func reason(_ reason: String) -> Answer { changed { $0.reason = reason } }
 
-  /// With this framing of the body.
+  /// Sets the framing of the body.
   public func framed(_ framing: AnswerFraming) -> Answer { changed { $0.framing = framing } }
 
   /// Begun only after this time.
@@ -138,7 +138,7 @@ extension Answer {
   /// Cut off, by an orderly close, after this many bytes of the body.
   public func closeAfter(_ bodyBytes: Int) -> Answer { fault(.close, at: .body(bodyBytes)) }
 
-  /// With this fault at this place. Several may be given.
+  /// Adds a fault at this place. Several may be given.
   public func fault(_ action: FaultAction, at point: FaultPoint) -> Answer {
     changed { $0.faults.append(Fault(action, at: point)) }
   }
@@ -146,7 +146,7 @@ extension Answer {
   /// Sent as soon as the request's head is there, whatever is still to come of its body.
   public func early() -> Answer { changed { $0.isEarly = true } }
 
-  /// With `Connection: close`, and closed behind the answer.
+  /// Adds `Connection: close`, and closes behind the answer.
   public func closing() -> Answer { changed { $0.closesConnection = true } }
 
   private func changed(_ change: (inout Answer) -> Void) -> Answer {

@@ -66,9 +66,9 @@ public indirect enum AnswerJSON: Sendable, Hashable {
     text += "\""
   }
 
-  /// By text.
+  /// Compares the texts.
   public static func == (a: AnswerJSON, b: AnswerJSON) -> Bool { a.text == b.text }
-  /// By text.
+  /// Hashes the text.
   public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 

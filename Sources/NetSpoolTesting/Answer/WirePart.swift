@@ -69,7 +69,7 @@ public struct Pace: Sendable, Equatable {
 
 /// Where in an exchange a fault strikes.
 public enum FaultPoint: Sendable, Equatable {
-  /// As soon as the connection is accepted. Only an answer that stands first in the queue can do this: it is
+  /// Acts as soon as the connection is accepted. Only an answer that stands first in the queue can do this: it is
   /// taken from the queue by the connection, not by a request.
   case accept
   /// After this many bytes of the request's body have come in. Only a fixed answer can do this, from a route or

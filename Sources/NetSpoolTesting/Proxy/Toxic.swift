@@ -59,7 +59,7 @@ public struct Toxic: Sendable, Hashable, CustomStringConvertible {
     return copy
   }
 
-  /// For the names of tests.
+  /// The toxic in a few words, for the names of tests.
   public var description: String { percent == 100 ? "\(kind)" : "\(kind) at \(percent) %" }
 }
 

@@ -15,10 +15,10 @@ public struct OriginTLS: Sendable, Equatable {
   /// Whether it speaks HTTP/2 with clients that can (ALPN, RFC 7301). Default true.
   public var offersHTTP2: Bool
 
-  /// For this machine's own names, with HTTP/2.
+  /// A certificate for this machine's own names, with HTTP/2.
   public static let selfSigned = OriginTLS.selfSigned()
 
-  /// For other names, without HTTP/2, or with a certificate whose time is over.
+  /// Makes a certificate for other names, without HTTP/2, or with a certificate whose time is over.
   public static func selfSigned(
     names: [String] = ["localhost", "127.0.0.1", "::1"], isExpired: Bool = false, offersHTTP2: Bool = true
   ) -> OriginTLS {
