@@ -129,6 +129,10 @@ struct TLSSettings: Sendable, Hashable {
 
   init() {}
 
+  /// Who believes anybody needs no authorities. libcurl would read them for each connection, on the loop: it keeps those
+  /// alone by which it verifies.
+  private var trusted: TrustStore { verifies ? trust : .files(bundle: nil, folder: nil) }
+
   /// TLS 1.2 or later, forward secrecy and authenticated encryption only.
   static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:!aNULL"
 
@@ -138,7 +142,7 @@ struct TLSSettings: Sendable, Hashable {
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
     if requiresAlternativeName { unsafe cnetspool_easy_set_long(easy, CURLOPT_CERTINFO, 1) }
-    unsafe trust.apply(to: easy, bundle: CURLOPT_CAINFO, folder: CURLOPT_CAPATH)
+    unsafe trusted.apply(to: easy, bundle: CURLOPT_CAINFO, folder: CURLOPT_CAPATH)
     if let pin = pinnedPublicKey { unsafe cnetspool_easy_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }
   }
 }

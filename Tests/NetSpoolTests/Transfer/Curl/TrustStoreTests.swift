@@ -80,4 +80,27 @@ struct TrustStoreTests {
       expect(clock.now - start, within: .milliseconds(20 * 8))
     }
   }
+
+  /// libcurl keeps no authorities for those that verify nothing.
+  @Test(.needsPython, .disabled(if: isSanitized, "time is no measure under a sanitizer"))
+  func `costs a new connection nothing where anybody is trusted`() async throws {
+    let server = try await blocking { try HostileServer(.http1) }
+    defer { server.stop() }
+    let names = (0..<20).map { "name\($0).test" }
+    try await withWire(
+      {
+        $0.tls.unsafelyTrustsAnyCertificate = true
+        $0.resolve = Dictionary(uniqueKeysWithValues: names.map { ($0, ["127.0.0.1"]) })
+      }, alone: true
+    ) { wire in
+      let clock = await LoopClock(wire.queue)
+      let start = clock.now
+      for name in names {
+        let url = server.url("tls_ok").replacing("localhost", with: name)
+        let answer = try await wire.answer(wire.engine.operation(url: url))
+        #expect(answer.text == "ok")
+      }
+      expect(clock.now - start, within: .milliseconds(20 * 8))
+    }
+  }
 }
