@@ -31,8 +31,8 @@ public final class NetworkQueue: Sendable {
     /// `.adaptive` by default.
     public var sizing = Sizing.adaptive
     /// Transfers at once, all origins together; 256. Those that have waited a second for an answer do not count while
-    /// others might start, nor those that have gone on for a second while an engine has none; up to as many again. Below 1:
-    /// `.invalidConfiguration`.
+    /// others might start, nor those that have gone on for 20 ms while an engine waits that has none; up to as many again.
+    /// Below 1: `.invalidConfiguration`.
     public var maximumConcurrent = 256
     /// Transfers at once to one origin; 64. Below 1: `.invalidConfiguration`.
     public var maximumPerOrigin = 64
@@ -106,8 +106,8 @@ extension NetworkQueue {
   }
 
   /// Transfers at once, all origins together; 256. Those that have waited a second for an answer do not count while
-  /// others might start, nor those that have gone on for a second while an engine has none; up to as many again. A value
-  /// below 1 is ignored; `configure` says so.
+  /// others might start, nor those that have gone on for 20 ms while an engine waits that has none; up to as many again. A
+  /// value below 1 is ignored; `configure` says so.
   public var maximumConcurrent: Int {
     get { configuration.maximumConcurrent }
     set { try? configure { $0.maximumConcurrent = newValue } }

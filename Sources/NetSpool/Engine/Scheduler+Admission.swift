@@ -8,7 +8,9 @@ extension Scheduler {
     takeParked()
     defer { if let width { giveBackPlaces(width) } }
     var (parked, left) = (0, 0)
-    while running.count < descriptors.width, let (operation, _) = queue.next() ?? nextWithAnotherPlace() {
+    while running.count < descriptors.width,
+      let (operation, _) = queue.next() ?? nextWithAnotherPlace() ?? nextWithLentPlace()
+    {
       guard let origin = operation.loop.origin else { continue }
       if leaves(operation, origin) {
         left += 1
@@ -26,7 +28,9 @@ extension Scheduler {
     }
     if rooms.hasReady { return loop.markDirty() }
     // Where another loop has the place that it waits for, nothing here tells of it.
-    guard rooms.hasPatient || !isAlone && rooms.hasCrowded, roomsWatch == nil else { return }
+    guard rooms.hasPatient || isSomebodyStarved || !isAlone && rooms.hasCrowded, roomsWatch == nil else {
+      return
+    }
     roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in roomsWatch = nil }
   }
 

@@ -2,21 +2,32 @@
 extension Scheduler {
   // MARK: Making room
 
-  /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room. Whoever has had his
-  /// place for a second, whatever he does there, makes room for engines that have none.
+  /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room.
   func letOthersPass(now: Microseconds) {
     guard isHeldUp else { return }
     for transfer in running where transfer.isSilent(now: now) && !transfer.exchange.standsAside {
-      guard standAside(transfer) else { return }
+      guard standAside(transfer) else { break }
     }
-    var wanted = width?.starved ?? starved
-    for transfer in running where wanted > 0 && isHeldUp && transfer.mayLendPlace(now: now) {
-      guard standAside(transfer) else { return }
+    // Of several loops, one that has places may have nobody who waits.
+    if lendPlaces(now: now) { loop.markDirty() }
+  }
+
+  /// Engines that have nothing under way get a place each, whatever others do with theirs: who has had his for some
+  /// milliseconds lends it. Not at once, for exchanges that are short end by then. True when some did.
+  func lendPlaces(now: Microseconds) -> Bool {
+    let wanted = width?.starved ?? starved
+    var left = wanted
+    for transfer in running where left > 0 && isHeldUp && transfer.mayLendPlace(now: now) {
+      guard standAside(transfer) else { break }
       transfer.exchange.lendsPlace = true
       lend(1)
-      wanted -= 1
+      left -= 1
     }
+    return left < wanted
   }
+
+  /// An engine has nothing under way, and others have all places.
+  var isSomebodyStarved: Bool { isHeldUp && (width?.starved ?? starved) > 0 }
 
   /// Somebody might start but for the queue's width.
   private var isHeldUp: Bool { queue.isHeldUp || width?.isWanted ?? false }
@@ -71,6 +82,12 @@ extension Scheduler {
   func nextWithAnotherPlace() -> (element: NetworkOperation, origin: OriginID)? {
     guard let width, !isClosing, queue.isHeldUp else { return nil }
     queue.maximumConcurrent += width.take(min(queue.count, Self.placesAtOnce), for: port.loop.number)
+    return queue.next()
+  }
+
+  /// The next, with a place that is lent to an engine that has none.
+  func nextWithLentPlace() -> (element: NetworkOperation, origin: OriginID)? {
+    guard !isClosing, isSomebodyStarved, lendPlaces(now: MonotonicClock.now) else { return nil }
     return queue.next()
   }
 

@@ -214,9 +214,9 @@ final class Transfer {
       && now - exchange.startedAt >= 1_000_000
   }
 
-  /// It has been under way for a second, and has its place still.
+  /// It has been under way for longer than a short exchange takes, and has its place still.
   func mayLendPlace(now: Microseconds) -> Bool {
-    !exchange.standsAside && !exchange.hasYielded && now - exchange.startedAt >= 1_000_000
+    !exchange.standsAside && !exchange.hasYielded && now - exchange.startedAt >= 20_000
   }
 
   // MARK: Pausing
