@@ -23,7 +23,8 @@ final class EventLoop {
 
   /// Those that were ready in this round and may take long.
   private var slow: [(watch: SocketWatch, events: SocketWatch.Events)] = []
-  private var rounds: UInt64 = 0
+  /// What the one that was served last had had of the loop before.
+  private var shareServed: Microseconds = 0
 
   /// What is to be done once when the turn is over.
   private var turnEnds: [() -> Void] = []
@@ -152,19 +153,29 @@ final class EventLoop {
   /// A socket is ready that has taken long, or that nobody knows yet: those that take next to nothing go first.
   func serveLater(_ watch: SocketWatch, _ events: SocketWatch.Events) { slow.append((watch, events)) }
 
-  /// Who has waited longest comes first. Those for whom no time is left are found ready again in the next round.
+  /// Who has had the least of the loop's time comes first, so that dozens that take much are not all served before one that
+  /// wants little. Those for whom no time is left are found ready again in the next round.
+  ///
+  /// Who had nothing to do meanwhile has nothing saved up: its share counts from that of the one whose turn it is (start-time
+  /// fair queuing, Goyal, Vin and Cheng, 1996).
   private func serveSlow() {
     guard !slow.isEmpty else { return }
-    let ready = slow.count == 1 ? slow : slow.sorted { $0.watch.round < $1.watch.round }
+    let ready = slow.count == 1 ? slow : slow.sorted { $0.watch.share < $1.watch.share }
     slow = []
-    rounds += 1
-    let deadline = MonotonicClock.now + Self.servingMillisecondsMax * 1_000
+    var now = MonotonicClock.now
+    let deadline = now + Self.servingMillisecondsMax * 1_000
     for (watch, events) in ready {
-      watch.round = rounds
+      shareServed = max(shareServed, watch.share)
+      let began = now
       watch.serve(events)
-      if isStopped || MonotonicClock.now >= deadline { return }
+      now = MonotonicClock.now
+      watch.share = shareServed + min(max(1, now - began), Self.shareMax)
+      if isStopped || now >= deadline { return }
     }
   }
+
+  /// One call counts for so much at most: where it took longer, the machine may have been at something else.
+  private static let shareMax = 4 * servingMillisecondsMax * 1_000
 
   /// Dies with a sentence when called from another thread: loop objects have no locks.
   func assertOnLoop(_ what: StaticString = #function) {

@@ -26,8 +26,8 @@ final class SocketWatch {
   private var armed: Events = []
   /// How many times in a row it was read from and the others did not have to wait for it.
   private var shortReads = 0
-  /// The round of the loop that served it last; 0: none has.
-  var round: UInt64 = 0
+  /// What it has had of the loop's time, as `EventLoop.serveSlow` counts it.
+  var share: Microseconds = 0
 
   /// Nil when the descriptor cannot be polled (a regular file).
   /// - Parameters:

@@ -37,6 +37,16 @@ struct LoopClock: Sendable {
     return end - start
   }
 
+  /// What the loop does until it serves a socket that it does not know yet and that is ready now.
+  func wait(forSocket descriptor: Int32) async -> Duration {
+    await withCheckedContinuation { continuation in
+      queue.driver.perform { core in
+        let start = now
+        _ = core.waits.wait(for: descriptor) { continuation.resume(returning: now - start) }
+      }
+    }
+  }
+
   /// The longest wait of many, one after the other, for as long as that takes on the wall.
   func longestWait(for time: Duration) async -> Duration {
     let deadline = ContinuousClock.now + time

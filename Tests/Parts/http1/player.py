@@ -36,6 +36,13 @@ def ok(number):
 
 
 @behaviour
+def head_alone(number):
+    """Its body never comes."""
+    yield OK + b"Content-Length: 4\r\n\r\n"
+    threading.Event().wait()
+
+
+@behaviour
 def endless_body(number):
     yield OK + b"Content-Length: 1000000000000\r\n\r\n"
     piece = bytes(1 << 20)
@@ -47,6 +54,14 @@ def endless_body(number):
 def endless_chunks(number):
     yield CHUNKED
     piece = b"10\r\n0123456789abcdef\r\n" * 50_000
+    while True:
+        yield piece
+
+
+@behaviour
+def endless_single_bytes(number):
+    yield CHUNKED
+    piece = b"1\r\nx\r\n" * 50_000
     while True:
         yield piece
 

@@ -26,7 +26,7 @@ final class CallGuard: Sendable {
   /// While nothing is wrong: a connection that keeps a call busy is cut off after 16 ms at most.
   private static let calm = Watchfulness(period: 4_000, callMax: 8_000)
   /// After one was cut off: where one floods, others do, and each would cost the loop as much.
-  private static let alarmed = Watchfulness(period: 500, callMax: 1_000)
+  private static let alarmed = Watchfulness(period: 250, callMax: 500)
   private static let alarmTime: Microseconds = 1_000_000
   private static let idleRoundsMax = 250
 

@@ -246,12 +246,15 @@ protocol SimulatedWire: AnyObject {
 
 /// Time: no transfer keeps the others waiting.
 extension MultiHandle {
-  /// How long one call may go on handing out bytes before its transfers are put off until the next turn.
+  /// How long one call may go on handing out bytes before its transfers are put off until the next turn: half as long
+  /// where others have been put off, of which there may be dozens.
   private static let callMax: Microseconds = 4_000
 
   /// libcurl has been at it for so long that the others want their turn.
   @inline(__always)
-  var isCallLong: Bool { MonotonicClock.now - callBegan >= Self.callMax }
+  var isCallLong: Bool {
+    MonotonicClock.now - callBegan >= (postponed.isEmpty ? Self.callMax : Self.callMax / 2)
+  }
 
   @inline(__always)
   func didProgress() { if isGuarded { calls.didProgress() } }

@@ -1,0 +1,78 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// Many connections at once on which hostile origins send as fast as they can, and another engine of the queue.
+@Suite("Many hostile connections", .needsPython, .ownThreads, .measuresTime)
+struct ManyHostileTests {
+  private static let count = 48
+
+  /// Each name is an origin of its own, so that it has a connection of its own, and each is cut off.
+  @Test(arguments: ["priority_endless", "empty_data_endless", "unknown_endless"])
+  func `keep nobody waiting with frames that belong to no body`(_ behaviour: String) async throws {
+    let server = try await blocking { try HostileServer.sharedHTTP2() }
+    let names = (0..<Self.count).map { "flood\($0).test" }
+    try await withWire(
+      {
+        $0.tls.unsafelyTrustsAnyCertificate = true
+        $0.retry = .none
+        $0.resolve = Dictionary(uniqueKeysWithValues: names.map { ($0, ["127.0.0.1"]) })
+      }, alone: true
+    ) { wire in
+      wire.queue.sizing = .fixed(64)
+      let url = server.url(behaviour)
+      let floods = names.map { name in wire.engine.operation(url: url.replacing("localhost", with: name)) }
+      let median = try await Self.expectOthersServed(on: wire.queue, beside: floods, of: wire.engine)
+      expect(median, within: answerMax)
+    }
+  }
+
+  @Test(arguments: ["endless_single_bytes", "tls_endless_single_bytes"])
+  func `keep nobody waiting with chunks of a byte`(_ behaviour: String) async throws {
+    let server = try await blocking { try HostileServer(.http1) }
+    defer { server.stop() }
+    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+      wire.queue.sizing = .fixed(64)
+      let floods = (0..<Self.count).map {
+        wire.engine.operation(url: "\(server.url(behaviour))?\($0)")
+          .addDownloadStream(ClosureDownloadStream { _ in .accepted })
+      }
+      _ = try await Self.expectOthersServed(on: wire.queue, beside: floods, of: wire.engine)
+    }
+  }
+
+  /// Small GETs of another engine for as long as there are floods, but for two seconds at most.
+  ///
+  /// - Returns: what half of them took at most, by the clock on the wall.
+  private static func expectOthersServed(
+    on queue: NetworkQueue, beside floods: [NetworkOperation], of engine: NetworkEngine
+  ) async throws -> Duration {
+    let origin = try ScriptedOrigin()
+    origin.on("/", .text("ok"))
+    let other = try NetworkEngine(to: origin, on: queue) { $0.delivery = .loopThread }
+    _ = try await other.timesOfAnswers("/", count: 1)
+    let (clock, pipe) = (await LoopClock(queue), try makePipe())
+    defer {
+      close(pipe.read)
+      close(pipe.write)
+    }
+    engine.enqueue(floods)
+    let deadline = ContinuousClock.now + .seconds(2).patient
+    var (times, waits): ([Duration], [Duration]) = ([], [])
+    while ContinuousClock.now < deadline, times.count < 9 || floods.contains(where: { $0.outcome == nil }) {
+      times += try await other.timesOfAnswers("/", count: 1)
+      waits.append(await clock.wait() + clock.wait(forSocket: pipe.write))
+    }
+    times.sort()
+    waits.sort()
+    engine.cancelAll()
+    for flood in floods { _ = await flood.end() }
+    // What the loop makes a command and a socket wait, nearly always, by what it works itself: who sends for ever takes the
+    // machine's processors from all others as well.
+    expect(waits[waits.count * 99 / 100], within: answerMax, "\(waits)")
+    return times[times.count / 2]
+  }
+}
