@@ -27,6 +27,7 @@ final class SchedulerModel {
   let scheduler: Scheduler
   let wire: ModelWire
   private let engines: [NetworkEngine]
+  private var freezing: ModelFreezing?
   private var random = SplitMix64(seed: 0)
   private var seed: UInt64 = 0
   private(set) var operationsRun = 0
@@ -47,10 +48,13 @@ final class SchedulerModel {
     var revalidated = 0
     var streamed = 0
     var held = 0
+    var frozen = 0
   }
 
-  /// - Parameter cache: a directory for the second engine's cache; nil: it has none.
-  init(cache: String?) throws {
+  /// - Parameters:
+  ///   - cache: a directory for the second engine's cache; nil: it has none.
+  ///   - frozen: one for the first engine's frozen requests.
+  init(cache: String?, frozen: String?) throws {
     var settings = NetworkQueue.Configuration()
     settings.loops = .fixed(1)  // it is this thread's
     queue = try NetworkQueue(configuration: settings)
@@ -74,6 +78,7 @@ final class SchedulerModel {
       let timeline = ModelTime(timeline)
       try engines[1].useCache(settings, now: { timeline.milliseconds })
     }
+    freezing = try frozen.map { try ModelFreezing(engines[0], directory: $0) }
     turn()
   }
 
@@ -121,6 +126,7 @@ final class SchedulerModel {
   private func makeOperations(_ all: inout [NetworkOperation], _ ledger: Ledger) -> [NetworkOperation] {
     var waiting: [NetworkOperation] = []
     let streamed = random.chance(50) ? 60 : 5
+    let freezes = freezing != nil && random.chance(10)
     for number in 0..<(1 + random.below(7)) {
       let engine = engines[random.below(2)]
       let operation = engine.operation(url: ModelWire.url(random.below(6)))
@@ -133,7 +139,9 @@ final class SchedulerModel {
           request.priority = NetworkRequest.Priority.allCases[random.below(4)]
         }
       }
-      let streams = random.chance(streamed)
+      let isFrozen = freezes && engine === engines[0] && random.chance(50)
+      if isFrozen { operation.configure { ($0.method, $0.isFreezable) = (.post, true) } }
+      let streams = !isFrozen && random.chance(streamed)
       if streams { operation.addDownloadStream(ModelStream(seed: random.next())) }
       if number > 0, random.chance(15) { operation.addDependency(all[random.below(number)]) }
       ledger.watch(operation, number)
@@ -174,6 +182,7 @@ final class SchedulerModel {
     case .paused: happened.paused += 1
     case .blocked: happened.blocked += 1
     case .parked: happened.parked += 1
+    case .frozen: happened.frozen += 1
     case .running: if operation.loop.transfer?.exchange.hasYielded ?? false { happened.held += 1 }
     default: break
     }
@@ -190,10 +199,36 @@ final class SchedulerModel {
       for operation in all {
         if case .paused = operation.loop.phase { operation.resume() }
         if operation.loop.isHeld { operation.resume() }
+        if case .frozen = operation.loop.phase { letFrozenEnd(operation, rounds) }
       }
       if !wire.step() || rounds % 64 == 0 { _ = timeline.advance() }
       turn()
     }
+    if all.contains(where: \.isFreezable) { try endFreezing() }
+  }
+
+  /// A frozen request may wait for seconds of real time: those who do so give up.
+  private func letFrozenEnd(_ operation: NetworkOperation, _ rounds: Int) {
+    if rounds > 50 { usleep(20) }
+    if rounds % 200 == 0 { operation.cancel() }
+  }
+
+  /// Nothing is left in the store, and nothing of it on its way.
+  private func endFreezing() throws(Fault) {
+    guard let freezing else { return }
+    var rounds = 0
+    repeat {
+      let stillness = freezing.awaitStill()
+      while !stillness.isThere.load(ordering: .acquiring) || wire.hasWork || !timeline.isEmpty {
+        rounds += 1
+        if rounds == 20_000 { throw fault("the store is never still") }
+        usleep(20)
+        if !wire.step() { _ = timeline.advance() }
+        turn()
+      }
+    } while wire.hasWork
+    if freezing.left != 0 { throw fault("\(freezing.left) frozen requests are left") }
+    freezing.forgetDead()
   }
 
   private func phase(_ operation: NetworkOperation) -> String { "\(operation.loop.phase)" }
@@ -229,17 +264,33 @@ final class SchedulerModel {
       ("pending", driver.pending.load(ordering: .relaxed)),
       ("undelivered", driver.undelivered.load(ordering: .relaxed)),
       ("waiting for pauses", driver.waitingForPauses.load(ordering: .relaxed)),
-      ("pauses", queue.budgets.originPauses.held),
+      ("pauses", queue.budgets.originPauses.held), ("places", queue.budgets.places.held),
+      ("waiting for places", queue.budgets.places.waiting),
     ]
     for (name, count) in counts where count != 0 { throw fault("\(name): \(count)") }
     for engine in engines {
       let budgets = engine.budgets
-      for budget in [budgets.deliveries, budgets.streams]
+      for budget in [budgets.deliveries, budgets.streams, budgets.names]
       where budget.held != 0 || budget.waiting != 0 { throw fault("\(budget)") }
       if engine.seats.waiting != 0 || engine.seats.running != 0 { throw fault("a place") }
     }
+    // The store's threads end in real time, so not after each schedule.
+    if seed % 16 == 0 { try checkCache() }
     for origin in scheduler.origins.all where scheduler.queue.running(at: origin.id) != 0 {
       throw fault("a slot of \(origin.text)")
+    }
+  }
+
+  private func checkCache() throws(Fault) {
+    func isFree(_ budget: NetworkBudget?) -> Bool { budget.map { $0.held == 0 && $0.waiting == 0 } ?? true }
+    var rounds = 0
+    while true {
+      let budgets = engines[1].budgets
+      if isFree(budgets.cacheWrites), isFree(budgets.cacheSpools) { return }
+      rounds += 1
+      if rounds == 20_000 { throw fault("\(budgets)") }
+      usleep(100)
+      turn()
     }
   }
 

@@ -6,8 +6,8 @@ import Testing
 /// Random schedules on a model's time. The long run is a program of its own: `Tests/Model/run`.
 @Suite(.ownThreads) struct SchedulerModelTests {
   @Test func `ends each operation once and leaks no budget, whatever the schedule`() throws {
-    let folder = try TestFolder()
-    let model = try SchedulerModel(cache: folder["cache"])
+    let (folder, fast) = (try TestFolder(), try TestFolder(in: TestFiles.fast))
+    let model = try SchedulerModel(cache: folder["cache"], frozen: fast["frozen"])
     let begin = ContinuousClock.now
     var seed: UInt64 = 1
     do throws(SchedulerModel.Fault) {
@@ -27,6 +27,7 @@ import Testing
       happened.completed, happened.joined, happened.paused, happened.blocked, happened.parked,
       happened.redirected,
       happened.repeated, happened.cached, happened.revalidated, happened.streamed,
+      happened.frozen,
     ]
     #expect(kinds.allSatisfy { $0 > 0 }, "\(happened)")
     for code in ["timedOut", "cancelled", "status", "sinkFailed", "connectionLost", "redirectCycle"] {
