@@ -51,7 +51,7 @@ struct HungDiskTests {
       let began = ContinuousClock.now
       origin.release("/a")
       // Then all others go on, and it ends without what is stored
-      await goesOn(other)
+      try await goesOn(other)
       let ending = await request.end()
       #expect(way == .staleIfError || ending.text == text)
       expect(ContinuousClock.now - began, within: .seconds(3))
@@ -72,7 +72,7 @@ struct HungDiskTests {
       await disk.isMissed()
       // Then what comes is stored, in memory, and who comes later is not kept
       origin.release("/a")
-      await goesOn(other)
+      try await goesOn(other)
       let began = ContinuousClock.now
       #expect(await first.end().text == "a")
       origin.on("/b", cacheable("b"))
@@ -132,7 +132,7 @@ struct HungDiskTests {
       loud.enqueue(first)
       await disk.isMissed()
       // Then others go on, and it is asked for again
-      await goesOn(other)
+      try await goesOn(other)
       #expect(await second.end().text == "a" && origin.hits("/a") == 2)
     }
   }
@@ -153,7 +153,7 @@ struct HungDiskTests {
       await disk.isMissed()
       // Then others go on, and it comes, but is not stored
       let began = ContinuousClock.now
-      await goesOn(other)
+      try await goesOn(other)
       #expect(await operation.end().response?.status == 200 && stream.isWhole(count))
       expect(ContinuousClock.now - began, within: .seconds(4))
       disk.goOn()
@@ -174,7 +174,7 @@ struct HungDiskTests {
       engine.enqueue(operation)
       await disk.isMissed()
       // Then others go on, and it does so with the disk
-      await goesOn(other)
+      try await goesOn(other)
       disk.goOn()
       #expect(await operation.end().response?.status == 200)
       #expect(stream.bytes.withLock { $0 } == body.utf8.count)

@@ -38,9 +38,7 @@ import Testing
       while hanging.budgets.names.held < 4, deadline.millisecondsLeft > 0 {
         try await Task.sleep(for: .milliseconds(1))
       }
-      let answer = await other.end(of: other.operation(url: origin.url("/", host: "both.test")))
-      #expect(answer.text == "ok")
-      expect(try #require(answer.response?.metrics.endToEnd), within: .milliseconds(500))
+      try await expectFound(["both", "one", "two"].map { "\($0).test" }, by: other, at: origin)
       hangs.open()
       for operation in operations { #expect(await operation.end().text == "ok") }
     }
@@ -69,13 +67,22 @@ import Testing
       while engines.map(\.budgets.names.held).reduce(0, +) < 24, deadline.millisecondsLeft > 0 {
         try await Task.sleep(for: .milliseconds(10))
       }
-      for number in 0..<3 {
-        let answer = await other.end(of: other.operation(url: origin.url("/", host: "found\(number).test")))
-        #expect(answer.text == "ok")
-        expect(try #require(answer.response?.metrics.endToEnd), within: .milliseconds(500))
-      }
+      try await expectFound((0..<3).map { "found\($0).test" }, by: other, at: origin)
       hangs.open()
       for operation in operations { #expect(await operation.end().text == "ok") }
     }
+  }
+
+  /// Each name is new, so that it has to be looked up; the median counts.
+  private func expectFound(_ names: [String], by engine: NetworkEngine, at origin: ScriptedOrigin)
+    async throws
+  {
+    var times: [Duration] = []
+    for name in names {
+      let answer = await engine.end(of: engine.operation(url: origin.url("/", host: name)))
+      #expect(answer.text == "ok")
+      times.append(try #require(answer.response?.metrics.endToEnd))
+    }
+    expect(times.sorted()[names.count / 2], within: answerMax, "\(times)")
   }
 }

@@ -141,14 +141,18 @@ struct NameLookupTests {
       for _ in 0..<50 { _ = try await wire.answer(wire.operation("/")) }
       #expect(names.namesAsked.count == 4)
       // Another engine's names are found meanwhile
-      names.set("found.test", .addresses([NameServer.loopback]))
       let other = try NetworkEngine(configuration: wire.engine.configuration)
-      let start = ContinuousClock.now
-      let found = await other.end(of: other.operation(url: wire.origin.url("/", host: "found.test")))
-      #expect(found.text == "hello")
-      expect(start.duration(to: .now), within: .milliseconds(300))
+      var times: [Duration] = []
+      for number in 0..<3 {
+        names.set("found\(number).test", .addresses([NameServer.loopback]))
+        let found = await other.end(
+          of: other.operation(url: wire.origin.url("/", host: "found\(number).test")))
+        #expect(found.text == "hello")
+        times.append(try #require(found.response?.metrics.endToEnd))
+      }
+      expect(times.sorted()[1], within: answerMax, "\(times)")
       // Those that take long make room for others of the same engine.
-      #expect(await names.waitForNames(9))
+      #expect(await names.waitForNames(11))
       for operation in operations { operation.cancel() }
       await tally.wait(for: operations.count)
       #expect(tally.isOneEach)

@@ -1,4 +1,5 @@
 import Glibc
+import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
@@ -116,5 +117,33 @@ struct StoreFullDiskTests {
     #expect(store.put(StoreKey("after"), namespace: "n", metadata: [], body: pattern(2, count: 100_000)))
     store.flush()
     #expect(store.lookup(StoreKey("after"))?.bytes == pattern(2, count: 100_000))
+  }
+
+  @Test(.enabled(if: TinyDisk.isPossible))
+  func `a disk that fills under an engine's cache costs it its cache, until there is room again`()
+    async throws
+  {
+    let disk = try #require(TinyDisk(mebibytes: 4))
+    try await withEngine { engine, origin in
+      var configuration = CacheConfiguration()
+      configuration.directory = disk.directory["cache"]
+      try engine.useCache(configuration)
+      origin.on(prefix: "/", .pattern(100_000).header("Cache-Control", "max-age=60"))
+      #expect(await engine.get("/before").end().response?.body.count == 100_000)
+      await blocking { engine.flushCache() }
+      // When somebody else fills it, then requests go on, and it is counted what that costs
+      try disk.fill()
+      for number in 0..<40 {
+        #expect(await engine.get("/\(number)").end().response?.body.count == 100_000)
+      }
+      let full = try #require(engine.cacheStatistics)
+      #expect(full.dropped + full.evictions > 0 || full.state == .failed, "\(full)")
+      // When there is room again, then what comes is stored
+      try disk.empty()
+      #expect(await until { engine.cacheStatistics?.state == .open })
+      #expect(await engine.get("/after").end().response?.isCachedResponse == false)
+      await blocking { engine.flushCache() }
+      #expect(await engine.get("/after").end().response?.isCachedResponse == true)
+    }
   }
 }

@@ -1,0 +1,71 @@
+import Dispatch
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// More is asked for than can be done.
+@Suite(.measuresTime) struct OverloadTests {
+  private static let origins = [
+    SimulatedOrigin(description: "eight workers", serviceSeconds: 0.05, workers: 8),
+    SimulatedOrigin(
+      description: "refuses above 20 with Retry-After 1", serviceSeconds: 0.05, inFlightMax: 20, retryAfter: 1
+    ),
+  ]
+
+  /// Goodput, in virtual time.
+  @Test(.disabled(if: isSanitized), arguments: origins)
+  func `ten times too much leaves nine tenths of what an origin gives at best`(_ origin: SimulatedOrigin) {
+    let peak = FixedWidths(origin, seed: 1).best.rate
+    var simulation = SizingSimulation(origin, load: .open(10 * peak))
+    simulation.run(seconds: 10)
+    let warm = simulation.seconds
+    simulation.run(seconds: 20)
+    #expect(simulation.rate(after: warm) >= 0.9 * peak, "\(simulation.rate(after: warm)) of \(peak)")
+  }
+
+  @Test(.disabled(if: isSanitized), arguments: [1, 2, 3] as [UInt64])
+  func `an origin that takes 20 and wants a second of quiet is asked nearly as well as by 19 at once`(
+    _ seed: UInt64
+  ) {
+    let origin = Self.origins[1]
+    var fixed = SizingSimulation(origin, OriginSizing(.fixed(19)), seed: seed)
+    fixed.run(seconds: 20)
+    var simulation = SizingSimulation(origin, seed: seed)
+    simulation.run(seconds: 10)
+    let warm = simulation.seconds
+    simulation.run(seconds: 30)
+    let (rate, best) = (simulation.rate(after: warm), fixed.rate())
+    #expect(rate >= best / 1.1, "\(rate) of \(best)")
+  }
+
+  @Test func `a full queue refuses within a millisecond, and says why`() async throws {
+    try await withEngine({ $0.limits.operationsQueuedMax = 100 }, queue: { $0.isSuspended = true }) {
+      engine, origin in
+      let held = (0..<100).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
+      for operation in held { engine.enqueue(operation) }
+      // From the caller's thread to the closure and back
+      let (times, reasons) = await blocking {
+        var (times, reasons): ([Duration], Set<String>) = ([], [])
+        for number in 0..<1_000 {
+          let (said, isSaid) = (Journal<String>(), DispatchSemaphore(value: 0))
+          let refused = engine.operation(path: "/more", parameters: ["n": "\(number)"])
+          refused.onFinal { result in
+            said.add("\(result.error?.code.description ?? "") \(result.error?.reason ?? "")")
+            isSaid.signal()
+          }
+          let start = ContinuousClock.now
+          engine.enqueue(refused)
+          isSaid.wait()
+          times.append(ContinuousClock.now - start)
+          reasons.formUnion(said.entries)
+        }
+        return (times.sorted(), reasons)
+      }
+      #expect(reasons == ["queueFull operations"])
+      expect(times[500], within: .milliseconds(1), "\(times.suffix(20))")
+      engine.cancelAll()
+      for operation in held { #expect(await operation.end().code == .cancelled) }
+    }
+  }
+}

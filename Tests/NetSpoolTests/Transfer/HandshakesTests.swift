@@ -1,0 +1,31 @@
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// What a TLS handshake costs is the loop's to pay.
+@Suite(.needsPython, .ownThreads, .measuresTime) struct HandshakesTests {
+  @Test func `forty at once keep no other engine waiting`() async throws {
+    let server = try await blocking { try HostileServer(.http1) }
+    defer { server.stop() }
+    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+      wire.queue.sizing = .fixed(64)
+      // Given forty that each need a connection of their own, because none of their answers ends
+      let operations = (0..<40).map {
+        wire.engine.operation(url: "\(server.url("tls_head_alone"))?\($0)")
+          .addDownloadStream(ClosureDownloadStream { _ in .accepted })
+      }
+      wire.engine.enqueue(operations)
+      // Then another engine is answered meanwhile
+      try await expectAnswer(on: wire.queue)
+      let deadline = Deadline.generous
+      while server.requests("tls_head_alone").count < 40, deadline.millisecondsLeft > 0 {
+        try await expectAnswer(on: wire.queue)
+      }
+      #expect(server.requests("tls_head_alone").count == 40)
+      expect(wire.queue.budgets.longestTurn, within: answerMax)
+      wire.engine.cancelAll()
+      for operation in operations { _ = await operation.end() }
+    }
+  }
+}
