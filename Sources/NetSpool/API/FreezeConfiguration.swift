@@ -159,6 +159,6 @@ extension FreezeConfiguration {
     return policy
   }
 
-  /// Whose requests these are.
+  /// The scope of the requests.
   fileprivate func fullScope(host: String) -> String { scope.isEmpty ? host : "\(host)\n\(scope)" }
 }

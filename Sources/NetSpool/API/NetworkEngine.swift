@@ -30,7 +30,7 @@ public final class NetworkEngine: Sendable {
   let plainLines: [String]
   /// Bodies are decoded, unless the engine names the codings itself.
   let decodes: Bool
-  /// Whose requests these are, at which origin.
+  /// The account that requests are sent for, and its origin.
   let credential: EngineCredential?
   /// Where its paths lead; nil when every operation has an absolute URL.
   let home: URLPieces.Origin?
@@ -138,7 +138,7 @@ extension NetworkEngine.Configuration {
 }
 
 extension NetworkEngine.TLS {
-  /// Who has named it: the caller, or the environment.
+  /// Returns who has named it: the caller, or the environment.
   fileprivate func name(of part: TrustStore.Part) -> String {
     let isOwn = caFile != nil || caPath != nil
     switch part {

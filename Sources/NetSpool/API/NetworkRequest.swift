@@ -274,7 +274,7 @@ extension NetworkRequest.Method {
     }
   }
 
-  /// It asks for nothing to be changed (RFC 9110 section 9.2.1).
+  /// Whether it asks for nothing to be changed (RFC 9110 section 9.2.1).
   var isSafe: Bool {
     switch name {
     case "GET", "HEAD", "OPTIONS", "TRACE": true

@@ -67,7 +67,7 @@ extension NetworkEngine {
   }
 }
 
-/// Whoever gives up an iterator leaves the body.
+/// Leaves the body when its iterator goes away.
 private final class Reading: Sendable {
   let reader: BodyReader
   init(_ reader: BodyReader) { self.reader = reader }

@@ -24,7 +24,7 @@ public struct ResponseBody: Sendable {
   /// Whether there are none.
   public var isEmpty: Bool { count == 0 }
 
-  /// Whoever reads them does not wait for a disk.
+  /// Whether reading the bytes waits for no disk.
   var isInMemory: Bool {
     switch storage {
     case .bytes: true

@@ -147,7 +147,7 @@ struct CacheRequest: Sendable, Hashable {
 
   private var isGet: Bool { method.name == "GET" }
 
-  /// It brings conditions of its own, or asks for parts.
+  /// Whether the request brings conditions of its own, or asks for parts.
   var isOwn: Bool { !directives.flags.isDisjoint(with: [.isConditional, .hasRange]) }
 
   /// Neither answered from the cache nor stored in it.

@@ -175,7 +175,7 @@ struct CacheHeuristics: Sendable, Hashable {
   var lastModifiedPercent: Int64 = 10
   /// The most that `lastModifiedPercent` may give; 86,400, one day.
   var lastModifiedSecondsMax: Int64 = 86_400
-  /// They count even when the origin sent Expires; false. RFC 9111 section 4.2.2 forbids it.
+  /// Whether the rules count even when the origin sent Expires; false. RFC 9111 section 4.2.2 forbids it.
   var overridesExpires = false
 
   init() {}

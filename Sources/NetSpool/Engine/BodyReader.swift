@@ -20,7 +20,7 @@ final class BodyReader: Sendable {
     operation.onFinal { pipe.end($0) }
   }
 
-  /// Nobody can read any more.
+  /// Leaves the pipe, as nobody can read any more.
   deinit { leave() }
 
   func leave() {

@@ -10,7 +10,7 @@ struct CommandLines {
   /// By the engine's number.
   private var lines: [UInt64: Runs] = [:]
   private var turns = FIFO<UInt64>()
-  /// Whose turn it is, and how many more it may have done.
+  /// The engine whose turn it is, and how many more commands of it may be done.
   private var current: (engine: UInt64, left: Int)?
   /// Behind the next command that is nobody's own.
   private var behind = Runs()

@@ -17,7 +17,7 @@ final class ConnectionPools {
 
   // Safe because `MultiHandle` asserts the loop thread wherever a pool is used, and lists and tables call nobody back.
   @safe @exclusivity(unchecked) private(set) var common: MultiHandle
-  /// Those that have a successor, until what is under way on them has ended.
+  /// Multi handles that have a successor, until what is under way on them has ended.
   @safe @exclusivity(unchecked) private var retired: [MultiHandle] = []
   @safe @exclusivity(unchecked) private var own: [Key: MultiHandle] = [:]
   /// The cookies of engines that keep some, which outlive their connections.
@@ -182,7 +182,7 @@ struct IdleTransfers {
     pools.append(Pool(scope: transfer.scope, transfers: [transfer]))
   }
 
-  /// Those of one multi handle, which is about to be closed.
+  /// Drops the idle transfers of one multi handle, which is about to be closed.
   mutating func drop(of multi: MultiHandle) {
     pools.removeAll { pool in pool.transfers.contains { $0.multi === multi } }
     shares.removeAll { $0.multi === multi }

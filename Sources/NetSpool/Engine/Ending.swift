@@ -104,7 +104,7 @@ extension Scheduler {
     conclude(recipient, outcome)
   }
 
-  /// Who shares the exchange and wants no other attempt gets what there is; the others go on.
+  /// Gives those who share the exchange and want no other attempt what there is; the others go on.
   func endImpatient(
     _ leader: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?, _ cause: FailedAttempt.Cause
   ) {
@@ -124,7 +124,7 @@ extension Scheduler {
     stopSharing(operation)
   }
 
-  /// Nobody finds it any more who asks for the same.
+  /// Lets nobody find it any more who asks for the same.
   func stopSharing(_ operation: NetworkOperation) {
     let key = operation.loop.sharingKey
     guard key != 0 else { return }
@@ -219,7 +219,7 @@ extension NetworkOperation {
     }
   }
 
-  /// They are the loop's from now on.
+  /// Takes the streams, which are the loop's from now on.
   fileprivate func takeStreams() -> [StreamAttachment] {
     shared.withLock { shared in
       defer { shared.streams = [] }

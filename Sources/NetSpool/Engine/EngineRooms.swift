@@ -101,7 +101,7 @@ struct EngineRooms {
   /// There is room, and somebody who waits for it: those whose turn had come may have ended, or be paused, without taking it.
   var hasPatient: Bool { !isUrgent && !freed.isEmpty }
 
-  /// Those whose turn has come again, in order: as many as there may be room for.
+  /// Takes those whose turn has come again, in order: as many as there may be room for.
   mutating func takeReady() -> [NetworkOperation] {
     if freed.isEmpty { return [] }
     var ready: [NetworkOperation] = []
@@ -167,12 +167,12 @@ enum RoomWait {
   /// A place: the few that are left are for engines that have none.
   case place
 
-  /// It begins to wait.
+  /// Begins to wait.
   init(_ counters: EngineCounters, forStreams: Bool) {
     self = forStreams ? .streams(counters.streams.wait()) : .deliveries(counters.deliveries.wait())
   }
 
-  /// It goes on, or went away without.
+  /// Ends the wait: it goes on, or went away without.
   func end(_ counters: EngineCounters, isRefused: Bool) {
     switch self {
     case .streams(let wait): isRefused ? counters.streams.refuse(wait) : counters.streams.end(wait)

@@ -78,7 +78,7 @@ final class ExchangeHistory {
 
   func setOwnTotal(_ timer: TimerTable.Key, at end: Microseconds) { (ownTotal, ends.total) = (timer, end) }
 
-  /// It leaves their loop.
+  /// Stops the timers, as it leaves their loop.
   func stopTimers(_ timers: TimerTable) {
     if !timers.cancel(queueDeadline) { ends.queue = nil }
     if !timers.cancel(ownTotal) { ends.total = nil }

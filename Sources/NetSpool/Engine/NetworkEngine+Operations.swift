@@ -106,7 +106,7 @@ extension NetworkEngine {
     }
   }
 
-  /// One that ended without the loop. Many that end in a row share one hop to the delivery target: those that
+  /// Delivers the end of an operation that ended without the loop. Many that end in a row share one hop to the delivery target: those that
   /// end while it delivers go along.
   func deliverSoon(_ operation: NetworkOperation) {
     if driver.isOfParent { return deliverLate { operation.deliverEnd() } }

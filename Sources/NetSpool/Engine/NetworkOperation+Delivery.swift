@@ -29,7 +29,7 @@ extension NetworkOperation {
     engine.deliverLate { [self] in callLate(handler, outcome) }
   }
 
-  /// One that came after the end: the last of its events.
+  /// Calls a handler that came after the end: with the last of its events.
   private func callLate(_ handler: Handlers.Handler, _ outcome: Outcome) {
     switch (handler, outcome) {
     case (.state(let body), _): body(state)

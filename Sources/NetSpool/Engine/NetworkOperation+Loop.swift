@@ -44,7 +44,7 @@ extension NetworkOperation {
     var hasDependents = false
     /// Of several loops one may have been told something of it.
     var wasAddressed = false
-    /// Those completions that were there for the provisional answer have been called for an equal one already.
+    /// Whether the completions that were there for the provisional answer have been called for an equal one already.
     var isRepetition = false
     /// When it was enqueued, if its engine wants to know at its end.
     var enqueuedAt: Microseconds = 0
@@ -78,17 +78,17 @@ extension NetworkOperation {
     /// None can be added once the queue has it.
     var hasStreams = false
     var hasSinks = false
-    /// Nobody waits for it: it brings a stored answer up to date.
+    /// Whether nobody waits for it: it brings a stored answer up to date.
     var isRefresh = false
-    /// It has waited for another's question to the origin, and does not do so again.
+    /// Whether it has waited for another's question to the origin, and does not do so again.
     var hasAwaitedValidation = false
-    /// It has waited for another process's question, which came to nothing, and does not do so again.
+    /// Whether it has waited for another process's question, which came to nothing, and does not do so again.
     var hasAwaitedClaim = false
-    /// It has looked for an equal request on another loop, and does not do so again.
+    /// Whether it has looked for an equal request on another loop, and does not do so again.
     var hasFollowed = false
-    /// It was cancelled before the queue knew it.
+    /// Whether it was cancelled before the queue knew it.
     var isCancelledEarly = false
-    /// It was paused before it came into the queue.
+    /// Whether it was paused before it came into the queue.
     var isHeld = false
     /// Its user has been told that it is frozen.
     var isFrozen = false
@@ -106,7 +106,7 @@ extension NetworkOperation {
   final class Extras {
     /// Equal requests that get this one's answer, and those that have left.
     var waiters: [NetworkOperation] = []
-    /// Those of them that have not left.
+    /// The number of waiters that have not left.
     var waitersLeft = 0
     var fanout: SinkFanout?
     /// The body of one that came late and has no streams.
@@ -128,7 +128,7 @@ extension NetworkOperation {
 }
 
 extension NetworkOperation {
-  /// It sends a frozen request, for nobody.
+  /// Whether it sends a frozen request, for nobody.
   var isAttempt: Bool { shared.withLock { $0.onConclusion != nil } }
 
   func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.onConclusion = body } }

@@ -53,7 +53,7 @@ extension NetworkOperation {
     }
   }
 
-  /// Those who get this leader's answer: itself and its waiters, without those whose user has left.
+  /// The operations that get this leader's answer: itself and its waiters, without those whose user has left.
   var recipients: [NetworkOperation] {
     let waiters = loop.waiters.filter { $0.leader === self }
     return loop.isDetached ? waiters : [self] + waiters
@@ -104,7 +104,7 @@ struct OperationTable {
   /// The most there were since `takeCrowd`.
   private var countMax = 0
 
-  /// Those under way.
+  /// The sweeps under way.
   private var sweeps: [OperationSweep] = []
 
   var isEmpty: Bool { first == nil }
@@ -157,14 +157,14 @@ struct OperationTable {
     return nil
   }
 
-  /// It leaves before some sweep has come to it, which does now what it would do then.
+  /// Has the sweeps that have not come to a leaving operation do now what they would do then.
   func meetSweeps(_ operation: NetworkOperation) {
     for sweep in sweeps where operation.loop.submittedAt <= sweep.until && sweep.matches(operation) {
       sweep.body(operation)
     }
   }
 
-  /// Those that match, collected first: whoever asks is about to end some of them.
+  /// Returns those that match, collected first: whoever asks is about to end some of them.
   func all(where matches: (NetworkOperation) -> Bool = { _ in true }) -> [NetworkOperation] {
     var found: [NetworkOperation] = []
     forEach { if matches($0) { found.append($0) } }
@@ -260,7 +260,7 @@ extension Scheduler {
     }
   }
 
-  /// One that goes its own way may come to another loop, where nobody else may look at it.
+  /// Forgets a waiter that goes its own way: it may come to another loop, where nobody else may look at it.
   private func forgetWaiter(_ operation: NetworkOperation, of leader: NetworkOperation) {
     if isAlone { return }
     switch operation.loop.phase {

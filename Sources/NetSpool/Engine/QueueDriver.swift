@@ -13,7 +13,7 @@ final class QueueDriver: Sendable {
     case arrive(Party)
     case perform(Action, of: UInt64?)
 
-    /// Those that it brings to the loop.
+    /// The operations that it brings to the loop.
     var arriving: [NetworkOperation] {
       switch self {
       case .submit(let operation): [operation]
@@ -35,7 +35,7 @@ final class QueueDriver: Sendable {
     }
   }
 
-  /// They start with the first command that one of them gets.
+  /// The queue's loops, which start with the first command that one of them gets.
   let loops: [QueueLoop]
   /// The only one there is, or the one that has what belongs to no origin.
   let home: QueueLoop
@@ -153,7 +153,7 @@ final class QueueDriver: Sendable {
     retract(times)
   }
 
-  /// One that was pending is so no longer, and nobody is told of its end.
+  /// Counts down what is pending, without an end that anybody is told of.
   func retract(_ times: Int = 1) {
     if pending.subtract(times, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
   }

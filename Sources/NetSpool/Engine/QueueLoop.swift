@@ -89,7 +89,7 @@ final class QueueLoop: Sendable {
     }
   }
 
-  /// Nobody will join the thread, which ends by itself.
+  /// Has the thread end by itself, as nobody will join it.
   func abandon() {
     // First: a thread that has ended can no longer be let go.
     life.withLock { life in

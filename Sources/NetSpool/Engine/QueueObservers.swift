@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Who wants to hear what the whole queue does. Closures run on a serial queue of their own.
+/// The closures that hear what the whole queue does. Closures run on a serial queue of their own.
 final class QueueObservers: Sendable {
   private struct State: Sendable {
     var activity: [@Sendable (NetworkQueue.Activity) -> Void] = []

@@ -36,7 +36,7 @@ struct Repetition {
     return policies.max { $0.attemptsMax < $1.attemptsMax } ?? own
   }
 
-  /// Those who share an exchange and want no other attempt.
+  /// Returns those who share an exchange and want no other attempt.
   static func impatient(_ leader: NetworkOperation, _ cause: FailedAttempt.Cause) -> [NetworkOperation] {
     guard leader.loop.waitersLeft > 0 else { return [] }
     let attempts = leader.loop.history?.attempts ?? 1

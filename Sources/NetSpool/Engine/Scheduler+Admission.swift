@@ -34,7 +34,7 @@ extension Scheduler {
     roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in roomsWatch = nil }
   }
 
-  /// Those that there may be room for now are the next again.
+  /// Makes those that there may be room for now the next again.
   private func takeParked() {
     guard rooms.hasParked else { return }
     let ready = rooms.takeReady() + rooms.takeCrowded(atMost: uncrowdedPlaces)
@@ -74,7 +74,7 @@ extension Scheduler {
   private static let parkedMax = 4096
   private static let leavingMax = 32
 
-  /// It was cancelled together with many, and its turn to begin has come before its turn to end.
+  /// Whether it was cancelled together with many, and its turn to begin has come before its turn to end.
   private func leaves(_ operation: NetworkOperation, _ origin: Origin) -> Bool {
     guard operation.loop.waitersLeft == 0, operation.loop.transfer == nil,
       let failure = operations.failure(awaiting: operation)
@@ -302,7 +302,8 @@ extension Scheduler {
     later { [unowned self] in lookAtReaders() }
   }
 
-  /// One that takes nothing from one look to the next, and one more, gives its place away. Not at once: a stream that
+  /// Looks at the readers: a transfer that takes nothing from one look to the next, and one more, gives its place away. Not at
+  /// once: a stream that
   /// keeps up pauses now and then.
   private func lookAtReaders() {
     readersWatch = timers.after(milliseconds: Self.readersMilliseconds) { [unowned self] in
@@ -334,7 +335,7 @@ extension Scheduler {
     loop.markDirty()
   }
 
-  /// Those who share the answer and have got nothing of it ask for themselves: another's stream takes no more.
+  /// Has those who share the answer and have got nothing of it ask for themselves: another's stream takes no more.
   private func letFollowersGo(_ leader: NetworkOperation) {
     guard leader.loop.waitersLeft > 0 else { return }
     stopSharing(leader)

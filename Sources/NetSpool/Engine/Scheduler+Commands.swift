@@ -96,7 +96,7 @@ extension Scheduler {
     giveUpSlot(operation, for: .paused)
   }
 
-  /// It does not come into the queue when its time has come, but when it is resumed.
+  /// Pauses an operation before the queue: it comes in when it is resumed.
   private func hold(_ operation: NetworkOperation) {
     operation.loop.isHeld = true
     if case .blocked = operation.loop.phase { set(.paused, operation) }
@@ -174,7 +174,7 @@ extension Scheduler {
     for operation in operations.all(where: isOpen) { withdraw(operation, failure) }
   }
 
-  /// It has not ended, and no store of frozen requests has it, which then sees to it.
+  /// Whether it has not ended, and no store of frozen requests has it, which then sees to it.
   func isOpen(_ operation: NetworkOperation) -> Bool {
     if case .frozen = operation.loop.phase { return false }
     return operation.shared.withLock { $0.outcome == nil }

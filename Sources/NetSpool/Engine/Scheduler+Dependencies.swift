@@ -18,13 +18,13 @@ extension Scheduler {
     return true
   }
 
-  /// One of another queue ends on another loop.
+  /// Hears of the end of an operation of another queue, which is on another loop.
   private func hear(of other: NetworkOperation) {
     let port = port
     other.add(.ended { port.perform(of: QueueDriver.Command.house) { $0.release(other) } })
   }
 
-  /// Those that wait for it may be other loops'.
+  /// Releases those that wait for it on other loops.
   func releaseElsewhere(_ operation: NetworkOperation) {
     driver.performEverywhere(of: QueueDriver.Command.house) { [own = port.loop.number] core in
       if core.port.loop.number != own { core.release(operation) }
@@ -60,7 +60,7 @@ extension NetworkOperation {
     }
   }
 
-  /// Nobody waits for it any more, and it for nobody.
+  /// Notes that nobody waits for it any more, and it for nobody.
   func leaveWaitGraph() {
     if !engine.driver.isOfParent { WaitGraph.ofProcess.remove(id) }
   }

@@ -6,7 +6,7 @@ struct Party: Sendable {
   let waiters: [NetworkOperation]
   /// The loop that it goes to.
   let number: Int
-  /// It has done nothing yet, and looks for an equal request that has gone there.
+  /// Of a leader that has done nothing yet: the equal request that it looks for, that has gone there.
   var equal: NetworkOperation?
 
   var all: [NetworkOperation] { [leader] + waiters }
@@ -77,7 +77,7 @@ extension Scheduler {
     leave(as: Party(leader: operation, waiters: [], number: 0, equal: leader))
   }
 
-  /// It is on another loop, or on its way there.
+  /// Whether it is on another loop, or on its way there.
   func hasGone(_ leader: NetworkOperation) -> Bool {
     if isAlone { return false }
     guard has(leader) else { return true }
@@ -104,7 +104,7 @@ extension Scheduler {
     arrive(party, NetworkError(.engineClosed))
   }
 
-  /// Those that are about to leave are met here.
+  /// Meets those that are about to leave.
   func meetDeparting(_ meets: SharedSweeps.Catch, behind sweep: UInt32) {
     for one in departing.flatMap(\.all) where one.sweepsBefore.load(ordering: .relaxed) < sweep {
       meets(self, one)
@@ -168,7 +168,7 @@ extension Scheduler {
     return join(operation, leader, operation.request.priority)
   }
 
-  /// It came with one whose answer it was to share, or in search of such a one, and asks for itself now: where its own origin is.
+  /// Sends an operation that came with a leader, or in search of one, back to ask for itself: where its own origin is.
   private func goBack(_ operation: NetworkOperation) {
     operation.loop.hasFollowed = true
     if case .ready = operation.loop.phase {} else { move(operation, to: .ready) }
@@ -210,7 +210,7 @@ extension Scheduler {
 
   // MARK: Who has not been placed yet
 
-  /// One that this loop had heard of before it was enqueued goes to the loop of its origin.
+  /// Whether it is this loop's; one that it had heard of before it was enqueued goes to the loop of its origin.
   func belongs(_ operation: NetworkOperation) -> Bool {
     guard port.loop === driver.home else { return true }
     let number = driver.number(for: operation)

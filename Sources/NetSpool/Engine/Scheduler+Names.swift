@@ -12,7 +12,7 @@ struct OriginName {
   fileprivate var foundAt: Microseconds = 0
   /// By the engine that asked: who waits in a long line must not have others wait with it. The first answer is everybody's.
   fileprivate var lookups: [UInt64: NameResolver.Lookup] = [:]
-  /// Those that wait, and some that have left: so many are still here.
+  /// The operations that wait, and some that have left: so many are still here.
   fileprivate var waiting: [NetworkOperation] = []
   fileprivate var waitingCount = 0
 
@@ -105,7 +105,7 @@ extension Scheduler {
     wait(operation, operation.loop.priority, atFront: atFront)
   }
 
-  /// It waits no more; a name that nobody waits for is not asked for.
+  /// Ends the wait of an operation; a name that nobody waits for is not asked for.
   func leaveName(_ operation: NetworkOperation) {
     operation.loop.history?.endLookup(now: MonotonicClock.now)
     guard let origin = operation.loop.origin else { return }
@@ -124,7 +124,7 @@ extension Scheduler {
   /// With addresses of both families libcurl tries the first of the other one after 200 ms beside it, which has its time.
   private static let otherFamilyTime: Microseconds = 200_000
 
-  /// Who is connecting to an address that does not answer tries the next, and so do all who come after.
+  /// Has those that connect to an address that does not answer try the next, and so do all who come after.
   func failOver(now: Microseconds) {
     for transfer in running {
       guard let time = transfer.dialTime(now: now), time >= Self.failoverTime,
@@ -155,7 +155,7 @@ extension OriginName {
 }
 
 extension HandleSettings {
-  /// Nobody else knows where the origin's name leads: no proxy, and no word of the caller's.
+  /// Whether nobody else knows where the origin's name leads: no proxy, and no word of the caller's.
   func needsAddresses(of origin: Origin) -> Bool {
     guard proxy(isSecure: origin.isSecure) == nil else { return false }
     if way.isDirect { return true }

@@ -1,4 +1,4 @@
-/// Who has a place in the queue: this loop's own, and those of a queue with several loops.
+/// The places in the queue: this loop's own, and those of a queue with several loops.
 extension Scheduler {
   // MARK: Making room
 

@@ -86,7 +86,7 @@ extension Scheduler {
   private static let holdMin: Microseconds = 1_000_000
   private static let watchMilliseconds: UInt64 = 50
 
-  /// Those that wait while their origin is held have a total as well.
+  /// Ends those that wait for a held origin beyond their total.
   private func watchTotals(at origin: Origin) {
     timers.after(milliseconds: Self.watchMilliseconds) { [weak self, weak origin] in
       guard let self, let origin, origin.hold != nil else { return }

@@ -261,7 +261,7 @@ final class Scheduler {
       Delivery(operation: operation, event: event), to: operation.engine.target, key: operation.engine.id)
   }
 
-  /// Those that waited for it may go.
+  /// Lets those go that waited for it.
   func release(_ operation: NetworkOperation) {
     loop.assertOnLoop()
     guard !dependencies.isEmpty else { return }

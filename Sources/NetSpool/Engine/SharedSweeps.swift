@@ -7,7 +7,7 @@ final class SharedSweeps: Sendable {
   typealias Catch = @Sendable (Scheduler, NetworkOperation) -> Void
 
   private struct Sweep: Sendable {
-    /// Those that were enqueued before it are its.
+    /// Its number: operations that were enqueued before it are its.
     let number: UInt32
     let meets: Catch
   }

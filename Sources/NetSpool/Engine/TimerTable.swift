@@ -12,7 +12,7 @@ final class TimerTable {
 
   init(loop: EventLoop) { self.loop = loop }
 
-  /// Those that have not run.
+  /// The number of timers that have not run.
   var count: Int { timers.count }
 
   @discardableResult

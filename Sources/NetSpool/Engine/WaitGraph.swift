@@ -12,7 +12,7 @@ final class WaitGraph: Sendable {
 
   private struct Node {
     var prerequisites: [UInt64] = []
-    /// Those that have ended stay until this one does.
+    /// The operations that wait for it; ended ones stay until this one ends.
     var dependents: [UInt64] = []
   }
 
@@ -40,7 +40,7 @@ final class WaitGraph: Sendable {
     prerequisite < dependent ? 1 : 1 << 32
   }
 
-  /// It has ended, or never will.
+  /// Removes an operation that has ended, or never will.
   func remove(_ id: UInt64) {
     guard let node = shard(id).nodes.withLock({ $0.removeValue(forKey: id) }) else { return }
     let count = node.prerequisites.reduce(0) { $0 + Self.edge(id, $1) }

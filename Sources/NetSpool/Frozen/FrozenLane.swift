@@ -54,7 +54,7 @@ extension FrozenLane {
     members[id]?.waitsForNetwork = forNetwork
   }
 
-  /// One that waits for the network need not any more.
+  /// Lets a request go that waits for the network.
   mutating func release(_ id: FrozenID, at now: Microseconds) {
     guard members[id]?.waitsForNetwork == true, members[id]?.isInFlight == false else { return }
     members[id]?.due = now

@@ -133,7 +133,7 @@ extension LaneScheduler {
     change(key) { $0.open(at: moment) }
   }
 
-  /// One that waits for the network need not any more; its lane and the others go on as they were.
+  /// Lets a request go that waits for the network; its lane and the others go on as they were.
   mutating func release(_ id: FrozenID, at now: Microseconds) {
     guard let key = laneOf[id] else { return }
     change(key) { $0.release(id, at: now) }

@@ -7,11 +7,11 @@ struct FailureTraits: OptionSet, Sendable {
   static let isTransient = FailureTraits(rawValue: 1 << 0)
   /// A stored answer may stand in for the one that did not come (RFC 9111 section 4.2.4, RFC 5861 section 4).
   static let mayServeStale = FailureTraits(rawValue: 1 << 1)
-  /// It can never be sent, or its answer never be taken: no time changes that.
+  /// The request can never be sent, or its answer never be taken: no time changes that.
   static let isLasting = FailureTraits(rawValue: 1 << 2)
-  /// It was not tried: a frozen request goes back to its lane.
+  /// The request was not tried: a frozen one goes back to its lane.
   static let isPutOff = FailureTraits(rawValue: 1 << 3)
-  /// It says nothing about the origin: our side ended it.
+  /// The failure says nothing about the origin: our side ended it.
   static let isOurs = FailureTraits(rawValue: 1 << 4)
   /// The same request to the same server most likely meets it again: a job does not try a second time.
   static let recurs = FailureTraits(rawValue: 1 << 5)

@@ -21,7 +21,7 @@ final class EventLoop {
   /// libuv waits: the next handler that is called wakes this up.
   private var isAsleep = false
 
-  /// Those that were ready in this round and may take long.
+  /// The sockets that were ready in this round and may take long.
   private var slow: [(watch: SocketWatch, events: SocketWatch.Events)] = []
   /// What the one that was served last had had of the loop before.
   private var shareServed: Microseconds = 0

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Who has the loop's thread; all others wait meanwhile.
+/// The part that has the loop's thread; all others wait meanwhile.
 enum LoopHolder {
   case commands
   /// What follows from finished transfers, and admission.

@@ -77,7 +77,7 @@ final class SocketWatch {
     isShort ? serve(Events(rawValue: events)) : loop.serveLater(self, Events(rawValue: events))
   }
 
-  /// It is known to take next to nothing.
+  /// Whether serving it is known to take next to nothing.
   private var isShort: Bool { shortReads >= Self.shortReadsMin }
 
   private static let shortReadsMin = 2

@@ -200,7 +200,7 @@ extension Worker {
   /// A queue of jobs of which one runs at a time. Make one per file.
   final class Lane: Sendable {
     let state = Mutex(State())
-    /// Whose threads run them.
+    /// The device whose threads run them.
     let device: UInt64
 
     init(device: UInt64 = 0) { self.device = device }

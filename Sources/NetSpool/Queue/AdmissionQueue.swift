@@ -70,7 +70,7 @@ extension AdmissionQueue {
     return rings.classes(unresolvedMayStart: unresolvedMayStart) != 0
   }
 
-  /// One that runs makes room for others, its own origin's aside; false when as many as may run stand aside.
+  /// Has a running element make room for others, its own origin's aside; false when as many as may run stand aside.
   mutating func standAside() -> Bool {
     guard aside < maximumAside ?? maximumConcurrent, running > 0 else { return false }
     aside += 1
@@ -78,7 +78,7 @@ extension AdmissionQueue {
     return true
   }
 
-  /// One that stood aside counts again.
+  /// Counts an element again that stood aside.
   mutating func comeBack() {
     aside -= 1
     running += 1
@@ -94,7 +94,7 @@ extension AdmissionQueue {
     refresh(origin)
   }
 
-  /// One that was finished goes on without a turn, whatever the limits: it has been here before.
+  /// Has an element that was finished go on without a turn, whatever the limits: it has been here before.
   mutating func goesOn(_ origin: OriginID) {
     let slot = checked(origin)
     running += 1

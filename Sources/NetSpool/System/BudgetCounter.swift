@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Counts who has a share of a limit, who waits for one, and since when. Any thread.
 final class BudgetCounter: Sendable {
-  /// One that waits; its number is used once.
+  /// The number of a wait, which is used once.
   typealias Wait = Int
 
   private struct State {
@@ -25,13 +25,13 @@ final class BudgetCounter: Sendable {
     return state.withLock { $0.waits.begin(now) }
   }
 
-  /// It has what it waited for, or does not want it any more. A second time is nothing.
+  /// Ends a wait: it has what it waited for, or does not want it any more. A second time is nothing.
   func end(_ wait: Wait) {
     let now = MonotonicClock.now
     state.withLock { _ = $0.end(wait, now) }
   }
 
-  /// It went away without. Nothing if it has ended before.
+  /// Counts a wait that went away without. Nothing if it has ended before.
   func refuse(_ wait: Wait) {
     let now = MonotonicClock.now
     state.withLock { state in
@@ -41,7 +41,7 @@ final class BudgetCounter: Sendable {
 
   func end(_ wait: Wait, isRefused: Bool) { if isRefused { refuse(wait) } else { end(wait) } }
 
-  /// One that never waited, or waits for more than one thing, is out of time.
+  /// Counts a refusal of one that never waited, or waits for more than one thing.
   func refuse() { state.withLock { $0.refused += 1 } }
 
   func take() { state.withLock { $0.held += 1 } }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// How many descriptors the process may still open.
 enum DescriptorRoom {
-  /// Those that are free below `RLIMIT_NOFILE`; `Int.max` without a limit, or where the system does not say.
+  /// Returns how many are free below `RLIMIT_NOFILE`; `Int.max` without a limit, or where the system does not say.
   static func free() -> Int {
     let limit = limit
     guard limit < .max else { return .max }

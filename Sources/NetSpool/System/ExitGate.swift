@@ -23,7 +23,7 @@ enum ExitGate {
     while true { pause() }
   }
 
-  /// It sleeps, or ends.
+  /// Notes that the thread sleeps, or ends.
   static func leave() { busy.subtract(1, ordering: .sequentiallyConsistent) }
 
   /// Runs a wait of any thread, or closures of the program.

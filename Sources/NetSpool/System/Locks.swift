@@ -12,7 +12,7 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     var users: Int
   }
 
-  /// Those that somebody holds or waits for.
+  /// The locks that somebody holds or waits for.
   private let entries = Mutex<[Key: Entry]>([:])
 
   init() {}

@@ -120,6 +120,6 @@ enum ProcessSetup {
 }
 
 enum ProcessorCount {
-  /// Those of the machine that are at work.
+  /// The number of the machine's processors that are at work.
   static var online: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 }

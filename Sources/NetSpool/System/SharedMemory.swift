@@ -33,7 +33,7 @@ final class SharedMemory: Sendable {
     directory.unlink(name)
   }
 
-  /// Who has it open has a shared lock of it, and who removes it one that is not.
+  /// Opens the file: its users have a shared lock of it, and who removes it an exclusive one.
   private static func open(
     _ name: String, in directory: borrowing FileDescriptor
   ) throws(SystemError) -> FileDescriptor {

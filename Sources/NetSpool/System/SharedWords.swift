@@ -15,7 +15,7 @@ final class SharedWords: Sendable {
     self.count = count
   }
 
-  /// Those of shared memory, which it keeps.
+  /// Takes the words of shared memory, which it keeps.
   init(in memory: SharedMemory, count: Int) throws(SystemError) {
     start = try Self.map(memory.file, count)
     self.memory = memory

@@ -23,7 +23,7 @@ struct Exchange {
     var decodes = true
     var timeouts = NetworkRequest.Timeouts.standard
     var limits = NetworkEngine.Limits.standard
-    /// Whoever wants to see what is on the wire.
+    /// The closure that sees what is on the wire.
     var onWire: (@Sendable (WireHead) -> Void)?
 
     mutating func aim(at url: String) {
@@ -42,7 +42,7 @@ struct Exchange {
     /// The 401 has told how to answer.
     case authorized
     case ask(CredentialProvider)
-    /// It could not begin.
+    /// Begins again what could not begin.
     case again
     case fail(NetworkError)
   }
@@ -108,11 +108,11 @@ struct Exchange {
 
   /// Its place among those that run.
   var slot = -1
-  /// It has had its place for long: another has it, but not its origin's.
+  /// Whether it has had its place for long: another has it, but not its origin's.
   var standsAside = false
   /// And that is because an engine had none.
   var lendsPlace = false
-  /// It only waits for its streams: another has its place.
+  /// Whether it only waits for its streams: another has its place.
   var hasYielded = false
   /// Its origin's width learns from how it goes.
   var isJudged = true

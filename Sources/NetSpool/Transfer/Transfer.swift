@@ -197,7 +197,7 @@ final class Transfer {
     return exchange.deadlines?.check(progress, now: now)
   }
 
-  /// It has no connection yet.
+  /// Whether it has no connection yet.
   var isConnecting: Bool {
     exchange.wasAdded && exchange.head == nil && exchange.bytesSent == 0 && !handle.isConnected
   }
@@ -208,13 +208,13 @@ final class Transfer {
     return now - exchange.dialedAt
   }
 
-  /// It has waited a second for its head and has nothing left to send.
+  /// Whether it has waited a second for its head and has nothing left to send.
   func isSilent(now: Microseconds) -> Bool {
     exchange.head == nil && exchange.plan.source == nil && !exchange.hasYielded
       && now - exchange.startedAt >= 1_000_000
   }
 
-  /// It has been under way for longer than a short exchange takes, and has its place still.
+  /// Whether it has been under way for longer than a short exchange takes, and has its place still.
   func mayLendPlace(now: Microseconds) -> Bool {
     !exchange.standsAside && !exchange.hasYielded && now - exchange.startedAt >= 20_000
   }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import NetSpool
 
-/// Who a request comes from. Everybody on a machine may read command lines (proc(5)), so the password has other ways
+/// The account that a request is sent for. Everybody on a machine may read command lines (proc(5)), so the password has other ways
 /// in.
 struct CredentialOptions: ParsableArguments {
   @Option(
@@ -137,7 +137,7 @@ struct CredentialOptions: ParsableArguments {
   }
 }
 
-/// Who requests come from, by their URLs.
+/// The accounts that requests are sent for, by their URLs.
 struct CredentialBook: Sendable {
   /// For every URL.
   var all: NetworkCredentials?

@@ -44,7 +44,7 @@ struct PostCommand: ParsableCommand {
 
   @OptionGroup(title: "Freezing") var freezing: FreezingOptions
 
-  /// They change nothing, so there is nothing to keep.
+  /// The methods that change nothing, so that there is nothing to keep.
   private static let safeMethods = ["GET", "HEAD", "OPTIONS", "TRACE"]
 
   func validate() throws {

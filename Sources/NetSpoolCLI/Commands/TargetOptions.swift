@@ -152,7 +152,7 @@ struct TargetOptions: ParsableArguments {
     case remoteName
   }
 
-  /// Those that were given, in the order of the command line: the n-th is that of the n-th URL.
+  /// The places that were given, in the order of the command line: the n-th is that of the n-th URL.
   var places: [Place] {
     let paths = output.map { (place: $0.place, what: Place.path($0.text)) }
     let names = remoteNameAt.map { (place: $0, what: Place.remoteName) }

@@ -55,7 +55,7 @@ final class DemoFolder {
 
   // MARK: Looking at files
 
-  /// Those that are not there or not, byte for byte, the thumbnail of their number.
+  /// Counts the files that are not there or not, byte for byte, the thumbnail of their number.
   static func countWrong(_ files: [(name: String, number: Int)], in folder: String) -> Int {
     files.count { file in
       (try? read("\(folder)/\(file.name)")) != Thumbnail.png(file.number)

@@ -7,11 +7,11 @@ final class DemoOrigin: Sendable {
   private struct State {
     /// Requests for thumbnails.
     var requests = 0
-    /// Those that were answered with 304.
+    /// The number of requests that were answered with 304.
     var confirmed = 0
     /// Numbers whose bad answer was given.
     var spoiled: Set<Int> = []
-    /// It goes down after this many more requests.
+    /// The number of requests after which it goes down.
     var requestsUntilDown: Int?
     /// CPU of the origin's threads that have ended, and of the one that runs; in nanoseconds.
     var pastCPU: Int64 = 0

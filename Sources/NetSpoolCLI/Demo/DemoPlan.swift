@@ -75,7 +75,7 @@ struct DemoPlan: Sendable {
     }
   }
 
-  /// Those that come with the second list.
+  /// The files that come with the second list.
   var moreFiles: [(name: String, number: Int)] {
     (count..<count + moreCount).map { (Self.name($0), $0) }
   }

@@ -115,7 +115,7 @@ extension HumanText {
 
 /// The order in which requests leave: one of a lane at a time, and none before its turn. Pure.
 enum FrozenLine {
-  /// Those that will be sent when only requests that `maySend` says so are; the others, with the one that each waits for, which
+  /// Returns those that will be sent when only requests that `maySend` says so are; the others, with the one that each waits for, which
   /// is itself when it may not be sent.
   static func split(
     _ requests: [FrozenOperation], _ maySend: (FrozenOperation) -> Bool

@@ -30,7 +30,7 @@ struct ThawRun {
   fileprivate struct Tally {
     var sent = 0
     var dead = 0
-    /// Those that are to be sent and are not.
+    /// The requests that are to be sent and are not.
     var left: Set<UInt64>
     var held = 0
     /// Why an outcome could not be printed.

@@ -76,7 +76,7 @@ final class GetTalk: DownloadStream {
   /// Another exchange begins.
   func begin() { wire.withLock { $0 = Wire() } }
 
-  /// Nobody is left to tell when standard error cannot be written.
+  /// Writes lines; nobody is left to tell when standard error cannot be written.
   private func say(_ lines: [String], after mark: String) {
     let text = lines.map { "\(mark)\($0)\n" }.joined()
     try? Descriptor(borrowing: 2, named: "standard error").write(Array(text.utf8))

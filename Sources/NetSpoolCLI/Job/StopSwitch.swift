@@ -14,7 +14,7 @@ final class StopSwitch: Sendable {
 
   private let state = Mutex(State())
 
-  /// One that SIGINT, SIGTERM and SIGHUP press from now on.
+  /// Returns a switch that SIGINT, SIGTERM and SIGHUP press from now on.
   static func onSignals() -> StopSwitch {
     let stop = StopSwitch()
     SignalWatcher.start(stop)

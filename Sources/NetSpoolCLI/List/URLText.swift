@@ -70,7 +70,7 @@ enum URLText {
     return String(text.prefix { $0 != ":" })
   }
 
-  /// Who is named before the host; nil without, and for an empty name.
+  /// Returns the account before the host; nil without, and for an empty name.
   static func user(_ url: String) -> (name: String, password: String?)? {
     let authority = url.utf8[authorityStart(url)...].prefix { !endsAuthority($0) }
     guard let end = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }

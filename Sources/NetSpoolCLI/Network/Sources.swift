@@ -4,7 +4,7 @@ struct Sources: Equatable, Sendable {
   private(set) var url: String
   /// The places of this round that were not asked yet.
   private var rest: ArraySlice<String>
-  /// Those of the next round.
+  /// The sources of the next round.
   private var again: [String] = []
   private var isLastRound: Bool
 

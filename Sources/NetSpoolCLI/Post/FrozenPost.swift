@@ -151,7 +151,7 @@ extension FrozenPost {
     console.message("netspool: #\(ticket.id) waits: \(trouble)")
   }
 
-  /// It is on the disk, and we leave.
+  /// Says that it is on the disk, and that we leave.
   func left(_ kept: Kept?) -> JobStatus {
     if stopped == nil, options.freezing.detach { return .allDone }
     guard let kept else { return stopped ?? .failedForNow }
@@ -190,7 +190,7 @@ extension FrozenPost {
     }
   }
 
-  /// It was not kept.
+  /// Says that it was not kept.
   private func refused(_ error: NetworkError) -> JobStatus {
     if let stopped, error.code == .engineClosed { return stopped }
     console.message("netspool: \(FailureAdvice.text(error))")

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The bodies that are on their way, for those who watch.
 final class TransferBoard: Sendable {
-  /// One of them.
+  /// One transfer.
   struct Entry: Sendable {
     let name: String
     var bytes: Int64
@@ -22,7 +22,7 @@ final class TransferBoard: Sendable {
   /// Bodies that are shorter are gone before anybody has read their names.
   static let shownBytesMin: Int64 = 4 << 20
 
-  /// Those that are to be shown, the largest first.
+  /// Returns those that are to be shown, the largest first.
   func largest(_ count: Int, from bytesMin: Int64 = shownBytesMin) -> [(id: Int, entry: Entry)] {
     let entries = state.withLock { $0.entries }
     let long = entries.filter { ($0.value.total ?? $0.value.bytes) >= bytesMin }

@@ -78,7 +78,7 @@ enum FailureAdvice {
     return schemes.isEmpty ? nil : "the server asks for \(schemes.joined(separator: ", "))"
   }
 
-  /// Nobody said who is asking.
+  /// Says what helps when nobody said who is asking.
   private static func stranger(_ response: NetworkResponse) -> String {
     let offers = response.headers.values(for: "WWW-Authenticate").joined(separator: ",").lowercased()
     if offers.contains("digest") {

@@ -13,7 +13,7 @@ struct Netrc: Sendable {
   /// Others may read or change it.
   struct Exposed: Error, CustomStringConvertible {
     let path: String
-    /// Whose it is, by number; nil when it is ours.
+    /// Its owner, by number; nil when it is ours.
     var stranger: uid_t?
 
     var description: String {

@@ -16,7 +16,7 @@ enum UserFile {
     guard unsafe access(path, R_OK) == 0 else { throw .last("open", path) }
   }
 
-  /// Who has it, by number; nil when there is none.
+  /// Returns its owner, by number; nil when there is none.
   static func owner(_ path: String) -> uid_t? {
     var raw = stat()
     return unsafe stat(path, &raw) == 0 ? raw.st_uid : nil

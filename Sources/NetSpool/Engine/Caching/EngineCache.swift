@@ -11,7 +11,7 @@ final class EngineCache: Sendable {
     var coalescesAcrossProcesses = true
     /// Which part of the store; its quota is the store's.
     var namespace = "default"
-    /// Whose answers these are, when requests do not say.
+    /// The scope of answers whose requests name none.
     var scope: String?
     /// What the names of fields say of whose answers these are.
     var fieldMeaning = FieldMeaning.standard
@@ -59,7 +59,7 @@ final class EngineCache: Sendable {
     isAskedPlainly = jar == nil && settings.defaultPolicy == .automatic && plainRequest.directives == .none
   }
 
-  /// Who names the codings gets bytes as they were coded, which are nobody else's.
+  /// A request that names the codings gets bytes as they were coded, which are nobody else's.
   private static func codings(_ fields: Headers) -> [UInt8]? {
     fields.contains("Accept-Encoding") ? SelectingValue.normalised("accept-encoding", in: fields) : nil
   }
@@ -83,7 +83,7 @@ final class EngineCache: Sendable {
   var rules: CacheRules { settings.rules }
   var now: Int64 { settings.now() }
 
-  /// Whose answers a request with these fields, and this name of the caller's own, is for.
+  /// Returns the scope of the answers to a request with these fields and this name of the caller's own.
   func scope(own: String?, _ fields: Headers) -> CacheScope {
     Self.scope(settings, own: own, fields)
   }
@@ -245,6 +245,6 @@ extension EngineCache {
 
   func remove(_ held: HeldAnswer) { store.remove(held.key) }
 
-  /// It has not been removed, and no other has taken its place.
+  /// Whether it has not been removed, and no other has taken its place.
   func isHeld(_ held: HeldAnswer) -> Bool { store.lookup(held.key)?.bodyID == held.hit.bodyID }
 }

@@ -78,7 +78,7 @@ struct AskedCache: Sendable {
   /// Nil: it has not looked.
   let found: Found?
 
-  /// It counts until this process changes something of the resource, and for a second: other processes do so, too.
+  /// What was found. It counts until this process changes something of the resource, and for a second: other processes do so, too.
   struct Found: Sendable {
     /// One or none, in a box.
     let held: [HeldAnswer]

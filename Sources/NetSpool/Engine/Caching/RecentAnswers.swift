@@ -39,7 +39,7 @@ final class RecentAnswers: Sendable {
     /// Some for each remainder of the hash, the newest first: one more takes the place of the oldest. With one for each, URLs
     /// that share it would drive each other out, and a loop would have to have them looked for each time.
     var slots: [Answer?] = []
-    /// Those of their URLs, so that the answers themselves are hardly looked at in vain.
+    /// The hashes of their URLs, so that the answers themselves are hardly looked at in vain.
     var hashes: [UInt64] = []
     var bytes = 0
 

@@ -16,7 +16,7 @@ extension Scheduler {
   /// What becomes of an operation that the cache has not answered.
   enum AfterLook {
     case wait(atFront: Bool)
-    /// It shares an exchange, or has one that others share.
+    /// Shares an exchange, or has one that others share.
     case share
   }
 

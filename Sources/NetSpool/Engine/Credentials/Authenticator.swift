@@ -3,7 +3,7 @@
 struct Authenticator {
   private var random = SystemRandomNumberGenerator()
 
-  /// Whose exchange the next one is; nil: nobody's. What has been led to another origin stays without, also when
+  /// Returns the account of the next exchange; nil: none. What has been led to another origin stays without, also when
   /// it is led back.
   func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
     let history = operation.loop.history

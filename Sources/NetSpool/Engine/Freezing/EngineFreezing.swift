@@ -7,7 +7,7 @@ final class EngineFreezing: Sendable {
   let freezer: Freezer
   /// What its user asked for; what concerns the whole store, the store's first user decided.
   let configuration: FreezeConfiguration
-  /// Whose requests these are: only an engine of the same scope sends them.
+  /// The scope of the requests: only an engine of the same scope sends them.
   let scope: String
   private let handlers = Mutex<[(tag: String?, body: ThawHandler)]>([])
   private let isEnded = Once()
@@ -28,7 +28,7 @@ final class EngineFreezing: Sendable {
 
   func add(_ tag: String?, _ body: @escaping ThawHandler) { handlers.withLock { $0.append((tag, body)) } }
 
-  /// Those for this tag; without one, those for any.
+  /// Returns the handlers for this tag; without one, those for any.
   func handlers(for tag: String?) -> [ThawHandler] {
     handlers.withLock { handlers in
       let exact = handlers.filter { $0.tag != nil && $0.tag == tag }
@@ -93,7 +93,7 @@ extension EngineFreezing {
 }
 
 extension DeadLetter {
-  /// One that was cancelled was wanted by nobody.
+  /// Whether the body was kept: nobody wants that of a cancelled request.
   fileprivate var hasBody: Bool { death.reason != .cancelled }
 }
 
@@ -106,7 +106,7 @@ struct ThawedRequest: Sendable {
 
   var id: FrozenID
   var ending: Ending
-  /// It may have been told before, by a process that ended while its handler ran.
+  /// Whether it may have been delivered before, by a process that ended while its handler ran.
   var mayBeRepeated: Bool
 
   var tag: String? {

@@ -30,7 +30,7 @@ final class Freezer: Sendable {
   private let directory: Directory
   /// Engines that may use it. Changed under the directory's lock only.
   private let users = Atomic(1)
-  /// Nobody has been told yet whether the store was damaged.
+  /// Until somebody has been told whether the store was damaged.
   let isNew = Once()
   private let inbox = Mutex(Inbox())
   private let wakeUp = SystemSemaphore()

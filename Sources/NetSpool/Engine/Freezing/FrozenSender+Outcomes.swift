@@ -44,7 +44,8 @@ extension FrozenSender {
     didNotGetThrough(id, engine, record.request.url, failure)
   }
 
-  /// Those that wait are not lost: they are on the disk, and the next process decides what became of the ones under way.
+  /// Hands over the operations that wait. Their requests are not lost: they are on the disk, and the next process decides what
+  /// became of those under way.
   func didFail(_ failure: NetworkError) {
     for id in Array(waiting.keys) { handOver(id) { _ in true } }
     for case let engine? in engines.map(\.engine) {
@@ -90,7 +91,7 @@ extension FrozenSender {
 
   // MARK: Without an operation
 
-  /// Those that nobody has taken, in the order in which they were accepted.
+  /// Offers the endings that nobody has taken, in the order in which the requests were accepted.
   func offerEndings(to engine: NetworkEngine) {
     guard engine.freezing?.hasHandlers == true, let outcomes = try? spool.outcomes() else { return }
     // Of what the spool still has, the news is on its way.

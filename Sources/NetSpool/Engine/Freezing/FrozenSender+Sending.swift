@@ -8,7 +8,7 @@ extension FrozenSender {
     var request: FrozenRequest
     var body: [UInt8]
     let options: FreezeOptions
-    /// It expires after so long.
+    /// The time after which it expires.
     let lifetime: Duration
     let headers: Headers
     let credential: NetworkCredentials?

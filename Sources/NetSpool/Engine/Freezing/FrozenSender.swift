@@ -48,7 +48,7 @@ final class FrozenSender {
   /// Engines, the newest last.
   var engines: [WeakEngine] = []
   var leaving: [Leaving] = []
-  /// Those who wait until nothing is being written or sent.
+  /// What is to be done once nothing is being written or sent.
   var whenStill: [() -> Void] = []
   /// Queues that are not idle while one of their requests is being sent.
   private var working: [FrozenID: QueueDriver] = [:]
@@ -178,7 +178,7 @@ final class FrozenSender {
     spool.thaw()
   }
 
-  /// Who sends a request: the engine of the operation that waits for it, else the newest of the same scope.
+  /// Returns the engine that sends a request: that of the operation that waits for it, else the newest of the same scope.
   func engine(for id: FrozenID, _ request: FrozenRequest) -> NetworkEngine? {
     let own = waiting[id]?.operations.lazy.map(\.engine).first { $0.maySendFrozen }
     return own
@@ -189,7 +189,7 @@ final class FrozenSender {
 
   // MARK: The end
 
-  /// Nobody uses the store any more. Nothing more is sent, and attempts on their way are given back to their lanes.
+  /// Stops when nobody uses the store any more: nothing more is sent, and attempts on their way are given back to their lanes.
   func park() {
     callOffWays()
     // Of those that have not ended by now nothing is known.

@@ -26,7 +26,7 @@ final class FrozenSpool {
   struct Travelling {
     var record: FrozenRecord
     var step: Step?
-    /// Nobody wants it any more: decided as soon as the step is written.
+    /// Whether nobody wants it any more: decided as soon as the step is written.
     var isUnwanted = false
   }
 
@@ -159,7 +159,7 @@ extension DeadLetter {
   }
 }
 
-/// Who sends what a spool releases, and hears what came of it. All calls come on the spool's thread, from inside
+/// The sender of what a spool releases, which hears what came of it. All calls come on the spool's thread, from inside
 /// one of its methods.
 protocol FrozenSpoolOwner: AnyObject {
   /// Whether there is use in an attempt now. False: it waits, and its lane with it, for `FrozenSpool.wake` or `thaw`.
@@ -170,9 +170,9 @@ protocol FrozenSpoolOwner: AnyObject {
   func abort(_ id: FrozenID)
   /// Its outcome is recorded. Answered by `FrozenSpool.acknowledge` once the caller's handler has returned.
   func didFinish(_ id: FrozenID, _ outcome: FrozenOutcome)
-  /// It is a dead letter, and that is recorded.
+  /// The request is a dead letter, and that is recorded.
   func didBury(_ id: FrozenID, _ letter: DeadLetter)
-  /// It waits for another attempt, and that is recorded.
+  /// The request waits for another attempt, and that is recorded.
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord)
   /// The disk refused: nothing is sent or recorded any more.
   func didFail(_ failure: NetworkError)

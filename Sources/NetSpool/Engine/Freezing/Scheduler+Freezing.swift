@@ -27,7 +27,7 @@ extension Scheduler {
 
   // MARK: Attempts
 
-  /// One that was redirected has been sent, whatever became of its last hop.
+  /// Corrects the result of an attempt: a request that was redirected has been sent, whatever became of its last hop.
   func attempted(
     _ operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>
   ) -> Result<NetworkResponse, NetworkError> {

@@ -93,7 +93,7 @@ final class Connectivity {
     forgetIfIdle(watch)
   }
 
-  /// Nobody wants to know of it any more.
+  /// Forgets an origin that nobody wants to know of any more.
   func forgetIfIdle(_ watch: OriginWatch) {
     guard watch.waiters.isEmpty, watch.engines.isEmpty, watch.probe == nil, !watch.health.wantsProbe else {
       return

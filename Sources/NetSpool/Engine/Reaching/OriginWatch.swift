@@ -24,7 +24,7 @@ final class OriginWatch {
   var backoff = ProbeBackoff()
   /// The engines whose own origin it is, by id.
   var engines: Set<UInt64> = []
-  /// Those who want to send once it may work, oldest first.
+  /// The waits of those who want to send once it may work, oldest first.
   var waiters: [SendingWait] = []
   /// Until the next look at it, or until the look that is under way has taken too long.
   var timer: TimerTable.Key?

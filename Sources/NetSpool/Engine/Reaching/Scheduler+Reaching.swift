@@ -86,7 +86,7 @@ extension NetworkQueue.Sizing.Link {
 }
 
 extension NetworkError {
-  /// It failed where it also fails without a route.
+  /// Whether it failed where it also fails without a route.
   fileprivate var mayBeOffline: Bool {
     switch code.stage {
     case .name: true

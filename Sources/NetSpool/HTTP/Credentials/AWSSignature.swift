@@ -1,4 +1,4 @@
-/// Who signs, for which region and service.
+/// The account that signs, for which region and service.
 struct AWSAccount: Sendable {
   var accessKey: String
   var secretKey: Secret

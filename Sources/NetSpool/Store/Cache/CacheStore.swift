@@ -128,7 +128,7 @@ extension CacheStore {
     if isUsable { core.afterCommit(done) } else { done() }
   }
 
-  /// Who asks the origin for what, among all processes; nil when that is not known.
+  /// The table of who asks the origin for what, among all processes; nil when that is not known.
   var claims: ClaimTable? { isUsable ? core.claims : nil }
 
   /// Ends a claim when all changes made before are committed or dropped: whoever waits for it finds them.

@@ -7,7 +7,7 @@ struct CacheWriter: ~Copyable {
   let databases: CacheDatabases
   let settings: CacheStoreSettings
   var namespaces: [NamespaceRecord] = []
-  /// Those that this process has been told, by the names of namespaces.
+  /// The quotas that this process has been given, by the names of namespaces.
   var quotas: [String: Int] = [:]
   /// The namespaces whose counts have changed in this transaction.
   var changedNamespaces: Set<UInt16> = []

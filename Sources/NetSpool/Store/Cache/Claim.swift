@@ -21,7 +21,7 @@ final class Claim: Sendable {
   /// The answer is of no use to others: for a while nobody shall wait for the next one either.
   func giveUp() { end(as: .uncacheable) }
 
-  /// Nobody has asked.
+  /// Ends the claim as if nobody had asked.
   func letGo() { end(as: .none) }
 
   private func end(as kind: ClaimWord.Kind) {
@@ -31,7 +31,7 @@ final class Claim: Sendable {
   }
 }
 
-/// Whoever claims, to the other processes: a loop with all that it asks for. While it has claims it says again and again
+/// A claimant, to the other processes: a loop with all that it asks for. While it has claims it says again and again
 /// that it is alive, so that they end with it, also when it is only stopped. Any thread.
 final class Claimant: Sendable {
   private let table: ClaimTable

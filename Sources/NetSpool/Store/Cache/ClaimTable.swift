@@ -5,7 +5,7 @@
 //    9 +  2 n     the same: microseconds of the machine's own clock when it was last alive; 0: nobody
 //  520 +  8 n     bucket n, eight claims in any order (`ClaimWord`); which bucket the digest of the key says
 
-/// Who asks the origin for what, among all processes that have a store open: in memory that they share, so that a claim
+/// The table of who asks the origin for what, among all processes that have a store open: in memory that they share, so that a claim
 /// costs no commit and no thread. What is lost of it, or wrong in it, costs a request or a second, and nothing else.
 ///
 /// Any thread; never waits.
@@ -53,7 +53,7 @@ final class ClaimTable: Sendable {
   enum State {
     case free
     case taken
-    /// Whoever did so is dead or stopped.
+    /// The process that claimed it is dead or stopped.
     case void
     /// Somebody has asked, and what came of it is in the store or nowhere.
     case done
@@ -158,7 +158,7 @@ extension ClaimTable {
     return !isSilent(words[index + 1], for: silenceMax, now)
   }
 
-  /// One of the future comes from before the machine was started.
+  /// Whether a moment is long ago; one of the future comes from before the machine was started.
   private func isSilent(_ moment: UInt64, for time: Microseconds, _ now: Microseconds) -> Bool {
     let (moment, now) = (moment, UInt64(now))
     // Another may have looked at the clock a little later.

@@ -18,7 +18,7 @@ enum PendingBody: Sendable {
     }
   }
 
-  /// It can be lent to those who look it up before it is written.
+  /// Whether it can be lent to those who look it up before it is written.
   var isReadable: Bool {
     switch self {
     case .bytes: true
@@ -26,7 +26,7 @@ enum PendingBody: Sendable {
     }
   }
 
-  /// Those of a body that stands in its record.
+  /// The bytes of a body that stands in its record.
   var inline: [UInt8] {
     switch self {
     case .bytes(let bytes): bytes

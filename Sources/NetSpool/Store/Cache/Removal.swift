@@ -76,7 +76,7 @@ struct Removal: Sendable {
   /// Of an entry that it reaches.
   func means(_ fullKey: RawSpan, _ metadata: RawSpan) -> Bool { matches?(fullKey, metadata) ?? true }
 
-  /// Whoever made it should be done with it by now, or the machine was started anew.
+  /// Whether its maker should be done with it by now, or the machine was started anew.
   func isAbandoned(now: Microseconds, after patience: Microseconds) -> Bool {
     madeAt > now || now - madeAt >= patience
   }

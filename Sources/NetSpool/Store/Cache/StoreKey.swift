@@ -158,7 +158,7 @@ struct CacheDatabases: Sendable {
     removals = try transaction.database("removals", keys: .integers)
   }
 
-  /// Those that hold what was stored.
+  /// The databases that hold what was stored.
   var all: [Database] { [entries, bodies, recency, namespaces] }
 
   /// The number of entries, and the pages of all databases.

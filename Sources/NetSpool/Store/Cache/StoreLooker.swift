@@ -47,7 +47,7 @@ final class StoreLooker: Sendable {
     return isTaken
   }
 
-  /// It is at one job for too long.
+  /// Whether it is at one job for too long.
   var isStuck: Bool { state.withLock { isStuck($0) } }
 
   private func isStuck(_ state: borrowing State) -> Bool {

@@ -65,7 +65,7 @@ internal import Synchronization
     }
   }
 
-  /// One who held it holds it no more; the last one frees it.
+  /// Releases a copy; the last holder frees it.
   func give(_ start: UInt) {
     state.withLock { state in
       state.copies[start]?.holders -= 1

@@ -4,7 +4,7 @@ internal import Synchronization
 @unsafe struct LeaseRanges {
   var metadata: UnsafeRawBufferPointer
   var body: UnsafeRawBufferPointer
-  /// They stand in memory of their own, not in the map.
+  /// Whether the bytes stand in memory of their own, not in the map.
   var isCopy = false
 }
 
@@ -33,7 +33,7 @@ final class Lease: Sendable {
   private static let isUsed: UInt32 = 1
   private static let isCopied: UInt32 = 2
   private static let isPinned: UInt32 = 4
-  /// One who reads in the map; the bits above count them.
+  /// A reader in the map; the bits above count them.
   private static let reader: UInt32 = 8
 
   init(_ snapshot: Snapshot, number: Int) {

@@ -78,7 +78,7 @@ final class CallGuard: Sendable {
 final class GuardedCalls: Sendable {
   private struct Connections {
     var open: Set<Int32> = []
-    /// Those that were disconnected and are still open.
+    /// The sockets that were disconnected and are still open.
     var cut: [Int32: Cut] = [:]
     /// By the port at our end: transfers of HTTP/2 that are paused, whose bodies libcurl goes on reading.
     var paused: [Int: Int] = [:]

@@ -5,14 +5,14 @@ internal import Glibc
 /// The open connections of one multi handle, by the port at our end: by that alone a transfer can tell on which one it is.
 struct ConnectionBook {
   private var descriptors: [HashedKey: [Int32]] = [:]
-  /// Those whose port nobody has asked for.
+  /// The sockets whose port nobody has asked for.
   private var unnamed: [Int32] = []
   /// Where sockets were to lead. One that was never connected is closed without a word.
   private var origins: [Int32: String] = [:]
 
   mutating func opening(_ descriptor: Int32, to origin: String) { origins[descriptor] = origin }
 
-  /// Those that are connected, by origin.
+  /// Returns the number of those that are connected, by origin.
   func connections() -> [String: Int] {
     var counts: [String: Int] = [:]
     for (descriptor, origin) in origins where StraySocket.isConnected(descriptor) {
@@ -63,7 +63,7 @@ enum StraySocket {
     return result == 0 && (domain == AF_INET || domain == AF_INET6)
   }
 
-  /// It has a peer (getpeername(2)).
+  /// Whether it has a peer (getpeername(2)).
   static func isConnected(_ descriptor: Int32) -> Bool {
     var bytes = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
     var size = socklen_t(bytes.count)

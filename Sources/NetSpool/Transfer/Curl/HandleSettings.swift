@@ -14,7 +14,7 @@ struct HandleSettings: Sendable {
   var egress = NetworkEngine.Egress.any
   /// Cookies are kept in memory and sent back, for this engine alone.
   var keepsCookies = false
-  /// Those that are there from the start, as lines of Netscape's file.
+  /// The cookies that are there from the start, as lines of Netscape's file.
   var cookieLines: [String] = []
   var httpVersion = NetworkEngine.HTTPVersion.automatic
   var way = ConnectionWay.direct
@@ -118,7 +118,7 @@ struct HandleScope: Sendable, Hashable {
 
 /// How the origin proves who it is.
 struct TLSSettings: Sendable, Hashable {
-  /// Whose word counts.
+  /// The authorities whose word counts.
   var trust = TrustStore.system
   /// `sha256//…;sha256//…` (CURLOPT_PINNEDPUBLICKEY).
   var pinnedPublicKey: String?

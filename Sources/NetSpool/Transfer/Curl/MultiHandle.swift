@@ -26,9 +26,9 @@ final class MultiHandle {
   /// Transfers that asked libcurl to leave their connection alone for now.
   var pausedTransfers = 0
   // Safe because `add` and `remove`, between which a transfer is, assert the loop thread, and arrays call nobody back.
-  /// Those that were paused because their call took long, until the next turn.
+  /// Transfers that were paused because their call took long, until the next turn.
   @safe @exclusivity(unchecked) private var postponed: [Transfer] = []
-  /// Those that failed when they were resumed, with libcurl's code.
+  /// Transfers that failed when they were resumed, with libcurl's code.
   @safe @exclusivity(unchecked) private var broken: [(transfer: Transfer, code: CURLcodeValue)] = []
   private var callBegan: Microseconds = 0
   private let calls = GuardedCalls()
@@ -36,14 +36,14 @@ final class MultiHandle {
   @safe @exclusivity(unchecked) private var book = ConnectionBook()
   /// Nil where libcurl thinks of them itself.
   private let waiting = WaitingTransfers()
-  /// Those of connections that the guard has cut off, and when that was seen.
+  /// The ports of connections that the guard has cut off, and when that was seen.
   private var cutPorts: [Int: Microseconds] = [:]
   /// Transfers under way.
   private var running = 0
   var isUnused: Bool { running == 0 }
   /// How many transfers were made for it, one for each host at least.
   var transfersMade = 0
-  /// It has a successor, and begins nothing new.
+  /// Whether it has a successor, and begins nothing new.
   var isRetired = false
 
   /// What all its handles share, if cookies are kept; else there is one for each origin.
@@ -290,13 +290,13 @@ extension MultiHandle {
     if !postponed.isEmpty { loop.markDirty() }
   }
 
-  /// It failed while it was resumed, which is no event of libcurl's.
+  /// Notes a transfer that failed while it was resumed, which is no event of libcurl's.
   func didBreak(_ transfer: Transfer, code: CURLcodeValue) {
     broken.append((transfer, code))
     loop.markDirty()
   }
 
-  /// It is no longer under way.
+  /// Forgets a transfer that is no longer under way.
   func forget(_ transfer: Transfer) {
     if !broken.isEmpty { broken.removeAll { $0.transfer === transfer } }
     if !postponed.isEmpty { postponed.removeAll { $0 === transfer } }

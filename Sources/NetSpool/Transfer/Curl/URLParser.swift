@@ -52,7 +52,7 @@ struct ParsedURL: Sendable {
   var password: String?
 }
 
-/// Who a URL leads to: `user:password@host:port` (RFC 3986 section 3.2).
+/// The authority of a URL: `user:password@host:port` (RFC 3986 section 3.2).
 struct URLAuthority {
   /// In lower case; an IPv4 address as four plain numbers, an IPv6 address in brackets and as short as it goes.
   var host: String

@@ -253,7 +253,7 @@ extension BodySpool {
     case bytes(SpoolFile)
     case later
     case end
-    /// It was given up.
+    /// The spool was given up.
     case lost
   }
 

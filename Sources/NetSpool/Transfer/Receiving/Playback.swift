@@ -38,7 +38,7 @@ final class Playback {
     advance()
   }
 
-  /// Nobody wants the rest.
+  /// Stops, as nobody wants the rest.
   func stop() {
     isStopped = true
     done = nil

@@ -1,4 +1,4 @@
-/// One who came late: reads a spool from its first byte on, piece by piece on a worker, and then follows what comes.
+/// A reader that came late: reads a spool from its first byte on, piece by piece on a worker, and then follows what comes.
 final class SpoolReader: PlaybackSource {
   private let spool: BodySpool
   private let lane: Worker.Lane
