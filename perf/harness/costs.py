@@ -16,7 +16,7 @@ SECONDS_MAX = 60
 # Fewer below callgrind, where a client is about fifty times slower. Of hits more, and of few URLs: each second an answer's
 # Age is another and its fields are made anew, once a minute the store writes that it was used, and what that costs shall not
 # depend on how fast the machine is.
-COUNTED_REQUESTS, COUNTED_HITS, ALLOCATED_REQUESTS = (1_000, 2_000), (1_000, 11_000), (1_000, 5_000)
+COUNTED_REQUESTS, COUNTED_HITS, ALLOCATED_REQUESTS = (1_000, 2_000), (1_000, 11_000), (1_000, 3_000)
 # The least of them counts: an answer that comes in two pieces, as the machine likes, is one turn of the loop more.
 COUNTS = 3
 NEEDED = ["raw", "netspool", "inside", "allocations"]
