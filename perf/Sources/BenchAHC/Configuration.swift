@@ -8,7 +8,7 @@ func makeConfiguration(_ options: Options) -> HTTPClient.Configuration {
   var configuration = HTTPClient.Configuration()
   configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.concurrency
   configuration.httpVersion = options.h2 ? .automatic : .http1Only
-  guard options.h2 else { return configuration }
+  guard !options.ca.isEmpty else { return configuration }
   var tls = TLSConfiguration.makeClientConfiguration()
   tls.trustRoots = .file(options.ca)
   configuration.tlsConfiguration = tls
