@@ -36,7 +36,7 @@ public struct NetworkError: Error, Sendable {
     /// Of `connectFailed`.
     case refused, reset, unreachable, addressInUse
     /// Of `timedOut`: the limit that was passed. Also of `proxyFailed`: the proxy could not be reached.
-    case connect, headers, stall, total, queueDeadline
+    case connect, headers, stall, total, reader, queueDeadline
     /// Of `invalidURL` and `redirectRefused`: neither http nor https, or no longer https.
     case scheme
   }

@@ -27,6 +27,9 @@ extension NetworkRequest {
     }
     /// Nil until it is set.
     private var ownTotal: Duration??
+    /// A reader, a sink or a stream that takes nothing, and so keeps the body waiting on its way from the origin, for this
+    /// long; nil, the default, is no limit.
+    public var reader: Duration?
     /// Waiting for a slot; nil, the default, is no limit.
     public var queueDeadline: Duration?
 
@@ -48,6 +51,7 @@ extension NetworkRequest {
       limits.stall = Self.longest(stall, other.stall)
       limits.stallBytesPerSecond = min(stallBytesPerSecond, other.stallBytesPerSecond)
       limits.total = Self.longest(total, other.total)
+      limits.reader = Self.longest(reader, other.reader)
       return limits
     }
 
@@ -62,6 +66,7 @@ extension NetworkRequest {
       if headers <= .zero { return "headers" }
       if stall.map({ $0 <= .zero }) ?? false || stallBytesPerSecond <= 0 { return "stall" }
       if total.map({ $0 <= .zero }) ?? false { return "total" }
+      if reader.map({ $0 <= .zero }) ?? false { return "reader" }
       if queueDeadline.map({ $0 <= .zero }) ?? false { return "queueDeadline" }
       return nil
     }

@@ -150,7 +150,11 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
     case .handshake: .rejected
     case .line: .lost
     case .time:
-      failure.cause == .connect ? .unreached : failure.cause == .queueDeadline ? nil : .silent
+      switch failure.cause {
+      case .connect: .unreached
+      case .queueDeadline, .reader: nil
+      default: .silent
+      }
     case .route, .elsewhere: failure.sendState == .answered ? .answered : nil
     }
   }

@@ -37,6 +37,7 @@ import Testing
   private static let engineSpans: [(String, @Sendable (inout NetworkRequest.Timeouts, Duration) -> Void)] = [
     ("connect", { $0.connect = $1 }), ("headers", { $0.headers = $1 }), ("stall", { $0.stall = $1 }),
     ("total", { $0.total = $1 }), ("queueDeadline", { $0.queueDeadline = $1 }),
+    ("reader", { $0.reader = $1 }),
   ]
 
   @Test(arguments: engineSpans.map(\.0)) func `time limits of an engine`(name: String) async throws {

@@ -11,6 +11,7 @@ struct DeadlinesTests {
     var hasHead = true
     var bytes: Int64 = 0
     var isPaused = false
+    var waitsForReader = false
   }
 
   private static func limits(
@@ -30,7 +31,8 @@ struct DeadlinesTests {
     var deadlines = Deadlines(timeouts, now: 0)
     for look in looks {
       let progress = Deadlines.Progress(
-        isConnected: look.isConnected, hasHead: look.hasHead, bytes: look.bytes, isPaused: look.isPaused)
+        isConnected: look.isConnected, hasHead: look.hasHead, bytes: look.bytes, isPaused: look.isPaused,
+        waitsForReader: look.waitsForReader)
       if let expiry = deadlines.check(progress, now: look.at * 1000) {
         return "\(expiry.rawValue) \(look.at)"
       }
@@ -88,6 +90,34 @@ struct DeadlinesTests {
     #expect(expiry(Self.limits(total: 5), [Look(at: 5_000, hasHead: false)]) == "total 5000")
     #expect(
       expiry(Self.limits(connect: 3, total: 5), [Look(at: 4_000, isConnected: false)]) == "connect 4000")
+  }
+
+  @Test func `a reader that takes nothing has a limit of its own where one is set`() {
+    let waits = (0...100).map { Look(at: Int64($0) * 1000, bytes: 5, waitsForReader: $0 >= 10) }
+    var limits = Self.limits(stall: 5, total: nil)
+    #expect(expiry(limits, waits) == "stall 5000")
+    limits = Self.limits(total: nil)
+    #expect(expiry(limits, waits) == nil)
+    limits.reader = .seconds(20)
+    #expect(expiry(limits, waits) == "reader 30000")
+    let sips = (0...100).map { Look(at: Int64($0) * 1000, bytes: Int64($0 / 15), waitsForReader: true) }
+    #expect(expiry(limits, sips) == nil)
+    let returns = (0...100).map {
+      Look(at: Int64($0) * 1000, bytes: Int64($0) * 1_000, waitsForReader: $0 % 15 > 0)
+    }
+    #expect(expiry(limits, returns) == nil)
+    let paused = (0...100).map {
+      Look(at: Int64($0) * 1000, bytes: 5, isPaused: $0 == 25, waitsForReader: true)
+    }
+    #expect(expiry(limits, paused) == "reader 20000")
+  }
+
+  @Test func `those who share an exchange wait for the most patient one's reader`() {
+    var (short, none) = (Self.limits(total: nil), Self.limits(total: nil))
+    short.reader = .seconds(1)
+    #expect(short.longest(none).reader == nil && none.longest(short).reader == nil)
+    none.reader = .seconds(3)
+    #expect(short.longest(none).reader == .seconds(3))
   }
 
   @Test func `a pause of ours counts for nothing`() {
