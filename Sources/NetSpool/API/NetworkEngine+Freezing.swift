@@ -78,6 +78,9 @@ extension NetworkEngine {
     // First: a queue that ends now must know whom to tell.
     driver.remember(freezer)
     freezer.dispatch { [self] in $0.add(self) }
+    #if Metrics
+    metrics.lookSoon(self)
+    #endif
     guard freezer.isNew.first(), let damage = FrozenStoreDamage(freezer.store) else { return }
     deliverLate { [self] in
       if let tell = configuration.onDamage { return tell(damage) }

@@ -12,39 +12,46 @@ extension NetworkEngine {
     #endif
   }
 
-  /// One debug line for an ending, with what it says as metadata too: `method`, `origin`, `status` or `error`, `source`,
-  /// `duration` (ms) and `attempt`. No secret is among it.
+  /// One debug line for an ending, with what it says as metadata too: `method`, `origin`, `duration` (ms), `attempt`, of a
+  /// failure `error`, and where an answer came `status` and `source`. No secret is among it.
   func log(
     endingOf operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>,
-    _ line: @autoclosure () -> String
+    _ metrics: NetworkResponse.Metrics, _ line: @autoclosure () -> String
   ) {
     #if Logging
     guard let logger = configuration.logger, logger.logLevel <= .debug else { return }
-    logger.debug("\(line())", metadata: Self.metadata(of: operation, result))
+    logger.debug("\(line())", metadata: Self.metadata(of: operation, result, metrics))
     #endif
   }
 
   #if Logging
   private static func metadata(
-    of operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>
+    of operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>,
+    _ metrics: NetworkResponse.Metrics
   ) -> Logger.Metadata {
     let request = operation.request
-    var metadata: Logger.Metadata = ["method": "\(request.method.name)"]
+    var metadata: Logger.Metadata = [
+      "method": "\(request.method.name)", "duration": "\(metrics.endToEndTime / 1_000)",
+      "attempt": "\(metrics.attempts)",
+    ]
     if let origin = try? URLParser.parse(request.url).pieces.origin.text { metadata["origin"] = "\(origin)" }
-    switch result {
-    case .success(let response):
+    if case .failure(let error) = result { metadata["error"] = "\(error.code)" }
+    if let response = result.answer {
       metadata["status"] = "\(response.status)"
       metadata["source"] = "\(response.source.rawValue)"
-      metadata["duration"] = "\(response.metrics.endToEndTime / 1_000)"
-      metadata["attempt"] = "\(response.metrics.attempts)"
-    case .failure(let error):
-      if let status = error.response?.status { metadata["status"] = "\(status)" }
-      metadata["error"] = "\(error.code)"
-      metadata["attempt"] = "\(error.attempts)"
     }
     return metadata
   }
   #endif
+
+  /// Endings are told to a logger.
+  var isLogged: Bool {
+    #if Logging
+    configuration.logger != nil
+    #else
+    false
+    #endif
+  }
 
   /// The queue says here who has held its loop.
   func joinLog() {

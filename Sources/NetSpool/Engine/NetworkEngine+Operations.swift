@@ -11,7 +11,7 @@ extension NetworkEngine {
     #if Metrics || Tracing
     true
     #else
-    configuration.onEnd != nil
+    configuration.onEnd != nil || isLogged
     #endif
   }
 
@@ -29,6 +29,9 @@ extension NetworkEngine {
   /// Any thread. Accepts the operation or answers why not.
   func submit(_ operation: NetworkOperation) -> NetworkError? {
     if isClosed.load(ordering: .acquiring) { return NetworkError(.engineClosed) }
+    #if Metrics
+    metrics.lookSoon(self)
+    #endif
     return driver.submit(operation, limit: configuration.limits.operationsQueuedMax)
   }
 

@@ -118,7 +118,6 @@ extension NetworkOperation {
       Self.call(handler, outcome)
     }
     if engine.observesEnds { observe(outcome) }
-    engine.log(endingOf: self, outcome.result, summary(of: outcome))
   }
 
   /// Nearly always no rule of the user's has a say, and the one lock is enough.
@@ -138,19 +137,15 @@ extension NetworkOperation {
   func observe(_ outcome: Outcome) {
     let enqueuedAt = shared.withLock { $0.enqueuedAt }
     let result = outcome.result
-    var metrics = NetworkResponse.Metrics()
-    switch result {
-    case .success(let response): metrics = response.metrics
-    case .failure(let failure):
-      if let response = failure.response { metrics = response.metrics }
-      metrics.attempts = failure.attempts
-    }
+    var metrics = result.answer?.metrics ?? NetworkResponse.Metrics()
+    if case .failure(let failure) = result { metrics.attempts = failure.attempts }
     if enqueuedAt > 0 { metrics.endToEndTime = MonotonicClock.now - enqueuedAt }
     engine.configuration.onEnd?(self, result, metrics)
     #if Metrics
     engine.metrics.ended(self, result, metrics)
     #endif
     endTrace(result)
+    engine.log(endingOf: self, result, metrics, summary(of: outcome))
   }
 
   /// The engine's rule first, then what this one demands.
@@ -187,6 +182,16 @@ extension NetworkOperation {
 extension NetworkResponse {
   /// The origin has said that what the user or the cache has still holds.
   var isUnchanged: Bool { head.status == 304 || source == .revalidated }
+}
+
+extension Result<NetworkResponse, NetworkError> {
+  /// What came, whether it counts as a success or not.
+  var answer: NetworkResponse? {
+    switch self {
+    case .success(let response): response
+    case .failure(let failure): failure.response
+    }
+  }
 }
 
 extension TransferProgress {

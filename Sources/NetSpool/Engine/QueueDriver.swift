@@ -68,6 +68,9 @@ final class QueueDriver: Sendable {
   let settings: Mutex<NetworkQueue.Configuration>
   /// The places of all loops; nil where one loop has them.
   let width: SharedWidth?
+  #if Metrics
+  let gauges = QueueGauges()
+  #endif
   /// What is being done to many operations, for those that go from loop to loop meanwhile.
   let sweeps = SharedSweeps()
 
@@ -177,6 +180,9 @@ extension QueueDriver {
 
   /// The longest that anybody had one of the loops.
   var longestTurn: Microseconds { loops.map(\.watch.longest).max() ?? 0 }
+
+  /// The longest since this was asked last.
+  func takeLongestTurn() -> Microseconds { loops.map { $0.watch.takeLongest() }.max() ?? 0 }
 
   var activity: NetworkQueue.Activity {
     let running = running

@@ -19,6 +19,8 @@ final class LoopWatch: Sendable {
   static let turnMax: Microseconds = 50_000
 
   private let longestEnded = Atomic<Microseconds>(0)
+  /// The same since it was taken last.
+  private let longestRecent = Atomic<Microseconds>(0)
   private let longEnded = Atomic(0)
   /// When the loop began with what it does now; 0: it waits.
   private let busySince = Atomic<Microseconds>(0)
@@ -26,6 +28,9 @@ final class LoopWatch: Sendable {
   /// In microseconds; what has not ended yet counts as well.
   var longest: Microseconds { max(longestEnded.load(ordering: .relaxed), underWay) }
   var longTurns: Int { longEnded.load(ordering: .relaxed) + (underWay > Self.turnMax ? 1 : 0) }
+
+  /// The longest since this was called last.
+  func takeLongest() -> Microseconds { max(longestRecent.exchange(0, ordering: .relaxed), underWay) }
 
   private var underWay: Microseconds {
     let since = busySince.load(ordering: .relaxed)
@@ -47,7 +52,8 @@ final class LoopWatch: Sendable {
   private static let notedMin: Microseconds = 1_000
 
   private func noteLong(_ time: Microseconds) -> Bool {
-    if time > longestEnded.load(ordering: .relaxed) { longestEnded.store(time, ordering: .relaxed) }
+    longestEnded.max(time, ordering: .relaxed)
+    longestRecent.max(time, ordering: .relaxed)
     guard time > Self.turnMax else { return false }
     longEnded.add(1, ordering: .relaxed)
     return true

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// What an engine tells swift-metrics (trait `Metrics`): <doc:Services> has the names.
 ///
-/// Endings count at once; what is looked at (gauges) a second after an ending, so at most once a second.
+/// Endings count at once; what is looked at (gauges) once a second, as long as anything runs, waits or is frozen.
 final class EngineMetrics: Sendable {
   private struct Key: Hashable {
     var method: String
@@ -67,8 +67,9 @@ final class EngineMetrics: Sendable {
 
   // MARK: Gauges
 
-  private func lookSoon(_ engine: NetworkEngine) {
-    guard !isLookDue.exchange(true, ordering: .relaxed) else { return }
+  /// In a second, once for all that happens until then. Any thread.
+  func lookSoon(_ engine: NetworkEngine) {
+    guard !isLookDue.load(ordering: .relaxed), !isLookDue.exchange(true, ordering: .relaxed) else { return }
     // Weak: numbers keep nothing alive.
     engine.homePort.perform { [weak engine, self] core in
       core.timers.after(milliseconds: 1_000) { [weak engine, weak core] in
@@ -82,10 +83,7 @@ final class EngineMetrics: Sendable {
 
   private func look(at engine: NetworkEngine, _ own: NetworkQueue.OriginSnapshot?) {
     let activity = engine.driver.activity
-    gauge("netspool.queue.running", Double(activity.running))
-    gauge("netspool.queue.waiting", Double(activity.queued))
-    gauge("netspool.frozen", Double(activity.frozen))
-    gauge("netspool.loop.longest", Double(engine.driver.longestTurn) / 1e6)
+    if engine.driver.gauges.isDue() { Self.look(at: engine.driver, activity) }
     if let own {
       gauge("netspool.origin.width", Double(own.width))
       gauge("netspool.origin.connections", Double(own.connections))
@@ -95,16 +93,35 @@ final class EngineMetrics: Sendable {
       gauge("netspool.cache.misses", Double(cache.misses))
       gauge("netspool.cache.bytes", Double(cache.bytes))
     }
-    if activity.frozen > 0 { gauge("netspool.frozen.age", Self.age(of: engine.frozenOperations)) }
-  }
-
-  /// Of the oldest, in seconds.
-  private static func age(of frozen: [FrozenOperation]) -> Double {
-    frozen.map(\.createdAt).min().map { max(0, Double(WallClock.seconds) - $0) } ?? 0
+    if let freezing = engine.freezing { gauge("netspool.frozen.age", Double(freezing.ageOfOldest) / 1e6) }
+    // While there is something to see: an origin that is down ends nothing for long.
+    if !engine.isClosedToNew, activity.running + activity.queued + activity.frozen > 0 { lookSoon(engine) }
   }
 
   private func gauge(_ label: String, _ value: Double) {
     CoreMetrics.Gauge(label: label, dimensions: [("server.address", host)]).record(value)
+  }
+
+  /// What all engines of a queue have in common has no dimension.
+  private static func look(at driver: QueueDriver, _ activity: NetworkQueue.Activity) {
+    let values: [(String, Double)] = [
+      ("netspool.queue.running", Double(activity.running)),
+      ("netspool.queue.waiting", Double(activity.queued)),
+      ("netspool.frozen", Double(activity.frozen)),
+      ("netspool.loop.longest", Double(driver.takeLongestTurn()) / 1e6),
+    ]
+    for (label, value) in values { CoreMetrics.Gauge(label: label).record(value) }
+  }
+}
+
+/// Several engines look at one queue: the first in a second does it for all.
+final class QueueGauges: Sendable {
+  private let lookedAt = Atomic<Microseconds>(0)
+
+  func isDue() -> Bool {
+    let (last, now) = (lookedAt.load(ordering: .relaxed), MonotonicClock.now)
+    guard last == 0 || now - last >= 900_000 else { return false }
+    return lookedAt.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
   }
 }
 #endif

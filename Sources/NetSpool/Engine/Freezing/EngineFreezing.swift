@@ -46,6 +46,17 @@ extension EngineFreezing {
     return ((try? freezer.store.records(at: now)) ?? []).filter { $0.record.request.scope == scope }
   }
 
+  /// How long the oldest has waited; 0 without one.
+  var ageOfOldest: Microseconds {
+    let now = freezer.settings.now()
+    var oldest: FrozenRecord?
+    try? freezer.store.scan { [scope] _, _, payload in
+      oldest = FrozenRecord(decoding: payload, at: now).flatMap { $0.request.scope == scope ? $0 : nil }
+      return oldest == nil
+    }
+    return oldest.map { max(0, $0.facts.age(at: now)) } ?? 0
+  }
+
   var deadLetters: [(id: FrozenID, letter: DeadLetter)] {
     let letters = (try? freezer.store.deadLetters(at: freezer.settings.now())) ?? []
     return letters.filter { isOurs($0.letter) }
