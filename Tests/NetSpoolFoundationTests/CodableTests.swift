@@ -58,7 +58,7 @@ struct CodableTests {
 
   @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
   func `Property lists`(_ format: PropertyListSerialization.PropertyListFormat) async throws {
-    try await echo(.propertyList(Self.order, format: format)) { response, request in
+    try await echo(.propertyList(encoding: Self.order, format: format)) { response, request in
       #expect(request.header("Content-Type") == "application/x-plist")
       #expect(request.body.starts(with: Array("bplist".utf8)) == (format == .binary))
       let read = try response.decoded(as: Order.self, decoder: PropertyListDecoder())
@@ -78,8 +78,10 @@ struct CodableTests {
 
   @Test func `What cannot be encoded throws before anything is sent`() {
     #expect(throws: EncodingError.self) { try NetworkRequest.Body.json(encoding: [Double.nan]) }
-    #expect(throws: EncodingError.self) { try NetworkRequest.Body.propertyList("alone") }
-    #expect(throws: EncodingError.self) { try NetworkRequest.Body.propertyList(["a"], format: .openStep) }
+    #expect(throws: EncodingError.self) { try NetworkRequest.Body.propertyList(encoding: "alone") }
+    #expect(throws: EncodingError.self) {
+      try NetworkRequest.Body.propertyList(encoding: ["a"], format: .openStep)
+    }
   }
 
   @Test func `JSON of another shape is an error, and the bytes stay`() async throws {

@@ -38,7 +38,8 @@ enum CurlTarget {
     case 0: break
     case 1: request.extra.body = .bytes(body, contentType: choices & 4 == 0 ? nil : "text/plain")
     case 2: request.extra.body = .json(body)
-    default: request.extra.body = .form(Parameters([(String(decoding: body, as: UTF8.self), "1")]))
+    default:
+      request.extra.body = .form(NetworkRequest.Parameters([(String(decoding: body, as: UTF8.self), "1")]))
     }
     if choices & 8 != 0 { request.extra.credentials = secret }
   }

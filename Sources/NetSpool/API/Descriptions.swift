@@ -54,7 +54,7 @@ extension PrefetchResult: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["result": description]) }
 }
 
-extension Parameters: CustomStringConvertible, CustomReflectable {
+extension NetworkRequest.Parameters: CustomStringConvertible, CustomReflectable {
   /// `tags=swift&token=•••`: the values of secret names masked.
   public var description: String {
     let shown = pairs.map { pair in
@@ -68,6 +68,14 @@ extension Parameters: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["parameters": description]) }
 }
 
+extension Multipart: CustomStringConvertible, CustomReflectable {
+  /// `multipart of 3`: neither names nor contents.
+  public var description: String { "multipart of \(parts.count)" }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["multipart": description]) }
+}
+
 extension NetworkRequest.Body: CustomStringConvertible, CustomReflectable {
   /// What kind it is and how long, a form with the values of secret names masked.
   public var description: String {
@@ -76,7 +84,7 @@ extension NetworkRequest.Body: CustomStringConvertible, CustomReflectable {
     case .bytes(let bytes, _): "\(bytes.count) bytes"
     case .form(let parameters): "form \(parameters)"
     case .json(let bytes): "\(bytes.count) bytes of JSON"
-    case .multipart(let multipart): "multipart of \(multipart.parts.count)"
+    case .multipart(let multipart): multipart.description
     case .file(let path, _): "file \(Redaction.printable(path))"
     case .stream: "stream"
     case .custom(let contentType, _): "encoded as \(Redaction.printable(contentType))"

@@ -28,12 +28,12 @@ public struct FrozenOperation: Sendable, Identifiable {
   public let attempts: Int
   /// An attempt is under way.
   public let isBeingSent: Bool
-  /// Seconds since 1970.
-  public let createdAt: Double
-  /// Seconds since 1970; nil: as soon as it is its turn.
-  public let notBefore: Double?
-  /// Seconds since 1970.
-  public let expiresAt: Double
+  /// When it was accepted: the time since 1970.
+  public let createdAt: Duration
+  /// The time since 1970; nil: as soon as it is its turn.
+  public let notBefore: Duration?
+  /// When it is given up: the time since 1970.
+  public let expiresAt: Duration
   /// Why the last attempt failed.
   public let lastError: NetworkError.Code?
   /// The status of the last answer.
@@ -54,9 +54,9 @@ public struct FrozenOperation: Sendable, Identifiable {
     keyField = request.keyField
     attempts = Int(facts.attempts)
     isBeingSent = facts.state == .inFlight
-    createdAt = Double(facts.createdWall) / 1e6
-    notBefore = facts.notBeforeWall > 0 ? Double(facts.notBeforeWall) / 1e6 : nil
-    expiresAt = (Double(facts.createdWall) + Double(facts.lifetime)) / 1e6
+    createdAt = .microseconds(facts.createdWall)
+    notBefore = facts.notBeforeWall > 0 ? .microseconds(facts.notBeforeWall) : nil
+    expiresAt = createdAt + .microseconds(facts.lifetime)
     lastError = record.lastError
     lastStatus = facts.lastStatus > 0 ? Int(facts.lastStatus) : nil
   }
@@ -268,8 +268,8 @@ public struct FrozenDeadLetter: Sendable, Identifiable {
   public let error: NetworkError
   /// The origin may have acted on it.
   public let isOutcomeUnknown: Bool
-  /// Seconds since 1970.
-  public let diedAt: Double
+  /// When it was given up: the time since 1970.
+  public let diedAt: Duration
   /// The request; nil when its bytes on the disk were not what was written.
   public let operation: FrozenOperation?
 
@@ -277,7 +277,7 @@ public struct FrozenDeadLetter: Sendable, Identifiable {
     self.id = id.number
     error = letter.failure
     isOutcomeUnknown = letter.death.isOutcomeUnknown
-    diedAt = Double(letter.diedWall) / 1e6
+    diedAt = .microseconds(letter.diedWall)
     operation = letter.record.map { FrozenOperation(id, $0) }
   }
 }

@@ -4,43 +4,49 @@
 /// DELETE, and otherwise to the body, unless there is one. The async forms throw what `response(for:)` throws.
 extension NetworkEngine {
   /// Gets a path and waits for the answer without blocking a thread.
-  public func get(_ path: String, parameters: Parameters = [:]) async throws -> NetworkResponse {
+  public func get(_ path: String, parameters: NetworkRequest.Parameters = [:]) async throws -> NetworkResponse
+  {
     try await response(for: operation(path: path, method: .get, parameters: parameters))
   }
 
   /// Asks for the head of a path.
-  public func head(_ path: String, parameters: Parameters = [:]) async throws -> NetworkResponse {
+  public func head(_ path: String, parameters: NetworkRequest.Parameters = [:]) async throws
+    -> NetworkResponse
+  {
     try await response(for: operation(path: path, method: .head, parameters: parameters))
   }
 
   /// Deletes a path.
-  public func delete(_ path: String, parameters: Parameters = [:]) async throws -> NetworkResponse {
+  public func delete(_ path: String, parameters: NetworkRequest.Parameters = [:]) async throws
+    -> NetworkResponse
+  {
     try await response(for: operation(path: path, method: .delete, parameters: parameters))
   }
 
   /// Posts to a path.
   public func post(
-    _ path: String, parameters: Parameters = [:], body: NetworkRequest.Body = .none
+    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none
   ) async throws -> NetworkResponse {
     try await response(for: operation(.post, path, parameters, body))
   }
 
   /// Puts something at a path.
   public func put(
-    _ path: String, parameters: Parameters = [:], body: NetworkRequest.Body = .none
+    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none
   ) async throws -> NetworkResponse {
     try await response(for: operation(.put, path, parameters, body))
   }
 
   /// Changes a part of what is at a path.
   public func patch(
-    _ path: String, parameters: Parameters = [:], body: NetworkRequest.Body = .none
+    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none
   ) async throws -> NetworkResponse {
     try await response(for: operation(.patch, path, parameters, body))
   }
 
   private func operation(
-    _ method: NetworkRequest.Method, _ path: String, _ parameters: Parameters, _ body: NetworkRequest.Body
+    _ method: NetworkRequest.Method, _ path: String, _ parameters: NetworkRequest.Parameters,
+    _ body: NetworkRequest.Body
   ) -> NetworkOperation {
     let operation = operation(path: path, method: method, parameters: parameters)
     if case .none = body { return operation }
@@ -53,7 +59,7 @@ extension NetworkEngine {
   /// Gets a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func get(
-    _ path: String, parameters: Parameters = [:],
+    _ path: String, parameters: NetworkRequest.Parameters = [:],
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
@@ -63,7 +69,7 @@ extension NetworkEngine {
   /// Asks for the head of a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func head(
-    _ path: String, parameters: Parameters = [:],
+    _ path: String, parameters: NetworkRequest.Parameters = [:],
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
@@ -73,7 +79,7 @@ extension NetworkEngine {
   /// Deletes a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func delete(
-    _ path: String, parameters: Parameters = [:],
+    _ path: String, parameters: NetworkRequest.Parameters = [:],
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
@@ -83,7 +89,7 @@ extension NetworkEngine {
   /// Posts to a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func post(
-    _ path: String, parameters: Parameters = [:], body: NetworkRequest.Body = .none,
+    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
@@ -93,7 +99,7 @@ extension NetworkEngine {
   /// Puts something at a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func put(
-    _ path: String, parameters: Parameters = [:], body: NetworkRequest.Body = .none,
+    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
@@ -103,7 +109,7 @@ extension NetworkEngine {
   /// Changes a part of what is at a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func patch(
-    _ path: String, parameters: Parameters = [:], body: NetworkRequest.Body = .none,
+    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {

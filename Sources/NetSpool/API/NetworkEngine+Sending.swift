@@ -5,7 +5,9 @@ internal import Synchronization
 extension NetworkEngine {
   /// Makes an operation for a path of this engine's host: `scheme://host[:port]/basePath/path`, with single slashes where the
   /// parts meet. Nil and `/` are the base itself.
-  public func operation(path: String?, method: NetworkRequest.Method = .get, parameters: Parameters = [:])
+  public func operation(
+    path: String?, method: NetworkRequest.Method = .get, parameters: NetworkRequest.Parameters = [:]
+  )
     -> NetworkOperation
   {
     let url: String
@@ -20,7 +22,9 @@ extension NetworkEngine {
   }
 
   /// Makes an operation for an absolute http or https URL, of this host or any other.
-  public func operation(url: String, method: NetworkRequest.Method = .get, parameters: Parameters = [:])
+  public func operation(
+    url: String, method: NetworkRequest.Method = .get, parameters: NetworkRequest.Parameters = [:]
+  )
     -> NetworkOperation
   {
     make(NetworkRequest(url: url, method: method), parameters)
@@ -47,7 +51,9 @@ extension NetworkEngine {
       basePath: configuration.basePath, path: path)
   }
 
-  private func make(_ request: consuming NetworkRequest, _ parameters: Parameters) -> NetworkOperation {
+  private func make(_ request: consuming NetworkRequest, _ parameters: NetworkRequest.Parameters)
+    -> NetworkOperation
+  {
     if parameters.count > 0 { request.extra.parameters = parameters }
     return NetworkOperation(request, engine: self)
   }

@@ -60,7 +60,7 @@ extension NetworkRequest {
 
 /// The settings that most requests leave alone.
 struct RequestExtras: Sendable {
-  var parameters = Parameters([])
+  var parameters = NetworkRequest.Parameters([])
   var parameterEncoding = NetworkRequest.ParameterEncoding.form
   var body: NetworkRequest.Body = .none
   /// The body as it will be sent, made when the operation is enqueued.

@@ -47,7 +47,7 @@ enum FrozenText {
     }.joined()
   }
 
-  static func waiting(_ requests: [FrozenOperation], now: Double) -> String {
+  static func waiting(_ requests: [FrozenOperation], now: Duration) -> String {
     let head = ["#", "method", "bytes", "age", "expires", "attempts", "last error", "needs", "tag", "URL"]
     return table(
       [head]
@@ -62,7 +62,7 @@ enum FrozenText {
         })
   }
 
-  static func dead(_ letters: [FrozenDeadLetter], now: Double) -> String {
+  static func dead(_ letters: [FrozenDeadLetter], now: Duration) -> String {
     let head = ["#", "method", "died", "attempts", "reason", "tag", "URL"]
     return table(
       [head]
@@ -77,7 +77,7 @@ enum FrozenText {
   }
 
   /// All that is known of one, a fact a line; of one that is dead with its letter.
-  static func facts(_ request: FrozenOperation, _ letter: FrozenDeadLetter? = nil, now: Double) -> String {
+  static func facts(_ request: FrozenOperation, _ letter: FrozenDeadLetter? = nil, now: Duration) -> String {
     let state =
       letter.map { "dead for \(HumanText.span(now - $0.diedAt)): \(reason($0))" }
       ?? (request.isBeingSent ? "being sent" : "waits")
@@ -102,8 +102,8 @@ enum FrozenText {
 
 extension HumanText {
   /// A length of time in its largest unit: `12 s`, `5 min`, `3 h`, `7 d`.
-  static func span(_ seconds: Double) -> String {
-    let whole = Int(min(max(0, seconds), 1e9).rounded())
+  static func span(_ span: Duration) -> String {
+    let whole = Int(min(max(0, span.seconds), 1e9).rounded())
     switch whole {
     case ..<100: return "\(whole) s"
     case ..<6_000: return "\((whole + 30) / 60) min"

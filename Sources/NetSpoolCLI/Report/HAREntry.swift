@@ -7,8 +7,8 @@ struct HAREntry {
   let defaults: NetworkRequest.Headers
   let result: Result<NetworkResponse, NetworkError>
   let metrics: NetworkResponse.Metrics
-  /// When it ended, in seconds since 1970.
-  let ended: Double
+  /// When it ended: the time since 1970.
+  let ended: Duration
 
   private var answer: NetworkResponse? {
     switch result {
@@ -26,7 +26,7 @@ struct HAREntry {
   func write(to json: inout JSONText) {
     let phases = Phases(metrics)
     json.beginObject()
-    json.field("startedDateTime", WallTime.text(at: ended - Double(phases.total) / 1e6))
+    json.field("startedDateTime", WallTime.text(at: ended - .microseconds(phases.total)))
     json.field("time", thousandths: phases.total)
     writeRequest(to: &json)
     writeResponse(to: &json)

@@ -102,10 +102,10 @@ enum WallTime {
     return text(time)
   }
 
-  /// - Parameter seconds: since 1970.
-  static func text(at seconds: Double) -> String {
-    let whole = seconds.rounded(.down)
-    return text(timespec(tv_sec: Int(whole), tv_nsec: Int((seconds - whole) * 1e9)))
+  /// - Parameter moment: since 1970.
+  static func text(at moment: Duration) -> String {
+    let (seconds, attoseconds) = moment.components
+    return text(timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000)))
   }
 
   private static func text(_ moment: timespec) -> String {
@@ -121,10 +121,10 @@ enum WallTime {
     return "\(date)T\(clock).\(padded(Int32(time.tv_nsec / 1_000_000), 3))Z"
   }
 
-  /// Seconds since 1970.
-  static var now: Double {
+  /// The time since 1970.
+  static var now: Duration {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 }

@@ -113,7 +113,7 @@ struct BodyFile: ~Copyable {
 
   init(_ path: String) throws(IOFailure) {
     guard FileStatus(path: path) != nil else {
-      (bytes, modified) = (0, Int64(WallTime.now))
+      (bytes, modified) = (0, WallTime.now.components.seconds)
       file = nil
       return
     }

@@ -13,7 +13,9 @@ extension NetworkRequest {
 extension NetworkEngine {
   /// Makes an operation for an http or https URL, its base included, of this host or any other. Any other ends with `.invalidURL`
   /// when enqueued.
-  public func operation(url: URL, method: NetworkRequest.Method = .get, parameters: Parameters = [:])
+  public func operation(
+    url: URL, method: NetworkRequest.Method = .get, parameters: NetworkRequest.Parameters = [:]
+  )
     -> NetworkOperation
   {
     operation(url: url.absoluteString, method: method, parameters: parameters)
@@ -62,7 +64,7 @@ extension NetworkRequest.Body {
   /// - Throws: `EncodingError` for a single string or number, for the format `.openStep`, and for what the type's
   ///   own `encode(to:)` throws.
   public static func propertyList(
-    _ value: some Encodable, format: PropertyListSerialization.PropertyListFormat = .xml
+    encoding value: some Encodable, format: PropertyListSerialization.PropertyListFormat = .xml
   ) throws -> Self {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = format

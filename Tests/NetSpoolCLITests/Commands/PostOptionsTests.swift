@@ -63,7 +63,7 @@ import Testing
       (0, "0 s"), (99.4, "99 s"), (100, "2 min"), (5_400, "90 min"), (86_400, "24 h"), (604_800, "7 d"),
     ] as [(Double, String)])
   func `spans have one unit`(seconds: Double, text: String) {
-    #expect(HumanText.span(seconds) == text)
+    #expect(HumanText.span(.seconds(seconds)) == text)
   }
 
   @Test func `drawn keys are random UUIDs`() {

@@ -129,6 +129,11 @@ struct PathTests {
       #expect("\(response.body)" == "\(response.body.count) bytes")
       #expect("\(try #require(response.image))" == "image/png, 32 x 32, \(response.body.count) bytes")
       #expect("\(response.head)" == "200 HTTP/1.1")
+      var form = Multipart()
+      form.addField("secret", forKey: "token")
+      var shown = ""
+      dump(form, to: &shown)
+      #expect("\(form)" == "multipart of 1" && !shown.contains("115") && shown.utf8.count < 100, "\(shown)")
       let result = Result<NetworkResponse, NetworkError>.success(response)
       for text in ["\(response)", "\(result)", String(reflecting: response), "\(response.image as Any)"] {
         #expect(!text.contains("secret") && !text.contains("137, 80") && text.utf8.count < 600, "\(text)")

@@ -42,7 +42,7 @@ extension NetworkRequest.Body {
   ///
   /// On the thread that enqueues: it may block on the disk and runs the author's encoder.
   /// Throws `.uploadSourceFailed`, `.invalidRequest` (a part's name; an encoder that threw).
-  func prepared(with parameters: Parameters = [:]) throws(NetworkError) -> PreparedBody {
+  func prepared(with parameters: NetworkRequest.Parameters = [:]) throws(NetworkError) -> PreparedBody {
     switch self {
     case .none: .none
     case .bytes(let bytes, _), .json(let bytes): .bytes(bytes)
@@ -55,7 +55,7 @@ extension NetworkRequest.Body {
   }
 
   private static func run(
-    _ encode: (Parameters) throws -> [UInt8], _ parameters: Parameters
+    _ encode: (NetworkRequest.Parameters) throws -> [UInt8], _ parameters: NetworkRequest.Parameters
   ) throws(NetworkError) -> [UInt8] {
     do {
       return try encode(parameters)

@@ -19,7 +19,7 @@ struct CurlCommand: Sendable {
   var secretHeaders = Headers()
   var body = NetworkRequest.Body.none
   /// For a body with an encoder of its own.
-  var parameters = Parameters([])
+  var parameters = NetworkRequest.Parameters([])
   var credential: NetworkCredentials?
   /// The client certificate.
   var certificate: ClientCertificate?

@@ -47,7 +47,7 @@ struct PlantedSecretsTests {
 
   @Test func `in what values say of themselves`() throws {
     let secret = Self.secret(0)
-    let parameters: Parameters = ["tags": "swift", "token": secret]
+    let parameters: NetworkRequest.Parameters = ["tags": "swift", "token": secret]
     let values: [Any] = [
       parameters, NetworkRequest.Body.form(parameters), NetworkRequest.Body.json(Array(secret.utf8)),
     ]

@@ -17,7 +17,7 @@ struct BodySourceTests {
   }
 
   @Test func `no body has no source; every other body gives the bytes it described`() throws {
-    let parameters: Parameters = ["a": "b c"]
+    let parameters: NetworkRequest.Parameters = ["a": "b c"]
     let custom = NetworkRequest.Body.custom(contentType: "x/y") { [UInt8($0.count)] }
     let rows: [(NetworkRequest.Body, String?, [UInt8])] = [
       (.bytes([1, 2], contentType: nil), nil, [1, 2]),
