@@ -1,5 +1,6 @@
 #if Images
 public import NetSpool
+internal import Synchronization
 
 /// A decoded picture: rows of pixels from the top, each pixel red, green, blue and opacity, 0 to 255, in sRGB; what is
 /// transparent keeps its colour.
@@ -21,24 +22,98 @@ public struct ImagePixels: Sendable {
   }
 }
 
+extension ImagePixels: CustomStringConvertible, CustomReflectable {
+  /// `64 x 48`: what they are is not shown.
+  public var description: String { "\(width) x \(height)" }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["pixels": description]) }
+}
+
 extension NetworkImage {
-  /// Decodes the picture, turned as its EXIF or HEIF says: the sides may change places. Blocks for as long as that takes:
-  /// not for a delivery closure, nor for a task.
+  /// Decodes the picture, turned as its EXIF or HEIF says: the sides may change places. It waits its turn in the decoders'
+  /// line, and no thread is blocked meanwhile.
   ///
   /// - Parameters:
   ///   - maxSide: no side is longer, and no more is decoded than that needs; 16,383 by default.
+  ///   - priority: in the decoders' line; `.normal` by default.
   ///   - limits: `timeMax` and `pixelsMax` of the file, before it is made smaller.
-  /// Throws `.imageRejected` with the reason `format`, `pixels`, `damaged`, `time` or `memory`.
-  public func pixels(maxSide: Int = 16_383, limits: ThumbnailLimits = .init()) throws(NetworkError)
-    -> ImagePixels
-  {
+  /// Throws `.imageRejected` with the reason `format`, `pixels`, `damaged`, `time` or `memory`, and `CancellationError` when the
+  /// task was cancelled, which ends the work.
+  public func pixels(
+    maxSide: Int = 16_383, priority: NetworkRequest.Priority = .normal, limits: ThumbnailLimits = .init()
+  ) async throws -> ImagePixels {
+    try check(maxSide, limits)
+    let work = PixelWork()
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        work.begin(continuation)
+        let job = PicturePool.Job(bytes: decodedPixels * 4) { [self] in
+          if work.isUnwanted { return }
+          work.end(Result { () throws(NetworkError) in try unpack(maxSide, limits) { work.isUnwanted } })
+        }
+        if !work.isUnwanted { PicturePool.shared.submit(job, priority) }
+      }
+    } onCancel: {
+      work.end(.failure(NetworkError(code: .cancelled)))
+    }
+    if case .failure(let error) = result, error.code == .cancelled { try Task.checkCancellation() }
+    return try result.get()
+  }
+
+  /// The same for scripts: on the calling thread, which it blocks. Not for a delivery closure, nor for a task.
+  public func pixelsAndWait(
+    maxSide: Int = 16_383, limits: ThumbnailLimits = .init()
+  ) throws(NetworkError) -> ImagePixels { try unpack(maxSide, limits) { false } }
+
+  private func check(_ maxSide: Int, _ limits: ThumbnailLimits) throws(NetworkError) {
     try ThumbnailTransform(maxSide: maxSide).check()
+    do throws(PictureRejection) { try limits.check(self) } catch { throw .rejected(error.rawValue, nil) }
+  }
+
+  private func unpack(
+    _ maxSide: Int, _ limits: ThumbnailLimits, isUnwanted: @escaping @Sendable () -> Bool
+  ) throws(NetworkError) -> ImagePixels {
+    try check(maxSide, limits)
     do throws(PictureRejection) {
-      let picture = try LibraryDecoder.unpack(body, maxSide: maxSide, limits)
+      let picture = try LibraryDecoder.unpack(body, maxSide: maxSide, limits, isUnwanted: isUnwanted)
       return ImagePixels(width: picture.width, height: picture.height, bytes: picture.bytes)
     } catch {
       throw .rejected(error.rawValue, nil)
     }
+  }
+}
+
+/// Somebody who waits for pixels, and may go.
+private final class PixelWork: Sendable {
+  private enum State {
+    case beginning
+    case waiting(CheckedContinuation<Result<ImagePixels, NetworkError>, Never>)
+    case ended(Result<ImagePixels, NetworkError>)
+  }
+
+  private let state = Mutex(State.beginning)
+
+  var isUnwanted: Bool { state.withLock { if case .ended = $0 { true } else { false } } }
+
+  func begin(_ continuation: CheckedContinuation<Result<ImagePixels, NetworkError>, Never>) {
+    let ended: Result<ImagePixels, NetworkError>? = state.withLock { state in
+      if case .ended(let result) = state { return result }
+      state = .waiting(continuation)
+      return nil
+    }
+    if let ended { continuation.resume(returning: ended) }
+  }
+
+  /// The first one counts.
+  func end(_ result: Result<ImagePixels, NetworkError>) {
+    let continuation: CheckedContinuation<Result<ImagePixels, NetworkError>, Never>? = state.withLock {
+      state in
+      defer { if case .ended = state {} else { state = .ended(result) } }
+      if case .waiting(let continuation) = state { return continuation }
+      return nil
+    }
+    continuation?.resume(returning: result)
   }
 }
 #endif

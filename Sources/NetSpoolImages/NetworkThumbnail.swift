@@ -37,4 +37,12 @@ public struct NetworkThumbnail: Sendable {
   /// The bytes of the file.
   public var body: ResponseBody { image.body }
 }
+
+extension NetworkThumbnail: CustomStringConvertible, CustomReflectable {
+  /// Format, sides, bytes and the answer that it was made of, secrets masked.
+  public var description: String { "\(image), of \(response)" }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["thumbnail": description]) }
+}
 #endif

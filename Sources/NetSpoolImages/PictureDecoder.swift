@@ -77,11 +77,11 @@ package struct LibraryDecoder: PictureDecoder {
 
   /// Rows of red, green, blue and opacity.
   static func unpack(
-    _ body: ResponseBody, maxSide: Int, _ limits: ThumbnailLimits
+    _ body: ResponseBody, maxSide: Int, _ limits: ThumbnailLimits, isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture {
     var order = ThumbnailTransform(maxSide: maxSide).order
     order.format = CInt(CNETSPOOL_VIPS_RGBA)
-    return try make(body, order, limits, PictureWatch(limits.timeMax, nil) { false })
+    return try make(body, order, limits, PictureWatch(limits.timeMax, nil, isUnwanted))
   }
 
   private static func make(

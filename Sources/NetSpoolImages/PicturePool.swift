@@ -15,13 +15,39 @@ package final class PicturePool: Sendable {
   private struct State {
     /// By priority, the lowest first.
     var waiting = Array(repeating: Line(), count: NetworkRequest.Priority.allCases.count)
+    /// In which of these each job waits: one that was moved stands in its old line as well, and counts for nothing there.
+    var places: [ObjectIdentifier: Int] = [:]
     var threads = 0
     var bytes = 0
+
+    mutating func append(_ job: Job, _ priority: NetworkRequest.Priority) {
+      let place = Int(priority.rawValue)
+      places[ObjectIdentifier(job)] = place
+      waiting[place].append(job)
+    }
+
+    /// Whose turn it is, and in which line it stands.
+    var first: (job: Job, place: Int)? {
+      mutating get {
+        for place in waiting.indices.reversed() {
+          while let job = waiting[place].first {
+            if places[ObjectIdentifier(job)] == place { return (job, place) }
+            waiting[place].removeFirst()
+          }
+        }
+        return nil
+      }
+    }
   }
 
-  struct Job: Sendable {
+  final class Job: Sendable {
     let bytes: Int
     let run: @Sendable () -> Void
+
+    init(bytes: Int, run: @escaping @Sendable () -> Void) {
+      self.bytes = bytes
+      self.run = run
+    }
   }
 
   let decoder: any PictureDecoder
@@ -40,12 +66,20 @@ package final class PicturePool: Sendable {
 
   func submit(_ job: Job, _ priority: NetworkRequest.Priority) {
     let isNew = state.withLock { state in
-      state.waiting[Int(priority.rawValue)].append(job)
+      state.append(job, priority)
       guard state.threads < width else { return false }
       state.threads += 1
       return true
     }
     if isNew { startThread() }
+  }
+
+  /// Puts one that still waits behind the others of that priority.
+  func move(_ job: Job, to priority: NetworkRequest.Priority) {
+    state.withLock { state in
+      guard let place = state.places[ObjectIdentifier(job)], place != Int(priority.rawValue) else { return }
+      state.append(job, priority)
+    }
   }
 
   private func startThread() {
@@ -68,7 +102,7 @@ package final class PicturePool: Sendable {
   private func giveBack(_ job: Job) -> Bool {
     state.withLock { state in
       state.bytes -= job.bytes
-      guard state.threads < width, state.waiting.reduce(0, { $0 + $1.count }) > 1 else { return false }
+      guard state.threads < width, state.places.count > 1 else { return false }
       state.threads += 1
       return true
     }
@@ -77,11 +111,10 @@ package final class PicturePool: Sendable {
   /// Nil when there is nothing to do, or no room for it: then those who make room go on.
   private func next() -> Job? {
     state.withLock { state in
-      if let index = state.waiting.lastIndex(where: { $0.count > 0 }),
-        let job = state.waiting[index].first, state.bytes == 0 || state.bytes + job.bytes <= bytesMax
-      {
+      if let (job, index) = state.first, state.bytes == 0 || state.bytes + job.bytes <= bytesMax {
         state.bytes += job.bytes
         state.waiting[index].removeFirst()
+        state.places[ObjectIdentifier(job)] = nil
         return job
       }
       state.threads -= 1

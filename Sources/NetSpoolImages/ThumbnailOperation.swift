@@ -15,7 +15,15 @@ public final class ThumbnailOperation: Sendable {
   private let limits: ThumbnailLimits
   private let pool: PicturePool
   private let sha256: String?
-  private let ending: Mutex<Ending?>
+
+  private struct State {
+    /// Nil once it has ended.
+    var ending: Ending?
+    /// In the decoders' line, or with a decoder.
+    var job: PicturePool.Job?
+  }
+
+  private let state: Mutex<State>
 
   /// - Parameter sha256: 64 hexadecimal digits; nothing is made of a picture with others, which ends with
   ///   `.digestMismatch`. A thumbnail from the cache counts only beside the bytes of its picture.
@@ -29,36 +37,48 @@ public final class ThumbnailOperation: Sendable {
     self.limits = limits
     self.pool = pool
     self.sha256 = sha256
-    self.ending = Mutex(ending)
+    state = Mutex(State(ending: ending))
   }
 
   /// Ends it with `.cancelled`, wherever it is: while it is fetched, while it waits for a decoder, and within a few rows
-  /// while it is decoded. Nothing happens once it has ended.
+  /// while it is decoded. Nothing happens once it has ended. What cancels `fetch` by its engine (`cancel(tag:)`, `cancelAll()`,
+  /// `shutDown`) does so as well, and `fetch.priority` counts in the decoders' line, too.
   public func cancel() {
     fetch.cancel()
     end(.failure(NetworkError(code: .cancelled)))
   }
 
-  private var isUnwanted: Bool { ending.withLock { $0 == nil } }
+  private var isUnwanted: Bool { state.withLock { $0.ending == nil } }
 
   /// The first one counts.
   /// - Parameter held: the answer that the request was not sent for.
   private func end(_ result: Result<NetworkThumbnail, NetworkError>, held: NetworkResponse? = nil) {
-    let body = ending.withLock { ending in
-      defer { ending = nil }
-      return ending
+    let (body, isBusy) = state.withLock { state in
+      defer { state = State() }
+      return (state.ending, state.job != nil)
     }
     guard let body else { return }
-    engine.deliver { [engine, fetch] in
+    engine.deliver { [self] in
       if let held { engine.didAnswer(fetch, with: held) }
       body(result)
+      engine.leave(self)
+      if isBusy { engine.didFollow() }
     }
+  }
+}
+
+extension ThumbnailOperation: FollowUp {
+  package var operation: NetworkOperation { fetch }
+  package func end(with failure: NetworkError) { end(.failure(failure)) }
+  package func changePriority(to priority: NetworkRequest.Priority) {
+    if let job = state.withLock({ $0.job }) { pool.move(job, to: priority) }
   }
 }
 
 extension ThumbnailOperation {
   /// Looks into the cache, and fetches the picture if it is not there. Once.
   package func start() {
+    engine.follow(self)
     do throws(NetworkError) {
       try transform.check()
     } catch {
@@ -88,7 +108,17 @@ extension ThumbnailOperation {
       return end(.failure(.rejected(error.rawValue, response)))
     }
     let bytes = (image?.decodedPixels ?? 0) * 4
-    pool.submit(PicturePool.Job(bytes: bytes) { [self] in make(response) }, fetch.priority)
+    let job = PicturePool.Job(bytes: bytes) { [self] in make(response) }
+    let isWanted = state.withLock { state in
+      guard state.ending != nil else { return false }
+      state.job = job
+      engine.willFollow()
+      return true
+    }
+    guard isWanted else { return }
+    pool.submit(job, fetch.priority)
+    // It may have been changed before the job was in its line.
+    pool.move(job, to: fetch.priority)
   }
 
   /// A decoder's thread.

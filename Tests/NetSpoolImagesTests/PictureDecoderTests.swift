@@ -160,18 +160,37 @@ struct PictureDecoderTests {
 
   /// Near the top left corner.
   private func pixel(_ bytes: [UInt8]) throws -> TestPicture.Pixel {
-    let pixels = try #require(NetworkImage(ResponseBody(bytes))).pixels()
+    let pixels = try #require(NetworkImage(ResponseBody(bytes))).pixelsAndWait()
     let found = Array(pixels[4, 4])
     return (found[0], found[1], found[2])
   }
 
   @Test func `pixels are red, green, blue and opacity, row by row`() throws {
     let image = try #require(NetworkImage(ResponseBody(TestPicture.png(8, 4))))
-    let pixels = try image.pixels()
+    let pixels = try image.pixelsAndWait()
     #expect(pixels.width == 8 && pixels.height == 4 && pixels.stride == 32 && pixels.bytes.count == 128)
     #expect(Array(pixels[0, 0]) == [230, 20, 20, 255] && Array(pixels[7, 3]) == [20, 20, 230, 255])
-    #expect(try image.pixels(maxSide: 4).width == 4)
-    #expect(throws: NetworkError.self) { try image.pixels(maxSide: 0) }
+    #expect(try image.pixelsAndWait(maxSide: 4).width == 4)
+    #expect(throws: NetworkError.self) { try image.pixelsAndWait(maxSide: 0) }
+    var text = "\(pixels)"
+    dump(pixels, to: &text)
+    #expect(text.hasPrefix("8 x 4") && !text.contains("230"), "\(text)")
+  }
+
+  @Test func `a task gets pixels without blocking a thread, and may go`() async throws {
+    let image = try #require(NetworkImage(ResponseBody(TestPicture.png(8, 4))))
+    let pixels = try await image.pixels(maxSide: 4, priority: .high)
+    #expect(pixels.width == 4 && Array(pixels[0, 0])[0] > 150)
+    await #expect(throws: NetworkError.self) { try await image.pixels(maxSide: 0) }
+    var limits = ThumbnailLimits()
+    limits.pixelsMax = 31
+    let error = await #expect(throws: NetworkError.self) { try await image.pixels(limits: limits) }
+    #expect(error?.code == .imageRejected && error?.reason == "pixels")
+    let gone = Task {
+      withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return try await image.pixels()
+    }
+    await #expect(throws: CancellationError.self) { try await gone.value }
   }
 }
 

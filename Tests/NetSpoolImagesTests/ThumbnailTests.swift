@@ -226,6 +226,17 @@ struct ThumbnailTests {
     }
   }
 
+  @Test func `a thumbnail says what it is, and no secret`() async throws {
+    try await ImagesBench.run { bench in
+      bench.serve("/a", picture)
+      let made = try await bench.engine.thumbnail(of: bench.url("/a?token=secret"), maxSide: 100)
+      var text = "\(made)"
+      #expect(text.hasPrefix("image/webp, 100 x 50, \(made.body.count) bytes, of 200 HTTP/1.1"), "\(text)")
+      dump(made, to: &text)
+      #expect(!text.contains("secret") && text.utf8.count < 600, "\(text)")
+    }
+  }
+
   @Test func `equal requests share one exchange, and closures hear of it on the delivery target`()
     async throws
   {
@@ -274,34 +285,6 @@ struct ThumbnailTests {
       #expect(ended.entries == [.cancelled])
     }
   }
-
-  @Test func `cancelling ends it in the decoders' line and under the decoder's hands`() async throws {
-    try await ImagesBench.run { bench in
-      bench.serve("/a", picture)
-      let decoder = GatedDecoder()
-      let pool = PicturePool(decoder, width: 1)
-      let endings = Journal<NetworkError.Code?>()
-      let ended = [Latch(), Latch()]
-      let thumbnails = ended.map { latch in
-        ThumbnailOperation(
-          bench.engine.operation(url: bench.url("/a")), of: bench.engine, ThumbnailTransform(), .init(),
-          on: pool
-        ) { result in
-          if case .failure(let error) = result { endings.add(error.code) } else { endings.add(nil) }
-          latch.open()
-        }
-      }
-      thumbnails[0].start()
-      await decoder.began.opened()
-      thumbnails[1].start()
-      thumbnails[1].cancel()
-      await ended[1].opened()
-      thumbnails[0].cancel()
-      await ended[0].opened()
-      await decoder.gaveUp.opened()
-      #expect(endings.entries == [.cancelled, .cancelled])
-    }
-  }
 }
 
 private struct RefusingDecoder: PictureDecoder {
@@ -311,24 +294,6 @@ private struct RefusingDecoder: PictureDecoder {
     _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture { throw rejection }
-
-  func threadEnds() {}
-}
-
-/// Holds its first picture until nobody wants it.
-private final class GatedDecoder: PictureDecoder {
-  let began = Latch()
-  let gaveUp = Latch()
-
-  func make(
-    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
-    isUnwanted: @escaping @Sendable () -> Bool
-  ) throws(PictureRejection) -> Picture {
-    began.open()
-    while !isUnwanted() { sched_yield() }
-    gaveUp.open()
-    throw .cancelled
-  }
 
   func threadEnds() {}
 }

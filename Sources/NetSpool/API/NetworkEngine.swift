@@ -41,6 +41,7 @@ public final class NetworkEngine: Sendable {
   let reachabilityBoard = ReachabilityBoard()
   /// Ended without the loop and not yet delivered.
   let ended = EndedOperations()
+  let followUps = FollowUps()
   /// Final events on their way to its closures.
   let undelivered = Atomic(0)
   let seats = EngineSeats()

@@ -67,6 +67,18 @@ extension NetworkEngine {
   /// final event.
   func shutDown(deadline: Duration, done: @escaping @Sendable () -> Void) {
     isClosed.store(true, ordering: .releasing)
+    let end = MonotonicClock.now + deadline.microseconds
+    endOperations(deadline: deadline) { [self] in
+      followUps.whenEmpty(done)
+      if followUps.isEmpty { return }
+      let left = max(0, end - MonotonicClock.now)
+      DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(left))) { [self] in
+        endFollowUps(NetworkError(.engineClosed)) { _ in true }
+      }
+    }
+  }
+
+  private func endOperations(deadline: Duration, done: @escaping @Sendable () -> Void) {
     // Nothing runs, but what ended without the loop may be on its way to its closures.
     guard driver.isStarted else { return deliverLate(done) }
     if !driver.isAlone { return shutDownEverywhere(deadline: deadline, done: done) }

@@ -232,6 +232,7 @@ extension NetworkOperation {
       return shared.state == .queued
     }
     if isQueued { perform { [self] in $0.reprioritise(self) } }
+    engine.followUps.changePriority(of: self, to: priority)
   }
 
   func cancelOnLoop() { engine.driver.cancel(self) }

@@ -60,6 +60,7 @@ extension QueueDriver {
 extension NetworkEngine {
   /// Any thread: ends every operation of this engine that is enqueued by now and matches, on whatever loop.
   func cancelAll(_ failure: NetworkError, where matches: @escaping @Sendable (NetworkOperation) -> Bool) {
+    defer { endFollowUps(failure, where: matches) }
     if driver.isAlone {
       perform { [self] core in core.cancelAll(failure) { $0.engine === self && matches($0) } }
       return

@@ -1,0 +1,199 @@
+#if Images
+import Glibc
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolImages
+@testable import TestSupport
+
+/// Pictures that are with a decoder, or wait for one: who ends them, who waits for them, and who goes first.
+struct ThumbnailLineTests {
+  private let picture = TestPicture.png(300, 150)
+
+  /// How it ends goes to the journal, and then opens a latch.
+  private func thumbnail(
+    _ bench: ImagesBench, on pool: PicturePool, side: Int = 64, _ endings: Journal<NetworkError.Code?>
+  ) -> (work: ThumbnailOperation, ended: Latch) {
+    let latch = Latch()
+    let operation = bench.engine.operation(url: bench.url("/a"))
+    operation.tag = "album"
+    let work = ThumbnailOperation(
+      operation, of: bench.engine, ThumbnailTransform(maxSide: side), .init(), on: pool
+    ) { result in
+      if case .failure(let error) = result { endings.add(error.code) } else { endings.add(nil) }
+      latch.open()
+    }
+    return (work, latch)
+  }
+
+  /// Begins it, and waits until the picture is in the decoders' line.
+  private func fetch(_ work: ThumbnailOperation) async {
+    work.start()
+    await withCheckedContinuation { continuation in
+      work.fetch.onFinal { _ in continuation.resume() }
+    }
+  }
+
+  @Test(arguments: ["tag", "where", "all", "shutDown"])
+  func `who cancels by the engine reaches pictures that are with a decoder or wait for one`(how: String)
+    async throws
+  {
+    try await ImagesBench.run { bench in
+      bench.serve("/a", picture)
+      let decoder = GatedDecoder()
+      let pool = PicturePool(decoder, width: 1)
+      let endings = Journal<NetworkError.Code?>()
+      let both = [thumbnail(bench, on: pool, endings), thumbnail(bench, on: pool, endings)]
+      await fetch(both[0].work)
+      await decoder.began.opened()
+      await fetch(both[1].work)
+      bench.engine.cancel(tag: "another")
+      switch how {
+      case "tag": bench.engine.cancel(tag: "album")
+      case "where": bench.engine.cancel { $0.tag == "album" }
+      case "all": bench.engine.cancelAll()
+      default:
+        await bench.engine.shutDown(deadline: .milliseconds(100))
+        #expect(endings.count == 2)
+      }
+      for one in both { await one.ended.opened() }
+      await decoder.gaveUp.opened()
+      let code = how == "shutDown" ? NetworkError.Code.engineClosed : .cancelled
+      #expect(endings.entries == [code, code])
+      #expect(await bench.engine.configuration.queue.drain(deadline: .seconds(10)))
+    }
+  }
+
+  @Test func `a shut down and a drain wait for pictures that are being made`() async throws {
+    try await ImagesBench.run { bench in
+      bench.serve("/a", picture)
+      let decoder = RecordingDecoder()
+      let endings = Journal<NetworkError.Code?>()
+      let one = thumbnail(bench, on: PicturePool(decoder, width: 1), endings)
+      await fetch(one.work)
+      await decoder.began.opened()
+      #expect(await !bench.engine.configuration.queue.drain(deadline: .milliseconds(50)))
+      async let isShut: Void = bench.engine.shutDown(deadline: .seconds(60))
+      decoder.gate.open()
+      await isShut
+      #expect(endings.entries == [.imageRejected])
+    }
+  }
+
+  @Test func `a priority that changes counts in the decoders' line`() async throws {
+    try await ImagesBench.run { bench in
+      bench.serve("/a", picture)
+      let decoder = RecordingDecoder()
+      let pool = PicturePool(decoder, width: 1)
+      let endings = Journal<NetworkError.Code?>()
+      let all = (1...4).map { thumbnail(bench, on: pool, side: $0, endings) }
+      await fetch(all[0].work)
+      await decoder.began.opened()
+      for one in all.dropFirst() { await fetch(one.work) }
+      all[3].work.fetch.priority = .urgent
+      all[1].work.fetch.priority = .low
+      decoder.gate.open()
+      for one in all { await one.ended.opened() }
+      #expect(decoder.sides.entries == [1, 4, 3, 2])
+    }
+  }
+
+  @Test func `cancelling ends it in the decoders' line and under the decoder's hands`() async throws {
+    try await ImagesBench.run { bench in
+      bench.serve("/a", picture)
+      let decoder = GatedDecoder()
+      let pool = PicturePool(decoder, width: 1)
+      let endings = Journal<NetworkError.Code?>()
+      let ended = [Latch(), Latch()]
+      let thumbnails = ended.map { latch in
+        ThumbnailOperation(
+          bench.engine.operation(url: bench.url("/a")), of: bench.engine, ThumbnailTransform(), .init(),
+          on: pool
+        ) { result in
+          if case .failure(let error) = result { endings.add(error.code) } else { endings.add(nil) }
+          latch.open()
+        }
+      }
+      thumbnails[0].start()
+      await decoder.began.opened()
+      thumbnails[1].start()
+      thumbnails[1].cancel()
+      await ended[1].opened()
+      thumbnails[0].cancel()
+      await ended[0].opened()
+      await decoder.gaveUp.opened()
+      #expect(endings.entries == [.cancelled, .cancelled])
+    }
+  }
+}
+
+extension ThumbnailLineTests {
+  /// The loop is asked for its snapshot again and again while every processor decodes.
+  @Test(.measuresTime, .disabled(if: isSanitized, "time is no measure under a sanitizer"))
+  func `the loop answers at once while all decoders are busy`() async throws {
+    let large = try TestPicture.made(.jpeg, of: TestPicture.noise(1_152, 868))
+    try await ImagesBench.run { bench in
+      bench.origin.on("/large", Answer.bytes(large, type: "image/jpeg"))
+      let queue = bench.engine.configuration.queue
+      let count = LongRun.isOn ? 1_000 : 100
+      let (done, ended) = (Counter(), Latch())
+      for index in 0..<count {
+        bench.engine.thumbnail(of: bench.url("/large?\(index)"), maxSide: 256, format: .jpeg) { _ in
+          if done.add() == count { ended.open() }
+        } onError: {
+          Issue.record("\($0)")
+          if done.add() == count { ended.open() }
+        }
+      }
+      var lags: [Duration] = []
+      while done.value < count {
+        lags.append(await ContinuousClock().measure { _ = await queue.snapshot })
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      await ended.opened()
+      let worst = lags.sorted()[lags.count * 99 / 100]
+      #expect(lags.count >= count, "too few looks to say: \(lags.count)")
+      expect(worst, within: .milliseconds(10), "the 99th of 100 answers of the loop, of \(lags.count)")
+      expect(queue.budgets.longestTurn, within: .milliseconds(50), "the longest turn")
+    }
+  }
+}
+
+/// Refuses all, and the first one once its gate is open.
+private final class RecordingDecoder: PictureDecoder {
+  let began = Latch()
+  let gate = Latch()
+  let sides = Journal<Int>()
+
+  func make(
+    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    isUnwanted: @escaping @Sendable () -> Bool
+  ) throws(PictureRejection) -> Picture {
+    sides.add(transform.maxSide)
+    began.open()
+    gate.block()
+    throw .damaged
+  }
+
+  func threadEnds() {}
+}
+
+/// Holds its first picture until nobody wants it.
+private final class GatedDecoder: PictureDecoder {
+  let began = Latch()
+  let gaveUp = Latch()
+
+  func make(
+    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    isUnwanted: @escaping @Sendable () -> Bool
+  ) throws(PictureRejection) -> Picture {
+    began.open()
+    while !isUnwanted() { sched_yield() }
+    gaveUp.open()
+    throw .cancelled
+  }
+
+  func threadEnds() {}
+}
+#endif
