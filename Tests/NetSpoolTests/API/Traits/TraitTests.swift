@@ -92,7 +92,10 @@ struct TraitTests {
       }
       // Others of this process are counted, too.
       #expect(try count("200", "network") >= 3 && count("404") >= 1 && count("connectFailed") >= 1)
-      let ours = [("server.address", "127.0.0.1"), ("source", "network")]
+      let ours = [
+        ("http.request.method", "GET"), ("server.address", "127.0.0.1"), ("outcome", "200"),
+        ("source", "network"),
+      ]
       for label in ["http.client.request.duration", "netspool.queue.wait"] {
         let timer = try #require(metrics.timers(label: label, dimensions: ours).first)
         #expect(timer.values.count >= 3 && timer.values.allSatisfy { $0 > 0 }, "\(label)")
