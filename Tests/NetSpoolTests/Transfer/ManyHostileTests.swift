@@ -70,9 +70,9 @@ struct ManyHostileTests {
     waits.sort()
     engine.cancelAll()
     for flood in floods { _ = await flood.end() }
-    // What the loop makes a command and a socket wait, nearly always, by what it works itself: who sends for ever takes the
-    // machine's processors from all others as well.
-    expect(waits[waits.count * 99 / 100], within: answerMax, "\(waits)")
+    // What the loop makes a command and a socket wait, but for once, by what it works itself: who sends for ever takes the
+    // machine's processors from all others as well, the guard among them.
+    expect(waits[waits.count - 2], within: answerMax, "\(waits)")
     return times[times.count / 2]
   }
 }
