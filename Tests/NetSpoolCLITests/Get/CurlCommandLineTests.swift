@@ -7,10 +7,7 @@ import Testing
 
 /// Everyday command lines of curl's users: `netspool get` or `post` in place of `curl` sends the same and writes the same.
 ///
-/// Both programs run in folders of their own, with the same files in them, against the same origin.
 @Suite(.ownThreads) struct CurlCommandLineTests {
-  private static let program = "/usr/bin/curl"
-
   /// `{u}` is the origin, `{h}` its host and port.
   static let getLines = [
     "{u}/", "{h}/plain", "-s {u}/a?b=c&d=e", "{u}/a%20b", "-sS {u}/x -o out.txt", "-so out.txt {u}/x",
@@ -52,6 +49,11 @@ import Testing
     "-s -w @data.txt {u}/", "-s --max-redirs -1 -L {u}/redirect", "-s --netrc-file two.netrc http://z@{h}/",
     "-s --netrc-file two.netrc {u}/", "-s --netrc-optional --netrc-file two.netrc http://z:other@{h}/",
     "-s -H 'User-Agent:' -A other {u}/", "-s -H 'Range: bytes=0-1' -r 2-3 {u}/range",
+    "-s -i {u}/x", "-s -i -o out.txt {u}/x", "-s -I {u}/x", "-s -I -o head.txt {u}/x", "-s -D head.txt {u}/x",
+    "-s -D head.txt -o body.txt {u}/x", "-s -D - -o body.txt {u}/x", "-s -i {u}/error",
+    "-s -D head.txt {u}/error",
+    "-s -C - -o new {u}/range", "-s -C - -O {u}/range", "-s -C 10 -o tail {u}/range", "-s --http2 {u}/",
+    "-s --http2-prior-knowledge {u}/",
   ]
 
   static let postLines = [
@@ -93,8 +95,9 @@ import Testing
   ]
 
   @Test(arguments: printedLines) func `the printed command does what curl does`(line: String) throws {
-    let curls = try deed(line, program: Self.program, first: [])
-    let printed = try deed(line, program: nil, first: ["get", "--curl"])
+    let comparison = CurlComparison()
+    let curls = try comparison.deed(line, program: CurlComparison.program, first: [])
+    let printed = try comparison.deed(line, program: nil, first: ["get", "--curl"])
     #expect(printed == curls, "\(line)\n\(printed)\ncurl:\n\(curls)")
   }
 
@@ -102,8 +105,7 @@ import Testing
     let options = """
       --compressed --max-time 5 --retry 5 --limit-rate 5120 --proxy http://p:1 --proxy-user a:b --noproxy h --insecure \
       --cacert ca --capath dir --resolve h:80:127.0.0.1,[::1] --unix-socket s --connect-timeout 0.250 --http1.1 --location \
-      --max-redirs 3 --cookie jar --cookie-jar new --remote-name --continue-at - --remote-header-name --create-dirs \
-      --remote-time --include --fail --silent --show-error --verbose --no-progress-meter --progress-bar --no-buffer \
+      --max-redirs 3 --cookie jar --cookie-jar new --remote-name --continue-at - --create-dirs --remote-time --fail --silent --show-error --verbose --no-progress-meter --progress-bar --no-buffer \
       --output-dir d --dump-header head --write-out %{http_code}
       """.split(separator: " ").map(String.init)
     let words = ["get", "--curl", "http://h/", "--cert", "c:pw", "--key", "k"] + options
@@ -111,154 +113,17 @@ import Testing
     let quoted = options.map(ResumeCommand.quoted).joined(separator: " ")
     #expect(end.exit == .status(0) && end.output.hasSuffix(" 'http://h/' \(quoted)\n"), "\(end)")
     #expect(end.output.contains("--cert 'c:pw' --key 'k'"))
+    let named = try Tool.run(["get", "--curl", "http://h/", "-i", "-OJ"])
+    #expect(named.output.hasSuffix(" --remote-name --remote-header-name --include\n"), "\(named)")
     let refused = try Tool.run(["get", "--curl", "http://h/", "-H", "Content-Length: 3"])
     #expect(refused.exit == .status(64) && refused.output.isEmpty, "\(refused)")
   }
 
-  @Test(arguments: getLines) func `get does what curl does`(line: String) throws { try compare("get", line) }
+  @Test(arguments: getLines) func `get does what curl does`(line: String) throws {
+    try CurlComparison().expectSame("get", line)
+  }
 
   @Test(arguments: postLines) func `post does what curl does`(line: String) throws {
-    try compare("post", line)
-  }
-
-  /// What one program did.
-  private struct Deed: Equatable, CustomStringConvertible {
-    var requests: [String] = []
-    var output = ""
-    var files: [String] = []
-    var isWell = true
-
-    var description: String {
-      "\(requests.joined(separator: "\n"))\n--- \(output)\n--- \(files)\n--- \(isWell ? "well" : "failed")"
-    }
-  }
-
-  private func compare(_ command: String, _ line: String) throws {
-    let curls = try deed(line, program: Self.program, first: [])
-    let ours = try deed(line, program: nil, first: [command])
-    #expect(ours == curls, "\(line)\n\(ours)\ncurl:\n\(curls)")
-  }
-
-  private func deed(_ line: String, program: String?, first: [String]) throws -> Deed {
-    let origin = try ScriptedOrigin()
-    origin.fallback(Self.answer)
-    let folder = try TestFolder()
-    try Self.furnish(folder)
-    let host = "127.0.0.1:\(origin.port)"
-    let words = Self.words(
-      line.replacingAll("{u}", "http://\(host)").replacingAll("{h}", host)
-        .replacingAll("{p}", "\(origin.port)"))
-    let readsInput = line.contains("@-") || line.contains("-T -")
-    let environment = ["HOME=\(folder.path)", "XDG_CONFIG_HOME=\(folder.path)/none"]
-    var end = try Tool.run(
-      first + words, program: program, in: folder.path, input: readsInput ? "from\na pipe" : "",
-      environment: environment)
-    if first.contains("--curl") {
-      end = try Tool.run(
-        ["-c", end.output], program: "/bin/sh", in: folder.path, environment: environment)
-    }
-    var deed = Deed()
-    deed.requests = origin.requests.map {
-      Self.text($0, line).replacingAll(host, "HOST").replacingAll(":\(origin.port)", ":PORT")
-    }
-    deed.output = end.output.replacingAll(host, "HOST")
-    deed.files = try Self.files(folder, in: "")
-    // curl counts an answer of 404 among the good ones unless told otherwise.
-    deed.isWell = end.exit == .status(0) || line.contains("/error") && !line.contains("-f")
-    return deed
-  }
-
-  private static func furnish(_ folder: TestFolder) throws {
-    try folder.write("data.txt", "first\nsecond\n")
-    // One for both, for -z.
-    FileTime.set(folder["data.txt"], ["Last-Modified": "Thu, 01 Jan 2026 00:00:00 GMT"])
-    try folder.write("picture.png", "no picture")
-    try folder.write("noending", "bytes")
-    try folder.write("cookies.txt", "127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\tyes\n")
-    try folder.write("fields.txt", "X-One: 1\nX-Two: 2\n")
-    try folder.write(
-      ".netrc", Array("machine 127.0.0.1 login anna password secret\n".utf8), permissions: 0o600)
-    try folder.write(
-      "two.netrc",
-      Array("machine 127.0.0.1 login a password b\nmachine 127.0.0.1 login z password y\n".utf8),
-      permissions: 0o600)
-    try folder.write("my.netrc", Array("default login \"an na\"\npassword p\n".utf8), permissions: 0o600)
-  }
-
-  private static let answer: AnswerClosure = { request in
-    switch request.path {
-    case "/redirect": return .redirect(to: "/target", status: 302)
-    case "/login":
-      return Answer.redirect(to: "/target").header("Set-Cookie", "sid=1; Path=/").header("Set-Cookie", "a=b")
-    case "/see-other": return .redirect(to: "/target", status: 303)
-    case "/error": return .text("no such thing\n", status: 404)
-    case "/named":
-      return Answer.text("named\n").header("Content-Disposition", "attachment; filename=\"their name.txt\"")
-    case "/gzip": return .gzip(Gzip.stored(Array("unpacked\n".utf8)))
-    case "/range": return .resumable(100, etag: "\"r\"", for: request)
-    case "/dated": return Answer.text("old\n").header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
-    case "/digest" where request.header("Authorization") == nil:
-      return Answer.status(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
-    default: return Answer.text("\(request.method) \(request.target)\n").header("X-Answer", "yes")
-    }
-  }
-
-  private static let fields = [
-    "Content-Type", "Authorization", "Proxy-Authorization", "Cookie", "Range", "Referer", "X-Test", "X-Empty",
-    "X-One",
-    "X-Two", "If-Modified-Since", "If-Unmodified-Since", "Accept", "Host",
-  ]
-
-  /// Method, target, fields and body. A boundary is drawn anew each time, as is what a Digest is made of.
-  private static func text(_ request: RecordedRequest, _ line: String) -> String {
-    var text = "\(request.method) \(request.target)"
-    let named = fields + (line.contains("-A") ? ["User-Agent"] : [])
-    for name in named {
-      for value in request.headers.all(name) {
-        text += "\n\(name): \(value.hasPrefix("Digest ") ? "Digest" : value)"
-      }
-    }
-    text += "\n\n\(request.text)"
-    let parts = request.header("Content-Type")?.split(separator: "boundary=") ?? []
-    return parts.count == 2 ? text.replacingAll(String(parts[1]), "BOUNDARY") : text
-  }
-
-  private static func files(_ folder: TestFolder, in path: String) throws -> [String] {
-    try TestFiles.names(in: folder.path + path).sorted().flatMap { name in
-      let file = "\(path)/\(name)"
-      if FileStatus(path: folder.path + file)?.isDirectory == true { return try files(folder, in: file) }
-      let isOld = name == "dated"
-      let time = isOld ? " \(FileStatus.modified(folder.path + file) ?? 0)" : ""
-      let bytes = try folder.read(String(file.dropFirst()))
-      let text = String(decoding: bytes, as: UTF8.self)
-      // What stands at the head of a jar, and the order of its lines, is everybody's own.
-      let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") && !$0.isEmpty }.map(String.init)
-      return name == "jar.txt" ? lines.sorted() : ["\(file)\(time): \(text)"]
-    }
-  }
-
-  /// As a shell splits it: blanks divide, single quotes keep together.
-  private static func words(_ line: String) -> [String] {
-    var words: [String] = []
-    var word: String?
-    var isQuoted = false
-    for letter in line {
-      switch letter {
-      case "'":
-        isQuoted.toggle()
-        word = word ?? ""
-      case " " where !isQuoted:
-        if let word { words.append(word) }
-        word = nil
-      default: word = (word ?? "") + String(letter)
-      }
-    }
-    return words + (word.map { [$0] } ?? [])
-  }
-}
-
-extension String {
-  fileprivate func replacingAll(_ mark: String, _ text: String) -> String {
-    split(separator: mark, omittingEmptySubsequences: false).joined(separator: text)
+    try CurlComparison().expectSame("post", line)
   }
 }

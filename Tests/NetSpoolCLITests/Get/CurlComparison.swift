@@ -1,0 +1,187 @@
+import NetSpool
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// What curl does with a command line, and what we do: each program runs in a folder of its own, with the same files in it,
+/// against an origin of its own that answers the same.
+struct CurlComparison {
+  static let program = "/usr/bin/curl"
+
+  /// With an authority that nobody knows; `ca.pem` has it.
+  var speaksTLS = false
+  /// `name=value`, for both.
+  var environment: [String] = []
+  /// What stands for `{name}`; `{u}` is the origin, `{h}` its host and port, `{p}` its port.
+  var values: [String: String] = [:]
+
+  /// What one program did.
+  struct Deed: Equatable, CustomStringConvertible {
+    var requests: [String] = []
+    var output = ""
+    var files: [String] = []
+    var isWell = true
+    let port: Int
+
+    /// Wherever the origin was.
+    static func == (a: Deed, b: Deed) -> Bool {
+      (a.requests, a.output, a.files, a.isWell) == (b.requests, b.output, b.files, b.isWell)
+    }
+
+    var description: String {
+      "\(requests.joined(separator: "\n"))\n--- \(output)\n--- \(files)\n--- \(isWell ? "well" : "failed")"
+    }
+  }
+
+  /// - Returns: the ports of both origins.
+  @discardableResult
+  func expectSame(_ command: String, _ line: String) throws -> [Int] {
+    let curls = try deed(line, program: Self.program, first: [])
+    let ours = try deed(line, program: nil, first: [command])
+    #expect(ours == curls, "\(environment) \(line)\n\(ours)\ncurl:\n\(curls)")
+    return [curls.port, ours.port]
+  }
+
+  func deed(_ line: String, program: String?, first: [String]) throws -> Deed {
+    let origin = try ScriptedOrigin(tls: speaksTLS ? .selfSigned : nil)
+    origin.fallback(Self.answer)
+    let folder = try TestFolder()
+    try Self.furnish(folder)
+    if let authority = origin.certificateAuthority {
+      try folder.write("ca.pem", authority)
+      try folder.write("other.pem", Self.stranger ?? "")
+    }
+    let host = "127.0.0.1:\(origin.port)"
+    func filled(_ text: String) -> String {
+      let values = values.merging(["u": origin.url(""), "h": host, "p": "\(origin.port)"]) { $1 }
+      return values.reduce(text) { $0.replacingAll("{\($1.key)}", $1.value) }
+    }
+    let words = Self.words(filled(line))
+    let readsInput = line.contains("@-") || line.contains("-T -")
+    let environment =
+      ["HOME=\(folder.path)", "XDG_CONFIG_HOME=\(folder.path)/none"] + environment.map(filled)
+    var end = try Tool.run(
+      first + words, program: program, in: folder.path, input: readsInput ? "from\na pipe" : "",
+      environment: environment)
+    if first.contains("--curl") {
+      end = try Tool.run(
+        ["-c", end.output], program: "/bin/sh", in: folder.path, environment: environment)
+    }
+    var deed = Deed(port: origin.port)
+    deed.requests = origin.requests.map {
+      Self.text($0, line).replacingAll(host, "HOST").replacingAll(":\(origin.port)", ":PORT")
+    }
+    deed.output = Self.undated(end.output.replacingAll(host, "HOST"))
+    deed.files = try Self.files(folder, in: "")
+    // curl counts an answer of 404 among the good ones unless told otherwise.
+    deed.isWell = end.exit == .status(0) || line.contains("/error") && !line.contains("-f")
+    return deed
+  }
+
+  private static func furnish(_ folder: TestFolder) throws {
+    try folder.write("data.txt", "first\nsecond\n")
+    // One for both, for -z.
+    FileTime.set(folder["data.txt"], ["Last-Modified": "Thu, 01 Jan 2026 00:00:00 GMT"])
+    try folder.write("picture.png", "no picture")
+    try folder.write("noending", "bytes")
+    try folder.write("cookies.txt", "127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\tyes\n")
+    try folder.write("fields.txt", "X-One: 1\nX-Two: 2\n")
+    try folder.write(
+      ".netrc", Array("machine 127.0.0.1 login anna password secret\n".utf8), permissions: 0o600)
+    try folder.write(
+      "two.netrc",
+      Array("machine 127.0.0.1 login a password b\nmachine 127.0.0.1 login z password y\n".utf8),
+      permissions: 0o600)
+    try folder.write("my.netrc", Array("default login \"an na\"\npassword p\n".utf8), permissions: 0o600)
+  }
+
+  private static let answer: AnswerClosure = { request in
+    switch request.path {
+    case "/redirect": return .redirect(to: "/target", status: 302)
+    case "/login":
+      return Answer.redirect(to: "/target").header("Set-Cookie", "sid=1; Path=/").header("Set-Cookie", "a=b")
+    case "/see-other": return .redirect(to: "/target", status: 303)
+    case "/error": return .text("no such thing\n", status: 404)
+    case "/named":
+      return Answer.text("named\n").header("Content-Disposition", "attachment; filename=\"their name.txt\"")
+    case "/gzip": return .gzip(Gzip.stored(Array("unpacked\n".utf8)))
+    case "/range": return .resumable(100, etag: "\"r\"", for: request)
+    case "/dated": return Answer.text("old\n").header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
+    case "/digest" where request.header("Authorization") == nil:
+      return Answer.status(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
+    default: return Answer.text("\(request.method) \(request.target)\n").header("X-Answer", "yes")
+    }
+  }
+
+  private static let fields = [
+    "Content-Type", "Authorization", "Proxy-Authorization", "Cookie", "Range", "Referer", "X-Test", "X-Empty",
+    "X-One",
+    "X-Two", "If-Modified-Since", "If-Unmodified-Since", "Accept", "Host",
+  ]
+
+  /// Method, target, fields and body. A boundary is drawn anew each time, as is what a Digest is made of.
+  private static func text(_ request: RecordedRequest, _ line: String) -> String {
+    var text = "\(request.method) \(request.target)"
+    let named = fields + (line.contains("-A") ? ["User-Agent"] : [])
+    for name in named {
+      for value in request.headers.all(name) {
+        text += "\n\(name): \(value.hasPrefix("Digest ") ? "Digest" : value)"
+      }
+    }
+    text += "\n\n\(request.text)"
+    let parts = request.header("Content-Type")?.split(separator: "boundary=") ?? []
+    return parts.count == 2 ? text.replacingAll(String(parts[1]), "BOUNDARY") : text
+  }
+
+  private static func files(_ folder: TestFolder, in path: String) throws -> [String] {
+    // Each origin has an authority of its own.
+    let names = TestFiles.names(in: folder.path + path).filter { !$0.hasSuffix(".pem") }
+    return try names.sorted().flatMap { name in
+      let file = "\(path)/\(name)"
+      if FileStatus(path: folder.path + file)?.isDirectory == true { return try files(folder, in: file) }
+      let isOld = name == "dated"
+      let time = isOld ? " \(FileStatus.modified(folder.path + file) ?? 0)" : ""
+      let bytes = try folder.read(String(file.dropFirst()))
+      let text = undated(String(decoding: bytes, as: UTF8.self))
+      // What stands at the head of a jar, and the order of its lines, is everybody's own.
+      let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") && !$0.isEmpty }.map(String.init)
+      return name == "jar.txt" ? lines.sorted() : ["\(file)\(time): \(text)"]
+    }
+  }
+
+  /// An authority that signed nothing here.
+  private static let stranger = try? ScriptedOrigin(tls: .selfSigned).certificateAuthority
+
+  /// Without the time at which a server answered.
+  private static func undated(_ text: String) -> String {
+    text.split(separator: "\r\n", omittingEmptySubsequences: false)
+      .filter { !$0.lowercased().hasPrefix("date: ") }.joined(separator: "\r\n")
+  }
+
+  /// As a shell splits it: blanks divide, single quotes keep together.
+  private static func words(_ line: String) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var isQuoted = false
+    for letter in line {
+      switch letter {
+      case "'":
+        isQuoted.toggle()
+        word = word ?? ""
+      case " " where !isQuoted:
+        if let word { words.append(word) }
+        word = nil
+      default: word = (word ?? "") + String(letter)
+      }
+    }
+    return words + (word.map { [$0] } ?? [])
+  }
+}
+
+extension String {
+  fileprivate func replacingAll(_ mark: String, _ text: String) -> String {
+    split(separator: mark, omittingEmptySubsequences: false).joined(separator: text)
+  }
+}
