@@ -180,18 +180,28 @@ struct MountTable: Sendable {
   }
 }
 
-/// The devices of the files that one loop has written. Asked for each file, so the table is read every few seconds only.
+/// The devices of the files that one loop has written. Asked for each file, so the table is read every few seconds only, and
+/// the folder of the last file, which mostly is that of the next, is remembered.
 final class FileDevices {
   private static let freshTime: Microseconds = 5_000_000
   private var table: (mounts: MountTable, readAt: Microseconds)?
+  private var last: (folder: Substring, device: MountTable.Device)?
 
   init() {}
 
   func device(of path: String) -> MountTable.Device {
-    let now = MonotonicClock.now
-    if let table, now - table.readAt < Self.freshTime { return table.mounts.device(of: path) }
+    let folder = path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)]
+    let mounts = mounts(MonotonicClock.now)
+    if let last, last.folder == folder { return last.device }
+    let device = mounts.device(of: path)
+    last = (Substring(String(folder)), device)
+    return device
+  }
+
+  private func mounts(_ now: Microseconds) -> MountTable {
+    if let table, now - table.readAt < Self.freshTime { return table.mounts }
     let mounts = MountTable.current()
-    table = (mounts, now)
-    return mounts.device(of: path)
+    (table, last) = ((mounts, now), nil)
+    return mounts
   }
 }

@@ -68,6 +68,8 @@ enum LineForm {
 
   /// The first word behind the URL is a name unless it is an option or another URL.
   private static func plain(_ text: String) throws(Mistake) -> ListItem {
+    // Nearly every line is a URL alone, and it is letters that cost, not bytes.
+    guard text.utf8.contains(0x09) else { return ListItem(url: text, line: 0) }
     let parts = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     var item = ListItem(url: parts[0], line: 0)
     for (number, part) in parts.dropFirst().enumerated() {

@@ -122,12 +122,17 @@ enum ResidentMemory {
     return start..<end
   }
 
+  /// Those that `cleanRanges` looks at: of the two dozen of each mapping they are three, and letters are dear.
   private static func lines(of path: String) -> [Substring] {
     guard let file = try? Descriptor(opening: path, O_RDONLY) else { return [] }
     var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
     while let count = try? file.read(into: &buffer, at: 0, count: buffer.count), count > 0 {
       bytes += buffer[..<count]
     }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    let wanted = bytes.split(separator: 0x0A).filter { line in
+      let isHead = line.first.map { $0 < UInt8(ascii: "A") || $0 > UInt8(ascii: "Z") } ?? false
+      return isHead || line.starts(with: "Anonymous:".utf8) || line.starts(with: "Swap:".utf8)
+    }
+    return wanted.map { Substring(decoding: $0, as: UTF8.self) }
   }
 }
