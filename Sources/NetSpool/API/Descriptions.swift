@@ -162,6 +162,11 @@ public struct LibraryVersions: Sendable, Hashable {
   public let lmdb: String
   /// zlib: `1.2.13`.
   public let zlib: String
+  /// Whether libcurl can answer NTLM (`CURL_VERSION_NTLM`); newer distributions build it without.
+  public let hasNTLM: Bool
+  /// The codings of bodies that are asked for and decoded: `gzip` and `deflate`, with the traits Brotli and Zstd also `br` and
+  /// `zstd`.
+  public var codings: [String] { ContentDecoder.codings }
 
   /// Asks the libraries; any thread.
   public static var loaded: LibraryVersions { ask() }

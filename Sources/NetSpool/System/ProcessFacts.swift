@@ -68,7 +68,7 @@ extension LibraryVersions {
       tls: unsafe LoadedCurl.text(info?.ssl_version),
       http2: unsafe LoadedCurl.text(info?.nghttp2_version).map { "nghttp2/\($0)" },
       uv: unsafe String(cString: uv_version_string()), lmdb: loadedLMDB,
-      zlib: unsafe String(cString: zlibVersion()))
+      zlib: unsafe String(cString: zlibVersion()), hasNTLM: LoadedCurl.hasNTLM)
   }
 
   private static var loadedLMDB: String {

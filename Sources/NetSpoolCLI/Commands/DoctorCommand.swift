@@ -14,7 +14,8 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     FileLimit.raise()
-    let checks = DoctorCheck.all(.process, cache: options.place.path(.process))
+    let checks = DoctorCheck.all(
+      .process, cache: options.place.path(.process), frozen: options.frozen.path(.process))
     let sheet = FactSheet.doctor(.process, options, checks)
     let text = options.json ? sheet.json : Array(sheet.text.utf8)
     do throws(IOFailure) {

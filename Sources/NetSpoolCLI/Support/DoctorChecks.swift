@@ -22,15 +22,19 @@ struct DoctorCheck: Equatable, Sendable {
 
 extension DoctorCheck {
   /// All of them, for this machine.
-  static func all(_ environment: Environment, cache: String?) -> [DoctorCheck] {
+  static func all(_ environment: Environment, cache: String?, frozen: String?) -> [DoctorCheck] {
     let libraries = LibraryVersions.loaded
     let temporary = Ledger.temporaryDirectory(environment)
     return [
-      tls(libraries), http2(libraries), curl(libraries), codings, files(FileLimit.current),
+      tls(libraries), http2(libraries), curl(libraries), ntlm(libraries), codings(libraries.codings),
+      files(FileLimit.current),
       routes(LinkReport.now),
       authorities(environment), proxy(environment), configuration(environment),
       disk("temporary folder", temporary, DiskRoom.free(below: temporary)),
-    ] + (cache.map { [disk("cache", $0, DiskRoom.free(below: $0))] } ?? [])
+    ]
+      + [("cache", cache), ("frozen requests", frozen)].compactMap { name, path in
+        path.map { disk(name, $0, DiskRoom.free(below: $0)) }
+      }
   }
 
   static func tls(_ libraries: LibraryVersions) -> DoctorCheck {
@@ -53,7 +57,18 @@ extension DoctorCheck {
         + "sha256= where it matters")
   }
 
-  static var codings: DoctorCheck { ok("compression", "gzip and deflate; brotli and zstd are not asked for") }
+  static func ntlm(_ libraries: LibraryVersions) -> DoctorCheck {
+    libraries.hasNTLM
+      ? ok("NTLM", "--ntlm can answer")
+      : warn(
+        "NTLM", "this libcurl has none: --ntlm fails; where a server asks for it, another libcurl is needed")
+  }
+
+  static func codings(_ known: [String]) -> DoctorCheck {
+    let missing = [("br", "Brotli"), ("zstd", "Zstd")].filter { !known.contains($0.0) }.map(\.1)
+    let traits = missing.isEmpty ? "" : "; more with the traits \(missing.joined(separator: " and "))"
+    return ok("compression", known.joined(separator: ", ") + traits)
+  }
 
   static func files(_ limit: (soft: UInt, hard: UInt)) -> DoctorCheck {
     let name = "open files"

@@ -145,6 +145,9 @@ import Testing
     for name in ["libcurl", "tls", "http2", "libuv", "lmdb", "zlib", "open files", "timeout"] {
       #expect(text.output.contains("  \(name)  "), "\(name)")
     }
+    for name in ["NTLM", "compression", "frozen requests"] {
+      #expect(text.output.contains("  \(name)  "), "\(name)")
+    }
     let json = try Tool.run(["doctor", "--json"])
     #expect(json.exit == .status(0))
     #expect(json.output.hasPrefix(#"{"versions":{"netspool":"\#(NetSpoolTool.version)","libcurl":""#))

@@ -184,6 +184,9 @@ import Testing
   }
 
   @Test func `limits are judged`() {
+    #expect(
+      DoctorCheck.codings(["gzip", "deflate", "br"]).text == "gzip, deflate, br; more with the traits Zstd")
+    #expect(DoctorCheck.codings(["gzip", "br", "zstd"]).text == "gzip, br, zstd")
     #expect(DoctorCheck.files((soft: 100, hard: 100)).verdict == .bad)
     #expect(DoctorCheck.files((soft: 1_024, hard: 4_096)).verdict == .warn)
     #expect(DoctorCheck.files((soft: 65_536, hard: 65_536)).verdict == .ok)

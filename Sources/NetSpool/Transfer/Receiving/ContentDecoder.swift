@@ -58,6 +58,18 @@ final class ContentDecoder {
     }
   }
 
+  /// Those that `make` knows, by the names that are asked for.
+  static var codings: [String] {
+    var codings = ["gzip", "deflate"]
+    #if Brotli
+    codings.append("br")
+    #endif
+    #if Zstd
+    codings.append("zstd")
+    #endif
+    return codings
+  }
+
   /// The decoder for a head's fields; nil when the body comes as it is, or in a coding that is unknown here.
   static func make(
     for headers: Headers, limits: DecodingLimits = DecodingLimits()
