@@ -59,7 +59,9 @@ struct NetSpoolTool: ParsableCommand {
       return try parseAsRoot(CommandWords.canonical(whole))
     } catch {
       if exitCode(for: error).isSuccess { throw error }
-      if let sentence = unknownOption(CommandWords.canonical(whole)) { fail(sentence, .usage) }
+      if let sentence = ShortOptions.unknown(whole) ?? unknownOption(CommandWords.canonical(whole)) {
+        fail(sentence, .usage)
+      }
       let place = ConfigFile.culprit(words, .process) { words in
         (try? parseAsRoot(CommandWords.canonical(words))) != nil
       }

@@ -150,20 +150,32 @@ extension ConnectionOptions {
     if let connectTimeout { configuration.timeouts.connect = .seconds(connectTimeout.seconds) }
   }
 
+  /// Whether a proxy is told who is asking: by an option, or in its URL.
+  func namesProxyUser(_ environment: Environment) -> Bool {
+    let proxies = proxies(environment)
+    return proxyUser != nil || [proxies.plain, proxies.secure].contains { $0?.contains("@") == true }
+  }
+
   /// Nil without a proxy. The tool obeys the environment, as curl does; the library does not by itself.
   private func way(_ environment: Environment) -> NetworkEngine.Proxy? {
     let exceptions = noproxy ?? environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
-    let chosen = proxy.map { $0.isEmpty ? nil : $0 }
-    let all = environment["all_proxy"] ?? environment["ALL_PROXY"]
-    // HTTP_PROXY is not read: a CGI program gets it from its client.
-    let plain = chosen ?? environment["http_proxy"] ?? all
-    let secure = chosen ?? environment["https_proxy"] ?? environment["HTTPS_PROXY"] ?? all
+    let (plain, secure) = proxies(environment)
     guard plain != nil || secure != nil else { return nil }
     let way = NetworkEngine.Proxy(
       plain: plain.map(ProxyText.whole), secure: secure.map(ProxyText.whole), exceptions: exceptions)
     guard let proxyUser, let colon = proxyUser.firstIndex(of: ":") else { return way }
     return way.authenticated(
       user: String(proxyUser[..<colon]), password: String(proxyUser[proxyUser.index(after: colon)...]))
+  }
+
+  /// As people write them.
+  private func proxies(_ environment: Environment) -> (plain: String?, secure: String?) {
+    let chosen = proxy.map { $0.isEmpty ? nil : $0 }
+    let all = environment["all_proxy"] ?? environment["ALL_PROXY"]
+    // HTTP_PROXY is not read: a CGI program gets it from its client.
+    let plain = chosen ?? environment["http_proxy"] ?? all
+    let secure = chosen ?? environment["https_proxy"] ?? environment["HTTPS_PROXY"] ?? all
+    return (plain, secure)
   }
 
   /// Nil without `--cert`.

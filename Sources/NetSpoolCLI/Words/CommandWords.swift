@@ -54,6 +54,21 @@ enum CommandWords {
     return output
   }
 
+  /// The letters of short options, in the order of the command line.
+  static func letters(_ words: [String]) -> [Character] {
+    guard let command = words.first, commands.contains(command) else { return [] }
+    var rest = words.dropFirst()
+    var letters: [Character] = []
+    while let word = rest.popFirst(), word != "--" {
+      if !word.hasPrefix("--"), word.hasPrefix("-") {
+        let own = word.dropFirst()
+        letters += own.firstIndex { letterNames[$0] != nil }.map { own[...$0] } ?? own
+      }
+      if let (_, value) = valueOption(word, of: command), value == nil { _ = rest.popFirst() }
+    }
+    return letters
+  }
+
   /// The option of a word that has a value, and the value if it stands in the same word; nil for flags.
   private static func valueOption(_ word: String, of command: String) -> (name: String, value: Substring?)? {
     if word.hasPrefix("--") {

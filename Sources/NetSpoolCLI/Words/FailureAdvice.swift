@@ -3,16 +3,19 @@ import NetSpool
 
 /// What a failure says to somebody at a shell: the library's sentence, and what to do about it.
 enum FailureAdvice {
-  static func text(_ error: NetworkError) -> String {
+  /// - Parameter proxyKnowsUser: whether a proxy was told who is asking.
+  static func text(_ error: NetworkError, proxyKnowsUser: Bool = true) -> String {
     if let sentence = SettingAdvice.sentence(error) {
       return (error.url.map { "\($0): " } ?? "") + sentence
     }
     let text = "\(error)"
-    return advice(error).map { "\(text): \($0)" } ?? text
+    return advice(error, proxyKnowsUser: proxyKnowsUser).map { "\(text): \($0)" } ?? text
   }
 
   /// Whatever ended a command.
-  static func sentence(_ error: any Error) -> String { (error as? NetworkError).map(text) ?? "\(error)" }
+  static func sentence(_ error: any Error) -> String {
+    (error as? NetworkError).map { text($0) } ?? "\(error)"
+  }
 
   /// A body that could not be written.
   /// - Parameter path: nil is standard output.
@@ -34,7 +37,7 @@ enum FailureAdvice {
   }
 
   /// Nil where there is nothing to do that the sentence does not say.
-  static func advice(_ error: NetworkError) -> String? {
+  static func advice(_ error: NetworkError, proxyKnowsUser: Bool = true) -> String? {
     switch error.code {
     case .invalidRequest where error.reason == "headerName":
       return "Content-Length and Transfer-Encoding follow from what is sent: leave them out of --header"
@@ -45,7 +48,7 @@ enum FailureAdvice {
       return
         "so few bytes became so many; --no-compressed fetches them as they are sent, to be unpacked by hand"
     case .authenticationFailed: return authentication(error.response)
-    case .proxyFailed: return proxy(error)
+    case .proxyFailed: return proxy(error, knowsUser: proxyKnowsUser)
     case .tlsRejected: return tls(error)
     case .status: return error.response.flatMap { status($0) }
     case .timedOut: return timeout(error)
@@ -95,7 +98,7 @@ enum FailureAdvice {
     case 403: return "the server does not let you; perhaps it wants --user, a cookie or another User-Agent"
     case 404, 410: return "there is nothing at this address: look at the URL"
     case 405: return "the server has another method for this URL: --request names one"
-    case 407: return "the proxy wants to know who you are: --proxy-user user:password"
+    case 407: return strangerToProxy
     case 413: return "the body is too long for this server"
     case 416: return "the server has no such bytes: without --range or --continue-at the whole is fetched"
     case 429: return "the server wants fewer requests: try again later, or with more --retry"
@@ -104,8 +107,11 @@ enum FailureAdvice {
     }
   }
 
-  private static func proxy(_ error: NetworkError) -> String? {
+  private static let strangerToProxy = "the proxy wants to know who you are: --proxy-user user:password"
+
+  private static func proxy(_ error: NetworkError, knowsUser: Bool) -> String? {
     switch error.reason {
+    case "authentication" where !knowsUser: return strangerToProxy
     case "authentication": return "the proxy did not accept --proxy-user, or the user in its URL"
     case "connect": return "the proxy cannot be reached: --proxy '' asks without, --noproxy names exceptions"
     default:

@@ -99,6 +99,22 @@ import Testing
     #expect(NetSpoolTool.unknownOption(words) == sentence)
   }
 
+  @Test(
+    arguments: [
+      ("fetch -v l", "fetch has no option '-v': 'netspool get -v' shows"),
+      ("fetch l -qO", "fetch has no option '-O': --output names a folder"),
+      ("fetch -C - l", "fetch has no option '-C': large files go on"),
+      ("fetch -d a=b l", "fetch has no option '-d': it sends no bodies"),
+      ("get -Z u", "get has no option '-Z'; 'netspool get --help' lists them"),
+      ("get -sK file u", "get has no option '-K'; "), ("post -4 u", "post has no option '-4'; "),
+      ("fetch -qH -v:x -o -O -b a=b l", nil), ("get -sSLo -K -w -4 u", nil), ("get -O -- -K", nil),
+      ("fetch -h", nil), ("fetch --failed -v l", nil), ("cache stats -v", nil), ("", nil),
+    ] as [(String, String?)])
+  func `a letter that is no option is named, with what there is instead`(line: String, begin: String?) {
+    let sentence = ShortOptions.unknown(line.split(separator: " ").map(String.init))
+    #expect(begin.map { sentence?.hasPrefix($0) == true } ?? (sentence == nil), "\(sentence ?? "none")")
+  }
+
   @Test func `a URL without a command gets advice`() {
     #expect(NetSpoolTool.mistaken(["https://h/"])?.contains("netspool get https://h/") == true)
     #expect(NetSpoolTool.mistaken(["--help"]) == nil && NetSpoolTool.mistaken([]) == nil)

@@ -36,16 +36,23 @@ import Testing
       ("-X PUT -d a=b {u}/found", 1, "--no-location shows"),
       ("--resolve *:80:127.0.0.1 {u}/", 64, "a host of '*'"), ("--cacert . {u}/", 64, "--cacert or"),
       ("-C 3 -o out {u}/", 74, ": the server does not send the rest"),
-      ("--loc {u}/", 64, "'--location'"),
+      ("--loc {u}/", 64, "'--location'"), ("-K x {u}/", 64, "get has no option '-K'; "),
+      ("-C - -O -J {u}/", 64, "--remote-header-name"), ("-C - -i -o out {u}/", 64, "--include"),
+      ("--continue -O -J {u}/", 64, "--remote-header-name"), ("-C - {u}/", 64, "-o or -O names it"),
+      ("-u a:b {u}/digest", 1, "the server asks for Digest: add --digest"),
+      ("-x 127.0.0.1:1 {u}/", 1, "the proxy cannot be reached: --proxy ''"),
     ])
   func `a failure says what to do`(line: String, status: Int32, sentence: String) throws {
     bench.origin.on("/loop", .redirect(to: "/loop"))
     bench.origin.on("/found", .redirect(to: "/", status: 302))
+    bench.origin.on(
+      "/digest", Answer.status(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\""))
     let words = line.split(separator: " ").map { word in
       switch word {
       case "{u}/": bench.origin.url("/")
       case "{u}/loop": bench.origin.url("/loop")
       case "{u}/found": bench.origin.url("/found")
+      case "{u}/digest": bench.origin.url("/digest")
       case "{s}/": "https://127.0.0.1:\(bench.origin.port)/"
       default: String(word)
       }
@@ -53,6 +60,22 @@ import Testing
     let end = try get(words)
     #expect(end.exit == .status(status) && end.errors.contains(sentence), "\(end)")
     #expect(!end.errors.contains("invalidConfiguration") && !end.errors.contains("threw"))
+  }
+
+  @Test(
+    arguments: [
+      ([], "the proxy wants to know who you are: --proxy-user"),
+      (["-U", "a:b"], "did not accept --proxy-user"),
+      (["-x", "http://a:b@"], "the user in its URL"),
+    ])
+  func `a proxy that wants a password says whether one was given`(words: [String], sentence: String) throws {
+    bench.origin.fallback { _ in Answer.status(407).header("Proxy-Authenticate", "Basic realm=\"r\"") }
+    let way = ["-x", "http://127.0.0.1:\(bench.origin.port)"]
+    let own = words.map { $0 == "http://a:b@" ? "http://a:b@127.0.0.1:\(bench.origin.port)" : $0 }
+    for url in ["http://far.example/x", "https://far.example/x"] {
+      let end = try get((own.contains("-x") ? [] : way) + own + [url])
+      #expect(end.exit == .status(1) && end.errors.contains(sentence), "\(url): \(end.errors)")
+    }
   }
 
   @Test func `a configuration that cannot be read is this machine's`() throws {
