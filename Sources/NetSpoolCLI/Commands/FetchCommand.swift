@@ -39,11 +39,17 @@ struct FetchCommand: ParsableCommand {
     completion: .file())
   var results: String?
 
+  @Flag(help: "Skip what the results file has as done, and go on writing it. Needs --results.")
+  var resume = false
+
   @Option(
     help: ArgumentHelp(
       "Write the failed lines to this file; it can be the next run's list.", valueName: "x.txt"),
     completion: .file())
   var failed: String?
+
+  @Option(help: ArgumentHelp("Transfers at once: auto, or 1 to 1024.", valueName: "auto|n"))
+  var jobs = Jobs.auto
 
   @Flag(help: "Leave out lines whose file is there already.")
   var skipExisting = false
@@ -71,12 +77,6 @@ struct FetchCommand: ParsableCommand {
     help: "Go on with files over 8 MiB that broke off, and leave their parts. It is so unless told otherwise."
   )
   var continues = true
-
-  @Flag(help: "Skip what the results file has as done, and go on writing it. Needs --results.")
-  var resume = false
-
-  @Option(help: ArgumentHelp("Transfers at once: auto, or 1 to 1024.", valueName: "auto|n"))
-  var jobs = Jobs.auto
 
   @Option(
     help: ArgumentHelp("At most this many at once to one origin. Default: adapts, up to 64.", valueName: "n"))
@@ -142,6 +142,8 @@ struct FetchCommand: ParsableCommand {
 
   @OptionGroup var account: CredentialOptions
 
+  @OptionGroup var cookies: CookieOptions
+
   @OptionGroup var connection: ConnectionOptions
 
   @Flag(help: "Pay no attention to the configuration file.")
@@ -175,6 +177,9 @@ struct FetchCommand: ParsableCommand {
     }
     if let perOrigin, !(1...Jobs.countMax).contains(perOrigin) {
       throw ValidationError("--per-origin is a number from 1 to \(Jobs.countMax).")
+    }
+    if cookies.cookieJar != nil || !cookies.files.isEmpty {
+      throw ValidationError("For a list, --cookie is 'name=value', and there is no --cookie-jar.")
     }
     if account.signing?.isWhole == false {
       throw ValidationError("For a list, --aws-sigv4 is whole: 'aws:amz:region:service'.")
@@ -236,7 +241,7 @@ extension FetchRun {
       cache?.clock = cacheClock
       let made = try EngineFetcher(
         options, folder, cache: cache, temporary: Ledger.temporaryDirectory(environment),
-        environment: environment, board: board, console: console)
+        environment: environment, board: isSilent ? nil : board, console: console)
       fetcher = made
       return made
     }

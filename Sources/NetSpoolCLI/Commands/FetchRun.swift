@@ -84,16 +84,21 @@ struct FetchRun {
 
   /// Only where somebody looks at it; what goes to other shards is in no total.
   private func makeCounter() -> LineCounter? {
-    let style = options.progress.style(isTerminal: console.isTerminal, isQuiet: options.quiet)
-    guard style != .silent, options.shard == nil else { return nil }
+    guard !isSilent, options.shard == nil else { return nil }
     let sources = ListSource.sources(of: options.sources)
     let paths = sources.compactMap { if case .file(let path) = $0 { path } else { nil } }
     let urls = sources.map { if case .arguments(let urls) = $0 { urls.count } else { 0 } }.reduce(0, +)
     return sources.contains(.standardInput) ? nil : LineCounter(paths: paths, extra: urls)
   }
 
+  private var style: ProgressMode.Style {
+    options.progress.style(isTerminal: console.isTerminal, isQuiet: options.quiet)
+  }
+
+  /// Nobody looks at the bodies on their way.
+  var isSilent: Bool { style == .silent }
+
   private var reporter: JobReporter {
-    let style = options.progress.style(isTerminal: console.isTerminal, isQuiet: options.quiet)
     let painter = ProgressPainter(
       style: style, console: console,
       isColoured: console.isTerminal && environment["NO_COLOR"] == nil, board: board, now: reactor.now)
@@ -105,7 +110,10 @@ struct FetchRun {
 
 extension FetchRun {
   private func refuseToOverwrite(_ list: ListReader) throws(Refusal) {
-    let outputs = [("--results", options.results), ("--failed", options.failed), ("--har", options.har)]
+    let outputs = [
+      ("--results", options.results), ("--failed", options.failed), ("--har", options.har),
+      ("--cookie-jar", options.cookies.cookieJar),
+    ]
     for case (let option, .some(let path)) in outputs {
       guard let status = FileStatus(path: path), list.files.contains(where: status.isSameFile) else {
         continue
@@ -140,7 +148,7 @@ extension FetchRun {
       plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in
         guard let there = FileStatus(path: folder.path + name) else { return false }
-        let written = [options.results, options.failed, options.har].compactMap {
+        let written = [options.results, options.failed, options.har, options.cookies.cookieJar].compactMap {
           $0.flatMap(FileStatus.init(path:))
         }
         return (lists + written).contains(where: there.isSameFile)

@@ -23,9 +23,10 @@ struct RequestOptions: ParsableArguments {
   @Option(
     name: [.long, .customShort("m"), .customLong("max-time")],
     help: ArgumentHelp(
-      "Give a request up after this long, retries not included: 30s, 5m, 1h; 0 never. A stalled transfer ends "
-        + "earlier, after 30 s without progress.", valueName: "time"))
-  var timeout = TimeLimit.some(TimeSpan(seconds: Double(Self.timeoutSeconds)))
+      "Give a request up after this long, retries not included: 30s, 5m, 1h; 0 never. Default: 5m in fetch; in get "
+        + "and post a body that keeps coming has all the time. A stalled transfer ends after 30 s without progress.",
+      valueName: "time"))
+  var timeout: TimeLimit?
 
   @Option(
     help: ArgumentHelp(
@@ -42,6 +43,9 @@ struct RequestOptions: ParsableArguments {
     inversion: .prefixedNo,
     help: "Ask for compressed bodies, and write them decoded. It is so unless told otherwise.")
   var compressed = true
+
+  /// What holds when nobody says.
+  var limit: TimeLimit { timeout ?? .some(TimeSpan(seconds: Double(Self.timeoutSeconds))) }
 
   static let timeoutSeconds = 300
   static let retries = 2

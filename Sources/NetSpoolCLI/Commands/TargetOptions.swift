@@ -38,8 +38,10 @@ struct TargetOptions: ParsableArguments {
       valueName: "-|offset"))
   var continueAt: ContinueAt?
 
-  @Flag(name: .customLong("continue"), help: "As --continue-at -.")
-  var continues = false
+  @Flag(
+    name: .customLong("continue"), inversion: .prefixedNo,
+    help: "As --continue-at -. Without either, files over 8 MiB go on; with --no-continue none.")
+  var continues: Bool?
 
   @Flag(name: [.customShort("R"), .long], help: "Give the file the time of Last-Modified.")
   var remoteTime = false
@@ -119,11 +121,20 @@ struct TargetOptions: ParsableArguments {
     if fail == true, failWithBody {
       throw ValidationError("--fail and --fail-with-body contradict each other.")
     }
-    if continues || continueAt != nil, range != nil {
-      throw ValidationError("--continue-at and --range contradict each other.")
-    }
-    if continues || continueAt != nil, places.isEmpty, !remoteNameAll {
+    if resumption != nil { try validateResumption() }
+  }
+
+  private func validateResumption() throws {
+    if range != nil { throw ValidationError("--continue-at and --range contradict each other.") }
+    if places.isEmpty, !remoteNameAll {
       throw ValidationError("--continue-at goes on writing a file: -o or -O names it.")
+    }
+    if remoteHeaderName {
+      throw ValidationError(
+        "--continue-at has to know the file before the server names it: leave out --remote-header-name.")
+    }
+    if include {
+      throw ValidationError("--continue-at and --include contradict each other: a head stands in no part.")
     }
   }
 
@@ -172,7 +183,7 @@ struct TargetOptions: ParsableArguments {
   var isMute: Bool { silent && !showError }
 
   /// Where to go on; nil: anew.
-  var resumption: ContinueAt? { continueAt ?? (continues ? .part : nil) }
+  var resumption: ContinueAt? { continueAt ?? (continues == true ? .part : nil) }
 }
 
 /// `--continue-at`.

@@ -23,9 +23,7 @@ private func flags(_ flags: KeyValuePairs<String, Bool>) -> [String] {
 extension RequestOptions {
   /// Limits of time and retries that nobody named are our own, and left out.
   fileprivate var curlWords: [String] {
-    let isOwnLimit = timeout == .some(TimeSpan(seconds: Double(Self.timeoutSeconds)))
-    return flags(["compressed": compressed])
-      + words("max-time", isOwnLimit ? nil : timeout.span.map(CurlNumber.seconds))
+    flags(["compressed": compressed]) + words("max-time", timeout?.span.map(CurlNumber.seconds))
       + words("retry", retry == Self.retries || retry == 0 ? nil : "\(retry)")
       + words("limit-rate", limitRate.map { "\($0.bytes)" })
   }

@@ -4,7 +4,9 @@ import Synchronization
 
 /// One URL of a `get` or `post`: what is sent is made, where the answer goes is settled here.
 struct GetExchange {
-  let operation: NetworkOperation
+  private let makeOperation: () -> NetworkOperation
+  /// Of the last attempt.
+  private var operation: NetworkOperation
   let engine: NetworkEngine
   let arguments: ExchangeArguments
   let console: Console
@@ -15,11 +17,12 @@ struct GetExchange {
   private var known = WriteOut.Facts()
 
   init(
-    operation: NetworkOperation, engine: NetworkEngine, arguments: ExchangeArguments, console: Console,
-    stop: StopSwitch, number: Int, talk: GetTalk?
+    makeOperation: @escaping () -> NetworkOperation, engine: NetworkEngine, arguments: ExchangeArguments,
+    console: Console, stop: StopSwitch, number: Int, talk: GetTalk?
   ) {
     self.talk = talk
-    (self.operation, self.engine, self.arguments) = (operation, engine, arguments)
+    (self.makeOperation, operation) = (makeOperation, makeOperation())
+    (self.engine, self.arguments) = (engine, arguments)
     (self.console, self.stop, self.number) = (console, stop, number)
   }
 
@@ -27,6 +30,27 @@ struct GetExchange {
 
   mutating func run() throws -> JobStatus {
     let target = try makeTarget()
+    let progress = makeProgress(target)
+    var (result, attempts) = (try exchange(target, progress), 0)
+    while case .failure(let error) = result, goesOn(after: error, target) {
+      attempts += error.attempts
+      guard attempts <= arguments.request.retry, stop.wish == .none else { break }
+      operation = makeOperation()
+      result = try exchange(target, progress)
+    }
+    known.fileName = target.fileName
+    return try status(after: result, target)
+  }
+
+  /// Whether a file's body broke off, which is asked for again: what is long, from its part on.
+  private func goesOn(after error: NetworkError, _ target: GetTarget) -> Bool {
+    guard operation.request.method == .get, case .none = operation.request.body else { return false }
+    return target.isFile && error.brokeOff && !error.ranOutOfTime
+  }
+
+  private func exchange(_ target: GetTarget, _ progress: ByteProgress?) throws
+    -> Result<NetworkResponse, NetworkError>
+  {
     talk?.begin()
     if let talk { operation.addDownloadStream(talk) }
     if let dump = options.dumpHeader, !options.head {
@@ -35,19 +59,16 @@ struct GetExchange {
     }
     let stream = try stream(to: target)
     if !options.head { operation.addDownloadStream(options.include ? HeadedStream(stream) : stream) }
-    let progress = makeProgress(target)
     if let progress {
       operation.addDownloadStream(progress.tap(Self.title(target), offset: Self.offset(of: stream)))
     }
     if let limit = arguments.request.limitRate { operation.addDownloadStream(BrakeStream(ByteBrake(limit))) }
     stop.onPress { [operation] in operation.cancel() }
     if stop.wish != .none { operation.cancel() }
-    let result = Result { () throws(NetworkError) in
+    return Result { () throws(NetworkError) in
       if let progress { return try progress.wait(for: operation, on: engine) }
       return try engine.wait(for: operation)
     }
-    known.fileName = target.fileName
-    return try status(after: result, target)
   }
 
   /// What `--write-out` may tell.
@@ -104,7 +125,7 @@ struct GetExchange {
       known.bytes = Int64(response.body.count)
       try writeUnstreamed(response, target)
     }
-    say(FailureAdvice.text(error))
+    say(FailureAdvice.text(error, proxyKnowsUser: arguments.connection.namesProxyUser(.process)))
     if error.isOfCommandLine { return .usage }
     let local: Set<NetworkError.Code> = [.uploadSourceFailed, .tooManyOpenFiles, .outOfMemory, .storageFull]
     return local.contains(error.code) ? .localIO : .failedForGood
@@ -144,14 +165,20 @@ extension GetExchange {
 
 extension GetExchange {
   private func stream(to target: GetTarget) throws -> any DownloadStream {
-    switch options.resumption {
-    case nil: return target.stream(resumes: false)
-    case .part?: return target.stream(resumes: true)
-    case .byte(let start)?:
-      guard let path = target.fileName else { throw Mistake("--continue-at goes on writing a file") }
-      operation.setHeader("Range", "bytes=\(start)-")
-      return RestStream(path: path, from: start)
+    guard case .byte(let start)? = options.resumption else {
+      return target.stream(partBytesMin: partBytesMin)
     }
+    guard let path = target.fileName else { throw Mistake("--continue-at goes on writing a file") }
+    operation.setHeader("Range", "bytes=\(start)-")
+    return RestStream(path: path, from: start)
+  }
+
+  /// How long a body must be for a part to be kept of it; nil: none is.
+  private var partBytesMin: Int64? {
+    if options.resumption == .part { return 0 }
+    let request = operation.request
+    let mayGoOn = request.method == .get && !request.headers.contains("Range") && !options.include
+    return mayGoOn && options.continues ?? true ? FilePart.bytesMin : nil
   }
 
   private func makeTarget() throws -> GetTarget {

@@ -49,13 +49,13 @@ struct GetRun {
     }
     var status = JobStatus.allDone
     for (number, url) in arguments.urls.enumerated() {
-      let operation = makeOperation(url, number, engine, draft, book)
+      let makeOperation = { self.makeOperation(url, number, engine, draft, book) }
       if arguments.curl {
-        try printCommand(operation, number, draft)
+        try printCommand(makeOperation(), number, draft)
         continue
       }
       var exchange = GetExchange(
-        operation: operation, engine: engine, arguments: arguments, console: console, stop: stop,
+        makeOperation: makeOperation, engine: engine, arguments: arguments, console: console, stop: stop,
         number: number, talk: talk)
       let end = try exchange.run()
       try tell(exchange.facts(end), writeOut)
@@ -74,8 +74,7 @@ struct GetRun {
     var configuration = arguments.request.engineConfiguration
     arguments.connection.apply(to: &configuration, environment)
     configuration.omittedFields = draft.omitted
-    if arguments.cookies.areKept { configuration.cookies = .inMemory }
-    for file in arguments.cookies.files { configuration.cookieLines += try CookieFile.lines(of: file) }
+    try arguments.cookies.apply(to: &configuration)
     configuration.queue = queue
     configuration.delivery = .loopThread
     configuration.allowsCredentialsInClear = arguments.account.inClear
@@ -87,8 +86,9 @@ struct GetRun {
     _ url: String, _ number: Int, _ engine: NetworkEngine, _ draft: RequestDraft, _ book: CredentialBook
   ) -> NetworkOperation {
     var request = draft.request(for: url, number)
-    // An engine's total holds for bodies in memory only; as the request's own it holds for streams too.
-    request.timeouts = engine.configuration.timeouts
+    // An engine's total holds for bodies in memory only; as the request's own it holds for streams too. A body that
+    // keeps coming is given up only where somebody said so: a file may be as long as the disk.
+    if arguments.request.timeout != nil { request.timeouts = engine.configuration.timeouts }
     options.finish(&request)
     let operation = engine.operation(request)
     let certificate = arguments.connection.certificate

@@ -46,12 +46,13 @@ final class GetTarget {
   }
 
   /// Takes the body.
-  /// - Parameter resumes: goes on with a part that is there, and leaves one.
-  func stream(resumes: Bool) -> any DownloadStream {
+  /// - Parameter partBytesMin: of what is as long it leaves a part, and goes on with one; nil: it begins anew.
+  func stream(partBytesMin: Int64?) -> any DownloadStream {
     switch place {
     case .standardOutput: DescriptorDownloadStream(1, digests: false)
     case .device(let number): DescriptorDownloadStream(number, digests: false)
-    case .file(let path): FileDownloadStream(path: path, resume: resumes, digests: false)
+    case .file(let path):
+      FileDownloadStream(path: path, resume: partBytesMin != nil, partBytesMin: partBytesMin ?? 0)
     case .named(let stream): stream
     }
   }

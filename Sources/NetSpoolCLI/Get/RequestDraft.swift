@@ -37,7 +37,7 @@ struct RequestDraft {
       let isStart = !range.contains("-")
       fields.sent.set("Range", isStart ? "bytes=\(range.prefix { $0 != "," })-" : "bytes=\(range)")
     }
-    if let cookies = arguments.cookies.field, !fields.names("Cookie") { fields.sent.set("Cookie", cookies) }
+    arguments.cookies.add(to: &fields.sent, unless: fields.names("Cookie"))
     let condition = arguments.target.timeCond.map(TimeCondition.init)
     note = condition?.problem
     if let condition, let date = condition.date, !fields.names(condition.field) {

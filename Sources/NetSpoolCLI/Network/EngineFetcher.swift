@@ -11,6 +11,7 @@ final class EngineFetcher: Fetcher {
   private let destination: Destination?
   private let gate: ImageGate?
   private let archive: HARWriter?
+  private let cookieJar: String?
 
   /// Where bodies go.
   enum Destination {
@@ -32,8 +33,11 @@ final class EngineFetcher: Fetcher {
   ) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
     self.destination = destination
-    let fields = try options.request.fields()
+    var fields = try options.request.fields()
+    options.cookies.add(to: &fields.sent, unless: fields.names("Cookie"))
     var configuration = options.request.engineConfiguration
+    try options.cookies.apply(to: &configuration)
+    cookieJar = options.cookies.cookieJar
     options.connection.apply(to: &configuration, environment)
     (configuration.headers, configuration.omittedFields) = (fields.sent, fields.omitted)
     configuration.allowsCredentialsInClear = options.account.inClear
@@ -62,9 +66,8 @@ final class EngineFetcher: Fetcher {
     throws(IOFailure) -> Sender.Parcel
   {
     var parcel = Sender.Parcel(
-      sources: Sources(item.url, mirrors: item.options.mirrors), options: item.options, path: nil,
-      name: item.output ?? URLText.masked(item.url),
-      completion: completion)
+      sources: Sources(item.url, mirrors: item.options.mirrors), options: item.options,
+      output: item.output, completion: completion)
     switch destination {
     case nil: break
     case .folder(let folder): parcel.path = try item.output.map(folder.makePath)
@@ -94,14 +97,21 @@ final class EngineFetcher: Fetcher {
 
   /// Ends the network's threads; what still runs ends as cancelled, and its unfinished files are removed. What was
   /// fetched is in the cache when this returns.
-  /// - Returns: what could not be written of the archive.
+  /// - Returns: what could not be written of the archive, or of the cookies.
   func close() -> IOFailure? {
     queue.close()
     gate?.close()
     sender.close()
     sender.engine.closeCache()
     if case .landing(let folder) = destination { folder.remove() }
-    return archive?.close()
+    let failure = archive?.close()
+    guard let cookieJar else { return failure }
+    do throws(IOFailure) {
+      try CookieFile.write(sender.engine.cookieLines, to: cookieJar)
+    } catch {
+      return failure ?? error
+    }
+    return failure
   }
 }
 
@@ -125,9 +135,9 @@ extension FetchCommand {
   }
 }
 
-/// Takes a body and keeps nothing of it; one for all operations.
+/// Takes a body and keeps nothing of it but perhaps its digest.
 struct DiscardStream: DownloadStream {
-  static let shared = DiscardStream()
+  let wantsDigest: Bool
 
   func open(_ head: ResponseHead, bytesExpected: Int64?) {}
   func write(_ bytes: RawSpan) -> WriteResult { .accepted }
@@ -181,11 +191,14 @@ extension FetchOutcome {
   /// - Parameters:
   ///   - attempts: made before this operation.
   ///   - resumedAt: bytes of the file that were there before this operation.
-  init(_ response: NetworkResponse, after attempts: Int = 0, resumedAt: Int64 = 0) {
+  ///   - isDetailed: whether anybody reads more than its numbers.
+  init(
+    _ response: NetworkResponse, after attempts: Int = 0, resumedAt: Int64 = 0, isDetailed: Bool = true
+  ) {
     // A 304 or a 300 without a Location is an answer, but not the body that was asked for.
     let isDone = response.status < 300
     self.init(isDone ? .done : .failed(.forGood))
-    take(response, after: attempts)
+    take(response, after: attempts, isDetailed: isDetailed)
     bytes += resumedAt
     if !isDone { error = NetworkError.Code.status.description }
   }
@@ -239,7 +252,17 @@ extension FetchOutcome {
     return judged
   }
 
-  private mutating func take(_ response: NetworkResponse, after attempts: Int) {
+  /// The same once its body was found to be another than its line names.
+  func mismatching(_ sha256: String) -> FetchOutcome {
+    var outcome = self
+    outcome.ending = .failed(Permanence(.digestMismatch))
+    outcome.error = NetworkError.Code.digestMismatch.description
+    outcome.reason = "the SHA-256 is \(self.sha256 ?? "none") instead of \(sha256)"
+    outcome.sha256 = nil
+    return outcome
+  }
+
+  private mutating func take(_ response: NetworkResponse, after attempts: Int, isDetailed: Bool = true) {
     let metrics = response.metrics
     status = response.status
     // A picture in memory that the cache had was not received.
@@ -248,6 +271,7 @@ extension FetchOutcome {
     source = Source(response.source)
     sha256 = response.streams.first?.sha256
     self.attempts = attempts + metrics.attempts
+    guard isDetailed else { return }
     timings = Timings(metrics)
     finalURL = response.finalURL
     contentType = response.headers["Content-Type"]

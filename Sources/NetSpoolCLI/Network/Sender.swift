@@ -9,8 +9,8 @@ final class Sender: Sendable {
     var options = LineOptions()
     /// Nil: the body is read and dropped.
     var path: String?
-    /// What progress calls it.
-    let name: String
+    /// Its file's name in the output folder or the tar.
+    var output: String?
     var completion: @Sendable (FetchOutcome) -> Void
     /// Attempts that were made before.
     var attempts = 0
@@ -18,8 +18,6 @@ final class Sender: Sendable {
 
   /// How long a turn is waited for where another place could be asked: an origin may have said to come back in an hour.
   private static let turnMax = Duration.seconds(30)
-  /// What is shorter is fetched anew.
-  private static let partBytesMin: Int64 = 8 << 20
 
   let engine: NetworkEngine
   private let attemptsMax: Int
@@ -33,6 +31,8 @@ final class Sender: Sendable {
   private let setsTime: Bool
   private let asksForNewer: Bool
   private let gate: ImageGate?
+  /// Whether anybody reads more of an outcome than its numbers.
+  private let isDetailed: Bool
   #if Images
   private let thumbnails: ThumbnailMaker?
   #endif
@@ -45,11 +45,14 @@ final class Sender: Sendable {
   ) {
     self.board = board
     // What is on its way into a tar has another name in each run.
-    resumes = options.continues && !options.writesTar
+    // A range of a file is no part of it that could grow.
+    resumes =
+      options.continues && !options.writesTar && !engine.configuration.headers.contains("Range")
     setsTime = options.remoteTime || options.newer
     asksForNewer = options.newer
     self.engine = engine
     self.gate = gate
+    isDetailed = options.results != nil || options.writesTar
     #if Images
     thumbnails = ThumbnailMaker(options.pictures)
     #endif
@@ -83,8 +86,8 @@ final class Sender: Sendable {
     #endif
     let landing = gate?.landing(for: parcel.path)
     let file = addStreams(to: operation, parcel, landing)
-    operation.onCompletion { [self] in didComplete(parcel, landing, $0, resumedAt: file?.resumedAt ?? 0) }
-    operation.onError { [self] in didFail(parcel, $0) }
+    operation.onCompletion { [self] in didComplete(parcel, landing, $0, file) }
+    operation.onError { [self] in didFail(parcel, $0, file) }
     engine.enqueue(operation)
   }
 
@@ -93,14 +96,12 @@ final class Sender: Sendable {
   {
     let file = (landing ?? parcel.path).map { path in
       FileDownloadStream(
-        path: path, resume: resumes && landing == nil, partBytesMin: Self.partBytesMin,
-        sha256: parcel.options.sha256,
-        digests: digests)
+        path: path, resume: resumes && landing == nil && !parcel.options.headers.contains { $0.isRange },
+        partBytesMin: FilePart.bytesMin, sha256: parcel.options.sha256, digests: digests)
     }
-    operation.addDownloadStream(file ?? DiscardStream.shared)
+    operation.addDownloadStream(file ?? DiscardStream(wantsDigest: parcel.options.sha256 != nil))
     if let board {
-      let name = parcel.path == nil ? parcel.name : String(parcel.name.split(separator: "/").last ?? "")
-      operation.addDownloadStream(TapStream(board, name: name) { file?.resumedAt ?? 0 })
+      operation.addDownloadStream(TapStream(board, name: parcel.title) { file?.resumedAt ?? 0 })
     }
     if let brake { operation.addDownloadStream(BrakeStream(brake)) }
     return file
@@ -124,37 +125,66 @@ final class Sender: Sendable {
     engine.cancel { $0.state == .queued }
   }
 
-  /// - Parameter resumedAt: how much of the file an earlier attempt or run had fetched.
+  /// - Parameter file: what has looked at the digest; nil where the body went to none.
   private func didComplete(
-    _ parcel: Parcel, _ landing: String?, _ response: NetworkResponse, resumedAt: Int64
+    _ parcel: Parcel, _ landing: String?, _ response: NetworkResponse, _ file: FileDownloadStream?
   ) {
     if asksForNewer, response.status == 304 {
       return parcel.completion(FetchOutcome(unchanged: response, after: parcel.attempts))
     }
-    let outcome = FetchOutcome(response, after: parcel.attempts, resumedAt: resumedAt)
+    let outcome = checked(
+      FetchOutcome(
+        response, after: parcel.attempts, resumedAt: file?.resumedAt ?? 0, isDetailed: isDetailed),
+      of: parcel, response, file)
     if outcome.ending != .done, goesOn(parcel, outcome) { return }
     if setsTime, outcome.ending == .done, let path = landing ?? parcel.path {
       FileTime.set(path, response.headers)
     }
     guard let gate, let landing, outcome.ending == .done else { return parcel.completion(outcome) }
-    gate.judge(landing, parcel.path) { [engine] verdict in
-      if case .refused = verdict {
-        // The next run asks for it again.
-        for url in Set([parcel.sources.url, response.finalURL]) { engine.removeCached(url: url) }
-      }
+    gate.judge(landing, parcel.path) { [self] verdict in
+      if case .refused = verdict { forget(parcel, response) }
       parcel.completion(outcome.judged(verdict))
     }
   }
 
-  private func didFail(_ parcel: Parcel, _ error: NetworkError) {
+  /// A file looks at its digest itself, before it gets its name.
+  private func checked(
+    _ outcome: FetchOutcome, of parcel: Parcel, _ response: NetworkResponse, _ file: FileDownloadStream?
+  ) -> FetchOutcome {
+    guard file == nil, outcome.ending == .done, let wanted = parcel.options.sha256,
+      outcome.sha256 != wanted
+    else { return outcome }
+    forget(parcel, response)
+    return outcome.mismatching(wanted)
+  }
+
+  /// Removes an answer from the cache whose body nobody wants: the next run asks for it again.
+  private func forget(_ parcel: Parcel, _ response: NetworkResponse?) {
+    for url in Set([parcel.sources.url, response?.finalURL ?? parcel.sources.url]) {
+      engine.removeCached(url: url)
+    }
+  }
+
+  private func didFail(_ parcel: Parcel, _ error: NetworkError, _ file: FileDownloadStream? = nil) {
     let outcome = FetchOutcome(error, after: parcel.attempts)
+    if error.code == .digestMismatch { forget(parcel, error.response) }
+    var again = parcel
+    if hasGrown(file, error), !isDraining.load(ordering: .relaxed) {
+      // Its limit is for what stands still or never ends; this one is nearer to its end each time.
+      return send(again)
+    }
     if goesOn(parcel, outcome) { return }
     guard error.brokeOff, outcome.attempts < attemptsMax, !isDraining.load(ordering: .relaxed) else {
       return parcel.completion(outcome)
     }
-    var again = parcel
     again.attempts = outcome.attempts
     send(again)
+  }
+
+  /// Whether an attempt ran out of time and has left a longer part than it found.
+  private func hasGrown(_ file: FileDownloadStream?, _ error: NetworkError) -> Bool {
+    guard let file, error.ranOutOfTime else { return false }
+    return FilePart.bytes(of: file.path).map { $0 > file.resumedAt + FilePart.growthMin } ?? false
   }
 
   /// Asks the next of the line's URLs, if there is one that may help.
@@ -177,11 +207,39 @@ final class Sender: Sendable {
 extension NetworkError {
   /// The body had begun. The library repeats only exchanges whose bytes no stream has seen; ours start over,
   /// so they may be repeated by us.
-  fileprivate var brokeOff: Bool {
+  var brokeOff: Bool {
     if code == .resumeMismatch { return true }
     guard let status = response?.status, (200..<300).contains(status) else { return false }
     return [.connectionLost, .bodyTruncated, .timedOut, .http2Failed, .transportFailed].contains(code)
   }
+
+  /// The limit of the whole was over, though bytes may still have come.
+  var ranOutOfTime: Bool { code == .timedOut && reason == "total" }
+}
+
+extension Sender.Parcel {
+  /// What progress calls it.
+  fileprivate var title: String {
+    guard let output else { return URLText.masked(sources.url) }
+    return path == nil ? output : String(output.split(separator: "/").last ?? "")
+  }
+}
+
+/// What a download that broke off has left.
+enum FilePart {
+  /// What is shorter is fetched anew.
+  static let bytesMin: Int64 = 8 << 20
+  /// An attempt has to have added this much: the end of a part is asked for once more, to be compared.
+  static let growthMin: Int64 = 256 << 10
+
+  /// Nil when there is none.
+  static func bytes(of path: String) -> Int64? {
+    FileStatus(path: path + ".netspool-part").map { Int64($0.size) }
+  }
+}
+
+extension HeaderField {
+  fileprivate var isRange: Bool { name.lowercased() == "range" }
 }
 
 extension PriorityName {
@@ -204,7 +262,7 @@ extension RequestOptions {
   /// The options as an engine's settings, but for the fields.
   var engineConfiguration: NetworkEngine.Configuration {
     var configuration = NetworkEngine.Configuration()
-    if let limit = timeout.span.map({ Duration.seconds($0.seconds) }) {
+    if let limit = limit.span.map({ Duration.seconds($0.seconds) }) {
       configuration.timeouts.total = limit
       configuration.timeouts.headers = min(limit, configuration.timeouts.headers)
       configuration.timeouts.connect = min(limit, configuration.timeouts.connect)

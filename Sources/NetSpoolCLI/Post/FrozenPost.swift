@@ -110,7 +110,7 @@ extension FrozenPost {
 
   private func settings(_ request: NetworkRequest, _ talk: GetTalk?) throws(FrozenFailure) -> FrozenSettings {
     var settings = try FrozenSettings(options.freezing.place, environment)
-    if let limit = options.exchange.request.timeout.span { settings.timeoutSeconds = limit.seconds }
+    if let limit = options.exchange.request.limit.span { settings.timeoutSeconds = limit.seconds }
     settings.connection = { [connection = options.exchange.connection, environment] in
       connection.apply(to: &$0, environment)
       if let talk { $0.onWire = { head in talk.saw(head) } }

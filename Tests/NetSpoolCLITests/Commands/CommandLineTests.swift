@@ -21,7 +21,7 @@ import Testing
       options.request.header == [
         .field(HeaderField(name: "A", value: "b")), .field(HeaderField(name: "C", value: "d")),
       ])
-    #expect(options.request.timeout.span?.seconds == 30)
+    #expect(options.request.timeout?.span?.seconds == 30)
     #expect(options.shard == Shard(index: 1, count: 4))
     #expect(options.imagesOnly)
     let cache = try #require(try options.cache.settings(Environment([:])))
@@ -137,6 +137,13 @@ import Testing
     let words = CommandWords.canonical(["fetch"] + arguments)
     let options = try FetchCommand.parse(Array(words.dropFirst()))
     #expect(ResumeCommand.text(["fetch"] + arguments, options) == "netspool fetch \(text)")
+  }
+
+  @Test func `the first screen of help has what everybody needs`() {
+    let lines = FetchCommand.helpMessage(columns: 80).split(separator: "\n", omittingEmptySubsequences: false)
+    for option in ["--output", "--results", "--resume", "--failed", "--jobs"] {
+      #expect(lines.prefix(45).contains { $0.hasPrefix("  ") && $0.contains("\(option) ") }, "\(option)")
+    }
   }
 
   @Test func `help names every option`() {

@@ -18,6 +18,16 @@ import Testing
     try Tool.run(["fetch", "--progress", "never"] + arguments, input: input)
   }
 
+  @Test func `cookies of the command line go with every URL of a list`() throws {
+    bench.serve(0..<2)
+    let list = try bench.writeList(0..<2)
+    let end = try Tool.run(["fetch", list, "-o", bench["out"], "-q", "--no-cache", "-b", "a=b"])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(bench.origin.requests.map { $0.header("Cookie") } == ["a=b", "a=b"])
+    let refused = try Tool.run(["fetch", list, "-q", "-b", bench["jar"]])
+    #expect(refused.exit == .status(64) && refused.errors.contains("--cookie"), "\(refused.errors)")
+  }
+
   @Test func `missing ones fail for good`() throws {
     bench.serve(0..<30)
     let list = try bench.writeList(0..<32)

@@ -1,5 +1,7 @@
+import ArgumentParser
 import Glibc
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import NetSpoolCLI
@@ -15,14 +17,15 @@ import Testing
     bench.origin.on("/big") { .resumable(Self.count, etag: "\"a\"", for: $0).throttle(12 << 20) }
   }
 
-  /// Kills a tool as soon as its part has grown, however long that takes.
-  private func kill(_ arguments: [String], at part: String) throws {
+  /// Kills a tool as soon as its part has grown, however long that takes, and so many microseconds later.
+  private func kill(_ arguments: [String], at part: String, after pause: UInt32 = 0) throws {
     let before = FileStatus(path: bench[part])?.size ?? 0
     let tool = try Tool(arguments)
     for _ in 0..<20_000 {
       if FileStatus(path: bench[part])?.size ?? 0 > before + (256 << 10) { break }
       usleep(1_000)
     }
+    usleep(pause)
     tool.signal(SIGKILL)
     #expect(tool.wait() == .signal(SIGKILL))
   }
@@ -36,6 +39,92 @@ import Testing
     #expect(DemoFolder.holdsPattern(bench["big"], count: Self.count))
     #expect(bench.origin.requests.count { $0.header("If-Range") == "\"a\"" } >= 19)
     #expect(FileStatus(path: bench["big.netspool-part"]) == nil)
+  }
+
+  /// Breaks the first answer off after 4 of 12 MiB.
+  private func breakOff() {
+    bench.origin.on("/broken") { request in
+      let answer = Answer.resumable(12 << 20, etag: "\"b\"", for: request)
+      return request.header("Range") == nil ? answer.resetAfter(4 << 20) : answer
+    }
+  }
+
+  @Test func `get goes on with a body that breaks off`() throws {
+    breakOff()
+    let end = try Tool.run(["get", "-s", "-O", bench.origin.url("/broken")], in: bench[""])
+    #expect(end.exit == .status(0) && end.errors.isEmpty, "\(end.errors)")
+    #expect(DemoFolder.holdsPattern(bench["broken"], count: 12 << 20))
+    #expect(bench.origin.requestCount == 2 && bench.origin.requests.last?.header("If-Range") == "\"b\"")
+    #expect(FileStatus(path: bench["broken.netspool-part"]) == nil)
+  }
+
+  @Test func `what get could not finish is the beginning of the next`() throws {
+    breakOff()
+    let words = ["get", "-sS", "--retry", "0", bench.origin.url("/broken"), "-o", bench["f"]]
+    let first = try Tool.run(words)
+    #expect(first.exit == .status(1) && FileStatus(path: bench["f"]) == nil, "\(first.errors)")
+    #expect(try Tool.run(words).exit == .status(0))
+    #expect(DemoFolder.holdsPattern(bench["f"], count: 12 << 20) && bench.origin.requestCount == 2)
+  }
+
+  @Test(arguments: [["--no-continue", "-O"], ["-O", "-J"], ["-i", "-o", "broken"]])
+  func `what may not go on from a part is begun anew`(words: [String]) throws {
+    let ends = Mutex(0)
+    bench.origin.on("/broken") { request in
+      let isFirst = ends.withLock { count in
+        count += 1
+        return count == 1
+      }
+      let answer = Answer.resumable(12 << 20, etag: "\"b\"", for: request)
+      return isFirst ? answer.resetAfter(4 << 20) : answer
+    }
+    let end = try Tool.run(["get", "-s"] + words + [bench.origin.url("/broken")], in: bench[""])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(FileStatus(path: bench["broken"])?.size ?? 0 >= 12 << 20)
+    #expect(bench.origin.requests.map { $0.header("Range") } == [nil, nil])
+    #expect(TestFiles.names(in: bench[""]) == ["broken"])
+  }
+
+  @Test func `a body that breaks off again and again is given up after the retries`() throws {
+    bench.origin.on("/broken", Answer.pattern(12 << 20).resetAfter(1 << 20))
+    let end = try Tool.run(["get", "-sS", "-O", "--retry", "1", bench.origin.url("/broken")], in: bench[""])
+    #expect(end.exit == .status(1) && bench.origin.requestCount == 2, "\(end.errors)")
+    #expect(TestFiles.names(in: bench[""]).isEmpty)
+  }
+
+  @Test func `a file that grows has all the time it takes`() throws {
+    let end = try Tool.run([
+      "fetch", bench.origin.url("/big"), "-o", bench["out"], "--no-cache", "--timeout", "1s", "--retry", "0",
+      "--results", bench["r"], "--progress", "never",
+    ])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(DemoFolder.holdsPattern(bench["out/big"], count: Self.count))
+    #expect(bench.origin.requestCount >= 3 && bench.origin.requests.last?.header("Range") != nil)
+    #expect(try bench.results("r").first?.attempts == 1)
+  }
+
+  @Test(arguments: ["--no-continue", "--continue"])
+  func `a file that leaves no part is given up when its time is over`(word: String) throws {
+    let tag = word == "--continue" ? "W/\"weak\"" : "\"a\""
+    bench.origin.on("/big") { .resumable(Self.count, etag: tag, for: $0).throttle(12 << 20) }
+    let end = try Tool.run([
+      "fetch", bench.origin.url("/big"), "-o", bench["out"], "--no-cache", "--timeout", "1s", "--retry", "0",
+      "--progress", "never", word,
+    ])
+    #expect(end.exit == .status(2) && bench.origin.requestCount == 1, "\(end.errors)")
+  }
+
+  @Test func `get has no limit of the whole unless one is given`() throws {
+    #expect(try GetCommand.parse(["http://h/"]).request.timeout == nil)
+    let end = try Tool.run(["get", "-sS", "-m", "1", bench.origin.url("/big"), "-o", bench["big"]])
+    #expect(end.exit == .status(1) && bench.origin.requestCount == 1, "\(end.errors)")
+  }
+
+  @Test func `fetch may ask for a part of each`() throws {
+    let end = try Tool.run([
+      "fetch", "-H", "Range: bytes=0-99", bench.origin.url("/big"), "-o", bench["out"], "--no-cache", "-q",
+    ])
+    #expect(end.exit == .status(0) && bench.read("out/big")?.count == 100, "\(end.errors)")
   }
 
   @Test func `a part of a file that has become shorter is begun anew`() throws {
@@ -77,6 +166,34 @@ import Testing
     let end = try Tool.run(arguments)
     #expect(end.exit == .status(0) && end.errors.contains("1 done before"), "\(end.errors)")
     #expect(bench.origin.requestCount == sent)
+  }
+
+  /// Not only just after the part has grown: anywhere, also before it is there and while its end is compared.
+  @Test(.enabled(if: LongRun.isOn)) func `200 MB that are killed at random moments have the right digest`()
+    throws
+  {
+    let count = 200_000_000
+    bench.origin.on("/long") { .resumable(count, etag: "\"l\"", for: $0).throttle(60 << 20) }
+    let arguments = ["get", "-s", "-O", bench.origin.url("/long")]
+    var random = SplitMix64(seed: UInt64.random(in: 0 ... .max))
+    var kills = 0
+    for _ in 0..<20 {
+      let tool = try Tool(arguments, in: bench[""])
+      usleep(UInt32(random.next() % 400_000))
+      tool.signal(SIGKILL)
+      if tool.wait() == .signal(SIGKILL) { kills += 1 }
+    }
+    let end = try Tool.run(arguments, in: bench[""])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    bench.origin.on("/long", .pattern(count))
+    #expect(
+      try Tool.run(["-so", bench["whole"], bench.origin.url("/long")], program: CurlComparison.program).exit
+        == .status(0))
+    let sums = try ChildProcess.run(["sha256sum", bench["long"], bench["whole"]]).output.split(
+      separator: 0x0A)
+    #expect(sums.count == 2 && sums[0].prefix(64) == sums[1].prefix(64) && kills >= 10)
+    let went = bench.origin.requests.count { $0.header("If-Range") != nil }
+    print("\(kills) kills, \(bench.origin.requestCount) requests, \(went) of them for a rest")
   }
 
   @Test func `a number goes on behind a file as curl does it`() throws {

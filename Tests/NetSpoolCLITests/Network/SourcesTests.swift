@@ -54,6 +54,41 @@ import Testing
     #expect(bench.text("f") == failed)
   }
 
+  @Test(arguments: [[], ["--no-cache"]])
+  func `a digest is looked at also where no file is written`(more: [String]) throws {
+    bench.origin.on("/0", Answer.text("hello").header("Cache-Control", "max-age=3600"))
+    bench.origin.on("/other", Answer.text("something else").header("Cache-Control", "max-age=3600"))
+    let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+    let (right, wrong) = (bench.origin.url("/0"), bench.origin.url("/other"))
+    func fetch(_ line: String) throws -> (status: Tool.Exit?, record: ResultRecord?) {
+      let list = try bench.write("list", ["\(line)"])
+      let words = ["fetch", list, "--progress", "never", "--results", bench["r"]]
+      let places = more.isEmpty ? ["--cache", bench["cache"]] : more
+      return (try Tool.run(words + places).exit, try bench.results("r").first)
+    }
+    let good = try fetch("\(right)\tsha256=\(digest)")
+    #expect(good.status == .status(0) && good.record?.sha256 == digest)
+    // Twice: what is wrong does not stay in the cache.
+    for sent in 1...2 {
+      let bad = try fetch("\(wrong)\tsha256=\(digest.uppercased())")
+      #expect(bad.status == .status(1) && bad.record?.error == "digestMismatch" && bad.record?.sha256 == nil)
+      #expect(bench.origin.hits("/other") == sent)
+    }
+    let mirrored = try fetch("\(wrong)\tsha256=\(digest)\tmirror=\(right)")
+    #expect(mirrored.status == .status(0) && mirrored.record?.finalURL == right)
+  }
+
+  @Test func `what has the wrong digest for a file is asked for again by the next run`() throws {
+    bench.origin.on("/0", Answer.text("something else").header("Cache-Control", "max-age=3600"))
+    let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+    let list = try bench.write("list", ["\(bench.origin.url("/0"))\tsha256=\(digest)"])
+    let words = ["fetch", list, "-o", bench["out"], "--cache", bench["cache"], "--progress", "never"]
+    #expect(try Tool.run(words).exit == .status(1))
+    bench.origin.on("/0", .text("hello"))
+    #expect(try Tool.run(words).exit == .status(0))
+    #expect(bench.text("out/0") == "hello")
+  }
+
   @Test func `what failed for now is asked again when all have failed`() throws {
     bench.serve(0..<1)
     bench.origin.enqueue(.status(503), for: "/0")

@@ -89,6 +89,36 @@ import Testing
     #expect(written.count == draws)
   }
 
+  @Test(arguments: [40, 80, 200])
+  func `the largest bodies on their way have lines of their own under the total`(columns: Int) {
+    var screen = ""
+    let size = { TerminalSize(columns: columns) }
+    let console = Console(isTerminal: true, size: size) { screen = $0 }
+    let board = TransferBoard()
+    let painter = ProgressPainter(style: .bar, console: console, board: board, now: 0)
+    let bodies = (1...7).map { board.begin("file\($0)", bytes: 0, total: Int64($0 * 100) << 20) }
+    _ = board.begin("small", bytes: 0, total: 1_000)
+    for tenth in 1...10 {
+      for id in bodies { board.add(1 << 20, to: id) }
+      painter.tick(now: Int64(tenth) * 100_000_000) { .init(inFlight: 8, listEnded: true) }
+    }
+    let lines = screen.split(separator: "\n").map {
+      $0.split(separator: "\u{1B}").first { $0.contains("/") || $0.contains("%") } ?? ""
+    }
+    #expect(lines.count == 6 && lines[0].contains("0/8"), "\(lines)")
+    for (line, number) in zip(lines.dropFirst(), [7, 6, 5, 4, 3]) {
+      #expect(line.contains("file\(number)") && line.contains("MiB/s") && line.contains("ETA"), "\(line)")
+    }
+    #expect(lines.allSatisfy { $0.count < columns + 4 })
+    // What has ended has no line any more, and its bytes are the job's.
+    for id in bodies.dropLast() { board.end(id) }
+    painter.tick(now: 1_200_000_000) { .init(finished: 6, bytes: 60 << 20, inFlight: 2, listEnded: true) }
+    #expect(screen.split(separator: "\n").count == 2 && screen.contains("file7"))
+    #expect(columns == 40 || screen.contains("70.0 MiB"), "\(screen)")
+    painter.finish(now: 1_300_000_000, .init(finished: 8, bytes: 70 << 20, listEnded: true))
+    #expect(!screen.contains("file7") && screen.hasSuffix("\n"))
+  }
+
   /// A line on its own, and back to its beginning.
   private func bar(_ text: String) -> String { "\u{1B}[?7l\(text)\u{1B}[?7h\r" }
 

@@ -90,9 +90,40 @@ import Testing
     return (pulls.dropLast(), try scratch.read("f"))
   }
 
+  /// A line in which nothing is left out.
+  private func fullRecord() -> [UInt8] {
+    var record = ResultRecord(url: "u", output: "o", outcome: .failed)
+    (record.tar, record.status, record.source, record.error, record.reason) = ("t", 200, .cache, "e", "r")
+    (record.finalURL, record.contentType, record.etag, record.sha256) = ("f", "c", "e", "s")
+    (record.ended, record.timings) = ("t", FetchOutcome.Timings())
+    record.picture = .init(width: 1, height: 1, format: "png", sourceBytes: 1, transform: "1 contain png")
+    var json = JSONText()
+    record.write(to: &json)
+    return json.bytes
+  }
+
+  @Test func `the schema and the manual have every key that is written`() throws {
+    let manual = try TestFiles.text(
+      TestFiles.parts.dropLast("Tests/Parts".count) + "Sources/NetSpool/NetSpool.docc/Tool.md")
+    let results = try #require(manual.split(separator: "\n## ").first { $0.hasPrefix("Results\n") })
+    let keys = keys(fullRecord())
+    #expect(keys.count == 27, "\(keys)")
+    for key in keys { #expect(SchemaCommand.text.contains("\"\(key)\": {"), "\(key)") }
+    for key in keys + self.keys(Summary().json(exitStatus: .allDone)) {
+      #expect(results.contains("`\(key)`"), "\(key)")
+    }
+  }
+
+  /// Of texts that have no `":` in their values.
+  private func keys(_ json: [UInt8]) -> [String] {
+    String(decoding: json, as: UTF8.self).split(separator: "\":").dropLast().compactMap { part in
+      part.lastIndex(of: "\"").map { String(part[part.index(after: $0)...]) }
+    }
+  }
+
   @Test func `broken lines are in the failed file as they were, however long and whatever they hold`() throws
   {
-    let long = Array("http://h/".utf8) + [UInt8](repeating: UInt8(ascii: "a"), count: 3_000_000)
+    let long = Array("http://h/".utf8) + [UInt8](repeating: UInt8(ascii: "a"), count: 10_000_000)
     let lines = [Array("http://h/\0a".utf8), long, Array("http://h/".utf8) + [0xFF], Array("nonsense".utf8)]
     let (pulls, file) = try again(Array(lines.joined(separator: [0x0A]))) { writer, list, pull in
       if case .broken(let line) = pull { try writer.write(line, of: list) }
