@@ -21,7 +21,7 @@ struct CacheSharedState: ~Copyable {
   var marks = ChangeMarks()
   /// Entries that were used, and whose recorded use is old.
   var touched: Set<KeyDigest> = []
-  /// Entries are being removed to make room: then every use counts at once.
+  /// Entries are being removed to make room, or will be soon: then every use counts at once.
   var isEvicting = false
   /// Bytes at most of namespaces, where somebody has named them.
   var quotas: [String: Int] = [:]

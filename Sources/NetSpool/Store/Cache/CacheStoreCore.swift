@@ -49,12 +49,18 @@ final class CacheStoreCore: Sendable {
       shared.quotas = settings.quotas
       shared.statistics.entries = size.records
       shared.statistics.bytes = size.pages * environment.pageBytes
+      // What namespaces have, the first commit tells.
+      shared.isEvicting =
+        !settings.quotas.isEmpty || settings.isNear(settings.bytesMax, shared.statistics.bytes)
     }
   }
 
   /// Another has opened the same store, and says how much namespaces may take.
   func add(quotas: [String: Int]) {
-    shared.withLock { $0.quotas.merge(quotas) { _, new in new } }
+    shared.withLock { shared in
+      shared.quotas.merge(quotas) { _, new in new }
+      if !quotas.isEmpty { shared.isEvicting = true }
+    }
   }
 
   func start() throws(NetworkError) {

@@ -140,3 +140,19 @@ extension CacheWriter {
     )
   }
 }
+
+extension CacheStoreSettings {
+  /// A store or a namespace is so full that from now on reads count at once: the next batch records them, and only the one
+  /// after it may have to evict.
+  func isNear(_ limit: Int, _ bytes: Int) -> Bool {
+    bytes + min(limit / 2, max(limit / 8, limit / 16 + bodyBytesMax)) > limit
+  }
+}
+
+extension CacheWriter {
+  /// So little of the store and of each namespace that what is read constantly is read between two batches.
+  var batchBytesMax: Int {
+    let quotas = namespaces.compactMap(\.quota) + Array(self.quotas.values)
+    return max(min(settings.bytesMax, quotas.min() ?? .max) / 16, 64 << 10)
+  }
+}

@@ -68,6 +68,9 @@ struct CacheWriter: ~Copyable {
     try saveNamespaces(&transaction)
     report.entries = try transaction.size(of: databases.entries).records
     report.bytes = try usedBytes(transaction)
+    report.isNearLimit =
+      settings.isNear(settings.bytesMax, report.bytes)
+      || namespaces.contains { settings.isNear($0.quota ?? .max, $0.bytes) }
     report.abandoned =
       removals.first {
         $0.isAbandoned(now: MonotonicClock.now, after: settings.sweepPatience)
@@ -97,6 +100,8 @@ struct BatchReport: Equatable {
   var bytes = 0
   /// There is more to evict.
   var isOverBudget = false
+  /// Reads are to count from now on (`CacheStoreSettings.isNear`).
+  var isNearLimit = false
   /// The mark of a removal that nobody goes on with.
   var abandoned: UInt64?
 }

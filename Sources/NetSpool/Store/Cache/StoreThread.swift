@@ -150,7 +150,7 @@ struct StoreThread: ~Copyable {
   ) -> [PendingTable.Change] {
     let isSmall = core.settings.residentBytesMax != nil
     let countMax = isSmall ? Self.smallBatchMax : Self.batchMax
-    let bytesMax = isSmall ? Self.smallBatchBytesMax : Self.batchBytesMax
+    let bytesMax = min(isSmall ? Self.smallBatchBytesMax : Self.batchBytesMax, writer.batchBytesMax)
     return core.shared.withLock { shared in
       var batch: [PendingTable.Change] = []
       var bytes = 0
@@ -297,7 +297,7 @@ struct StoreThread: ~Copyable {
     core.shared.withLock { shared in
       for change in batch { shared.pending.didCommit(change.key.digest, sequence: change.sequence) }
       shared.statistics.add(report)
-      shared.isEvicting = shared.statistics.bytes > core.settings.bytesMax / 8 * 7 || report.evictions > 0
+      shared.isEvicting = report.isNearLimit || report.evictions > 0
       shared.statistics.state = .open
     }
     // Old pages are free to be used again only when no snapshot sees them.

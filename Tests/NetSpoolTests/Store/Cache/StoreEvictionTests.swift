@@ -72,6 +72,35 @@ struct StoreEvictionTests {
     #expect((0..<100).allSatisfy { !store.lookup(StoreKey("l\($0)")).isMissing })
   }
 
+  @Test(arguments: [false, true]) func `what is read constantly survives any churn`(hasQuota: Bool) throws {
+    // Given a store or a namespace of 8 MiB, and fifty entries
+    let directory = try TestFolder(in: TestFiles.fast)
+    let store = try directory.open {
+      if hasQuota { $0.quotas = ["n": 8 << 20] } else { $0.bytesMax = 8 << 20 }
+    }
+    let kept = (0..<50).map { StoreKey("kept \($0)") }
+    for key in kept { store.put(key, namespace: "n", metadata: [], body: Self.body) }
+    // When 100 MiB pass, up to three of them at once
+    var random = SplitMix64(seed: 7)
+    let bytes = pattern(2, count: 256 << 10)
+    var lost: [Int] = []
+    for round in 0..<100 {
+      var left = 1 << 20
+      while left > 0 {
+        let body = Array(
+          bytes.prefix(Int.random(in: 1..<1 << Int.random(in: 8...18, using: &random), using: &random)))
+        store.put(StoreKey("\(round) \(left)"), namespace: "n", metadata: [], body: body)
+        left -= body.count
+      }
+      for key in kept where store.lookup(key).isMissing { lost.append(round) }
+      if round % 3 == 2 { store.flush() }
+    }
+    // Then those that were read after each of them are there
+    store.flush()
+    #expect(lost.isEmpty && kept.allSatisfy { !store.lookup($0).isMissing })
+    #expect(store.statistics.evictions > 500 && store.statistics.dropped == 0)
+  }
+
   @Test func `bodies of many sizes keep the file within its limit`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.bytesMax = 8 << 20 }

@@ -79,6 +79,42 @@ struct StoreRemovalTests {
     #expect((0..<600).allSatisfy { store.lookup(Self.key($0)) != nil })
   }
 
+  @Test(.measuresTime, arguments: [false, true])
+  func `fifty thousand of a hundred thousand are gone within a tenth of a second`(byTag: Bool) throws {
+    // Given as many answers, half of them of one folder and with one tag
+    let folder = try TestFolder(in: TestFiles.fast)
+    let store = try folder.open {
+      $0.bytesMax = 512 << 20
+      $0.match = EngineCache.match
+    }
+    let cache = EngineCache(store: store, settings: EngineCache.Settings(), headers: Headers())
+    var answer = try #require(stored(["Cache-Control: max-age=100"]))
+    for number in 0..<100_000 {
+      answer.tags = number % 2 == 0 ? ["x"] : ["y"]
+      cache.put(answer, .bytes([1]), for: try Self.question(number, cache), askedAt: .max)
+      if number % 10_000 == 9_999 { store.flush() }
+    }
+    try #require(store.statistics.entries == 100_000)
+    // When they are removed, and a hundred others looked for
+    let began = ContinuousClock.now
+    if byTag { cache.remove(tag: "x") } else { cache.remove(prefix: "http://h.example/0/") }
+    let wrong = try stride(from: 0, to: 100_000, by: 997).filter { number in
+      try (cache.held(for: Self.question(number, cache)) == nil) != (number % 2 == 0)
+    }
+    store.flush()
+    // Then
+    expect(.now - began, within: .milliseconds(100))
+    #expect(wrong.isEmpty)
+  }
+
+  private static func question(_ number: Int, _ cache: EngineCache) throws -> CacheQuestion {
+    let (origin, path) = ("http://h.example", "/\(number % 2)/\(number)")
+    let question = cache.question(
+      NetworkRequest(url: origin + path), method: .get, origin: origin.utf8.span, target: path.utf8.span,
+      own: Headers(), fields: nil)
+    return try #require(question)
+  }
+
   private static func key(_ number: Int) -> StoreKey { StoreKey("\(number % 3 == 0 ? "x" : "y")/\(number)") }
 
   private func fill(_ store: CacheStore, _ count: Int) {
