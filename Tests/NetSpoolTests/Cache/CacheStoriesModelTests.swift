@@ -6,8 +6,8 @@ import Testing
 @testable import TestSupport
 
 /// Random stories of several users, at two engines of this process, one with a cookie jar and one of another process, all
-/// with one store, against a second reading of RFC 9111 that knows nothing of the first: what each response is, where it
-/// comes from, and whether the origin was asked. `NETSPOOL_LONG=1` tells long ones, 100,000 steps.
+/// with one store, against a second reading of the rules (`CacheReading`): what each response is, where it comes from, and
+/// whether the origin was asked. `NETSPOOL_LONG=1` tells long ones, 100,000 steps.
 @Suite(.timeLimit(.minutes(60)), .threadForEach) struct CacheStoriesModelTests {
   /// What the origin has to say, and what it says about it.
   private final class World: Sendable {
@@ -15,6 +15,10 @@ import Testing
       var versions: [String: Int] = [:]
       var serial = 0
       var control = ""
+      var age: Int64 = 0
+      var fails = false
+      /// What else a POST changes.
+      var location = ""
     }
 
     let state = Mutex(State())
@@ -22,61 +26,38 @@ import Testing
     func answer(_ request: RecordedRequest) -> Answer {
       state.withLock { state in
         let path = request.target
-        guard request.method == "GET" else {
-          state.versions[path, default: 0] += 1
-          return .text("changed")
+        if request.method == "POST" {
+          for changed in Set([path, state.location]) { state.versions[changed, default: 0] += 1 }
+          return .text("changed").header("Location", state.location)
         }
         if path.hasPrefix("/login") {
           let id = path.dropFirst("/login?".count)
           return .text("in").header("Set-Cookie", "id=\(id)").header("Cache-Control", "no-store")
         }
+        if state.fails { return .status(503) }
         state.serial += 1
         let varies = path.hasSuffix("v")
         let user = request.header("Authorization") ?? request.header("Cookie") ?? "nobody"
         let foo = varies ? request.header("Foo") ?? "-" : "*"
         let version = "\(path)|\(user)|\(foo)|\(state.versions[path, default: 0])"
         let isSame = request.header("If-None-Match") == "\"\(version)\""
-        var answer = isSame ? Answer.status(304) : .text("\(version)|\(state.serial)")
+        var answer = isSame ? Answer.status(304) : .text("\(version)|\(state.serial + 100_000)")
         answer = answer.header("ETag", "\"\(version)\"")
+        if state.age > 0 { answer = answer.header("Age", "\(state.age)") }
         if !state.control.isEmpty { answer = answer.header("Cache-Control", state.control) }
         return varies ? answer.header("Vary", "Foo") : answer
       }
     }
   }
 
-  /// The second reading.
-  private struct Model {
-    struct Key: Hashable {
-      let path: String
-      /// With the process, where it alone can find what is theirs.
-      let user: String
-      let foo: String
-    }
-
-    struct Entry {
-      var text: String
-      var receivedAt: Int64
-      var control: String
-
-      var lifetime: Int64 { control.hasPrefix("max-age=") ? Int64(control.dropFirst(8)) ?? 0 : 0 }
-      func isFresh(_ now: Int64) -> Bool { now - receivedAt < lifetime * 1000 }
-      var mayBeStale: Bool { control != "no-cache" }
-    }
-
-    var entries: [Key: Entry] = [:]
-
-    /// What must come of a GET, before the origin says anything: nil when it must be asked.
-    func served(_ key: Key, _ policy: NetSpool.CachePolicy, now: Int64) -> Entry? {
-      guard let entry = entries[key] else { return nil }
-      switch policy {
-      case .automatic: return entry.isFresh(now) ? entry : nil
-      case .preferCached, .onlyIfCached: return entry.isFresh(now) || entry.mayBeStale ? entry : nil
-      default: return nil
-      }
-    }
-  }
-
-  private static let controls = ["max-age=10", "max-age=3", "max-age=0", "no-cache", "no-store", ""]
+  private static let controls = [
+    "max-age=10", "max-age=3", "max-age=0", "no-cache", "no-store", "", "max-age=3, must-revalidate",
+    "max-age=3, stale-if-error=5", "max-age=10, stale-if-error=2",
+  ]
+  private static let requestControls = [
+    "max-age=0", "max-age=4", "max-stale", "max-stale=3", "min-fresh=4", "no-cache", "no-store",
+    "max-age=2, max-stale=3", "stale-if-error=4",
+  ]
   private static let policies: [NetSpool.CachePolicy] = [
     .automatic, .automatic, .automatic, .preferCached, .onlyIfCached, .alwaysValidate, .reload,
   ]
@@ -122,22 +103,26 @@ import Testing
     /// The last one keeps cookies.
     let engines: [NetworkEngine]
     let remote: RemoteEngine
-    var model = Model()
+    var model = CacheReading()
     var step = 0
     /// What the jar holds.
     var cookie: String?
 
+    private static let paths = ["/a", "/b", "/v", "/wv"]
+
     mutating func goOn() async throws {
       step += 1
       let engine = random.below(engines.count + 2)  // behind the last: the other process
-      let path = ["/a", "/b", "/v", "/wv"][random.below(4)]
+      let path = Self.paths[random.below(4)]
       let place = "seed \(seed), step \(step), \(path), engine \(engine)"
       switch random.below(100) {
       case 0..<12:
         var post = RemoteEngine.Command(method: .post, path: path, now: clock.now)
         if random.chance(50) { post.fields = [("X-CSRF-Token", "\(step)")] }
+        let other = random.chance(30) ? Self.paths[random.below(4)] : path
+        world.state.withLock { $0.location = other }
         #expect(try await perform(post, engine).text == "changed", "\(place)")
-        model.entries = model.entries.filter { $0.key.path != path }
+        model.entries = model.entries.filter { $0.key.path != path && $0.key.path != other }
       case 12..<24: clock.advance(seconds: Double(random.below(8)))
       case 24..<27:
         engines[engine % engines.count].removeCached(url: origin.url(path))
@@ -158,9 +143,7 @@ import Testing
       guard engine < engines.count else { return try await remote.perform(command) }
       let ending = await engines[engine].end(of: command.operation(of: engines[engine]))
       await blocking { [engines] in engines[0].flushCache() }
-      return RemoteEngine.Result(
-        text: ending.text, code: ending.code.map { "\($0)" } ?? "-",
-        source: ending.response.map { "\($0.source)" } ?? "-")
+      return RemoteEngine.Result(ending)
     }
 
     private mutating func ask(_ engine: Int, _ path: String, _ place: String) async throws {
@@ -183,40 +166,108 @@ import Testing
         if user == "nobody", let cookie { user = cookie }
         if !isNamed { owner += " \(cookie ?? "jar")" }
       }
+      let key = CacheReading.Key(path: path, user: owner, foo: path.hasSuffix("v") ? foo : "*")
+      let tag = "\"\(path)|\(user)|\(key.foo)|\(world.state.withLock { $0.versions[path, default: 0] })\""
+      let request = complete(&command, key, tag)
       let before = origin.requestCount
       let result = try await perform(command, engine)
-      let asked = origin.requestCount - before
-      judge(
-        result, asked, user, Model.Key(path: path, user: owner, foo: path.hasSuffix("v") ? foo : "*"),
-        command,
-        control, "\(place), \(command.policy), \(owner), \(foo), \(control)")
+      let visit = Visit(key: key, tag: tag, control: control, asked: origin.requestCount - before)
+      judge(result, visit, request, "\(place), \(command), \(control), \(result)")
+    }
+
+    /// What the caller asks besides, and how the origin is.
+    private mutating func complete(
+      _ command: inout RemoteEngine.Command, _ key: CacheReading.Key, _ tag: String
+    )
+      -> CacheReading.Request
+    {
+      let (age, fails) = (Int64(random.chance(30) ? random.below(6) : 0), random.chance(15))
+      world.state.withLock { ($0.age, $0.fails) = (age, fails) }
+      var request = CacheReading.Request(policy: command.policy, now: command.now)
+      guard command.policy == .automatic else { return request }
+      if random.chance(40) {
+        let control = CacheStoriesModelTests.requestControls[
+          random.below(CacheStoriesModelTests.requestControls.count)]
+        command.fields.append(("Cache-Control", control))
+        request.control = CacheReading.Control(control)
+      }
+      switch random.below(10) {
+      case 0:
+        command.method = .head
+        request.isHead = true
+      case 1:
+        let own = [model.entries[key]?.tag ?? "\"x\"", tag, "\"x\""][random.below(3)]
+        command.fields.append(("If-None-Match", own))
+        request.tag = own
+      case 2:
+        command.fields.append(("Range", "bytes=1-3"))
+        request.range = 1...3
+      default: break
+      }
+      return request
+    }
+
+    /// What the origin would say, and whether it was asked.
+    private struct Visit {
+      let key: CacheReading.Key
+      let tag: String
+      let control: String
+      let asked: Int
     }
 
     private mutating func judge(
-      _ result: RemoteEngine.Result, _ asked: Int, _ user: String, _ key: Model.Key,
-      _ command: RemoteEngine.Command, _ control: String, _ place: String
+      _ result: RemoteEngine.Result, _ visit: Visit, _ request: CacheReading.Request, _ place: String
     ) {
-      if let entry = model.served(key, command.policy, now: command.now) {
-        #expect(result.text == entry.text && result.source == "cache" && asked == 0, "\(place): \(result)")
+      let held = model.entries[visit.key]
+      if let held, model.serves(held, request) {
+        #expect(visit.asked == 0, "\(place)")
+        return expect(result, "cache", model.shown(held, request), place)
+      }
+      if request.policy == .onlyIfCached {
+        #expect(result.code == "notCached" && visit.asked == 0, "\(place)")
         return
       }
-      if command.policy == .onlyIfCached {
-        #expect(result.code == "notCached" && asked == 0, "\(place): \(result)")
-        return
-      }
-      #expect(asked == 1, "\(place): \(result)")
-      let version = world.state.withLock { $0.versions[key.path, default: 0] }
-      let prefix = "\(key.path)|\(user)|\(key.foo)|\(version)|"
-      #expect(result.text?.hasPrefix(prefix) == true, "\(place): \(result)")
-      if let held = model.entries[key], command.policy != .reload, held.text.hasPrefix(prefix) {
-        #expect(result.text == held.text && result.source == "revalidated", "\(place): \(result)")
-        let kept = control.isEmpty ? held.control : control
-        model.entries[key] = Model.Entry(text: held.text, receivedAt: command.now, control: kept)
+      #expect(visit.asked == 1, "\(place)")
+      guard world.state.withLock({ $0.fails }) else { return learn(result, visit, request, held, place) }
+      if let held, model.standsIn(held, request) {
+        expect(result, "cache", model.shown(held, request), place)
       } else {
-        #expect(result.source == "network", "\(place): \(result)")
-        model.entries[key] = Model.Entry(text: result.text ?? "", receivedAt: command.now, control: control)
+        #expect(result.status == 503, "\(place)")
       }
-      if control == "no-store" { model.entries[key] = nil }
+    }
+
+    private func expect(
+      _ result: RemoteEngine.Result, _ source: String, _ shown: (status: Int, text: String), _ place: String
+    ) {
+      #expect(
+        result.source == source && result.status == shown.status && result.text == shown.text,
+        "\(place): \(shown)"
+      )
+    }
+
+    /// From what the origin has said.
+    private mutating func learn(
+      _ result: RemoteEngine.Result, _ visit: Visit, _ request: CacheReading.Request,
+      _ held: CacheReading.Entry?, _ place: String
+    ) {
+      let age = world.state.withLock { $0.age }
+      let isSame = held?.tag == visit.tag
+      if let held, isSame, model.isConditional(held, request) {
+        expect(result, "revalidated", (200, held.text), place)
+        return model.renew(visit.key, visit.control, age: age, now: request.now)
+      }
+      let isUnchanged = request.tag == visit.tag
+      let isWhole = !request.isHead && !isUnchanged
+      #expect(result.source == "network" && result.status == (isUnchanged ? 304 : 200), "\(place)")
+      #expect(result.text.hasPrefix(isWhole ? visit.tag.dropFirst().dropLast() + "|" : ""), "\(place)")
+      if request.control.has("no-store") { return }
+      if isWhole {
+        model.store(visit.key, result.text, visit.tag, visit.control, age: age, now: request.now)
+      } else if isSame, request.isHead || visit.control != "no-store" {
+        model.renew(visit.key, visit.control, age: age, now: request.now)
+      } else if request.isHead {
+        model.entries[visit.key] = nil
+      }
     }
   }
 }

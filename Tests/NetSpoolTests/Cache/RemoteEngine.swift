@@ -23,9 +23,23 @@ struct RemoteEngine: Sendable {
   }
 
   struct Result {
-    let text: String?
+    let status: Int
+    let text: String
     let code: String
     let source: String
+
+    init(_ ending: Ending) {
+      let response = ending.response ?? ending.error?.response
+      (status, text) = (response?.status ?? 0, response?.text ?? "")
+      (code, source) = (ending.code.map { "\($0)" } ?? "-", response.map { "\($0.source)" } ?? "-")
+    }
+
+    fileprivate init(_ line: String) {
+      let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+      (status, text, code, source) = (Int(words[0]) ?? 0, words[1], words[2], words[3])
+    }
+
+    fileprivate var line: String { "\(status)\t\(text)\t\(code)\t\(source)" }
   }
 
   /// Makes the pipes, into which `serve` looks in the other process.
@@ -38,8 +52,7 @@ struct RemoteEngine: Sendable {
       try commands.write(command.words.joined(separator: "\t"))
       return try results.readLine()
     }
-    let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-    return Result(text: words[0] == "-" ? nil : words[0], code: words[1], source: words[2])
+    return Result(line)
   }
 
   func quit() throws { try commands.write("quit") }
@@ -58,10 +71,7 @@ struct RemoteEngine: Sendable {
       clock.now.store(command.now, ordering: .relaxed)
       let ending = await engine.end(of: command.operation(of: engine))
       engine.flushCache()
-      let words = [
-        ending.text ?? "-", ending.code.map { "\($0)" } ?? "-", ending.response.map { "\($0.source)" } ?? "-",
-      ]
-      try results.write(words.joined(separator: "\t"))
+      try results.write(Result(ending).line)
     }
   }
 
@@ -82,7 +92,7 @@ extension RemoteEngine.Command {
     let words = line.split(separator: "\t").map(String.init)
     guard words.count >= 5, let now = Int64(words[0]), let policy = Int(words[3]) else { return nil }
     (self.now, path, self.policy) = (now, words[2], Self.policies[policy])
-    method = words[1] == "POST" ? .post : .get
+    method = [.post, .head].first { $0.name == words[1] } ?? .get
     scope = words[4] == "-" ? nil : words[4]
     for index in stride(from: 5, to: words.count - 1, by: 2) {
       fields.append((words[index], words[index + 1]))
@@ -95,7 +105,7 @@ extension RemoteEngine.Command {
     for field in fields { operation.setHeader(field.name, field.value) }
     return operation.configure { [self] in
       $0.credentialScope = scope
-      if method == .get { $0.cachePolicy = policy }
+      if method != .post { $0.cachePolicy = policy }
     }
   }
 }
