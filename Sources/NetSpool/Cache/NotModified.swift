@@ -98,9 +98,9 @@ extension Headers {
 enum HeadUpdate: Sendable, Equatable {
   /// Store this in the old one's place; the body is the same.
   case updated(StoredResponse)
-  /// The resource has changed: remove what is stored.
+  /// The resource has changed, or is gone: remove what is stored.
   case outdated
-  /// The answer tells nothing about what is stored: it is no 200.
+  /// The answer tells nothing about what is stored.
   case unrelated
 }
 
@@ -111,6 +111,7 @@ extension StoredResponse {
   func updated(
     byHead head: ResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
   ) -> HeadUpdate {
+    if head.status == 404 || head.status == 410, status != head.status { return .outdated }
     guard head.status == 200, status == 200 else { return .unrelated }
     let new = head.headers
     guard agrees(new, "etag"), agrees(new, "last-modified"), agreesInLength(new) else { return .outdated }

@@ -56,6 +56,17 @@ enum StoreDecision {
     return CacheableStatus.isHeuristic(status) || isExplicit(directives, fields, rules)
   }
 
+  /// An answer to POST says for how long it holds: a GET may be answered with it, if it is about the target (RFC 9110 section
+  /// 9.3.3). A field of the request's body would choose for no GET.
+  static func mayAnswerGet(_ head: ResponseHead, _ rules: CacheRules) -> Bool {
+    guard head.status == 200 else { return false }
+    let fields = AnswerFields(head.headers)
+    let directives = ResponseDirectives(fields)
+    let lasts = directives.maxAge.value != nil || fields.contains(.expires)
+    guard lasts || (rules.isShared && directives.sMaxAge.value != nil) else { return false }
+    return VaryFields(fields)?.names.contains { $0.hasPrefix("content-") } == false
+  }
+
   /// RFC 9111 sections 3.5 and 5.2.2.7.
   private static func sharedPermits(_ directives: ResponseDirectives, _ exchange: Exchange) -> Bool {
     if directives.flags.contains(.isPrivate) { return false }

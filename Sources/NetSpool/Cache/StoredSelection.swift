@@ -118,6 +118,15 @@ extension Validators {
     else { return false }
     return date > modified
   }
+
+  /// Parts that came with these fields are of one body: the strong tag says so, or where none is named the strong date.
+  static func areOfOneBody(_ some: Headers, _ others: Headers) -> Bool {
+    if let tag = strongTag(some) { return strongTag(others) == tag }
+    guard entityTag(some) == nil, entityTag(others) == nil, isDateStrong(some), isDateStrong(others) else {
+      return false
+    }
+    return lastModified(some) == lastModified(others)
+  }
 }
 
 /// The Range field of a request, in bytes (RFC 9110 section 14.1.2). Nil for what is to be ignored: another unit, what is

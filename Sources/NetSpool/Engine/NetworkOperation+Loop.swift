@@ -115,6 +115,8 @@ extension NetworkOperation {
     var provided: ResponseBody?
     /// What the stores have still to do for its answer, before its user hears of it.
     var unwritten: [StoreDuty] = []
+    /// What the answer to a POST says of its target.
+    var posted: PostedAnswer?
     var sinkFailure: NetworkError?
   }
 

@@ -1,3 +1,4 @@
+import Glibc
 import NetSpoolTesting
 import Testing
 
@@ -45,7 +46,10 @@ struct CacheChangesTests {
     }
   }
 
-  @Test func `a failed question does not bring back what a POST made worthless`() async throws {
+  enum Change: CaseIterable, Sendable { case post, removal, emptying }
+
+  @Test(arguments: Change.allCases)
+  func `a failed question does not bring back what was made worthless`(by change: Change) async throws {
     try await withCache { engine, origin, clock in
       origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
       _ = await engine.fetch("/a")
@@ -54,10 +58,37 @@ struct CacheChangesTests {
       let asking = engine.start("/a")
       #expect(await origin.waitForWaiting("head", 1))
       origin.on("/a", .text("changed"))
-      #expect(await engine.end(of: engine.operation(path: "/a", method: .post)).text == "changed")
+      switch change {
+      case .post: _ = await engine.end(of: engine.operation(path: "/a", method: .post))
+      case .removal: engine.removeCached(url: origin.url("/a"))
+      case .emptying: engine.emptyCache()
+      }
       origin.release("head")
       #expect(await asking.end().text != "old")
     }
+  }
+
+  @Test func `it survives an exit in the POST's completion`() async throws {
+    let folder = try TestFolder()
+    let origin = try ScriptedOrigin()
+    origin.on("/a") { $0.method == "POST" ? .text("changed") : Self.lasting("old") }
+    // Given a process that has stored what it then changes, and exits when it hears of it
+    await #expect(processExitsWith: .success) {
+      [path = folder.path as String, port = origin.port as Int] in
+      let engine = try CacheClaimTests.engine(path, port)
+      let first = await engine.fetch("/a").text
+      engine.flushCache()
+      let isMissing = await engine.isMissing("/a")
+      precondition(first == "old" && !isMissing)
+      let post = engine.operation(path: "/a", method: .post).onCompletion { _ in _exit(0) }
+      _ = await engine.end(of: post)
+      _exit(1)
+    }
+    // Then the next one finds nothing
+    let engine = try CacheClaimTests.engine(folder.path, origin.port)
+    #expect(await engine.isMissing("/a"))
+    #expect(origin.requests.map(\.method) == ["GET", "POST"])
+    _ = folder
   }
 
   @Test(arguments: [false, true]) func `it is written before the POST's completion`(isCutOff: Bool)

@@ -98,6 +98,41 @@ struct CacheFaceTests {
     }
   }
 
+  @Test func `coded bytes stay theirs over restarts and questions whether they hold`() async throws {
+    let folder = try TestFolder()
+    let clock = WallClockHand()
+    var settings = CacheConfiguration()
+    settings.directory = folder.path
+    let coded = Gzip.stored(Array("plain".utf8))
+    try await withEngine { [settings] first, origin in
+      origin.on("/a") { request in
+        let isCoded = request.header("Accept-Encoding")?.contains("gzip") == true
+        let answer =
+          request.header("If-None-Match") != nil
+          ? Answer.status(304) : isCoded ? .gzip(coded) : .text("plain")
+        return answer.header("Cache-Control", "max-age=10").header("ETag", isCoded ? "\"z\"" : "\"p\"")
+      }
+      for source in [NetworkResponse.Source.network, .cache, .revalidated, .cache] {
+        // When each time another engine opens the store
+        let engine = try NetworkEngine(to: origin, on: first.configuration.queue)
+        try engine.useCache(settings, now: { clock.now })
+        if source == .revalidated { clock.advance(seconds: 20) }
+        // Then each gets what it has asked for
+        for fields: NetworkRequest.Headers in [
+          [:], ["Accept-Encoding": "gzip"], ["Accept-Encoding": "identity"],
+        ] {
+          let response = await engine.fetch("/a", headers: fields).response
+          let isCoded = fields["Accept-Encoding"] == "gzip"
+          #expect(response?.source == source, "\(fields)")
+          #expect(response.map { [UInt8]($0.body) } == (isCoded ? coded : Array("plain".utf8)), "\(fields)")
+        }
+        engine.closeCache()
+      }
+      #expect(origin.hits("/a") == 6)
+    }
+    _ = folder
+  }
+
   @Test func `several parts come as one body`() async throws {
     try await withCache { engine, origin, _ in
       origin.on("/a", Self.lasting("0123456789"))

@@ -138,8 +138,8 @@ struct CacheValidationTests {
     (200, ["ETag: \"a\"", modified, "Content-Length: 5", "X-A: 2"], "updated"), (200, ["X-A: 2"], "updated"),
     (200, ["ETag: \"b\"", "X-A: 2"], "outdated"), (200, [other, "X-A: 2"], "outdated"),
     (200, ["Content-Length: 6"], "outdated"), (200, ["Cache-Control: no-store"], "outdated"),
-    (200, ["ETag: \"a\"", "Content-Length: 6"], "outdated"), (410, ["ETag: \"a\"", "X-A: 2"], "unrelated"),
-    (304, ["ETag: \"a\"", "X-A: 2"], "unrelated"), (500, [], "unrelated"),
+    (200, ["ETag: \"a\"", "Content-Length: 6"], "outdated"), (410, ["ETag: \"a\"", "X-A: 2"], "outdated"),
+    (404, [], "outdated"), (304, ["ETag: \"a\"", "X-A: 2"], "unrelated"), (500, [], "unrelated"),
   ]
 
   @Test(arguments: heads)

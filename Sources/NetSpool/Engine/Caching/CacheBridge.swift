@@ -41,8 +41,11 @@ struct CacheBridge {
     case .notCached: return .refuse(NetworkError(.notCached))
     case .serve:
       guard let held else { return .ask(nil) }
-      if question.request.isOwn { return own(operation, question, held, look.parts, cache) }
-      return .answer(response(operation, held, .cache, cache), renews: false)
+      if let answer = answer(operation, question, held, look.parts, cache) {
+        return .answer(answer, renews: false)
+      }
+      return question.request.staysOffline
+        ? .refuse(NetworkError(.notCached)) : .ask(CacheUse(cache, question, held: held))
     case .serveAndRevalidate(let conditions):
       let use = CacheUse(cache, question, held: held, conditions: conditions)
       guard let held, !operation.loop.isRefresh else { return .ask(use) }
@@ -59,19 +62,17 @@ struct CacheBridge {
     }
   }
 
-  /// What is held answers conditions of the caller's own, and with parts.
-  private func own(
+  /// What is held as the answer, also to conditions of the caller's own, and in parts; nil: only the origin can tell.
+  func answer(
     _ operation: NetworkOperation, _ question: CacheQuestion, _ held: HeldAnswer, _ parts: [[UInt8]],
     _ cache: EngineCache
-  ) -> Consultation {
+  ) -> NetworkResponse? {
+    guard question.request.isOwn else { return response(operation, held, .cache, cache) }
     let selection = StoredSelection(question.request, question.fields, stored: held.stored)
-    if selection == .origin {
-      return question.request.staysOffline
-        ? .refuse(NetworkError(.notCached)) : .ask(CacheUse(cache, question, held: held))
-    }
+    if selection == .origin { return nil }
     var answer = response(operation, held, .cache, cache)
     answer.select(selection, of: held.stored, parts)
-    return .answer(answer, renews: false)
+    return answer
   }
 
   /// Without a cache nothing is held, nor for what no cache may answer.
@@ -100,13 +101,20 @@ struct CacheBridge {
     }
     let method = history?.target.method ?? request.method
     guard method == .get || method == .head, request.isWithoutBody else { return nil }
+    return question(operation, request, method, cache).map { AskedCache(question: $0, found: nil) }
+  }
+
+  /// What a request by this method would ask, at the operation's target and with its fields.
+  func question(
+    _ operation: NetworkOperation, _ request: NetworkRequest, _ method: Method, _ cache: EngineCache
+  ) -> CacheQuestion? {
     guard let origin = operation.loop.origin else { return nil }
-    let url = history?.target.url ?? request.url
-    let question = cache.question(
+    let target = operation.loop.history?.target
+    let url = target?.url ?? request.url
+    return cache.question(
       request, method: method, origin: origin.text.utf8.span,
       target: url.utf8.span.extracting(droppingFirst: PlainURL.targetOffset(url)),
-      own: history?.target.headers ?? request.headers, fields: sentFields(operation, request))
-    return question.map { AskedCache(question: $0, found: nil) }
+      own: target?.headers ?? request.headers, fields: sentFields(operation, request))
   }
 
   /// Nil for a request that sends the engine's own fields and no others.

@@ -98,7 +98,7 @@ extension CacheBridge {
   mutating func settle(
     _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending
   ) {
-    guard let use = operation.loop.cacheUse else { return }
+    guard let use = operation.loop.cacheUse else { return storePosted(ending, transfer, of: operation) }
     defer { if let claim = use.claim, !use.isBeingKept { use.cache.store.finish(claim) } }
     if let held = use.held, let cause = staleCause(ending), mayStandIn(operation, transfer),
       held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)
@@ -116,9 +116,7 @@ extension CacheBridge {
 
   /// Streams have not begun with another body, and somebody has not been given what is held already.
   private func mayStandIn(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
-    // A part is not what was asked for, unless it is the very part.
-    guard operation.loop.cacheUse?.held?.stored.parts == nil else { return false }
-    return !transfer.exchange.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
+    !transfer.exchange.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
       && operation.recipients.contains { $0.loop.extras?.provided == nil }
   }
 
@@ -170,7 +168,7 @@ extension CacheBridge {
   }
 
   /// The body, if it came into memory.
-  private func bodyInMemory(_ answer: NetworkResponse, _ transfer: Transfer) -> [UInt8]? {
+  func bodyInMemory(_ answer: NetworkResponse, _ transfer: Transfer) -> [UInt8]? {
     if answer.body.count == Int(transfer.bodyBytes) { return answer.body.array }
     guard let bytes = transfer.exchange.spool?.wholeBeginning, bytes.count == Int(transfer.bodyBytes) else {
       return nil
@@ -199,12 +197,12 @@ extension CacheBridge {
     }
   }
 
-  private func put(
+  func put(
     _ entry: StoredResponse, _ body: [UInt8], _ transfer: Transfer, _ use: CacheUse,
-    of operation: NetworkOperation
+    of operation: NetworkOperation, askedAt: Microseconds? = nil
   ) {
     let entry = complete(entry, transfer, of: operation)
-    let (cache, question, askedAt) = (use.cache, use.question, transfer.exchange.startedAt)
+    let (cache, question, askedAt) = (use.cache, use.question, askedAt ?? transfer.exchange.startedAt)
     guard entry.facts.flags.contains(.varies) else {
       return cache.put(entry, .bytes(body), for: question, askedAt: askedAt)
     }
@@ -279,7 +277,8 @@ extension CacheBridge {
   func invalidate(
     _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead, _ coalescer: inout Coalescer
   ) {
-    guard Invalidation.applies(method: transfer.exchange.plan.method, status: head.status) else { return }
+    let method = transfer.exchange.plan.method
+    guard Invalidation.applies(method: method, status: head.status) else { return }
     let history = operation.loop.history
     let cache = operation.engine.cache
     if cache == nil, coalescer.isEmpty { return }
@@ -287,7 +286,9 @@ extension CacheBridge {
     for target in targets { coalescer.fence(target) }
     // Its user hears of it when the store has it: whoever reads then, reads what is new.
     let custom = history == nil ? operation.request.cacheKey : nil
-    if let cache { operation.makeExtras().unwritten.append(cache.invalidate(targets, custom: custom)) }
+    guard let cache else { return }
+    operation.makeExtras().unwritten.append(cache.invalidate(targets, custom: custom))
+    if method == .post { notePosted(operation, transfer, head, cache) }
   }
 
   /// The user has been given these very bytes from the cache and asked to hear of changes only.

@@ -59,6 +59,8 @@ final class EngineCache: Sendable {
     isAskedPlainly = jar == nil && settings.defaultPolicy == .automatic && plainRequest.directives == .none
   }
 
+  var keepsCookies: Bool { jar != nil }
+
   /// A request that names the codings gets bytes as they were coded, which are nobody else's.
   private static func codings(_ fields: Headers) -> [UInt8]? {
     fields.contains("Accept-Encoding") ? SelectingValue.normalised("accept-encoding", in: fields) : nil
@@ -159,8 +161,19 @@ struct CacheQuestion: Sendable {
 /// Reading and writing what is held. Any thread.
 extension EngineCache {
   func held(for question: CacheQuestion) -> HeldAnswer? {
-    if let whole = heldWhole(for: question) { return whole }
-    return question.request.directives.flags.contains(.hasRange) ? heldParts(for: question) : nil
+    let whole = heldWhole(for: question)
+    guard question.request.directives.flags.contains(.hasRange) else { return whole }
+    if let whole, CacheDecision.serves(question.request, stored: whole.stored, now: now) { return whole }
+    guard let parts = heldParts(for: question) else { return whole }
+    guard let whole, !answer(parts, question, after: whole) else { return parts }
+    return whole
+  }
+
+  /// Whether parts serve that came after the whole, which does not serve any more.
+  private func answer(_ parts: HeldAnswer, _ question: CacheQuestion, after whole: HeldAnswer) -> Bool {
+    if parts.stored.receivedAt < whole.stored.receivedAt { return false }
+    return CacheDecision.serves(question.request, stored: parts.stored, now: now)
+      && StoredSelection(question.request, question.fields, stored: parts.stored) != .origin
   }
 
   private func heldWhole(for question: CacheQuestion) -> HeldAnswer? {

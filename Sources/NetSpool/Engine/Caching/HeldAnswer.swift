@@ -147,6 +147,11 @@ extension EngineCache {
     guard let held = held(for: question) else { return LoopLook(held: nil) }
     if isFirst, bringsURLOnly(request), answers(held, question, now) { remember(held, url: request.url) }
     if comparesBytes(question, request) { return LoopLook(held: held.inMemory) }
+    return look(at: held, for: question)
+  }
+
+  /// Reads the parts of the body that are asked for. Waits for the disk.
+  func look(at held: HeldAnswer, for question: CacheQuestion) -> LoopLook {
     guard question.request.isOwn,
       case .parts(let ranges) = StoredSelection(question.request, question.fields, stored: held.stored)
     else { return LoopLook(held: held) }

@@ -28,10 +28,16 @@ extension Scheduler {
 
   /// Ends with an older answer instead of a failure, if that has not been removed, and no other has taken its place.
   func answer(_ operation: NetworkOperation, _ standIn: HeldAnswer, or ending: Ending) {
-    guard let cache = operation.loop.cacheUse?.cache else { return publish(operation, ending) }
-    look(operation, cache, { LoopLook(held: cache.isHeld(standIn) ? standIn : nil) }) { [unowned self] look in
-      guard let held = look.held else { return publish(operation, ending) }
-      answer(operation, cacheBridge.response(operation, held, .cache, cache))
+    guard let use = operation.loop.cacheUse else { return publish(operation, ending) }
+    let (cache, question) = (use.cache, use.question)
+    let find: @Sendable () -> LoopLook = {
+      cache.isHeld(standIn) ? cache.look(at: standIn, for: question) : LoopLook(held: nil)
+    }
+    look(operation, cache, find) { [unowned self] look in
+      guard let held = look.held,
+        let answer = cacheBridge.answer(operation, question, held, look.parts, cache)
+      else { return publish(operation, ending) }
+      self.answer(operation, answer)
     }
   }
 

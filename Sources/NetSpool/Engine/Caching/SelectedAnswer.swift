@@ -52,20 +52,20 @@ extension NetworkResponse {
 
 /// Parts of a body that came one by one.
 extension EngineCache {
-  /// Puts a part to those that are held, if it is certain that they are of the same body (RFC 9111 section 3.4): then the
-  /// strong tag says so. All of them are the whole answer. Waits for the disk.
+  /// Puts a part to those that are held, if it is certain that they are of the same body (RFC 9111 section 3.4), else in
+  /// their place. All of them are the whole answer. Waits for the disk.
   func storePart(
     _ answer: NetworkResponse, _ body: [UInt8], _ entry: StoredResponse, for question: CacheQuestion,
     askedAt: Microseconds
   ) {
-    guard let tag = Validators.strongTag(entry.headers), !entry.facts.flags.contains(.varies),
+    guard !entry.facts.flags.contains(.varies),
       let field = entry.headers.firstBytes("content-range").flatMap({ ContentRange.parse($0) }),
       let total = field.total, let positions = field.range, Int64(body.count) == Int64(positions.count)
     else { return }
     let range = positions.lowerBound..<(positions.upperBound + 1)
     var new = (parts: StoredParts(total: total, ranges: [range]), bytes: body)
     if let held = heldParts(for: question), held.stored.parts?.total == total,
-      Validators.strongTag(held.stored.headers) == tag
+      Validators.areOfOneBody(held.stored.allHeaders, answer.head.headers)
     {
       let combined = held.stored.parts?.adding(range, body, to: ResponseBody(lent: held.hit.body).array)
       if let combined { new = (combined.parts, combined.bytes) }

@@ -121,5 +121,84 @@ extension CacheRows {
       "not past must-revalidate either", "RFC 9111 4.2.4",
       .asks("Cache-Control: max-age=10, must-revalidate"),
       Visit(after: 20, framing: .cutOff, sees: .error(.bodyTruncated), isAsked: true)),
+    CacheRow(
+      "what stands in answers conditions and in parts", "RFC 9111 4.3.2",
+      .asks("Cache-Control: max-age=10, stale-if-error=600", "ETag: \"a\""),
+      standsIn("If-None-Match: \"a\"", status: 304), standsIn("If-None-Match: \"b\"", status: 200, "body 1"),
+      standsIn("Range: bytes=0-3", status: 206, "body"),
+      standsIn("Range: bytes=0-3", status: 206, "body", framing: .cutOff)),
+    CacheRow(
+      "a part stands in for itself alone", "RFC 9111 4.2.4",
+      Visit(
+        with: ["Range: bytes=0-3"], status: 206,
+        answer: ["Cache-Control: max-age=10, stale-if-error=600", "Content-Range: bytes 0-3/10"],
+        body: "0123"),
+      standsIn("Range: bytes=1-2", status: 206, "12"),
+      .asks(status: 503, after: 20, with: ["Range: bytes=2-5"])),
   ]
+
+  /// The origin fails, and what is held is the answer.
+  private static func standsIn(
+    _ field: String, status: Int, _ body: String = "", framing: Visit.Framing = .length
+  ) -> Visit {
+    var visit = Visit(after: 20, with: [field], status: 503, framing: framing, sees: .stale)
+    visit.shown = (status, body)
+    return visit
+  }
+
+  /// Answers to POST that say what a GET of the same target would be given.
+  static let posted: [CacheRow] =
+    [
+      CacheRow(
+        "it serves GET and HEAD, and no POST", "RFC 9110 9.3.3", post("/p1", lasting),
+        .hits(bodyOf: 1, path: "/../p1"),
+        .hits(bodyOf: 1, path: "/../p1").by("HEAD"), post("/p1"), .isMissing(path: "/../p1")),
+      CacheRow(
+        "in the place of what was held", "RFC 9111 4.4", .asks(lasting, path: "/../p2"), post("/p2", lasting),
+        .hits(bodyOf: 2, path: "/../p2")),
+      CacheRow(
+        "with Expires", "RFC 9110 9.3.3", post("/p3", "Expires: {100}"),
+        .hits(after: 50, bodyOf: 1, path: "/../p3"), .asks(after: 60, path: "/../p3")),
+      CacheRow(
+        "to be asked about", "RFC 9111 4.3.1", post("/p4", "Cache-Control: max-age=10", "ETag: \"a\""),
+        .confirms(after: 20, sends: ["If-None-Match: \"a\""], bodyOf: 1, path: "/../p4")),
+      CacheRow(
+        "for whom it was sent", "RFC 9111 3.5", post("/p5", lasting, with: "Authorization: Bearer a"),
+        .isMissing(path: "/../p5"), .isMissing(path: "/../p5", with: ["Authorization: Bearer b"]),
+        .hits(with: ["Authorization: Bearer a"], bodyOf: 1, path: "/../p5")),
+      CacheRow(
+        "as its fields chose", "RFC 9111 4.1", post("/p6", lasting, "Vary: Foo", with: "Foo: 1"),
+        .isMissing(path: "/../p6", with: ["Foo: 2"]), .hits(with: ["Foo: 1"], bodyOf: 1, path: "/../p6")),
+      CacheRow(
+        "not as its body's fields chose", "RFC 9111 4.1", post("/p7", lasting, "Vary: Content-Type"),
+        .isMissing(path: "/../p7")),
+      CacheRow(
+        "not when it is about another resource", "RFC 9110 9.3.3",
+        Visit(method: "POST", path: "/../p8", answer: [lasting, "Content-Location: /p8?x"]),
+        .isMissing(path: "/../p8"), .isMissing(path: "/../p8?x")),
+      CacheRow(
+        "not when it is cut off", "RFC 9111 3.3",
+        Visit(
+          method: "POST", path: "/../p9", answer: [lasting, "Content-Location: /p9"], framing: .cutOff,
+          sees: .error(.bodyTruncated), isAsked: true), .isMissing(path: "/../p9")),
+      CacheRow(
+        "an empty Content-Location is the target", "RFC 3986 5.2.2",
+        Visit(method: "POST", path: "/../p10", answer: [lasting, "Content-Location:"]),
+        .hits(bodyOf: 1, path: "/../p10")),
+      CacheRow(
+        "no other method's", "RFC 9110 9.3.4",
+        Visit(method: "PUT", path: "/../p11", answer: [lasting, "Content-Location: /p11"]),
+        .isMissing(path: "/../p11")),
+    ]
+    + ["Last-Modified: {-1000}", "Cache-Control: public", "Cache-Control: no-store, max-age=9"].enumerated()
+    .map { number, field in
+      CacheRow(
+        "not with \(field)", "RFC 9110 9.3.3", post("/n\(number)", field), .isMissing(path: "/../n\(number)"))
+    }
+
+  private static func post(_ path: String, _ answer: String..., with field: String? = nil) -> Visit {
+    Visit(
+      method: "POST", path: "/..\(path)", with: field.map { [$0] } ?? [],
+      answer: answer + ["Content-Location: \(path)"])
+  }
 }

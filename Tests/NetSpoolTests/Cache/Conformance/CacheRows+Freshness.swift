@@ -59,6 +59,16 @@ extension CacheRows {
     .stale("a date with text behind it is none", "RFC 9110 5.6.7", "Expires: {100}x"),
     .stale("two that differ are none", "RFC 9111 4.2.1", "Expires: {100}", "Expires: {-100}"),
     .fresh("two that agree are one", "RFC 9111 4.2.1", "Expires: {100}", "Expires: {100}"),
+    .fresh("a day in the wrong case", "RFC 9110 5.6.7", "Expires: THU, 18 Aug 2050 02:01:18 GMT"),
+    .fresh("a month in the wrong case", "RFC 9110 5.6.7", "Expires: Thu, 18 AUG 2050 02:01:18 GMT"),
+    .fresh("a zone in the wrong case", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 02:01:18 gMT"),
+    .stale("an hour of one digit", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 2:01:18 GMT"),
+    .stale("a year of two digits", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 50 02:01:18 GMT"),
+    .stale("a date with dashes", "RFC 9110 5.6.7", "Expires: Thu, 18-Aug-2050 02:01:18 GMT"),
+    .stale("a date with two blanks", "RFC 9110 5.6.7", "Expires: Thu, 18  Aug  2050 02:01:18 GMT"),
+    .stale("a date without a comma", "RFC 9110 5.6.7", "Expires: Thu 18 Aug 2050 02:01:18 GMT"),
+    .stale("a time with periods", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 02.01.18 GMT"),
+    .stale("UTC is not GMT", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 02:01:18 UTC"),
     .fresh("the form of RFC 850", "RFC 9110 5.6.7", "Expires: Thursday, 18-Aug-50 02:01:18 GMT"),
     .fresh("the form of asctime", "RFC 9110 5.6.7", "Expires: Thu Aug 18 02:01:18 2050"),
     .fresh("the far future", "RFC 9111 5.3", "Expires: Fri, 31 Dec 9999 23:59:59 GMT", for: 1e9),
@@ -140,7 +150,10 @@ extension CacheRows {
   {
     .unstored("\($0) does not", "RFC 9110 15.1", "Last-Modified: {-10000}", "Date: {0}", status: $0)
   }
-    + [200, 201, 202, 203, 204, 299, 300, 400, 403, 404, 410, 451, 499, 500, 502, 504, 599].map {
+    + [
+      200, 201, 202, 203, 204, 299, 300, 301, 302, 303, 307, 308, 400, 403, 404, 410, 451, 499, 500, 502, 503,
+      504, 599,
+    ].map {
       .fresh("\($0) lasts by max-age", "RFC 9111 3", "Cache-Control: max-age=100", status: $0)
     }
     + [200, 404, 410, 500, 599].map {

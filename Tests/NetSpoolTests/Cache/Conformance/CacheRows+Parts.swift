@@ -132,8 +132,62 @@ extension CacheRows {
       .isMissing(), cached("Range: bytes=5-9", status: 206, body: "56789"),
       .isMissing(with: ["Range: bytes=0-4"])),
     CacheRow(
-      "nor do they under a weak tag, or none", "RFC 9110 15.3.7.3", part(0, 4, "ETag: W/\"a\""),
-      .isMissing(with: ["Range: bytes=0-4"]), part(0, 4), .isMissing(with: ["Range: bytes=0-4"])),
+      "nor do they without a tag", "RFC 9110 15.3.7.3", part(0, 4), part(5, 9), .isMissing(),
+      cached("Range: bytes=5-9", status: 206, body: "56789"), .isMissing(with: ["Range: bytes=0-4"])),
+    CacheRow(
+      "nor under a weak one", "RFC 9110 15.3.7.3", part(0, 4, "ETag: W/\"a\""), part(5, 9, "ETag: W/\"a\""),
+      .isMissing(), .isMissing(with: ["Range: bytes=0-4"])),
+    CacheRow(
+      "nor when only one of them has a tag", "RFC 9110 15.3.7.3", part(0, 4, "ETag: \"a\""),
+      part(5, 9, "Last-Modified: {-1000}", "Date: {0}"), .isMissing(), .isMissing(with: ["Range: bytes=0-4"])),
+    CacheRow(
+      "parts of one date that proves it do", "RFC 9110 8.8.2.2",
+      part(0, 4, "Last-Modified: {-1000}", "Date: {0}"),
+      part(5, 9, "Last-Modified: {-1000}", "Date: {0}"), cached(status: 200, body: digits)),
+    CacheRow(
+      "of a date that does not, they do not", "RFC 9110 8.8.2.2",
+      part(0, 4, "Last-Modified: {0}", "Date: {0}"),
+      part(5, 9, "Last-Modified: {0}", "Date: {0}"), .isMissing(), .isMissing(with: ["Range: bytes=0-4"])),
+    CacheRow(
+      "nor when the origin has no clock", "RFC 9110 8.8.2.2", part(0, 4, "Last-Modified: {-1000}"),
+      part(5, 9, "Last-Modified: {-1000}"), .isMissing(), .isMissing(with: ["Range: bytes=0-4"])),
+    CacheRow(
+      "a part that nothing tells apart serves parts of it", "RFC 9111 3.3", part(4, 9),
+      cached("Range: bytes=4-9", status: 206, body: "456789", shows: ["Content-Range: bytes 4-9/10"]),
+      cached("Range: bytes=5-7", status: 206, body: "567"),
+      cached("Range: bytes=-2", status: 206, body: "89"),
+      cached("Range: bytes=6-", status: 206, body: "6789"), .isMissing(with: ["Range: bytes=3-5"]),
+      .isMissing()),
+    CacheRow(
+      "a part that is all of it is the whole", "RFC 9111 3.4", part(0, 9), cached(status: 200, body: digits)),
+    CacheRow(
+      "a part of another length than it says is not kept", "RFC 9110 15.3.7",
+      Visit(
+        with: ["Range: bytes=0-4"], status: 206, answer: [lasting, "Content-Range: bytes 0-4/10"],
+        body: "0123"),
+      .isMissing(with: ["Range: bytes=0-3"])),
+    CacheRow(
+      "nor is one of an unknown whole", "RFC 9110 14.4",
+      Visit(
+        with: ["Range: bytes=0-4"], status: 206, answer: [lasting, "Content-Range: bytes 0-4/*"],
+        body: "01234"),
+      .isMissing(with: ["Range: bytes=0-4"])),
+    CacheRow(
+      "a part gets old", "RFC 9111 4.2",
+      Visit(
+        with: ["Range: bytes=0-4"], status: 206, answer: [short, "Content-Range: bytes 0-4/10"],
+        body: "01234"),
+      Visit(
+        after: 20, with: ["Range: bytes=0-4"], status: 206, answer: [lasting, "Content-Range: bytes 0-4/10"],
+        body: "abcde"), cached("Range: bytes=1-2", status: 206, body: "bc")),
+    CacheRow(
+      "a stale whole hides no fresh part", "RFC 9111 4", Visit(answer: [short], body: digits),
+      Visit(
+        after: 20, with: ["Range: bytes=2-5"], status: 206, answer: [lasting, "Content-Range: bytes 2-5/10"],
+        body: "cdef"), cached("Range: bytes=3-4", status: 206, body: "de"), .isHeld(bodyOf: 1),
+      Visit(
+        with: ["Range: bytes=0-1"], status: 206, answer: [lasting, "Content-Range: bytes 0-1/10"], body: "ab"
+      ), cached("Range: bytes=0-1", status: 206, body: "ab")),
     CacheRow(
       "a part does not take the place of the whole", "RFC 9111 3.4",
       Visit(answer: [short, "ETag: \"a\""], body: digits),

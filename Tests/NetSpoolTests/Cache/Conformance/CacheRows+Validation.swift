@@ -51,6 +51,12 @@ extension CacheRows {
       "a 410 that may not be stored takes it away", "RFC 9111 4.3.3", .asks(short, "ETag: \"a\""),
       .asks("Cache-Control: no-store", status: 410, after: 20), .isMissing()),
     CacheRow(
+      "a 404 too", "RFC 9111 4.3.3", .asks(short, "ETag: \"a\""),
+      .asks("Cache-Control: no-store", status: 404, after: 20), .isMissing()),
+    CacheRow(
+      "by an ETag with bytes that are no ASCII", "RFC 9110 8.8.3", .asks(short, "ETag: \"é\u{80}\""),
+      .confirms("ETag: \"é\u{80}\"", after: 20, sends: ["If-None-Match: \"é\u{80}\""])),
+    CacheRow(
       "a 404 takes the place of what is held", "RFC 9111 4.3.3", .asks(short, "ETag: \"a\""),
       .asks(lasting, status: 404, after: 20), .hits(bodyOf: 2)),
   ]
@@ -116,30 +122,35 @@ extension CacheRows {
       .confirms("ETag: \"a\"", after: 20, bodyOf: 1)),
   ]
 
-  static let headUpdates: [CacheRow] = [
-    CacheRow(
-      "HEAD is answered from a stored GET", "RFC 9110 9.3.2", .asks(lasting, "X-A: 1"),
-      .hits(shows: ["X-A: 1", "Content-Length: 6"]).by("HEAD"), .hits(bodyOf: 1)),
-    CacheRow(
-      "not the other way round", "RFC 9111 4", Visit(method: "HEAD", answer: [lasting]), .isMissing(),
-      .asks(lasting)),
-    CacheRow(
-      "a stale one is asked for", "RFC 9111 4.3.5", .asks(short, "ETag: \"a\"", "X-A: 1"),
-      Visit(
-        method: "HEAD", after: 20, answer: [lasting, "ETag: \"a\"", "X-A: 2", "Content-Length: 6"],
-        sends: ["!If-None-Match"]),
-      .hits(shows: ["X-A: 2"], bodyOf: 1)),
-    CacheRow(
-      "another ETag ends what is held", "RFC 9111 4.3.5", .asks(short, "ETag: \"a\""),
-      Visit(method: "HEAD", after: 20, answer: [lasting, "ETag: \"b\""]), .isMissing()),
-    CacheRow(
-      "another Last-Modified too", "RFC 9111 4.3.5", .asks(short, "Last-Modified: {-1000}"),
-      Visit(method: "HEAD", after: 20, answer: [lasting, "Last-Modified: {-10}"]), .isMissing()),
-    CacheRow(
-      "another length too", "RFC 9111 4.3.5", .asks(short),
-      Visit(method: "HEAD", after: 20, answer: [lasting, "Content-Length: 7"]), .isMissing()),
-    CacheRow(
-      "an error says nothing", "RFC 9111 4.3.5", .asks(short),
-      Visit(method: "HEAD", after: 20, status: 503, answer: [lasting]), .isHeld(bodyOf: 1)),
-  ]
+  static let headUpdates: [CacheRow] =
+    [404, 410].map { status in
+      CacheRow(
+        "a HEAD that finds nothing ends what is held, \(status)", "RFC 9111 4.3.5", .asks(short),
+        Visit(method: "HEAD", after: 20, status: status), .isMissing())
+    } + [
+      CacheRow(
+        "HEAD is answered from a stored GET", "RFC 9110 9.3.2", .asks(lasting, "X-A: 1"),
+        .hits(shows: ["X-A: 1", "Content-Length: 6"]).by("HEAD"), .hits(bodyOf: 1)),
+      CacheRow(
+        "not the other way round", "RFC 9111 4", Visit(method: "HEAD", answer: [lasting]), .isMissing(),
+        .asks(lasting)),
+      CacheRow(
+        "a stale one is asked for", "RFC 9111 4.3.5", .asks(short, "ETag: \"a\"", "X-A: 1"),
+        Visit(
+          method: "HEAD", after: 20, answer: [lasting, "ETag: \"a\"", "X-A: 2", "Content-Length: 6"],
+          sends: ["!If-None-Match"]),
+        .hits(shows: ["X-A: 2"], bodyOf: 1)),
+      CacheRow(
+        "another ETag ends what is held", "RFC 9111 4.3.5", .asks(short, "ETag: \"a\""),
+        Visit(method: "HEAD", after: 20, answer: [lasting, "ETag: \"b\""]), .isMissing()),
+      CacheRow(
+        "another Last-Modified too", "RFC 9111 4.3.5", .asks(short, "Last-Modified: {-1000}"),
+        Visit(method: "HEAD", after: 20, answer: [lasting, "Last-Modified: {-10}"]), .isMissing()),
+      CacheRow(
+        "another length too", "RFC 9111 4.3.5", .asks(short),
+        Visit(method: "HEAD", after: 20, answer: [lasting, "Content-Length: 7"]), .isMissing()),
+      CacheRow(
+        "an error says nothing", "RFC 9111 4.3.5", .asks(short),
+        Visit(method: "HEAD", after: 20, status: 503, answer: [lasting]), .isHeld(bodyOf: 1)),
+    ]
 }
