@@ -121,5 +121,15 @@ extension CacheRows {
       "not past must-revalidate either", "RFC 9111 4.2.4",
       .asks("Cache-Control: max-age=10, must-revalidate"),
       Visit(after: 20, framing: .cutOff, sees: .error(.bodyTruncated), isAsked: true)),
+    CacheRow(
+      "a connection closed without a byte is no answer", "RFC 9111 4.2.4",
+      .asks("Cache-Control: max-age=10"), Visit(after: 20, framing: .hangUp, sees: .stale)),
+    CacheRow(
+      "stale-if-error holds for it", "RFC 5861 4", .asks("Cache-Control: max-age=10, stale-if-error=60"),
+      Visit(after: 20, framing: .hangUp, sees: .stale)),
+    CacheRow(
+      "not past must-revalidate then", "RFC 9111 4.2.4",
+      .asks("Cache-Control: max-age=10, must-revalidate"),
+      Visit(after: 20, framing: .hangUp, sees: .error(.connectionLost), isAsked: true)),
   ]
 }
