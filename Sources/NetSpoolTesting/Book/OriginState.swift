@@ -21,11 +21,15 @@ final class OriginState: Sendable {
 
   let limits: OriginLimits
   let waker: Waker
+  /// Nil: real time.
+  let clock: ManualClock?
   private let book: Mutex<Book>
 
-  init(limits: OriginLimits, waker: Waker) {
+  init(limits: OriginLimits, waker: Waker, clock: ManualClock? = nil) {
     self.limits = limits
     self.waker = waker
+    self.clock = clock
+    clock?.add(waker)
     book = Mutex(Book(log: RequestLog(limits: limits)))
   }
 

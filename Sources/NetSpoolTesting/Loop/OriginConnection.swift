@@ -191,7 +191,8 @@ final class OriginConnection {
 
   /// A client that has gone away while it was kept waiting is let go.
   private func park(at name: String) -> Bool {
-    if gate == nil {
+    if gate != name {
+      leaveGate()
       gate = name
       state.arrive(at: name)
     }
@@ -209,8 +210,11 @@ final class OriginConnection {
 
   private func play(_ now: ContinuousClock.Instant) -> Bool {
     isStalled = false
-    guard let progress = player?.play(wire, state, now: now) else { return false }
+    guard let progress = player?.play(wire, state, now: state.clock?.now ?? now) else { return false }
     if case .waitingAt(let name) = progress { return park(at: name) }
+    if case .until(let due) = progress, let clock = state.clock {
+      return due <= clock.now || park(at: ManualClock.gate)
+    }
     leaveGate()
     switch progress {
     case .finished: return didFinish(now)

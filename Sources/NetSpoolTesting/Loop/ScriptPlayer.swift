@@ -33,9 +33,12 @@ struct ScriptPlayer {
   }
 
   mutating func play(_ wire: any Wire, _ state: OriginState, now: ContinuousClock.Instant) -> Progress {
+    var now = now
     if let due {
       guard now >= due else { return .until(due) }
       self.due = nil
+      // A clock that was moved far has passed what comes behind this as well.
+      if state.clock != nil { now = due }
     }
     var budget = Self.turnBytesMax
     while index < steps.count {

@@ -31,13 +31,15 @@ public final class ScriptedOrigin: Sendable {
   /// - Parameters:
   ///   - limits: what it accepts and keeps.
   ///   - tls: its certificate; nil, the default, is no TLS.
+  ///   - clock: what its answers wait by; nil, the default: real time.
   ///   - starts: false leaves it stopped: its port refuses connections until ``start()``.
   /// - Throws: ``OriginError`` when the system gives no socket or thread, or, with TLS, has no OpenSSL.
   public init(
-    limits: OriginLimits = OriginLimits(), tls: OriginTLS? = nil, starts: Bool = true
+    limits: OriginLimits = OriginLimits(), tls: OriginTLS? = nil, clock: ManualClock? = nil,
+    starts: Bool = true
   ) throws(OriginError) {
     self.tls = if let tls { try TLSContext(tls) } else { nil }
-    state = OriginState(limits: limits, waker: try Waker())
+    state = OriginState(limits: limits, waker: try Waker(), clock: clock)
     home = try LoopbackPort(waker: state.waker)
     if starts { try start() }
   }

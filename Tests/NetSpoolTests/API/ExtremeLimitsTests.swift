@@ -45,6 +45,40 @@ import Testing
     for span in Self.spans { try await oneGet { set(&$0.timeouts, span) } }
   }
 
+  /// What is set together is refused together or kept to together. A failure names its seed.
+  @Test func `any limits of an engine and a request at once`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.fallback(.text("ok"))
+      for seed in 1...(LongRun.isOn ? 10_000 : 300) as ClosedRange<UInt64> {
+        var random = SplitMix64(seed: seed)
+        let own = Self.anySpans(&random)
+        try await get(from: origin, on: queue, own: random.chance(50) ? own : nil, "seed \(seed)") {
+          for (name, set) in Self.engineCounts where name != "port" && random.chance(20) {
+            set(&$0, Self.anyNumber(&random))
+          }
+          if random.chance(70) { $0.timeouts = Self.anySpans(&random) }
+        }
+      }
+    }
+  }
+
+  /// Small ones as often as large ones, of either sign.
+  private static func anyNumber(_ random: inout SplitMix64) -> Int {
+    Int(truncatingIfNeeded: random.next()) >> random.below(64)
+  }
+
+  private static func anySpans(_ random: inout SplitMix64) -> NetworkRequest.Timeouts {
+    var timeouts = NetworkRequest.Timeouts()
+    for (_, set) in engineSpans where random.chance(30) {
+      // Mostly long enough for an answer, so that others than the shortest count as well.
+      let isLong = random.chance(80)
+      let seconds = Int64(anyNumber(&random))
+      set(&timeouts, isLong ? .seconds(seconds.magnitude >> 1) + .seconds(60) : .nanoseconds(seconds))
+    }
+    return timeouts
+  }
+
   @Test func `widths of a queue`() async throws {
     for count in Self.counts {
       for sizing in [NetworkQueue.Sizing.fixed(count), .byLink(local: count, cellular: count), .adaptive] {
@@ -118,16 +152,25 @@ import Testing
   {
     let origin = try ScriptedOrigin()
     origin.fallback(.text("ok"))
+    try await get(from: origin, on: queue, change: change)
+  }
+
+  private func get(
+    from origin: ScriptedOrigin, on queue: NetworkQueue, own: NetworkRequest.Timeouts? = nil,
+    _ comment: Comment = "", change: (inout NetworkEngine.Configuration) -> Void
+  ) async throws {
     let engine: NetworkEngine
     do { engine = try NetworkEngine(to: origin, on: queue, change) } catch let error as NetworkError {
-      #expect(error.code == .invalidConfiguration && error.reason != nil)
+      #expect(error.code == .invalidConfiguration && error.reason != nil, comment)
       return
     }
-    let operation = engine.start("/")
-    switch await operation.end() {
-    case .success(let response): #expect(response.text == "ok")
+    let operation = engine.operation(path: "/").configure { $0.timeouts = own }
+    switch await engine.end(of: operation) {
+    case .success(let response): #expect(response.text == "ok", comment)
     case .failure(let error):
-      #expect([.timedOut, .bodyTooLarge, .queueFull, .decompressionLimit].contains(error.code), "\(error)")
+      let isOwn = own != nil && error.code == .invalidConfiguration
+      let isLimit = [.timedOut, .bodyTooLarge, .queueFull, .decompressionLimit].contains(error.code)
+      #expect(isOwn || isLimit, "\(comment) \(error)")
     }
   }
 }

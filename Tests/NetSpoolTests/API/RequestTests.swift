@@ -19,6 +19,19 @@ struct RequestTests {
     }
   }
 
+  @Test(arguments: ["Host", "Accept"]) func `a field of which there is one goes out once`(name: String)
+    async throws
+  {
+    try await withEngine({ $0.headers = [name: "of.the/engine"] }) { engine, origin in
+      origin.fallback(.text("ok"))
+      _ = await engine.end(of: engine.operation(path: "/a"))
+      _ = await engine.end(of: engine.operation(path: "/a").setHeader(name.lowercased(), "of.the/request"))
+      _ = await engine.end(of: engine.operation(path: "/a"))
+      let sent = origin.requests.map { $0.headers.all(name) }
+      #expect(sent == [["of.the/engine"], ["of.the/request"], ["of.the/engine"]])
+    }
+  }
+
   @Test func `User-Agent names the process and its version unless somebody knows better`() async throws {
     try await withEngine({ $0.applicationVersion = "2.5" }) { engine, origin in
       origin.on("/a", .text("ok"))
@@ -158,6 +171,7 @@ struct RequestTests {
       { $0.timeouts.total = .seconds(-1) },
       { $0.timeouts.headers = .zero }, { $0.timeouts.queueDeadline = .zero },
       { $0.headers = ["X A": "b"] }, { $0.receiveBufferBytes = 1 },
+      { $0.headers = ["Content-Length": "5"] }, { $0.headers = ["transfer-encoding": "chunked"] },
     ]
     for (index, change) in changes.enumerated() {
       var configuration = NetworkEngine.Configuration()

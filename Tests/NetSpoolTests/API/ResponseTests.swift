@@ -37,6 +37,21 @@ struct ResponseTests {
     }
   }
 
+  @Test(arguments: [
+    (AnswerFraming.contentLength, NetworkResponse.Completeness.whole), (.chunked(size: 2), .whole),
+    (.untilClose, .closeDelimited),
+  ]) func `says whether its end was known`(
+    _ framing: AnswerFraming, _ completeness: NetworkResponse.Completeness
+  ) async throws {
+    try await withWire { wire in
+      wire.origin.on("/a", Answer.text("hello").framed(framing))
+      let response = try await wire.answer(wire.operation("/a"))
+      #expect(response.text == "hello" && response.completeness == completeness)
+      wire.origin.on("/b", .status(204))
+      #expect(try await wire.answer(wire.operation("/b")).completeness == .whole)
+    }
+  }
+
   @Test func `has no text without a body`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .status(204))

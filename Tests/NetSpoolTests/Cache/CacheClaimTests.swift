@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Processes that share a store, and ask the origin once. A second queue has claims of its own, like another process.
-@Suite(.timeLimit(.minutes(10)), .threadForEach) struct CacheClaimTests {
+@Suite(.timeLimit(.minutes(LongRun.isOn ? 10 : 3)), .threadForEach) struct CacheClaimTests {
   @Test func `four processes with fifty callers each of one URL make one request`() async throws {
     let folder = try TestFolder()
     let (path, origin) = (folder.path, try ScriptedOrigin())

@@ -48,21 +48,25 @@ import Testing
   }
 
   /// Signs in at `/as/NAME`, and answers with the name that the cookie says.
-  private static func signIn(_ origin: ScriptedOrigin) {
+  private static func signIn(_ origin: ScriptedOrigin, varies: Bool = false) {
     for name in ["ann", "bob"] {
       origin.on("/as/\(name)", Answer.text("in").header("Set-Cookie", "who=\(name); Path=/"))
       origin.on("/over/\(name)", Answer.redirect(to: "/page").header("Set-Cookie", "who=\(name); Path=/"))
     }
     origin.on("/out", Answer.text("out").header("Set-Cookie", "who=; Path=/; Max-Age=0"))
-    origin.fallback { .text("for \($0.header("Cookie") ?? "nobody")").header("Cache-Control", "max-age=100") }
+    origin.fallback {
+      let answer = Answer.text("for \($0.header("Cookie") ?? "nobody")").header(
+        "Cache-Control", "max-age=100")
+      return varies ? answer.header("Vary", "Cookie") : answer
+    }
   }
 
-  @Test(arguments: ["as", "over"])
-  func `who signs in gets nothing of who was there before`(way: String) async throws {
+  @Test(arguments: ["as", "over"], [false, true])
+  func `who signs in gets nothing of who was there before`(way: String, varies: Bool) async throws {
     try await withCache {
       $0.cookies = .inMemory
     } _: { engine, origin in
-      Self.signIn(origin)
+      Self.signIn(origin, varies: varies)
       #expect(await engine.get("/page").end().text == "for nobody")
       for name in ["ann", "bob", "ann"] {
         _ = await engine.get("/\(way)/\(name)").end()

@@ -63,6 +63,53 @@ struct CoalescingTests {
     }
   }
 
+  enum Phase: String, CaseIterable, Sendable { case headers, stall }
+
+  @Test(arguments: Phase.allCases, [true, false]) func `the exchange has the longest limits that are wanted`(
+    _ phase: Phase, _ isFirstHasty: Bool
+  ) async throws {
+    try await withEngine { engine, origin in
+      // Given an origin that is silent for longer than one of two would wait
+      let place = phase == .headers ? FaultPoint.requestRead : .body(2)
+      origin.on("/a", Answer.text("both").fault(.pause(.milliseconds(800)), at: place))
+      let operations = [engine.operation(path: "/a"), engine.operation(path: "/a")]
+      operations[isFirstHasty ? 0 : 1].configure {
+        var limits = engine.configuration.timeouts
+        if phase == .headers {
+          limits.headers = .milliseconds(300)
+        } else {
+          limits.stall = .milliseconds(300)
+        }
+        $0.timeouts = limits
+      }
+      // When both share an exchange
+      engine.enqueue(operations[0])
+      #expect(await origin.waitForHits("/a", 1))
+      engine.enqueue(operations[1])
+      // Then both have its answer
+      for operation in operations { #expect(await operation.end().text == "both") }
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `and connects for as long as the most patient waits`(
+    _ isFirstHasty: Bool
+  ) async throws {
+    let hole = try BlackHole()
+    try await withEngine { engine, _ in
+      let operations = [300, 900].map { limit in
+        engine.operation(url: "http://127.0.0.1:\(hole.port)/").configure {
+          $0.timeouts = .init()
+          $0.timeouts?.connect = .milliseconds(limit)
+        }
+      }
+      let start = ContinuousClock.now
+      engine.enqueue(isFirstHasty ? operations : operations.reversed())
+      for operation in operations { #expect(await operation.end().reason == "connect") }
+      #expect(ContinuousClock.now - start >= .milliseconds(880))
+    }
+  }
+
   @Test func `requests that differ in what the origin may see are never shared`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a") { request in

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// As many guests as one likes.
-@Suite(.timeLimit(.minutes(20))) struct ManyEnginesTests {
+@Suite(.timeLimit(.minutes(LongRun.isOn ? 20 : 3))) struct ManyEnginesTests {
   @Test func `a hundred engines with a queue each serve and end`() async throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.text("ok"))

@@ -93,7 +93,7 @@ import Testing
     await #expect(processExitsWith: .exitCode(7)) {
       atexit {
         let took = unsafe MonotonicClock.now - ExitTimes.began
-        if took > (isSanitized ? 5_000_000 : 2_000_000) { _exit(9) }
+        if took > (isSanitized ? 5_000_000 : 1_100_000) { _exit(9) }
       }
       try await withStoppableDisk { engine, origin, disk, other in
         origin.on("/a", .redirect(to: "/b"))

@@ -24,7 +24,20 @@ struct RetryTests {
       origin.enqueue(.text("second"))
       let ending = await engine.end(of: engine.operation(path: "/a"))
       #expect(ending.text == "second")
+      #expect(ending.response?.metrics.attempts == 2)
       #expect(origin.hits("/a") == 2)
+      #expect(origin.connectionCount == 2)
+    }
+  }
+
+  @Test
+  func `a new connection that is closed without a byte is a lost one, and the next attempt has another`()
+    async throws
+  {
+    try await withEngine({ $0.retry = .attempts(2) }) { engine, origin in
+      origin.enqueue(.hangUp, .text("second"))
+      let ending = await engine.end(of: engine.operation(path: "/a"))
+      #expect(ending.text == "second" && ending.response?.metrics.attempts == 2, "\(ending)")
       #expect(origin.connectionCount == 2)
     }
   }

@@ -8,7 +8,7 @@ import Testing
 struct HTTP2HostileTests {
   @Test func `has an expectation for every behaviour`() throws {
     let server = try HostileServer.sharedHTTP2()
-    let names = HTTP2Expectation.all.map(\.name) + ["cut_off_together"]
+    let names = HTTP2Expectation.all.map(\.name) + ["cut_off_together", "random"]
     #expect(names.sorted() == server.behaviours)
   }
 

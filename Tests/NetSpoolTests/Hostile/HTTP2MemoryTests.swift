@@ -11,6 +11,40 @@ struct HTTP2MemoryTests {
     "informational_endless", "trailers_long", "one_byte_frames", "body_endless",
   ]
 
+  /// What the origin may send before anybody takes it is libcurl's choice: 32 MiB with 7.88, less since.
+  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  func `a paused download keeps what libcurl asks for, and gives it back`() async {
+    await #expect(processExitsWith: .success) {
+      let server = try HostileServer.sharedHTTP2()
+      try await withWire {
+        $0.tls.caFile = server.authority
+      } _: { wire in
+        func goRound() async { _ = await wire.result(of: wire.engine.operation(url: server.url("ok"))) }
+        await goRound()
+        // Given one whose stream takes nothing
+        MemoryUse.forgetPeak()
+        let before = MemoryUse.resident
+        let operation = wire.engine.operation(url: server.url("body_endless"))
+          .addDownloadStream(ClosureDownloadStream { _ in .pause })
+        wire.engine.enqueue(operation)
+        // When nothing more comes
+        var (most, still) = (0, 0)
+        while still < 100 {
+          await goRound()
+          let now = MemoryUse.resident
+          (most, still) = now > most ? (now, 0) : (most, still + 1)
+        }
+        #expect(MemoryUse.peak - before <= 36 << 20, "\((MemoryUse.peak - before) >> 10) KiB")
+        operation.cancel()
+        _ = await operation.end()
+        // Then it is all given back
+        let isBack = await until(within: .seconds(5)) { MemoryUse.resident - before <= 4 << 20 }
+        #expect(isBack, "\((MemoryUse.resident - before) >> 10) KiB")
+      }
+      server.stop()
+    }
+  }
+
   /// In a process of its own, one after the other, so that nothing else counts.
   @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
   func `stays within eight mebibytes`()

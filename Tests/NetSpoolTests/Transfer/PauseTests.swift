@@ -6,6 +6,71 @@ import Testing
 @testable import TestSupport
 
 struct PauseTests {
+  /// 3 MiB that come in one read, with a wrong checksum behind them.
+  private static func broken() throws -> [UInt8] {
+    var body = try Compressed.gzip(BodyPattern.bytes(50_000) + [UInt8](repeating: 7, count: 3 << 20))
+    body[body.count - 8] ^= 1
+    return body
+  }
+
+  /// Ends it, and holds the time since `start` against the promise.
+  private func fails(
+    _ operation: NetworkOperation, _ ends: Journal<ContinuousClock.Instant>,
+    after start: ContinuousClock.Instant
+  )
+    async
+  {
+    let ending = await operation.end()
+    #expect(ending.code == .decodeFailed, "\(ending)")
+    if let end = ends.entries.first { expect(end - start, within: .milliseconds(100)) }
+  }
+
+  /// libcurl hands over inside curl_easy_pause(3) what it has kept, and tells of nobody what comes of that.
+  @Test(.measuresTime) func `a failure that shows when a stream goes on is told at once`() async throws {
+    try await withEngine({ ($0.delivery, $0.timeouts.stall) = (.loopThread, .seconds(30)) }, alone: true) {
+      engine, origin in
+      // Given a stream that takes nothing until the whole answer is there
+      origin.on("/a", .gzip(try Self.broken()))
+      let (isOffered, takes, ends) = (Latch(), Flag(), Journal<ContinuousClock.Instant>())
+      let stream = ClosureDownloadStream { _ in
+        isOffered.open()
+        return takes.isSet ? .accepted : .pause
+      }
+      let operation = engine.operation(path: "/a").addDownloadStream(stream).onError { _ in ends.add(.now) }
+      engine.enqueue(operation)
+      await isOffered.opened()
+      for _ in 0..<20 { await engine.settle() }
+      // When it goes on
+      let start = ContinuousClock.now
+      takes.set()
+      stream.resume()
+      await fails(operation, ends, after: start)
+    }
+  }
+
+  @Test(.measuresTime) func `a failure that shows when an operation is resumed is told at once`() async throws
+  {
+    try await withEngine({ ($0.delivery, $0.timeouts.stall) = (.loopThread, .seconds(30)) }, alone: true) {
+      engine, origin in
+      // Given one that is paused before the end of the answer comes
+      let body = try Self.broken()
+      origin.on("/a", Answer.gzip(body).fault(.gate("end"), at: .body(body.count - 20)))
+      let (arrived, paused, ends) = (Latch(), Latch(), Journal<ContinuousClock.Instant>())
+      let operation = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
+        .onStateChange { if $0 == .paused { paused.open() } }.onError { _ in ends.add(.now) }
+      engine.enqueue(operation)
+      await arrived.opened()
+      operation.pause()
+      await paused.opened()
+      origin.release("end")
+      for _ in 0..<20 { await engine.settle() }
+      // When it is resumed
+      let start = ContinuousClock.now
+      operation.resume()
+      await fails(operation, ends, after: start)
+    }
+  }
+
   @Test func `a hundred pauses leave every byte in its place`() async throws {
     try await withEngine { engine, origin in
       // Given a body that comes in slices, and a pause after every 10 KiB of it

@@ -4,27 +4,39 @@ import Testing
 
 @testable import TestSupport
 
-/// Limits of time, each in its phase. A limit is 300 ms; the loop looks twenty times a second. Serialized: a
-/// machine that is busy with other tests measures itself.
-@Suite(.serialized) struct TimeoutTests {
+/// Limits of time, each in its phase. A limit is 300 ms, and what passes it ends within 100 ms: the loop looks twenty
+/// times a second. Serialized: a machine that is busy with other tests measures itself.
+@Suite(.serialized, .measuresTime) struct TimeoutTests {
   private static let limit = Duration.seconds(0.3)
 
-  private func expectTimeout(
-    _ reason: String, within bounds: ClosedRange<Double> = 0.28...3,
-    _ operation: NetworkOperation, _ engine: NetworkEngine
-  ) async {
+  /// With events on the loop's own thread, so that no other queue's delay is measured.
+  private func withLimits(
+    _ set: (inout NetworkRequest.Timeouts) -> Void = { _ in },
+    queue: (inout NetworkQueue.Configuration) -> Void = { _ in },
+    _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
+  ) async throws {
+    try await withEngine(
+      {
+        $0.delivery = .loopThread
+        set(&$0.timeouts)
+      }, queue: queue, alone: true, body)
+  }
+
+  private func expectTimeout(_ reason: String, _ operation: NetworkOperation, _ engine: NetworkEngine) async {
+    let ends = Journal<ContinuousClock.Instant>()
+    operation.onError { _ in ends.add(.now) }
     let start = ContinuousClock.now
     let ending = await engine.end(of: operation)
-    let seconds = (ContinuousClock.now - start) / .seconds(1)
     #expect(ending.code == .timedOut)
     #expect(ending.reason == reason)
-    #expect(seconds >= bounds.lowerBound, "\(reason) came after \(seconds) s")
-    #expect(seconds <= bounds.upperBound, "\(reason) came after \(seconds) s")
+    let time = ends.entries[0] - start
+    #expect(time >= Self.limit - .milliseconds(10), "\(reason) came after \(time)")
+    expect(time, within: Self.limit + .milliseconds(100), "\(reason)")
   }
 
   @Test func `connecting`() async throws {
     let hole = try BlackHole()
-    try await withEngine({ $0.timeouts.connect = Self.limit }, alone: true) { engine, _ in
+    try await withLimits({ $0.connect = Self.limit }) { engine, _ in
       let operation = engine.operation(url: "http://127.0.0.1:\(hole.port)/", method: .post)
       await expectTimeout("connect", operation, engine)
       let error = await operation.end().error
@@ -34,7 +46,7 @@ import Testing
   }
 
   @Test func `waiting for the head`() async throws {
-    try await withEngine({ $0.timeouts.headers = Self.limit }, alone: true) { engine, origin in
+    try await withLimits({ $0.headers = Self.limit }) { engine, origin in
       origin.hold("/a")
       let operation = engine.operation(path: "/a", method: .post)
       await expectTimeout("headers", operation, engine)
@@ -44,21 +56,21 @@ import Testing
   }
 
   @Test func `a head that drips gains no time`() async throws {
-    try await withEngine({ $0.timeouts.headers = Self.limit }, alone: true) { engine, origin in
+    try await withLimits({ $0.headers = Self.limit }) { engine, origin in
       origin.on("/a", .text("never whole").slice(1, every: .milliseconds(40)))
       await expectTimeout("headers", engine.operation(path: "/a"), engine)
     }
   }
 
   @Test func `a body that stops`() async throws {
-    try await withEngine({ $0.timeouts.stall = Self.limit }, alone: true) { engine, origin in
+    try await withLimits({ $0.stall = Self.limit }) { engine, origin in
       origin.on("/a", .pattern(10_000).stallAfter(5_000))
       await expectTimeout("stall", engine.operation(path: "/a"), engine)
     }
   }
 
   @Test func `the whole of it`() async throws {
-    try await withEngine({ $0.timeouts.total = Self.limit }, alone: true) { engine, origin in
+    try await withLimits({ $0.total = Self.limit }) { engine, origin in
       origin.on("/a", .pattern(1 << 20).throttle(100_000))
       await expectTimeout("total", engine.operation(path: "/a"), engine)
     }
@@ -67,9 +79,8 @@ import Testing
   @Test(arguments: [true, false]) func `waiting for a slot, by the engine's limit or its own`(isOwn: Bool)
     async throws
   {
-    try await withEngine(
-      { if !isOwn { $0.timeouts.queueDeadline = Self.limit } },
-      queue: { $0.isSuspended = true }
+    try await withLimits(
+      { if !isOwn { $0.queueDeadline = Self.limit } }, queue: { $0.isSuspended = true }
     ) { engine, origin in
       let operation = engine.operation(path: "/a")
       if isOwn {
@@ -83,7 +94,7 @@ import Testing
   }
 
   @Test func `one that shares an exchange waits no longer than it said, unless that runs`() async throws {
-    try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
+    try await withLimits(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.hold("/held")
       origin.on("/a", .text("ok"))
       let blocker = engine.start("/held")
@@ -100,7 +111,7 @@ import Testing
   }
 
   @Test func `a slot in time ends the deadline, for whoever shares it`() async throws {
-    try await withEngine({ $0.timeouts.queueDeadline = Self.limit }, alone: true) { engine, origin in
+    try await withLimits({ $0.queueDeadline = Self.limit }) { engine, origin in
       origin.on("/a", .text("ok").delay(.milliseconds(600)))
       let first = engine.start("/a")
       let second = engine.start("/a")
@@ -111,9 +122,7 @@ import Testing
   }
 
   @Test func `a deadline outlives nobody: operations that end first take it along`() async throws {
-    try await withEngine(
-      { $0.timeouts.queueDeadline = .seconds(0.05) }, queue: { $0.isSuspended = true }, alone: true
-    ) {
+    try await withLimits({ $0.queueDeadline = .seconds(0.05) }, queue: { $0.isSuspended = true }) {
       engine, origin in
       // Given one blocked, one refused for its cycle, one cancelled, all with a deadline
       let never = engine.operation(path: "/never")

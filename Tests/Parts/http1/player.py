@@ -12,7 +12,7 @@ import ssl
 import sys
 import threading
 
-DIRECTORY, CERTIFICATE, KEY = sys.argv[1:]
+DIRECTORY, CERTIFICATE, KEY = sys.argv[1:4]
 LOG = open(f"{DIRECTORY}/access.log", "a", buffering=1)
 SENT = open(f"{DIRECTORY}/sent.log", "a", buffering=1)
 BEHAVIOURS = {}

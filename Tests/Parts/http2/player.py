@@ -1,10 +1,10 @@
-"""An HTTP/2 server (RFC 9113) that does what no well-behaved server does: player.py DIRECTORY CERTIFICATE KEY
+"""An HTTP/2 server (RFC 9113) that does what no well-behaved server does: player.py DIRECTORY CERTIFICATE KEY SEED
 
 For each behaviour below it listens on a port of 127.0.0.1 that the system chooses and prints `NAME PORT`; then
 `ready`. Every request is a line of DIRECTORY/access.log, `NAME CONNECTION STREAM`, with connections counted from 1,
 written before anything is answered.
 
-It knows frames (section 4.1) and, of HPACK (RFC 7541), what it sends itself.
+What `random` answers on a connection follows from SEED and the connection's number, counted among its own.
 """
 
 import gzip
@@ -15,83 +15,19 @@ import struct
 import sys
 import threading
 
-DIRECTORY, CERTIFICATE, KEY = sys.argv[1:]
+from chance import Chance
+from frames import *
+
+DIRECTORY, CERTIFICATE, KEY, SEED = sys.argv[1:]
 LOG = open(f"{DIRECTORY}/access.log", "a", buffering=1)
 CONNECTIONS = itertools.count(1)
 BEHAVIOURS = {}
 
-DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
-END_STREAM = ACK = 1
-END_HEADERS = 4
 ERROR_CODES = [
     "no_error", "protocol_error", "internal_error", "flow_control_error", "settings_timeout", "stream_closed",
     "frame_size_error", "refused_stream", "cancel", "compression_error", "connect_error", "enhance_your_calm",
     "inadequate_security", "http_1_1_required"]
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-
-# Of the static table.
-STATUS_200 = b"\x88"
-
-
-def frame(kind, flags=0, stream=0, payload=b"", length=None):
-    return struct.pack(">I", len(payload) if length is None else length)[1:] + struct.pack(
-        ">BBI", kind, flags, stream) + payload
-
-
-def number(value, prefix, first=0):
-    """RFC 7541 section 5.1."""
-    most = (1 << prefix) - 1
-    if value < most:
-        return bytes([first | value])
-    encoded = bytearray([first | most])
-    value -= most
-    while value >= 128:
-        encoded.append(value % 128 + 128)
-        value //= 128
-    return bytes(encoded) + bytes([value])
-
-
-def text(value):
-    value = value.encode() if isinstance(value, str) else value
-    return number(len(value), 7) + value
-
-
-def field(name, value):
-    """A literal that is not indexed."""
-    return b"\x00" + text(name) + text(value)
-
-
-def head(stream, block=STATUS_200, flags=END_HEADERS):
-    return frame(HEADERS, flags, stream, block)
-
-
-def long_head(stream, block, flags=0):
-    """Over several frames, as a block of any length must be."""
-    pieces = [block[start:start + 16_000] for start in range(0, len(block), 16_000)]
-    frames = [frame(HEADERS, flags, stream, pieces[0])]
-    frames += [frame(CONTINUATION, 0, stream, piece) for piece in pieces[1:]]
-    frames.append(frame(CONTINUATION, END_HEADERS, stream))
-    return b"".join(frames)
-
-
-def data(stream, payload=b"ok", flags=END_STREAM):
-    return frame(DATA, flags, stream, payload)
-
-
-def answer(stream, payload=b"ok"):
-    return head(stream) + data(stream, payload)
-
-
-def reset(stream, code):
-    return frame(RST_STREAM, 0, stream, struct.pack(">I", code))
-
-
-def going_away(last, code):
-    return frame(GOAWAY, 0, 0, struct.pack(">II", last, code))
-
-
-def setting(identifier, value):
-    return struct.pack(">HI", identifier, value)
 
 
 class End(Exception):
@@ -105,6 +41,7 @@ class Connection:
         self.number = next(CONNECTIONS)
         self.socket = None
         self.streams = []
+        self.chance = None
 
     def run(self, act, settings, greeting):
         try:
@@ -686,6 +623,19 @@ def window_zero(connection, stream):
 def no_streams(connection, stream):
     """SETTINGS_MAX_CONCURRENT_STREAMS of none."""
     yield answer(stream)
+
+
+@behaviour()
+def random(connection, stream):
+    """A real answer that chance has spoilt."""
+    if connection.chance is None:
+        connection.chance = Chance(SEED, connection.number_here)
+    piece, ending = connection.chance.answer(stream)
+    yield piece
+    if ending == "hang up":
+        connection.hang_up()
+    if ending == "close":
+        raise End
 
 
 def serve(name, listening):

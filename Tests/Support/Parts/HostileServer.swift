@@ -20,7 +20,9 @@ final class HostileServer: Sendable {
   private static let sharedServer = Result { try HostileServer(.http2) }
 
   /// One of its own: what it counts is then the test's alone.
-  init(_ version: Version) throws {
+  ///
+  /// - Parameter seed: what follows from chance follows from it.
+  init(_ version: Version, seed: UInt64 = 0) throws {
     guard let python = PythonModules.interpreter else { throw PartFailure("the Python modules are missing") }
     self.version = version
     let certificates = try TestCertificates.shared().directory
@@ -28,8 +30,8 @@ final class HostileServer: Sendable {
     let directory = try TestFiles.makeDirectory()
     server = try PartServer(
       [
-        python, TestFiles.parts + "/\(version)/player.py", directory, "\(certificates)/server.pem",
-        "\(certificates)/server.key",
+        python, "-B", TestFiles.parts + "/\(version)/player.py", directory, "\(certificates)/server.pem",
+        "\(certificates)/server.key", "\(seed)",
       ], in: directory)
     let printed = try server.output(until: { $0.hasSuffix("ready\n") })
     ports = Dictionary(
@@ -60,5 +62,10 @@ final class HostileServer: Sendable {
   func requests(_ behaviour: String) -> [String] {
     server.text("access.log").split(separator: "\n").filter { $0.hasPrefix("\(behaviour) ") }
       .map { String($0.dropFirst(behaviour.count + 1)) }
+  }
+
+  /// How many connections have asked for a behaviour so far.
+  func connections(_ behaviour: String) -> Int {
+    Set(requests(behaviour).map { $0.prefix { $0 != " " } }).count
   }
 }

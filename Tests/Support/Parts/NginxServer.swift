@@ -13,6 +13,8 @@ final class NginxServer: Sendable {
     var keepAliveSeconds = 60
     /// The speed of `/slow/…`, in bytes per second.
     var slowBytesPerSecond = 65_536
+    /// The versions of TLS.
+    var tlsProtocols = "TLSv1.2 TLSv1.3"
   }
 
   let port: UInt16
@@ -66,7 +68,7 @@ final class NginxServer: Sendable {
         "USER_LINE": geteuid() == 0 ? "user root;" : "",
         "HTTP_PORT": "\(ports[0])", "HTTPS_PORT": "\(ports[1])", "MUTUAL_TLS_PORT": "\(ports[2])",
         "KEEPALIVE_SECONDS": "\(options.keepAliveSeconds)",
-        "SLOW_BYTES_PER_SECOND": "\(options.slowBytesPerSecond)",
+        "SLOW_BYTES_PER_SECOND": "\(options.slowBytesPerSecond)", "TLS_PROTOCOLS": options.tlsProtocols,
       ])
     let (lifeline, watched) = try TestDescriptor.makePair()
     let process = try ChildProcess(

@@ -46,7 +46,7 @@ enum PlainURL {
       end = colon
     }
     let host = range.lowerBound..<end
-    guard let last = host.last else { return false }
+    guard let last = host.last, host.count <= URLAuthority.hostBytesMax else { return false }
     if url[last].isASCIIDigit { return isDottedQuad(url, host) }
     for index in host where !isHostByte(url[index]) { return false }
     return url[last].isASCIILetter && !labelIsNumber(url, host)

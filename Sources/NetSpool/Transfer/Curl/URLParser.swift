@@ -54,6 +54,9 @@ struct ParsedURL: Sendable {
 
 /// The authority of a URL: `user:password@host:port` (RFC 3986 section 3.2).
 struct URLAuthority {
+  /// RFC 1035 section 2.3.4: so many letters, and the dot of the root.
+  static let hostBytesMax = 253
+
   /// In lower case; an IPv4 address as four plain numbers, an IPv6 address in brackets and as short as it goes.
   var host: String
   var port: Int
@@ -135,9 +138,8 @@ struct URLAuthority {
     guard !bytes.isEmpty, bytes.allSatisfy(\.isUnreserved) else {
       throw URLParser.refused("the host holds something else than letters, digits and -._~")
     }
-    // RFC 1035 section 2.3.4: 253 letters, and the dot of the root.
-    guard bytes.count - (bytes.last == UInt8(ascii: ".") ? 1 : 0) <= 253 else {
-      throw URLParser.refused("the host is longer than 253 bytes")
+    guard bytes.count - (bytes.last == UInt8(ascii: ".") ? 1 : 0) <= hostBytesMax else {
+      throw URLParser.refused("the host is longer than \(hostBytesMax) bytes")
     }
     let host = String(decoding: bytes, as: UTF8.self)
     guard !PlainURL.isUnwrittenAddress(host) else { throw URLParser.refused("the host is a number") }

@@ -69,7 +69,13 @@ struct Visit: Sendable {
   /// What the response must be, where it is made of a stored one.
   var shown: (status: Int, body: String)?
 
-  enum Framing: Sendable { case length, chunks, untilClose, cutOff }
+  enum Framing: Sendable {
+    case length, chunks, untilClose, cutOff
+    /// The connection ends without a byte.
+    case hangUp
+
+    var isWhole: Bool { self != .cutOff && self != .hangUp }
+  }
 }
 
 extension Visit {

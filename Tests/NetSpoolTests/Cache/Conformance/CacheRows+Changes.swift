@@ -135,6 +135,16 @@ extension CacheRows {
         body: "0123"),
       standsIn("Range: bytes=1-2", status: 206, "12"),
       .asks(status: 503, after: 20, with: ["Range: bytes=2-5"])),
+    CacheRow(
+      "a connection closed without a byte is no answer", "RFC 9111 4.2.4",
+      .asks("Cache-Control: max-age=10"), Visit(after: 20, framing: .hangUp, sees: .stale)),
+    CacheRow(
+      "stale-if-error holds for it", "RFC 5861 4", .asks("Cache-Control: max-age=10, stale-if-error=60"),
+      Visit(after: 20, framing: .hangUp, sees: .stale)),
+    CacheRow(
+      "not past must-revalidate then", "RFC 9111 4.2.4",
+      .asks("Cache-Control: max-age=10, must-revalidate"),
+      Visit(after: 20, framing: .hangUp, sees: .error(.connectionLost), isAsked: true)),
   ]
 
   /// The origin fails, and what is held is the answer.

@@ -31,7 +31,7 @@ final class CacheStory: Sendable {
       check(visit, asked: asked, place)
       let held = visit.bodyOf.map { row.visits[$0 - 1].body ?? "body \($0)" } ?? stored
       check(visit, result, own: own, stored: held, place)
-      if visit.sees == .network, visit.method == "GET", visit.framing != .cutOff { stored = own }
+      if visit.sees == .network, visit.method == "GET", visit.framing.isWhole { stored = own }
     }
   }
 
@@ -39,6 +39,8 @@ final class CacheStory: Sendable {
     let operation = engine.operation(
       url: origin.url(path + visit.path), method: NetworkRequest.Method(visit.method))
     operation.cachePolicy = visit.policy
+    // The connection is an old one, which would be tried again.
+    if visit.framing == .hangUp { operation.configure { $0.retry = NetworkRequest.Retry.none } }
     for field in visit.with.map(split) { operation.addHeader(field.name, field.value) }
     return operation
   }
@@ -51,6 +53,7 @@ final class CacheStory: Sendable {
     case .chunks: return answer.framed(.chunked(size: 3))
     case .untilClose: return answer.framed(.untilClose)
     case .cutOff: return answer.closeAfter(2)
+    case .hangUp: return .hangUp
     }
   }
 

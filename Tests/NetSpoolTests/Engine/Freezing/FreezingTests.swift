@@ -40,6 +40,34 @@ struct FreezingTests {
     }
   }
 
+  /// What looks whether it is up must have the certificate: under TLS 1.2 the handshake fails without.
+  @Test(.needsNginx, arguments: ["TLSv1.2", "TLSv1.3"])
+  func `waits for a dead server that wants a certificate`(version: String) async throws {
+    var options = NginxServer.Options()
+    options.tlsProtocols = version
+    let (server, folder) = (try NginxServer(options), try TestFolder())
+    let proxy = try FaultProxy(to: Int(server.mutualTLSPort))
+    proxy.stop()
+    try await withQueue { queue in
+      var configuration = NetworkEngine.Configuration()
+      (configuration.queue, configuration.port) = (queue, proxy.port)
+      configuration.tls.caFile = server.certificates.authority
+      configuration.credentials = .clientCertificate(path: server.certificates.client)
+      let engine = try NetworkEngine(host: "localhost", configuration: configuration)
+      var freezing = FreezeConfiguration()
+      freezing.directory = folder.path
+      try engine.useFreezing(freezing)
+      let operation = engine.letter("/seen")
+      _ = await engine.freeze(operation)
+      // It has been tried, and waits
+      #expect(await until { engine.frozenOperations.first?.lastError != nil })
+      try proxy.start()
+      #expect(await operation.end().text?.contains("client=CN") == true)
+      #expect(try server.requests().count { $0.method == "POST" } == 1)
+      await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
+    }
+  }
+
   @Test func `a ticket tells its outcome`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))

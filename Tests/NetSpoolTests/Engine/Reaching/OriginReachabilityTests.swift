@@ -21,6 +21,24 @@ struct OriginReachabilityTests {
     }
   }
 
+  @Test func `engines that listened and are gone leave nothing`() async throws {
+    try await withQueue { queue in
+      let dead = try BlackHole()
+      for number in 0..<1_000 {
+        var configuration = NetworkEngine.Configuration()
+        (configuration.queue, configuration.port, configuration.scheme) = (queue, Int(dead.port), .http)
+        let engine = try NetworkEngine(
+          host: "127.0.\(number / 250).\(1 + number % 250)", configuration: configuration)
+        engine.onReachabilityChange { _ in }
+        _ = await engine.isWatching
+      }
+      let kept = await withCheckedContinuation { continuation in
+        queue.driver.perform { continuation.resume(returning: $0.connectivity?.watchedOrigins.count ?? 0) }
+      }
+      #expect(kept <= 64)
+    }
+  }
+
   @Test func `an origin that is down is looked at until it is up`() async throws {
     try await withEngine { engine, origin in
       origin.stop()

@@ -32,6 +32,27 @@ struct CacheStoreTests {
     #expect(written.bytes == body)
   }
 
+  /// A clock that was set back, or a process of its own, must not count on from the same number.
+  @Test func `the bodies of another life of the store have other numbers`() throws {
+    let directory = try TestFolder()
+    var ids: Set<UInt64> = []
+    for life in 0..<4 {
+      let store = try directory.open()
+      for number in 0..<4 {
+        let key = StoreKey("\(life) \(number)")
+        store.put(key, namespace: "n", metadata: [], body: pattern(life * 4 + number, count: 50_000))
+        store.flush()
+        ids.insert(try #require(store.lookup(key)).bodyID)
+      }
+      for number in 0..<(life + 1) * 4 {
+        let key = StoreKey("\(number / 4) \(number % 4)")
+        #expect(store.lookup(key)?.bytes == pattern(number, count: 50_000))
+      }
+      store.close()
+    }
+    #expect(ids.count == 16)
+  }
+
   @Test func `a later put takes the earlier one's place`() throws {
     let directory = try TestFolder()
     let store = try directory.open()

@@ -101,6 +101,12 @@ struct PlainURLTests {
     #expect(PlainURL.canonicalOriginLength(url) == nil)
   }
 
+  @Test(arguments: [253, 254]) func `a host is canonical up to the length that is accepted`(count: Int) {
+    let url = "http://\(String(repeating: "a", count: count))/b"
+    #expect((PlainURL.canonicalOriginLength(url) == nil) == (count > 253))
+    #expect(((try? URLParser.parse(url)) == nil) == (count > 253))
+  }
+
   @Test(arguments: [
     ("HTTP://Example.ORG:80/a", "http://example.org/a"), ("https://a:443", "https://a/"),
     ("http://a/b/../c", "http://a/c"), ("http://a/b c", "http://a/b%20c"), ("http://a?b", "http://a/?b"),

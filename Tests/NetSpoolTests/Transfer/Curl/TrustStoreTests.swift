@@ -1,4 +1,5 @@
 import Glibc
+import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
@@ -53,6 +54,28 @@ struct TrustStoreTests {
     try await withWire({ $0.tls.caFile = server.certificates.directory + "/client-with-key.pem" }) { wire in
       let error = try await wire.failure(wire.engine.operation(url: server.tlsURL("/hello.txt")))
       #expect(error.code == .tlsRejected && error.reason == "untrusted", "\(error)")
+    }
+  }
+
+  /// In a process whose environment names a folder with the server's authority.
+  @Test(.needsNginx) func `of an engine counts instead of the system's`() async throws {
+    await #expect(processExitsWith: .success) {
+      let server = try NginxServer()
+      let folder = try TrustStoreTests.hashedFolder(server.certificates.authority)
+      _ = unsafe (setenv("SSL_CERT_DIR", folder.path, 1), unsetenv("SSL_CERT_FILE"))
+      try await withWire { wire in
+        let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/hello.txt")))
+        #expect(answer.text == "hello\n")
+      }
+      let other = try ScriptedOrigin(tls: .selfSigned)
+      other.fallback(.text("other"))
+      let bundle = try folder.write("other.pem", Array((other.certificateAuthority ?? "").utf8))
+      try await withWire({ $0.tls.caFile = bundle }) { wire in
+        let error = try await wire.failure(wire.engine.operation(url: server.tlsURL("/hello.txt")))
+        #expect(error.code == .tlsRejected && error.reason == "untrusted", "\(error)")
+        #expect(try await wire.answer(wire.engine.operation(url: other.url("/"))).text == "other")
+      }
+      server.stop()
     }
   }
 

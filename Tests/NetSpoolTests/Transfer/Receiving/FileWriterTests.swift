@@ -65,6 +65,23 @@ struct FileWriterTests {
     #expect(try directory.permissions("body") == 0o640)
   }
 
+  @Test func `the old file stays until the new one is on the disk`() async throws {
+    await #expect(processExitsWith: .success) {
+      // Given a disk that does not sync
+      let directory = try TestFolder()
+      try directory.write("body", [9])
+      try #require(SyncRefusal.begin())
+      // When a file is to be replaced
+      var writer = try FileWriter(try FileTarget(directory["body"]))
+      try unsafe writer.write([1].span.bytes)
+      var failure: SinkFailure?
+      do throws(SinkFailure) { try writer.publish() } catch { failure = error }
+      // Then it is not
+      #expect(failure?.errno == EIO)
+      #expect(directory.bytes("body") == [9] && directory.names == ["body"])
+    }
+  }
+
   @Test(arguments: [FileWriter.Placement.replace, .createNew, .append])
   func `a symbolic link is neither replaced nor followed`(placement: FileWriter.Placement) throws {
     try directory.write("secret", [9])

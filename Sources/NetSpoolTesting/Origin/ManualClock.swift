@@ -1,0 +1,40 @@
+import Synchronization
+
+/// Time that stands still until a test moves it, for whatever an answer of a ``ScriptedOrigin`` waits for: its delay, its
+/// pace, its pauses.
+/// ```swift
+/// let clock = ManualClock()
+/// let origin = try ScriptedOrigin(clock: clock)
+/// origin.on("/late", .text("at last").delay(.seconds(3600)))
+/// // ... send a request to origin.url("/late") ...
+/// await origin.waitForWaiting(ManualClock.gate, 1)
+/// clock.advance(by: .seconds(3600))
+/// ```
+/// The client's own limits of time are not moved. Any thread; several origins may have one clock.
+public final class ManualClock: Sendable {
+  /// The gate at which answers wait for a time, as ``ScriptedOrigin/waitForWaiting(_:_:within:)`` counts them.
+  public static let gate = "the clock"
+
+  private struct State {
+    var now = ContinuousClock.now
+    var wakers: [Waker] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// One that stands still.
+  public init() {}
+
+  var now: ContinuousClock.Instant { state.withLock(\.now) }
+
+  func add(_ waker: Waker) { state.withLock { $0.wakers.append(waker) } }
+
+  /// Moves it on. What was to be sent by then is sent at once, in its order.
+  public func advance(by time: Duration) {
+    let wakers = state.withLock { state in
+      state.now += max(time, .zero)
+      return state.wakers
+    }
+    for waker in wakers { waker.wake() }
+  }
+}
