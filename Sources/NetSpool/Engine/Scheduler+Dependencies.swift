@@ -26,6 +26,7 @@ extension Scheduler {
 
   /// Releases those that wait for it on other loops.
   func releaseElsewhere(_ operation: NetworkOperation) {
+    loop.assertOnLoop()
     driver.performEverywhere(of: QueueDriver.Command.house) { [own = port.loop.number] core in
       if core.port.loop.number != own { core.release(operation) }
     }

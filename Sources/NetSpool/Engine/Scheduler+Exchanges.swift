@@ -217,6 +217,7 @@ extension Scheduler {
 
   /// The link is back. What was connecting has sent into the one that was, and would wait ever longer to send it again.
   func restartConnecting() {
+    loop.assertOnLoop()
     for transfer in running where transfer.isConnecting {
       guard let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
         OriginWatch.needsRoute(origin, operation.engine.handleSettings)

@@ -106,6 +106,7 @@ extension Scheduler {
 
   /// Meets those that are about to leave.
   func meetDeparting(_ meets: SharedSweeps.Catch, behind sweep: UInt32) {
+    loop.assertOnLoop()
     for one in departing.flatMap(\.all) where one.sweepsBefore.load(ordering: .relaxed) < sweep {
       meets(self, one)
     }

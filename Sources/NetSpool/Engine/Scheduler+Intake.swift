@@ -46,6 +46,7 @@ extension Scheduler {
   }
 
   func makeOrigin(_ origin: URLPieces.Origin) -> Origin {
+    loop.assertOnLoop()
     originsKnown += 1
     if originsKnown == originsMax { later { [unowned self] in retireOrigins() } }
     let link = connectivity.map { NetworkQueue.Sizing.Link($0.link.kind) } ?? .local
@@ -105,6 +106,7 @@ extension Scheduler {
   }
 
   func wait(_ operation: NetworkOperation, _ priority: NetworkRequest.Priority, atFront: Bool) {
+    loop.assertOnLoop()
     guard let origin = operation.loop.origin else { return }
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority

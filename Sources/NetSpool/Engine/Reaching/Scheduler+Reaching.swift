@@ -8,7 +8,10 @@ extension Scheduler {
   }
 
   /// An engine wants to know how its origin is, and to hear of changes.
-  func watchReachability(for engine: NetworkEngine) { useConnectivity()?.add(engine) }
+  func watchReachability(for engine: NetworkEngine) {
+    loop.assertOnLoop()
+    useConnectivity()?.add(engine)
+  }
 
   // MARK: Sizing
 
@@ -19,6 +22,7 @@ extension Scheduler {
   }
 
   func linkKindChanged() {
+    loop.assertOnLoop()
     guard let kind = connectivity?.link.kind else { return }
     for origin in origins.all where origin.sizing.link != NetworkQueue.Sizing.Link(kind) {
       origin.sizing.link = NetworkQueue.Sizing.Link(kind)
