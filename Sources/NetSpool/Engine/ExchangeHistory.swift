@@ -104,7 +104,7 @@ final class ExchangeHistory {
       status: status, method: target.method, hasBody: request.hasBody && target.keepsBody, from: current,
       to: next, history: history, policy: policy, setsCookie: setsCookie)
     if hop.keepsBody, !request.prepared.canReplay {
-      throw NetworkError(.redirectRefused, reason: "body", underlying: .http(status), sendState: .answered)
+      throw RedirectDecision.refused(.body, status)
     }
     return hop
   }

@@ -42,9 +42,7 @@ extension Scheduler {
 
   private func sinkFailed(_ operation: NetworkOperation, _ index: Int, _ cause: SinkFailure) {
     guard operation.loop.extras?.sinkFailure == nil else { return }
-    var failure = NetworkError(
-      cause.code, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
-      sendState: .answered)
+    var failure = NetworkError(cause, in: "stream \(index): ", sendState: .answered)
     failure.url = operation.request.url
     withdrawSoon(operation, failure)
   }

@@ -232,7 +232,7 @@ struct FrozenFailure: Error, Equatable, CustomStringConvertible {
   }
 
   init(_ directory: String, _ error: NetworkError) {
-    self.init(directory: directory, cause: Self.owner(error).map { "\($0) has it" } ?? Self.text(error))
+    self.init(directory: directory, cause: Self.owner(error).map { "\($0) has it" } ?? error.storeSentence)
   }
 
   var description: String {
@@ -241,12 +241,8 @@ struct FrozenFailure: Error, Equatable, CustomStringConvertible {
 
   /// `process 42 (netspool)`; nil when that is not what is wrong.
   static func owner(_ error: NetworkError) -> String? {
-    guard error.code == .storeInUse else { return nil }
-    guard let process = error.reason else { return "another process" }
+    guard error.code == .storeInUse, error.cause != .layout else { return nil }
+    guard let process = error.subject else { return "another process" }
     return "process \(process)" + (ProcessName.of(process).map { " (\($0))" } ?? "")
-  }
-
-  private static func text(_ error: NetworkError) -> String {
-    "\(error)" + (error.reason.flatMap { CacheFailure.meanings[$0] }.map { ": \($0)" } ?? "")
   }
 }

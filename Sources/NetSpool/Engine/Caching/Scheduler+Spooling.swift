@@ -51,7 +51,7 @@ extension Scheduler {
     let fanout = SinkFanout()
     let sink = MemorySink(bytesMax: operation.engine.configuration.limits.bodyBytesInMemoryMax)
     fanout.add(sink, id: 0) { [unowned self, weak operation] failure in
-      let error = NetworkError(failure.code, reason: failure.reason, sendState: .answered)
+      let error = NetworkError(failure, sendState: .answered)
       if let operation { withdrawSoon(operation, error) }
     }
     operation.makeExtras().fanout = fanout

@@ -65,7 +65,7 @@ extension Environment {
   }
 
   fileprivate func checkJoining(_ settings: EnvironmentSettings) throws(NetworkError) {
-    if settings.layout != self.settings.layout { throw NetworkError(.storeInUse, reason: "layout") }
+    if settings.layout != self.settings.layout { throw NetworkError(.storeInUse, cause: .layout) }
   }
 }
 
