@@ -98,9 +98,6 @@ extension Scheduler {
   /// This loop's part of them.
   private var originsKept: Int { Self.originsKept / driver.loops.count }
 
-  /// Origins that are remembered.
-  var originCount: Int { origins.all.count }
-
   /// Forgets the idle ones that have not been used for longest: their widths, their handles, their numbers. Not
   /// those that asked for quiet. Called when the table has doubled, so that its cost is spread over those that
   /// made it long. From `later` only: callbacks of libcurl may still name an origin before.

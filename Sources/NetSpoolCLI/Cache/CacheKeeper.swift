@@ -66,7 +66,7 @@ struct CacheKeeper {
 
   /// Nil when there is no cache.
   private func withEngine<Result>(_ body: (NetworkEngine) -> Result?) throws(CacheFailure) -> Result? {
-    if FileStatus(path: settings.directory)?.isDirectory == false { throw .noDirectory(settings.directory) }
+    if FileFacts(path: settings.directory)?.isDirectory == false { throw .noDirectory(settings.directory) }
     guard CacheFiles.bytes(in: settings.directory) != nil else { return nil }
     let engine: NetworkEngine
     do throws(NetworkError) {
@@ -139,7 +139,7 @@ extension NetworkEngine {
 enum CacheFiles {
   /// The store's length; nil when there is none.
   static func bytes(in directory: String) -> Int? {
-    FileStatus(path: "\(directory)/data.mdb").flatMap { $0.isPlainFile ? $0.size : nil }
+    FileFacts(path: "\(directory)/data.mdb").flatMap { $0.isPlainFile ? $0.size : nil }
   }
 }
 

@@ -144,7 +144,7 @@ struct FrozenSettings: Sendable {
 enum FrozenFiles {
   /// Whether there is a store. One that may not be looked at counts: opening it says why.
   static func hasStore(in directory: String) throws(FrozenFailure) -> Bool {
-    if FileStatus(path: directory)?.isDirectory == false { throw .noDirectory(directory) }
+    if FileFacts(path: directory)?.isDirectory == false { throw .noDirectory(directory) }
     if unsafe access("\(directory)/data.mdb", F_OK) == 0 { return true }
     return errno != ENOENT && errno != ENOTDIR
   }
@@ -243,6 +243,6 @@ struct FrozenFailure: Error, Equatable, CustomStringConvertible {
   static func owner(_ error: NetworkError) -> String? {
     guard error.code == .storeInUse, error.cause != .layout else { return nil }
     guard let process = error.subject else { return "another process" }
-    return "process \(process)" + (ProcessName.of(process).map { " (\($0))" } ?? "")
+    return "process \(process)" + (OtherProcess.name(of: process).map { " (\($0))" } ?? "")
   }
 }

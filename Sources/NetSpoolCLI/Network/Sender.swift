@@ -74,7 +74,7 @@ final class Sender: Sendable {
     }
     let operation = engine.operation(request)
     for field in parcel.options.headers { operation.addHeader(field.name, field.value ?? "") }
-    if asksForNewer, let time = parcel.path.flatMap(FileStatus.modified) {
+    if asksForNewer, let time = parcel.path.flatMap(FileFacts.modified) {
       operation.setHeader("If-Modified-Since", HTTPDate.format(time))
     }
     if let priority = parcel.options.priority { operation.priority = priority.operationPriority }
