@@ -7,7 +7,7 @@ extension FrozenSender {
     tell(Ending(id: id, isDeath: false), entry.operations, .success(entry.answer ?? outcome.response))
   }
 
-  func didBury(_ id: FrozenID, _ letter: DeadLetter) {
+  func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {
     guard let entry = leave(id) else {
       return offer(ThawedRequest(id: id, ending: .dead(letter), mayBeRepeated: false))
     }

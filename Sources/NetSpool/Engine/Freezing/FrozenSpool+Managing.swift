@@ -9,11 +9,11 @@ extension FrozenSpool {
   }
 
   /// Gives a request up; what was sent of it is not called back. False when it is dead or done, or about to be.
-  /// `didBury` follows.
+  /// `didBecomeDeadLetter` follows.
   func cancel(_ id: FrozenID) -> Bool {
     guard failure == nil, scheduler.contains(id) else { return false }
     switch travelling[id]?.step {
-    case .finish, .bury: return false
+    case .finish, .deadLetter: return false
     case .launch, .postpone:
       travelling[id]?.isUnwanted = true
       return true
@@ -31,7 +31,7 @@ extension FrozenSpool {
     submit(.acknowledge(id.number), .letter(token: token))
   }
 
-  /// The handlers were told of the death: the dead letter is kept, and not told again.
+  /// The handlers have run: the dead letter is kept, and not delivered again.
   func acknowledgeLetter(_ id: FrozenID, then: @escaping () -> Void = {}) {
     guard untold.remove(id) != nil, var letter = letter(id) else { return then() }
     letter.isTold = true

@@ -1,7 +1,7 @@
 // Sending: an attempt is recorded before its first byte, an outcome before anybody hears of it.
 
 extension FrozenSpool {
-  /// Sends what may be sent now, and buries what is too old. Cheap when there is nothing to do.
+  /// Sends what may be sent now, and gives up what is too old. Cheap when there is nothing to do.
   func pump() {
     guard failure == nil else { return }
     let now = world.now().monotonic
@@ -74,11 +74,11 @@ extension FrozenSpool {
       let outcome = outcome()
       let ending = FrozenEnding(endedWall: now.wall, payload: outcome.encode())
       begin(id, .finish(outcome), .finish(id.number, ending))
-    case .bury(let death):
-      let halts = death.isPoisoned && policy.haltsLaneOnPoison
-      let letter = DeadLetter(death, haltsLane: halts, diedWall: now.wall, record: record)
+    case .deadLetter(let cause):
+      let halts = cause.isPoisoned && policy.haltsLaneOnPoison
+      let letter = DeadLetter(cause, haltsLane: halts, diedWall: now.wall, record: record)
       let ending = FrozenEnding(endedWall: now.wall, payload: letter.encode(at: now))
-      begin(id, .bury(letter), .bury(id.number, ending, keepsBody: death.reason != .cancelled))
+      begin(id, .deadLetter(letter), .deadLetter(id.number, ending, keepsBody: cause.reason != .cancelled))
     }
   }
 
@@ -92,8 +92,8 @@ extension FrozenSpool {
     travelling[id] = nil
     scheduler.remove(id)
     note(failure)
-    let letter = DeadLetter(FrozenDeath(.corrupt), diedWall: world.now().wall, record: nil)
-    owner?.didBury(id, letter)
+    let letter = DeadLetter(DeadLetterCause(.corrupt), diedWall: world.now().wall, record: nil)
+    owner?.didBecomeDeadLetter(id, letter)
   }
 }
 
@@ -128,7 +128,7 @@ extension FrozenSpool {
       scheduler.didSucceed(id)
       leave(id)
       owner?.didFinish(id, outcome)
-    case .bury(let letter): didBury(id, letter)
+    case .deadLetter(let letter): didBecomeDeadLetter(id, letter)
     }
   }
 
@@ -147,12 +147,12 @@ extension FrozenSpool {
     owner?.didPostpone(id, travelling.record)
   }
 
-  private func didBury(_ id: FrozenID, _ letter: DeadLetter) {
-    if letter.death.reason == .rejected { scheduler.didSucceed(id) }
+  private func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {
+    if letter.cause.reason == .rejected { scheduler.didSucceed(id) }
     if let record = letter.record, letter.haltsLane { scheduler.halt(LaneKey(record.request.lane), by: id) }
     untold.insert(id)
     leave(id)
-    owner?.didBury(id, letter)
+    owner?.didBecomeDeadLetter(id, letter)
   }
 
   private func leave(_ id: FrozenID) {
@@ -171,14 +171,14 @@ extension FrozenSpool {
       return
     }
     if case .launch = step, let record = travelling[id]?.record {
-      return buryDamaged(id, record)
+      return giveUpDamaged(id, record)
     }
     if failure.code == .storeCorrupt { return lose(id, failure) }
     travelling[id] = nil
   }
 
   /// The body is not what was written; the request itself is.
-  private func buryDamaged(_ id: FrozenID, _ record: FrozenRecord) {
+  private func giveUpDamaged(_ id: FrozenID, _ record: FrozenRecord) {
     travelling[id] = Travelling(record: record)
     settle(id, .damaged)
   }

@@ -205,7 +205,7 @@ struct FreezingQueuesTests {
     }
   }
 
-  @Test func `a death that nobody was told of is told after a restart`() async throws {
+  @Test func `a dead letter whose handlers never ran is delivered after a restart`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .status(422))
     fixture.origin.stop()
