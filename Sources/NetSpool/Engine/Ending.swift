@@ -245,7 +245,7 @@ extension Scheduler {
     _ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome, _ duties: NetworkOperation.Duties
   ) {
     if let onConclusion = duties.onConclusion {
-      driver.retract()
+      driver.decrement()
       return onConclusion(attempted(operation, outcome.result))
     }
     if duties.isStateHeard { tell(operation, .state(outcome.finalState)) }

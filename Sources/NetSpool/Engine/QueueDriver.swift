@@ -146,18 +146,18 @@ final class QueueDriver: Sendable {
   func forget(_ freezer: Freezer) { stores.withLock { $0.removeAll { $0 === freezer } } }
 
   /// A store of frozen requests has something to do.
-  func hold() {
+  func retain() {
     held.add(1, ordering: .relaxed)
     pending.add(1, ordering: .relaxed)
   }
 
-  func letGo(_ times: Int = 1) {
+  func release(_ times: Int = 1) {
     held.subtract(times, ordering: .relaxed)
-    retract(times)
+    decrement(times)
   }
 
   /// Counts down what is pending, without an end that anybody is told of.
-  func retract(_ times: Int = 1) {
+  func decrement(_ times: Int = 1) {
     if pending.subtract(times, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
   }
 

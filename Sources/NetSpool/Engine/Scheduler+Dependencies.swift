@@ -4,7 +4,7 @@ internal import Synchronization
 /// queues.
 extension Scheduler {
   /// True when it must wait for others first.
-  func hold(_ operation: NetworkOperation, behind others: [NetworkOperation]) throws(NetworkError) -> Bool {
+  func block(_ operation: NetworkOperation, behind others: [NetworkOperation]) throws(NetworkError) -> Bool {
     var mayClose = false
     for other in others {
       guard let closes = other.beginAwait(by: operation) else { continue }

@@ -19,7 +19,7 @@ extension Scheduler {
       if let deadline = own ?? operation.engine.configuration.timeouts.queueDeadline {
         startQueueDeadline(operation, deadline)
       }
-      if !dependencies.isEmpty, try hold(operation, behind: dependencies) { return }
+      if !dependencies.isEmpty, try block(operation, behind: dependencies) { return }
     } catch {
       move(operation, to: .ended)
       return conclude(operation, error)

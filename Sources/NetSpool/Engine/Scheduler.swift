@@ -101,7 +101,7 @@ final class Scheduler {
       delivery.operation.deliver(delivery.event)
       switch delivery.event {
       case .final(let weight): delivery.operation.engine.didDeliver(weight)
-      case .frozen: driver.retract()  // it waits on the disk, and the queue not for it
+      case .frozen: driver.decrement()  // it waits on the disk, and the queue not for it
       default: break
       }
     }

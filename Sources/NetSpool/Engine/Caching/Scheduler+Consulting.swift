@@ -39,7 +39,7 @@ extension Scheduler {
         [unowned self] look in
         let consultation = cacheBridge.consult(operation, cache, question, look)
         // What is stored is news for others, too; else it claims once more when its turn has come.
-        if case .answer = consultation { claim?.finish() } else { claim?.letGo() }
+        if case .answer = consultation { claim?.finish() } else { claim?.release() }
         act(on: consultation, operation, request, next)
       }
     }

@@ -34,7 +34,7 @@ extension FrozenSender {
   }
 
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {
-    letGo(id)
+    release(id)
     let engine = attempts.removeValue(forKey: id)?.engine
     let failure = lastFailures.removeValue(forKey: id)
     for operation in waiting[id]?.operations ?? [] { on(operation) { $0.didAttempt($1, record, failure) } }
@@ -54,7 +54,7 @@ extension FrozenSender {
   }
 
   private func leave(_ id: FrozenID) -> Waiting? {
-    letGo(id)
+    release(id)
     forgetWays(of: id)
     attempts[id] = nil
     lastFailures[id] = nil

@@ -53,7 +53,7 @@ final class FrozenSender {
   /// Queues that are not idle while one of their requests is being sent.
   private var working: [FrozenID: QueueDriver] = [:]
   /// Queues that are not idle until they have heard what this turn has to say, each as often as it is held.
-  private var heldForTurn: [ObjectIdentifier: (driver: QueueDriver, times: Int)] = [:]
+  private var retainedForTurn: [ObjectIdentifier: (driver: QueueDriver, times: Int)] = [:]
   /// The engines' queues, and how many requests each was told of.
   private var queues: [ObjectIdentifier: (driver: QueueDriver, told: Int)] = [:]
 
@@ -83,7 +83,7 @@ final class FrozenSender {
   func settle() -> [() -> Void] {
     spool.pump()
     let left = finishLeaving()
-    letGoOfTurn()
+    releaseOfTurn()
     tellCounts()
     if isStill { tellStill() }
     return left
@@ -100,33 +100,33 @@ final class FrozenSender {
   // MARK: Queues
 
   /// A queue is not idle while a request of it is being sent; while it only waits on the disk, it is.
-  func hold(_ driver: QueueDriver, for id: FrozenID) {
+  func retain(_ driver: QueueDriver, for id: FrozenID) {
     guard working.updateValue(driver, forKey: id) == nil else { return }
-    driver.hold()
+    driver.retain()
   }
 
-  func letGo(_ id: FrozenID) {
-    if let driver = working.removeValue(forKey: id) { letGoAfterTurn(driver) }
+  func release(_ id: FrozenID) {
+    if let driver = working.removeValue(forKey: id) { releaseAfterTurn(driver) }
   }
 
-  func holdForTurn(_ driver: QueueDriver) {
-    driver.hold()
-    letGoAfterTurn(driver)
+  func retainForTurn(_ driver: QueueDriver) {
+    driver.retain()
+    releaseAfterTurn(driver)
   }
 
-  private func letGoAfterTurn(_ driver: QueueDriver) {
-    heldForTurn[ObjectIdentifier(driver), default: (driver, 0)].times += 1
+  private func releaseAfterTurn(_ driver: QueueDriver) {
+    retainedForTurn[ObjectIdentifier(driver), default: (driver, 0)].times += 1
   }
 
   /// Behind everything that was sent to their loops.
-  private func letGoOfTurn() {
-    for (driver, times) in heldForTurn.values {
+  private func releaseOfTurn() {
+    for (driver, times) in retainedForTurn.values {
       driver.performEverywhere { _ in
       } done: {
-        driver.letGo(times)
+        driver.release(times)
       }
     }
-    heldForTurn.removeAll(keepingCapacity: true)
+    retainedForTurn.removeAll(keepingCapacity: true)
   }
 
   private func tellCounts(_ count: Int? = nil) {
@@ -203,8 +203,8 @@ final class FrozenSender {
     for id in Array(waiting.keys) { handOver(id) { _ in true } }
     for operation in accepting.values { end(operation, .failure(NetworkError(.engineClosed))) }
     accepting = [:]
-    for id in Array(working.keys) { letGo(id) }
-    letGoOfTurn()
+    for id in Array(working.keys) { release(id) }
+    releaseOfTurn()
     engines = []
     noteEngines()
     tellStill()

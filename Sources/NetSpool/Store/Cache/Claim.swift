@@ -13,7 +13,7 @@ final class Claim: Sendable {
     (self.table, self.claimant, self.index, self.word) = (table, claimant, index, word)
   }
 
-  deinit { letGo() }
+  deinit { release() }
 
   /// The origin has answered, or will not; what was to be stored is.
   func finish() { end(as: .done) }
@@ -22,7 +22,7 @@ final class Claim: Sendable {
   func giveUp() { end(as: .uncacheable) }
 
   /// Ends the claim as if nobody had asked.
-  func letGo() { end(as: .none) }
+  func release() { end(as: .none) }
 
   private func end(as kind: ClaimWord.Kind) {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }

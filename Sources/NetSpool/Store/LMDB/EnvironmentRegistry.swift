@@ -42,7 +42,7 @@ final class EnvironmentRegistry: Sendable {
     return try open.withLock { open throws(NetworkError) in
       guard let environment = open[Self.key(identity)] else { return nil }
       try environment.checkJoining(settings)
-      environment.hold()
+      environment.retain()
       return environment
     }
   }
