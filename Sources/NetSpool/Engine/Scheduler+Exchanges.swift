@@ -183,7 +183,7 @@ extension Scheduler {
     _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
     _ failure: NetworkError?
   ) {
-    let ending = settled(operation, transfer, metrics, failure)
+    let ending = makeEnding(operation, transfer, metrics, failure)
     if operation.loop.extras?.fanout != nil {
       operation.makeHistory().spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     }
@@ -196,13 +196,13 @@ extension Scheduler {
   }
 
   /// How it ends, as the cache and the credentials see it.
-  private func settled(
+  private func makeEnding(
     _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
     _ failure: NetworkError?
   ) -> Ending {
     var ending = Ending(
       of: operation, transfer, metrics, failure: failure.map { blamingNetwork($0, operation) })
-    cacheBridge.settle(operation, transfer, &ending)
+    cacheBridge.finish(operation, transfer, &ending)
     if ending.failure == nil {
       ending.failure = ending.answer.flatMap { authenticator.refusal(operation, $0) }
     }

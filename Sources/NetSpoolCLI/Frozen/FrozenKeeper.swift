@@ -66,7 +66,7 @@ struct FrozenKeeper {
       do throws(NetworkError) {
         try hold.engine.revive(id: id)
       } catch { return "there is no dead letter #\(id) whose request is still there" }
-      hold.settle()
+      hold.flush()
       try print(Array("revived #\(id)\n".utf8))
       return nil
     }
@@ -77,9 +77,9 @@ struct FrozenKeeper {
     try change(ids, among: Self.everything) { hold, id in
       guard Self.everything(hold).contains(id) else { return "there is no request #\(id)" }
       // One that waits becomes a dead letter first.
-      if hold.engine.cancelFrozen(id: id) { hold.settle() }
+      if hold.engine.cancelFrozen(id: id) { hold.flush() }
       hold.engine.discardDeadLetter(id: id)
-      hold.settle()
+      hold.flush()
       try print(Array("dropped #\(id)\n".utf8))
       return nil
     }
@@ -107,7 +107,7 @@ struct FrozenKeeper {
     guard try FrozenFiles.hasStore(in: settings.directory) else { return nil }
     let hold = try FrozenHold(settings, console)
     defer { hold.close() }
-    hold.settle()
+    hold.flush()
     return try body(hold)
   }
 }
@@ -203,7 +203,7 @@ final class FrozenHold {
   private static let writeSeconds = 30.0
 
   /// Waits until everything that was asked for is on the disk. For an engine that sends nothing.
-  func settle() { engine.settleFrozen(deadline: Self.writeSeconds) }
+  func flush() { engine.flushFrozen(deadline: Self.writeSeconds) }
 
   /// Lets what is being sent end, for so long, and lets go of the store. Everybody has been told when this returns.
   func close(seconds: Double = 0) {

@@ -80,7 +80,7 @@ final class FrozenSender {
   // MARK: Turns
 
   /// The end of a turn: does what follows from it. Returns those who have left and want to hear of it.
-  func settle() -> [() -> Void] {
+  func endTurn() -> [() -> Void] {
     spool.pump()
     let left = finishLeaving()
     releaseOfTurn()

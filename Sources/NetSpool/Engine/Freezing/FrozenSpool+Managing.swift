@@ -19,7 +19,7 @@ extension FrozenSpool {
       return true
     case nil:
       if travelling[id]?.record.state == .inFlight { owner?.abort(id) }
-      settle(id, .cancelled)
+      advance(id, .cancelled)
       return true
     }
   }
@@ -137,7 +137,7 @@ extension FrozenSpool {
   func park(_ sendState: (FrozenID) -> NetworkError.SendState) {
     scheduler.isSuspended = true
     for (id, request) in travelling where request.step == nil && request.record.state == .inFlight {
-      settle(id, .parked(sendState(id)))
+      advance(id, .parked(sendState(id)))
     }
   }
 }

@@ -5,7 +5,7 @@ extension FrozenSpool {
   func pump() {
     guard failure == nil else { return }
     let now = world.now().monotonic
-    while let id = scheduler.nextExpired(at: now) { settle(id, .expired) }
+    while let id = scheduler.nextExpired(at: now) { advance(id, .expired) }
     while let id = scheduler.next(at: now) { launch(id) }
   }
 
@@ -20,7 +20,7 @@ extension FrozenSpool {
         return scheduler.wait(id, until: .max, forNetwork: true)
       }
       travelling[id] = Travelling(record: record)
-      settle(id, .launched(epoch: store.epoch))
+      advance(id, .launched(epoch: store.epoch))
     } catch {
       lose(id, error)
     }
@@ -34,11 +34,11 @@ extension FrozenSpool {
     guard let travelling = travelling[id], travelling.step == nil, travelling.record.state == .inFlight else {
       return
     }
-    settle(id, event, headers: headers, body: body)
+    advance(id, event, headers: headers, body: body)
   }
 
   /// Asks the machine, and has its answer written. One that waits is read from the store for that.
-  func settle(
+  func advance(
     _ id: FrozenID, _ event: FrozenEvent, headers: Headers = Headers(), body: [UInt8] = []
   ) {
     guard travelling[id]?.step == nil else { return }
@@ -119,9 +119,9 @@ extension FrozenSpool {
     guard let travelling = travelling[id] else { return }
     switch step {
     case .launch:
-      if travelling.isUnwanted { return settle(id, .cancelled) }
+      if travelling.isUnwanted { return advance(id, .cancelled) }
       // The network, the end or the time may have come while the disk was written.
-      guard maySend(travelling.record) else { return settle(id, .parked(.notSent)) }
+      guard maySend(travelling.record) else { return advance(id, .parked(.notSent)) }
       owner?.send(id, travelling.record, body: receipt.body)
     case .postpone(let time, let cause): didPostpone(id, travelling, time, cause)
     case .finish(let outcome):
@@ -143,7 +143,7 @@ extension FrozenSpool {
     self.travelling[id] = nil
     if cause != .ours { scheduler.didFail(id, at: now, policy: policy, random: world.random()) }
     scheduler.wait(id, until: now + time, forNetwork: cause == .network)
-    if travelling.isUnwanted { return settle(id, .cancelled) }
+    if travelling.isUnwanted { return advance(id, .cancelled) }
     owner?.didPostpone(id, travelling.record)
   }
 
@@ -167,7 +167,7 @@ extension FrozenSpool {
     if case .launch = step, failure.code != .storeCorrupt {
       let isUnwanted = travelling.removeValue(forKey: id)?.isUnwanted ?? false
       scheduler.wait(id, until: world.now().monotonic + 5 * .second)
-      if isUnwanted, self.failure == nil { settle(id, .cancelled) }
+      if isUnwanted, self.failure == nil { advance(id, .cancelled) }
       return
     }
     if case .launch = step, let record = travelling[id]?.record {
@@ -180,6 +180,6 @@ extension FrozenSpool {
   /// The body is not what was written; the request itself is.
   private func giveUpDamaged(_ id: FrozenID, _ record: FrozenRecord) {
     travelling[id] = Travelling(record: record)
-    settle(id, .damaged)
+    advance(id, .damaged)
   }
 }

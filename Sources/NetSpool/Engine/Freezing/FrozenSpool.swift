@@ -117,8 +117,8 @@ extension FrozenSpool {
     if isLater { throw NetworkError(.storeOpenFailed, reason: "newerSchema") }
     for id in unreadable { giveUpUnreadable(id) }
     try readLetters()
-    for id in abandoned { settle(id, .abandoned) }
-    for id in doubted { settle(id, .doubted) }
+    for id in abandoned { advance(id, .abandoned) }
+    for id in doubted { advance(id, .doubted) }
     scheduler.thaw(at: now.monotonic, random: world.random)
   }
 

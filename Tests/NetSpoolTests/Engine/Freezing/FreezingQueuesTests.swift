@@ -174,7 +174,7 @@ struct FreezingQueuesTests {
     await blocking { #expect(queue.close() == 0) }
     // Then it is known that it may have been sent, and it is not sent again
     try await fixture.live { next in
-      #expect(await blocking { next.settleFrozen(deadline: 30) })
+      #expect(await blocking { next.flushFrozen(deadline: 30) })
       #expect(next.deadLetters.map(\.error.code) == [.outcomeUnknown])
     }
     #expect(fixture.origin.hits("/letters") == 1 && second.hits("/letters") == 0)
@@ -199,7 +199,7 @@ struct FreezingQueuesTests {
       }
       await all.opened()
       for number in 0..<30 { try engine.onThawed(tag: "late \(number)") { told.add($0.id) } }
-      #expect(await blocking { engine.settleFrozen(deadline: 30) })
+      #expect(await blocking { engine.flushFrozen(deadline: 30) })
       await engine.settle()
       #expect(told.entries.count == 50 && Set(told.entries).count == 50)
     }
@@ -226,7 +226,7 @@ struct FreezingQueuesTests {
           isTold.open()
         }
         if isFirst { await isTold.opened() }
-        #expect(await blocking { engine.settleFrozen(deadline: 30) })
+        #expect(await blocking { engine.flushFrozen(deadline: 30) })
         #expect(told.entries.map(\.id) == (isFirst ? [id] : []))
         #expect(engine.deadLetters.map(\.id) == [id])
         if case .failure(let error)? = told.entries.first?.result { #expect(error.code == .frozenRejected) }

@@ -21,7 +21,7 @@ struct FreezingStoreTests {
         _ = await engine.freeze(operation)
         operations.append(operation)
       }
-      #expect(await blocking { engine.settleFrozen(deadline: 30) })
+      #expect(await blocking { engine.flushFrozen(deadline: 30) })
       #expect(engine.frozenOperations.map(\.lane) == ["a", "b"])
       #expect(engine.frozenOperations.allSatisfy { !$0.isBeingSent && $0.attempts == 0 })
       #expect(fixture.origin.requestCount == 0)
@@ -123,7 +123,7 @@ struct FreezingStoreTests {
       }
     } _: { engine in
       await isTold.opened()
-      #expect(await blocking { engine.settleFrozen(deadline: 30) })
+      #expect(await blocking { engine.flushFrozen(deadline: 30) })
       #expect(engine.frozenOperations.map(\.id) == [id])
       if isAsked {
         let damage = try #require(told.entries.first)
