@@ -211,8 +211,8 @@ extension QueueDriver {
   /// Calls back once: with true when nothing is pending, with false when the deadline has passed before.
   func drain(deadline: Duration, done: @escaping @Sendable (Bool) -> Void) {
     if isOfParent { return done(false) }
-    let isTold = Once()
-    let tell: @Sendable (Bool) -> Void = { isIdle in if isTold.first() { done(isIdle) } }
+    let isDone = Once()
+    let tell: @Sendable (Bool) -> Void = { isIdle in if isDone.first() { done(isIdle) } }
     observers.add(idleOnce: { tell(true) })
     if pending.load(ordering: .acquiring) == 0 { return tell(true) }
     DispatchQueue.global().asyncAfter(deadline: .now() + deadline.seconds) { tell(false) }

@@ -244,8 +244,8 @@ extension Scheduler {
     history.spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     history.needsFreshConnection = false
     if case .again = next {} else { history.failover = (0, 0) }
-    history.told.received = max(history.told.received, transfer.exchange.reportedBytes)
-    history.told.sent = max(history.told.sent, transfer.exchange.reportedSent)
+    history.delivered.received = max(history.delivered.received, transfer.exchange.reportedBytes)
+    history.delivered.sent = max(history.delivered.sent, transfer.exchange.reportedSent)
     if case .ask = next {
       history.authentication.refusal = Ending(of: operation, transfer, transfer.metrics()).answer
     }

@@ -110,7 +110,7 @@ struct DeadLetter: Sendable, Hashable {
   /// Whether its lane waits until the dead letter is revived or discarded.
   var haltsLane: Bool
   /// Whether its handlers have returned.
-  var isTold = false
+  var isDelivered = false
   var diedWall: Microseconds
   /// Nil when its bytes were not what was written.
   var record: FrozenRecord?
@@ -126,7 +126,7 @@ struct DeadLetter: Sendable, Hashable {
 
   func encode(at now: FrozenMoment) -> [UInt8] {
     var bytes: [UInt8] = [
-      cause.reason.rawValue, cause.isOutcomeUnknown ? 1 : 0, haltsLane ? 1 : 0, isTold ? 0 : 1,
+      cause.reason.rawValue, cause.isOutcomeUnknown ? 1 : 0, haltsLane ? 1 : 0, isDelivered ? 0 : 1,
     ]
     bytes.append(integer: diedWall)
     if let record { bytes += record.encode(at: now) }
@@ -143,7 +143,7 @@ struct DeadLetter: Sendable, Hashable {
     if !rest.isEmpty && record == nil { return nil }
     self.init(cause, haltsLane: bytes.byte(at: 2) != 0, diedWall: bytes.integer(at: 4), record: record)
     // Those of releases that did not tell are 0.
-    isTold = bytes.byte(at: 3) == 0
+    isDelivered = bytes.byte(at: 3) == 0
   }
 
   var failure: NetworkError { cause.failure(record) }

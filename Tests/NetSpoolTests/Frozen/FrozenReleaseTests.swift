@@ -77,7 +77,7 @@ struct FrozenReleaseTests {
       letters.map { $0.letter.record?.request.url.dropFirst(23) } == ["rejected", "poisoned", "cancelled"])
     #expect(letters.map { $0.letter.record?.facts.lastStatus } == [422, 503, 0])
     // Those who died then were told then
-    #expect(letters.allSatisfy { $0.letter.isTold })
+    #expect(letters.allSatisfy { $0.letter.isDelivered })
     // What was not cancelled can be revived
     let row = FrozenRow.sample("again")
     #expect(

@@ -44,7 +44,7 @@ final class FrozenSender {
   var lastFailures: [FrozenID: NetworkError] = [:]
   /// Endings on their way to their handlers, or whose handlers have returned and that are not yet acknowledged on the
   /// disk, by the engine whose they are.
-  var untold: [Ending: NetworkEngine] = [:]
+  var undelivered: [Ending: NetworkEngine] = [:]
   /// Engines, the newest last.
   var engines: [WeakEngine] = []
   var leaving: [Leaving] = []
@@ -55,7 +55,7 @@ final class FrozenSender {
   /// Queues that are not idle until they have heard what this turn has to say, each as often as it is held.
   private var retainedForTurn: [ObjectIdentifier: (driver: QueueDriver, times: Int)] = [:]
   /// The engines' queues, and how many requests each was told of.
-  private var queues: [ObjectIdentifier: (driver: QueueDriver, told: Int)] = [:]
+  private var queues: [ObjectIdentifier: (driver: QueueDriver, counted: Int)] = [:]
 
   /// A request that was revived may have two, one after the other.
   struct Ending: Hashable {
@@ -131,9 +131,9 @@ final class FrozenSender {
 
   private func tellCounts(_ count: Int? = nil) {
     let count = count ?? spool.count
-    for (key, queue) in queues where queue.told != count {
-      queue.driver.frozen.add(count - queue.told, ordering: .relaxed)
-      queues[key]?.told = count
+    for (key, queue) in queues where queue.counted != count {
+      queue.driver.frozen.add(count - queue.counted, ordering: .relaxed)
+      queues[key]?.counted = count
     }
   }
 
@@ -142,7 +142,7 @@ final class FrozenSender {
     engines.removeAll { $0.engine == nil }
     let drivers = engines.compactMap { $0.engine?.driver }
     for (key, queue) in queues where !drivers.contains(where: { $0 === queue.driver }) {
-      queue.driver.frozen.subtract(queue.told, ordering: .relaxed)
+      queue.driver.frozen.subtract(queue.counted, ordering: .relaxed)
       queue.driver.forget(freezer)
       queues[key] = nil
     }

@@ -33,8 +33,8 @@ extension FrozenSpool {
 
   /// The handlers have run: the dead letter is kept, and not delivered again.
   func acknowledgeLetter(_ id: FrozenID, then: @escaping () -> Void = {}) {
-    guard untold.remove(id) != nil, var letter = letter(id) else { return then() }
-    letter.isTold = true
+    guard undelivered.remove(id) != nil, var letter = letter(id) else { return then() }
+    letter.isDelivered = true
     let ending = FrozenEnding(endedWall: letter.diedWall, payload: letter.encode(at: world.now()))
     let token = token()
     lettersAsked[token] = .acknowledge(then)
@@ -43,7 +43,7 @@ extension FrozenSpool {
 
   /// Dead letters that nobody was told of, the oldest first.
   func untoldLetters() -> [(id: FrozenID, letter: DeadLetter)] {
-    untold.sorted().compactMap { id in letter(id).map { (id, $0) } }
+    undelivered.sorted().compactMap { id in letter(id).map { (id, $0) } }
   }
 
   private func letter(_ id: FrozenID) -> DeadLetter? {
@@ -98,13 +98,13 @@ extension FrozenSpool {
     switch (step, result) {
     case (.revive(let id, let record, let then), .success):
       let lane = LaneKey(record.request.lane)
-      untold.remove(id)
+      undelivered.remove(id)
       scheduler.free(lane, from: id)
       add(id, record.facts, lane, world.now())
       then(.success(id))
     case (.revive(_, _, let then), .failure(let failure)): then(.failure(failure))
     case (.discard(let id, let lane, let then), .success):
-      untold.remove(id)
+      undelivered.remove(id)
       if let lane { scheduler.free(lane, from: id) }
       then(true)
     case (.discard(_, _, let then), .failure): then(false)

@@ -48,7 +48,7 @@ final class FrozenSpool {
   var accepting: [UInt64: Accepting] = [:]
   var lettersAsked: [UInt64: LetterStep] = [:]
   /// Dead letters whose handlers have not returned yet.
-  var untold: Set<FrozenID> = []
+  var undelivered: Set<FrozenID> = []
   var lastToken: UInt64 = 0
   var lastLane: (name: String, key: LaneKey)?
   /// The store failed.
@@ -133,7 +133,7 @@ extension FrozenSpool {
   private func readLetters() throws(NetworkError) {
     for (number, ending) in try store.endings(.deadLetters) {
       guard let letter = DeadLetter(ending, at: world.now()) else { continue }
-      if !letter.isTold { untold.insert(FrozenID(number)) }
+      if !letter.isDelivered { undelivered.insert(FrozenID(number)) }
       guard letter.haltsLane, let record = letter.record else { continue }
       scheduler.halt(LaneKey(record.request.lane), by: FrozenID(number))
     }

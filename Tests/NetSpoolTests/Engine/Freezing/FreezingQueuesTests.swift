@@ -220,12 +220,12 @@ struct FreezingQueuesTests {
     for isFirst in [true, false] {
       try await fixture.live { engine in
         let told = Journal<ThawedOutcome>()
-        let isTold = Latch()
+        let isDelivered = Latch()
         try engine.onThawed {
           told.add($0)
-          isTold.open()
+          isDelivered.open()
         }
-        if isFirst { await isTold.opened() }
+        if isFirst { await isDelivered.opened() }
         #expect(await blocking { engine.flushFrozen(deadline: 30) })
         #expect(told.entries.map(\.id) == (isFirst ? [id] : []))
         #expect(engine.deadLetters.map(\.id) == [id])
