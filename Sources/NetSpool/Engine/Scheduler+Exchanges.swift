@@ -276,7 +276,7 @@ extension Scheduler {
     operation.loop.hasAwaitedClaim = false
     if handOver(operation, to: history.target.url) { return }
     do throws(NetworkError) {
-      operation.loop.origin = try origins.place(history.target.url, make: makeOrigin).origin
+      operation.loop.origin = try origins.find(history.target.url, make: makeOrigin).origin
     } catch { return publish(operation, error) }
     consult(operation, operation.request, then: .wait(atFront: true))
   }

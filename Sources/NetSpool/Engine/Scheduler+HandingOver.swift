@@ -145,7 +145,7 @@ extension Scheduler {
     if let equal = party.equal, !joins(leader, equal) { return goBack(leader) }
     guard case .deciding = leader.loop.phase else { return }
     let url = leader.loop.history?.target.url ?? leader.request.url
-    do throws(NetworkError) { leader.loop.origin = try origins.place(url, make: makeOrigin).origin } catch {
+    do throws(NetworkError) { leader.loop.origin = try origins.find(url, make: makeOrigin).origin } catch {
       return publish(leader, error)
     }
     if leader.loop.isHeld, leader.loop.waitersLeft == 0 {

@@ -30,8 +30,8 @@ extension Scheduler {
   /// Where it goes. What no origin may ever see is refused here, before anything is queued.
   private func locate(_ operation: NetworkOperation, _ request: NetworkRequest) throws(NetworkError) -> Origin
   {
-    let place = try origins.place(request.url, make: makeOrigin)
-    guard let canonical = place.canonical else { return place.origin }
+    let found = try origins.find(request.url, make: makeOrigin)
+    guard let canonical = found.canonical else { return found.origin }
     let history = ExchangeHistory(request)
     history.target.url = canonical.pieces.text
     if let user = canonical.user {
@@ -42,7 +42,7 @@ extension Scheduler {
       }
     }
     operation.loop.history = history
-    return place.origin
+    return found.origin
   }
 
   func makeOrigin(_ origin: URLPieces.Origin) -> Origin {
