@@ -26,7 +26,7 @@ struct FreezingQueuesTests {
       let left = firstEngine.letter("/left")
       _ = await firstEngine.freeze(left)
       // When the queue that opened the store ends
-      await blocking { #expect(first.close() == 0) }
+      await blocking { #expect(first.driver.close() == 0) }
       // Then what waited for it has ended as frozen
       #expect(left.state == .frozen)
       // And the other queue sends what waits, and what comes
@@ -74,7 +74,7 @@ struct FreezingQueuesTests {
     #expect(await fixture.origin.waitForHits("/letters", 1))
     try await withQueue { second in
       let engine = try makeEngine(fixture, on: second)
-      await blocking { #expect(first.close() == 0) }
+      await blocking { #expect(first.driver.close() == 0) }
       #expect(operation.state == .frozen)
       fixture.origin.release("/letters")
       let outcome = await withCheckedContinuation { continuation in
@@ -100,7 +100,7 @@ struct FreezingQueuesTests {
         operations.append(operation)
       }
       if round % 2 == 0 { await blocking { engine.shutDownAndWait(deadline: .milliseconds(round)) } }
-      await blocking { #expect(queue.close() == 0) }
+      await blocking { #expect(queue.driver.close() == 0) }
     }
     for operation in operations {
       _ = await withCheckedContinuation { continuation in
@@ -123,7 +123,7 @@ struct FreezingQueuesTests {
       store.close()
     }
     try await live()
-    await blocking { #expect(queue.close() == 0) }
+    await blocking { #expect(queue.driver.close() == 0) }
   }
 
   @Test func `a store may be used while its last engine leaves`() async throws {
@@ -171,7 +171,7 @@ struct FreezingQueuesTests {
     await engine.settle()
     // When the engine is shut down
     await blocking { engine.shutDownAndWait(deadline: .zero) }
-    await blocking { #expect(queue.close() == 0) }
+    await blocking { #expect(queue.driver.close() == 0) }
     // Then it is known that it may have been sent, and it is not sent again
     try await fixture.live { next in
       #expect(await blocking { next.flushFrozen(deadline: 30) })
