@@ -22,7 +22,7 @@ extension Scheduler {
       }
       return .discard
     }
-    cacheBridge.invalidate(operation, transfer, head, &coalescer)
+    if !transfer.exchange.plan.method.isSafe { cacheBridge.invalidate(operation, transfer, head, &coalescer) }
     let cacheUse = operation.loop.cacheUse
     if let cacheUse, cacheUse.findings.notModified == nil { cacheBridge.noteHead(cacheUse, transfer, head) }
     guard let fanout = operation.loop.extras?.fanout, head.status < 300 else { return .collect }
@@ -202,9 +202,11 @@ extension Scheduler {
   ) -> Ending {
     var ending = Ending(
       of: operation, transfer, metrics, failure: failure.map { blamingNetwork($0, operation) })
-    cacheBridge.finish(operation, transfer, &ending)
-    if ending.failure == nil {
-      ending.failure = ending.answer.flatMap { authenticator.refusal(operation, $0) }
+    if let use = operation.loop.cacheUse { cacheBridge.finish(use, operation, transfer, &ending) }
+    if ending.failure == nil, let answer = ending.answer,
+      answer.head.status == 401 || answer.head.status == 407
+    {
+      ending.failure = authenticator.refusal(operation, answer)
     }
     return ending
   }

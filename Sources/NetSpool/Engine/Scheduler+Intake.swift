@@ -62,7 +62,7 @@ extension Scheduler {
   func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
     loop.assertOnLoop()
     if operation.loop.isHeld { return move(operation, to: .paused) }
-    if goesBack(operation) { return }
+    if !isAlone, goesBack(operation) { return }
     if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.engine)
@@ -110,8 +110,8 @@ extension Scheduler {
     guard let origin = operation.loop.origin else { return }
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
-    if awaitInterface(operation) { return }
-    if mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
+    if operation.engine.interfaces != nil, awaitInterface(operation) { return }
+    if origin.name.host != nil, mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
     move(
       operation,

@@ -5,9 +5,8 @@ extension CacheBridge {
   /// What the end of an exchange means for the cache, and what the cache makes of it: a 304 becomes the stored
   /// answer, and where no answer came a stale one may stand in.
   mutating func finish(
-    _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending
+    _ use: CacheUse, _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending
   ) {
-    guard let use = operation.loop.cacheUse else { return }
     defer { if let claim = use.claim, !use.isBeingKept { use.cache.store.finish(claim) } }
     if let held = use.held, let cause = staleCause(ending), mayStandIn(operation, transfer),
       held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)

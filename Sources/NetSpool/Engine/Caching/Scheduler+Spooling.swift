@@ -61,7 +61,6 @@ extension Scheduler {
 
   /// The exchange is over. Those who read its spool end when they have read it, and with a failure at once.
   func letFollowersEnd(_ leader: NetworkOperation, _ ending: Ending) {
-    guard leader.loop.waitersLeft > 0 else { return }
     for follower in leader.loop.waiters {
       guard case .following(leader, let playback) = follower.loop.phase else { continue }
       if ending.refusal != nil {
