@@ -214,7 +214,7 @@ extension NetworkError {
   }
 
   /// The limit of the whole was over, though bytes may still have come.
-  var ranOutOfTime: Bool { code == .timedOut && reason == "total" }
+  var ranOutOfTime: Bool { code == .timedOut && cause == .total }
 }
 
 extension Sender.Parcel {
@@ -234,7 +234,7 @@ enum FilePart {
 
   /// Nil when there is none.
   static func bytes(of path: String) -> Int64? {
-    FileStatus(path: path + ".netspool-part").map { Int64($0.size) }
+    FileFacts(path: path + ".netspool-part").map { Int64($0.size) }
   }
 }
 
