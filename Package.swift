@@ -84,7 +84,8 @@ let package = Package(
       ],
       // Each folder says what lives in it.
       exclude: [
-        "Cache", "Frozen", "HTTP", "Images", "Loop", "Network", "Queue", "Store", "System", "Transfer",
+        "API", "Cache", "Engine", "Frozen", "HTTP", "Images", "Loop", "Network", "Queue", "Store", "System",
+        "Transfer",
       ].map { "\($0)/README.md" },
       swiftSettings: strict),
     .target(name: "NetSpoolFoundation", dependencies: ["NetSpool"], swiftSettings: strict),

@@ -99,8 +99,6 @@ static bool has_sha;
 /// Asked once, before any thread can: the question costs a trap to the hypervisor.
 __attribute__((constructor)) static void ask_cpu(void) { has_sha = cpu_has_sha(); }
 
-bool cnetspool_sha256_can_accelerate(void) { return has_sha; }
-
 static void blocks_best(cnetspool_sha256 *digest, const uint8_t *bytes, size_t blocks) {
 #if defined(__x86_64__)
   if (digest->accelerated) {

@@ -35,7 +35,7 @@ enum Samples {
     var fields = Headers()
     fields.append(name: "ETag", value: "\"a\"")
     let outcome = FrozenOutcome(sent, headers: fields, body: [7], at: now).encode()
-    let letter = DeadLetter(FrozenDeath(.poisoned), haltsLane: true, diedWall: 5, record: sent)
+    let letter = DeadLetter(DeadLetterCause(.poisoned), haltsLane: true, diedWall: 5, record: sent)
     let ending = FrozenEnding(endedWall: 5, payload: outcome)
     return [
       [0] + row.encode(7), [0x80] + row.encode(1), [1] + ending.encode(7), [2] + FrozenMeta().encode(),

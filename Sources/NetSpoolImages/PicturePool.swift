@@ -14,7 +14,7 @@ package final class PicturePool: Sendable {
 
   private struct State {
     /// By priority, the lowest first.
-    var waiting = Array(repeating: Line(), count: NetworkRequest.Priority.allCases.count)
+    var waiting = Array(repeating: JobFIFO(), count: NetworkRequest.Priority.allCases.count)
     /// In which of these each job waits: one that was moved stands in its old line as well, and counts for nothing there.
     var places: [ObjectIdentifier: Int] = [:]
     var threads = 0
@@ -124,7 +124,7 @@ package final class PicturePool: Sendable {
 }
 
 /// Jobs of one priority, first in, first out.
-private struct Line: Sendable {
+private struct JobFIFO: Sendable {
   private var jobs: [PicturePool.Job?] = []
   private var head = 0
 

@@ -28,10 +28,10 @@ struct ImagesBench {
       do {
         try await body(bench)
       } catch {
-        await blocking { _ = queue.close() }
+        await blocking { queue.close() }
         throw error
       }
-      await blocking { _ = queue.close() }
+      await blocking { queue.close() }
     }
   }
 

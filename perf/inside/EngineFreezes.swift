@@ -28,7 +28,7 @@ struct EngineFreezes: Sendable {
     let begin = Clock.monotonic()
     let engine = try NetworkEngine()
     try engine.useFreezing(configuration(options))
-    guard engine.settleFrozen(deadline: 60) else { usageError("the store does not open") }
+    guard engine.flushFrozen(deadline: 60) else { usageError("the store does not open") }
     return Double(Clock.monotonic() - begin) / 1e9
   }
 

@@ -20,7 +20,4 @@ cnetspool_sha256 cnetspool_sha256_make(bool accelerated);
 void cnetspool_sha256_update(cnetspool_sha256 *_Nonnull digest, const void *_Nullable bytes, size_t count);
 void cnetspool_sha256_finish(cnetspool_sha256 *_Nonnull digest, uint8_t *_Nonnull out32);
 
-/// True when this CPU has SHA instructions.
-bool cnetspool_sha256_can_accelerate(void);
-
 #endif

@@ -33,7 +33,7 @@ enum EntryTarget {
     let headBytes = record.isHeadInline ? record.keyBytes + record.metadataBytes : 0
     let body = record.inlineBody.byteCount
     require(EntryRecord.headerBytes + headBytes + body == bytes.count, "its parts fill it exactly")
-    require((record.inlineKey?.byteCount ?? 0) <= headBytes, "its key lies in it")
+    require(!record.isHeadInline || record.keyBytes <= headBytes, "its key lies in it")
     require(record.facts.weight(pageBytes: 4096) > 0, "it weighs something")
     if record.isHeadInline {
       let start = EntryRecord.headerBytes + record.keyBytes

@@ -42,7 +42,7 @@ struct SampleStore: Sendable {
     let ending = FrozenEnding(endedWall: WallClock.microseconds, payload: [1, 2, 3])
     _ = write(.attempt(2, payload: metadata(2)), to: store)
     _ = write(.finish(2, ending), to: store)
-    _ = write(.bury(4, ending, keepsBody: true), to: store)
+    _ = write(.deadLetter(4, ending, keepsBody: true), to: store)
     store.close()
     return SampleStore(data: folder.read("data.mdb"), stamp: folder.read("stamp"))
   }()

@@ -146,13 +146,13 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   /// Opens the file, for streams that wrap this one; blocks on the disk.
   public func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
     do throws(SinkFailure) { try writer.open(bytesExpected: bytesExpected) } catch {
-      throw error.networkError
+      throw NetworkError(error)
     }
   }
 
   /// Writes all bytes, for streams that wrap this one; blocks on the disk.
   public func write(_ bytes: RawSpan) throws -> WriteResult {
-    do throws(SinkFailure) { try writer.write(bytes) } catch { throw error.networkError }
+    do throws(SinkFailure) { try writer.write(bytes) } catch { throw NetworkError(error) }
     return .accepted
   }
 
@@ -232,7 +232,7 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
   /// Writes all bytes, for streams that wrap this one: blocks until they are written.
   public func write(_ bytes: RawSpan) throws -> WriteResult {
     if let errno = FileDescriptor.writeAll(bytes, to: descriptor) {
-      throw SinkFailure(errno: errno, reason: "could not write to descriptor \(descriptor)").networkError
+      throw NetworkError(SinkFailure(errno: errno, reason: "could not write to descriptor \(descriptor)"))
     }
     return .accepted
   }

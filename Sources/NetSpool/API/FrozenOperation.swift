@@ -276,7 +276,7 @@ public struct FrozenDeadLetter: Sendable, Identifiable {
   init(_ id: FrozenID, _ letter: DeadLetter) {
     self.id = id.number
     error = letter.failure
-    isOutcomeUnknown = letter.death.isOutcomeUnknown
+    isOutcomeUnknown = letter.cause.isOutcomeUnknown
     diedAt = .microseconds(letter.diedWall)
     operation = letter.record.map { FrozenOperation(id, $0) }
   }

@@ -103,7 +103,7 @@ extension NetworkEngine {
 extension NetworkEngine {
   /// Blocks until nothing of the store is being written or sent, or the deadline has passed. Not on a delivery target.
   @discardableResult
-  package func settleFrozen(deadline seconds: Double) -> Bool {
+  package func flushFrozen(deadline seconds: Double) -> Bool {
     guard let freezing = freezing else { return true }
     let done = DispatchSemaphore(value: 0)
     freezing.whenStill { done.signal() }

@@ -15,7 +15,7 @@ extension NetworkEngine {
       url = try absolute(path)
     } catch {
       let operation = make(NetworkRequest(url: path ?? "", method: method), parameters)
-      operation.spoil(error)
+      operation.fail(error)
       return operation
     }
     return make(NetworkRequest(url: url, method: method), parameters)
@@ -39,7 +39,7 @@ extension NetworkEngine {
       request.url = try absolute(request.url)
     } catch {
       let operation = NetworkOperation(request, engine: self)
-      operation.spoil(error)
+      operation.fail(error)
       return operation
     }
     return NetworkOperation(request, engine: self)

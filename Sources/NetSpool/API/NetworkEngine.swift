@@ -94,7 +94,7 @@ public final class NetworkEngine: Sendable {
     if let option = configuration.timeouts.firstInvalid { throw invalid(option) }
     if let port = configuration.port, !(1...65535).contains(port) { throw invalid("port") }
     do throws(NetworkError) { try HeaderRules.check(sent: configuration.headers) } catch {
-      throw invalid("headers")
+      throw invalid(.headers)
     }
     if configuration.originPauseMax < .zero { throw invalid("originPauseMax") }
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {
@@ -102,7 +102,7 @@ public final class NetworkEngine: Sendable {
     }
     try configuration.credentials?.check()
     try configuration.checkWay()
-    if let part = configuration.trustStore.firstUnfit { throw invalid(configuration.tls.name(of: part)) }
+    if let part = configuration.trustStore.firstUnfit { throw invalid(configuration.tls.option(of: part)) }
     guard let host else {
       // Without an origin of its own they would go to everybody.
       if configuration.credentials != nil { throw invalid("credentials without a host") }
@@ -115,6 +115,10 @@ public final class NetworkEngine: Sendable {
 
   fileprivate static func invalid(_ option: String) -> NetworkError {
     NetworkError(.invalidConfiguration, reason: option)
+  }
+
+  private static func invalid(_ option: NetworkError.Cause) -> NetworkError {
+    NetworkError(.invalidConfiguration, cause: option)
   }
 }
 
@@ -140,11 +144,11 @@ extension NetworkEngine.Configuration {
 
 extension NetworkEngine.TLS {
   /// Returns who has named it: the caller, or the environment.
-  fileprivate func name(of part: TrustStore.Part) -> String {
+  fileprivate func option(of part: TrustStore.Part) -> NetworkError.Cause {
     let isOwn = caFile != nil || caPath != nil
     switch part {
-    case .bundle: return isOwn ? "tls.caFile" : "SSL_CERT_FILE"
-    case .folder: return isOwn ? "tls.caPath" : "SSL_CERT_DIR"
+    case .bundle: return isOwn ? .trustFile : .environmentTrustFile
+    case .folder: return isOwn ? .trustFolder : .environmentTrustFolder
     }
   }
 }

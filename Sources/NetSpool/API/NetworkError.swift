@@ -7,6 +7,7 @@ public struct NetworkError: Error, Sendable {
     var code: Code
     var reason: String?
     var cause: Cause?
+    var subject: String?
     var underlying: Underlying?
     var sendState: SendState
     var url: String?
@@ -22,27 +23,22 @@ public struct NetworkError: Error, Sendable {
     details = [Details(code: code, reason: reason, underlying: underlying, sendState: sendState)]
   }
 
-  /// With a cause that logic goes by; it is the reason as well, unless a sentence says more.
+  /// With a cause that logic goes by, or a subject; they are the reason as well, unless a sentence says more.
   init(
-    _ code: Code, cause: Cause, reason: String? = nil, underlying: Underlying? = nil,
-    sendState: SendState = .notSent
+    _ code: Code, cause: Cause? = nil, about subject: String? = nil, reason: String? = nil,
+    underlying: Underlying? = nil, sendState: SendState = .notSent
   ) {
-    self.init(code, reason: reason ?? cause.rawValue, underlying: underlying, sendState: sendState)
+    self.init(
+      code, reason: reason ?? subject ?? cause?.rawValue, underlying: underlying, sendState: sendState)
     details[0].cause = cause
-  }
-
-  /// What logic has to know of a failure besides its code. The reason is for people, and is never read back.
-  enum Cause: String, Sendable {
-    /// Of `connectFailed`.
-    case refused, reset, unreachable, addressInUse
-    /// Of `timedOut`: the limit that was passed. Also of `proxyFailed`: the proxy could not be reached.
-    case connect, headers, stall, total, reader, queueDeadline
-    /// Of `invalidURL` and `redirectRefused`: neither http nor https, or no longer https.
-    case scheme
+    details[0].subject = subject
   }
 
   /// Nil when the code says all that counts.
-  var cause: Cause? { details[0].cause }
+  package var cause: Cause? { details[0].cause }
+
+  /// What somebody else calls it: the number of the process that has a store, what a user's stream threw. Else nil.
+  package var subject: String? { details[0].subject }
 
   /// An error of your own making, for `prepare`, `validate` and tests.
   public init(code: Code, reason: String? = nil) { self.init(code, reason: reason) }

@@ -9,8 +9,9 @@ internal import Synchronization
 ///
 /// Any thread may call anything here.
 public final class NetworkOperation: @unchecked Sendable {
-  // Safe because everything any thread may touch is in `shared`, under its lock, and `loop` is touched by the
-  // loop thread only: every path to it starts with `assertOnLoop`. It is a value that calls nobody back.
+  // Safe because everything any thread may touch is in `shared`, under its lock, and `loop` is touched by the loop
+  // thread only: whatever others call of `Scheduler`, and `move`, begins with `assertOnLoop`. It is a value that calls
+  // nobody back.
 
   /// Unique in the process.
   public let id: UInt64

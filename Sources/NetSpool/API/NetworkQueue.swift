@@ -183,9 +183,13 @@ extension NetworkQueue {
 }
 
 extension NetworkQueue {
-  /// Ends the loop thread and the workers and waits for them; what still runs ends with `.engineClosed` and its
-  /// unfinished files are removed. For programs that are about to exit. Answers how many handles of the loop
-  /// were left open: none.
-  @discardableResult
-  package func close() -> Int { driver.close() }
+  /// Ends the loop threads and the workers and waits for them: what still runs ends with `.engineClosed`, and its
+  /// unfinished files are removed. For programs that are about to exit. Engines of a closed queue refuse everything with
+  /// `.engineClosed`. Blocks; traps when called from a closure of NetSpool, which would wait for itself.
+  public func close() {
+    guard !Delivery.isRunning else {
+      fatalError("NetSpool: close was called from a closure of NetSpool, which would wait for itself")
+    }
+    _ = driver.close()
+  }
 }

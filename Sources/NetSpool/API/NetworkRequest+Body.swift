@@ -45,7 +45,7 @@ public struct Multipart: Sendable {
   }
 
   init(using generator: inout some RandomNumberGenerator) {
-    boundary = "NetSpool-" + Self.hex(generator.next()) + Self.hex(generator.next())
+    boundary = "NetSpool-" + Hexadecimal.text(generator.next()) + Hexadecimal.text(generator.next())
   }
 
   var contentType: String { "multipart/form-data; boundary=\(boundary)" }
@@ -70,11 +70,6 @@ public struct Multipart: Sendable {
     let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:))
     let fileName = fileName ?? String(path[(start ?? path.startIndex)...])
     parts.append(Part(name: key, fileName: fileName, mimeType: mimeType, content: .file(path)))
-  }
-
-  private static func hex(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 }
 

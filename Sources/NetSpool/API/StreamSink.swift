@@ -21,7 +21,7 @@ final class StreamSink: Sink {
     do {
       try stream.open(head, bytesExpected: bytesExpected)
     } catch {
-      throw SinkFailure(reason: "open threw \(error)", thrown: error)
+      throw SinkFailure(reason: "open threw \(error)", thrown: "\(error)")
     }
   }
 
@@ -33,7 +33,7 @@ final class StreamSink: Sink {
       if taken < bytes.byteCount { askAgain(afterMilliseconds: taken > 0 ? 0 : 10) }
       return taken
     } catch {
-      throw SinkFailure(reason: "write threw \(error)", thrown: error)
+      throw SinkFailure(reason: "write threw \(error)", thrown: "\(error)")
     }
   }
 
@@ -79,12 +79,5 @@ extension StreamAttachment {
         return FailedSink(error)
       }
     }
-  }
-}
-
-extension SinkFailure {
-  /// As an error for who calls a stream by hand.
-  var networkError: NetworkError {
-    (NetworkError(.sinkFailed, reason: reason, underlying: errno.map { .errno($0) }))
   }
 }

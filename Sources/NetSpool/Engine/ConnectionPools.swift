@@ -31,26 +31,26 @@ final class ConnectionPools {
     common = try MultiHandle(loop: loop, loops: loops)
   }
 
-  /// `letGo` drops the idle transfers of handles that are about to be closed.
+  /// `release` drops the idle transfers of handles that are about to be closed.
   func multi(
-    for settings: HandleSettings, of scope: HandleScope, loop: EventLoop, letGo: (MultiHandle) -> Void
+    for settings: HandleSettings, of scope: HandleScope, loop: EventLoop, release: (MultiHandle) -> Void
   ) throws(NetworkError) -> MultiHandle {
     let key = Key(
       identity: settings.connectionIdentity, engine: settings.needsOwnConnections ? scope.engine : 0)
     if key.identity == 0, key.engine == 0 {
       if isWorn(common) {
         let next = try MultiHandle(loop: loop, loops: loops)
-        retire(common, letGo)
+        retire(common, release)
         common = next
       }
       return common
     }
     let old = own[key]
     if let old, !isWorn(old) { return old }
-    if own.count >= Self.countMax { closeUnused(letGo) }
+    if own.count >= Self.countMax { closeUnused(release) }
     let multi = try MultiHandle(
       loop: loop, loops: loops, cookies: settings.keepsCookies ? cookies(of: scope.engine, settings) : nil)
-    if let old = own.updateValue(multi, forKey: key) { retire(old, letGo) }
+    if let old = own.updateValue(multi, forKey: key) { retire(old, release) }
     return multi
   }
 
@@ -58,9 +58,9 @@ final class ConnectionPools {
     multi.transfersMade >= Self.transfersMax && multi.wire == nil
   }
 
-  private func retire(_ multi: MultiHandle, _ letGo: (MultiHandle) -> Void) {
+  private func retire(_ multi: MultiHandle, _ release: (MultiHandle) -> Void) {
     multi.isRetired = true
-    letGo(multi)
+    release(multi)
     retired.append(multi)
   }
 
@@ -69,10 +69,10 @@ final class ConnectionPools {
     retired.removeAll { $0.isUnused }
   }
 
-  private func closeUnused(_ letGo: (MultiHandle) -> Void) {
+  private func closeUnused(_ release: (MultiHandle) -> Void) {
     for (key, multi) in own where multi.isUnused {
       own[key] = nil
-      letGo(multi)
+      release(multi)
       multi.close()
     }
   }

@@ -61,7 +61,7 @@ extension Scheduler {
   func publish(_ leader: NetworkOperation, _ ending: consuming Ending) {
     unregister(leader)
     if leader.loop.extras?.unwritten.isEmpty == false { return record(leader, ending) }
-    letFollowersEnd(leader, ending)
+    if leader.loop.waitersLeft > 0 { letFollowersEnd(leader, ending) }
     guard let fanout = leader.loop.extras?.fanout else { return handOut(consume ending, of: leader) }
     limitStreams(of: leader)
     move(leader, to: .publishing)
@@ -96,7 +96,7 @@ extension Scheduler {
   private func hand(_ ending: consuming Ending, to recipient: NetworkOperation) {
     let outcome = (consume ending).outcome(for: recipient)
     if case .success(let answer) = outcome {
-      let isRepetition = cacheBridge.repeats(recipient, answer)
+      let isRepetition = recipient.loop.extras?.provided != nil && cacheBridge.repeats(recipient, answer)
       if isRepetition { recipient.shared.withLock { $0.isRepetition = true } }
       recipient.loop.extras?.provided = nil
       if answer.isUnchanged || isRepetition { tell(recipient, .notModified) }
@@ -119,7 +119,7 @@ extension Scheduler {
   }
 
   func unregister(_ operation: NetworkOperation) {
-    releaseValidation(operation)
+    if !validations.isEmpty { releaseValidation(operation) }
     operation.loop.cacheUse?.claim = nil
     stopSharing(operation)
   }
@@ -245,7 +245,7 @@ extension Scheduler {
     _ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome, _ duties: NetworkOperation.Duties
   ) {
     if let onConclusion = duties.onConclusion {
-      driver.retract()
+      driver.decrement()
       return onConclusion(attempted(operation, outcome.result))
     }
     if duties.isStateHeard { tell(operation, .state(outcome.finalState)) }

@@ -35,7 +35,7 @@ final class ExchangeHistory {
   /// What the exchanges so far, and the waits between them, have taken of the total.
   var spent: Microseconds = 0
   /// How far the bodies of earlier attempts had come when that was told: who looks on sees nothing go back.
-  var told: (received: Int64, sent: Int64) = (0, 0)
+  var delivered: (received: Int64, sent: Int64) = (0, 0)
   /// Since when it waits for a name, and how long it has waited for names.
   var lookupBegan: Microseconds = 0
   private(set) var lookupTime: Microseconds = 0
@@ -104,7 +104,7 @@ final class ExchangeHistory {
       status: status, method: target.method, hasBody: request.hasBody && target.keepsBody, from: current,
       to: next, history: history, policy: policy, setsCookie: setsCookie)
     if hop.keepsBody, !request.prepared.canReplay {
-      throw NetworkError(.redirectRefused, reason: "body", underlying: .http(status), sendState: .answered)
+      throw RedirectDecision.refused(.body, status)
     }
     return hop
   }

@@ -73,10 +73,10 @@ extension NetworkEngine {
   package func leave(_ followUp: any FollowUp) { followUps.remove(followUp) }
 
   /// It has the answer, and its queue waits for it from now on as for an operation: until `didFollow`.
-  package func willFollow() { driver.hold() }
+  package func willFollow() { driver.retain() }
 
   /// Behind its final event.
-  package func didFollow() { driver.letGo() }
+  package func didFollow() { driver.release() }
 
   /// On the loop, as for the operations themselves; where there is none any more, here.
   func endFollowUps(

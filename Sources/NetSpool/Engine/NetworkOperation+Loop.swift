@@ -148,7 +148,7 @@ extension NetworkOperation {
   }
 
   /// Notes that it can never be sent; said when it is enqueued.
-  func spoil(_ failure: NetworkError) {
+  func fail(_ failure: NetworkError) {
     shared.withLock { shared in
       if shared.failure == nil { shared.failure = failure }
     }

@@ -46,24 +46,24 @@ struct OriginTable {
   private var latest: (spelling: String, origin: Origin)?
 
   /// Where a URL leads: its origin, and its pieces when they had to be looked at.
-  struct Place {
+  struct Found {
     let origin: Origin
     let canonical: ParsedURL?
   }
 
-  mutating func place(_ url: String, make: (URLPieces.Origin) -> Origin) throws(NetworkError) -> Place {
+  mutating func find(_ url: String, make: (URLPieces.Origin) -> Origin) throws(NetworkError) -> Found {
     if let latest, PlainURL.goesOn(url, from: latest.spelling) {
-      return Place(origin: latest.origin, canonical: nil)
+      return Found(origin: latest.origin, canonical: nil)
     }
     let length = PlainURL.originLength(url)
-    if let length, let origin = known(url, length) { return Place(origin: origin, canonical: nil) }
+    if let length, let origin = known(url, length) { return Found(origin: origin, canonical: nil) }
     let parsed = try URLParser.parse(url)
     let origin = origin(parsed.pieces.origin, make: make)
     guard let length, parsed.user == nil, parsed.password == nil else {
-      return Place(origin: origin, canonical: parsed)
+      return Found(origin: origin, canonical: parsed)
     }
     spellings[String(url.utf8.prefix(length))!] = origin
-    return Place(origin: origin, canonical: nil)
+    return Found(origin: origin, canonical: nil)
   }
 
   private mutating func known(_ url: String, _ length: Int) -> Origin? {
@@ -97,9 +97,6 @@ extension Scheduler {
   static let originsKept = 1024
   /// This loop's part of them.
   private var originsKept: Int { Self.originsKept / driver.loops.count }
-
-  /// Origins that are remembered.
-  var originCount: Int { origins.all.count }
 
   /// Forgets the idle ones that have not been used for longest: their widths, their handles, their numbers. Not
   /// those that asked for quiet. Called when the table has doubled, so that its cost is spread over those that

@@ -146,18 +146,18 @@ final class QueueDriver: Sendable {
   func forget(_ freezer: Freezer) { stores.withLock { $0.removeAll { $0 === freezer } } }
 
   /// A store of frozen requests has something to do.
-  func hold() {
+  func retain() {
     held.add(1, ordering: .relaxed)
     pending.add(1, ordering: .relaxed)
   }
 
-  func letGo(_ times: Int = 1) {
+  func release(_ times: Int = 1) {
     held.subtract(times, ordering: .relaxed)
-    retract(times)
+    decrement(times)
   }
 
   /// Counts down what is pending, without an end that anybody is told of.
-  func retract(_ times: Int = 1) {
+  func decrement(_ times: Int = 1) {
     if pending.subtract(times, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
   }
 
@@ -211,8 +211,8 @@ extension QueueDriver {
   /// Calls back once: with true when nothing is pending, with false when the deadline has passed before.
   func drain(deadline: Duration, done: @escaping @Sendable (Bool) -> Void) {
     if isOfParent { return done(false) }
-    let isTold = Once()
-    let tell: @Sendable (Bool) -> Void = { isIdle in if isTold.first() { done(isIdle) } }
+    let isDone = Once()
+    let tell: @Sendable (Bool) -> Void = { isIdle in if isDone.first() { done(isIdle) } }
     observers.add(idleOnce: { tell(true) })
     if pending.load(ordering: .acquiring) == 0 { return tell(true) }
     DispatchQueue.global().asyncAfter(deadline: .now() + deadline.seconds) { tell(false) }

@@ -10,11 +10,11 @@ final class QueueObservers: Sendable {
     var idleOnce: [@Sendable () -> Void] = []
     var last: NetworkQueue.Activity?
     /// What the observers have still to be told.
-    var untold: [NetworkQueue.Activity] = []
+    var undelivered: [NetworkQueue.Activity] = []
   }
 
   /// An observer that falls behind by more hears of the newest instead: what a slow one has not heard takes no memory.
-  static let untoldMax = 64
+  static let undeliveredMax = 64
 
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "netspool.observers")
@@ -36,21 +36,21 @@ final class QueueObservers: Sendable {
       let isOther = activity.queued != state.last?.queued || activity.running != state.last?.running
       guard isOther else { return false }
       state.last = activity
-      if state.untold.count == Self.untoldMax { state.untold.removeLast() }
-      state.untold.append(activity)
-      return state.untold.count == 1
+      if state.undelivered.count == Self.undeliveredMax { state.undelivered.removeLast() }
+      state.undelivered.append(activity)
+      return state.undelivered.count == 1
     }
     if isFirst { queue.async { [self] in tellNext() } }
   }
 
   private func tellNext() {
-    let (next, observers) = state.withLock { ($0.untold.first, $0.activity) }
+    let (next, observers) = state.withLock { ($0.undelivered.first, $0.activity) }
     guard let next else { return }
     Delivery.run(observers) { $0(next) }
     // It goes only now: while it is there, nobody else begins to tell.
     let isLast = state.withLock { state in
-      state.untold.removeFirst()
-      return state.untold.isEmpty
+      state.undelivered.removeFirst()
+      return state.undelivered.isEmpty
     }
     if !isLast { queue.async { [self] in tellNext() } }
   }

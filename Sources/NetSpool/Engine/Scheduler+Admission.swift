@@ -139,11 +139,13 @@ extension Scheduler {
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
     let request = operation.request
-    let credential = authenticator.credential(of: operation, request)
+    let isAnonymous =
+      operation.loop.history == nil && request.credentials == nil && operation.engine.credential == nil
+    let credential = isAnonymous ? nil : authenticator.credential(of: operation, request)
     let transfer = try idleTransfer(at: origin, for: operation, credential)
     try makePlan(in: &transfer.exchange.plan, operation, request, transfer, credential)
     operation.loop.transfer = transfer
-    operation.forEachRecipient { makeSinks(of: $0, for: operation) }
+    operation.forEachRecipient { if $0.hasStreams { makeSinks(of: $0, for: operation) } }
     operation.loop.cacheUse?.beginExchange()
     let failure = operation.loop.nameFailure
     operation.loop.nameFailure = nil
@@ -152,7 +154,7 @@ extension Scheduler {
     {
       transfer.tell(addresses: origin.name.entry(of: host), version: origin.name.version)
     }
-    transfer.interface = interface(for: operation, at: origin)
+    transfer.interface = operation.engine.interfaces.flatMap { interface(of: $0, for: operation, at: origin) }
     transfer.begin(for: operation, fanout: operation.loop.extras?.fanout, now: now, failing: failure)
     transfer.exchange.addressesVersion = origin.name.version
     if !transfer.exchange.wasAdded {
@@ -162,7 +164,7 @@ extension Scheduler {
         }
       }
     }
-    heed(transfer.exchange.fanout, of: transfer)
+    if let fanout = transfer.exchange.fanout { heed(fanout, of: transfer) }
     move(operation, to: .running)
     operation.forEachRecipient { didStart($0) }
     if operation.loop.waitersLeft > 0 { limitEach(operation, transfer) }

@@ -176,6 +176,7 @@ extension Scheduler {
 
   /// Whether it has not ended, and no store of frozen requests has it, which then sees to it.
   func isOpen(_ operation: NetworkOperation) -> Bool {
+    loop.assertOnLoop()
     if case .frozen = operation.loop.phase { return false }
     return operation.shared.withLock { $0.outcome == nil }
   }
@@ -215,6 +216,7 @@ extension Scheduler {
 
   @discardableResult
   func awaitEnd(of operation: NetworkOperation, _ countdown: Countdown) -> Bool {
+    loop.assertOnLoop()
     if operation.isAttempt { return false }
     countdown.add()
     operation.add(.ended { countdown.signal() })

@@ -4,7 +4,7 @@ internal import Synchronization
 /// queues.
 extension Scheduler {
   /// True when it must wait for others first.
-  func hold(_ operation: NetworkOperation, behind others: [NetworkOperation]) throws(NetworkError) -> Bool {
+  func block(_ operation: NetworkOperation, behind others: [NetworkOperation]) throws(NetworkError) -> Bool {
     var mayClose = false
     for other in others {
       guard let closes = other.beginAwait(by: operation) else { continue }
@@ -26,6 +26,7 @@ extension Scheduler {
 
   /// Releases those that wait for it on other loops.
   func releaseElsewhere(_ operation: NetworkOperation) {
+    loop.assertOnLoop()
     driver.performEverywhere(of: QueueDriver.Command.house) { [own = port.loop.number] core in
       if core.port.loop.number != own { core.release(operation) }
     }

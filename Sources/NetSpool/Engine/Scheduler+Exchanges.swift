@@ -22,7 +22,7 @@ extension Scheduler {
       }
       return .discard
     }
-    cacheBridge.invalidate(operation, transfer, head, &coalescer)
+    if !transfer.exchange.plan.method.isSafe { cacheBridge.invalidate(operation, transfer, head, &coalescer) }
     let cacheUse = operation.loop.cacheUse
     if let cacheUse, cacheUse.findings.notModified == nil { cacheBridge.noteHead(cacheUse, transfer, head) }
     guard let fanout = operation.loop.extras?.fanout, head.status < 300 else { return .collect }
@@ -183,7 +183,7 @@ extension Scheduler {
     _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
     _ failure: NetworkError?
   ) {
-    let ending = settled(operation, transfer, metrics, failure)
+    let ending = makeEnding(operation, transfer, metrics, failure)
     if operation.loop.extras?.fanout != nil {
       operation.makeHistory().spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     }
@@ -196,15 +196,21 @@ extension Scheduler {
   }
 
   /// How it ends, as the cache and the credentials see it.
-  private func settled(
+  private func makeEnding(
     _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
     _ failure: NetworkError?
   ) -> Ending {
     var ending = Ending(
       of: operation, transfer, metrics, failure: failure.map { blamingNetwork($0, operation) })
-    cacheBridge.settle(operation, transfer, &ending)
-    if ending.failure == nil {
-      ending.failure = ending.answer.flatMap { authenticator.refusal(operation, $0) }
+    if let use = operation.loop.cacheUse {
+      cacheBridge.finish(use, operation, transfer, &ending)
+    } else {
+      cacheBridge.storePosted(ending, transfer, of: operation)
+    }
+    if ending.failure == nil, let answer = ending.answer,
+      answer.head.status == 401 || answer.head.status == 407
+    {
+      ending.failure = authenticator.refusal(operation, answer)
     }
     return ending
   }
@@ -217,6 +223,7 @@ extension Scheduler {
 
   /// The link is back. What was connecting has sent into the one that was, and would wait ever longer to send it again.
   func restartConnecting() {
+    loop.assertOnLoop()
     for transfer in running where transfer.isConnecting {
       guard let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
         OriginWatch.needsRoute(origin, operation.engine.handleSettings)
@@ -243,8 +250,8 @@ extension Scheduler {
     history.spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     history.needsFreshConnection = false
     if case .again = next {} else { history.failover = (0, 0) }
-    history.told.received = max(history.told.received, transfer.exchange.reportedBytes)
-    history.told.sent = max(history.told.sent, transfer.exchange.reportedSent)
+    history.delivered.received = max(history.delivered.received, transfer.exchange.reportedBytes)
+    history.delivered.sent = max(history.delivered.sent, transfer.exchange.reportedSent)
     if case .ask = next {
       history.authentication.refusal = Ending(of: operation, transfer, transfer.metrics()).answer
     }
@@ -275,7 +282,7 @@ extension Scheduler {
     operation.loop.hasAwaitedClaim = false
     if handOver(operation, to: history.target.url) { return }
     do throws(NetworkError) {
-      operation.loop.origin = try origins.place(history.target.url, make: makeOrigin).origin
+      operation.loop.origin = try origins.find(history.target.url, make: makeOrigin).origin
     } catch { return publish(operation, error) }
     consult(operation, operation.request, then: .wait(atFront: true))
   }

@@ -106,6 +106,7 @@ extension Scheduler {
 
   /// Meets those that are about to leave.
   func meetDeparting(_ meets: SharedSweeps.Catch, behind sweep: UInt32) {
+    loop.assertOnLoop()
     for one in departing.flatMap(\.all) where one.sweepsBefore.load(ordering: .relaxed) < sweep {
       meets(self, one)
     }
@@ -144,7 +145,7 @@ extension Scheduler {
     if let equal = party.equal, !joins(leader, equal) { return goBack(leader) }
     guard case .deciding = leader.loop.phase else { return }
     let url = leader.loop.history?.target.url ?? leader.request.url
-    do throws(NetworkError) { leader.loop.origin = try origins.place(url, make: makeOrigin).origin } catch {
+    do throws(NetworkError) { leader.loop.origin = try origins.find(url, make: makeOrigin).origin } catch {
       return publish(leader, error)
     }
     if leader.loop.isHeld, leader.loop.waitersLeft == 0 {

@@ -19,7 +19,7 @@ extension Scheduler {
       if let deadline = own ?? operation.engine.configuration.timeouts.queueDeadline {
         startQueueDeadline(operation, deadline)
       }
-      if !dependencies.isEmpty, try hold(operation, behind: dependencies) { return }
+      if !dependencies.isEmpty, try block(operation, behind: dependencies) { return }
     } catch {
       move(operation, to: .ended)
       return conclude(operation, error)
@@ -30,8 +30,8 @@ extension Scheduler {
   /// Where it goes. What no origin may ever see is refused here, before anything is queued.
   private func locate(_ operation: NetworkOperation, _ request: NetworkRequest) throws(NetworkError) -> Origin
   {
-    let place = try origins.place(request.url, make: makeOrigin)
-    guard let canonical = place.canonical else { return place.origin }
+    let found = try origins.find(request.url, make: makeOrigin)
+    guard let canonical = found.canonical else { return found.origin }
     let history = ExchangeHistory(request)
     history.target.url = canonical.pieces.text
     if let user = canonical.user {
@@ -42,10 +42,11 @@ extension Scheduler {
       }
     }
     operation.loop.history = history
-    return place.origin
+    return found.origin
   }
 
   func makeOrigin(_ origin: URLPieces.Origin) -> Origin {
+    loop.assertOnLoop()
     originsKnown += 1
     if originsKnown == originsMax { later { [unowned self] in retireOrigins() } }
     let link = connectivity.map { NetworkQueue.Sizing.Link($0.link.kind) } ?? .local
@@ -61,7 +62,7 @@ extension Scheduler {
   func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
     loop.assertOnLoop()
     if operation.loop.isHeld { return move(operation, to: .paused) }
-    if goesBack(operation) { return }
+    if !isAlone, goesBack(operation) { return }
     if request.isFreezable { return freeze(operation, request) }
     if Coalescer.mayShare(request) {
       let key = Coalescer.key(of: request, operation.engine)
@@ -105,11 +106,12 @@ extension Scheduler {
   }
 
   func wait(_ operation: NetworkOperation, _ priority: NetworkRequest.Priority, atFront: Bool) {
+    loop.assertOnLoop()
     guard let origin = operation.loop.origin else { return }
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
-    if awaitInterface(operation) { return }
-    if mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
+    if operation.engine.interfaces != nil, awaitInterface(operation) { return }
+    if origin.name.host != nil, mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
     move(
       operation,

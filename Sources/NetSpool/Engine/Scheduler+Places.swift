@@ -101,6 +101,7 @@ extension Scheduler {
 
   /// A place that was free is this loop's: the turn that follows has somebody fill it.
   func granted() {
+    loop.assertOnLoop()
     queue.maximumConcurrent += 1
     placesGranted += 1
   }

@@ -3,8 +3,8 @@ internal import Synchronization
 /// The streams of operations, as sinks of their exchange.
 extension Scheduler {
   /// The transfer goes on once its streams take more.
-  func heed(_ fanout: SinkFanout?, of transfer: Transfer) {
-    fanout?.onRoom = { [unowned self, weak transfer] in
+  func heed(_ fanout: SinkFanout, of transfer: Transfer) {
+    fanout.onRoom = { [unowned self, weak transfer] in
       guard let transfer else { return }
       takePlaceAgain(transfer)
       transfer.resumeByReader()
@@ -16,7 +16,7 @@ extension Scheduler {
     makeSinks(of: waiter, for: leader)
     guard let transfer = leader.loop.transfer else { return }
     transfer.exchange.fanout = leader.loop.extras?.fanout
-    heed(transfer.exchange.fanout, of: transfer)
+    if let fanout = transfer.exchange.fanout { heed(fanout, of: transfer) }
     // The page of an error is no body for a stream.
     if transfer.bodyUse != nil, let head = transfer.exchange.head, head.status < 300 {
       transfer.widen(streamsOf: waiter.id)
@@ -42,9 +42,7 @@ extension Scheduler {
 
   private func sinkFailed(_ operation: NetworkOperation, _ index: Int, _ cause: SinkFailure) {
     guard operation.loop.extras?.sinkFailure == nil else { return }
-    var failure = NetworkError(
-      cause.code, reason: "stream \(index): \(cause.reason)", underlying: cause.errno.map { .errno($0) },
-      sendState: .answered)
+    var failure = NetworkError(cause, in: "stream \(index): ", sendState: .answered)
     failure.url = operation.request.url
     withdrawSoon(operation, failure)
   }

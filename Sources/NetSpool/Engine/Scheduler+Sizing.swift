@@ -37,6 +37,7 @@ extension Scheduler {
 
   /// Tells an origin's width what happened and the queue what follows.
   func apply(_ event: OriginSizing.Event, to origin: Origin, now: Microseconds) {
+    loop.assertOnLoop()
     origin.sizing.apply(event, now: now)
     if case .started = event {
       origin.budget.didSendRequest()

@@ -26,10 +26,11 @@ extension Scheduler {
   private func reportProgress(_ transfer: Transfer) {
     guard let operation = transfer.exchange.owner as? NetworkOperation else { return }
     // The body of a redirect, or of an answer that is asked for again, is nobody's progress.
-    let told = operation.loop.history?.told ?? (received: 0, sent: 0)
+    let delivered = operation.loop.history?.delivered ?? (received: 0, sent: 0)
     let hasReceived =
-      transfer.bodyBytes > max(transfer.exchange.reportedBytes, told.received) && transfer.bodyUse != .discard
-    let hasSent = transfer.exchange.bytesSent > max(transfer.exchange.reportedSent, told.sent)
+      transfer.bodyBytes > max(transfer.exchange.reportedBytes, delivered.received)
+      && transfer.bodyUse != .discard
+    let hasSent = transfer.exchange.bytesSent > max(transfer.exchange.reportedSent, delivered.sent)
     guard hasReceived || hasSent else { return }
     transfer.exchange.reportedBytes = transfer.bodyBytes
     transfer.exchange.reportedSent = transfer.exchange.bytesSent

@@ -101,7 +101,7 @@ final class Scheduler {
       delivery.operation.deliver(delivery.event)
       switch delivery.event {
       case .final(let weight): delivery.operation.engine.didDeliver(weight)
-      case .frozen: driver.retract()  // it waits on the disk, and the queue not for it
+      case .frozen: driver.decrement()  // it waits on the disk, and the queue not for it
       default: break
       }
     }
@@ -232,6 +232,7 @@ final class Scheduler {
   }
 
   func later(_ body: @escaping () -> Void) {
+    loop.assertOnLoop()
     deferred.append(body)
     loop.markDirty()
   }
@@ -248,6 +249,7 @@ final class Scheduler {
 
   /// Changes the state of one that has not ended, and says so if someone listens.
   func set(_ state: NetworkOperation.State, _ operation: NetworkOperation) {
+    loop.assertOnLoop()
     let isHeard = operation.shared.withLock { shared in
       guard shared.outcome == nil, shared.state != state else { return false }
       shared.state = state
@@ -273,7 +275,10 @@ final class Scheduler {
   // MARK: End
 
   /// A command: the loop closes behind those that came with it.
-  func close() { isClosing = true }
+  func close() {
+    loop.assertOnLoop()
+    isClosing = true
+  }
 
   /// Ends everything that still runs and closes the loop.
   private func end() {

@@ -106,17 +106,17 @@ extension FrozenOutcome {
 
 /// A frozen request that will not be sent any more, with the reason.
 struct DeadLetter: Sendable, Hashable {
-  var death: FrozenDeath
+  var cause: DeadLetterCause
   /// Whether its lane waits until the dead letter is revived or discarded.
   var haltsLane: Bool
   /// Whether its handlers have returned.
-  var isTold = false
+  var isDelivered = false
   var diedWall: Microseconds
   /// Nil when its bytes were not what was written.
   var record: FrozenRecord?
 
-  init(_ death: FrozenDeath, haltsLane: Bool = false, diedWall: Microseconds, record: FrozenRecord?) {
-    self.death = death
+  init(_ cause: DeadLetterCause, haltsLane: Bool = false, diedWall: Microseconds, record: FrozenRecord?) {
+    self.cause = cause
     self.haltsLane = haltsLane
     self.diedWall = diedWall
     self.record = record
@@ -126,7 +126,7 @@ struct DeadLetter: Sendable, Hashable {
 
   func encode(at now: FrozenMoment) -> [UInt8] {
     var bytes: [UInt8] = [
-      death.reason.rawValue, death.isOutcomeUnknown ? 1 : 0, haltsLane ? 1 : 0, isTold ? 0 : 1,
+      cause.reason.rawValue, cause.isOutcomeUnknown ? 1 : 0, haltsLane ? 1 : 0, isDelivered ? 0 : 1,
     ]
     bytes.append(integer: diedWall)
     if let record { bytes += record.encode(at: now) }
@@ -134,22 +134,23 @@ struct DeadLetter: Sendable, Hashable {
   }
 
   init?(decoding bytes: RawSpan, at now: FrozenMoment) {
-    guard bytes.byteCount >= Self.prefixBytes, let reason = FrozenDeath.Reason(rawValue: bytes.byte(at: 0))
+    guard bytes.byteCount >= Self.prefixBytes,
+      let reason = DeadLetterCause.Reason(rawValue: bytes.byte(at: 0))
     else { return nil }
-    let death = FrozenDeath(reason, isOutcomeUnknown: bytes.byte(at: 1) != 0)
+    let cause = DeadLetterCause(reason, isOutcomeUnknown: bytes.byte(at: 1) != 0)
     let rest = bytes.extracting(Self.prefixBytes..<bytes.byteCount)
     let record = rest.isEmpty ? nil : FrozenRecord(decoding: rest, at: now)
     if !rest.isEmpty && record == nil { return nil }
-    self.init(death, haltsLane: bytes.byte(at: 2) != 0, diedWall: bytes.integer(at: 4), record: record)
+    self.init(cause, haltsLane: bytes.byte(at: 2) != 0, diedWall: bytes.integer(at: 4), record: record)
     // Those of releases that did not tell are 0.
-    isTold = bytes.byte(at: 3) == 0
+    isDelivered = bytes.byte(at: 3) == 0
   }
 
-  var failure: NetworkError { death.failure(record) }
+  var failure: NetworkError { cause.failure(record) }
 }
 
 /// Why a frozen request will not be sent any more.
-struct FrozenDeath: Sendable, Hashable {
+struct DeadLetterCause: Sendable, Hashable {
   enum Reason: UInt8, Sendable, Hashable, CaseIterable {
     case expired = 1
     case cancelled = 2

@@ -7,20 +7,21 @@ extension FrozenRecord {
     facts.noteAge(at: now)
     switch (facts.state, event) {
     case (.ready, .launched(let epoch)): return launch(epoch, now, policy)
-    case (.ready, .expired): return die(FrozenDeath(.expired, isOutcomeUnknown: facts.firstSend != nil))
+    case (.ready, .expired): return die(DeadLetterCause(.expired, isOutcomeUnknown: facts.firstSend != nil))
     case (.ready, .doubted): return doubt(now, policy)
-    case (.ready, .cancelled): return die(FrozenDeath(.cancelled, isOutcomeUnknown: facts.firstSend != nil))
-    case (.ready, .damaged): return die(FrozenDeath(.corrupt, isOutcomeUnknown: facts.firstSend != nil))
+    case (.ready, .cancelled):
+      return die(DeadLetterCause(.cancelled, isOutcomeUnknown: facts.firstSend != nil))
+    case (.ready, .damaged): return die(DeadLetterCause(.corrupt, isOutcomeUnknown: facts.firstSend != nil))
     case (.inFlight, .answered(let status, let retryAfter, let mayAskAgain)):
       return answer(status, retryAfter, mayAskAgain, Situation(now: now, policy: policy, random: random))
     case (.inFlight, .failed(let code, let sendState)):
       return fail(code, sendState, Situation(now: now, policy: policy, random: random))
     case (.inFlight, .abandoned): return abandon(Situation(now: now, policy: policy, random: random))
     case (.inFlight, .parked(let sendState)): return park(sendState, now, policy)
-    case (.inFlight, .cancelled): return die(FrozenDeath(.cancelled, isOutcomeUnknown: true))
+    case (.inFlight, .cancelled): return die(DeadLetterCause(.cancelled, isOutcomeUnknown: true))
     case (.inFlight, .damaged):
       // Met before its bytes could leave, so only earlier attempts count.
-      return die(FrozenDeath(.corrupt, isOutcomeUnknown: !facts.flags.contains(.isFirstSendOpen)))
+      return die(DeadLetterCause(.corrupt, isOutcomeUnknown: !facts.flags.contains(.isFirstSendOpen)))
     case (.dead, .revived): return revive(now)
     default:
       preconditionFailure("NetSpool: a frozen request that is \(facts.state) cannot be \(event.name)")
@@ -43,11 +44,11 @@ extension FrozenRecord {
     _ epoch: UInt32, _ now: FrozenMoment, _ policy: FrozenPolicy
   ) -> FrozenAction {
     if facts.isExpired(at: now) {
-      return die(FrozenDeath(.expired, isOutcomeUnknown: facts.firstSend != nil))
+      return die(DeadLetterCause(.expired, isOutcomeUnknown: facts.firstSend != nil))
     }
     let isForced = facts.flags.contains(.isRevived)
     guard facts.firstSend == nil || isForced || isReplaySafe(at: now, policy: policy) else {
-      return die(FrozenDeath(.outcomeUnknown))
+      return die(DeadLetterCause(.outcomeUnknown))
     }
     facts.flags.remove(.isRevived)
     facts.state = .inFlight
@@ -76,7 +77,7 @@ extension FrozenRecord {
     // The origin is still busy with an earlier attempt: it knows the key, and will answer it.
     let isBusy = status == 409 && request.sendsKey
     guard isBusy || situation.policy.statusesRepeated.contains(status) else {
-      return die(FrozenDeath(.rejected))
+      return die(DeadLetterCause(.rejected))
     }
     return repeatLater(retryAfter, situation)
   }
@@ -91,7 +92,7 @@ extension FrozenRecord {
     lastError = code
     if code.traits.contains(.isLasting) {
       undoAttempt(unlessSent: sendState)
-      return die(FrozenDeath(.rejected, isOutcomeUnknown: sendState != .notSent))
+      return die(DeadLetterCause(.rejected, isOutcomeUnknown: sendState != .notSent))
     }
     guard sendState == .notSent else {
       facts.offlineFailures = 0
@@ -108,8 +109,10 @@ extension FrozenRecord {
   /// Handles an attempt that may have reached the origin, which may do better next time.
   private mutating func repeatLater(_ retryAfter: Double?, _ situation: Situation) -> FrozenAction {
     let policy = situation.policy
-    guard isReplaySafe(at: situation.now, policy: policy) else { return die(FrozenDeath(.outcomeUnknown)) }
-    guard facts.attempts < policy.attemptsMax else { return die(FrozenDeath(.poisoned)) }
+    guard isReplaySafe(at: situation.now, policy: policy) else {
+      return die(DeadLetterCause(.outcomeUnknown))
+    }
+    guard facts.attempts < policy.attemptsMax else { return die(DeadLetterCause(.poisoned)) }
     if retryAfter != nil { facts.flags.insert(.isWaitStated) }
     let time = policy.wait(
       afterFailures: facts.attempts, retryAfter: retryAfter, random: situation.random)
@@ -120,10 +123,10 @@ extension FrozenRecord {
     facts.crashAttempts += 1
     facts.flags.remove(.isFirstSendOpen)
     guard isReplaySafe(at: situation.now, policy: situation.policy) else {
-      return die(FrozenDeath(.outcomeUnknown))
+      return die(DeadLetterCause(.outcomeUnknown))
     }
     guard facts.crashAttempts < situation.policy.crashAttemptsMax else {
-      return die(FrozenDeath(.crashed, isOutcomeUnknown: true))
+      return die(DeadLetterCause(.crashed, isOutcomeUnknown: true))
     }
     return wait(0, .ours, situation.now)
   }
@@ -132,7 +135,7 @@ extension FrozenRecord {
   private mutating func doubt(_ now: FrozenMoment, _ policy: FrozenPolicy) -> FrozenAction {
     facts.attempts += 1
     if facts.firstSend == nil { facts.firstSend = FrozenFacts.Mark(wall: now.wall, age: facts.storedAge) }
-    guard isReplaySafe(at: now, policy: policy) else { return die(FrozenDeath(.outcomeUnknown)) }
+    guard isReplaySafe(at: now, policy: policy) else { return die(DeadLetterCause(.outcomeUnknown)) }
     return .wait(facts.wait(at: now, policy: policy), .ours)
   }
 
@@ -142,7 +145,7 @@ extension FrozenRecord {
     undoAttempt(unlessSent: sendState)
     facts.flags.remove(.isFirstSendOpen)
     let isSafe = sendState == .notSent || isReplaySafe(at: now, policy: policy)
-    return isSafe ? wait(0, .ours, now) : die(FrozenDeath(.outcomeUnknown))
+    return isSafe ? wait(0, .ours, now) : die(DeadLetterCause(.outcomeUnknown))
   }
 }
 
@@ -166,9 +169,9 @@ extension FrozenRecord {
     return .wait(time, cause)
   }
 
-  private mutating func die(_ death: FrozenDeath) -> FrozenAction {
+  private mutating func die(_ cause: DeadLetterCause) -> FrozenAction {
     facts.state = .dead
-    return .bury(death)
+    return .deadLetter(cause)
   }
 
   /// As if it had just been accepted, but with the key under which it may have been sent, and with the knowledge
@@ -232,7 +235,7 @@ enum FrozenAction: Sendable, Hashable {
   case wait(Microseconds, Cause)
   /// The answer is its outcome.
   case deliver
-  case bury(FrozenDeath)
+  case deadLetter(DeadLetterCause)
 
   enum Cause: Sendable, Hashable {
     /// Nothing could be sent: a change of the network ends the wait.

@@ -10,7 +10,7 @@ struct LaneScheduler: Sendable {
   /// When the network comes back, each lane waits for a part of this. 2 s.
   var openingJitter: Microseconds = 2 * .second
 
-  private var lanes: [LaneKey: FrozenLane] = [:]
+  private(set) var lanes: [LaneKey: FrozenLane] = [:]
   private var laneOf = FrozenTable<LaneKey>()
   /// Lanes that may have something to send.
   private var ring = FIFO<LaneKey>()
@@ -28,7 +28,6 @@ struct LaneScheduler: Sendable {
   init() {}
 
   var count: Int { laneOf.count }
-  var laneCount: Int { lanes.count }
   var isEmpty: Bool { laneOf.isEmpty }
   func contains(_ id: FrozenID) -> Bool { laneOf[id] != nil }
 }

@@ -22,8 +22,6 @@ final class LinkMonitor {
   private(set) var settled = LinkState.assumed
   /// What the kernel says now.
   var current: LinkState { tracker.state ?? .assumed }
-  /// The kernel tells us.
-  var isWatching: Bool { socket != nil }
 
   /// Looks at once, and then watches.
   /// - Parameter onChange: what counts is another now; called on the loop thread, in the middle of its turn.

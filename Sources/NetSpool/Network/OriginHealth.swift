@@ -135,7 +135,7 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
   /// A look that brought about no connection. It shows no certificate, which belongs to those who send: an origin that
   /// refuses the handshake for want of one is there, and whether it takes ours only an attempt can tell.
   init?(lookFailure failure: NetworkError) {
-    if failure.code == .tlsRejected, ["clientCertificate", "protocol"].contains(failure.reason) {
+    if failure.code == .tlsRejected, failure.cause == .clientCertificate || failure.cause == .protocol {
       self = .connected
     } else {
       self.init(status: nil, failure: failure)

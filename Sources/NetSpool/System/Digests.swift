@@ -9,9 +9,6 @@ internal import CNetSpoolShims
   /// `accelerated: false` takes the portable path whatever the CPU can do; for tests.
   init(accelerated: Bool = true) { digest = cnetspool_sha256_make(accelerated) }
 
-  /// True when this CPU has SHA instructions.
-  static var canAccelerate: Bool { cnetspool_sha256_can_accelerate() }
-
   mutating func update(_ bytes: RawSpan) {
     unsafe bytes.withUnsafeBytes { buffer in
       unsafe cnetspool_sha256_update(&digest, buffer.baseAddress, buffer.count)

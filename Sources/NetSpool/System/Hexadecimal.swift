@@ -17,8 +17,6 @@ enum Hexadecimal {
     return String(repeating: "0", count: number.bitWidth / 4 - digits.utf8.count) + digits
   }
 
-  /// The digit of a value from 0 to 15, in upper case.
-  @inline(__always)
   /// What a text of pairs of digits says; nil when it is none.
   static func bytes(_ text: String) -> [UInt8]? {
     let digits = Array(text.utf8)
@@ -31,6 +29,8 @@ enum Hexadecimal {
     return bytes
   }
 
+  /// The digit of a value from 0 to 15, in upper case.
+  @inline(__always)
   static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 
   /// The value of a digit of either case; nil for any other byte.

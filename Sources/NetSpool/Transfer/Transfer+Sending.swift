@@ -37,7 +37,7 @@ extension Transfer {
     guard exchange.machine.failure == nil, !(isReused && meetsUnaskedBytes(localPort)) else { return false }
     if hasEgressRule, !mayConnect(to: peer.map { ($0, port: port) }) { return false }
     if !handle.hasProperCertificate {
-      exchange.machine.handle(.fail(NetworkError(.tlsRejected, reason: "hostMismatch")))
+      exchange.machine.handle(.fail(NetworkError(.tlsRejected, cause: .hostMismatch)))
       return false
     }
     if exchange.plan.refusesResend, !exchange.plan.hasRounds { return exchange.sends == 1 }
@@ -131,7 +131,7 @@ extension Transfer {
   /// challenge, or with ever new ones, until the heads have grown too long.
   static func endless(_ head: ResponseHead) -> NetworkError {
     head.status == 407
-      ? NetworkError(.proxyFailed, reason: "authentication", underlying: .http(407), sendState: .answered)
+      ? NetworkError(.proxyFailed, cause: .authentication, underlying: .http(407), sendState: .answered)
       : NetworkError(.authenticationFailed, underlying: .http(head.status), sendState: .answered)
   }
 

@@ -66,7 +66,7 @@ struct CacheKeeper {
 
   /// Nil when there is no cache.
   private func withEngine<Result>(_ body: (NetworkEngine) -> Result?) throws(CacheFailure) -> Result? {
-    if FileStatus(path: settings.directory)?.isDirectory == false { throw .noDirectory(settings.directory) }
+    if FileFacts(path: settings.directory)?.isDirectory == false { throw .noDirectory(settings.directory) }
     guard CacheFiles.bytes(in: settings.directory) != nil else { return nil }
     let engine: NetworkEngine
     do throws(NetworkError) {
@@ -139,7 +139,7 @@ extension NetworkEngine {
 enum CacheFiles {
   /// The store's length; nil when there is none.
   static func bytes(in directory: String) -> Int? {
-    FileStatus(path: "\(directory)/data.mdb").flatMap { $0.isPlainFile ? $0.size : nil }
+    FileFacts(path: "\(directory)/data.mdb").flatMap { $0.isPlainFile ? $0.size : nil }
   }
 }
 
@@ -167,8 +167,7 @@ struct CacheFailure: Error, Equatable, CustomStringConvertible {
   }
 
   init(_ directory: String, _ error: NetworkError) {
-    let meaning = error.reason.flatMap { Self.meanings[$0] }
-    self.init(directory: directory, cause: "\(error)" + (meaning.map { ": \($0)" } ?? ""))
+    self.init(directory: directory, cause: error.storeSentence)
   }
 
   var description: String {
@@ -177,14 +176,20 @@ struct CacheFailure: Error, Equatable, CustomStringConvertible {
 
   /// For commands that can do without.
   var withAdvice: String { "\(self); --no-cache fetches without it" }
+}
 
-  /// The library's words for people.
-  static let meanings = [
-    "permissions": "it must be writable for this user and for nobody else",
-    "owner": "it belongs to another user",
-    "remoteFileSystem": "it is on a network file system, where it cannot be shared safely",
-    "readOnly": "it is on a read-only file system",
-    "opening": "another process keeps it for itself",
-    "writing": "another process keeps it for itself",
-  ]
+extension NetworkError {
+  /// Why a store cannot be used, with what that means.
+  var storeSentence: String {
+    let meaning: String? =
+      switch cause {
+      case .permissions: "it must be writable for this user and for nobody else"
+      case .owner: "it belongs to another user"
+      case .remoteFileSystem: "it is on a network file system, where it cannot be shared safely"
+      case .readOnly: "it is on a read-only file system"
+      case .opening, .writing: "another process keeps it for itself"
+      default: nil
+      }
+    return "\(self)" + (meaning.map { ": \($0)" } ?? "")
+  }
 }

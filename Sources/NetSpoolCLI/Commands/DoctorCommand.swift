@@ -180,7 +180,7 @@ extension FactSheet {
     }
     let hold = try FrozenHold(try FrozenSettings(place, environment), nil)
     defer { hold.close() }
-    hold.settle()
+    hold.flush()
     return [
       ("state", .text("in order")), ("owner", .none("none")),
       ("waiting", .number(hold.engine.frozenOperations.count, unit: "")),

@@ -193,7 +193,7 @@ struct FetchCommand: ParsableCommand {
 
   /// Bodies go into a tar, not into a folder.
   var writesTar: Bool {
-    output.map { $0.hasSuffix(".tar") && FileStatus(path: $0)?.isDirectory != true } ?? false
+    output.map { $0.hasSuffix(".tar") && FileFacts(path: $0)?.isDirectory != true } ?? false
   }
 
   private func validateTar() throws {

@@ -115,7 +115,7 @@ extension FetchRun {
       ("--cookie-jar", options.cookies.cookieJar),
     ]
     for case (let option, .some(let path)) in outputs {
-      guard let status = FileStatus(path: path), list.files.contains(where: status.isSameFile) else {
+      guard let status = FileFacts(path: path), list.files.contains(where: status.isSameFile) else {
         continue
       }
       throw Refusal(
@@ -147,9 +147,9 @@ extension FetchRun {
     if let folder {
       plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in
-        guard let there = FileStatus(path: folder.path + name) else { return false }
+        guard let there = FileFacts(path: folder.path + name) else { return false }
         let written = [options.results, options.failed, options.har, options.cookies.cookieJar].compactMap {
-          $0.flatMap(FileStatus.init(path:))
+          $0.flatMap(FileFacts.init(path:))
         }
         return (lists + written).contains(where: there.isSameFile)
       }

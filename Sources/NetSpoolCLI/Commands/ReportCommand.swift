@@ -36,9 +36,9 @@ struct ReportMergeCommand: ParsableCommand {
   var json = false
 
   func validate() throws {
-    let inputs = files.compactMap(FileStatus.init(path:))
+    let inputs = files.compactMap(FileFacts.init(path:))
     for path in [output, failed] {
-      guard let path, let status = FileStatus(path: path) else { continue }
+      guard let path, let status = FileFacts(path: path) else { continue }
       if inputs.contains(where: status.isSameFile) {
         throw ValidationError("'\(path)' is also one of the files to merge; it would be overwritten.")
       }

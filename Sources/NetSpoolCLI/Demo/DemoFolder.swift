@@ -33,14 +33,13 @@ final class DemoFolder {
   static func countFiles(in path: String) -> Int {
     names(in: path).reduce(0) { count, name in
       let inside = "\(path)/\(name)"
-      return count + (FileStatus(path: inside)?.isPlainFile == true ? 1 : countFiles(in: inside))
+      return count + (FileFacts(path: inside)?.isPlainFile == true ? 1 : countFiles(in: inside))
     }
   }
 
   /// Empty for what is no folder, and for a link to one.
   private static func names(in path: String) -> [String] {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
+    guard FileFacts(path: path, followsLinks: false)?.isDirectory == true else { return [] }
     guard let directory = unsafe opendir(path) else { return [] }
     defer { unsafe _ = closedir(directory) }
     var names: [String] = []

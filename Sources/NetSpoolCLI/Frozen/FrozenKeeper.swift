@@ -66,7 +66,7 @@ struct FrozenKeeper {
       do throws(NetworkError) {
         try hold.engine.revive(id: id)
       } catch { return "there is no dead letter #\(id) whose request is still there" }
-      hold.settle()
+      hold.flush()
       try print(Array("revived #\(id)\n".utf8))
       return nil
     }
@@ -77,9 +77,9 @@ struct FrozenKeeper {
     try change(ids, among: Self.everything) { hold, id in
       guard Self.everything(hold).contains(id) else { return "there is no request #\(id)" }
       // One that waits becomes a dead letter first.
-      if hold.engine.cancelFrozen(id: id) { hold.settle() }
+      if hold.engine.cancelFrozen(id: id) { hold.flush() }
       hold.engine.discardDeadLetter(id: id)
-      hold.settle()
+      hold.flush()
       try print(Array("dropped #\(id)\n".utf8))
       return nil
     }
@@ -107,7 +107,7 @@ struct FrozenKeeper {
     guard try FrozenFiles.hasStore(in: settings.directory) else { return nil }
     let hold = try FrozenHold(settings, console)
     defer { hold.close() }
-    hold.settle()
+    hold.flush()
     return try body(hold)
   }
 }
@@ -144,7 +144,7 @@ struct FrozenSettings: Sendable {
 enum FrozenFiles {
   /// Whether there is a store. One that may not be looked at counts: opening it says why.
   static func hasStore(in directory: String) throws(FrozenFailure) -> Bool {
-    if FileStatus(path: directory)?.isDirectory == false { throw .noDirectory(directory) }
+    if FileFacts(path: directory)?.isDirectory == false { throw .noDirectory(directory) }
     if unsafe access("\(directory)/data.mdb", F_OK) == 0 { return true }
     return errno != ENOENT && errno != ENOTDIR
   }
@@ -203,7 +203,7 @@ final class FrozenHold {
   private static let writeSeconds = 30.0
 
   /// Waits until everything that was asked for is on the disk. For an engine that sends nothing.
-  func settle() { engine.settleFrozen(deadline: Self.writeSeconds) }
+  func flush() { engine.flushFrozen(deadline: Self.writeSeconds) }
 
   /// Lets what is being sent end, for so long, and lets go of the store. Everybody has been told when this returns.
   func close(seconds: Double = 0) {
@@ -232,7 +232,7 @@ struct FrozenFailure: Error, Equatable, CustomStringConvertible {
   }
 
   init(_ directory: String, _ error: NetworkError) {
-    self.init(directory: directory, cause: Self.owner(error).map { "\($0) has it" } ?? Self.text(error))
+    self.init(directory: directory, cause: Self.owner(error).map { "\($0) has it" } ?? error.storeSentence)
   }
 
   var description: String {
@@ -241,12 +241,8 @@ struct FrozenFailure: Error, Equatable, CustomStringConvertible {
 
   /// `process 42 (netspool)`; nil when that is not what is wrong.
   static func owner(_ error: NetworkError) -> String? {
-    guard error.code == .storeInUse else { return nil }
-    guard let process = error.reason else { return "another process" }
-    return "process \(process)" + (ProcessName.of(process).map { " (\($0))" } ?? "")
-  }
-
-  private static func text(_ error: NetworkError) -> String {
-    "\(error)" + (error.reason.flatMap { CacheFailure.meanings[$0] }.map { ": \($0)" } ?? "")
+    guard error.code == .storeInUse, error.cause != .layout else { return nil }
+    guard let process = error.subject else { return "another process" }
+    return "process \(process)" + (OtherProcess.name(of: process).map { " (\($0))" } ?? "")
   }
 }

@@ -51,7 +51,7 @@ struct ThawRun {
     guard try FrozenFiles.hasStore(in: settings.directory) else { return nothing() }
     let hold = try FrozenHold(settings, console)
     defer { hold.close() }
-    hold.settle()
+    hold.flush()
     let plan = ThawPlan(hold.engine.frozenOperations, options)
     if let problem = plan.problem {
       console.message("netspool: \(problem)")

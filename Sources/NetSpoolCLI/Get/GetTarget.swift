@@ -28,7 +28,7 @@ final class GetTarget {
       return
     }
     self.path = path
-    if let status = FileStatus(path: path), !status.isPlainFile {
+    if let status = FileFacts(path: path), !status.isPlainFile {
       let opened = try Descriptor(opening: path, O_WRONLY)
       place = .device(number: opened.number)
       device = .some(opened)
@@ -83,7 +83,7 @@ final class GetTarget {
     case .file(let path): try WholeFile.write(bytes, to: path, mode: 0o666)
     case .named(let stream):
       let path = stream.path ?? stream.fallbackPath
-      if stream.path == nil, FileStatus(path: path) != nil {
+      if stream.path == nil, FileFacts(path: path) != nil {
         throw IOFailure(action: "write over", path: path, code: EEXIST)
       }
       try WholeFile.write(bytes, to: path, mode: 0o666)
@@ -108,7 +108,7 @@ final class RemoteNameStream: DownloadStream {
   func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
     let name = head.headers.values(for: "Content-Disposition").first.flatMap(ContentDisposition.fileName)
     let path = folder + (name ?? fallback)
-    guard FileStatus(path: path) == nil else {
+    guard FileFacts(path: path) == nil else {
       throw IOFailure(action: "write over", path: path, code: EEXIST)
     }
     let stream = FileDownloadStream(path: path, digests: false)

@@ -119,7 +119,7 @@ extension BodyOptions {
   /// One file that goes as it stands is not read into memory.
   private func form(type: String?) throws(IOFailure) -> NetworkRequest.Body {
     if texts.count == 1, texts[0].kind == .binary, let path = texts[0].file.first, path != "-",
-      FileStatus(path: path)?.isPlainFile ?? true
+      FileFacts(path: path)?.isPlainFile ?? true
     {
       return .file(path, contentType: type)
     }
@@ -177,7 +177,7 @@ struct TimeCondition {
     let isOlder = text.hasPrefix("-")
     let rest = isOlder || text.hasPrefix("+") ? String(text.dropFirst()) : text
     field = isOlder ? "If-Unmodified-Since" : "If-Modified-Since"
-    date = (FileStatus.modified(rest) ?? CurlDate.seconds(rest)).map { HTTPDate.format($0) }
+    date = (FileFacts.modified(rest) ?? CurlDate.seconds(rest)).map { HTTPDate.format($0) }
     if date == nil {
       problem =
         "--time-cond \(text): there is no such file, and it is no date; it is asked without a condition"

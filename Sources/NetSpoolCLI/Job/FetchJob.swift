@@ -1,7 +1,7 @@
 /// Conducts one job: pulls lines as places in the window become free, starts them, writes what came of them,
 /// and stops in good order.
 ///
-/// One thread does all of it (the caller's); only `Mailbox` is shared with the network's threads. Memory
+/// One thread does all of it (the caller's); only `FinishedFetches` is shared with the network's threads. Memory
 /// depends on the window, never on the list.
 final class FetchJob {
   struct Settings {
@@ -49,7 +49,7 @@ final class FetchJob {
   private let plan: FetchPlan
   private let around: Surroundings
   private let counter: LineCounter?
-  private let mailbox: Mailbox
+  private let finished: FinishedFetches
   private let window: Int
   private let budget: ErrorBudget
   private let named: Set<String>
@@ -78,7 +78,7 @@ final class FetchJob {
   static let flushInterval: Int64 = 1_000_000_000
   /// How soon the cache is looked at again that is behind, in nanoseconds.
   private static let cachePause: Int64 = 2_000_000
-  /// Lines looked at before the mailbox, the signals and the clock get a turn.
+  /// Lines looked at before finished fetches, the signals and the clock get a turn.
   static let pullsPerTurn = 512
   /// What only waited has ended by then, so that what is under way can be counted.
   static let noticeDelay: Int64 = 100_000_000
@@ -92,7 +92,7 @@ final class FetchJob {
     self.outputs = outputs
     (window, budget, rate) = (settings.window, settings.budget, settings.rate)
     (hostRates, named) = (settings.hostRates, settings.named)
-    mailbox = Mailbox(wake: around.reactor.wake)
+    finished = FinishedFetches(wake: around.reactor.wake)
     nextFlush = around.reactor.now + Self.flushInterval
     around.stop.onPress(around.reactor.wake)
   }
@@ -101,7 +101,7 @@ final class FetchJob {
   func run() -> End {
     let begin = around.reactor.now
     while true {
-      takeLetters()
+      takeFinished()
       heedSignals()
       attempt { () throws(IOFailure) in try fill() }
       tick()
@@ -191,8 +191,8 @@ extension FetchJob {
   private func start(_ item: FetchItem) {
     inFlight[item.id] = item
     summary.started += 1
-    around.fetcher.start(item) { [mailbox] outcome in
-      mailbox.post(Mailbox.Letter(id: item.id, outcome: outcome))
+    around.fetcher.start(item) { [finished] outcome in
+      finished.add(FinishedFetches.Finish(id: item.id, outcome: outcome))
     }
   }
 }
@@ -200,12 +200,12 @@ extension FetchJob {
 // MARK: - Ending
 
 extension FetchJob {
-  private func takeLetters() {
-    for letter in mailbox.takeAll() {
-      guard let item = inFlight.removeValue(forKey: letter.id) else {
-        preconditionFailure("fetch \(letter.id) ended twice")
+  private func takeFinished() {
+    for finish in finished.takeAll() {
+      guard let item = inFlight.removeValue(forKey: finish.id) else {
+        preconditionFailure("fetch \(finish.id) ended twice")
       }
-      end(item, letter.outcome)
+      end(item, finish.outcome)
     }
   }
 

@@ -76,31 +76,30 @@ private final class WakePipe: Sendable {
 }
 
 /// Brings finished fetches from the network's threads to the job's. The first of a batch pays the wake-up.
-final class Mailbox: Sendable {
-  struct Letter: Sendable {
+final class FinishedFetches: Sendable {
+  struct Finish: Sendable {
     let id: Int
     let outcome: FetchOutcome
   }
 
-  private let letters = Mutex<[Letter]>([])
+  private let finished = Mutex<[Finish]>([])
   private let wake: @Sendable () -> Void
 
   init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
-  func post(_ letter: Letter) {
-    let isFirst = letters.withLock { letters in
-      letters.append(letter)
-      return letters.count == 1
+  func add(_ finish: Finish) {
+    let isFirst = finished.withLock { finished in
+      finished.append(finish)
+      return finished.count == 1
     }
     if isFirst { wake() }
   }
 
-  /// Everything posted since the last call, in order.
-  func takeAll() -> [Letter] {
-    letters.withLock { letters in
-      let all = letters
-      letters = []
-      return all
+  /// Returns all that have come since the last call, in order.
+  func takeAll() -> [Finish] {
+    finished.withLock { finished in
+      defer { finished = [] }
+      return finished
     }
   }
 }

@@ -30,7 +30,7 @@ final class LineCounter: Sendable {
 
   /// Lines that are neither blank nor comments.
   static func lines(of path: String, while goesOn: () -> Bool = { true }) -> Int? {
-    guard FileStatus(path: path)?.isPlainFile == true, let file = try? Descriptor(opening: path, O_RDONLY)
+    guard FileFacts(path: path)?.isPlainFile == true, let file = try? Descriptor(opening: path, O_RDONLY)
     else {
       return nil
     }

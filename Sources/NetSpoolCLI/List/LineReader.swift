@@ -72,7 +72,7 @@ final class LineReader {
 
   var descriptorNumber: Int32 { source.number }
   var path: String { source.path }
-  var sourceStatus: FileStatus? { source.status }
+  var sourceStatus: FileFacts? { source.status }
 
   /// The bytes of a range that `next()` gave.
   subscript(_ range: Range<Int>) -> ArraySlice<UInt8> { buffer[range] }

@@ -73,7 +73,7 @@ final class ListReader {
   }
 
   /// The plain files among the sources, so that no output is written over them.
-  var files: [FileStatus] {
+  var files: [FileFacts] {
     open.compactMap { source in
       guard case .lines(let reader) = source else { return nil }
       return reader.sourceStatus

@@ -26,8 +26,8 @@ struct SourceWatch {
 
   /// Nil for what has no length: a pipe, a terminal, and an empty file, of which nothing can be lost.
   init?(_ descriptor: borrowing Descriptor) {
-    guard let now = Self.look(at: descriptor), now.isPlainFile, now.bytes > 0 else { return nil }
-    (bytes, modified) = (now.bytes, now.modified)
+    guard let now = descriptor.status, now.isPlainFile, now.size > 0 else { return nil }
+    (bytes, modified) = (Int64(now.size), now.modified)
     start = max(0, Int64(lseek(descriptor.number, 0, SEEK_CUR)))
     position = start
   }
@@ -39,9 +39,9 @@ struct SourceWatch {
   mutating func note(_ read: ArraySlice<UInt8>, of wanted: Int, from descriptor: borrowing Descriptor)
     -> Finding
   {
-    guard read.count == wanted, let now = Self.look(at: descriptor) else { return .changed }
-    let isSame = now.bytes == bytes && now.modified == modified
-    guard isSame || now.bytes > bytes && holdsTail(descriptor) else { return .changed }
+    guard read.count == wanted, let now = descriptor.status else { return .changed }
+    let isSame = now.size == bytes && now.modified == modified
+    guard isSame || now.size > bytes && holdsTail(descriptor) else { return .changed }
     position += Int64(read.count)
     if !read.isEmpty { tail = Array(read.suffix(Self.tailBytes)) }
     return isSame ? .same : .grown
@@ -52,15 +52,6 @@ struct SourceWatch {
     var found = [UInt8](repeating: 0, count: tail.count)
     let got = try? descriptor.read(into: &found, at: 0, fileOffset: position - Int64(tail.count))
     return got == tail.count && found == tail
-  }
-
-  private static func look(at descriptor: borrowing Descriptor) -> (
-    bytes: Int64, modified: [Int], isPlainFile: Bool
-  )? {
-    var raw = stat()
-    guard unsafe fstat(descriptor.number, &raw) == 0 else { return nil }
-    let modified = [Int(raw.st_mtim.tv_sec), Int(raw.st_mtim.tv_nsec)]
-    return (Int64(raw.st_size), modified, raw.st_mode & S_IFMT == S_IFREG)
   }
 }
 

@@ -74,7 +74,7 @@ final class Sender: Sendable {
     }
     let operation = engine.operation(request)
     for field in parcel.options.headers { operation.addHeader(field.name, field.value ?? "") }
-    if asksForNewer, let time = parcel.path.flatMap(FileStatus.modified) {
+    if asksForNewer, let time = parcel.path.flatMap(FileFacts.modified) {
       operation.setHeader("If-Modified-Since", HTTPDate.format(time))
     }
     if let priority = parcel.options.priority { operation.priority = priority.operationPriority }
@@ -214,7 +214,7 @@ extension NetworkError {
   }
 
   /// The limit of the whole was over, though bytes may still have come.
-  var ranOutOfTime: Bool { code == .timedOut && reason == "total" }
+  var ranOutOfTime: Bool { code == .timedOut && cause == .total }
 }
 
 extension Sender.Parcel {
@@ -234,7 +234,7 @@ enum FilePart {
 
   /// Nil when there is none.
   static func bytes(of path: String) -> Int64? {
-    FileStatus(path: path + ".netspool-part").map { Int64($0.size) }
+    FileFacts(path: path + ".netspool-part").map { Int64($0.size) }
   }
 }
 

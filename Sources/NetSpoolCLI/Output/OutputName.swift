@@ -222,7 +222,7 @@ final class OutputFolder {
       made += component
       if unsafe mkdir(made, 0o777) != 0 {
         guard errno == EEXIST else { throw .last("make the folder", made) }
-        guard !FileStatus.isLink(made) else {
+        guard !FileFacts.isLink(made) else {
           throw IOFailure(action: "follow the link", path: made, code: ELOOP)
         }
       }

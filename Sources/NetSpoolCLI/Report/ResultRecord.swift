@@ -229,7 +229,7 @@ final class ResultsReader {
   private static func eachDone(in path: String, _ body: (ResultRecord) throws(IOFailure) -> Void)
     throws(IOFailure) -> Resumption
   {
-    guard FileStatus(path: path) != nil else { return Resumption() }
+    guard FileFacts(path: path) != nil else { return Resumption() }
     let reader = try ResultsReader(path)
     while true {
       switch try reader.next() {

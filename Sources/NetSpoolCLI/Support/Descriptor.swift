@@ -118,10 +118,10 @@ extension Descriptor {
   }
 
   /// Identity and size; nil when the system does not say.
-  var status: FileStatus? {
+  var status: FileFacts? {
     var raw = stat()
     guard unsafe fstat(number, &raw) == 0 else { return nil }
-    return FileStatus(raw)
+    return FileFacts(raw)
   }
 
   /// How long what a relative path leads to inside this directory is; nil if there is nothing.
@@ -140,43 +140,51 @@ private func repeating(_ call: () -> Int) -> Int {
   }
 }
 
-/// Which file this is and how long: enough to notice that two paths name one file.
-struct FileStatus: Equatable {
+/// What the system says of a file: which it is, whose, how long, and when it was written last.
+struct FileFacts: Equatable {
   let device: UInt
   let inode: UInt
   let size: Int
-  let isPlainFile: Bool
-  let isDirectory: Bool
+  let owner: uid_t
+  /// In seconds since 1970, and nanoseconds.
+  let modified: [Int]
+  private let mode: mode_t
 
   init(_ raw: stat) {
     device = UInt(raw.st_dev)
     inode = UInt(raw.st_ino)
     size = Int(raw.st_size)
-    isPlainFile = raw.st_mode & S_IFMT == S_IFREG
-    isDirectory = raw.st_mode & S_IFMT == S_IFDIR
+    owner = raw.st_uid
+    modified = [Int(raw.st_mtim.tv_sec), Int(raw.st_mtim.tv_nsec)]
+    mode = raw.st_mode
   }
 
-  /// The status of what `path` names; nil when there is nothing.
-  init?(path: String) {
+  /// The facts of what `path` names; nil when there is nothing.
+  init?(path: String) { self.init(path: path, followsLinks: true) }
+
+  /// - Parameter followsLinks: false: of a symbolic link itself.
+  init?(path: String, followsLinks: Bool) {
     var raw = stat()
-    guard unsafe stat(path, &raw) == 0 else { return nil }
+    guard unsafe (followsLinks ? stat(path, &raw) : lstat(path, &raw)) == 0 else { return nil }
     self.init(raw)
   }
 
+  var isPlainFile: Bool { mode & S_IFMT == S_IFREG }
+  var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+
+  /// Whether only its owner may read and write it.
+  var isPrivate: Bool { mode & 0o077 == 0 }
+
   /// When the file was written last, in seconds since 1970; nil when there is none.
-  static func modified(_ path: String) -> Int64? {
-    var raw = stat()
-    return unsafe stat(path, &raw) == 0 ? Int64(raw.st_mtim.tv_sec) : nil
-  }
+  static func modified(_ path: String) -> Int64? { FileFacts(path: path).map { Int64($0.modified[0]) } }
 
   /// Whether a symbolic link stands there.
   static func isLink(_ path: String) -> Bool {
-    var raw = stat()
-    return unsafe lstat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFLNK
+    FileFacts(path: path, followsLinks: false).map { $0.mode & S_IFMT == S_IFLNK } ?? false
   }
 
   /// Whether both are one plain file. Pipes and terminals may be shared without harm.
-  func isSameFile(as other: FileStatus) -> Bool {
+  func isSameFile(as other: FileFacts) -> Bool {
     isPlainFile && device == other.device && inode == other.inode
   }
 }

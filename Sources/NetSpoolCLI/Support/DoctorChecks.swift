@@ -95,7 +95,7 @@ extension DoctorCheck {
     let usual = [
       "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
     ]
-    if let path = usual.first(where: { FileStatus(path: $0) != nil }) { return ok(name, path) }
+    if let path = usual.first(where: { FileFacts(path: $0) != nil }) { return ok(name, path) }
     return warn(name, "no bundle at the usual places: install ca-certificates, or name one by SSL_CERT_FILE")
   }
 
@@ -119,7 +119,7 @@ extension DoctorCheck {
 
   static func configuration(_ environment: Environment) -> DoctorCheck {
     let name = "configuration"
-    guard let path = ConfigFile.path(environment), FileStatus(path: path) != nil else {
+    guard let path = ConfigFile.path(environment), FileFacts(path: path) != nil else {
       return ok(name, "no file")
     }
     do {
@@ -143,7 +143,7 @@ enum DiskRoom {
   /// Of a folder that may not be there yet; nil when nobody says.
   static func free(below path: String) -> Int? {
     var path = path[...]
-    while FileStatus(path: String(path)) == nil, let slash = path.lastIndex(of: "/") { path = path[..<slash] }
+    while FileFacts(path: String(path)) == nil, let slash = path.lastIndex(of: "/") { path = path[..<slash] }
     return free(in: path.isEmpty ? "/" : String(path))
   }
 

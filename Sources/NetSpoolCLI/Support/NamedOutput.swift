@@ -22,7 +22,7 @@ struct NamedOutput {
   }
 
   private func isSameFile(as other: NamedOutput) -> Bool {
-    switch (FileStatus(path: path), FileStatus(path: other.path)) {
+    switch (FileFacts(path: path), FileFacts(path: other.path)) {
     case (let mine?, let others?): mine.isSameFile(as: others)
     case (nil, nil): place == other.place
     default: false

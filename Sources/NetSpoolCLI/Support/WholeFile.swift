@@ -5,10 +5,10 @@ enum WholeFile {
   /// Only a plain file, or none, is replaced: a device or pipe is written to as it stands, since a rename over `/dev/null`
   /// would destroy it, and behind a symbolic link the file that it leads to is the one replaced.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(IOFailure) {
-    if let status = FileStatus(path: path), !status.isPlainFile {
+    if let status = FileFacts(path: path), !status.isPlainFile {
       return try Descriptor(opening: path, O_WRONLY).write(bytes)
     }
-    try replace(try FileStatus.isLink(path) ? end(of: path) : path, bytes, mode: mode)
+    try replace(try FileFacts.isLink(path) ? end(of: path) : path, bytes, mode: mode)
   }
 
   private static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t) throws(IOFailure) {

@@ -21,7 +21,7 @@ final class LandingFolder: Sendable {
         close(number)
         return nil
       }
-      if FileStatus(path: path) == Descriptor(borrowing: number, named: path).status {
+      if FileFacts(path: path) == Descriptor(borrowing: number, named: path).status {
         lock = number
         break
       }

@@ -109,7 +109,7 @@ final class ShardedOutput {
   /// A copy of the one tar that an earlier run made whole: it keeps its name until the new one is whole, too.
   private var whole: TarWriter? {
     get throws(IOFailure) {
-      guard limit == nil, FileStatus(path: names.path) != nil else { return nil }
+      guard limit == nil, FileFacts(path: names.path) != nil else { return nil }
       let stock = try TarStock(names.path)
       let draft = "\(bodies.path)/netspool-copy"
       try FileCopy.copy(names.path, to: draft, count: stock.membersEnd)
@@ -142,7 +142,7 @@ final class ShardedOutput {
     let path = names.path(number) + TarWriter.partEnding
     let found = try TarStock(path)
     // A file with something else in it is somebody's.
-    guard !FileStatus.isLink(path), found.beginsAsTar || found.bytes == 0 else { throw refusal(path) }
+    guard !FileFacts.isLink(path), found.beginsAsTar || found.bytes == 0 else { throw refusal(path) }
     if let whole, try TarStock(whole).membersEnd > found.wholeBytes { return nil }
     let stock = try stock(path, number, ledger)
     return try TarWriter(names.path(number), after: stock.wholeBytes, items: stock.items)

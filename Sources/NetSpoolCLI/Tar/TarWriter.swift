@@ -112,14 +112,14 @@ struct BodyFile: ~Copyable {
   private let file: Descriptor?
 
   init(_ path: String) throws(IOFailure) {
-    guard FileStatus(path: path) != nil else {
+    guard FileFacts(path: path) != nil else {
       (bytes, modified) = (0, WallTime.now.components.seconds)
       file = nil
       return
     }
     file = try Descriptor(opening: path, O_RDONLY)
-    bytes = Int64(FileStatus(path: path)?.size ?? 0)
-    modified = FileStatus.modified(path) ?? 0
+    bytes = Int64(FileFacts(path: path)?.size ?? 0)
+    modified = FileFacts.modified(path) ?? 0
   }
 
   func read(into buffer: inout [UInt8], at offset: Int, count: Int) throws(IOFailure) -> Int {

@@ -3,7 +3,7 @@ enum CookieFile {
   /// The lines that are cookies, or fields `Set-Cookie: ...`; none for a file that is not there, as with curl. `-` is standard
   /// input.
   static func lines(of path: String) throws(IOFailure) -> [String] {
-    guard path == "-" || FileStatus(path: path) != nil else { return [] }
+    guard path == "-" || FileFacts(path: path) != nil else { return [] }
     let bytes = try Descriptor.reading(path).readAll(atMost: UserFile.bytesMax * 16)
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
     return lines.filter { line in

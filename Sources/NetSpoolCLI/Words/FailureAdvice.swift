@@ -25,21 +25,17 @@ enum FailureAdvice {
     switch code {
     case ENOENT, ENOTDIR: return "\(failure); --create-dirs makes folders that are missing"
     case ELOOP: return "\(failure); the name is a symbolic link, which is neither followed nor replaced"
-    case EEXIST where isOfPart(error):
+    case EEXIST where error.cause == .part:
       return "\(failure): \(path ?? "").netspool-part is not of this program, and is left alone"
-    case EAGAIN where isOfPart(error): return "\(failure): another program goes on with it"
+    case EAGAIN where error.cause == .part: return "\(failure): another program goes on with it"
     default: return "\(failure)"
     }
-  }
-
-  private static func isOfPart(_ error: NetworkError) -> Bool {
-    error.reason?.contains("the part of") ?? false
   }
 
   /// Nil where there is nothing to do that the sentence does not say.
   static func advice(_ error: NetworkError, proxyKnowsUser: Bool = true) -> String? {
     switch error.code {
-    case .invalidRequest where error.reason == "headerName":
+    case .invalidRequest where error.cause == .headerName:
       return "Content-Length and Transfer-Encoding follow from what is sent: leave them out of --header"
     case .resolveFailed:
       return "there is no such host: look at its name in the URL, and whether this machine has a network"
@@ -52,9 +48,9 @@ enum FailureAdvice {
     case .tlsRejected: return tls(error)
     case .status: return error.response.flatMap { status($0) }
     case .timedOut: return timeout(error)
-    case .redirectRefused where error.reason == "downgrade":
+    case .redirectRefused where error.cause == .downgrade:
       return "the server leads from https to http; ask for the http:// URL itself if you trust the way"
-    case .redirectRefused where error.reason == "body":
+    case .redirectRefused where error.cause == .body:
       return
         "the server leads elsewhere without saying that the body goes along: --no-location shows where, and a command "
         + "of your own sends it there"
@@ -67,7 +63,7 @@ enum FailureAdvice {
   }
 
   private static func connection(_ error: NetworkError) -> String {
-    error.reason == "refused"
+    error.cause == .refused
       ? "nobody listens there: look at the host and the port in the URL"
       : "no way leads there: look at the host in the URL, and whether this machine has a network"
   }
@@ -110,25 +106,25 @@ enum FailureAdvice {
   private static let strangerToProxy = "the proxy wants to know who you are: --proxy-user user:password"
 
   private static func proxy(_ error: NetworkError, knowsUser: Bool) -> String? {
-    switch error.reason {
-    case "authentication" where !knowsUser: return strangerToProxy
-    case "authentication": return "the proxy did not accept --proxy-user, or the user in its URL"
-    case "connect": return "the proxy cannot be reached: --proxy '' asks without, --noproxy names exceptions"
+    switch error.cause {
+    case .authentication where !knowsUser: return strangerToProxy
+    case .authentication: return "the proxy did not accept --proxy-user, or the user in its URL"
+    case .connect: return "the proxy cannot be reached: --proxy '' asks without, --noproxy names exceptions"
     default:
       return "the proxy is that of --proxy, or of http_proxy, https_proxy or all_proxy in the environment"
     }
   }
 
   private static func tls(_ error: NetworkError) -> String? {
-    switch error.reason {
-    case "trustStore":
+    switch error.cause {
+    case .trustStore:
       return "the file of authorities cannot be read: look at --cacert, CURL_CA_BUNDLE and SSL_CERT_FILE"
-    case "clientCertificate": return "the client certificate cannot be used: look at --cert, --key and --pass"
-    case "untrusted", "expired", "hostMismatch", "selfSigned":
+    case .clientCertificate: return "the client certificate cannot be used: look at --cert, --key and --pass"
+    case .untrusted, .expired, .hostMismatch:
       return "--cacert names an authority that you trust; --insecure believes anybody"
-    case "notYetValid": return "the certificate begins later: is the clock of this machine right?"
-    case "weak": return "the server's keys are too weak to be believed; --insecure believes anybody"
-    case "protocol":
+    case .notYetValid: return "the certificate begins later: is the clock of this machine right?"
+    case .weak: return "the server's keys are too weak to be believed; --insecure believes anybody"
+    case .protocol:
       return
         "the server does not speak TLS there, or none that is known here: is it http://, or another port?"
     default: return "no safe connection came about; -v shows how far it came"
@@ -136,9 +132,9 @@ enum FailureAdvice {
   }
 
   private static func timeout(_ error: NetworkError) -> String? {
-    switch error.reason {
-    case "connect": return "--connect-timeout gives the connection more time"
-    case "total": return "--max-time gives it more time, 0 all there is"
+    switch error.cause {
+    case .connect: return "--connect-timeout gives the connection more time"
+    case .total: return "--max-time gives it more time, 0 all there is"
     default: return nil
     }
   }

@@ -6,10 +6,11 @@ enum SettingAdvice {
   /// Nil where the library's sentence will do.
   static func sentence(_ error: NetworkError) -> String? {
     switch error.code {
-    case .invalidConfiguration: error.reason.flatMap(option)
+    case .invalidConfiguration: error.cause.flatMap(option)
     case .engineStartFailed, .tooManyOpenFiles:
       error.errno == EMFILE || error.errno == ENFILE ? tooFewFiles : nil
-    case .sinkFailed where error.errno == nil: error.reason.flatMap(thrown)
+    // What one of the tool's own streams has said.
+    case .sinkFailed where error.errno == nil: error.subject
     default: nil
     }
   }
@@ -17,30 +18,24 @@ enum SettingAdvice {
   private static let tooFewFiles =
     "this process may open too few files: 'ulimit -n' says how many, and raises them"
 
-  /// What one of the tool's own streams has said.
-  private static func thrown(_ reason: String) -> String? {
-    let parts = reason.split(separator: " threw ", maxSplits: 1)
-    return parts.count == 2 ? String(parts[1]) : nil
-  }
-
-  private static func option(_ reason: String) -> String? {
-    switch reason {
-    case "allowsCredentialsInClear":
+  private static func option(_ cause: NetworkError.Cause) -> String? {
+    switch cause {
+    case .allowsCredentialsInClear:
       "credentials go over plain HTTP only to this machine, or with --in-clear"
-    case "proxy":
+    case .proxy:
       "a proxy is '[http|https|socks5h://][user:password@]host[:port]', in --proxy or in http_proxy, https_proxy or "
         + "all_proxy; socks4 is not known"
-    case "tls.caFile": "the file of authorities in --cacert or CURL_CA_BUNDLE is no plain file"
-    case "SSL_CERT_FILE": "SSL_CERT_FILE names no plain file"
-    case "tls.caPath": "--capath names no folder"
-    case "SSL_CERT_DIR": "SSL_CERT_DIR names no folder"
-    case "unixSocket": "--unix-socket is the path of a socket, of at most 107 bytes"
-    case "clientCertificate": "--cert and --key name plain files"
-    case "credentials":
+    case .trustFile: "the file of authorities in --cacert or CURL_CA_BUNDLE is no plain file"
+    case .environmentTrustFile: "SSL_CERT_FILE names no plain file"
+    case .trustFolder: "--capath names no folder"
+    case .environmentTrustFolder: "SSL_CERT_DIR names no folder"
+    case .unixSocket: "--unix-socket is the path of a socket, of at most 107 bytes"
+    case .clientCertificate: "--cert and --key name plain files"
+    case .credentials:
       "user and password have no control characters, and the name of a user by Basic has no colon"
-    case "libcurl without NTLM": "this machine's libcurl does not know --ntlm"
-    case "headers": "there is a --header that cannot be sent"
-    case _ where reason.hasPrefix("resolve:"):
+    case .lacksNTLM: "this machine's libcurl does not know --ntlm"
+    case .headers: "there is a --header that cannot be sent"
+    case .resolve:
       "--resolve is 'host:port:address' with an address in numbers; a host of '*' is not known"
     default: nil
     }

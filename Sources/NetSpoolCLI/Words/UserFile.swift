@@ -6,7 +6,7 @@ enum UserFile {
 
   /// All of it; nil when there is none.
   static func read(_ path: String) throws(IOFailure) -> String? {
-    guard FileStatus(path: path) != nil else { return nil }
+    guard FileFacts(path: path) != nil else { return nil }
     let bytes = try Descriptor(opening: path, O_RDONLY).readAll(atMost: bytesMax)
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -17,15 +17,11 @@ enum UserFile {
   }
 
   /// Returns its owner, by number; nil when there is none.
-  static func owner(_ path: String) -> uid_t? {
-    var raw = stat()
-    return unsafe stat(path, &raw) == 0 ? raw.st_uid : nil
-  }
+  static func owner(_ path: String) -> uid_t? { FileFacts(path: path)?.owner }
 
   /// Whether only its owner, who must be us, may read and write it.
   static func isPrivate(_ path: String) -> Bool {
-    var raw = stat()
-    return unsafe stat(path, &raw) == 0 && raw.st_uid == geteuid() && raw.st_mode & 0o077 == 0
+    FileFacts(path: path).map { $0.owner == geteuid() && $0.isPrivate } ?? false
   }
 }
 

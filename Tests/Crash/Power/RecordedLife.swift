@@ -161,7 +161,7 @@ final class RecordedLife: FrozenSpoolOwner {
     CrashFiles.say("TERM \(id.number)")
   }
 
-  func didBury(_ id: FrozenID, _ letter: DeadLetter) {
+  func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {
     inFlight.removeAll { $0 == id }
     dead.append(id)
     CrashFiles.say("DEAD \(id.number)")

@@ -42,7 +42,7 @@ import Testing
     #expect(try cache(["stats", "--json"]).output.contains(#""entries":0"#))
     #expect(try cache(["empty"]).output == "removed 0 entries\n")
     #expect(try cache(["remove", "http://h/"]).output == "removed 0 entries\n")
-    #expect(FileStatus(path: bench["cache"]) == nil)
+    #expect(FileFacts(path: bench["cache"]) == nil)
   }
 
   @Test func `what is removed is asked for again`() throws {
@@ -145,7 +145,7 @@ import Testing
     let before = try Tool.run(["doctor"] + place)
     #expect(before.output.contains("  cache           \(bench["cache"])\n"))
     #expect(before.output.contains("  cache file      not there yet\n"))
-    #expect(FileStatus(path: bench["cache"]) == nil)
+    #expect(FileFacts(path: bench["cache"]) == nil)
     bench.serveFresh(0..<1)
     #expect(try asked(0..<1) == 1)
     let json = try Tool.run(["doctor", "--json"] + place)

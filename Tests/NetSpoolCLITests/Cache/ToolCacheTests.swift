@@ -86,7 +86,7 @@ import Testing
       #expect(end.output.contains(#""hits":0,"revalidated":0,"#))
     }
     #expect(bench.origin.requestCount == 6)
-    #expect(FileStatus(path: bench["home"]) == nil)
+    #expect(FileFacts(path: bench["home"]) == nil)
   }
 
   @Test func `the user's cache is used unless another is named`() throws {
@@ -101,7 +101,7 @@ import Testing
 
   @Test func `a dry run leaves the cache alone`() throws {
     #expect(try fetch([bench.origin.url("/0"), "--dry-run"] + cache).exit == .status(0))
-    #expect(FileStatus(path: bench["cache"]) == nil)
+    #expect(FileFacts(path: bench["cache"]) == nil)
   }
 
   @Test(arguments: ["fetch", "get"]) func `a cache that another process keeps is gone on without`(

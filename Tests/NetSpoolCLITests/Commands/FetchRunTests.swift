@@ -30,7 +30,7 @@ import Testing
     ])
     #expect(status == .failedForGood)
     #expect(fetcher.started.map(\.output) == ["1", "2", "3"])
-    #expect(FileStatus(path: scratch["a/b"]) != nil)
+    #expect(FileFacts(path: scratch["a/b"]) != nil)
     #expect(messages.contains("done: 2 (2 from the cache), 2.0 KiB"))
     #expect(messages.contains("failed: 1 for good (status 404: 1)"))
     #expect(try scratch.text("f") == "http://h/2\t2\n")

@@ -74,7 +74,7 @@ import Testing
 
     #expect(unsafe symlink("/dev/null", bench["null"]) == 0)
     #expect(try Tool.run(["get", bench.origin.url("/"), "-c", bench["null"]]).exit == .status(0))
-    #expect(mode("null") & S_IFMT == S_IFLNK && FileStatus(path: "/dev/null")?.isPlainFile == false)
+    #expect(mode("null") & S_IFMT == S_IFLNK && FileFacts(path: "/dev/null")?.isPlainFile == false)
 
     #expect(unsafe symlink(bench["nowhere"], bench["dangling"]) == 0)
     let end = try Tool.run(["get", bench.origin.url("/"), "-c", bench["dangling"]])

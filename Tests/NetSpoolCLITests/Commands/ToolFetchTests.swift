@@ -78,7 +78,7 @@ import Testing
       #expect(bench.text("out/same") == "old\n" && bench.text("out/changed") == "new /changed")
       #expect(bench.text("out/missing") == "new /missing")
     }
-    #expect(bench.origin.hits("/changed") == 2 && FileStatus.modified(bench["out/missing"]) == 1_672_715_045)
+    #expect(bench.origin.hits("/changed") == 2 && FileFacts.modified(bench["out/missing"]) == 1_672_715_045)
     for wrong in [["--skip-existing", "-o", bench["out"]], ["--thumbnail", "64", "-o", bench["out"]], []] {
       #expect(try fetch(["http://a/", "--newer"] + wrong).exit == .status(64))
     }
@@ -182,7 +182,7 @@ import Testing
     let dry = try fetch([list, "--output", bench["out"], "--dry-run"])
     #expect(dry.exit == .status(0))
     #expect(bench.origin.requestCount == 0)
-    #expect(FileStatus(path: bench["out"]) == nil)
+    #expect(FileFacts(path: bench["out"]) == nil)
     #expect(try fetch(["-", "--output", bench["out"]], input: dry.output).exit == .status(0))
     #expect(bench.wrong(0..<3).isEmpty)
   }

@@ -19,10 +19,10 @@ import Testing
 
   /// Kills a tool as soon as its part has grown, however long that takes, and so many microseconds later.
   private func kill(_ arguments: [String], at part: String, after pause: UInt32 = 0) throws {
-    let before = FileStatus(path: bench[part])?.size ?? 0
+    let before = FileFacts(path: bench[part])?.size ?? 0
     let tool = try Tool(arguments)
     for _ in 0..<20_000 {
-      if FileStatus(path: bench[part])?.size ?? 0 > before + (256 << 10) { break }
+      if FileFacts(path: bench[part])?.size ?? 0 > before + (256 << 10) { break }
       usleep(1_000)
     }
     usleep(pause)
@@ -33,12 +33,12 @@ import Testing
   @Test func `a download that is killed twenty times is whole in the end`() throws {
     let arguments = ["get", "-s", "-C", "-", bench.origin.url("/big"), "-o", bench["big"]]
     for _ in 0..<20 { try kill(arguments, at: "big.netspool-part") }
-    #expect(FileStatus(path: bench["big"]) == nil)
+    #expect(FileFacts(path: bench["big"]) == nil)
     let end = try Tool.run(arguments)
     #expect(end.exit == .status(0), "\(end.errors)")
     #expect(DemoFolder.holdsPattern(bench["big"], count: Self.count))
     #expect(bench.origin.requests.count { $0.header("If-Range") == "\"a\"" } >= 19)
-    #expect(FileStatus(path: bench["big.netspool-part"]) == nil)
+    #expect(FileFacts(path: bench["big.netspool-part"]) == nil)
   }
 
   /// Breaks the first answer off after 4 of 12 MiB.
@@ -55,14 +55,14 @@ import Testing
     #expect(end.exit == .status(0) && end.errors.isEmpty, "\(end.errors)")
     #expect(DemoFolder.holdsPattern(bench["broken"], count: 12 << 20))
     #expect(bench.origin.requestCount == 2 && bench.origin.requests.last?.header("If-Range") == "\"b\"")
-    #expect(FileStatus(path: bench["broken.netspool-part"]) == nil)
+    #expect(FileFacts(path: bench["broken.netspool-part"]) == nil)
   }
 
   @Test func `what get could not finish is the beginning of the next`() throws {
     breakOff()
     let words = ["get", "-sS", "--retry", "0", bench.origin.url("/broken"), "-o", bench["f"]]
     let first = try Tool.run(words)
-    #expect(first.exit == .status(1) && FileStatus(path: bench["f"]) == nil, "\(first.errors)")
+    #expect(first.exit == .status(1) && FileFacts(path: bench["f"]) == nil, "\(first.errors)")
     #expect(try Tool.run(words).exit == .status(0))
     #expect(DemoFolder.holdsPattern(bench["f"], count: 12 << 20) && bench.origin.requestCount == 2)
   }
@@ -80,7 +80,7 @@ import Testing
     }
     let end = try Tool.run(["get", "-s"] + words + [bench.origin.url("/broken")], in: bench[""])
     #expect(end.exit == .status(0), "\(end.errors)")
-    #expect(FileStatus(path: bench["broken"])?.size ?? 0 >= 12 << 20)
+    #expect(FileFacts(path: bench["broken"])?.size ?? 0 >= 12 << 20)
     #expect(bench.origin.requests.map { $0.header("Range") } == [nil, nil])
     #expect(TestFiles.names(in: bench[""]) == ["broken"])
   }

@@ -33,7 +33,7 @@ import Testing
     #expect(thawed.exit == .status(0))
     #expect(thawed.errors == "netspool: nothing waits\n")
     #expect(try bench.frozen(["revive", "3"]).errors == "netspool: there is no request #3\n")
-    #expect(FileStatus(path: directory) == nil)
+    #expect(FileFacts(path: directory) == nil)
   }
 
   @Test func `the list is a table in the order of sending`() throws {
@@ -223,7 +223,7 @@ import Testing
   @Test func `doctor shows the store`() throws {
     let before = try Tool.run(["doctor"] + bench.store)
     #expect(before.output.contains("frozen\n  directory  \(directory)\n  state      not there yet\n"))
-    #expect(FileStatus(path: directory) == nil)
+    #expect(FileFacts(path: directory) == nil)
     try bench.leave("/1")
     let json = try Tool.run(["doctor", "--json"] + bench.store)
     #expect(

@@ -140,9 +140,9 @@ struct CurlComparison {
     let names = TestFiles.names(in: folder.path + path).filter { !$0.hasSuffix(".pem") }
     return try names.sorted().flatMap { name in
       let file = "\(path)/\(name)"
-      if FileStatus(path: folder.path + file)?.isDirectory == true { return try files(folder, in: file) }
+      if FileFacts(path: folder.path + file)?.isDirectory == true { return try files(folder, in: file) }
       let isOld = name == "dated"
-      let time = isOld ? " \(FileStatus.modified(folder.path + file) ?? 0)" : ""
+      let time = isOld ? " \(FileFacts.modified(folder.path + file) ?? 0)" : ""
       let bytes = try folder.read(String(file.dropFirst()))
       let text = undated(String(decoding: bytes, as: UTF8.self))
       // What stands at the head of a jar, and the order of its lines, is everybody's own.

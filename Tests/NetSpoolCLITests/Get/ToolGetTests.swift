@@ -39,7 +39,7 @@ import Testing
     bench.origin.on("/", .text("hello"))
     let end = try Tool.run(["get", bench.origin.url("/"), "-o", "/dev/null"])
     #expect(end.exit == .status(0))
-    #expect(FileStatus(path: "/dev/null")?.isPlainFile == false)
+    #expect(FileFacts(path: "/dev/null")?.isPlainFile == false)
   }
 
   @Test func `a reader that leaves ends it quietly`() throws {

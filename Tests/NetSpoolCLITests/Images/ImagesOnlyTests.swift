@@ -103,8 +103,8 @@ import Testing
       let verdict = judged(gate, landing, scratch["target"])
       let expected: Bool = length == image.count
       #expect((verdict == .passed) == expected, "\(length) bytes: \(verdict)")
-      #expect(FileStatus(path: landing) == nil)
-      #expect((FileStatus(path: scratch["target"]) != nil) == expected)
+      #expect(FileFacts(path: landing) == nil)
+      #expect((FileFacts(path: scratch["target"]) != nil) == expected)
     }
     gate.close()
   }

@@ -163,7 +163,7 @@ import Testing
     let words = ["post", bench.origin.url("/"), "--json", "{}", "--freeze", "--detach"]
     let state = bench.bench["state"]
     #expect(try Tool.run(words, environment: ["XDG_STATE_HOME=\(state)"]).exit == .status(0))
-    #expect(FileStatus(path: "\(state)/netspool/tool/data.mdb")?.isPlainFile == true)
+    #expect(FileFacts(path: "\(state)/netspool/tool/data.mdb")?.isPlainFile == true)
     let listed = try Tool.run(["frozen", "list"], environment: ["XDG_STATE_HOME=\(state)"])
     #expect(listed.output.contains(bench.origin.url("/")))
   }

@@ -90,7 +90,7 @@ import Testing
       #expect(end.output.hasPrefix("curl ") && end.output.contains("a=b"))
     }
     #expect(bench.origin.requestCount == 0)
-    #expect(FileStatus(path: bench["frozen"]) == nil)
+    #expect(FileFacts(path: bench["frozen"]) == nil)
   }
 
   @Test func `a key makes a post repeatable`() throws {

@@ -55,7 +55,7 @@ import Testing
     #expect(try look("e['response']['content']['size']").split(separator: "\n").count == 300)
     bench.origin.hold("/299")
     let tool = try Tool(["fetch", try bench.writeList(0..<300), "-q", "--har", bench["x.har"], "--no-cache"])
-    for _ in 0..<20_000 where FileStatus(path: bench["x.har"])?.size ?? 0 < 65_536 { usleep(500) }
+    for _ in 0..<20_000 where FileFacts(path: bench["x.har"])?.size ?? 0 < 65_536 { usleep(500) }
     tool.signal(SIGKILL)
     #expect(tool.wait() == .signal(SIGKILL))
     #expect(try look("e['response']['status']").split(separator: "\n").count > 50)

@@ -129,7 +129,7 @@ import Testing
     var ends = [0]
     for name in ["a.txt", String(repeating: "b", count: 150) + ".txt", "c.txt"] {
       _ = try add(name, Array(repeating: 7, count: 700), to: first)
-      ends.append(FileStatus(path: part)?.size ?? 0)
+      ends.append(FileFacts(path: part)?.size ?? 0)
     }
     first.close()
     let whole = try TestFiles.read(part)
@@ -137,7 +137,7 @@ import Testing
       try Descriptor(opening: part, O_WRONLY | O_TRUNC).write(Array(whole[..<length]))
       let (again, ledger) = try output()
       let end = ends.last { $0 <= length } ?? 0
-      #expect(FileStatus(path: part)?.size == end)
+      #expect(FileFacts(path: part)?.size == end)
       let isHeld = try ledger.value(Fingerprint(.done, "http://h/a.txt", "a")) != nil
       #expect(isHeld == (length >= ends[1]))
       again.close()

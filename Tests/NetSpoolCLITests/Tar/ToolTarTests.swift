@@ -92,7 +92,7 @@ import Testing
     #expect(try fetch([list, "-o", bench["out/y.tar"], "--shard-size", "16k"]).exit == .status(0))
     let parts = try tars.filter { $0.contains("/y-") }
     #expect(
-      parts.count > 2 && parts.allSatisfy { FileStatus(path: bench[$0])?.size ?? 0 <= (16 << 10) + 1_024 })
+      parts.count > 2 && parts.allSatisfy { FileFacts(path: bench[$0])?.size ?? 0 <= (16 << 10) + 1_024 })
     #expect(try wrong(0..<25, parts).isEmpty)
   }
 
@@ -117,7 +117,7 @@ import Testing
     #expect(
       limited.errors.split(separator: "\n").count { $0.contains("File too large") } == 1, "\(limited.errors)")
     #expect(limited.errors.contains("x.tar.netspool-part"))
-    #expect(FileStatus(path: bench["out/x.tar"]) == nil)
+    #expect(FileFacts(path: bench["out/x.tar"]) == nil)
     let before = bench.origin.requestCount
     let end = try Tool.run(words)
     #expect(end.exit == .status(0), "\(end.errors)")
@@ -186,7 +186,7 @@ import Testing
     let words = ["fetch", try bench.writeList(0..<40), "-o", bench["out/x.tar"], "--no-cache", "-q"]
     let tool = try Tool(words)
     #expect(bench.origin.waitForWaiting("/39", 1))
-    for _ in 0..<20_000 where FileStatus(path: bench["out/x.tar.netspool-part"])?.size ?? 0 < 60_000 {
+    for _ in 0..<20_000 where FileFacts(path: bench["out/x.tar.netspool-part"])?.size ?? 0 < 60_000 {
       usleep(500)
     }
     tool.signal(SIGINT)

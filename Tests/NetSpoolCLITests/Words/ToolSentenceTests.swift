@@ -1,9 +1,9 @@
 import ArgumentParser
 import Glibc
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import NetSpoolCLI
 @testable import TestSupport
 
@@ -114,14 +114,14 @@ import Testing
 
   @Test(
     arguments: [
-      (NetworkError.Code.invalidConfiguration, "tls.caFile", "--cacert"),
-      (.invalidConfiguration, "resolve: *:80", "--resolve is"),
-      (.invalidConfiguration, "unixSocket", "--unix-socket"),
-      (.sinkFailed, "stream 0: open threw the server says no", "the server says no"),
+      (NetworkError(.invalidConfiguration, cause: .trustFile), "--cacert"),
+      (NetworkError(.invalidConfiguration, cause: .resolve, reason: "resolve: *:80"), "--resolve is"),
+      (NetworkError(.invalidConfiguration, cause: .unixSocket), "--unix-socket"),
+      (NetworkError(.sinkFailed, about: "the server says no", reason: "stream 0"), "the server says no"),
     ])
-  func `a sentence speaks of options`(code: NetworkError.Code, reason: String, sentence: String) {
-    let text = FailureAdvice.text(NetworkError(code: code, reason: reason))
-    #expect(text.contains(sentence) && !text.contains(code.description), "\(text)")
+  func `a sentence speaks of options`(error: NetworkError, sentence: String) {
+    let text = FailureAdvice.text(error)
+    #expect(text.contains(sentence) && !text.contains(error.code.description), "\(text)")
   }
 
   @Test(

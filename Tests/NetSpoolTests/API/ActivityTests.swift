@@ -53,7 +53,7 @@ struct ActivityTests {
     mayGoOn.open()
     await over.opened()
     #expect(told.entries.first == 1 && told.entries.last == 10_000)
-    #expect(told.entries.count <= QueueObservers.untoldMax)
+    #expect(told.entries.count <= QueueObservers.undeliveredMax)
   }
 
   @Test func `idle is told once for each time it was busy, after the last closure`() async throws {

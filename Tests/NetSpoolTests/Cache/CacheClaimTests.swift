@@ -152,7 +152,7 @@ import Testing
       #expect(slow.state != .finished && origin.hits("/a") == 2)
       slow.cancel()
       _ = await slow.end()
-      pipe.letGo()
+      pipe.release()
       pipe.closeWriter()
       _ = pipe.digest()
     }

@@ -22,7 +22,7 @@ struct CacheStreamTests {
       // It is still playing when the reader begins: the body is larger than pipe and backlog together.
       #expect(await engine.fetch("/a").text?.utf8.count ?? 0 > 0)
       #expect(operation.state != .finished)
-      pipe.letGo()
+      pipe.release()
       let response = try #require(await operation.end().response)
       pipe.closeWriter()
       #expect(response.source == .cache && response.body.count == 0 && response.streams.count == 3)

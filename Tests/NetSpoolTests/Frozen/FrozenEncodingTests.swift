@@ -117,13 +117,13 @@ struct FrozenEncodingTests {
     #expect(outcome.body.count == (isCut ? 0 : count))
   }
 
-  @Test(arguments: FrozenDeath.Reason.allCases) func `a dead letter comes back as it was`(
-    reason: FrozenDeath.Reason
+  @Test(arguments: DeadLetterCause.Reason.allCases) func `a dead letter comes back as it was`(
+    reason: DeadLetterCause.Reason
   ) {
     let letter = DeadLetter(
-      FrozenDeath(reason, isOutcomeUnknown: true), haltsLane: true, diedWall: 5, record: Self.full())
+      DeadLetterCause(reason, isOutcomeUnknown: true), haltsLane: true, diedWall: 5, record: Self.full())
     #expect(DeadLetter.decoded(letter.encode(at: Self.now), at: Self.now) == letter)
-    let bare = DeadLetter(FrozenDeath(reason), diedWall: 5, record: nil)
+    let bare = DeadLetter(DeadLetterCause(reason), diedWall: 5, record: nil)
     #expect(DeadLetter.decoded(bare.encode(at: Self.now), at: Self.now) == bare)
   }
 

@@ -18,19 +18,20 @@ struct FrozenMachineTests {
   }
 
   @Test(arguments: [
-    (FrozenEvent.expired, FrozenDeath.Reason.expired, NetworkError.Code.frozenExpired),
+    (FrozenEvent.expired, DeadLetterCause.Reason.expired, NetworkError.Code.frozenExpired),
     (.cancelled, .cancelled, .cancelled), (.damaged, .corrupt, .storeCorrupt),
   ])
-  func `what waits may die`(event: FrozenEvent, reason: FrozenDeath.Reason, code: NetworkError.Code) {
+  func `what waits may die`(event: FrozenEvent, reason: DeadLetterCause.Reason, code: NetworkError.Code) {
     var record = Record.sample()
-    #expect(record.meet(event) == .bury(FrozenDeath(reason)))
+    #expect(record.meet(event) == .deadLetter(DeadLetterCause(reason)))
     #expect(record.state == .dead)
-    #expect(FrozenDeath(reason).failure(record).code == code)
+    #expect(DeadLetterCause(reason).failure(record).code == code)
   }
 
   @Test func `an expired one is not sent`() {
     var record = Record.sample()
-    #expect(record.meet(.launched(epoch: 1), at: .at(7 * 86_400 + 1)) == .bury(FrozenDeath(.expired)))
+    #expect(
+      record.meet(.launched(epoch: 1), at: .at(7 * 86_400 + 1)) == .deadLetter(DeadLetterCause(.expired)))
     #expect(record.facts.attempts == 0)
   }
 
@@ -40,7 +41,7 @@ struct FrozenMachineTests {
     #expect(keyed.meet(.doubted) == .wait(0, .ours))
     #expect(keyed.state == .ready && keyed.facts.attempts == 1 && keyed.facts.firstSend != nil)
     var unkeyed = Record.sample(keyed: false)
-    #expect(unkeyed.meet(.doubted) == .bury(FrozenDeath(.outcomeUnknown)))
+    #expect(unkeyed.meet(.doubted) == .deadLetter(DeadLetterCause(.outcomeUnknown)))
     var repeatable = Record.sample(.put, keyed: false)
     #expect(repeatable.meet(.doubted) == .wait(0, .ours))
   }
@@ -60,8 +61,8 @@ struct FrozenMachineTests {
   @Test(arguments: [400, 403, 404, 405, 410, 422, 501, 505, 423, 507])
   func `a refusal is final`(status: Int) {
     var record = Record.sent()
-    #expect(record.meet(.answered(status: status)) == .bury(FrozenDeath(.rejected)))
-    let failure = FrozenDeath(.rejected).failure(record)
+    #expect(record.meet(.answered(status: status)) == .deadLetter(DeadLetterCause(.rejected)))
+    let failure = DeadLetterCause(.rejected).failure(record)
     #expect(failure.code == .frozenRejected)
     #expect(failure.reason == "\(status)")
     #expect(failure.sendState == .answered)
@@ -88,14 +89,14 @@ struct FrozenMachineTests {
   @Test(arguments: [true, false]) func `a conflict is busyness only with a key`(isKeyed: Bool) {
     var record = Record.sent(keyed: isKeyed)
     let action = record.meet(.answered(status: 409))
-    #expect(action == (isKeyed ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.rejected))))
+    #expect(action == (isKeyed ? .wait(.second / 2, .origin) : .deadLetter(DeadLetterCause(.rejected))))
   }
 
   @Test(arguments: [401, 407]) func `somebody is asked for other credentials once`(status: Int) {
     var record = Record.sent()
     #expect(record.meet(.answered(status: status, mayAskAgain: true)) == .wait(0, .ours))
     record.meet(.launched(epoch: 1))
-    #expect(record.meet(.answered(status: status)) == .bury(FrozenDeath(.rejected)))
+    #expect(record.meet(.answered(status: status)) == .deadLetter(DeadLetterCause(.rejected)))
   }
 
   @Test(arguments: [(30.0, 30.0), (0.1, 0.5), (1e9, 3600)])
@@ -108,9 +109,9 @@ struct FrozenMachineTests {
 
   @Test func `the last attempt poisons`() {
     var record = Record.sent(attempts: 12)
-    #expect(record.meet(.answered(status: 500)) == .bury(FrozenDeath(.poisoned)))
-    #expect(FrozenDeath(.poisoned).failure(record).code == .frozenPoisoned)
-    #expect(FrozenDeath(.poisoned).failure(record).reason == "attempts 12")
+    #expect(record.meet(.answered(status: 500)) == .deadLetter(DeadLetterCause(.poisoned)))
+    #expect(DeadLetterCause(.poisoned).failure(record).code == .frozenPoisoned)
+    #expect(DeadLetterCause(.poisoned).failure(record).reason == "attempts 12")
   }
 
   // MARK: No answer
@@ -150,15 +151,16 @@ struct FrozenMachineTests {
   func `what may have arrived is repeated only when that is safe`(row: Repetition) {
     var record = Record.sent(row.method, keyed: row.isKeyed, flags: row.flags)
     let action = record.meet(.failed(.connectionLost, .maybeProcessed))
-    #expect(action == (row.isSafe ? .wait(.second / 2, .origin) : .bury(FrozenDeath(.outcomeUnknown))))
-    if !row.isSafe { #expect(FrozenDeath(.outcomeUnknown).failure(record).code == .outcomeUnknown) }
+    #expect(
+      action == (row.isSafe ? .wait(.second / 2, .origin) : .deadLetter(DeadLetterCause(.outcomeUnknown))))
+    if !row.isSafe { #expect(DeadLetterCause(.outcomeUnknown).failure(record).code == .outcomeUnknown) }
   }
 
   @Test(arguments: [NetworkError.Code.egressDenied, .redirectRefused, .invalidConfiguration])
   func `what can never be sent is rejected`(code: NetworkError.Code) {
     var record = Record.sent()
-    #expect(record.meet(.failed(code, .notSent)) == .bury(FrozenDeath(.rejected)))
-    #expect(FrozenDeath(.rejected).failure(record).reason == code.description)
+    #expect(record.meet(.failed(code, .notSent)) == .deadLetter(DeadLetterCause(.rejected)))
+    #expect(DeadLetterCause(.rejected).failure(record).reason == code.description)
   }
 
   // MARK: Crashes, shutdowns, cancels
@@ -170,13 +172,13 @@ struct FrozenMachineTests {
       #expect(record.facts.crashAttempts == UInt32(crash))
       record.meet(.launched(epoch: UInt32(crash) + 1))
     }
-    #expect(record.meet(.abandoned) == .bury(FrozenDeath(.crashed, isOutcomeUnknown: true)))
-    #expect(FrozenDeath(.crashed).failure(record).reason == "crashes 3")
+    #expect(record.meet(.abandoned) == .deadLetter(DeadLetterCause(.crashed, isOutcomeUnknown: true)))
+    #expect(DeadLetterCause(.crashed).failure(record).reason == "crashes 3")
   }
 
   @Test func `a crash of what must not be repeated ends it`() {
     var record = Record.sent(keyed: false)
-    #expect(record.meet(.abandoned) == .bury(FrozenDeath(.outcomeUnknown)))
+    #expect(record.meet(.abandoned) == .deadLetter(DeadLetterCause(.outcomeUnknown)))
   }
 
   @Test(arguments: [
@@ -186,15 +188,15 @@ struct FrozenMachineTests {
   func `a shutdown is no crash`(isKeyed: Bool, sendState: NetworkError.SendState, survives: Bool) {
     var record = Record.sent(keyed: isKeyed)
     let action = record.meet(.parked(sendState))
-    #expect(action == (survives ? .wait(0, .ours) : .bury(FrozenDeath(.outcomeUnknown))))
+    #expect(action == (survives ? .wait(0, .ours) : .deadLetter(DeadLetterCause(.outcomeUnknown))))
     #expect(record.facts.crashAttempts == 0)
     #expect(record.facts.attempts == (sendState == .notSent ? 0 : 1))
   }
 
   @Test func `a cancel underway leaves the outcome unknown`() {
     var record = Record.sent()
-    #expect(record.meet(.cancelled) == .bury(FrozenDeath(.cancelled, isOutcomeUnknown: true)))
-    #expect(FrozenDeath(.cancelled, isOutcomeUnknown: true).failure(record).sendState == .maybeProcessed)
+    #expect(record.meet(.cancelled) == .deadLetter(DeadLetterCause(.cancelled, isOutcomeUnknown: true)))
+    #expect(DeadLetterCause(.cancelled, isOutcomeUnknown: true).failure(record).sendState == .maybeProcessed)
   }
 
   // MARK: Revival
@@ -216,7 +218,8 @@ struct FrozenMachineTests {
     record.meet(.revived)
     // Then it is sent, and only once
     #expect(record.meet(.launched(epoch: 1)) == .send)
-    #expect(record.meet(.failed(.connectionLost, .maybeProcessed)) == .bury(FrozenDeath(.outcomeUnknown)))
+    #expect(
+      record.meet(.failed(.connectionLost, .maybeProcessed)) == .deadLetter(DeadLetterCause(.outcomeUnknown)))
   }
 
   // MARK: What must not happen

@@ -72,12 +72,12 @@ struct FrozenReleaseTests {
       String(decoding: first.body, as: UTF8.self) == "taken" && first.headers.first("X-Answer") == "yes")
     let letters = try store.deadLetters(at: Self.now)
     #expect(letters.map(\.id.number) == [3, 4, 5])
-    #expect(letters.map(\.letter.death.reason) == [.rejected, .poisoned, .cancelled])
+    #expect(letters.map(\.letter.cause.reason) == [.rejected, .poisoned, .cancelled])
     #expect(
       letters.map { $0.letter.record?.request.url.dropFirst(23) } == ["rejected", "poisoned", "cancelled"])
     #expect(letters.map { $0.letter.record?.facts.lastStatus } == [422, 503, 0])
     // Those who died then were told then
-    #expect(letters.allSatisfy { $0.letter.isTold })
+    #expect(letters.allSatisfy { $0.letter.isDelivered })
     // What was not cancelled can be revived
     let row = FrozenRow.sample("again")
     #expect(
@@ -134,7 +134,9 @@ private final class SentJournal: FrozenSpoolOwner {
 
   func abort(_ id: FrozenID) {}
   func didFinish(_ id: FrozenID, _ outcome: FrozenOutcome) {}
-  func didBury(_ id: FrozenID, _ letter: DeadLetter) { Issue.record("\(id) died: \(letter.death.reason)") }
+  func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {
+    Issue.record("\(id) died: \(letter.cause.reason)")
+  }
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {}
   func didFail(_ failure: NetworkError) { Issue.record("\(failure)") }
 }

@@ -90,7 +90,7 @@ struct FrozenTimeTests {
     // When its turn comes two days later
     let action = record.meet(.launched(epoch: 1), at: .at(2 * Self.day))
     // Then it is not sent again
-    #expect(action == .bury(FrozenDeath(.outcomeUnknown)))
+    #expect(action == .deadLetter(DeadLetterCause(.outcomeUnknown)))
   }
 
   @Test func `methods that may be repeated have no window`() {

@@ -79,16 +79,16 @@ struct LaneSchedulerTests {
     }
     // Given a lane that sleeps after its failures, and whose only request is cancelled
     fixture.scheduler.remove(FrozenID(1))
-    #expect(fixture.scheduler.laneCount == 1)
+    #expect(fixture.scheduler.lanes.count == 1)
     // Then it is kept no longer than it would have slept
     let due = fixture.scheduler.nextDue ?? 0
     #expect(fixture.launched(at: Double(due) / 1e6) == [])
-    #expect(fixture.scheduler.laneCount == 0)
+    #expect(fixture.scheduler.lanes.count == 0)
     // And one that had no failures not at all
     fixture.add(2)
     #expect(fixture.launched(at: 1_000) == [2])
     fixture.end(2)
-    #expect(fixture.scheduler.laneCount == 0)
+    #expect(fixture.scheduler.lanes.count == 0)
   }
 
   @Test func `lanes take turns and do not wait for each other`() {

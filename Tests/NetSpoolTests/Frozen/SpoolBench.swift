@@ -199,10 +199,10 @@ final class SpoolBench: FrozenSpoolOwner {
     letters[id]?.state = .finished
   }
 
-  func didBury(_ id: FrozenID, _ letter: DeadLetter) {
+  func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {
     #expect(letters[id]?.state == .live, "\(comment): \(id) ended twice")
     #expect((try? store.ending(.deadLetters, id.number)) != nil, comment)
-    #expect(letter.record != nil && letter.death.reason != .corrupt, comment)
+    #expect(letter.record != nil && letter.cause.reason != .corrupt, comment)
     letters[id]?.state = .dead
   }
 

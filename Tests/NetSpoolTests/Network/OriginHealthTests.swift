@@ -123,11 +123,13 @@ import Testing
 
   /// A look carries no certificate: an origin that asks for one must not stay down for ever.
   @Test(arguments: [
-    ("clientCertificate", OriginEvidence.connected), ("protocol", .connected), ("expired", .rejected),
-    ("untrusted", .rejected),
+    (NetworkError.Cause.clientCertificate, OriginEvidence.connected), (.protocol, .connected),
+    (.expired, .rejected), (.untrusted, .rejected),
   ])
-  func `an origin that refuses the handshake of a look is there`(reason: String, evidence: OriginEvidence) {
-    #expect(OriginEvidence(lookFailure: NetworkError(.tlsRejected, reason: reason)) == evidence)
+  func `an origin that refuses the handshake of a look is there`(
+    cause: NetworkError.Cause, evidence: OriginEvidence
+  ) {
+    #expect(OriginEvidence(lookFailure: NetworkError(.tlsRejected, cause: cause)) == evidence)
   }
 
   @Test(arguments: [

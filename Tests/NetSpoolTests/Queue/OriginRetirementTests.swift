@@ -18,7 +18,7 @@ struct OriginRetirementTests {
     await withCheckedContinuation { continuation in
       let count = Counter()
       queue.driver.performEverywhere {
-        count.add($0.originCount)
+        count.add($0.origins.all.count)
       } done: {
         continuation.resume(returning: count.value)
       }

@@ -145,6 +145,52 @@ struct CacheBridge {
   }
 }
 
+/// The cache behind the network: what the head of an answer means for it.
+extension CacheBridge {
+  /// Notes what will be stored. In the middle of libcurl's work.
+  func noteHead(_ use: CacheUse, _ transfer: Transfer, _ head: ResponseHead) {
+    // It may have been sent with other cookies than it was looked up for.
+    guard !use.cache.isOutdated(use.question) else { return }
+    use.findings.entry = StoreDecision.entry(
+      StoreDecision.Exchange(
+        request: use.question.request, requestHeaders: use.question.fields, head: head,
+        requestedAt: use.findings.requestedAt, receivedAt: use.cache.now,
+        isComplete: transfer.showsItsEnd),
+      rules: use.cache.rules)
+    if let claim = use.claim, !isForOthers(use, transfer) { claim.giveUp() }
+  }
+
+  /// Others that wait for this answer can be given it.
+  private func isForOthers(_ use: CacheUse, _ transfer: Transfer) -> Bool {
+    guard let entry = use.findings.entry,
+      CacheDecision.serves(use.question.request, stored: entry, now: use.cache.now)
+    else { return false }
+    return transfer.announcedBytes.map { $0 <= use.cache.settings.bodyBytesMax } ?? true
+  }
+
+  /// A 304 to our conditions; false when it is about something else and the whole answer must be asked for.
+  func noteNotModified(_ use: CacheUse, _ head: ResponseHead) -> Bool {
+    guard !use.cache.isOutdated(use.question) else { return false }
+    let result = use.held?.stored.notModified(
+      head, requestedAt: use.findings.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
+    use.findings.notModified = result
+    return result != nil && result != .mismatched
+  }
+
+  /// Where a streamed body is kept while it comes; nil: it is not going to be stored.
+  func spool(_ use: CacheUse, _ transfer: Transfer, at place: BodySpool.Place) -> BodySpool? {
+    guard let entry = use.findings.entry, use.question.request.method == .get else { return nil }
+    // What is announced is the length of what is sent; decoded it has another.
+    let isEncoded = transfer.exchange.plan.decodes && transfer.parser.framing.hasContentEncoding
+    if !isEncoded, let announced = transfer.announcedBytes {
+      guard announced <= use.cache.settings.bodyBytesMax, place.room.fits(announced) else { return nil }
+    }
+    // A part is put to others in memory.
+    return BodySpool(
+      at: place, bytesMax: use.cache.settings.bodyBytesMax, staysInMemory: entry.status == 206)
+  }
+}
+
 extension NetworkOperation {
   fileprivate func takeAsked() -> AskedCache? {
     shared.withLock { shared in

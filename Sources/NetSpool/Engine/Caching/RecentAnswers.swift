@@ -10,7 +10,7 @@ final class RecentAnswers: Sendable {
     let url: String
     let key: StoreKey
     let stored: StoredResponse
-    let place: StoredPlace
+    let place: StoredPosition
 
     /// Its fields as they were served last, and the age that they say.
     private let served = Mutex<(age: Int64, headers: Headers)>((-1, Headers()))
@@ -26,7 +26,7 @@ final class RecentAnswers: Sendable {
       }
     }
 
-    init(url: String, key: StoreKey, stored: StoredResponse, place: StoredPlace) {
+    init(url: String, key: StoreKey, stored: StoredResponse, place: StoredPosition) {
       hash = RecentAnswers.hash(of: url)
       self.url = url
       self.key = key

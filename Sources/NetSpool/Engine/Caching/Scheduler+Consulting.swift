@@ -26,8 +26,12 @@ extension Scheduler {
   func consult(
     _ operation: NetworkOperation, _ request: NetworkRequest, then next: AfterLook, after claim: Claim? = nil
   ) {
-    releaseValidation(operation)
+    if operation.loop.cacheUse != nil { releaseValidation(operation) }
     operation.loop.cacheUse = nil
+    // Most engines have none.
+    if operation.engine.cache == nil, request.cachePolicy != .onlyIfCached {
+      return act(on: .ask(nil), operation, request, next)
+    }
     switch cacheBridge.ask(operation, request) {
     case .settled(let consultation): act(on: consultation, operation, request, next)
     case .look(let cache, let question, let found?):
@@ -39,7 +43,7 @@ extension Scheduler {
         [unowned self] look in
         let consultation = cacheBridge.consult(operation, cache, question, look)
         // What is stored is news for others, too; else it claims once more when its turn has come.
-        if case .answer = consultation { claim?.finish() } else { claim?.letGo() }
+        if case .answer = consultation { claim?.finish() } else { claim?.release() }
         act(on: consultation, operation, request, next)
       }
     }

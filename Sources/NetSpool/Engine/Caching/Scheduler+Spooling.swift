@@ -51,7 +51,7 @@ extension Scheduler {
     let fanout = SinkFanout()
     let sink = MemorySink(bytesMax: operation.engine.configuration.limits.bodyBytesInMemoryMax)
     fanout.add(sink, id: 0) { [unowned self, weak operation] failure in
-      let error = NetworkError(failure.code, reason: failure.reason, sendState: .answered)
+      let error = NetworkError(failure, sendState: .answered)
       if let operation { withdrawSoon(operation, error) }
     }
     operation.makeExtras().fanout = fanout
@@ -61,7 +61,6 @@ extension Scheduler {
 
   /// The exchange is over. Those who read its spool end when they have read it, and with a failure at once.
   func letFollowersEnd(_ leader: NetworkOperation, _ ending: Ending) {
-    guard leader.loop.waitersLeft > 0 else { return }
     for follower in leader.loop.waiters {
       guard case .following(leader, let playback) = follower.loop.phase else { continue }
       if ending.refusal != nil {

@@ -37,7 +37,7 @@ extension Scheduler {
 
   /// The leader has its answer, or will have none.
   func releaseValidation(_ leader: NetworkOperation) {
-    guard !validations.isEmpty, let digest = leader.loop.cacheUse?.held?.key.digest,
+    guard let digest = leader.loop.cacheUse?.held?.key.digest,
       validations[digest]?.leader === leader
     else { return }
     releaseValidation(of: digest)

@@ -88,7 +88,7 @@ struct Authenticator {
     } else {
       isReusable = isCredential
     }
-    if isReusable { throw NetworkError(.invalidConfiguration, reason: "allowsCredentialsInClear") }
+    if isReusable { throw NetworkError(.invalidConfiguration, cause: .allowsCredentialsInClear) }
   }
 }
 
@@ -196,7 +196,7 @@ extension Authenticator {
     guard answer.source == .network else { return nil }
     if answer.head.status == 407, operation.engine.usesProxy {
       var failure = NetworkError(
-        .proxyFailed, reason: "authentication", underlying: .http(407), sendState: .answered)
+        .proxyFailed, cause: .authentication, underlying: .http(407), sendState: .answered)
       failure.response = answer
       return failure
     }

@@ -105,7 +105,7 @@ extension EngineFreezing {
 
 extension DeadLetter {
   /// Whether the body was kept: nobody wants that of a cancelled request.
-  fileprivate var hasBody: Bool { death.reason != .cancelled }
+  fileprivate var hasBody: Bool { cause.reason != .cancelled }
 }
 
 /// What became of a request whose operation is no more.

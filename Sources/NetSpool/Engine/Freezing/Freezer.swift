@@ -117,7 +117,7 @@ extension Freezer {
       for command in commands { command(sender) }
       // A burst of a million must not keep its buffer.
       commands.removeAll(keepingCapacity: commands.count < 65_536)
-      let left = sender.settle()
+      let left = sender.endTurn()
       let isClosed = users.load(ordering: .relaxed) == 0 && close(sender)
       for done in left { done() }
       if isClosed { return }

@@ -7,7 +7,7 @@ extension FrozenSender {
     tell(Ending(id: id, isDeath: false), entry.operations, .success(entry.answer ?? outcome.response))
   }
 
-  func didBury(_ id: FrozenID, _ letter: DeadLetter) {
+  func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {
     guard let entry = leave(id) else {
       return offer(ThawedRequest(id: id, ending: .dead(letter), mayBeRepeated: false))
     }
@@ -20,7 +20,7 @@ extension FrozenSender {
   private func tell(
     _ ending: Ending, _ operations: [NetworkOperation], _ outcome: NetworkOperation.Outcome
   ) {
-    untold[ending] = operations.first?.engine
+    undelivered[ending] = operations.first?.engine
     let freezer = freezer
     let countdown = Countdown(operations.count) { freezer.dispatch { $0.didTell(ending) } }
     for operation in operations {
@@ -34,7 +34,7 @@ extension FrozenSender {
   }
 
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {
-    letGo(id)
+    release(id)
     let engine = attempts.removeValue(forKey: id)?.engine
     let failure = lastFailures.removeValue(forKey: id)
     for operation in waiting[id]?.operations ?? [] { on(operation) { $0.didAttempt($1, record, failure) } }
@@ -54,7 +54,7 @@ extension FrozenSender {
   }
 
   private func leave(_ id: FrozenID) -> Waiting? {
-    letGo(id)
+    release(id)
     forgetWays(of: id)
     attempts[id] = nil
     lastFailures[id] = nil
@@ -81,7 +81,7 @@ extension FrozenSender {
 
   /// Until the disk knows that it was told, it is not told again.
   private func didTell(_ ending: Ending) {
-    let then = { [unowned self] in untold[ending] = nil }
+    let then = { [unowned self] in undelivered[ending] = nil }
     if ending.isDeath {
       spool.acknowledgeLetter(ending.id, then: then)
     } else {
@@ -106,8 +106,8 @@ extension FrozenSender {
   private func offer(_ thawed: ThawedRequest) {
     let isDeath = if case .dead = thawed.ending { true } else { false }
     let ending = Ending(id: thawed.id, isDeath: isDeath)
-    guard untold[ending] == nil, let (engine, handlers) = listener(to: thawed) else { return }
-    untold[ending] = engine
+    guard undelivered[ending] == nil, let (engine, handlers) = listener(to: thawed) else { return }
+    undelivered[ending] = engine
     let freezer = freezer
     engine.deliverLate {
       for handler in handlers { handler(thawed) }
@@ -179,7 +179,7 @@ extension FrozenSender {
     attempts.values.contains { leaver.isMeant($0.engine) }
       || waiting.values.contains { $0.operations.contains { leaver.isMeant($0.engine) } }
       || accepting.values.contains { leaver.isMeant($0.engine) }
-      || leaver.awaitsHandlers && untold.values.contains { leaver.isMeant($0) }
+      || leaver.awaitsHandlers && undelivered.values.contains { leaver.isMeant($0) }
   }
 }
 

@@ -33,7 +33,7 @@ extension FrozenSender {
     case .failure(let failure):
       end(operation, .failure(isUnwanted ? NetworkError(.cancelled) : failure))
     case .success(let acceptance):
-      holdForTurn(operation.engine.driver)
+      retainForTurn(operation.engine.driver)
       let id = acceptance.id
       places[operation.id] = id
       if acceptance.isDuplicate {
@@ -98,7 +98,7 @@ extension FrozenSender: FrozenSpoolOwner {
       engine.freezing?.configuration.maySend?(FrozenOperation(id, record)) ?? true,
       isOpen(engine, id, record.request.url)
     else { return false }
-    hold(engine.driver, for: id)
+    retain(engine.driver, for: id)
     return true
   }
 

@@ -44,7 +44,7 @@ final class FrozenSender {
   var lastFailures: [FrozenID: NetworkError] = [:]
   /// Endings on their way to their handlers, or whose handlers have returned and that are not yet acknowledged on the
   /// disk, by the engine whose they are.
-  var untold: [Ending: NetworkEngine] = [:]
+  var undelivered: [Ending: NetworkEngine] = [:]
   /// Engines, the newest last.
   var engines: [WeakEngine] = []
   var leaving: [Leaving] = []
@@ -53,9 +53,9 @@ final class FrozenSender {
   /// Queues that are not idle while one of their requests is being sent.
   private var working: [FrozenID: QueueDriver] = [:]
   /// Queues that are not idle until they have heard what this turn has to say, each as often as it is held.
-  private var heldForTurn: [ObjectIdentifier: (driver: QueueDriver, times: Int)] = [:]
+  private var retainedForTurn: [ObjectIdentifier: (driver: QueueDriver, times: Int)] = [:]
   /// The engines' queues, and how many requests each was told of.
-  private var queues: [ObjectIdentifier: (driver: QueueDriver, told: Int)] = [:]
+  private var queues: [ObjectIdentifier: (driver: QueueDriver, counted: Int)] = [:]
 
   /// A request that was revived may have two, one after the other.
   struct Ending: Hashable {
@@ -80,10 +80,10 @@ final class FrozenSender {
   // MARK: Turns
 
   /// The end of a turn: does what follows from it. Returns those who have left and want to hear of it.
-  func settle() -> [() -> Void] {
+  func endTurn() -> [() -> Void] {
     spool.pump()
     let left = finishLeaving()
-    letGoOfTurn()
+    releaseOfTurn()
     tellCounts()
     if isStill { tellStill() }
     return left
@@ -100,40 +100,40 @@ final class FrozenSender {
   // MARK: Queues
 
   /// A queue is not idle while a request of it is being sent; while it only waits on the disk, it is.
-  func hold(_ driver: QueueDriver, for id: FrozenID) {
+  func retain(_ driver: QueueDriver, for id: FrozenID) {
     guard working.updateValue(driver, forKey: id) == nil else { return }
-    driver.hold()
+    driver.retain()
   }
 
-  func letGo(_ id: FrozenID) {
-    if let driver = working.removeValue(forKey: id) { letGoAfterTurn(driver) }
+  func release(_ id: FrozenID) {
+    if let driver = working.removeValue(forKey: id) { releaseAfterTurn(driver) }
   }
 
-  func holdForTurn(_ driver: QueueDriver) {
-    driver.hold()
-    letGoAfterTurn(driver)
+  func retainForTurn(_ driver: QueueDriver) {
+    driver.retain()
+    releaseAfterTurn(driver)
   }
 
-  private func letGoAfterTurn(_ driver: QueueDriver) {
-    heldForTurn[ObjectIdentifier(driver), default: (driver, 0)].times += 1
+  private func releaseAfterTurn(_ driver: QueueDriver) {
+    retainedForTurn[ObjectIdentifier(driver), default: (driver, 0)].times += 1
   }
 
   /// Behind everything that was sent to their loops.
-  private func letGoOfTurn() {
-    for (driver, times) in heldForTurn.values {
+  private func releaseOfTurn() {
+    for (driver, times) in retainedForTurn.values {
       driver.performEverywhere { _ in
       } done: {
-        driver.letGo(times)
+        driver.release(times)
       }
     }
-    heldForTurn.removeAll(keepingCapacity: true)
+    retainedForTurn.removeAll(keepingCapacity: true)
   }
 
   private func tellCounts(_ count: Int? = nil) {
     let count = count ?? spool.count
-    for (key, queue) in queues where queue.told != count {
-      queue.driver.frozen.add(count - queue.told, ordering: .relaxed)
-      queues[key]?.told = count
+    for (key, queue) in queues where queue.counted != count {
+      queue.driver.frozen.add(count - queue.counted, ordering: .relaxed)
+      queues[key]?.counted = count
     }
   }
 
@@ -142,7 +142,7 @@ final class FrozenSender {
     engines.removeAll { $0.engine == nil }
     let drivers = engines.compactMap { $0.engine?.driver }
     for (key, queue) in queues where !drivers.contains(where: { $0 === queue.driver }) {
-      queue.driver.frozen.subtract(queue.told, ordering: .relaxed)
+      queue.driver.frozen.subtract(queue.counted, ordering: .relaxed)
       queue.driver.forget(freezer)
       queues[key] = nil
     }
@@ -203,8 +203,8 @@ final class FrozenSender {
     for id in Array(waiting.keys) { handOver(id) { _ in true } }
     for operation in accepting.values { end(operation, .failure(NetworkError(.engineClosed))) }
     accepting = [:]
-    for id in Array(working.keys) { letGo(id) }
-    letGoOfTurn()
+    for id in Array(working.keys) { release(id) }
+    releaseOfTurn()
     engines = []
     noteEngines()
     tellStill()

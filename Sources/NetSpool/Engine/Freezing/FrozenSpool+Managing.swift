@@ -9,17 +9,17 @@ extension FrozenSpool {
   }
 
   /// Gives a request up; what was sent of it is not called back. False when it is dead or done, or about to be.
-  /// `didBury` follows.
+  /// `didBecomeDeadLetter` follows.
   func cancel(_ id: FrozenID) -> Bool {
     guard failure == nil, scheduler.contains(id) else { return false }
     switch travelling[id]?.step {
-    case .finish, .bury: return false
+    case .finish, .deadLetter: return false
     case .launch, .postpone:
       travelling[id]?.isUnwanted = true
       return true
     case nil:
       if travelling[id]?.record.state == .inFlight { owner?.abort(id) }
-      settle(id, .cancelled)
+      advance(id, .cancelled)
       return true
     }
   }
@@ -31,10 +31,10 @@ extension FrozenSpool {
     submit(.acknowledge(id.number), .letter(token: token))
   }
 
-  /// The handlers were told of the death: the dead letter is kept, and not told again.
+  /// The handlers have run: the dead letter is kept, and not delivered again.
   func acknowledgeLetter(_ id: FrozenID, then: @escaping () -> Void = {}) {
-    guard untold.remove(id) != nil, var letter = letter(id) else { return then() }
-    letter.isTold = true
+    guard undelivered.remove(id) != nil, var letter = letter(id) else { return then() }
+    letter.isDelivered = true
     let ending = FrozenEnding(endedWall: letter.diedWall, payload: letter.encode(at: world.now()))
     let token = token()
     lettersAsked[token] = .acknowledge(then)
@@ -43,7 +43,7 @@ extension FrozenSpool {
 
   /// Dead letters that nobody was told of, the oldest first.
   func untoldLetters() -> [(id: FrozenID, letter: DeadLetter)] {
-    untold.sorted().compactMap { id in letter(id).map { (id, $0) } }
+    undelivered.sorted().compactMap { id in letter(id).map { (id, $0) } }
   }
 
   private func letter(_ id: FrozenID) -> DeadLetter? {
@@ -98,13 +98,13 @@ extension FrozenSpool {
     switch (step, result) {
     case (.revive(let id, let record, let then), .success):
       let lane = LaneKey(record.request.lane)
-      untold.remove(id)
+      undelivered.remove(id)
       scheduler.free(lane, from: id)
       add(id, record.facts, lane, world.now())
       then(.success(id))
     case (.revive(_, _, let then), .failure(let failure)): then(.failure(failure))
     case (.discard(let id, let lane, let then), .success):
-      untold.remove(id)
+      undelivered.remove(id)
       if let lane { scheduler.free(lane, from: id) }
       then(true)
     case (.discard(_, _, let then), .failure): then(false)
@@ -137,7 +137,7 @@ extension FrozenSpool {
   func park(_ sendState: (FrozenID) -> NetworkError.SendState) {
     scheduler.isSuspended = true
     for (id, request) in travelling where request.step == nil && request.record.state == .inFlight {
-      settle(id, .parked(sendState(id)))
+      advance(id, .parked(sendState(id)))
     }
   }
 }

@@ -1,11 +1,11 @@
 // Sending: an attempt is recorded before its first byte, an outcome before anybody hears of it.
 
 extension FrozenSpool {
-  /// Sends what may be sent now, and buries what is too old. Cheap when there is nothing to do.
+  /// Sends what may be sent now, and gives up what is too old. Cheap when there is nothing to do.
   func pump() {
     guard failure == nil else { return }
     let now = world.now().monotonic
-    while let id = scheduler.nextExpired(at: now) { settle(id, .expired) }
+    while let id = scheduler.nextExpired(at: now) { advance(id, .expired) }
     while let id = scheduler.next(at: now) { launch(id) }
   }
 
@@ -20,7 +20,7 @@ extension FrozenSpool {
         return scheduler.wait(id, until: .max, forNetwork: true)
       }
       travelling[id] = Travelling(record: record)
-      settle(id, .launched(epoch: store.epoch))
+      advance(id, .launched(epoch: store.epoch))
     } catch {
       lose(id, error)
     }
@@ -34,11 +34,11 @@ extension FrozenSpool {
     guard let travelling = travelling[id], travelling.step == nil, travelling.record.state == .inFlight else {
       return
     }
-    settle(id, event, headers: headers, body: body)
+    advance(id, event, headers: headers, body: body)
   }
 
   /// Asks the machine, and has its answer written. One that waits is read from the store for that.
-  func settle(
+  func advance(
     _ id: FrozenID, _ event: FrozenEvent, headers: Headers = Headers(), body: [UInt8] = []
   ) {
     guard travelling[id]?.step == nil else { return }
@@ -74,11 +74,11 @@ extension FrozenSpool {
       let outcome = outcome()
       let ending = FrozenEnding(endedWall: now.wall, payload: outcome.encode())
       begin(id, .finish(outcome), .finish(id.number, ending))
-    case .bury(let death):
-      let halts = death.isPoisoned && policy.haltsLaneOnPoison
-      let letter = DeadLetter(death, haltsLane: halts, diedWall: now.wall, record: record)
+    case .deadLetter(let cause):
+      let halts = cause.isPoisoned && policy.haltsLaneOnPoison
+      let letter = DeadLetter(cause, haltsLane: halts, diedWall: now.wall, record: record)
       let ending = FrozenEnding(endedWall: now.wall, payload: letter.encode(at: now))
-      begin(id, .bury(letter), .bury(id.number, ending, keepsBody: death.reason != .cancelled))
+      begin(id, .deadLetter(letter), .deadLetter(id.number, ending, keepsBody: cause.reason != .cancelled))
     }
   }
 
@@ -92,8 +92,8 @@ extension FrozenSpool {
     travelling[id] = nil
     scheduler.remove(id)
     note(failure)
-    let letter = DeadLetter(FrozenDeath(.corrupt), diedWall: world.now().wall, record: nil)
-    owner?.didBury(id, letter)
+    let letter = DeadLetter(DeadLetterCause(.corrupt), diedWall: world.now().wall, record: nil)
+    owner?.didBecomeDeadLetter(id, letter)
   }
 }
 
@@ -119,16 +119,16 @@ extension FrozenSpool {
     guard let travelling = travelling[id] else { return }
     switch step {
     case .launch:
-      if travelling.isUnwanted { return settle(id, .cancelled) }
+      if travelling.isUnwanted { return advance(id, .cancelled) }
       // The network, the end or the time may have come while the disk was written.
-      guard maySend(travelling.record) else { return settle(id, .parked(.notSent)) }
+      guard maySend(travelling.record) else { return advance(id, .parked(.notSent)) }
       owner?.send(id, travelling.record, body: receipt.body)
     case .postpone(let time, let cause): didPostpone(id, travelling, time, cause)
     case .finish(let outcome):
       scheduler.didSucceed(id)
       leave(id)
       owner?.didFinish(id, outcome)
-    case .bury(let letter): didBury(id, letter)
+    case .deadLetter(let letter): didBecomeDeadLetter(id, letter)
     }
   }
 
@@ -143,16 +143,16 @@ extension FrozenSpool {
     self.travelling[id] = nil
     if cause != .ours { scheduler.didFail(id, at: now, policy: policy, random: world.random()) }
     scheduler.wait(id, until: now + time, forNetwork: cause == .network)
-    if travelling.isUnwanted { return settle(id, .cancelled) }
+    if travelling.isUnwanted { return advance(id, .cancelled) }
     owner?.didPostpone(id, travelling.record)
   }
 
-  private func didBury(_ id: FrozenID, _ letter: DeadLetter) {
-    if letter.death.reason == .rejected { scheduler.didSucceed(id) }
+  private func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {
+    if letter.cause.reason == .rejected { scheduler.didSucceed(id) }
     if let record = letter.record, letter.haltsLane { scheduler.halt(LaneKey(record.request.lane), by: id) }
-    untold.insert(id)
+    undelivered.insert(id)
     leave(id)
-    owner?.didBury(id, letter)
+    owner?.didBecomeDeadLetter(id, letter)
   }
 
   private func leave(_ id: FrozenID) {
@@ -167,19 +167,19 @@ extension FrozenSpool {
     if case .launch = step, failure.code != .storeCorrupt {
       let isUnwanted = travelling.removeValue(forKey: id)?.isUnwanted ?? false
       scheduler.wait(id, until: world.now().monotonic + 5 * .second)
-      if isUnwanted, self.failure == nil { settle(id, .cancelled) }
+      if isUnwanted, self.failure == nil { advance(id, .cancelled) }
       return
     }
     if case .launch = step, let record = travelling[id]?.record {
-      return buryDamaged(id, record)
+      return giveUpDamaged(id, record)
     }
     if failure.code == .storeCorrupt { return lose(id, failure) }
     travelling[id] = nil
   }
 
   /// The body is not what was written; the request itself is.
-  private func buryDamaged(_ id: FrozenID, _ record: FrozenRecord) {
+  private func giveUpDamaged(_ id: FrozenID, _ record: FrozenRecord) {
     travelling[id] = Travelling(record: record)
-    settle(id, .damaged)
+    advance(id, .damaged)
   }
 }

@@ -35,7 +35,7 @@ final class FrozenSpool {
     case launch
     case postpone(Microseconds, FrozenAction.Cause)
     case finish(FrozenOutcome)
-    case bury(DeadLetter)
+    case deadLetter(DeadLetter)
   }
 
   let store: FrozenStore
@@ -48,7 +48,7 @@ final class FrozenSpool {
   var accepting: [UInt64: Accepting] = [:]
   var lettersAsked: [UInt64: LetterStep] = [:]
   /// Dead letters whose handlers have not returned yet.
-  var untold: Set<FrozenID> = []
+  var undelivered: Set<FrozenID> = []
   var lastToken: UInt64 = 0
   var lastLane: (name: String, key: LaneKey)?
   /// The store failed.
@@ -115,10 +115,10 @@ extension FrozenSpool {
       return true
     }
     if isLater { throw NetworkError(.storeOpenFailed, reason: "newerSchema") }
-    for id in unreadable { buryUnreadable(id) }
+    for id in unreadable { giveUpUnreadable(id) }
     try readLetters()
-    for id in abandoned { settle(id, .abandoned) }
-    for id in doubted { settle(id, .doubted) }
+    for id in abandoned { advance(id, .abandoned) }
+    for id in doubted { advance(id, .doubted) }
     scheduler.thaw(at: now.monotonic, random: world.random)
   }
 
@@ -133,18 +133,18 @@ extension FrozenSpool {
   private func readLetters() throws(NetworkError) {
     for (number, ending) in try store.endings(.deadLetters) {
       guard let letter = DeadLetter(ending, at: world.now()) else { continue }
-      if !letter.isTold { untold.insert(FrozenID(number)) }
+      if !letter.isDelivered { undelivered.insert(FrozenID(number)) }
       guard letter.haltsLane, let record = letter.record else { continue }
       scheduler.halt(LaneKey(record.request.lane), by: FrozenID(number))
     }
   }
 
   /// Its checksum is right and its content makes no sense: a defect, not damage. Nothing is thrown away.
-  private func buryUnreadable(_ id: FrozenID) {
+  private func giveUpUnreadable(_ id: FrozenID) {
     let now = world.now()
-    let letter = DeadLetter(FrozenDeath(.corrupt), diedWall: now.wall, record: nil)
+    let letter = DeadLetter(DeadLetterCause(.corrupt), diedWall: now.wall, record: nil)
     let ending = FrozenEnding(endedWall: now.wall, payload: letter.encode(at: now))
-    store.submit(.bury(id.number, ending, keepsBody: true))
+    store.submit(.deadLetter(id.number, ending, keepsBody: true))
   }
 }
 
@@ -152,7 +152,7 @@ extension DeadLetter {
   /// Nil when the bytes say nothing; damaged ones are a letter without a record.
   init?(_ ending: FrozenEnding, at now: FrozenMoment) {
     if ending.isDamaged {
-      self.init(FrozenDeath(.corrupt), diedWall: ending.endedWall, record: nil)
+      self.init(DeadLetterCause(.corrupt), diedWall: ending.endedWall, record: nil)
     } else {
       self.init(decoding: ending.payload.rawBytes, at: now)
     }
@@ -171,7 +171,7 @@ protocol FrozenSpoolOwner: AnyObject {
   /// Its outcome is recorded. Answered by `FrozenSpool.acknowledge` once the caller's handler has returned.
   func didFinish(_ id: FrozenID, _ outcome: FrozenOutcome)
   /// The request is a dead letter, and that is recorded.
-  func didBury(_ id: FrozenID, _ letter: DeadLetter)
+  func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter)
   /// The request waits for another attempt, and that is recorded.
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord)
   /// The disk refused: nothing is sent or recorded any more.

@@ -11,6 +11,7 @@ extension Scheduler {
     to url: String, for engine: NetworkEngine, number: UInt64, after failure: NetworkError?,
     _ tell: @escaping @Sendable (Bool) -> Void
   ) {
+    loop.assertOnLoop()
     let wait = awaitSending(to: url, for: engine, after: failure) { [unowned self] in
       frozenLooks[number] = nil
       tell(true)
@@ -23,7 +24,10 @@ extension Scheduler {
     tell(false)
   }
 
-  func callOffLook(_ number: UInt64) { frozenLooks.removeValue(forKey: number)?.callOff() }
+  func callOffLook(_ number: UInt64) {
+    loop.assertOnLoop()
+    frozenLooks.removeValue(forKey: number)?.callOff()
+  }
 
   // MARK: Attempts
 
@@ -87,6 +91,7 @@ extension Scheduler {
 
   /// Its request is on the disk.
   func didFreeze(_ operation: NetworkOperation, _ ticket: FrozenTicket) {
+    loop.assertOnLoop()
     guard case .frozen = operation.loop.phase else { return }
     operation.loop.isFrozen = true
     set(.frozen, operation)
@@ -95,6 +100,7 @@ extension Scheduler {
 
   /// An attempt has failed, and its request waits for the next.
   func didAttempt(_ operation: NetworkOperation, _ record: FrozenRecord, _ failure: NetworkError?) {
+    loop.assertOnLoop()
     set(.frozen, operation)
     guard operation.shared.withLock({ $0.handlers.wantsAttempts }) else { return }
     var error = failure ?? NetworkError(record.lastError ?? .status)
@@ -108,6 +114,7 @@ extension Scheduler {
   }
 
   func endFrozen(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
+    loop.assertOnLoop()
     guard case .frozen = operation.loop.phase else { return }
     move(operation, to: .ended)
     // It did not count while it was frozen.

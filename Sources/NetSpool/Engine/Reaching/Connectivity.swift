@@ -106,7 +106,7 @@ final class Connectivity {
   func add(_ engine: NetworkEngine) {
     guard listeners[engine.id] == nil else { return }
     forgetListeners()
-    let origin = engine.home.flatMap { try? core.origins.place($0.text + "/", make: core.makeOrigin).origin }
+    let origin = engine.home.flatMap { try? core.origins.find($0.text + "/", make: core.makeOrigin).origin }
     let watch = origin.map { self.watch($0, engine.handleSettings) }
     watch?.engines.insert(engine.id)
     let needsRoute = watch?.needsRoute ?? true

@@ -8,11 +8,11 @@ final class ReachabilityBoard: Sendable {
 
   private struct State: Sendable {
     var current: NetworkEngine.Reachability?
-    var told: NetworkEngine.Reachability?
+    var delivered: NetworkEngine.Reachability?
     var handlers: [Handler] = []
     var isWatched = false
     /// Somebody is on the way to the delivery target, or there.
-    var isBeingTold = false
+    var isBeingDelivered = false
   }
 
   private let state = Mutex(State())
@@ -31,7 +31,7 @@ final class ReachabilityBoard: Sendable {
   /// The first handler's changes count from what is known by then.
   func add(_ handler: @escaping Handler) {
     state.withLock { state in
-      if state.handlers.isEmpty { state.told = state.current }
+      if state.handlers.isEmpty { state.delivered = state.current }
       state.handlers.append(handler)
     }
   }
@@ -40,9 +40,9 @@ final class ReachabilityBoard: Sendable {
   func note(_ new: NetworkEngine.Reachability) -> Bool {
     state.withLock { state in
       state.current = new
-      if state.told == nil { state.told = new }
-      guard new != state.told, !state.handlers.isEmpty, !state.isBeingTold else { return false }
-      state.isBeingTold = true
+      if state.delivered == nil { state.delivered = new }
+      guard new != state.delivered, !state.handlers.isEmpty, !state.isBeingDelivered else { return false }
+      state.isBeingDelivered = true
       return true
     }
   }
@@ -50,14 +50,14 @@ final class ReachabilityBoard: Sendable {
   /// The delivery target. True when there is more to tell, after others have had their turn.
   func tell() -> Bool {
     let (news, handlers) = state.withLock { state in
-      let isNews = state.current != state.told
-      state.told = state.current
+      let isNews = state.current != state.delivered
+      state.delivered = state.current
       return (isNews ? state.current : nil, state.handlers)
     }
     if let news { for handler in handlers { handler(news) } }
     return state.withLock { state in
-      state.isBeingTold = state.current != state.told
-      return state.isBeingTold
+      state.isBeingDelivered = state.current != state.delivered
+      return state.isBeingDelivered
     }
   }
 }

@@ -8,7 +8,10 @@ extension Scheduler {
   }
 
   /// An engine wants to know how its origin is, and to hear of changes.
-  func watchReachability(for engine: NetworkEngine) { useConnectivity()?.add(engine) }
+  func watchReachability(for engine: NetworkEngine) {
+    loop.assertOnLoop()
+    useConnectivity()?.add(engine)
+  }
 
   // MARK: Sizing
 
@@ -19,6 +22,7 @@ extension Scheduler {
   }
 
   func linkKindChanged() {
+    loop.assertOnLoop()
     guard let kind = connectivity?.link.kind else { return }
     for origin in origins.all where origin.sizing.link != NetworkQueue.Sizing.Link(kind) {
       origin.sizing.link = NetworkQueue.Sizing.Link(kind)
@@ -31,7 +35,7 @@ extension Scheduler {
   /// Whether there is use in sending something of this engine there now: a route that has held for a while, and
   /// an origin that is not known to be down. From now on the link is watched.
   func maySend(to url: String, for engine: NetworkEngine) -> Bool {
-    guard let connectivity = useConnectivity(), let origin = try? origins.place(url, make: makeOrigin).origin
+    guard let connectivity = useConnectivity(), let origin = try? origins.find(url, make: makeOrigin).origin
     else { return true }
     if let watch = connectivity.known(origin, engine.handleSettings) { return connectivity.maySend(watch) }
     return connectivity.link.limited(to: engine.interfaces).isRouted
@@ -47,7 +51,7 @@ extension Scheduler {
     to url: String, for engine: NetworkEngine, after failure: NetworkError? = nil,
     _ wake: @escaping () -> Void
   ) -> SendingWait? {
-    guard let connectivity = useConnectivity(), let origin = try? origins.place(url, make: makeOrigin).origin
+    guard let connectivity = useConnectivity(), let origin = try? origins.find(url, make: makeOrigin).origin
     else { return nil }
     let isNew = connectivity.known(origin, engine.handleSettings) == nil
     let watch = connectivity.watch(origin, engine.handleSettings)

@@ -48,7 +48,7 @@ extension NetworkCredentials {
   func check() throws(NetworkError) {
     for path in [certificate?.path, certificate?.key] {
       if let path, !FileStatus.mayBeLent(path) {
-        throw NetworkError(.invalidConfiguration, reason: "clientCertificate")
+        throw NetworkError(.invalidConfiguration, cause: .clientCertificate)
       }
     }
     do throws(NetworkError) {
@@ -59,7 +59,7 @@ extension NetworkCredentials {
       case .digest(let user, let password): try Self.check(user, password.revealed)
       case .ntlm(let user, let password):
         guard LoadedCurl.hasNTLM else {
-          throw NetworkError(.invalidConfiguration, reason: "libcurl without NTLM")
+          throw NetworkError(.invalidConfiguration, cause: .lacksNTLM)
         }
         try Self.check(user, password.revealed)
       case .bearer(let token): try Self.check(token.revealed)
@@ -74,7 +74,7 @@ extension NetworkCredentials {
     guard !texts.contains(where: { $0.utf8.contains(where: \.isControl) }) else { throw invalid }
   }
 
-  private static var invalid: NetworkError { NetworkError(.invalidConfiguration, reason: "credentials") }
+  private static var invalid: NetworkError { NetworkError(.invalidConfiguration, cause: .credentials) }
 }
 
 extension NetworkCredentials.Scheme {

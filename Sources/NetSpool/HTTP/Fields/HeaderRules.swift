@@ -11,7 +11,7 @@ enum HeaderRules {
 
   /// The name a token, the value without CR, LF and NUL (RFC 9110 sections 5.1 and 5.5).
   static func check(name: some StringProtocol, value: some StringProtocol) throws(NetworkError) {
-    guard isToken(name) else { throw invalid("headerName") }
+    guard isToken(name) else { throw NetworkError(.invalidRequest, cause: .headerName) }
     guard !value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
       throw invalid("headerValue")
     }
@@ -36,7 +36,7 @@ enum HeaderRules {
   static func check(sent fields: Headers) throws(NetworkError) {
     try check(fields)
     for name in ["Content-Length", "Transfer-Encoding"] where fields.contains(name) {
-      throw invalid("headerName")
+      throw NetworkError(.invalidRequest, cause: .headerName)
     }
   }
 
@@ -46,7 +46,7 @@ enum HeaderRules {
     while index < line.upperBound, bytes[index].isTokenByte { index += 1 }
     guard index > line.lowerBound, index + 1 < line.upperBound, bytes[index] == 0x3A,
       bytes[index + 1] == 0x20
-    else { throw invalid("headerName") }
+    else { throw NetworkError(.invalidRequest, cause: .headerName) }
     guard bytes.firstForbidden(in: index..<(line.upperBound - 1)) == nil else {
       throw invalid("headerValue")
     }

@@ -60,7 +60,7 @@ extension CacheStore {
   }
 
   /// The body of what was found before (`StoreHit.place`): nil unless it is certain to be what it was. Waits for nobody.
-  func lookup(_ key: StoreKey, again place: StoredPlace) -> LeasedBytes? {
+  func lookup(_ key: StoreKey, again place: StoredPosition) -> LeasedBytes? {
     isUsable ? core.lookup(key, again: place) : nil
   }
 
@@ -226,9 +226,9 @@ struct StoreHit: Sendable {
   /// Metadata newer than what the lease covers, not yet written.
   private let newMetadata: [UInt8]?
   /// Where body and metadata stand; nil for what is not yet written.
-  let place: StoredPlace?
+  let place: StoredPosition?
 
-  init(body: LeasedBytes, bodyID: UInt64, newMetadata: [UInt8]? = nil, place: StoredPlace? = nil) {
+  init(body: LeasedBytes, bodyID: UInt64, newMetadata: [UInt8]? = nil, place: StoredPosition? = nil) {
     self.place = place
     self.body = body
     self.bodyID = bodyID

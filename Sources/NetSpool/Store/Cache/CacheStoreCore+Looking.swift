@@ -70,7 +70,7 @@ extension CacheStoreCore {
 
   /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Nil says nothing, and
   /// counts for nothing. Reads no page of the file but the one that says which commit is the newest: also on a loop.
-  func lookup(_ key: StoreKey, again place: StoredPlace) -> LeasedBytes? {
+  func lookup(_ key: StoreKey, again place: StoredPosition) -> LeasedBytes? {
     let isChanging = shared.withLock { shared in
       shared.pending[key] != nil || shared.pending.isFenced(key.digest.first)
     }
@@ -154,7 +154,7 @@ extension CacheStoreCore {
       && snapshot.removalMark == removalMark.load(ordering: .acquiring)
   }
 
-  private func touch(_ place: StoredPlace, _ views: borrowing StoreViews) {
+  private func touch(_ place: StoredPosition, _ views: borrowing StoreViews) {
     guard place.facts.recency < views.touchBefore else { return }
     let mustWake = shared.withLock { shared in
       guard shared.touched.count < CacheSharedState.touchedMax else { return false }

@@ -42,7 +42,7 @@ final class CacheStoreCore: Sendable {
         return (databases, try databases.size(transaction))
       }
     } catch {
-      if error.isBusy { throw NetworkError(.storeBusy, reason: "writing", underlying: error.underlying) }
+      if error.isBusy { throw NetworkError(.storeBusy, cause: .writing, underlying: error.underlying) }
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
     }
     shared.withLock { shared in

@@ -13,7 +13,7 @@ final class Claim: Sendable {
     (self.table, self.claimant, self.index, self.word) = (table, claimant, index, word)
   }
 
-  deinit { letGo() }
+  deinit { release() }
 
   /// The origin has answered, or will not; what was to be stored is.
   func finish() { end(as: .done) }
@@ -22,7 +22,7 @@ final class Claim: Sendable {
   func giveUp() { end(as: .uncacheable) }
 
   /// Ends the claim as if nobody had asked.
-  func letGo() { end(as: .none) }
+  func release() { end(as: .none) }
 
   private func end(as kind: ClaimWord.Kind) {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }
@@ -36,9 +36,9 @@ final class Claim: Sendable {
 final class Claimant: Sendable {
   private let table: ClaimTable
   private let claims = Atomic(0)
-  private let place = Mutex<Place?>(nil)
+  private let membership = Mutex<Membership?>(nil)
 
-  private struct Place {
+  private struct Membership {
     let owner: ClaimOwner
     var lastBeat: Microseconds
   }
@@ -46,9 +46,9 @@ final class Claimant: Sendable {
   init(_ table: ClaimTable) { self.table = table }
 
   deinit {
-    place.withLock { place in
-      guard let place, table.isOurs else { return }
-      _ = table.beat(place.owner, from: place.lastBeat, to: 0)
+    membership.withLock { membership in
+      guard let membership, table.isOurs else { return }
+      _ = table.beat(membership.owner, from: membership.lastBeat, to: 0)
     }
   }
 
@@ -60,14 +60,14 @@ final class Claimant: Sendable {
 
   /// As whom it claims now; a new one when it was silent for so long that another has its place. Nil when there is none.
   func owner(_ now: Microseconds) -> ClaimOwner? {
-    place.withLock { place in
-      if let last = place {
+    membership.withLock { membership in
+      if let last = membership {
         if now - last.lastBeat < ClaimTable.beat { return last.owner }
-        place?.lastBeat = now
+        membership?.lastBeat = now
         if table.beat(last.owner, from: last.lastBeat, to: now) { return last.owner }
       }
-      place = table.enter(now).map { Place(owner: $0, lastBeat: now) }
-      return place?.owner
+      membership = table.enter(now).map { Membership(owner: $0, lastBeat: now) }
+      return membership?.owner
     }
   }
 

@@ -61,12 +61,12 @@ final class ClaimTable: Sendable {
     case uncacheable
   }
 
-  func state(of key: KeyDigest) -> State { find(ClaimPlace(key), MonotonicClock.now).state }
+  func state(of key: KeyDigest) -> State { find(ClaimKey(key), MonotonicClock.now).state }
 
   func claim(_ key: KeyDigest, for claimant: Claimant) -> Answer {
     let now = MonotonicClock.now
     guard isOurs, let owner = claimant.owner(now) else { return .unneeded }
-    let place = ClaimPlace(key)
+    let place = ClaimKey(key)
     for _ in 0..<Self.triesMax {
       let found = find(place, now)
       switch found.state {
@@ -109,7 +109,7 @@ extension ClaimTable {
     func isNews(for owner: ClaimOwner) -> Bool { (state == .done || state == .void) && word.owner != owner }
   }
 
-  private func find(_ place: ClaimPlace, _ now: Microseconds) -> Found {
+  private func find(_ place: ClaimKey, _ now: Microseconds) -> Found {
     var (found, oldest) = (Found(), -1)
     for index in indices(of: place) {
       let word = ClaimWord(bits: words[index])
@@ -127,12 +127,12 @@ extension ClaimTable {
     return found
   }
 
-  private func indices(of place: ClaimPlace) -> Range<Int> {
+  private func indices(of place: ClaimKey) -> Range<Int> {
     let start = Self.bucketsStart + Int(place.bucket % UInt64(Self.bucketCount)) * Self.bucketWords
     return start..<start + Self.bucketWords
   }
 
-  private func isTaken(_ place: ClaimPlace, besides own: Int, _ now: Microseconds) -> Bool {
+  private func isTaken(_ place: ClaimKey, besides own: Int, _ now: Microseconds) -> Bool {
     indices(of: place).contains { index in
       let word = ClaimWord(bits: words[index])
       return index != own && word.tag == place.tag && state(of: word, now) == .taken

@@ -1,5 +1,5 @@
 /// Where in the table a key stands: which bucket, and as what.
-struct ClaimPlace {
+struct ClaimKey {
   let bucket: UInt64
   let tag: UInt64
 

@@ -59,13 +59,6 @@ struct EntryRecord: ~Escapable {
   var isHeadInline: Bool { bytes.byte(at: 53) != 0 }
   var isLarge: Bool { largePage != 0 }
 
-  /// The full key, when it stands in the record.
-  var inlineKey: RawSpan? {
-    @_lifetime(copy self) get {
-      isHeadInline ? bytes.extracting(Self.headerBytes..<Self.headerBytes + keyBytes) : nil
-    }
-  }
-
   /// The body, when it stands in the record; else nothing.
   var inlineBody: RawSpan {
     @_lifetime(copy self) get { bytes.extracting(last: isLarge ? 0 : bodyBytes) }

@@ -9,7 +9,7 @@ enum FrozenChange: Sendable {
   /// The request has its outcome, which is kept until it is acknowledged.
   case finish(UInt64, FrozenEnding)
   /// The request will not be sent any more. `keepsBody`: it may be revived.
-  case bury(UInt64, FrozenEnding, keepsBody: Bool)
+  case deadLetter(UInt64, FrozenEnding, keepsBody: Bool)
   /// A dead letter says something else; nothing happens when it is gone.
   case amend(UInt64, FrozenEnding)
   /// The outcome was taken.
@@ -36,7 +36,7 @@ enum FrozenChange: Sendable {
     switch self {
     case .accept(let row, let body): row.payload.count + body.count
     case .attempt(_, let payload), .postpone(_, let payload): payload.count
-    case .finish(_, let ending), .bury(_, let ending, _), .amend(_, let ending): ending.payload.count
+    case .finish(_, let ending), .deadLetter(_, let ending, _), .amend(_, let ending): ending.payload.count
     case .revive(_, let row): row.payload.count
     case .acknowledge, .discard, .sweep: 0
     }
@@ -48,7 +48,7 @@ extension FrozenChange {
     switch self {
     case .accept: .beforeAcceptCommit
     case .attempt: .beforeAttemptCommit
-    case .postpone, .finish, .bury: .beforeOutcomeCommit
+    case .postpone, .finish, .deadLetter: .beforeOutcomeCommit
     case .acknowledge, .amend: .beforeAckCommit
     case .sweep: .duringCompaction
     case .revive, .discard: nil
@@ -59,7 +59,7 @@ extension FrozenChange {
     switch self {
     case .accept: .afterAcceptCommit
     case .attempt: .afterAttemptCommit
-    case .postpone, .finish, .bury: .afterOutcomeCommit
+    case .postpone, .finish, .deadLetter: .afterOutcomeCommit
     case .acknowledge, .amend: .afterAckCommit
     case .revive, .discard, .sweep: nil
     }

@@ -52,7 +52,7 @@ extension FrozenStore {
     let environment = try Environment.open(settings.environment)
     guard owned.withLock({ $0.insert(environment.identity).inserted }) else {
       environment.drop()
-      throw NetworkError(.storeInUse, reason: String(getpid()))
+      throw NetworkError(.storeInUse, about: String(getpid()))
     }
     do {
       let (tables, report, salvaged) = try recover(environment)

@@ -79,7 +79,7 @@ extension FrozenWriter {
     try put(ending.encode(number), number, tables.outbox, &transaction)
   }
 
-  func bury(
+  func makeDeadLetter(
     _ number: UInt64, _ ending: FrozenEnding, _ keepsBody: Bool, _ transaction: inout WriteTransaction
   ) throws(Refusal) {
     let row = try existingRow(number, transaction)

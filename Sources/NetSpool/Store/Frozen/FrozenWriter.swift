@@ -66,8 +66,8 @@ struct FrozenWriter: ~Copyable {
       case .finish(let number, let ending):
         try finish(number, ending, &transaction)
         return .success(FrozenReceipt(number))
-      case .bury(let number, let ending, let keepsBody):
-        try bury(number, ending, keepsBody, &transaction)
+      case .deadLetter(let number, let ending, let keepsBody):
+        try makeDeadLetter(number, ending, keepsBody, &transaction)
         return .success(FrozenReceipt(number))
       case .revive(let number, let row):
         try revive(number, row, &transaction)

@@ -260,7 +260,7 @@ extension Environment {
 
 extension Environment {
   /// Counts one more holder. Only for a caller that is certain that there is another.
-  func hold() { holders.add(1, ordering: .relaxed) }
+  func retain() { holders.add(1, ordering: .relaxed) }
 
   /// One holder less; the last one closes. Not from inside a transaction.
   func drop() {

@@ -60,8 +60,8 @@ extension EnvironmentDirectory {
     do {
       let directory = try FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
       let status = try FileStatus(of: directory)
-      guard status.owner == geteuid() else { throw refusal("owner") }
-      guard status.permissions & 0o022 == 0 else { throw refusal("permissions") }
+      guard status.owner == geteuid() else { throw refusal(.owner) }
+      guard status.permissions & 0o022 == 0 else { throw refusal(.permissions) }
       try refuseRemoteFileSystem(directory.rawValue)
       return directory
     } catch let error as SystemError {
@@ -69,7 +69,7 @@ extension EnvironmentDirectory {
     } catch let failure as NetworkError {
       throw failure
     } catch {
-      throw refusal("permissions")
+      throw refusal(.permissions)
     }
   }
 
@@ -94,10 +94,13 @@ extension EnvironmentDirectory {
       0x6969, 0xFF53_4D42, 0xFE53_4D42, 0x517B, 0x0102_1997, 0x564C, 0x7375_7245, 0x5346_414F, 0xC36_400,
       0x1980_0202,
     ]  // NFS, CIFS, SMB2, SMB, 9p, NCP, Coda, AFS, Ceph, mqueue
-    if remote.contains(cnetspool_file_system_type(descriptor)) { throw refusal("remoteFileSystem") }
+    if remote.contains(cnetspool_file_system_type(descriptor)) { throw refusal(.remoteFileSystem) }
   }
 
   static func refusal(_ reason: String) -> NetworkError { NetworkError(.storeOpenFailed, reason: reason) }
+  private static func refusal(_ cause: NetworkError.Cause) -> NetworkError {
+    NetworkError(.storeOpenFailed, cause: cause)
+  }
 
   static func failure(_ error: SystemError) -> NetworkError {
     let underlying = NetworkError.Underlying.errno(error.number)
@@ -106,8 +109,8 @@ extension EnvironmentDirectory {
     case ENOSPC, EDQUOT: return NetworkError(.storageFull, underlying: underlying)
     case ELOOP: return NetworkError(.storeOpenFailed, reason: "symlink", underlying: underlying)
     case EISDIR, ENOTDIR: return NetworkError(.storeOpenFailed, reason: "notAFile", underlying: underlying)
-    case EROFS: return NetworkError(.storeOpenFailed, reason: "readOnly", underlying: underlying)
-    case EACCES, EPERM: return NetworkError(.storeOpenFailed, reason: "permissions", underlying: underlying)
+    case EROFS: return NetworkError(.storeOpenFailed, cause: .readOnly, underlying: underlying)
+    case EACCES, EPERM: return NetworkError(.storeOpenFailed, cause: .permissions, underlying: underlying)
     default: return NetworkError(.storeOpenFailed, reason: error.call, underlying: underlying)
     }
   }
@@ -125,7 +128,7 @@ extension EnvironmentDirectory {
       let file = try FileDescriptor(opening: name, in: directory, flags: flags)
       let status = try FileStatus(of: file)
       guard status.isRegular else { throw refusal("notAFile") }
-      guard status.owner == geteuid() else { throw refusal("owner") }
+      guard status.owner == geteuid() else { throw refusal(.owner) }
       if status.permissions != 0o600 { _ = fchmod(file.rawValue, 0o600) }
       return file
     } catch let error as SystemError {
@@ -133,7 +136,7 @@ extension EnvironmentDirectory {
     } catch let failure as NetworkError {
       throw failure
     } catch {
-      throw refusal("permissions")
+      throw refusal(.permissions)
     }
   }
 
@@ -271,7 +274,7 @@ extension EnvironmentDirectory {
     do {
       try directory.lock(patience: patience)
     } catch {
-      throw error.number == EWOULDBLOCK ? NetworkError(.storeBusy, reason: "opening") : Self.failure(error)
+      throw error.number == EWOULDBLOCK ? NetworkError(.storeBusy, cause: .opening) : Self.failure(error)
     }
   }
 

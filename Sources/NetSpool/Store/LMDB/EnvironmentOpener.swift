@@ -40,7 +40,7 @@ struct EnvironmentOpener {
     try directory.lockDirectory(patience: settings.patience)
     defer { directory.unlockDirectory() }
     guard directory.lockUseAlone() else {
-      throw NetworkError(.storeInUse, reason: directory.readStamp().map { String($0.process) })
+      throw NetworkError(.storeInUse, about: directory.readStamp().map { String($0.process) })
     }
     return try EnvironmentInspection(directory: directory, settings: settings).run().finding.found
   }
@@ -50,9 +50,9 @@ struct EnvironmentOpener {
     let stamp = directory.readStamp()
     let owner = stamp.map { String($0.process) }
     guard !settings.isExclusive, directory.lockUseShared() else {
-      throw NetworkError(.storeInUse, reason: owner)
+      throw NetworkError(.storeInUse, about: owner)
     }
-    guard stamp?.layout == settings.layout else { throw NetworkError(.storeInUse, reason: "layout") }
+    guard stamp?.layout == settings.layout else { throw NetworkError(.storeInUse, cause: .layout) }
     do {
       return try makeEnvironment(EnvironmentOpening(found: .inUse, layout: settings.layout))
     } catch {

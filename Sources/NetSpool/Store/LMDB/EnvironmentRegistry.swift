@@ -42,7 +42,7 @@ final class EnvironmentRegistry: Sendable {
     return try open.withLock { open throws(NetworkError) in
       guard let environment = open[Self.key(identity)] else { return nil }
       try environment.checkJoining(settings)
-      environment.hold()
+      environment.retain()
       return environment
     }
   }
@@ -65,7 +65,7 @@ extension Environment {
   }
 
   fileprivate func checkJoining(_ settings: EnvironmentSettings) throws(NetworkError) {
-    if settings.layout != self.settings.layout { throw NetworkError(.storeInUse, reason: "layout") }
+    if settings.layout != self.settings.layout { throw NetworkError(.storeInUse, cause: .layout) }
   }
 }
 

@@ -15,7 +15,7 @@ internal import Synchronization
     self.environment = environment
     unsafe transaction = try environment.takeReader()
     identifier = UInt64(unsafe mdb_txn_id(transaction))
-    environment.hold()
+    environment.retain()
   }
 
   deinit {

@@ -24,7 +24,7 @@ internal import Synchronization
     var bytes = 0
 
     /// The copy that there is, held once more.
-    mutating func hold(_ key: Key) -> UInt? {
+    mutating func retain(_ key: Key) -> UInt? {
       guard let start = starts[key] else { return nil }
       copies[start]?.holders += 1
       return start
@@ -45,7 +45,7 @@ internal import Synchronization
     let key = Key(bodyID: bodyID, metadata: UInt64(metadata), metadataBytes: unsafe source.metadata.count)
     let bytes = unsafe max(source.metadata.count + source.body.count, 1)
     let (known, hasRoom) = state.withLock { state -> (UInt?, Bool) in
-      if let start = state.hold(key) { return (start, true) }
+      if let start = state.retain(key) { return (start, true) }
       let hasRoom = state.bytes + bytes <= bytesMax
       if hasRoom { state.bytes += bytes }
       return (nil, hasRoom)
@@ -54,7 +54,7 @@ internal import Synchronization
     // Not under the lock, which loops take when they give a copy back: this may wait for the disk.
     let start = unsafe UInt(bitPattern: Self.copy(source, bytes))
     return state.withLock { state in
-      if let other = state.hold(key) {
+      if let other = state.retain(key) {
         state.bytes -= bytes
         unsafe UnsafeMutableRawPointer(bitPattern: start)?.deallocate()
         return other

@@ -92,7 +92,7 @@ extension Snapshot {
         let lease = unsafe lend(ranges, facts, &state, isBeingRead: !isVerified, copying: copying)
         return .entry(
           FoundEntry(
-            facts: facts, lease: lease, place: unsafe StoredPlace(number, key.digest, facts, ranges),
+            facts: facts, lease: lease, place: unsafe StoredPosition(number, key.digest, facts, ranges),
             isVerified: isVerified))
       }
     }
@@ -100,7 +100,7 @@ extension Snapshot {
 
   /// Lends once more what this snapshot has found before. Nil where it has not, is over, would have to verify, or somebody
   /// reads just now. Waits for nobody.
-  func find(again place: StoredPlace, verified: VerifiedBodies) -> Lease? {
+  func find(again place: StoredPosition, verified: VerifiedBodies) -> Lease? {
     guard place.snapshot == number, place.facts.large == nil || verified.contains(place.facts.bodyID) else {
       return nil
     }
@@ -311,13 +311,13 @@ extension Snapshot {
 struct FoundEntry {
   let facts: EntryFacts
   let lease: Lease
-  let place: StoredPlace
+  let place: StoredPosition
   /// Whether its large value has been compared with its checksum.
   let isVerified: Bool
 }
 
 /// Where a snapshot has an entry: who asks the same snapshot again need not search. Another one knows nothing of it.
-struct StoredPlace: Sendable {
+struct StoredPosition: Sendable {
   fileprivate let snapshot: UInt64
   let digest: KeyDigest
   let facts: EntryFacts

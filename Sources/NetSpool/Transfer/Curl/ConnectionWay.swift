@@ -54,12 +54,12 @@ struct ConnectionWay: Sendable, Hashable {
     if let path = unixSocket {
       let isPath = !path.isEmpty && path.utf8.count <= socketPathBytesMax && !path.utf8.contains(0)
       guard isPath, FileStatus.mayBeLent(path, as: .socket) else {
-        throw NetworkError(.invalidConfiguration, reason: "unixSocket")
+        throw NetworkError(.invalidConfiguration, cause: .unixSocket)
       }
     }
     for (name, list) in resolve {
       guard !list.isEmpty, list.allSatisfy(isAddress), isName(name) else {
-        throw NetworkError(.invalidConfiguration, reason: "resolve: \(name)")
+        throw NetworkError(.invalidConfiguration, cause: .resolve, reason: "resolve: \(name)")
       }
     }
   }

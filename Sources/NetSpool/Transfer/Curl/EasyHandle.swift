@@ -267,7 +267,7 @@ enum EasyCallbacks {
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, closing)
     unsafe cnetspool_easy_set_prereq_callback(easy, willSend)
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_PREREQDATA, context)
-    unsafe cnetspool_easy_set_debug_callback(easy, told)
+    unsafe cnetspool_easy_set_debug_callback(easy, debugged)
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_DEBUGDATA, context)
   }
 
@@ -340,7 +340,7 @@ enum EasyCallbacks {
   }
 
   /// libcurl's words, which are asked for only where an answer has no body or somebody looks on (`EasyHandle.setTells`).
-  private static let told: cnetspool_debug_callback = { _, kind, bytes, count, context in
+  private static let debugged: cnetspool_debug_callback = { _, kind, bytes, count, context in
     let excess: StaticString = "Excess found"
     if kind == CURLINFO_HEADER_OUT || kind == CURLINFO_HEADER_IN {
       guard let onWire = unsafe transfer(context).exchange.plan.onWire, let bytes = unsafe bytes else {

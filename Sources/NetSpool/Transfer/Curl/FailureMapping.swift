@@ -69,7 +69,8 @@ enum FailureMapping {
     if ["from proxy after CONNECT", "CONNECT tunnel failed", "Proxy CONNECT"].contains(where: {
       seen.message.contains($0)
     }) {
-      return NetworkError(.proxyFailed, reason: seen.message.contains("407") ? "authentication" : "response")
+      return seen.message.contains("407")
+        ? NetworkError(.proxyFailed, cause: .authentication) : NetworkError(.proxyFailed, reason: "response")
     }
     if CURLcode(rawValue: UInt32(seen.code)) == CURLE_COULDNT_CONNECT, !seen.socketRefused {
       return NetworkError(.proxyFailed, cause: .connect)
@@ -128,7 +129,7 @@ enum FailureMapping {
       return NetworkError(.badChunk, reason: seen.message)
     }
     // TLS 1.3 refuses a client only after it has let it finish the handshake.
-    if refusesClient(seen.message) { return NetworkError(.tlsRejected, reason: "clientCertificate") }
+    if refusesClient(seen.message) { return NetworkError(.tlsRejected, cause: .clientCertificate) }
     if seen.hasHeadBegun && !seen.hasHead && seen.errno == 0 { return NetworkError(.truncatedHeaders) }
     return NetworkError(.connectionLost, reason: seen.message.isEmpty ? nil : seen.message)
   }
@@ -137,11 +138,11 @@ enum FailureMapping {
     switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_SSL_CONNECT_ERROR where [ECONNRESET, EPIPE].contains(seen.errno):
       NetworkError(.connectFailed, cause: .reset)
-    case CURLE_SSL_CONNECT_ERROR: NetworkError(.tlsRejected, reason: handshake(seen.message))
-    case CURLE_PEER_FAILED_VERIFICATION: NetworkError(.tlsRejected, reason: certificate(seen))
-    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: NetworkError(.tlsRejected, reason: "trustStore")
+    case CURLE_SSL_CONNECT_ERROR: NetworkError(.tlsRejected, cause: handshake(seen.message))
+    case CURLE_PEER_FAILED_VERIFICATION: NetworkError(.tlsRejected, cause: certificate(seen))
+    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: NetworkError(.tlsRejected, cause: .trustStore)
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH: NetworkError(.tlsRejected, reason: "pinMismatch")
-    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: NetworkError(.tlsRejected, reason: "clientCertificate")
+    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: NetworkError(.tlsRejected, cause: .clientCertificate)
     case CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED, CURLE_SSL_INVALIDCERTSTATUS,
       CURLE_SSL_ISSUER_ERROR:
       NetworkError(.tlsRejected, reason: "other")
@@ -150,9 +151,9 @@ enum FailureMapping {
   }
 
   /// OpenSSL's own words; another TLS library's end as `protocol`.
-  private static func handshake(_ message: String) -> String {
-    if ["too small", "too weak", "too short"].contains(where: { message.contains($0) }) { return "weak" }
-    return refusesClient(message) ? "clientCertificate" : "protocol"
+  private static func handshake(_ message: String) -> NetworkError.Cause {
+    if ["too small", "too weak", "too short"].contains(where: { message.contains($0) }) { return .weak }
+    return refusesClient(message) ? .clientCertificate : .protocol
   }
 
   private static func refusesClient(_ message: String) -> Bool {
@@ -163,27 +164,27 @@ enum FailureMapping {
   }
 
   /// Reads the number of OpenSSL's verdict, else libcurl's sentence: host names are compared by libcurl.
-  private static func certificate(_ seen: Evidence) -> String {
+  private static func certificate(_ seen: Evidence) -> NetworkError.Cause {
     switch seen.verifyResult {
-    case 9: return "notYetValid"
-    case 10: return "expired"
-    case 62, 64: return "hostMismatch"
-    case 66, 67, 68: return "weak"
+    case 9: return .notYetValid
+    case 10: return .expired
+    case 62, 64: return .hostMismatch
+    case 66, 67, 68: return .weak
     // libcurl puts 1 there until the chain is judged, which comes after the name.
     case 0, 1: return certificate(seen.message)
-    default: return "untrusted"
+    default: return .untrusted
     }
   }
 
-  private static func certificate(_ message: String) -> String {
-    if message.contains("expired") { return "expired" }
-    if message.contains("not yet valid") { return "notYetValid" }
+  private static func certificate(_ message: String) -> NetworkError.Cause {
+    if message.contains("expired") { return .expired }
+    if message.contains("not yet valid") { return .notYetValid }
     // "EE certificate key too weak", "CA signature digest algorithm too weak".
-    if message.contains("too weak") { return "weak" }
+    if message.contains("too weak") { return .weak }
     if message.contains("no alternative certificate") || message.contains("does not match") {
-      return "hostMismatch"
+      return .hostMismatch
     }
-    return "untrusted"
+    return .untrusted
   }
 }
 

@@ -48,7 +48,7 @@ enum ProxyParser {
     }
   }
 
-  private static var invalid: NetworkError { NetworkError(.invalidConfiguration, reason: "proxy") }
+  private static var invalid: NetworkError { NetworkError(.invalidConfiguration, cause: .proxy) }
 }
 
 /// A proxy, and who we are to it.

@@ -70,10 +70,10 @@ enum RedirectDecision {
     from current: URLPieces, to target: URLPieces, status: Int, policy: NetworkRequest.Redirects
   ) throws(NetworkError) {
     guard target.scheme == "http" || target.scheme == "https" else {
-      throw failure(.redirectRefused, "scheme", status)
+      throw refused(.scheme, status)
     }
     guard current.scheme != "https" || target.scheme == "https" || policy.allowsDowngrade else {
-      throw failure(.redirectRefused, "downgrade", status)
+      throw refused(.downgrade, status)
     }
   }
 
@@ -84,11 +84,15 @@ enum RedirectDecision {
     status: Int, isSameOrigin: Bool, policy: NetworkRequest.Redirects
   ) throws(NetworkError) {
     guard status == 307 || status == 308, isSameOrigin || policy.resendsBodyAcrossOrigins else {
-      throw failure(.redirectRefused, "body", status)
+      throw refused(.body, status)
     }
   }
 
   static func bad(_ reason: String, _ status: Int) -> NetworkError { failure(.badLocation, reason, status) }
+
+  static func refused(_ cause: NetworkError.Cause, _ status: Int) -> NetworkError {
+    NetworkError(.redirectRefused, cause: cause, underlying: .http(status), sendState: .answered)
+  }
 
   static func failure(_ code: NetworkError.Code, _ reason: String?, _ status: Int) -> NetworkError {
     NetworkError(code, reason: reason, underlying: .http(status), sendState: .answered)
@@ -172,7 +176,7 @@ enum LocationText {
       throw RedirectDecision.bad("encoding", status)
     }
     if let scheme = scheme(of: value), scheme != "http", scheme != "https" {
-      throw RedirectDecision.failure(.redirectRefused, "scheme", status)
+      throw RedirectDecision.refused(.scheme, status)
     }
     return text
   }

@@ -75,7 +75,7 @@ final class BodySpool: Sink {
     self.staysInMemory = staysInMemory
   }
 
-  deinit { letGo() }
+  deinit { release() }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) { self.ready = ready }
 
@@ -219,7 +219,7 @@ final class BodySpool: Sink {
   private func giveUp() {
     let wasWhole = if case .whole = state { true } else { false }
     state = .givenUp
-    letGo()
+    release()
     (writer, file) = (nil, nil)
     // It may be in the middle of libcurl's work.
     if !waiters.isEmpty { place.after(0) { [self] in tellReaders() } }
@@ -232,7 +232,7 @@ final class BodySpool: Sink {
     onKept(kept)
   }
 
-  private func letGo() {
+  private func release() {
     forgetBeginning()
     if let buffer = current { place.giveBack(buffer) }
     current = nil

@@ -81,17 +81,23 @@ final class PartWriter: FileSinkWork {
     do {
       if state.open == nil { state.open = try opened() }
     } catch {
-      throw SinkFailure("could not open the part of", target, error)
+      throw failure("could not open", error)
     }
     try buffer?.withBytes { bytes throws(SinkFailure) in
       var fits: Bool?
       do throws(SystemError) {
         fits = try state.open?.take(bytes)
       } catch {
-        throw SinkFailure("could not write to the part of", target, error)
+        throw failure("could not write to", error)
       }
       if fits == false { throw mismatch("what is there ends with other bytes") }
     }
+  }
+
+  private func failure(_ doing: String, _ error: SystemError) -> SinkFailure {
+    var failure = SinkFailure("\(doing) the part of", target, error)
+    failure.cause = .part
+    return failure
   }
 
   /// Gone on with it would be wrong again.

@@ -34,20 +34,14 @@ enum SinkProgress: Sendable { case done, pending }
 struct SinkFailure: Error, Sendable {
   var errno: Int32?
   var reason: String
+  var cause: NetworkError.Cause?
   /// What a user's own stream threw.
-  var thrown: (any Error)?
+  var thrown: String?
   /// With which the operation ends.
   var code = NetworkError.Code.sinkFailed
+}
 
-  init(
-    errno: Int32? = nil, reason: String, thrown: (any Error)? = nil, code: NetworkError.Code = .sinkFailed
-  ) {
-    self.errno = errno
-    self.reason = reason
-    self.thrown = thrown
-    self.code = code
-  }
-
+extension SinkFailure {
   /// A body with another digest than it must have; nil when all is well.
   init?(of target: FileTarget, _ digest: [UInt8]?, expected: [UInt8]?) {
     guard let expected, digest != expected else { return nil }
@@ -56,9 +50,7 @@ struct SinkFailure: Error, Sendable {
       reason: "the SHA-256 of \(target.path) is \(found) instead of \(Hexadecimal.text(expected))",
       code: .digestMismatch)
   }
-}
 
-extension SinkFailure {
   /// Says what could not be done to which file, and why: one sentence and the number behind it.
   init(_ doing: String, _ target: FileTarget, _ failure: SystemError) {
     self.init(doing, target.path, failure)
@@ -88,6 +80,15 @@ extension SinkFailure {
     case EWOULDBLOCK: "another program writes it"
     default: "error \(number)"
     }
+  }
+}
+
+extension NetworkError {
+  /// - Parameter code: with which it ends, if it is not the failure's own.
+  init(_ failure: SinkFailure, code: Code? = nil, in stream: String = "", sendState: SendState = .notSent) {
+    self.init(
+      code ?? failure.code, cause: failure.cause, about: failure.thrown, reason: stream + failure.reason,
+      underlying: failure.errno.map { .errno($0) }, sendState: sendState)
   }
 }
 

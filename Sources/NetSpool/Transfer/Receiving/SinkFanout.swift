@@ -106,7 +106,7 @@ final class SinkFanout {
 
   private func fail(_ branch: SinkBranch, _ failure: SinkFailure) {
     if !branch.isFinishing {
-      _ = try? branch.finish(NetworkError(.sinkFailed, reason: failure.reason))
+      _ = try? branch.finish(NetworkError(failure, code: .sinkFailed))
     }
     branch.failure = failure
     branch.onFailure(failure)
@@ -136,8 +136,7 @@ final class SinkBranch {
   var report: NetworkResponse.StreamReport {
     var report = sink.report
     report.failure = failure.map {
-      NetworkError(
-        .sinkFailed, reason: $0.reason, underlying: $0.errno.map { .errno($0) }, sendState: .answered)
+      NetworkError($0, code: .sinkFailed, sendState: .answered)
     }
     return report
   }

@@ -26,7 +26,7 @@ struct FreezingQueuesTests {
       let left = firstEngine.letter("/left")
       _ = await firstEngine.freeze(left)
       // When the queue that opened the store ends
-      await blocking { #expect(first.close() == 0) }
+      await blocking { #expect(first.driver.close() == 0) }
       // Then what waited for it has ended as frozen
       #expect(left.state == .frozen)
       // And the other queue sends what waits, and what comes
@@ -74,7 +74,7 @@ struct FreezingQueuesTests {
     #expect(await fixture.origin.waitForHits("/letters", 1))
     try await withQueue { second in
       let engine = try makeEngine(fixture, on: second)
-      await blocking { #expect(first.close() == 0) }
+      await blocking { #expect(first.driver.close() == 0) }
       #expect(operation.state == .frozen)
       fixture.origin.release("/letters")
       let outcome = await withCheckedContinuation { continuation in
@@ -100,7 +100,7 @@ struct FreezingQueuesTests {
         operations.append(operation)
       }
       if round % 2 == 0 { await blocking { engine.shutDownAndWait(deadline: .milliseconds(round)) } }
-      await blocking { #expect(queue.close() == 0) }
+      await blocking { #expect(queue.driver.close() == 0) }
     }
     for operation in operations {
       _ = await withCheckedContinuation { continuation in
@@ -123,7 +123,7 @@ struct FreezingQueuesTests {
       store.close()
     }
     try await live()
-    await blocking { #expect(queue.close() == 0) }
+    await blocking { #expect(queue.driver.close() == 0) }
   }
 
   @Test func `a store may be used while its last engine leaves`() async throws {
@@ -171,10 +171,10 @@ struct FreezingQueuesTests {
     await engine.settle()
     // When the engine is shut down
     await blocking { engine.shutDownAndWait(deadline: .zero) }
-    await blocking { #expect(queue.close() == 0) }
+    await blocking { #expect(queue.driver.close() == 0) }
     // Then it is known that it may have been sent, and it is not sent again
     try await fixture.live { next in
-      #expect(await blocking { next.settleFrozen(deadline: 30) })
+      #expect(await blocking { next.flushFrozen(deadline: 30) })
       #expect(next.deadLetters.map(\.error.code) == [.outcomeUnknown])
     }
     #expect(fixture.origin.hits("/letters") == 1 && second.hits("/letters") == 0)
@@ -199,13 +199,13 @@ struct FreezingQueuesTests {
       }
       await all.opened()
       for number in 0..<30 { try engine.onThawed(tag: "late \(number)") { told.add($0.id) } }
-      #expect(await blocking { engine.settleFrozen(deadline: 30) })
+      #expect(await blocking { engine.flushFrozen(deadline: 30) })
       await engine.settle()
       #expect(told.entries.count == 50 && Set(told.entries).count == 50)
     }
   }
 
-  @Test func `a death that nobody was told of is told after a restart`() async throws {
+  @Test func `a dead letter whose handlers never ran is delivered after a restart`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .status(422))
     fixture.origin.stop()
@@ -220,13 +220,13 @@ struct FreezingQueuesTests {
     for isFirst in [true, false] {
       try await fixture.live { engine in
         let told = Journal<ThawedOutcome>()
-        let isTold = Latch()
+        let isDelivered = Latch()
         try engine.onThawed {
           told.add($0)
-          isTold.open()
+          isDelivered.open()
         }
-        if isFirst { await isTold.opened() }
-        #expect(await blocking { engine.settleFrozen(deadline: 30) })
+        if isFirst { await isDelivered.opened() }
+        #expect(await blocking { engine.flushFrozen(deadline: 30) })
         #expect(told.entries.map(\.id) == (isFirst ? [id] : []))
         #expect(engine.deadLetters.map(\.id) == [id])
         if case .failure(let error)? = told.entries.first?.result { #expect(error.code == .frozenRejected) }

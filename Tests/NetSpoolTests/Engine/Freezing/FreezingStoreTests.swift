@@ -21,7 +21,7 @@ struct FreezingStoreTests {
         _ = await engine.freeze(operation)
         operations.append(operation)
       }
-      #expect(await blocking { engine.settleFrozen(deadline: 30) })
+      #expect(await blocking { engine.flushFrozen(deadline: 30) })
       #expect(engine.frozenOperations.map(\.lane) == ["a", "b"])
       #expect(engine.frozenOperations.allSatisfy { !$0.isBeingSent && $0.attempts == 0 })
       #expect(fixture.origin.requestCount == 0)
@@ -100,13 +100,13 @@ struct FreezingStoreTests {
     isAsked: Bool
   ) async throws {
     let (told, unhandled) = (Journal<FrozenStoreDamage>(), Journal<NetworkError>())
-    let isTold = Latch()
+    let isDelivered = Latch()
     let fixture = try FreezingFixture {
       $0.maySend = { _ in false }
       guard isAsked else { return }
       $0.onDamage = {
         told.add($0)
-        isTold.open()
+        isDelivered.open()
       }
     }
     let path = fixture.folder.path + "/frozen/data.mdb"
@@ -119,11 +119,11 @@ struct FreezingStoreTests {
     try await fixture.live {
       $0.onUnhandledFailure = {
         unhandled.add($0)
-        isTold.open()
+        isDelivered.open()
       }
     } _: { engine in
-      await isTold.opened()
-      #expect(await blocking { engine.settleFrozen(deadline: 30) })
+      await isDelivered.opened()
+      #expect(await blocking { engine.flushFrozen(deadline: 30) })
       #expect(engine.frozenOperations.map(\.id) == [id])
       if isAsked {
         let damage = try #require(told.entries.first)

@@ -75,7 +75,7 @@ struct StoreBusyTests {
     try await Self.whileKept(directory.path) {
       store.put(StoreKey("a pending"), namespace: "a", metadata: [], body: [2])
       let places = keys("a").map { ($0, store.lookup($0)?.place) }
-      func isFoundAgain(_ key: StoreKey, _ place: StoredPlace?) -> Bool {
+      func isFoundAgain(_ key: StoreKey, _ place: StoredPosition?) -> Bool {
         place.map { store.lookup(key, again: $0) != nil } ?? false
       }
       #expect(places.allSatisfy(isFoundAgain))

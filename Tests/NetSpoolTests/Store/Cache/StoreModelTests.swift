@@ -24,7 +24,7 @@ struct StoreModelTests {
     }
     var store = try directory.open(few)
     var model: [String: Value] = [:]
-    var places: [String: StoredPlace] = [:]
+    var places: [String: StoredPosition] = [:]
     var missed: [String: UInt64] = [:]
     for step in 0..<400 {
       let name = "\(["x", "y"][Int(random.next() % 2)])/\(random.next() % 40)"

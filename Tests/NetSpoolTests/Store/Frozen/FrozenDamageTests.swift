@@ -69,8 +69,8 @@ struct FrozenDamageTests {
     }
     #expect(store.write([.attempt(1, payload: [])])[0].failure?.code == .storeCorrupt)
     #expect(try store.write(.attempt(2, payload: [])).body == Array("two".utf8))
-    // It can be buried with what is left of it
-    try store.write(.bury(1, .sample("damaged"), keepsBody: true))
+    // It can be made a dead letter with what is left of it
+    try store.write(.deadLetter(1, .sample("damaged"), keepsBody: true))
     #expect(store.write([.revive(1, .sample("again"))])[0].failure?.code == .storeCorrupt)
     #expect(try FrozenTablesSeen(store).isConsistent)
   }

@@ -23,7 +23,7 @@ struct FrozenSalvageTests {
     }
     try store.write(.attempt(1, payload: []))
     try store.write(.finish(1, .sample("outcome")))
-    try store.write(.bury(2, .sample("dead letter"), keepsBody: true))
+    try store.write(.deadLetter(2, .sample("dead letter"), keepsBody: true))
     store.close()
     return directory
   }

@@ -75,7 +75,7 @@ struct FrozenStoreTests {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one", dedupe: "d", body: [9, 9])
-    try store.write(.bury(number, .sample("dead"), keepsBody: true))
+    try store.write(.deadLetter(number, .sample("dead"), keepsBody: true))
     #expect(try FrozenTablesSeen(store).remains == [number])
     try store.write(.revive(number, .sample("again", dedupe: "d")))
     #expect(try store.write(.attempt(number, payload: [])).body == [9, 9])
@@ -87,7 +87,7 @@ struct FrozenStoreTests {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one")
-    try store.write(.bury(number, .sample("dead"), keepsBody: false))
+    try store.write(.deadLetter(number, .sample("dead"), keepsBody: false))
     #expect(try FrozenTablesSeen(store).remains.isEmpty)
     let result = store.write([.revive(number, .sample("again"))]).first
     #expect(throws: NetworkError.self) { try result?.get() }
@@ -180,7 +180,7 @@ struct FrozenStoreTests {
     let store = try directory.openFrozen()
     for change: FrozenChange in [
       .attempt(7, payload: []), .postpone(7, payload: []), .finish(7, .sample("x")),
-      .bury(7, .sample("x"), keepsBody: true),
+      .deadLetter(7, .sample("x"), keepsBody: true),
     ] {
       #expect(store.write([change]).first?.failure?.code == .storeCorrupt)
     }
@@ -216,7 +216,7 @@ struct FrozenStoreTests {
     for (place, number) in accepted.enumerated() {
       #expect(store.write([.attempt(number, payload: [1])])[0].failure == nil)
       let change: FrozenChange =
-        place % 2 == 0 ? .finish(number, outcome) : .bury(number, outcome, keepsBody: true)
+        place % 2 == 0 ? .finish(number, outcome) : .deadLetter(number, outcome, keepsBody: true)
       #expect(store.write([change])[0].failure == nil)
     }
     // Then each is written, the map having grown for it
@@ -258,7 +258,7 @@ struct FrozenStoreTests {
     for age in 0..<10 {
       let (done, dead) = (try store.accept("done"), try store.accept("dead"))
       try store.write(.finish(done, .sample("x", at: now - Int64(age) * day)))
-      try store.write(.bury(dead, .sample("x", at: now - Int64(age) * day), keepsBody: true))
+      try store.write(.deadLetter(dead, .sample("x", at: now - Int64(age) * day), keepsBody: true))
     }
     try store.write(.sweep(nowWall: now))
     // The five oldest by number are too many, and those of the rest that are older than a week too old

@@ -40,7 +40,7 @@ struct FanOutTests {
         defer { count += bytes.byteCount }
         return count
       }
-      if before < 400 << 10, before + bytes.byteCount >= 400 << 10 { reader.letGo() }
+      if before < 400 << 10, before + bytes.byteCount >= 400 << 10 { reader.release() }
       if unsafe access(folder["a"], F_OK) == 0 || access(folder["b"], F_OK) == 0 {
         wasVisible.set()
       }

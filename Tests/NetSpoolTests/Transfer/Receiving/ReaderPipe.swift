@@ -33,7 +33,7 @@ final class ReaderPipe: Sendable {
   }
 
   /// The reader begins.
-  func letGo() { gate.signal() }
+  func release() { gate.signal() }
 
   /// The reader sees the end.
   func closeWriter() { writer.withLock { $0 = nil } }

@@ -3,7 +3,7 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-struct StoreResidenceTests {
+struct StoreResidentPagesTests {
   static let limit = 1 << 20
 
   @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
