@@ -61,8 +61,7 @@ public final class ThumbnailOperation: Sendable {
     engine.deliver { [self] in
       if let held { engine.didAnswer(fetch, with: held) }
       body(result)
-      engine.leave(self)
-      if isBusy { engine.didFollow() }
+      engine.leave(self, hasFollowed: isBusy)
     }
   }
 }

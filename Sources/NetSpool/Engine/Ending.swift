@@ -24,6 +24,8 @@ struct Ending {
     let history = operation.loop.history
     var metrics = measured
     metrics.attempts = history?.attempts ?? 1
+    // libcurl has sent it again by itself, for a connection that was gone or a stream that was refused.
+    if !transfer.exchange.plan.hasRounds { metrics.attempts += max(0, transfer.exchange.sends - 1) }
     metrics.nameLookupTime += history?.lookupTime ?? 0
     metrics.redirects = history?.redirects?.hops ?? 0
     let begun = history.flatMap { $0.firstStart == 0 ? nil : $0.firstStart } ?? transfer.exchange.startedAt

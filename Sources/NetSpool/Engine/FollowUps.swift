@@ -69,14 +69,14 @@ extension NetworkEngine {
   /// Before its operation is enqueued.
   package func follow(_ followUp: any FollowUp) { followUps.add(followUp) }
 
-  /// Its final event has been delivered.
-  package func leave(_ followUp: any FollowUp) { followUps.remove(followUp) }
-
-  /// It has the answer, and its queue waits for it from now on as for an operation: until `didFollow`.
+  /// It has the answer, and its queue waits for it from now on as for an operation: until it leaves.
   package func willFollow() { driver.retain() }
 
-  /// Behind its final event.
-  package func didFollow() { driver.release() }
+  /// Its final event has been delivered.
+  package func leave(_ followUp: any FollowUp, hasFollowed: Bool) {
+    followUps.remove(followUp)
+    if hasFollowed { driver.release() }
+  }
 
   /// On the loop, as for the operations themselves; where there is none any more, here.
   func endFollowUps(

@@ -213,7 +213,7 @@ extension GetExchange {
 enum FileTime {
   /// Gives a file the time of `Last-Modified`; one that cannot be set stays as it is.
   static func set(_ path: String, _ headers: NetworkRequest.Headers) {
-    guard let date = headers.values(for: "Last-Modified").first.flatMap({ HTTPDate.parse($0) }) else {
+    guard let date = headers.values(for: "Last-Modified").first.flatMap({ HTTPDate.written($0) }) else {
       return
     }
     let time = timespec(tv_sec: Int(date), tv_nsec: 0)

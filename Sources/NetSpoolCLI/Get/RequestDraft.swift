@@ -177,7 +177,7 @@ struct TimeCondition {
     let isOlder = text.hasPrefix("-")
     let rest = isOlder || text.hasPrefix("+") ? String(text.dropFirst()) : text
     field = isOlder ? "If-Unmodified-Since" : "If-Modified-Since"
-    date = (FileFacts.modified(rest) ?? CurlDate.seconds(rest)).map { HTTPDate.format($0) }
+    date = (FileFacts.modified(rest) ?? HTTPDate.written(rest)).map { HTTPDate.format($0) }
     if date == nil {
       problem =
         "--time-cond \(text): there is no such file, and it is no date; it is asked without a condition"

@@ -139,7 +139,8 @@ import Testing
     arguments: [
       ("location = false\ncompressed = off", "get", ["--no-location", "--no-compressed"]),
       ("no-location = false\nno-location", "get", ["--location", "--no-location"]),
-      ("continue = false", "fetch", ["--no-continue"]), ("continue = false\nsilent = no", "get", []),
+      ("continue = false", "fetch", ["--no-continue"]),
+      ("continue = false\nsilent = no", "get", ["--no-continue"]),
       ("no-cache = false", "fetch", []), ("fail = false", "post", ["--no-fail"]),
       (
         "\u{FEFF}silent\r\nretry = 5\r\n\r\nuser-agent = \"a\"\r\n", "get",

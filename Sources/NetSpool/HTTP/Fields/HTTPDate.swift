@@ -14,7 +14,7 @@ package enum HTTPDate {
     }
   }
 
-  package static func parse(_ text: String, now: Int64? = nil) -> Int64? {
+  static func parse(_ text: String, now: Int64? = nil) -> Int64? {
     parse(text.utf8Span.span, now: now)
   }
 
