@@ -110,7 +110,7 @@ extension Scheduler {
     guard let origin = operation.loop.origin else { return }
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
-    if operation.engine.interfaces != nil, awaitInterface(operation) { return }
+    if awaitInterface(operation) { return }
     if origin.name.host != nil, mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
     move(

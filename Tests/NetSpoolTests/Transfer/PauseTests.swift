@@ -6,9 +6,9 @@ import Testing
 @testable import TestSupport
 
 struct PauseTests {
-  /// 3 MiB that come in one read, with a wrong checksum behind them.
+  /// 350 KiB that come in one read, with a wrong checksum behind them.
   private static func broken() throws -> [UInt8] {
-    var body = try Compressed.gzip(BodyPattern.bytes(50_000) + [UInt8](repeating: 7, count: 3 << 20))
+    var body = try Compressed.gzip(BodyPattern.bytes(50_000) + [UInt8](repeating: 7, count: 300 << 10))
     body[body.count - 8] ^= 1
     return body
   }

@@ -35,8 +35,8 @@ extension Scheduler {
   /// True when it waits from now on, as none of its engine's interfaces leads to others. It goes back into the queue when one
   /// does.
   func awaitInterface(_ operation: NetworkOperation) -> Bool {
-    guard operation.loop.transfer == nil, let origin = operation.loop.origin,
-      let connectivity = useConnectivity()
+    guard operation.engine.interfaces != nil, operation.loop.transfer == nil,
+      let origin = operation.loop.origin, let connectivity = useConnectivity()
     else { return false }
     let watch = connectivity.watch(origin, operation.engine.handleSettings)
     guard !connectivity.hasRoute(to: watch) else {
