@@ -12,7 +12,7 @@ import Synchronization
 /// ```
 /// The client's own limits of time are not moved. Any thread; several origins may have one clock.
 public final class ManualClock: Sendable {
-  /// The gate at which answers wait for a time, as ``ScriptedOrigin/waitForWaiting(_:_:within:)`` counts them.
+  /// The gate at which answers wait for a time, as `waitForWaiting` counts them.
   public static let gate = "the clock"
 
   private struct State {
