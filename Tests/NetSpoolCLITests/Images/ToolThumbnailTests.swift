@@ -130,8 +130,9 @@ import Testing
     let sent = bench.origin.requestCount
     #expect(try run("/a.png\tsha256=\(other)").error == "digestMismatch")
     let held = try run("/a.png\tsha256=\(mine.uppercased())")
-    #expect(held.outcome == .done && held.source == .cache && held.picture?.width == 16)
-    #expect(bench.origin.requestCount == sent)
+    // What has another digest than was wanted leaves the cache, so it is asked for once more.
+    #expect(held.outcome == .done && held.picture?.width == 16, "\(held)")
+    #expect(bench.origin.requestCount == sent + 1)
   }
 
   @Test func `a thumbnail whose picture the origin has confirmed says so`() throws {
