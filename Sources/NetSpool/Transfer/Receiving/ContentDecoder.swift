@@ -8,16 +8,7 @@
 /// `decompressionLimit(ratio | absolute)`; after one the decoder is of no more use.
 final class ContentDecoder {
   /// What to ask for in `Accept-Encoding`.
-  static let acceptEncoding = {
-    var codings = ["gzip", "deflate"]
-    #if Brotli
-    codings.append("br")
-    #endif
-    #if Zstd
-    codings.append("zstd")
-    #endif
-    return codings.joined(separator: ", ")
-  }()
+  static let acceptEncoding = codings.joined(separator: ", ")
 
   enum Coding { case gzip, deflate, brotli, zstd }
 
