@@ -130,7 +130,7 @@ struct ThumbnailLineTests {
 
 extension ThumbnailLineTests {
   /// The loop is asked for its snapshot again and again while every processor decodes.
-  @Test(.measuresTime, .disabled(if: isSanitized, "time is no measure under a sanitizer"))
+  @Test(.measuresTime, .notSanitized(.timeIsNoMeasure))
   func `the loop answers at once while all decoders are busy`() async throws {
     let large = try TestPicture.made(.jpeg, of: TestPicture.noise(1_152, 868))
     try await ImagesBench.run { bench in

@@ -169,7 +169,7 @@ import Testing
   }
 
   /// Not only just after the part has grown: anywhere, also before it is there and while its end is compared.
-  @Test(.enabled(if: LongRun.isOn)) func `200 MB that are killed at random moments have the right digest`()
+  @Test(.onlyInLongRuns) func `200 MB that are killed at random moments have the right digest`()
     throws
   {
     let count = 200_000_000

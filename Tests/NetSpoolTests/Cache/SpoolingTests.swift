@@ -97,7 +97,7 @@ struct SpoolingTests {
     }
   }
 
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  @Test(.notSanitized(.memoryIsNoMeasure))
   func `two long bodies at once take little memory`() async throws {
     // In a process of its own: what other tests do meanwhile is no part of it.
     await #expect(processExitsWith: .success) {

@@ -133,7 +133,7 @@ struct EndingTests {
   }
 
   /// In a process of its own, so that nothing else counts.
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  @Test(.notSanitized(.memoryIsNoMeasure))
   func `a crowd that was cancelled leaves no memory behind`() async {
     await #expect(processExitsWith: .success) {
       try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in

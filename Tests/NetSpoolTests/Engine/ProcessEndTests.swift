@@ -153,7 +153,7 @@ import Testing
   }
 
   /// A sanitizer's own threads and locks make each fork take as long as a hundred.
-  @Test(.disabled(if: isSanitized, "time is no measure under a sanitizer"))
+  @Test(.notSanitized(.timeIsNoMeasure))
   func `children of a busy parent are told so, too`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
       let (origin, folder) = (try ScriptedOrigin(), try TestFolder())

@@ -12,7 +12,7 @@ struct HTTP2MemoryTests {
   ]
 
   /// What the origin may send before anybody takes it is libcurl's choice: 32 MiB with 7.88, less since.
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  @Test(.notSanitized(.memoryIsNoMeasure))
   func `a paused download keeps what libcurl asks for, and gives it back`() async {
     await #expect(processExitsWith: .success) {
       let server = try HostileServer.sharedHTTP2()
@@ -46,7 +46,7 @@ struct HTTP2MemoryTests {
   }
 
   /// In a process of its own, one after the other, so that nothing else counts.
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  @Test(.notSanitized(.memoryIsNoMeasure))
   func `stays within eight mebibytes`()
     async
   {

@@ -16,7 +16,7 @@ struct HostileMemoryTests {
   ]
 
   /// In a process of its own, one after the other, so that nothing else counts.
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  @Test(.notSanitized(.memoryIsNoMeasure))
   func `stays within eight mebibytes`()
     async
   {

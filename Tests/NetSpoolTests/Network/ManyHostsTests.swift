@@ -57,7 +57,7 @@ struct ManyHostsTests {
 
   /// With so many each request finds its host forgotten: the origin, its handle and its addresses are made anew. That must not
   /// become dearer with more of them: if anything looked at all hosts, it would be four times as dear.
-  @Test(.disabled(if: isSanitized, "time is no measure under a sanitizer"))
+  @Test(.notSanitized(.timeIsNoMeasure))
   func `a request costs the loop no more with 12,000 hosts than with 3,000`() async throws {
     let few = try await work(hosts: 3_000, requests: 5_000, measured: 2_000)
     let many = try await work(hosts: 12_000, requests: 12_000, measured: 2_000)
@@ -66,14 +66,14 @@ struct ManyHostsTests {
 
   /// Each puts the oldest of the connections that are kept out of its place. libcurl 7.88 goes through all hosts for that
   /// that ever had to go.
-  @Test(.disabled(if: isSanitized, "time is no measure under a sanitizer"))
+  @Test(.notSanitized(.timeIsNoMeasure))
   func `nor where connections are kept`() async throws {
     let few = try await work(hosts: 2_000, requests: 4_000, measured: 1_000, keepsConnections: true)
     let many = try await work(hosts: 16_000, requests: 16_000, measured: 1_000, keepsConnections: true)
     #expect(many < few * 2, "\(many) instead of \(few)")
   }
 
-  @Test(.enabled(if: LongRun.isOn, "NETSPOOL_LONG is not set"))
+  @Test(.onlyInLongRuns)
   func `and less than twice as much with 100,000`() async throws {
     let few = try await work(hosts: 100, requests: 10_000, measured: 8_000)
     let many = try await work(hosts: 100_000, requests: 100_000, measured: 8_000)

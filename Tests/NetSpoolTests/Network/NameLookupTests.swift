@@ -96,7 +96,7 @@ struct NameLookupTests {
     return (time, await lag)
   }
 
-  @Test(.disabled(if: isSanitized, "time is no measure under a sanitizer"))
+  @Test(.notSanitized(.timeIsNoMeasure))
   func `costs a cancelled one the same however many wait for its name`() async throws {
     try await withNames { names, wire in
       names.setFallback(.silence)

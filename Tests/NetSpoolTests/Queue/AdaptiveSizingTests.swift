@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// The adaptive width against simulated origins, compared with the best fixed width for each.
-@Suite(.disabled(if: isSanitized, "values alone hide nothing from a sanitizer"))
+@Suite(.notSanitized(.valuesAlone))
 struct AdaptiveSizingTests {
   /// An origin, how soon it must be understood, and how many refusals that may cost afterwards.
   struct Case: Sendable, CustomTestStringConvertible {

@@ -14,7 +14,7 @@ import Testing
   ]
 
   /// Goodput, in virtual time.
-  @Test(.disabled(if: isSanitized), arguments: origins)
+  @Test(.notSanitized(.timeIsNoMeasure), arguments: origins)
   func `ten times too much leaves nine tenths of what an origin gives at best`(_ origin: SimulatedOrigin) {
     let peak = FixedWidths(origin, seed: 1).best.rate
     var simulation = SizingSimulation(origin, load: .open(10 * peak))
@@ -24,7 +24,7 @@ import Testing
     #expect(simulation.rate(after: warm) >= 0.9 * peak, "\(simulation.rate(after: warm)) of \(peak)")
   }
 
-  @Test(.disabled(if: isSanitized), arguments: [1, 2, 3] as [UInt64])
+  @Test(.notSanitized(.timeIsNoMeasure), arguments: [1, 2, 3] as [UInt64])
   func `an origin that takes 20 and wants a second of quiet is asked nearly as well as by 19 at once`(
     _ seed: UInt64
   ) {

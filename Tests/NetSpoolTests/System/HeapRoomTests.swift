@@ -12,7 +12,7 @@ struct HeapRoomTests {
   }
 
   /// Without the room each body costs a page fault and a half.
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  @Test(.notSanitized(.memoryIsNoMeasure))
   func `bodies that come and go in crowds are no new memory each time`()
     throws
   {

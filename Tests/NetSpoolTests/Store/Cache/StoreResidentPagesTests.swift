@@ -6,7 +6,7 @@ import Testing
 struct StoreResidentPagesTests {
   static let limit = 1 << 20
 
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  @Test(.notSanitized(.memoryIsNoMeasure))
   func `the pages of the file stay within their limit`() throws {
     // Given a store of over 30 MiB
     let directory = try TestFolder()
@@ -24,7 +24,7 @@ struct StoreResidentPagesTests {
     }
     #expect(peak > 0 && peak <= 2 * Self.limit)
   }
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  @Test(.notSanitized(.memoryIsNoMeasure))
   func `the pages of the file are given back when memory is short`() async throws {
     // Given a store of some MiB whose pages are in memory, and plenty of it
     let directory = try TestFolder()

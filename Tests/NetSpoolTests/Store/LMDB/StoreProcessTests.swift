@@ -144,7 +144,7 @@ struct StoreProcessTests {
     precondition(store.lookup(StoreKey("late"))?.bytes == [1], "late is missing")
   }
 
-  @Test(.disabled(if: isSanitized, "memory is no measure under a sanitizer"))
+  @Test(.notSanitized(.memoryIsNoMeasure))
   func `little address space is enough`() async throws {
     await #expect(processExitsWith: .success) {
       let directory = try TestFolder()

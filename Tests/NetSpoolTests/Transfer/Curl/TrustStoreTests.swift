@@ -88,7 +88,7 @@ struct TrustStoreTests {
   }
 
   /// The system's authorities are read once and not for each connection: that would be 50 ms of the loop.
-  @Test(.needsNginx, .disabled(if: isSanitized, "time is no measure under a sanitizer"))
+  @Test(.needsNginx, .notSanitized(.timeIsNoMeasure))
   func `costs a new connection little`() async throws {
     let server = try await blocking { try NginxServer.shared() }
     try await withWire({ $0.retry = .none }, alone: true) { wire in
@@ -105,7 +105,7 @@ struct TrustStoreTests {
   }
 
   /// libcurl keeps no authorities for those that verify nothing.
-  @Test(.needsPython, .disabled(if: isSanitized, "time is no measure under a sanitizer"))
+  @Test(.needsPython, .notSanitized(.timeIsNoMeasure))
   func `costs a new connection nothing where anybody is trusted`() async throws {
     let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }

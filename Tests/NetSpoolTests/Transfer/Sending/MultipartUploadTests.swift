@@ -101,7 +101,7 @@ struct MultipartUploadTests {
   }
 
   /// A sparse file of 4 GiB, sent and counted by the origin, in 64 MiB of memory.
-  @Test(.enabled(if: LongRun.isOn, "NETSPOOL_LONG is not set")) func `a large file is never held`()
+  @Test(.onlyInLongRuns) func `a large file is never held`()
     async throws
   {
     await #expect(processExitsWith: .success) {
