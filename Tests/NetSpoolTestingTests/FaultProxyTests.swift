@@ -120,7 +120,7 @@ private struct Net {
 
   @Test func `resets after a while`() async throws {
     let net = try Net()
-    net.proxy.set(.reset(after: .milliseconds(30)), on: .downstream)
+    net.proxy.set(.reset(after: Duration.milliseconds(30).patient), on: .downstream)
     let client = try net.connected()
     client.ask("/hello")
     #expect(client.readAnswer().body == "hello")

@@ -36,7 +36,7 @@ struct NginxSizingTests {
     }
   }
 
-  @Test func `a limit of requests in a time is found`() async throws {
+  @Test(.notSanitized(.timeIsNoMeasure)) func `a limit of requests in a time is found`() async throws {
     let (adaptiveServer, fixedServer) = (try NginxServer(), try NginxServer())
     try await withWire { wire in
       let adaptive = try await fetch(300, "/paced/hello.txt", from: adaptiveServer, on: wire)
