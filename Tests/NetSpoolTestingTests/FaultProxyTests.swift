@@ -1,6 +1,8 @@
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// An origin and a proxy before it.
 private struct Net {
   let origin: ScriptedOrigin
