@@ -141,6 +141,7 @@ struct TLSSettings: Sendable, Hashable {
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
+    unsafe HandshakeBound.apply(to: easy)
     if requiresAlternativeName { unsafe cnetspool_easy_set_long(easy, CURLOPT_CERTINFO, 1) }
     unsafe trusted.apply(to: easy, bundle: CURLOPT_CAINFO, folder: CURLOPT_CAPATH)
     if let pin = pinnedPublicKey { unsafe cnetspool_easy_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }

@@ -65,6 +65,12 @@ struct TLSVariant: Sendable, CustomTestStringConvertible {
       "DH of 1024 bits", "good-rsa", .rejects("weak"),
       ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0", "-dhparam", "dh-1024.pem"]),
     .init(
+      "DH of 2048 bits", "good-rsa", .accepts, ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256"]),
+    // It would keep the loop for half a second.
+    .init(
+      "DH of 8192 bits", "good-rsa", .rejects("weak"),
+      ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256", "-dhparam", "dh-8192.pem"]),
+    .init(
       "RSA key exchange and CBC", "good-rsa", .rejects("protocol"), ["-tls1_2", "-cipher", "AES128-SHA"]),
   ]
 
