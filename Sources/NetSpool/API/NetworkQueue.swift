@@ -148,7 +148,7 @@ extension NetworkQueue {
   public var activity: Activity { driver.activity }
 
   /// Calls back when the number of waiting or running operations has changed, at most once per turn of the loop,
-  /// on a serial queue of its own. For a network activity indicator.
+  /// on a serial queue of its own, which no other closure holds up. For a network activity indicator.
   public func onActivityChange(_ handler: @escaping @Sendable (Activity) -> Void) {
     driver.observe(activity: handler)
   }

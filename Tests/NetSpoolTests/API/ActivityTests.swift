@@ -56,6 +56,24 @@ struct ActivityTests {
     #expect(told.entries.count <= QueueObservers.undeliveredMax)
   }
 
+  @Test func `an observer that blocks holds up no other`() async throws {
+    let observers = QueueObservers()
+    let (goesOn, hears, isIdle) = (Latch(), Latch(), Latch())
+    defer { goesOn.open() }
+    observers.add(activity: { _ in goesOn.block() })
+    observers.add(idle: { goesOn.block() })
+    observers.add(activity: { activity in if activity.queued == 2 { hears.open() } })
+    observers.add(idle: { isIdle.open() })
+    for number in 1...2 {
+      observers.tell {
+        NetworkQueue.Activity(queued: number, running: 0, frozen: 0, bytesIn: 0, bytesOut: 0)
+      }
+    }
+    observers.tellIdle()
+    await hears.opened()
+    await isIdle.opened()
+  }
+
   @Test func `idle is told once for each time it was busy, after the last closure`() async throws {
     try await withEngine { engine, origin in
       let queue = engine.configuration.queue
