@@ -68,7 +68,15 @@ extension NetworkOperation {
     var cacheUse: CacheUse?
     /// Why the name of its origin has no addresses, for the exchange that is about to begin.
     var nameFailure: NetworkError?
-    var origin: Origin?
+    var origin: Origin? {
+      didSet {
+        guard isListed else { return }
+        oldValue?.users -= 1
+        origin?.users += 1
+      }
+    }
+    /// Among all operations of its loop, and so one of its origin's users.
+    var isListed = false { didSet { origin?.users += isListed ? 1 : -1 } }
     /// Under which equal requests find it; 0: they do not.
     var sharingKey: UInt64 = 0
     /// Nil while it only waits.

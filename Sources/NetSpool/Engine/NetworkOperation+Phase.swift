@@ -118,6 +118,7 @@ struct OperationTable {
 
   mutating func insert(_ operation: NetworkOperation) {
     count += 1
+    operation.loop.isListed = true
     countMax = max(countMax, count)
     operation.loop.previous = last
     if let last { last.loop.next = operation } else { first = operation }
@@ -126,6 +127,7 @@ struct OperationTable {
 
   mutating func remove(_ operation: NetworkOperation) {
     count -= 1
+    operation.loop.isListed = false
     for sweep in sweeps where sweep.next === operation { sweep.next = operation.loop.next }
     let (previous, next) = (operation.loop.previous, operation.loop.next)
     if let previous { previous.loop.next = next } else { first = next }

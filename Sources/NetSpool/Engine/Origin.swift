@@ -25,6 +25,10 @@ final class Origin {
   var answers = AuthenticationAnswers()
   /// When a request to it was last started.
   var usedAt: Microseconds
+  /// Operations of this loop that have not ended and are to go there.
+  var users = 0
+  /// How it is written in the URLs that led here.
+  fileprivate var spellings: [String] = []
 
   init(_ pieces: URLPieces.Origin, id: OriginID, sizing: OriginSizing, limit: Int) {
     text = pieces.text
@@ -62,7 +66,9 @@ struct OriginTable {
     guard let length, parsed.user == nil, parsed.password == nil else {
       return Found(origin: origin, canonical: parsed)
     }
-    spellings[String(url.utf8.prefix(length))!] = origin
+    let spelling = String(url.utf8.prefix(length))!
+    spellings[spelling] = origin
+    origin.spellings.append(spelling)
     return Found(origin: origin, canonical: nil)
   }
 
@@ -83,11 +89,11 @@ struct OriginTable {
 
   var all: some Collection<Origin> { byText.values }
 
-  /// Forgets some origins. Costs the length of the table.
-  mutating func remove(_ ids: Set<OriginID>) {
-    byText = byText.filter { !ids.contains($0.value.id) }
-    spellings = spellings.filter { !ids.contains($0.value.id) }
-    latest = nil
+  /// Forgets an origin.
+  mutating func remove(_ origin: Origin) {
+    byText[origin.text] = nil
+    for spelling in origin.spellings { spellings[spelling] = nil }
+    if latest?.origin === origin { latest = nil }
   }
 }
 
@@ -99,26 +105,40 @@ extension Scheduler {
   private var originsKept: Int { Self.originsKept / driver.loops.count }
 
   /// Forgets the idle ones that have not been used for longest: their widths, their handles, their numbers. Not
-  /// those that asked for quiet. Called when the table has doubled, so that its cost is spread over those that
-  /// made it long. From `later` only: callbacks of libcurl may still name an origin before.
+  /// those that asked for quiet. Begun when the table has doubled, so that its cost is spread over those that
+  /// made it long, and done in pieces; not at once: callbacks of libcurl may still name an origin before.
   func retireOrigins() {
-    let used = originsInUse()
-    let idle = origins.all.filter { origin in
-      queue.running(at: origin.id) + queue.waiting(at: origin.id) == 0 && origin.hold == nil
-        && !used.contains(origin.id)
+    isRetiring = true
+    var oldest: [Origin]?
+    doInPieces { [unowned self] in
+      var left = oldest ?? idleOrigins()
+      oldest = nil  // so that the list is not copied
+      let watched = watchedOrigins
+      for origin in left.suffix(Self.bulkPiece) where isIdle(origin, watched) {
+        origins.remove(origin)
+        queue.removeOrigin(origin.id)
+        originsKnown -= 1
+      }
+      left.removeLast(min(Self.bulkPiece, left.count))
+      oldest = left
+      if !left.isEmpty { return true }
+      originsMax = max(originsKept, originsKnown * 2)
+      isRetiring = false
+      return false
     }
-    let oldest = idle.sorted { $0.usedAt < $1.usedAt }.prefix(
-      max(0, origins.all.count - originsKept / 2))
-    origins.remove(Set(oldest.map(\.id)))
-    for origin in oldest { queue.removeOrigin(origin.id) }
-    originsKnown = origins.all.count
-    originsMax = max(originsKept, originsKnown * 2)
   }
 
-  /// Origins that are watched, and those of operations that have not ended.
-  private func originsInUse() -> Set<OriginID> {
-    var used = connectivity?.watchedOrigins ?? []
-    operations.forEach { if let origin = $0.loop.origin { used.insert(origin.id) } }
-    return used
+  /// What may go, the oldest last.
+  private func idleOrigins() -> [Origin] {
+    let watched = watchedOrigins
+    let idle = origins.all.filter { isIdle($0, watched) }.sorted { $0.usedAt > $1.usedAt }
+    return idle.suffix(max(0, origins.all.count - originsKept / 2))
+  }
+
+  private var watchedOrigins: Set<OriginID> { connectivity?.watchedOrigins ?? [] }
+
+  private func isIdle(_ origin: Origin, _ watched: Set<OriginID>) -> Bool {
+    origin.users == 0 && origin.hold == nil && !watched.contains(origin.id)
+      && queue.running(at: origin.id) + queue.waiting(at: origin.id) == 0
   }
 }

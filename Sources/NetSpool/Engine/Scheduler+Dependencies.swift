@@ -5,6 +5,41 @@ internal import Synchronization
 extension Scheduler {
   /// True when it must wait for others first.
   func block(_ operation: NetworkOperation, behind others: [NetworkOperation]) throws(NetworkError) -> Bool {
+    if others.count > Self.bulkPiece {
+      blockInPieces(operation, behind: others)
+      return true
+    }
+    let mayClose = note(operation, behind: others[...])
+    guard dependencies.isBlocked(operation) else { return false }
+    if mayClose { try lookForCycle(over: operation) }
+    move(operation, to: .blocked)
+    return true
+  }
+
+  /// Others do not wait until a hundred thousand edges are noted. It waits for itself meanwhile, so that it goes behind them all.
+  private func blockInPieces(_ operation: NetworkOperation, behind others: [NetworkOperation]) {
+    dependencies.add(operation, after: operation)
+    move(operation, to: .blocked)
+    var (left, mayClose) = (others[...], false)
+    doInPieces { [unowned self] in
+      guard case .blocked = operation.loop.phase else { return false }
+      mayClose = note(operation, behind: left.prefix(Self.bulkPiece)) || mayClose
+      left = left.dropFirst(Self.bulkPiece)
+      if !left.isEmpty { return true }
+      do throws(NetworkError) {
+        if mayClose { try lookForCycle(over: operation) }
+      } catch {
+        move(operation, to: .ended)
+        conclude(operation, error)
+        return false
+      }
+      if dependencies.release(operation, from: operation) { enqueue(operation, operation.request) }
+      return false
+    }
+  }
+
+  /// True when that may have closed a cycle.
+  private func note(_ operation: NetworkOperation, behind others: ArraySlice<NetworkOperation>) -> Bool {
     var mayClose = false
     for other in others {
       guard let closes = other.beginAwait(by: operation) else { continue }
@@ -12,10 +47,7 @@ extension Scheduler {
       dependencies.add(operation, after: other)
       if other.engine.driver !== driver { hear(of: other) }
     }
-    guard dependencies.isBlocked(operation) else { return false }
-    if mayClose { try lookForCycle(over: operation) }
-    move(operation, to: .blocked)
-    return true
+    return mayClose
   }
 
   /// Hears of the end of an operation of another queue, which is on another loop.

@@ -48,7 +48,7 @@ extension Scheduler {
   func makeOrigin(_ origin: URLPieces.Origin) -> Origin {
     loop.assertOnLoop()
     originsKnown += 1
-    if originsKnown == originsMax { later { [unowned self] in retireOrigins() } }
+    if originsKnown >= originsMax, !isRetiring { retireOrigins() }
     let link = connectivity.map { NetworkQueue.Sizing.Link($0.link.kind) } ?? .local
     let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin, link: link)
     let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)

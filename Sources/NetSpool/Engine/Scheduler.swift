@@ -29,6 +29,7 @@ final class Scheduler {
   var originsKnown = 0 { didSet { port.loop.originsKnown.store(originsKnown, ordering: .relaxed) } }
   /// With so many origins, those that are idle are forgotten.
   var originsMax: Int { didSet { port.loop.originsMax.store(originsMax, ordering: .relaxed) } }
+  var isRetiring = false
   @safe @exclusivity(unchecked) var coalescer = Coalescer()
   /// By the digest of what is asked about.
   @safe @exclusivity(unchecked) var validations: [KeyDigest: Validation] = [:]
@@ -267,9 +268,12 @@ final class Scheduler {
   func release(_ operation: NetworkOperation) {
     loop.assertOnLoop()
     guard !dependencies.isEmpty else { return }
-    forEach(of: dependencies.finish(operation)) { [unowned self] next in
-      if case .blocked = next.loop.phase { enqueue(next, next.request) }
+    let others = dependencies.remove(operation)
+    forEach(of: others.dependents) { [unowned self] next in
+      guard dependencies.release(next, from: operation), case .blocked = next.loop.phase else { return }
+      enqueue(next, next.request)
     }
+    forEach(of: others.prerequisites) { [unowned self] in dependencies.forget(operation, under: $0) }
   }
 
   // MARK: End

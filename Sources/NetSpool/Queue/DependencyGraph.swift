@@ -1,5 +1,5 @@
 /// Knows which operations wait for which others to end, to say who may go. Holds only what has not ended: an identifier enters
-/// with its first edge and leaves with `finish`, and must not come back. Who waits for itself `WaitGraph` finds.
+/// with its first edge and leaves with `remove`, and must not come back. Who waits for itself `WaitGraph` finds.
 struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
   private struct Node: Sendable {
     /// What it still waits for.
@@ -23,24 +23,23 @@ struct DependencyGraph<ID: Hashable & Sendable>: Sendable {
     nodes[prerequisite, default: Node()].dependents.append(dependent)
   }
 
-  /// The operation has ended, whatever its outcome, even before it was released. Answers those that now wait
-  /// for nothing, in the order of their edges.
-  mutating func finish(_ id: ID) -> [ID] {
-    guard let node = nodes.removeValue(forKey: id) else { return [] }
-    for prerequisite in node.prerequisites { forget(id, under: prerequisite) }
-    return node.dependents.filter { release($0, from: id) }
+  /// The operation has ended, whatever its outcome, even before it was released. Who waited for it, in the order of their
+  /// edges, is to be released, and what it waited for must `forget` it: one after the other, as time allows.
+  mutating func remove(_ id: ID) -> (dependents: [ID], prerequisites: [ID]) {
+    guard let node = nodes.removeValue(forKey: id) else { return ([], []) }
+    return (node.dependents, Array(node.prerequisites))
   }
-}
 
-extension DependencyGraph {
-  private mutating func release(_ dependent: ID, from id: ID) -> Bool {
+  /// One that waited need not wait for an ended one any longer; true when it now waits for nothing.
+  mutating func release(_ dependent: ID, from id: ID) -> Bool {
     guard nodes[dependent]?.prerequisites.remove(id) != nil else { return false }
     guard !isBlocked(dependent) else { return false }
     dropIfLoose(dependent)
     return true
   }
 
-  private mutating func forget(_ dependent: ID, under prerequisite: ID) {
+  /// One that waited has ended itself.
+  mutating func forget(_ dependent: ID, under prerequisite: ID) {
     guard var node = nodes.removeValue(forKey: prerequisite) else { return }
     node.stale += 1
     if node.stale * 2 > node.dependents.count {

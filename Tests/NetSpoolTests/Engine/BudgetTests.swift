@@ -91,6 +91,24 @@ struct BudgetTests {
     }
   }
 
+  /// Places that become free meanwhile are offered to some of them first.
+  @Test func `all that are cancelled together went without a place`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(4) }) { engine, origin in
+      origin.hold("/")
+      let operations = (0..<5_000).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
+      engine.enqueue(operations)
+      #expect(await origin.waitForWaiting("/", 4))
+      await engine.settle()
+      let queue = engine.configuration.queue
+      #expect(queue.budgets.places.waiting == 4_996)
+      engine.cancelAll()
+      for operation in operations { #expect(await operation.end().code == .cancelled) }
+      await engine.settle()
+      let empty = queue.budgets.places
+      #expect(empty.held == 0 && empty.waiting == 0 && empty.refused == 4_996, "\(empty)")
+    }
+  }
+
   @Test func `origins that are remembered are counted`() async throws {
     try await withEngine { engine, origin in
       origin.on("/", .text("ok"))

@@ -3,6 +3,15 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
+extension DependencyGraph {
+  /// All that an end brings, at once.
+  fileprivate mutating func finish(_ id: ID) -> [ID] {
+    let others = remove(id)
+    defer { for other in others.prerequisites { forget(id, under: other) } }
+    return others.dependents.filter { release($0, from: id) }
+  }
+}
+
 @Suite struct DependencyGraphTests {
   var graph = DependencyGraph<Int>()
 

@@ -1,0 +1,102 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// What one guest has tens of thousands of, beside another guest.
+@Suite(.measuresTime) struct CrowdTests {
+  /// What the loop does at most until it takes a command of somebody else, in so much time.
+  private func longestWait(_ queue: NetworkQueue, _ clock: LoopClock, for time: Duration) async -> Duration {
+    let deadline = ContinuousClock.now + time
+    var longest = Duration.zero
+    while ContinuousClock.now < deadline {
+      let start = clock.now
+      let end = await withCheckedContinuation { continuation in
+        queue.driver.perform(of: QueueDriver.Command.house) { _ in continuation.resume(returning: clock.now) }
+      }
+      longest = max(longest, end - start)
+    }
+    return longest
+  }
+
+  private func operations(_ count: Int, of engine: NetworkEngine) -> [NetworkOperation] {
+    (0..<count).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
+  }
+
+  @Test func `one that waits for thirty thousand holds the loop up for nobody`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.hold("/")
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let clock = await LoopClock(queue)
+      let others = operations(30_000, of: engine)
+      let last = engine.operation(path: "/last")
+      for other in others { last.addDependency(other) }
+      async let beginning = longestWait(queue, clock, for: .seconds(2))
+      engine.enqueue(last)
+      expect(await beginning, within: answerMax)
+      async let ending = longestWait(queue, clock, for: .seconds(1))
+      last.cancel()
+      #expect(await last.end().code == .cancelled)
+      expect(await ending, within: answerMax)
+    }
+  }
+
+  @Test func `thirty thousand that wait for one hold the loop up for nobody`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/first", .text("ok"))
+      origin.hold("/")
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let clock = await LoopClock(queue)
+      let first = engine.operation(path: "/first")
+      let others = operations(30_000, of: engine)
+      for other in others { other.addDependency(first) }
+      engine.enqueue(others)
+      _ = await clock.wait()
+      async let longest = longestWait(queue, clock, for: .seconds(2))
+      #expect(await engine.end(of: first).text == "ok")
+      expect(await longest, within: answerMax)
+      engine.cancelAll()
+      _ = await others.last?.end()
+    }
+  }
+
+  /// Idle origins are forgotten, which those that wait have nothing to do with.
+  @Test func `many new origins hold the loop up for nobody, however many operations wait`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.hold("/")
+      let (many, other) = (try NetworkEngine(to: origin, on: queue), try NetworkEngine(to: origin, on: queue))
+      let waiting = operations(60_000, of: many)
+      many.enqueue(waiting)
+      let clock = await LoopClock(queue)
+      _ = await clock.wait()
+      async let longest = longestWait(queue, clock, for: .seconds(2))
+      // Nobody listens there.
+      let hosts = (0..<1_500).map { other.operation(url: "http://127.2.\($0 / 250).\($0 % 250 + 1):9/") }
+      other.enqueue(hosts)
+      for host in hosts { #expect(await host.end().code == .connectFailed) }
+      #expect(queue.budgets.origins.held < 1_024)
+      expect(await longest, within: answerMax)
+      many.cancelAll()
+      _ = await waiting.last?.end()
+    }
+  }
+
+  /// New connections, all of which may begin at the same moment.
+  @Test func `hundreds that begin at once let others in between`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let clock = await LoopClock(queue)
+      let hosts = (0..<4_000).map { engine.operation(url: "http://127.3.\($0 / 250).\($0 % 250 + 1):9/") }
+      async let longest = longestWait(queue, clock, for: .seconds(1))
+      engine.enqueue(hosts)
+      for host in hosts { _ = await host.end() }
+      // An answer takes some turns.
+      expect(await longest, within: answerMax / 2)
+    }
+  }
+}
