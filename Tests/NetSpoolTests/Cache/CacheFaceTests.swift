@@ -48,6 +48,39 @@ struct CacheFaceTests {
     }
   }
 
+  @Test func `of a body that was not served nothing was saved`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", Self.lasting("0123456789").header("ETag", "\"a\""))
+      _ = await engine.fetch("/a")
+      let asked: [(NetworkRequest.Headers, Int)] = [
+        (["If-None-Match": "\"a\""], 0), (["Range": "bytes=10-"], 0), (["Range": "bytes=2-4"], 3), ([:], 10),
+      ]
+      var (served, saved) = (0, 0)
+      for (fields, bytes) in asked {
+        _ = await engine.fetch("/a", headers: fields)
+        (served, saved) = (served + 1, saved + bytes)
+        let statistics = try #require(engine.cacheStatistics)
+        #expect(statistics.served == served && statistics.bytesSaved == saved, "\(fields)")
+      }
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `who closes a cache last leaves nothing in the machine's memory`() throws {
+    let folder = try TestFolder()
+    var configuration = CacheConfiguration()
+    configuration.directory = folder.path
+    let engines = [try NetworkEngine(), try NetworkEngine()]
+    for engine in engines { try engine.useCache(configuration) }
+    let inode = Hexadecimal.text(try FileStatus(path: folder.path).identity.inode)
+    let names = { SystemText.names(inDirectory: "/dev/shm").filter { $0.hasSuffix("-" + inode) } }
+    #expect(names().count == 1)
+    engines[0].closeCache()
+    #expect(names().count == 1)
+    engines[1].closeCache()
+    #expect(names().isEmpty)
+  }
+
   @Test func `a key of the caller's own stands for the URL`() async throws {
     try await withCache { engine, origin, _ in
       origin.fallback(Self.lasting("signed"))

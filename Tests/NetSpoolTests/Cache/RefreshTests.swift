@@ -86,6 +86,17 @@ struct RefreshTests {
     }
   }
 
+  @Test func `a renewal counts as a question, not as an answer that was served`() async throws {
+    try await withStale(policy: .staleWhileRevalidate) { engine, origin in
+      origin.on("/a", .status(304))
+      let text = await engine.fetch("/a").text
+      await idle(engine)
+      let statistics = try #require(engine.cacheStatistics)
+      #expect(text == "old" && origin.hits("/a") == 2)
+      #expect(statistics.served == 1 && statistics.validations == 1 && statistics.bytesSaved == 3)
+    }
+  }
+
   /// Until the queue has nothing left to do.
   private func idle(_ engine: NetworkEngine) async {
     while engine.configuration.queue.activity.isBusy { await Task.yield() }

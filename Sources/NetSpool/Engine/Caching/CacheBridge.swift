@@ -70,9 +70,7 @@ struct CacheBridge {
     guard question.request.isOwn else { return response(operation, held, .cache, cache) }
     let selection = StoredSelection(question.request, question.fields, stored: held.stored)
     if selection == .origin { return nil }
-    var answer = response(operation, held, .cache, cache)
-    answer.select(selection, of: held.stored, parts)
-    return answer
+    return response(operation, held, .cache, cache, selection, parts)
   }
 
   /// Without a cache nothing is held, nor for what no cache may answer.
@@ -129,8 +127,10 @@ struct CacheBridge {
       own: isForeign ? own : SentFields.add(credential, to: own), decodes: !own.contains("Range"))
   }
 
+  /// What is served, which counts as that: nobody is given what a request of ours brought up to date.
   func response(
-    _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache
+    _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache,
+    _ selection: StoredSelection = .whole, _ parts: [[UInt8]] = []
   ) -> NetworkResponse {
     let request = operation.request
     let method = operation.loop.history?.target.method ?? request.method
@@ -139,7 +139,9 @@ struct CacheBridge {
       from: source, url: operation.loop.history?.target.url ?? request.url, now: cache.now,
       withBody: method != .head, lifetime: request.cacheLifetime?.seconds
     )
-    cache.didServe(response.body.count, isValidated: source == .revalidated)
+    response.select(selection, of: held.stored, parts)
+    if !operation.loop.isRefresh { cache.didServe(response.body.count) }
+    if source == .revalidated { cache.didValidate() }
     response.metrics.redirects = operation.loop.history?.redirects?.hops ?? 0
     return response
   }

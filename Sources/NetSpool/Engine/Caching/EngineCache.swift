@@ -66,12 +66,14 @@ final class EngineCache: Sendable {
     fields.contains("Accept-Encoding") ? SelectingValue.normalised("accept-encoding", in: fields) : nil
   }
 
-  /// Counts an answer that came from here.
-  func didServe(_ bytes: Int, isValidated: Bool = false) {
+  /// Counts an answer that came from here, with so many bytes of body.
+  func didServe(_ bytes: Int) {
     served.add(1, ordering: .relaxed)
     bytesSaved.add(bytes, ordering: .relaxed)
-    if isValidated { validations.add(1, ordering: .relaxed) }
   }
+
+  /// Counts a 304 to a question of ours.
+  func didValidate() { validations.add(1, ordering: .relaxed) }
 
   /// What the store holds and did, and what this engine had of it.
   var statistics: CacheStatistics {

@@ -165,9 +165,7 @@ extension CacheWriter {
     case .removed: try remove(change.key.digest, &transaction)
     case .fence(let moment): try fence(change.key.digest.first, at: moment, &transaction)
     case .put(let put):
-      if try holdsBack(change.key.digest.first, askedAt: put.askedAt, transaction) {
-        return report.dropped += 1
-      }
+      if try holdsBack(change.key.digest.first, askedAt: put.askedAt, transaction) { return }
       try apply(put, change.key, &transaction)
     case .metadata(let metadata, let bodyID):
       try replaceMetadata(metadata, bodyID: bodyID, change.key, &transaction)
