@@ -1,13 +1,15 @@
 internal import Glibc
+internal import Synchronization
 
 /// A file in the machine's memory that processes of one user share by its name: whoever writes to a map of it waits for no
-/// disk, whatever hangs. It goes with the last process that has it open. What is left by one that was killed, or did not
-/// close it, is the next one's that asks for the name, or goes when any process asks for a name of the same kind.
+/// disk, whatever hangs. It goes with the last process that lets go of it. What is left by one that was killed, or did not
+/// let go, is the next one's that asks for the name, or goes when any process asks for a name of the same kind.
 final class SharedMemory: Sendable {
   private let directory: FileDescriptor
   let file: FileDescriptor
   private let name: String
   private let generation = ForkGuard.generation
+  private let isLetGo = Atomic(false)
   private static let triesMax = 100
 
   /// Opens it, or makes it, of zeros. Throws where there is no such directory or no room, and when the name is another
@@ -27,9 +29,15 @@ final class SharedMemory: Sendable {
     if try FileStatus(of: file).bytes < Int64(bytes) { try file.truncate(to: Int64(bytes)) }
   }
 
-  deinit {
-    // A child of fork(2) has its parent's lock.
-    guard ForkGuard.generation == generation, flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { return }
+  deinit { letGo() }
+
+  /// Removes the name, unless another process has it: what is mapped stays as it is.
+  func letGo() {
+    // A child of fork(2) has its parent's lock. Whoever was refused the exclusive one has none any more, and the name may
+    // be another file's by now.
+    guard ForkGuard.generation == generation, !isLetGo.exchange(true, ordering: .relaxed),
+      flock(file.rawValue, LOCK_EX | LOCK_NB) == 0
+    else { return }
     directory.unlink(name)
   }
 

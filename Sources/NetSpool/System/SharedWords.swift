@@ -31,6 +31,9 @@ final class SharedWords: Sendable {
     return UInt(bitPattern: start)
   }
 
+  /// They stay what they are to this process; the next one may begin with others.
+  func letGo() { memory?.letGo() }
+
   deinit { unsafe munmap(UnsafeMutableRawPointer(bitPattern: start), count * 8) }
 
   @inline(__always)

@@ -27,6 +27,23 @@ struct SharedMemoryTests {
     #expect(try Self.open("a", folder)[3] == 0)
   }
 
+  @Test func `its name goes with the last one that lets go of it, and only that one's`() throws {
+    let folder = try TestFolder()
+    let first = try SharedMemory("test", named: "a", bytes: 64, in: folder.path)
+    let words = try SharedWords(in: first, count: 8)
+    let second = try SharedMemory("test", named: "a", bytes: 64, in: folder.path)
+    first.letGo()
+    #expect(folder.names == [Self.prefix + "a"])
+    second.letGo()
+    #expect(folder.names.isEmpty)
+    // What is mapped stays, and is not the next one's, whose name nobody else removes
+    #expect(words.exchange(0, for: 7, at: 3) && words[3] == 7)
+    let third = try Self.open("a", folder)
+    first.letGo()
+    second.letGo()
+    #expect(third[3] == 0 && folder.names == [Self.prefix + "a"])
+  }
+
   @Test func `what was left behind is used by the next one of its name, or goes with any of its kind`() throws
   {
     // Given what processes have left that were killed, something else, and what somebody has

@@ -72,7 +72,7 @@ final class CacheStoreCore: Sendable {
     }
   }
 
-  /// Writes what waits, copies out what is lent, and ends the thread.
+  /// Writes what waits, copies out what is lent, ends the thread, and lets go of the claims.
   func stop() {
     looker.stop()  // first: it may have something to write
     if shared.withLock({ shared in
@@ -86,6 +86,7 @@ final class CacheStoreCore: Sendable {
       return thread
     }
     ending?.join()
+    claims?.letGo()
   }
 }
 

@@ -38,6 +38,9 @@ final class ClaimTable: Sendable {
     self.silenceMax = silenceMax
   }
 
+  /// The last process that does so removes it.
+  func letGo() { words.letGo() }
+
   /// False in a child of fork(2), whose claims these are not.
   var isOurs: Bool { ForkGuard.generation == generation }
 
