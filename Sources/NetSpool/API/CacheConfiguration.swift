@@ -21,7 +21,7 @@ public struct CacheConfiguration: Sendable {
   /// Bytes that this namespace may take of the store, for all engines and processes from then on, whoever opened the store
   /// first; nil, the default, leaves it as it is: all of the store unless somebody has set it.
   public var namespaceBytesMax: Int?
-  /// Names whose answers these are; see `NetworkRequest.credentialScope`. Nil by default.
+  /// Names whose answers these are; see `NetworkRequest.credentialScope`. Nil by default; empty is nil.
   public var credentialScope: String?
   /// Whether equal GETs of several processes that name the same directory ask the origin once; true. While the cache cannot
   /// answer, one process asks and the others wait, each within its own limits of time, until the answer is stored; when it
@@ -31,7 +31,8 @@ public struct CacheConfiguration: Sendable {
   public var coalescesAcrossProcesses = true
   /// Bytes of held bodies that may be copied out of the file; 256 MiB. A body that is held for over 2 s is copied once,
   /// however many answers hold it, so that the file's old pages can be used again. Beyond it held bodies stay where they
-  /// are, and the file may grow to twice `bytesMax`. The store's first user decides.
+  /// are, and the file may grow to twice `bytesMax`; then nothing new is stored until some are let go. The store's first user
+  /// decides.
   public var copiedBytesMax = 256 << 20
   /// Mapped pages of bodies that may stay in the process's resident memory, in bytes; nil, the default, leaves it
   /// to the system, which takes them when it needs them. For jobs with a memory limit.

@@ -157,7 +157,7 @@ extension CacheConfiguration {
     core.bodyBytesMax = min(bodyBytesMax, bytesMax)
     core.namespace = namespace
     core.coalescesAcrossProcesses = coalescesAcrossProcesses
-    core.scope = credentialScope
+    core.scope = credentialScope?.unlessEmpty
     return core
   }
 }

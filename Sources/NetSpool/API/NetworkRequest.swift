@@ -159,21 +159,21 @@ extension NetworkRequest {
   }
 
   /// Names the resource for the cache in place of the URL, for URLs that change while what they name does not, such as
-  /// signed ones. Nil, the default: the URL. Requests with one key must mean one resource: what one of them stores, all of
+  /// signed ones. Nil, the default, or empty: the URL. Requests with one key must mean one resource: what one of them stores, all of
   /// them get. A POST with the same key removes it; `removeCached(url:)` and `(prefix:)` do not find it, `(tag:)` does.
   public var cacheKey: String? {
     get { hasExtras ? extra.cacheKey : nil }
     set {
       if newValue == nil && !hasExtras { return }
-      extra.cacheKey = newValue
+      extra.cacheKey = newValue?.unlessEmpty
     }
   }
 
-  /// Names whose answers these are: what is stored under one name is never served under another. Nil, the
-  /// default, takes the engine's, or derives one from `Authorization` and `Cookie` that ends with the process.
+  /// Names whose answers these are: what is stored under one name is never served under another. Nil, the default, or
+  /// empty takes the engine's, or derives one from `Authorization` and `Cookie` that ends with the process.
   public var credentialScope: String? {
     get { hasExtras ? extra.credentialScope : nil }
-    set { extra.credentialScope = newValue }
+    set { extra.credentialScope = newValue?.unlessEmpty }
   }
 
   /// With `.cachedThenFresh`: whether the second completion is left out when the fresh body is byte for byte the
@@ -292,4 +292,9 @@ extension NetworkRequest.Method {
     default: false
     }
   }
+}
+
+extension String {
+  /// A name without a letter names nothing: whoever has none must not share with all who have none.
+  var unlessEmpty: String? { isEmpty ? nil : self }
 }

@@ -19,6 +19,22 @@ import Testing
     }
   }
 
+  @Test func `an empty name of a scope, or of a resource, is none`() async throws {
+    try await withCache { engine, origin in
+      origin.fallback {
+        .text("\($0.path) for \($0.header("Authorization") ?? "nobody")").header(
+          "Cache-Control", "max-age=100")
+      }
+      for name in ["ann", "bob"] {
+        for path in ["/a", "/b"] {
+          let operation = engine.operation(path: path).setHeader("Authorization", name)
+          operation.configure { ($0.credentialScope, $0.cacheKey) = ("", "") }
+          #expect(await engine.end(of: operation).text == "\(path) for \(name)")
+        }
+      }
+    }
+  }
+
   @Test func `fields that say nothing of the sender share one answer`() async throws {
     try await withCache { engine, origin in
       origin.fallback(.text("for all").header("Cache-Control", "max-age=100"))
