@@ -140,7 +140,8 @@ import Testing
       let before = bench.origin.requestCount
       let tool = try Tool(words)
       let wanted = before + Int(random.next() % UInt64(count / 20)) + 1
-      for _ in 0..<1_000 where bench.origin.requestCount < wanted { usleep(500) }
+      let deadline = Deadline.generous
+      while bench.origin.requestCount < wanted, deadline.millisecondsLeft > 0 { usleep(500) }
       tool.signal(SIGKILL)
       if tool.wait() == .signal(SIGKILL) { kills += 1 }
       // What has its name is whole.
