@@ -11,7 +11,6 @@ struct FuzzTarget: Sendable {
     FuzzTarget(name: "field", run: FieldTarget.run),
     FuzzTarget(name: "exchange", run: ExchangeTarget.run),
     FuzzTarget(name: "url", run: URLTarget.run),
-    FuzzTarget(name: "name", run: NameTarget.run),
     FuzzTarget(name: "record", run: RecordTarget.run),
     FuzzTarget(name: "entry", run: EntryTarget.run),
     FuzzTarget(name: "store", run: StoreTarget.run),
