@@ -45,3 +45,13 @@ func require(_ isKept: @autoclosure () -> Bool, _ promise: @autoclosure () -> St
 }
 
 func broken(_ promise: String) -> Never { fatalError("broken promise: \(promise)") }
+
+extension String {
+  /// By bytes: `contains` goes by characters, and takes longer for them than what is tested.
+  func holds(_ word: String) -> Bool {
+    let (bytes, word) = (Array(utf8), Array(word.utf8))
+    return bytes.indices.dropLast(word.count - 1).contains {
+      bytes[$0] == word[0] && bytes[$0...].starts(with: word)
+    }
+  }
+}

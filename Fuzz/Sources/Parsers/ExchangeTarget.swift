@@ -11,18 +11,22 @@ enum ExchangeTarget {
     let rest = input.rest
     var parser = HeaderParser()
     guard let head = head(&parser, rest) else { return }
+    let asked = policies.map { CacheRequest(headers: request, policy: $0) }
     for rules in [CacheRules.standard, shared, .relaxed] {
       let exchange = StoreDecision.Exchange(
-        request: CacheRequest(headers: request), requestHeaders: request, head: head,
+        request: asked[0], requestHeaders: request, head: head,
         requestedAt: now - Int64(choices & 15) * 1000, receivedAt: now, isComplete: true)
       guard let entry = StoreDecision.entry(exchange, rules: rules) else { continue }
       require(choices & 16 == 0 || !isBarred(head.headers), "what may not be stored is not")
       check(entry, rules)
-      checkServing(entry, request, head, rules)
+      checkServing(entry, asked, head, rules)
     }
   }
 
   private static let now: Int64 = 1_720_000_000_000
+  private static let policies: [CachePolicy] = [
+    .automatic, .cachedThenFresh, .preferCached, .onlyIfCached, .reload,
+  ]
   private static let shared = {
     var rules = CacheRules.standard
     rules.isShared = true
@@ -65,25 +69,26 @@ enum ExchangeTarget {
     require((0...DeltaSeconds.secondsMax).contains(entry.facts.lifetime), "a lifetime is within bounds")
     require(!rules.isShared || !entry.headers.contains("Set-Cookie"), "no cookie is shared")
     checkSendable(entry.conditions)
+    checkSendable(entry.servedHeaders(at: now))
     for ahead: Int64 in [0, 1000, 1 << 40, .max / 2, -(1 << 40)] {
-      checkSendable(entry.servedHeaders(at: now &+ ahead))
+      let age = entry.servedHeaders(at: now &+ ahead).first("Age")
+      require(age == String(entry.age(at: now &+ ahead)), "it is served with its age")
       require(entry.age(at: now &+ ahead) >= 0, "no age is negative")
     }
   }
 
   private static func checkServing(
-    _ entry: StoredResponse, _ request: Headers, _ head: ResponseHead, _ rules: CacheRules
+    _ entry: StoredResponse, _ requests: [CacheRequest], _ head: ResponseHead, _ rules: CacheRules
   ) {
-    for policy in [CachePolicy.automatic, .cachedThenFresh, .preferCached, .onlyIfCached, .reload] {
-      let asked = CacheRequest(headers: request, policy: policy)
+    for asked in requests {
       let decision = CacheDecision.make(for: asked, stored: entry, now: now + 60_000)
       let serves = CacheDecision.serves(asked, stored: entry, now: now + 60_000)
       require(serves == (decision == .serve), "both ways to decide agree")
-      if asked.directives.flags.contains(.noCache) || policy == .reload {
+      if asked.directives.flags.contains(.noCache) || asked.policy == .reload {
         require(!serves, "who demands validation gets it")
       }
     }
-    _ = entry.mayServeStale(after: .status(503), to: CacheRequest(headers: request), now: now + 60_000)
+    _ = entry.mayServeStale(after: .status(503), to: requests[0], now: now + 60_000)
     let answer = entry.notModified(head, requestedAt: now + 1000, receivedAt: now + 2000, rules: rules)
     if case .updated(let new) = answer { check(new, rules) }
   }

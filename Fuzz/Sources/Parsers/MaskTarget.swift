@@ -18,14 +18,14 @@ enum MaskTarget {
     }
     // Whatever stands before it, a secret at the end is hidden.
     let query = redaction.url("http://host.test/?\(text)&token=s3cr3t")
-    require(!query.contains("s3cr3t") || text.contains("s3cr3t"), "no secret is shown: \(query)")
+    require(!query.holds("s3cr3t") || text.holds("s3cr3t"), "no secret is shown: \(query)")
     let user = redaction.url("http://me:s3cr3t@host.test/\(text)")
-    require(!user.contains("s3cr3t") || text.contains("s3cr3t"), "no password is shown: \(user)")
+    require(!user.holds("s3cr3t") || text.holds("s3cr3t"), "no password is shown: \(user)")
   }
 
   private static func check(_ shown: String, again: (String) -> String) {
     // A control character that is told as a letter may make a word secret: the second look hides more, never less.
-    if !shown.contains("\\") {
+    if !shown.utf8.contains(UInt8(ascii: "\\")) {
       require(again(shown) == shown, "masking twice changes nothing: \(shown)")
     }
     require(!shown.utf8.contains(where: \.isControl), "a log line stays one")
