@@ -6,6 +6,8 @@ extension NetworkStreamedResponse {
   /// again with `Last-Event-ID`. The sequence ends when the origin answers 204, and with an error at any other refusal, at
   /// a type that is not `text/event-stream`, and for a request whose body can be sent only once.
   ///
+  /// An event with more than 16 MiB of data ends the sequence with `.bodyTooLarge`.
+  ///
   /// An origin that is silent for longer than ``NetworkRequest/Timeouts/stall`` is asked anew; set that to nil for one
   /// that does not send comments meanwhile.
   public struct Events: AsyncSequence, Sendable {
@@ -53,7 +55,7 @@ extension NetworkStreamedResponse {
       private mutating func nextOfConnection() async throws -> Event? {
         while let line = try await lines?.next() {
           failures = 0
-          if let event = parser.take(line) { return event }
+          if let event = try parser.take(line) { return event }
         }
         return nil
       }

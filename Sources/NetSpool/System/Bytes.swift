@@ -60,6 +60,12 @@ extension RawSpan {
   }
 }
 
+extension String {
+  /// The text in lower case; nil unless it is ASCII. For words that a stranger chose: `==`, `hash` and `Character` put
+  /// runs of combining marks in order, which takes time that grows with the square of their number.
+  var asciiLowercased: String? { utf8.allSatisfy { $0 < 0x80 } ? lowercased() : nil }
+}
+
 /// Byte classes of RFC 9110 and RFC 3986.
 extension UInt8 {
   @inline(__always)

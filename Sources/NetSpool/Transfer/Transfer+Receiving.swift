@@ -83,9 +83,8 @@ extension Transfer {
   /// our limits and without proof of its end.
   private func refuseTransferCodings(_ head: ResponseHead) throws(NetworkError) {
     guard parser.framing.hasTransferEncoding else { return }
-    let codings = head.headers.all("Transfer-Encoding").joined(separator: ",").lowercased()
-    let known = codings.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
-    guard known.allSatisfy({ $0 == "chunked" || $0 == "identity" }) else {
+    let codings = head.headers.allBytes("Transfer-Encoding").flatMap { FieldNames.parse($0) ?? ["?"] }
+    guard codings.allSatisfy({ $0 == "chunked" || $0 == "identity" }) else {
       throw NetworkError(.ambiguousFraming, reason: "transferEncoding", sendState: .answered)
     }
   }

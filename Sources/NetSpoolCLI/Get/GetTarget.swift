@@ -123,39 +123,35 @@ final class RemoteNameStream: DownloadStream {
   func close(_ outcome: Result<Void, NetworkError>) { inner.withLock { $0?.close(outcome) } }
 }
 
-/// `Content-Disposition` (RFC 6266).
+/// `Content-Disposition` (RFC 6266), read as bytes: a field may have 64 KiB.
 enum ContentDisposition {
   /// The name, as a plain one; nil without. `filename*` is passed over, as curl does it.
   static func fileName(_ field: String) -> String? {
-    guard let text = field.behind("filename=")?.drop(while: { $0 == " " }) else { return nil }
-    let value: String
-    if text.hasPrefix("\"") {
-      value = quoted(text.dropFirst())
-    } else {
-      value = String(text.prefix { $0 != ";" && $0 != " " })
-    }
-    let last = value.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init)
-    return last.flatMap(OutputName.fromList)
+    guard var rest = behindName(Array(field.utf8)[...]) else { return nil }
+    rest = rest.drop { $0 == UInt8(ascii: " ") }
+    let isQuoted = rest.first == UInt8(ascii: "\"")
+    let value =
+      isQuoted ? quoted(rest.dropFirst()) : Array(rest.prefix { !"; ".utf8.contains($0) })
+    let last = value.split(whereSeparator: { "/\\".utf8.contains($0) }).last
+    return last.flatMap { OutputName.fromList(String(decoding: $0, as: UTF8.self)) }
   }
 
-  private static func quoted(_ text: Substring) -> String {
-    var (rest, value) = (text, "")
-    while let letter = rest.popFirst(), letter != "\"" {
-      value.append(letter == "\\" ? rest.popFirst() ?? letter : letter)
-    }
-    return value
-  }
-}
-
-extension String {
-  /// Everything behind the first place of a word, whatever its case.
-  fileprivate func behind(_ word: String) -> Substring? {
-    var rest = self[...]
-    while rest.count >= word.count {
-      if rest.prefix(word.count).lowercased() == word { return rest.dropFirst(word.count) }
-      rest = rest.dropFirst()
+  /// Everything behind the first `filename=`, whatever its case.
+  private static func behindName(_ field: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    let word = Array("filename=".utf8)
+    for start in field.indices.dropLast(word.count - 1) where field[start] | 0x20 == word[0] {
+      let end = start + word.count
+      if field[start..<end].elementsEqual(word, by: { $0 | 0x20 == $1 | 0x20 }) { return field[end...] }
     }
     return nil
+  }
+
+  private static func quoted(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var (rest, value): (ArraySlice<UInt8>, [UInt8]) = (text, [])
+    while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+      value.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
+    }
+    return value
   }
 }
 

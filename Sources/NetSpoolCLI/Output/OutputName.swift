@@ -10,7 +10,8 @@ enum OutputName {
   /// The name after the tab. Folders are kept, each component made safe: `/a/../-b` is `a/_/_b`.
   /// Nil when nothing is left.
   static func fromList(_ text: String) -> String? {
-    let parts = text.split(separator: "/").filter { $0 != "." }.map { safe(String($0)) }
+    let parts = text.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+      .map { safe(String(Substring($0))) }
     return parts.isEmpty ? nil : parts.joined(separator: "/")
   }
 
@@ -55,7 +56,7 @@ enum OutputName {
   /// One component without slashes, control characters, direction overrides, leading dash or excess length.
   private static func safe(_ component: String) -> String {
     if isPlain(component) { return component }
-    if component == ".." { return "_" }
+    if component.utf8.elementsEqual("..".utf8) { return "_" }
     var scalars = String.UnicodeScalarView(component.unicodeScalars.map { isUnsafe($0) ? "_" : $0 })
     if scalars.first == "-" {
       scalars.replaceSubrange(..<scalars.index(after: scalars.startIndex), with: ["_"])
@@ -87,9 +88,13 @@ enum OutputName {
 
   /// At most `bytes` long, cut between characters.
   private static func clipped(_ text: String, to bytes: Int) -> String {
-    var (text, length) = (text, text.utf8.count)
-    while length > bytes, let last = text.popLast() { length -= last.utf8.count }
-    return text
+    var (result, room) = ("", bytes)
+    for character in text {
+      room -= character.utf8.count
+      guard room >= 0 else { break }
+      result.append(character)
+    }
+    return result
   }
 
   /// Nil when the escapes are malformed or spell something that is no plain name.

@@ -180,7 +180,7 @@ import Testing
   }
 }
 
-@Suite struct ContentDispositionTests {
+@Suite(.measuresTime) struct ContentDispositionTests {
   @Test(
     arguments: [
       ("attachment; filename=a.txt", "a.txt"), ("attachment; filename=\"a b.txt\"; x=y", "a b.txt"),
@@ -192,5 +192,13 @@ import Testing
     ] as [(String, String?)])
   func `names are plain ones`(field: String, name: String?) {
     #expect(ContentDisposition.fileName(field) == name)
+  }
+
+  /// Characters of which many are slow to count, to compare, or to find the last of.
+  @Test(arguments: ["a", "\u{300}\u{316}", "\u{1F1E9}"], ["X", "filename=", "filename=\""])
+  func `long fields take no longer than their length`(piece: String, start: String) {
+    let field = start + String(repeating: piece, count: (60 << 10) / piece.utf8.count)
+    let time = ContinuousClock().measure { _ = ContentDisposition.fileName(field) }
+    expect(time, within: .milliseconds(500))
   }
 }

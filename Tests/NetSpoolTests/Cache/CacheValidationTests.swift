@@ -182,7 +182,8 @@ struct CacheValidationTests {
     for method in [Method.get, .head, .options, .trace] {
       #expect(!Invalidation.applies(method: method, status: 200))
     }
-    #expect(Invalidation.references(fields("Content-Location: /b", "Location: /a")) == ["/a", "/b"])
+    #expect(
+      Invalidation.references(fields("Content-Location: /b", "Location: /a", "Location: /c")) == ["/a", "/b"])
     let target = URLPieces(scheme: "https", host: "a", port: 443, pathAndQuery: "/x")
     #expect(
       Invalidation.isTarget(URLPieces(scheme: "HTTPS", host: "A", port: 443, pathAndQuery: "/y"), of: target))

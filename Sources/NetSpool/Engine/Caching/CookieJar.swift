@@ -30,11 +30,11 @@ final class CookieJar: Sendable {
   /// Domain, whether names below it get it too, path, whether it needs TLS, expiry, name and value, between tabs.
   private static func cookie(_ line: String) -> Cookie? {
     let text = unmarked(line)
-    let fields = text.split(separator: "\t", omittingEmptySubsequences: false)
+    let fields = text.utf8.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
     guard fields.count >= 6 else { return nil }
     return Cookie(
-      domain: domain(of: text), includesSubdomains: fields[1] == "TRUE", expires: Int64(fields[4]) ?? 0,
-      text: String(text))
+      domain: domain(of: text), includesSubdomains: fields[1].elementsEqual("TRUE".utf8),
+      expires: Int64(Substring(fields[4])) ?? 0, text: String(text))
   }
 
   private static func unmarked(_ line: String) -> Substring {
@@ -82,7 +82,7 @@ final class CookieJar: Sendable {
     guard !texts.isEmpty else { return nil }
     var fields = fields
     // The value says nothing to who sees it.
-    let digest = ProcessSecret.hash(texts.sorted().map { Array($0.utf8) })
+    let digest = ProcessSecret.hash(texts.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
     fields.append(name: "Cookie", value: "NetSpool \(Hexadecimal.text(digest))")
     return fields
   }

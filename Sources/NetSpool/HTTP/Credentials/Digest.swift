@@ -36,8 +36,8 @@ struct DigestChallenge: Sendable, Hashable {
     self.algorithm = algorithm
     self.protection = protection
     opaque = values["opaque"]
-    isStale = values["stale"]?.lowercased() == "true"
-    hashesUser = values["userhash"]?.lowercased() == "true"
+    isStale = values["stale"]?.asciiLowercased == "true"
+    hashesUser = values["userhash"]?.asciiLowercased == "true"
   }
 
   /// The first that can be answered: servers list what they prefer first (RFC 7616 section 3.7).
@@ -49,16 +49,19 @@ struct DigestChallenge: Sendable, Hashable {
   }
 
   private static func algorithm(_ name: String?) -> Algorithm? {
-    guard let name = name?.lowercased() else { return .md5 }
-    return [.md5, .md5Session, .sha256, .sha256Session].first { $0.rawValue.lowercased() == name }
+    guard let name else { return .md5 }
+    let known: [Algorithm] = [.md5, .md5Session, .sha256, .sha256Session]
+    return name.asciiLowercased.flatMap { name in known.first { $0.rawValue.lowercased() == name } }
   }
 
   /// Nil: neither of those offered is known.
   private static func protection(_ list: String?) -> Protection?? {
     guard let list else { return .some(nil) }
-    let offered = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
-    if offered.contains("auth") { return .authentication }
-    return offered.contains("auth-int") ? .integrity : nil
+    let offered = list.utf8.map(\.asciiLowercased).split { $0.isBlank || $0 == UInt8(ascii: ",") }
+    let known = [Protection.authentication, .integrity].first { known in
+      offered.contains { $0.elementsEqual(known.rawValue.utf8) }
+    }
+    return known.map { .some($0) }
   }
 }
 

@@ -25,12 +25,12 @@ extension Redaction {
   /// Masks what stands before the `@` of an authority, wherever `://` begins one: a URL may carry another
   /// in its path or query.
   private static func maskingUserinfo(_ url: [UInt8]) -> [UInt8] {
-    guard url.contains(UInt8(ascii: "@")) else { return url }
+    guard let lastAt = url.lastIndex(of: UInt8(ascii: "@")) else { return url }
     var output: [UInt8] = []
     var position = 0
     var start: Int? = firstAuthority(url)
     while let authority = start {
-      if let at = userinfoEnd(url, from: authority, isFirst: position == 0) {
+      if let at = userinfoEnd(url, from: authority, isFirst: position == 0, lastAt) {
         output += url[position..<authority]
         output += mask.utf8
         position = at
@@ -60,7 +60,7 @@ extension Redaction {
 
   /// The `@` that ends the userinfo. A slash in a password cuts the authority short and leaves a port that
   /// is no number: then everything up to the last `@` may be the password.
-  private static func userinfoEnd(_ url: [UInt8], from start: Int, isFirst: Bool) -> Int? {
+  private static func userinfoEnd(_ url: [UInt8], from start: Int, isFirst: Bool, _ lastAt: Int) -> Int? {
     let end = url[start...].firstIndex { "/?#".utf8.contains($0) } ?? url.endIndex
     let authority = url[start..<end]
     if let at = authority.lastIndex(of: UInt8(ascii: "@")) { return at }
@@ -68,7 +68,7 @@ extension Redaction {
       let colon = authority.lastIndex(of: UInt8(ascii: ":")),
       !authority[(colon + 1)...].allSatisfy(\.isASCIIDigit)
     else { return nil }
-    return url[end...].lastIndex(of: UInt8(ascii: "@"))
+    return lastAt >= end ? lastAt : nil
   }
 
   private static func isSlash(_ byte: UInt8) -> Bool {

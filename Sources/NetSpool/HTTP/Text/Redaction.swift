@@ -17,7 +17,7 @@ struct Redaction: Sendable {
   /// A field's value as it may be shown; URLs in it are masked like any other.
   func header(name: String, value: String) -> String {
     if isSecret(header: name) { return Self.mask }
-    let holdsURL = Self.urlHeaders.contains(name.lowercased()) || value.contains("://")
+    let holdsURL = Self.urlHeaders.contains(name.lowercased()) || Self.holdsScheme(value)
     return holdsURL ? url(value) : Self.printable(value)
   }
 
@@ -52,7 +52,14 @@ struct Redaction: Sendable {
 extension Redaction {
   private static let urlHeaders: Set<String> = ["location", "content-location", "referer", "refresh", "link"]
 
-  private static func isWordByte(_ byte: UInt8) -> Bool {
-    byte.isASCIILetter || byte.isASCIIDigit || byte >= 0x80
+  private static func isWordByte(_ byte: UInt8) -> Bool { byte.isASCIILetter || byte.isASCIIDigit }
+
+  private static func holdsScheme(_ value: String) -> Bool {
+    var rest = value.utf8[...]
+    while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+      rest = rest[colon...].dropFirst()
+      if rest.starts(with: "//".utf8) { return true }
+    }
+    return false
   }
 }

@@ -26,7 +26,7 @@ enum TextDecoding: Sendable, Hashable, CaseIterable {
   /// codes in the one and quotation marks in the other. UTF-16 without a mark is little-endian, as
   /// deployed, against RFC 2781 section 4.3.
   init?(label: String) {
-    switch label.lowercased() {
+    switch label.asciiLowercased {
     case "utf-8", "utf8": self = .utf8
     case "us-ascii", "ascii": self = .ascii
     case "iso-8859-1", "iso8859-1", "latin1", "iso_8859-1", "l1", "windows-1252", "cp1252", "x-cp1252":

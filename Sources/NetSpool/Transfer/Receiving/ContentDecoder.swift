@@ -81,12 +81,10 @@ final class ContentDecoder {
     }
   }
 
-  /// The tokens of all `Content-Encoding` fields; "identity" says nothing and is left out.
+  /// What all `Content-Encoding` fields name, `?` for what is no token; "identity" says nothing and is left out.
   private static func codings(in headers: Headers) -> [String] {
-    headers.all("Content-Encoding")
-      .flatMap { $0.split(separator: ",") }
-      .map { String($0.filter { $0 != " " && $0 != "\t" }).lowercased() }
-      .filter { !$0.isEmpty && $0 != "identity" }
+    headers.allBytes("Content-Encoding").flatMap { $0.split(separator: UInt8(ascii: ",")) }
+      .flatMap { FieldNames.parse($0) ?? ["?"] }.filter { $0 != "identity" }
   }
 
   static func failure(_ reason: String) -> NetworkError {

@@ -26,15 +26,15 @@ struct PartPlan: Equatable, Sendable {
 
   /// - Parameter plan: nil without a part.
   static func judge(_ head: ResponseHead, bytesExpected: Int64?, _ plan: PartPlan?) -> Verdict {
-    let coding = head.headers.first("Content-Encoding")?.lowercased() ?? "identity"
+    let coding = head.headers.firstBytes("Content-Encoding")?.map(\.asciiLowercased)
+    let isPlain = coding?.elementsEqual("identity".utf8) ?? true
     guard head.status == 206 else {
       // Decoded bytes have other places than those that a range counts.
-      let isPlain = coding == "identity"
       return .begins(
         validator: isPlain ? validator(of: head.headers) : nil, total: isPlain ? bytesExpected : nil)
     }
     guard let plan else { return .mismatch("a part that nobody asked for") }
-    guard coding == "identity" else { return .mismatch("the rest is compressed") }
+    guard isPlain else { return .mismatch("the rest is compressed") }
     let content = head.headers.first("Content-Range").flatMap { ContentRange.parse(Array($0.utf8)[...]) }
     guard let content, let range = content.range else {
       return .mismatch("Content-Range is missing or unusable")
@@ -55,15 +55,16 @@ struct PartPlan: Equatable, Sendable {
 
   /// A 206 to If-Range has the validator of the whole; one without any is believed.
   private static func fits(_ validator: String, _ headers: Headers) -> Bool {
-    if validator.hasPrefix("\"") { return headers.first("ETag").map { $0 == validator } ?? true }
-    return headers.first("Last-Modified").map { $0 == validator } ?? true
+    let name = validator.utf8.first == UInt8(ascii: "\"") ? "ETag" : "Last-Modified"
+    return headers.firstBytes(name)?.elementsEqual(validator.utf8) ?? true
   }
 
   /// The strong validator of an answer; nil when it has none. A date is strong when the answer was made a minute later at
   /// least (RFC 9110 section 8.8.2.2).
   static func validator(of headers: Headers) -> String? {
-    if let tag = headers.first("ETag") {
-      return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1 ? tag : nil
+    if let tag = headers.firstBytes("ETag") {
+      let isStrong = tag.first == UInt8(ascii: "\"") && tag.last == UInt8(ascii: "\"") && tag.count > 1
+      return isStrong ? String(decoding: tag, as: UTF8.self) : nil
     }
     guard let text = headers.first("Last-Modified"), let modified = HTTPDate.parse(text),
       let date = headers.first("Date").flatMap({ HTTPDate.parse($0) }), date >= modified + 60

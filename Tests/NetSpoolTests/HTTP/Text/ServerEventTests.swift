@@ -13,7 +13,7 @@ struct ServerEventTests {
     var events: [NetworkStreamedResponse.Event] = []
     for piece in pieces {
       splitter.append(piece)
-      while let line = try splitter.next() { if let event = parser.take(line) { events.append(event) } }
+      while let line = try splitter.next() { if let event = try parser.take(line) { events.append(event) } }
     }
     #expect(parser.retry == .milliseconds(7))
     return events
@@ -30,6 +30,20 @@ struct ServerEventTests {
         #expect(try events(pieces) == whole)
       }
     }
+  }
+
+  @Test func `one blank before a value goes and what stands on it stays`() throws {
+    var parser = ServerEventParser()
+    _ = try parser.take("data:  \u{301}a")
+    _ = try parser.take("data: \u{301}b")
+    #expect(try parser.take("")?.data.utf8.elementsEqual(" \u{301}a\n\u{301}b".utf8) == true)
+  }
+
+  @Test func `an event has its limit`() throws {
+    var parser = ServerEventParser()
+    let line = "data:" + String(repeating: "a", count: LineSplitter.lineBytesMax)
+    for _ in 1..<ServerEventParser.eventBytesMax / LineSplitter.lineBytesMax { _ = try parser.take(line) }
+    #expect(throws: NetworkError.self) { try parser.take(line) }
   }
 
   @Test func `a line has its limit`() throws {

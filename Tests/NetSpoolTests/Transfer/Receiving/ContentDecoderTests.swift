@@ -135,7 +135,8 @@ struct ContentDecoderTests {
     ([], "none"), (["identity"], "none"), (["identity, Identity"], "none"), ([" , "], "none"),
     (["gzip"], "one"), (["identity, gzip"], "one"), (["GZIP ,"], "one"), (["x-gzip"], "one"),
     (["deflate"], "one"),
-    (["br"], "none"), (["gzipp"], "none"), (["gzip;q=1"], "none"),
+    (["br"], "none"), (["gzipp"], "none"), (["gzip;q=1"], "none"), (["g zip"], "none"),
+    (["gzip, \u{300}\u{316}"], "decodeFailed(tooManyLayers)"),
     (["gzip, gzip"], "decodeFailed(tooManyLayers)"), (["gzip", "deflate"], "decodeFailed(tooManyLayers)"),
     (["gzip,gzip,gzip,gzip,gzip,gzip"], "decodeFailed(tooManyLayers)"),
   ])
