@@ -7,7 +7,7 @@ extension Scheduler {
     if let width { keepTurns(width) }
     takeParked()
     defer { if let width { giveBackPlaces(width) } }
-    var (parked, left, begun) = (0, 0, 0)
+    var (parked, left) = (0, 0)
     while running.count < descriptors.width,
       let (operation, _) = queue.next() ?? nextWithAnotherPlace() ?? nextWithLentPlace()
     {
@@ -24,8 +24,6 @@ extension Scheduler {
         if parked == Self.parkedMax { return loop.markDirty() }
       } else {
         begin(operation, at: origin)
-        begun += 1
-        if begun == Self.begunMax { return loop.markDirty() }
       }
     }
     if rooms.hasReady { return loop.markDirty() }
@@ -72,9 +70,8 @@ extension Scheduler {
   /// So soon the next of those who wait for room are looked at, when nothing else brings a turn.
   private static let roomsMilliseconds: UInt64 = 20
 
-  /// Set aside in one turn, ended, or begun, each of which may mean a new connection; others want theirs.
+  /// Set aside in one turn, or ended; others want theirs.
   private static let parkedMax = 4096
-  private static let begunMax = 32
   private static let leavingMax = 32
 
   /// Whether it was cancelled together with many, and its turn to begin has come before its turn to end.

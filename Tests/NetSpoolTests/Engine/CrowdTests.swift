@@ -84,19 +84,4 @@ import Testing
       _ = await waiting.last?.end()
     }
   }
-
-  /// New connections, all of which may begin at the same moment.
-  @Test func `hundreds that begin at once let others in between`() async throws {
-    try await withQueue { queue in
-      let origin = try ScriptedOrigin()
-      let engine = try NetworkEngine(to: origin, on: queue)
-      let clock = await LoopClock(queue)
-      let hosts = (0..<4_000).map { engine.operation(url: "http://127.3.\($0 / 250).\($0 % 250 + 1):9/") }
-      async let longest = longestWait(queue, clock, for: .seconds(1))
-      engine.enqueue(hosts)
-      for host in hosts { _ = await host.end() }
-      // An answer takes some turns.
-      expect(await longest, within: answerMax / 2)
-    }
-  }
 }
