@@ -102,12 +102,17 @@ public struct FrozenTicket: Sendable, Hashable {
   let operation: NetworkOperation?
 
   /// How it ends, in this process: the origin's answer, or why it became a dead letter. `.engineClosed` (`frozen`) when the
-  /// engine is shut down first, and the request stays on the disk for a later process. May be asked for any number of times.
+  /// engine is shut down first, and the request stays on the disk for a later process; `.cancelled` (`frozen`) when the task that
+  /// asks is cancelled, which changes nothing for the request. May be asked for any number of times.
   public var outcome: Result<NetworkResponse, NetworkError> {
     get async {
       guard let operation else { return .failure(NetworkError(.engineClosed, reason: "frozen")) }
-      return await withCheckedContinuation { continuation in
-        operation.onFinal { continuation.resume(returning: $0) }
+      let answer = FirstAnswer<Result<NetworkResponse, NetworkError>>()
+      operation.onFinal { answer.give($0) }
+      return await withTaskCancellationHandler {
+        await answer.value
+      } onCancel: {
+        answer.give(.failure(NetworkError(.cancelled, reason: "frozen")))
       }
     }
   }
@@ -171,40 +176,19 @@ extension NetworkEngine {
     operation.isFreezable = true
     let answer = FirstAnswer<Result<FrozenTicket, NetworkError>>()
     let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        answer.wait(continuation)
-        operation.onFrozen { answer.give(.success($0)) }
-        operation.onFinal { final in
-          // Of a method that is never frozen, the answer comes instead.
-          let failure = final.failure ?? NetworkError(.invalidRequest, reason: "not freezable")
-          answer.give(.failure(failure))
-        }
-        enqueue(operation)
+      operation.onFrozen { answer.give(.success($0)) }
+      operation.onFinal { final in
+        // Of a method that is never frozen, the answer comes instead.
+        let failure = final.failure ?? NetworkError(.invalidRequest, reason: "not freezable")
+        answer.give(.failure(failure))
       }
+      enqueue(operation)
+      return await answer.value
     } onCancel: {
       if !answer.isGiven { operation.cancel() }
     }
     if case .failure(let error) = result, error.code == .cancelled { try Task.checkCancellation() }
     return try result.get()
-  }
-}
-
-/// The first of several answers, for one who waits.
-private final class FirstAnswer<Answer: Sendable>: Sendable {
-  private let state = Mutex<(waiting: CheckedContinuation<Answer, Never>?, isGiven: Bool)>((nil, false))
-
-  var isGiven: Bool { state.withLock { $0.isGiven } }
-
-  func wait(_ continuation: CheckedContinuation<Answer, Never>) {
-    state.withLock { $0.waiting = continuation }
-  }
-
-  func give(_ answer: Answer) {
-    let waiting = state.withLock { state in
-      defer { state = (nil, true) }
-      return state.waiting
-    }
-    waiting?.resume(returning: answer)
   }
 }
 

@@ -156,12 +156,16 @@ extension NetworkQueue {
   /// Calls back each time the last operation has ended and its closures have run.
   public func onIdle(_ handler: @escaping @Sendable () -> Void) { driver.observe(idle: handler) }
 
-  /// Waits until the queue is idle or the deadline has passed; true if it is idle.
+  /// Waits until the queue is idle, the deadline has passed or the task is cancelled; true if it is idle.
   /// - Parameter deadline: 10 seconds unless told otherwise.
   @discardableResult
   public func drain(deadline: Duration = .seconds(10)) async -> Bool {
-    await withCheckedContinuation { continuation in
-      driver.drain(deadline: deadline) { continuation.resume(returning: $0) }
+    let answer = FirstAnswer<Bool>()
+    driver.drain(deadline: deadline) { answer.give($0) }
+    return await withTaskCancellationHandler {
+      await answer.value
+    } onCancel: {
+      answer.give(!activity.isBusy)
     }
   }
 

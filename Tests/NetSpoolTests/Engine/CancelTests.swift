@@ -115,6 +115,18 @@ import Testing
     }
   }
 
+  @Test func `who waits for a queue may leave`() async throws {
+    try await withEvents { engine, origin in
+      origin.on("/a", .noAnswer)
+      let operation = engine.operation(path: "/a")
+      engine.enqueue(operation)
+      let waiting = Task { await engine.configuration.queue.drain(deadline: .seconds(3_000)) }
+      waiting.cancel()
+      #expect(await !waiting.value)
+      operation.cancel()
+    }
+  }
+
   @Test func `while it waits for another attempt`() async throws {
     try await withEvents(retry: .standard) { engine, origin in
       origin.on("/a", .status(503).header("Retry-After", "30"))

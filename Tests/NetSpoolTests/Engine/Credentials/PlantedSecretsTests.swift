@@ -47,15 +47,17 @@ struct PlantedSecretsTests {
   @Test func `in what values say of themselves`() throws {
     let secret = Self.secret(0)
     let parameters: NetworkRequest.Parameters = ["tags": "swift", "token": secret]
+    let field = try #require(
+      NetworkRequest.Headers(dictionaryLiteral: ("X-Token", secret)).first { _ in true })
     let values: [Any] = [
-      parameters, NetworkRequest.Body.form(parameters), NetworkRequest.Body.json(Array(secret.utf8)),
+      field, parameters, NetworkRequest.Body.form(parameters), NetworkRequest.Body.json(Array(secret.utf8)),
     ]
     for value in values {
       var dumped = ""
       dump(value, to: &dumped)
       #expect(!"\(value) \(String(reflecting: value)) \(dumped)".contains(secret))
     }
-    #expect("\(parameters)" == "tags=swift&token=•••")
+    #expect("\(parameters)" == "tags=swift&token=•••" && "\(field)" == "X-Token: •••")
   }
 
   @Test func `in what is said of a prefetch`() async throws {

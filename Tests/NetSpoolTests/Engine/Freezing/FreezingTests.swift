@@ -81,6 +81,24 @@ struct FreezingTests {
     }
   }
 
+  @Test func `who waits for an outcome may leave, and the request goes on`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      let ticket = await engine.freeze(engine.letter("/letters"))
+      let impatient = Task { await ticket.outcome }
+      impatient.cancel()
+      guard case .failure(let error) = await impatient.value else {
+        Issue.record("nobody has taken it")
+        return
+      }
+      #expect(error.code == .cancelled && error.reason == "frozen")
+      try fixture.origin.start()
+      #expect(await ticket.outcome.text == "taken")
+    }
+  }
+
   @Test func `survives a restart`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
