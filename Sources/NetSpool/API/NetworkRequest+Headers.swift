@@ -183,9 +183,17 @@ extension NetworkRequest.Headers: ExpressibleByDictionaryLiteral {
 extension NetworkRequest.Headers: CustomStringConvertible, CustomReflectable {
   /// One line per field, secrets masked.
   public var description: String {
-    map { "\($0.name): \(Redaction.standard.header(name: $0.name, value: $0.value))" }.joined(separator: "\n")
+    map(\.description).joined(separator: "\n")
   }
 
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["fields": description]) }
+}
+
+extension NetworkRequest.Headers.Field: CustomStringConvertible, CustomReflectable {
+  /// Its line, a secret masked.
+  public var description: String { "\(name): \(Redaction.standard.header(name: name, value: value))" }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
 }

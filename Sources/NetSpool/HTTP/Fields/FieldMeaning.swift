@@ -62,13 +62,15 @@ struct FieldMeaning: Sendable {
   ]
   /// Of words that are run together: `accesstoken`, `xapikey`, `usersession`.
   private static let secretEnds = [
-    "token", "secret", "password", "passwd", "signature", "apikey", "cookie", "sessionid", "authorization",
+    "token", "secret", "password", "passwd", "signature", "apikey", "cookie", "sessionid", "sessid",
+    "authorization",
   ]
   private static let personEnds = ["on-behalf-of", "act-as", "client-cert"]
   private static let personWords: Set<String> = [
     "user", "userid", "username", "useremail", "tenant", "tenantid", "account", "accountid", "customer",
     "customerid",
-    "identity", "impersonate", "email", "login", "principal", "onbehalfof", "sudo", "member", "memberid",
+    "identity", "impersonate", "email", "login", "principal", "onbehalfof", "sudo", "uid", "actor", "person",
+    "member", "memberid",
     "device", "deviceid", "workspace", "workspaceid", "org", "orgid", "organization", "organizationid",
     "organisation",
   ]

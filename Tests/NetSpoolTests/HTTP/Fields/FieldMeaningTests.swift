@@ -6,7 +6,8 @@ import Testing
   private let standard = FieldMeaning.standard
 
   static let secrets = [
-    "Token", "Password", "X-Session-Id", "Secret-Key", "Api_Key", "X-CSRFToken", "Authentication",
+    "PHPSESSID", "Token", "Password", "X-Session-Id", "Secret-Key", "Api_Key", "X-CSRFToken",
+    "Authentication",
     "X-JWT-Assertion",
     "X-Hub-Signature-256", "DPoP", "dpop", "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie",
     "X-Api-Key",
@@ -37,7 +38,7 @@ import Testing
     "X-User", "X-User-Id", "X-UserID", "x-userid", "Remote-User", "X-Forwarded-User", "X-Tenant", "TenantId",
     "X-Account", "X-Customer-Id", "X-Identity", "Impersonate-User", "X-Impersonated-By", "On-Behalf-Of",
     "X-On-Behalf-Of", "From", "X-Org-Id", "X-Act-As", "Sudo", "X-Client-Cert", "X-Member-Id", "X-Device-Id",
-    "X-Workspace-Id",
+    "X-Workspace-Id", "X-UID", "X-Actor-Id", "X-Person",
   ])
   func `some name a person`(name: String) {
     #expect(standard.namesPerson(name) && !standard.isSecret(name))
