@@ -7,16 +7,23 @@ final class BodyReader: Sendable {
   /// Tells the sink, on its loop, that there is room.
   private let onRoom = Mutex<(@Sendable () -> Void)?>(nil)
 
-  init(_ operation: NetworkOperation) {
+  /// Throws `.invalidRequest` (`enqueued`) for one whose body may have gone by, and how it ended if it has failed.
+  init(_ operation: NetworkOperation) throws(NetworkError) {
     self.operation = operation
     let pipe = pipe
-    operation.attach(
+    let isAttached = operation.attach(
       StreamAttachment(isEssential: true, close: { _ in }) { [weak self] services in
         let sink = PipeSink(pipe, atTurnEnd: services.atTurnEnd)
         let (reference, perform) = (LoopReference(sink), services.perform)
         self?.onRoom.withLock { $0 = { perform { _ in reference.object?.didMakeRoom() } } }
         return sink
       })
+    guard isAttached else {
+      var failure = NetworkError(.invalidRequest, reason: "enqueued")
+      if case .failure(let ending)? = operation.shared.withLock({ $0.outcome }) { failure = ending }
+      pipe.end(.failure(failure))
+      throw failure
+    }
     operation.onFinal { pipe.end($0) }
   }
 

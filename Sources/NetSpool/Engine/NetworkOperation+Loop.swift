@@ -167,10 +167,13 @@ extension NetworkOperation {
     shared.withLock { $0.demand = check }
   }
 
-  func attach(_ stream: StreamAttachment) {
+  /// Whether it will get the body: not once the operation has been enqueued.
+  @discardableResult
+  func attach(_ stream: StreamAttachment) -> Bool {
     shared.withLock { shared in
-      guard shared.state == .ready else { return }
+      guard shared.state == .ready else { return false }
       shared.streams.append(stream)
+      return true
     }
   }
 
