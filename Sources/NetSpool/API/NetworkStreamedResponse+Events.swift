@@ -2,11 +2,12 @@ extension NetworkStreamedResponse {
   /// What an origin tells, one event after the other: server-sent events (`text/event-stream`, WHATWG HTML section 9.2).
   ///
   /// A connection that ends, or that cannot be made again for a while, is replaced: after the time that the origin has
-  /// asked for (`retry`), 3 s unless it has, and twice as long after each failure up to a minute. The request is sent
-  /// again with `Last-Event-ID`. The sequence ends when the origin answers 204, and with an error at any other refusal, at
-  /// a type that is not `text/event-stream`, and for a request whose body can be sent only once.
-  ///
-  /// An event with more than 16 MiB of data ends the sequence with `.bodyTooLarge`.
+  /// asked for (`retry`, an hour at most), 3 s unless it has; after one that brought no event half a second at least, and twice
+  /// as long after each failure up to a minute. The request is sent again with `Last-Event-ID`. The sequence ends when the
+  /// origin answers 204, and with an error at any other refusal, at a type that is not `text/event-stream`, and for a request
+  /// whose body can be sent only once; between two connections also when the engine's operations are cancelled or it is shut
+  /// down. An event of more than ``NetworkEngine/Limits/bodyBytesInMemoryMax``, or one line of it of more than 1 MiB, ends with
+  /// `.bodyTooLarge`.
   ///
   /// An origin that is silent for longer than ``NetworkRequest/Timeouts/stall`` is asked anew; set that to nil for one
   /// that does not send comments meanwhile.
@@ -16,23 +17,27 @@ extension NetworkStreamedResponse {
 
     /// Reads the events.
     public func makeAsyncIterator() -> AsyncIterator {
-      AsyncIterator(engine: reader.operation.engine, request: reader.operation.request, reader, head)
+      AsyncIterator(reader, head)
     }
 
     /// Reads the events.
     public struct AsyncIterator: AsyncIteratorProtocol {
-      private let engine: NetworkEngine
+      /// The one whose answer is read, or was last.
+      private var operation: NetworkOperation
       private var request: NetworkRequest
       private var first: ResponseHead?
       private var lines: Lines.AsyncIterator?
-      private var parser = ServerEventParser()
+      private var parser: ServerEventParser
       private var failures = 0
+      private var hadEvent = false
 
-      init(engine: NetworkEngine, request: NetworkRequest, _ reader: BodyReader, _ head: ResponseHead) {
-        self.engine = engine
-        self.request = request
+      init(_ reader: BodyReader, _ head: ResponseHead) {
+        operation = reader.operation
+        request = operation.request
         first = head
         lines = Lines.AsyncIterator(reader, endsAtCR: true)
+        parser = ServerEventParser(
+          eventBytesMax: operation.engine.configuration.limits.bodyBytesInMemoryMax)
       }
 
       /// The next event; nil when the origin has ended them. Throws a `NetworkError`, or `CancellationError`.
@@ -55,27 +60,34 @@ extension NetworkStreamedResponse {
       private mutating func nextOfConnection() async throws -> Event? {
         while let line = try await lines?.next() {
           failures = 0
-          if let event = try parser.take(line) { return event }
+          guard let event = try parser.take(line) else { continue }
+          hadEvent = true
+          return event
         }
         return nil
       }
 
       /// False when the origin has no more events.
       private mutating func connect() async throws -> Bool {
-        try await Task.sleep(for: pause)
+        let pause = ReconnectPause.time(retry: parser.retry, failures: failures, hadEvent: hadEvent)
+        try await ReconnectPause(of: operation, pause).pass()
         failures += 1
+        hadEvent = false
         parser.beginConnection()
-        if !parser.lastID.isEmpty { request.headers.set("Last-Event-ID", parser.lastID) }
+        // One of the caller's own holds until the origin gives another.
+        if let id = parser.lastID {
+          if id.isEmpty {
+            request.headers.remove("Last-Event-ID")
+          } else {
+            request.headers.set("Last-Event-ID", id)
+          }
+        }
         request.cachePolicy = .noStore
-        let answer = try await engine.stream(request)
+        operation = operation.engine.operation(request)
+        let answer = try await operation.engine.stream(operation)
         if try Self.hasEnded(answer.head) { return false }
         lines = Lines.AsyncIterator(answer.reader, endsAtCR: true)
         return true
-      }
-
-      private var pause: Duration {
-        let longest = Swift.max(parser.retry, .seconds(60))
-        return Swift.min(parser.retry * (1 << Swift.min(failures, 10)), longest)
       }
 
       private static func hasEnded(_ head: ResponseHead) throws(NetworkError) -> Bool {

@@ -58,9 +58,10 @@ extension NetworkEngine {
 
   /// Enqueues an operation, with whatever handlers it has, and returns when the head of its answer is there.
   ///
-  /// Throws a `NetworkError`, also for a status of 400 to 599, or `CancellationError` when the task was cancelled.
+  /// Throws a `NetworkError`, also for a status of 400 to 599, or `CancellationError` when the task was cancelled. One that was
+  /// enqueued already is `.invalidRequest` (`enqueued`): its body may have gone by.
   public func stream(_ operation: NetworkOperation) async throws -> NetworkStreamedResponse {
-    let reader = BodyReader(operation)
+    let reader = try BodyReader(operation)
     enqueue(operation)
     let (head, bytesExpected) = try await reader.head()
     return NetworkStreamedResponse(reader: reader, head: head, bytesExpected: bytesExpected)
@@ -116,7 +117,7 @@ extension NetworkStreamedResponse {
       public mutating func next() async throws -> String? {
         while true {
           if let line = try splitter.next() { return line }
-          guard let bytes = try await reading.reader.next() else { return splitter.last() }
+          guard let bytes = try await reading.reader.next() else { return try splitter.last() }
           splitter.append(bytes)
         }
       }

@@ -49,6 +49,12 @@ final class FollowUps: Sendable {
     }
   }
 
+  /// Those that only wait to ask again, which a closed engine no longer does.
+  func endPauses() {
+    let all = state.withLock { $0.all.values.flatMap { $0 } }
+    for case let pause as ReconnectPause in all { pause.end(with: NetworkError(.engineClosed)) }
+  }
+
   var isEmpty: Bool { state.withLock { $0.all.isEmpty } }
 
   /// Calls back once: at once when there are none.

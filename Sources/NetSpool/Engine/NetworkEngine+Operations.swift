@@ -67,6 +67,7 @@ extension NetworkEngine {
   /// final event.
   func shutDown(deadline: Duration, done: @escaping @Sendable () -> Void) {
     isClosed.store(true, ordering: .releasing)
+    followUps.endPauses()
     let end = MonotonicClock.now + deadline.microseconds
     endOperations(deadline: deadline) { [self] in
       followUps.whenEmpty(done)

@@ -186,6 +186,24 @@ struct StreamedResponseTests {
     }
   }
 
+  @Test func `the body of an operation that was enqueued before is not for a second reader`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", Answer.pattern(8 << 20))
+      let operation = engine.operation(path: "a")
+      let answer = try await engine.stream(operation)
+      let refused = await #expect(throws: NetworkError.self) { try await engine.stream(operation) }
+      #expect(refused?.code == .invalidRequest && refused?.reason == "enqueued")
+      var count = 0
+      for try await piece in answer.body { count += piece.count }
+      #expect(count == 8 << 20)
+      await #expect(throws: NetworkError.self) { try await engine.stream(operation) }
+      let cancelled = engine.operation(path: "a")
+      cancelled.cancel()
+      let ending = await #expect(throws: NetworkError.self) { try await engine.stream(cancelled) }
+      #expect(ending?.code == .cancelled)
+    }
+  }
+
   @Test func `events go on where they stopped`() async throws {
     try await withEngine { engine, origin in
       let first =
@@ -200,6 +218,44 @@ struct StreamedResponseTests {
       #expect(events.map(\.data) == ["a\nb", "c", "d"])
       #expect(events.map(\.name) == ["message", "news", "message"] && events.map(\.id) == ["1", "2", "2"])
       #expect(origin.requests.map { $0.header("Last-Event-ID") } == [nil, "2", "2", "2", "2"])
+    }
+  }
+
+  @Test func `an id that the origin takes back is not sent again, and the caller's own until there is one`()
+    async throws
+  {
+    try await withEngine { engine, origin in
+      origin.enqueue(
+        Answer.text("retry: 1\ndata: a\n\n").type("text/event-stream"),
+        Answer.text("id: 1\ndata: b\n\n").type("text/event-stream"),
+        Answer.text("id\ndata: c\n\n").type("text/event-stream"), .status(204))
+      var request = NetworkRequest(path: "events")
+      request.headers.set("Last-Event-ID", "mine")
+      for try await _ in try await engine.stream(request).events {}
+      #expect(origin.requests.map { $0.header("Last-Event-ID") } == ["mine", "mine", "1", nil])
+    }
+  }
+
+  @Test(arguments: [NetworkError.Code.engineClosed, .cancelled])
+  func `who waits to ask for events again hears of the engine's end`(code: NetworkError.Code) async throws {
+    try await withEngine { engine, origin in
+      origin.on("/events", Answer.text("retry: 3600000\ndata: a\n\n").type("text/event-stream"))
+      let ended = Latch()
+      let operation = engine.operation(path: "events").onCompletion { _ in ended.open() }
+      var events = try await engine.stream(operation).events.makeAsyncIterator()
+      _ = try await events.next()
+      await ended.opened()
+      let end = Task {
+        while engine.followUps.isEmpty { await Task.yield() }
+        if code == .cancelled { engine.cancelAll() } else { await engine.shutDown(deadline: .seconds(3_000)) }
+      }
+      do {
+        _ = try await events.next()
+        Issue.record("nobody asks again for an hour")
+      } catch let error as NetworkError {
+        #expect(error.code == code)
+      }
+      await end.value
     }
   }
 

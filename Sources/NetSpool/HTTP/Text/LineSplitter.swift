@@ -37,25 +37,31 @@ struct LineSplitter {
       let isCR = byte == UInt8(ascii: "\r")
       if byte == UInt8(ascii: "\n") || isCR && endsAtCR {
         hasJustEnded = isCR
-        return line(upTo: seen)
+        return try line(upTo: seen)
       }
       seen += 1
     }
-    guard seen - start <= Self.lineBytesMax else {
-      throw NetworkError(
-        .bodyTooLarge, reason: "a line of more than \(Self.lineBytesMax) bytes", sendState: .answered)
-    }
+    // One more may be the CR of its end.
+    if seen - start > Self.lineBytesMax + 1 { throw Self.tooLong }
     return nil
   }
 
   /// What stands behind the last end; nil when that is nothing.
-  mutating func last() -> String? { start < bytes.count ? line(upTo: bytes.count) : nil }
+  mutating func last() throws(NetworkError) -> String? {
+    start < bytes.count ? try line(upTo: bytes.count) : nil
+  }
 
-  private mutating func line(upTo end: Int) -> String {
+  private mutating func line(upTo end: Int) throws(NetworkError) -> String {
     let hasCR = !endsAtCR && end > start && bytes[end - 1] == UInt8(ascii: "\r")
-    let text = String(decoding: bytes[start..<(hasCR ? end - 1 : end)], as: UTF8.self)
+    let line = start..<(hasCR ? end - 1 : end)
+    if line.count > Self.lineBytesMax { throw Self.tooLong }
+    let text = String(decoding: bytes[line], as: UTF8.self)
     start = min(end + 1, bytes.count)
     seen = start
     return text
+  }
+
+  private static var tooLong: NetworkError {
+    NetworkError(.bodyTooLarge, reason: "a line of more than \(lineBytesMax) bytes", sendState: .answered)
   }
 }

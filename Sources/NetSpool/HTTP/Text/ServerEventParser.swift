@@ -3,21 +3,26 @@
 /// Lines are read as bytes: `Character` makes one of a blank and the combining marks behind it, and comparing many of
 /// those takes time that grows with the square of their number.
 struct ServerEventParser {
-  /// Bytes of one event's data; 16 MiB.
-  static let eventBytesMax = 16 << 20
+  /// Nobody is kept waiting for longer because an origin says so, as with `Retry-After`.
+  static let retryMax = Duration.seconds(3_600)
 
-  /// Of the last event that had one.
-  private(set) var lastID = ""
+  /// Of an event's text, without the LF between its lines.
+  private let eventBytesMax: Int
+  /// Of the last event that had one; nil when none has.
+  private(set) var lastID: String?
   /// How long to wait before a connection is made again.
   private(set) var retry = Duration.seconds(3)
   private var name = ""
-  private var data: String?
-  private var id = ""
+  private var data = ""
+  private var hasData = false
+  private var id: String?
   private var isFirstLine = true
+
+  init(eventBytesMax: Int = .max) { self.eventBytesMax = eventBytesMax }
 
   /// What was not ended is dropped.
   mutating func beginConnection() {
-    (name, data, id, isFirstLine) = ("", nil, lastID, true)
+    (name, data, hasData, id, isFirstLine) = ("", "", false, lastID, true)
   }
 
   /// A line without its end; the event that it ends, if it does. Throws `bodyTooLarge`.
@@ -35,36 +40,32 @@ struct ServerEventParser {
 
   private mutating func end() -> NetworkStreamedResponse.Event? {
     lastID = id
-    defer { (name, data) = ("", nil) }
-    guard let data else { return nil }
-    return NetworkStreamedResponse.Event(name: name.isEmpty ? "message" : name, data: data, id: id)
+    defer { (name, data, hasData) = ("", "", false) }
+    guard hasData else { return nil }
+    return NetworkStreamedResponse.Event(name: name.isEmpty ? "message" : name, data: data, id: id ?? "")
   }
 
   private mutating func set(_ field: Substring.UTF8View, _ value: Substring.UTF8View) throws(NetworkError) {
-    let text = String(Substring(value))
+    let text = Substring(value)
     if field.elementsEqual("event".utf8) {
-      name = text
+      name = String(text)
     } else if field.elementsEqual("data".utf8) {
       try add(text)
     } else if field.elementsEqual("id".utf8) {
-      if !value.contains(0) { id = text }
+      if !value.contains(0) { id = String(text) }
     } else if field.elementsEqual("retry".utf8), !value.isEmpty, value.allSatisfy(\.isASCIIDigit) {
-      if let milliseconds = Int(text) { retry = .milliseconds(milliseconds) }
+      retry = min(.milliseconds(Int(text) ?? .max), Self.retryMax)
     }
   }
 
   /// In place: an event may have a million lines.
-  private mutating func add(_ text: String) throws(NetworkError) {
-    guard (data?.utf8.count ?? 0) + text.utf8.count < Self.eventBytesMax else {
+  private mutating func add(_ text: Substring) throws(NetworkError) {
+    guard text.utf8.count <= eventBytesMax - data.utf8.count else {
       throw NetworkError(
-        .bodyTooLarge, reason: "an event of more than \(Self.eventBytesMax) bytes", sendState: .answered)
+        .bodyTooLarge, reason: "an event of more than \(eventBytesMax) bytes", sendState: .answered)
     }
-    if data == nil { return data = text }
-    data?.append("\n")
-    data?.append(text)
+    if hasData { data += "\n" }
+    data += text
+    hasData = true
   }
-}
-
-extension MediaType {
-  var isEventStream: Bool { type == "text" && subtype == "event-stream" }
 }

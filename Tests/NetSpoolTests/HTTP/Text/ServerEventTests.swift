@@ -48,10 +48,54 @@ struct ServerEventTests {
 
   @Test func `a line has its limit`() throws {
     var splitter = LineSplitter(endsAtCR: false)
-    splitter.append([UInt8](repeating: 0x61, count: LineSplitter.lineBytesMax))
-    #expect(try splitter.next() == nil)
-    splitter.append([0x61])
+    let longest = [UInt8](repeating: 0x61, count: LineSplitter.lineBytesMax)
+    splitter.append(longest + Array("\r\n".utf8) + longest)
+    #expect(try splitter.next()?.utf8.count == longest.count && splitter.next() == nil)
+    splitter.append(Array("aa".utf8))
     #expect(throws: NetworkError.self) { try splitter.next() }
+  }
+
+  @Test(arguments: ["a\n", "a\r\n", "a"])
+  func `a line that is a byte too long is none, also where its end comes with it`(end: String) {
+    var splitter = LineSplitter(endsAtCR: false)
+    splitter.append([UInt8](repeating: 0x61, count: LineSplitter.lineBytesMax) + Array(end.utf8))
+    #expect(throws: NetworkError.self) {
+      if try splitter.next() == nil { _ = try splitter.last() }
+    }
+  }
+
+  @Test func `an event has its limit, however many lines it has`() throws {
+    var parser = ServerEventParser(eventBytesMax: 5)
+    for line in ["data: abc", "data: d", "", "data: ab", "data: cd"] { _ = try parser.take(line) }
+    #expect(throws: NetworkError.self) { try parser.take("data: e") }
+  }
+
+  @Test func `an event of many lines takes no longer than its bytes do`() throws {
+    var parser = ServerEventParser()
+    let line = "data: " + String(repeating: "a", count: 100)
+    let time = try ContinuousClock().measure { for _ in 0..<200_000 { _ = try parser.take(line) } }
+    // Copied for each line it would be 2 TB.
+    #expect(time < .seconds(30))
+    #expect(try parser.take("")?.data.utf8.count == 200_000 * 101 - 1)
+  }
+
+  @Test(arguments: [
+    "3600001", "9223372036854775807", "9223372036854775808", "99999999999999999999999999",
+  ])
+  func `no origin keeps a reader waiting for longer than an hour`(retry: String) throws {
+    var parser = ServerEventParser()
+    _ = try parser.take("retry: \(retry)")
+    #expect(parser.retry == .seconds(3_600))
+  }
+
+  @Test func `an origin that brings nothing is asked less and less`() {
+    func time(_ retry: Int, _ failures: Int, _ hadEvent: Bool) -> Duration {
+      ReconnectPause.time(retry: .milliseconds(retry), failures: failures, hadEvent: hadEvent)
+    }
+    #expect(time(0, 0, true) == .zero && time(20, 0, true) == .milliseconds(20))
+    #expect(time(0, 0, false) == .milliseconds(500) && time(3_000, 0, false) == .seconds(3))
+    #expect(time(0, 1, false) == .seconds(1) && time(0, 99, false) == .seconds(60))
+    #expect(time(3_600_000, 99, false) == .seconds(3_600))
   }
 
   @Test func `what stands behind the last end is a line`() throws {
