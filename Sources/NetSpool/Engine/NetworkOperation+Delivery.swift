@@ -162,7 +162,7 @@ extension NetworkOperation {
     switch outcome {
     case .success(let response):
       "\(request.method.name) \(Redaction.standard.url(request.url)) \(response.head.status), "
-        + "\(response.body.count) bytes, \(response.metrics.total) us"
+        + "\(response.body.count) bytes, \(response.metrics.total)"
     case .failure(let failure): "\(request.method.name) \(failure)"
     case .handedOver: "\(request.method.name) \(Redaction.standard.url(request.url)) stays frozen"
     }

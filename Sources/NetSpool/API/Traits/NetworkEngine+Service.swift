@@ -5,10 +5,14 @@ public import ServiceLifecycle
 /// down in reverse order, so the server ends first, and with it the last request that anybody waits for.
 extension NetworkEngine: Service {
   /// Waits until the program is to end, then shuts the engine down: what is under way has 10 s, what is frozen stays
-  /// frozen. Never throws.
+  /// frozen. A task that is cancelled, as a group's whose time for an orderly end is over, leaves it none. Never throws.
   public func run() async throws {
     try? await gracefulShutdown()
-    await shutDown()
+    await withTaskCancellationHandler {
+      await shutDown()
+    } onCancel: {
+      shutDown(deadline: .zero) {}
+    }
   }
 }
 #endif

@@ -65,6 +65,18 @@ struct TraitTests {
       #expect(held.state == .finished && ending.text == "hello")
     }
   }
+
+  @Test func `an engine whose service is cancelled ends at once`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/held", .noAnswer)
+      let held = engine.start("/held")
+      await origin.waitForRequests(1)
+      let running = Task { try await engine.run() }
+      running.cancel()
+      let time = try await ContinuousClock().measure { try await running.value }
+      #expect(await held.end().code == .engineClosed && time < .seconds(8))
+    }
+  }
   #endif
 
   #if Metrics
