@@ -332,6 +332,8 @@ struct FreezingTests {
       let queue = engine.configuration.queue
       let operation = engine.letter("/letters")
       _ = await engine.freeze(operation)
+      // Before it has been tried for the first time nothing runs either.
+      #expect(await until { engine.frozenOperations.first?.lastError != nil })
       #expect(await blocking { queue.drainAndWait(deadline: .seconds(30)) })
       #expect(queue.activity.frozen == 1 && !queue.activity.isBusy)
       #expect(operation.state == .frozen)
