@@ -52,7 +52,8 @@ struct ServerEventParser {
     } else if field.elementsEqual("data".utf8) {
       try add(text)
     } else if field.elementsEqual("id".utf8) {
-      if !value.contains(0) { id = String(text) }
+      // The standard passes over NUL alone, but no header field could carry the others back.
+      if value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) { id = String(text) }
     } else if field.elementsEqual("retry".utf8), !value.isEmpty, value.allSatisfy(\.isASCIIDigit) {
       retry = min(.milliseconds(Int(text) ?? .max), Self.retryMax)
     }

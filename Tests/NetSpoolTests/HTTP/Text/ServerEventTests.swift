@@ -39,11 +39,13 @@ struct ServerEventTests {
     #expect(try parser.take("")?.data.utf8.elementsEqual(" \u{301}a\n\u{301}b".utf8) == true)
   }
 
-  @Test func `an event has its limit`() throws {
+  @Test(arguments: ["\u{0}", "\u{1}", "\u{1B}", "\u{7F}"])
+  func `an id that no header field could carry is none`(_ control: String)
+    throws
+  {
     var parser = ServerEventParser()
-    let line = "data:" + String(repeating: "a", count: LineSplitter.lineBytesMax)
-    for _ in 1..<ServerEventParser.eventBytesMax / LineSplitter.lineBytesMax { _ = try parser.take(line) }
-    #expect(throws: NetworkError.self) { try parser.take(line) }
+    for line in ["id: 1", "data: a", "", "id: 2\(control)", "data: b"] { _ = try parser.take(line) }
+    #expect(try parser.take("")?.id == "1" && parser.lastID == "1")
   }
 
   @Test func `a line has its limit`() throws {
