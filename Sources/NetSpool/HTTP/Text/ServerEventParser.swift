@@ -70,3 +70,7 @@ struct ServerEventParser {
     hasData = true
   }
 }
+
+extension MediaType {
+  var isEventStream: Bool { type == "text" && subtype == "event-stream" }
+}
