@@ -15,7 +15,7 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
   let name: String
   let ending: Ending
   /// How many requests the server sees.
-  var requests = 1
+  var requests = 1...1
   /// An error only because of a limit of time.
   var isLate = false
   var hasBody = false
@@ -25,13 +25,13 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   static func ok(_ name: String, _ bytes: Int = 2, requests: Int = 1) -> Self {
-    Self(name: name, ending: .completes(bytes: bytes), requests: requests)
+    Self(name: name, ending: .completes(bytes: bytes), requests: requests...requests)
   }
 
   static func bad(
     _ name: String, _ code: NetworkError.Code = .http2Failed, _ reason: String = "", requests: Int = 1
   ) -> Self {
-    Self(name: name, ending: .fails(code, reason), requests: requests)
+    Self(name: name, ending: .fails(code, reason), requests: requests...requests)
   }
 
   /// libcurl 8 tells of more (`LibraryDifferences.tellsOfBrokenHTTP2`).
@@ -52,6 +52,14 @@ extension HTTP2Expectation {
   static func cutOff(_ other: Self) -> Self {
     var expectation = other
     expectation.mayBeCutOff = true
+    expectation.requests = 1...3
+    return expectation
+  }
+
+  /// The server's first word is wrong, and may be heard before anything is asked.
+  static func unasked(_ other: Self) -> Self {
+    var expectation = other
+    expectation.requests = 0...1
     return expectation
   }
 }
@@ -104,8 +112,9 @@ extension HTTP2Expectation {
       "settings_wrong_length", "settings_on_a_stream", "settings_window_too_large", "ping_wrong_length",
       "data_on_connection", "data_on_idle_stream", "data_before_head", "window_update_zero",
       "window_update_overflow", "push_promise", "push_flood", "head_on_even_stream", "continuation_alone",
-      "continuation_interrupted", "not_http2", "no_settings", "hpack_bad_index", "hpack_bad_huffman",
+      "continuation_interrupted", "hpack_bad_index", "hpack_bad_huffman",
     ].map { .bad($0, .protocolViolation, "an empty reply") }
+    + ["not_http2", "no_settings"].map { .unasked(.bad($0, .protocolViolation, "an empty reply")) }
 
   private static let messages: [Self] = [
     "no_status", "status_text", "status_101", "status_twice",

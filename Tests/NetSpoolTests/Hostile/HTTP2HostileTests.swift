@@ -34,7 +34,7 @@ struct HTTP2HostileTests {
       check(await wire.result(of: operation), expected)
       // Then it was not sent again and again, and the engine serves the next
       let count = server.requests(expected.name).count - before
-      #expect(expected.mayBeCutOff ? (1...3).contains(count) : count == expected.requests)
+      #expect(expected.requests.contains(count), "\(count) requests")
       let next = try await wire.answer(wire.engine.operation(url: server.url("ok")))
       #expect(next.text == "ok" && next.httpVersion == "HTTP/2")
       #expect(endings.count == 1)
