@@ -137,6 +137,7 @@ struct EngineRooms {
 struct EngineSeats: ~Copyable, Sendable {
   private let waitingCount = Atomic(0)
   private let runningCount = Atomic(0)
+  private let goesFirst = Atomic(false)
 
   /// Operations that wait for a place.
   var waiting: Int { waitingCount.load(ordering: .relaxed) }
@@ -148,6 +149,15 @@ struct EngineSeats: ~Copyable, Sendable {
   func add(waiting more: Int, running moreRunning: Int) {
     waitingCount.store(waiting + more, ordering: .relaxed)
     runningCount.store(running + moreRunning, ordering: .relaxed)
+    if moreRunning > 0 || waiting == 0 { goesFirst.store(false, ordering: .relaxed) }
+  }
+
+  /// Whether the next one goes before those of engines that have something under way: one at a time, for else an engine that
+  /// asks thousands of origins would have a turn at each before another has one at all.
+  func letNextGoFirst() -> Bool {
+    guard running == 0, !goesFirst.load(ordering: .relaxed) else { return false }
+    goesFirst.store(true, ordering: .relaxed)
+    return true
   }
 }
 

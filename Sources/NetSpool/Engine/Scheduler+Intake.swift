@@ -113,9 +113,10 @@ extension Scheduler {
     if awaitInterface(operation) { return }
     if origin.name.host != nil, mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
-    move(
-      operation,
-      to: .waiting(queue.enqueue(operation, origin: origin.id, priority: priority, atFront: atFront)))
+    let ticket = queue.enqueue(
+      operation, origin: origin.id, priority: priority, atFront: atFront,
+      goesFirst: operation.engine.seats.letNextGoFirst())
+    move(operation, to: .waiting(ticket))
   }
 
   /// Its answer may be given to somebody who comes now, and will come: no reader of another's holds it up. One whose head is

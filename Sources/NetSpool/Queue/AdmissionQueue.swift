@@ -5,7 +5,7 @@
 /// class a ring of the lists that may start.
 ///
 /// Order: inside one origin and class first in, first out; inside a class the origins with a free slot take
-/// turns; between classes see `ClassTurns`.
+/// turns, those with somebody who goes first before the others; between classes see `ClassTurns`.
 ///
 /// Limits: `maximumConcurrent` in all (256 unless told; as many again may stand aside), each origin's own, and 16 origins at
 /// once whose name
@@ -110,6 +110,7 @@ extension AdmissionQueue {
     if !origins[slot].isResolved { unresolvedRunning += 1 }
     // Out and, if it may start another, in again: at the end of the ring, so the others come first.
     if rings[lane].isReady { rings.leave(lane, isResolved: origins[slot].isResolved) }
+    rings[lane].goesFirst = false
     refresh(origin)
   }
 
@@ -146,8 +147,11 @@ extension AdmissionQueue {
 
 extension AdmissionQueue {
   /// Adds an element behind, or before, all others of its origin and class.
+  /// - Parameter goesFirst: it comes before all others of its class, also at other origins, but for those who went first
+  ///   before it.
   mutating func enqueue(
-    _ element: Element, origin: OriginID, priority: NetworkRequest.Priority, atFront: Bool = false
+    _ element: Element, origin: OriginID, priority: NetworkRequest.Priority, atFront: Bool = false,
+    goesFirst: Bool = false
   ) -> Ticket {
     let slot = checked(origin)
     generation &+= 1
@@ -155,7 +159,8 @@ extension AdmissionQueue {
     let index = nodes.insert(element, lane: lane, generation: generation)
     count += 1
     origins[slot].waiting += 1
-    link(index, into: lane, atFront: atFront)
+    if goesFirst { rings.set(lane, goesFirst: true, isResolved: origins[slot].isResolved) }
+    link(index, into: lane, atFront: atFront || goesFirst)
     return Ticket(index: index, generation: generation)
   }
 
@@ -241,7 +246,9 @@ extension AdmissionQueue {
     if next == noIndex { ends.tail = previous } else { nodes[next].previous = previous }
     rings[lane] = ends
     waitingByClass[Int(lane & 3)] -= 1
-    if ends.isEmpty { refresh(lane: lane) }
+    guard ends.isEmpty else { return }
+    refresh(lane: lane)
+    rings[lane].goesFirst = false
   }
 
   private mutating func didLink(_ lane: UInt32) {

@@ -6,6 +6,8 @@ struct Lane: Sendable {
   var ringNext = noIndex
   /// When it joined the ring; the ring's head has waited longest for its turn.
   var joined: UInt64 = 0
+  /// Its next turn comes before those of lanes without this.
+  var goesFirst = false
 
   var isEmpty: Bool { head == noIndex }
   var isReady: Bool { ringNext != noIndex }
@@ -14,12 +16,13 @@ struct Lane: Sendable {
 /// All lanes, and per class the rings of those that may start: work waits and the origin has a free slot.
 ///
 /// Each class has two rings, for origins whose name is resolved and for the others. The cap on unresolved
-/// origins then closes or opens all of the latter by one comparison, instead of moving each of them.
+/// origins then closes or opens all of the latter by one comparison, instead of moving each of them. Before
+/// these come two of the same kind, for the lanes that go first.
 struct ReadyRings: Sendable {
   private var lanes: [Lane] = []
-  private var heads = InlineArray<8, UInt32>(repeating: noIndex)
+  private var heads = InlineArray<16, UInt32>(repeating: noIndex)
   /// One bit for each ring that has a lane.
-  private var occupied: UInt8 = 0
+  private var occupied: UInt16 = 0
   private var joins: UInt64 = 0
 
   subscript(lane: UInt32) -> Lane {
@@ -45,11 +48,19 @@ struct ReadyRings: Sendable {
     for _ in NetworkRequest.Priority.allCases { lanes.append(Lane()) }
   }
 
-  /// The lane of a class whose turn it is: the one that joined first, in the resolved ring or, when those may
-  /// start, in the unresolved one.
+  /// The lane of a class whose turn it is: the one that joined first, of those that go first where there are
+  /// such, in the resolved ring or, when those may start, in the unresolved one.
   func front(_ priority: NetworkRequest.Priority, unresolvedMayStart: Bool) -> UInt32? {
-    let resolved = heads[ring(priority, isResolved: true)]
-    let unresolved = unresolvedMayStart ? heads[ring(priority, isResolved: false)] : noIndex
+    front(priority, goesFirst: true, unresolvedMayStart)
+      ?? front(priority, goesFirst: false, unresolvedMayStart)
+  }
+
+  private func front(
+    _ priority: NetworkRequest.Priority, goesFirst: Bool, _ unresolvedMayStart: Bool
+  ) -> UInt32? {
+    let ring = Self.ring(priority, goesFirst: goesFirst, isResolved: true)
+    let resolved = heads[ring]
+    let unresolved = unresolvedMayStart ? heads[ring + 1] : noIndex
     switch (resolved, unresolved) {
     case (noIndex, noIndex): return nil
     case (_, noIndex): return resolved
@@ -58,17 +69,18 @@ struct ReadyRings: Sendable {
     }
   }
 
-  /// The classes that have such a lane: bit 0 for the lowest, bit 2 for the next, bit 4, bit 6.
-  func classes(unresolvedMayStart: Bool) -> UInt8 {
-    (unresolvedMayStart ? occupied | occupied >> 1 : occupied) & 0b0101_0101
+  /// The classes that have such a lane: bit 0 for the lowest, bit 4 for the next, bit 8, bit 12.
+  func classes(unresolvedMayStart: Bool) -> UInt16 {
+    let either = unresolvedMayStart ? occupied | occupied >> 1 : occupied
+    return (either | either >> 2) & 0b0001_0001_0001_0001
   }
 
   /// Puts a lane at the end of its ring.
   mutating func join(_ lane: UInt32, isResolved: Bool) {
-    let ring = ring(Self.priority(of: lane), isResolved: isResolved)
+    let ring = ring(of: lane, isResolved: isResolved)
     let head = heads[ring] == noIndex ? lane : heads[ring]
     heads[ring] = head
-    occupied |= 1 << UInt8(ring)
+    occupied |= 1 << UInt16(ring)
     joins += 1
     lanes[Int(lane)].joined = joins
     let tail = head == lane ? lane : lanes[Int(head)].ringPrevious
@@ -79,9 +91,9 @@ struct ReadyRings: Sendable {
   }
 
   mutating func leave(_ lane: UInt32, isResolved: Bool) {
-    let ring = ring(Self.priority(of: lane), isResolved: isResolved)
+    let ring = ring(of: lane, isResolved: isResolved)
     let (previous, next) = (lanes[Int(lane)].ringPrevious, lanes[Int(lane)].ringNext)
-    if next == lane { occupied &= ~(1 << UInt8(ring)) }
+    if next == lane { occupied &= ~(1 << UInt16(ring)) }
     if heads[ring] == lane { heads[ring] = next == lane ? noIndex : next }
     lanes[Int(previous)].ringNext = next
     lanes[Int(next)].ringPrevious = previous
@@ -89,8 +101,21 @@ struct ReadyRings: Sendable {
     lanes[Int(lane)].ringPrevious = noIndex
   }
 
-  private func ring(_ priority: NetworkRequest.Priority, isResolved: Bool) -> Int {
-    Int(priority.rawValue) * 2 + (isResolved ? 0 : 1)
+  /// Has the next turn of a lane come before others', or no longer.
+  mutating func set(_ lane: UInt32, goesFirst: Bool, isResolved: Bool) {
+    guard self[lane].goesFirst != goesFirst else { return }
+    let isReady = self[lane].isReady
+    if isReady { leave(lane, isResolved: isResolved) }
+    lanes[Int(lane)].goesFirst = goesFirst
+    if isReady { join(lane, isResolved: isResolved) }
+  }
+
+  private func ring(of lane: UInt32, isResolved: Bool) -> Int {
+    Self.ring(Self.priority(of: lane), goesFirst: self[lane].goesFirst, isResolved: isResolved)
+  }
+
+  private static func ring(_ priority: NetworkRequest.Priority, goesFirst: Bool, isResolved: Bool) -> Int {
+    Int(priority.rawValue) << 2 | (goesFirst ? 0 : 2) | (isResolved ? 0 : 1)
   }
 }
 
@@ -127,12 +152,12 @@ struct ClassTurns: Sendable {
   ///
   /// A class that could not start though it had work (its origins were full) is at most one turn behind:
   /// enough to be never passed over for ever, too little to hold up an urgent arrival.
-  mutating func take(among classes: UInt8) -> NetworkRequest.Priority? {
+  mutating func take(among classes: UInt16) -> NetworkRequest.Priority? {
     var chosen: NetworkRequest.Priority?
     var earliest = Int.max
     var left = classes
     while left != 0 {
-      let priority = ReadyRings.priority(of: UInt32(left.trailingZeroBitCount / 2))
+      let priority = ReadyRings.priority(of: UInt32(left.trailingZeroBitCount / 4))
       left &= left - 1
       let time = max(due[Int(priority.rawValue)], clock - Self.cost(of: priority))
       if time <= earliest { (chosen, earliest) = (priority, time) }

@@ -1,8 +1,13 @@
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import NetSpool
 @testable import TestSupport
+
+private final class Order: Sendable {
+  let ids = Mutex<[UInt64]>([])
+}
 
 /// As many guests as one likes.
 @Suite(.timeLimit(.minutes(LongRun.isOn ? 20 : 3))) struct ManyEnginesTests {
@@ -122,6 +127,35 @@ import Testing
         for operation in operations { #expect(await operation.end().response?.status == 200) }
       }
       #expect(engine.budgets.streams.waiting == 0 && engine.budgets.streams.held == 0)
+    }
+  }
+
+  @Test func `an engine that asks a thousand hosts gets no turn at each before another has its own`()
+    async throws
+  {
+    try await withEngine({ $0.delivery = .loopThread }, queue: { $0.maximumConcurrent = 1 }) {
+      engine, origin in
+      origin.on("/", .text("ok"))
+      var configuration = NetworkEngine.Configuration()
+      (configuration.queue, configuration.delivery) = (engine.configuration.queue, .loopThread)
+      let guest = try NetworkEngine(configuration: configuration)
+      let (queue, order) = (engine.configuration.queue, Order())
+      // Given hosts that refuse, and one that answers, which all wait
+      queue.isSuspended = true
+      let asked = (0..<1_000).map { guest.operation(url: "http://127.1.\($0 / 250).\($0 % 250 + 1):1/") }
+      for operation in asked {
+        operation.onError { _ in order.ids.withLock { $0.append(operation.id) } }
+        guest.enqueue(operation)
+      }
+      let own = engine.operation(path: "/").onCompletion { _ in order.ids.withLock { $0.append(0) } }
+      engine.enqueue(own)
+      while queue.budgets.places.waiting < 1_001 { try await Task.sleep(for: .milliseconds(1)) }
+      // When there is one place for all
+      queue.isSuspended = false
+      #expect(await own.end().text == "ok")
+      for operation in asked { #expect(await operation.end().code == .connectFailed) }
+      // Then the guest has had one turn, and the other the next
+      #expect(order.ids.withLock { $0.firstIndex(of: 0) ?? .max } <= 1)
     }
   }
 }

@@ -128,4 +128,59 @@ import Testing
     // Then it is admitted after a few of the narrow origin's turns.
     #expect(turns <= 9 * 6)
   }
+
+  // MARK: Going first
+
+  /// A thousand origins of which each has two elements, named after them.
+  private func crowd(resolved: Bool = true) -> (AdmissionQueue<Int>, [OriginID]) {
+    var queue = AdmissionQueue<Int>(maximumConcurrent: 2, maximumUnresolved: 2)
+    let origins = (0..<1_000).map { _ in queue.addOrigin(limit: 2, resolved: resolved) }
+    for _ in 1...2 {
+      for (number, origin) in origins.enumerated() {
+        _ = queue.enqueue(number, origin: origin, priority: .normal)
+      }
+    }
+    return (queue, origins)
+  }
+
+  @Test(arguments: [true, false]) func `who goes first comes before a thousand origins, once`(resolved: Bool)
+  {
+    var (queue, origins) = crowd(resolved: resolved)
+    let other = queue.addOrigin(limit: 6)
+    for element in [-1, -2] { _ = queue.enqueue(element, origin: other, priority: .normal) }
+    _ = queue.enqueue(-3, origin: other, priority: .normal, goesFirst: true)
+    _ = queue.enqueue(-4, origin: origins[7], priority: .normal, goesFirst: true)
+    var order: [Int] = []
+    while order.count < 2_004, let next = queue.next() {
+      order.append(next.element)
+      queue.finished(next.origin)
+    }
+    // After theirs both origins have their next turn with the others.
+    #expect(Array(order.prefix(4)) == [-3, -4, 0, 1])
+    #expect(order.firstIndex(of: -1) == 1_001 && Set(order).count == 1_004 && order.count == 2_004)
+  }
+
+  @Test func `who goes first and leaves takes nobody along`() {
+    var (queue, origins) = crowd()
+    let other = queue.addOrigin(limit: 6)
+    let ticket = queue.enqueue(-1, origin: other, priority: .normal, goesFirst: true)
+    queue.remove(ticket)
+    _ = queue.enqueue(-2, origin: other, priority: .normal)
+    #expect(queue.next()?.element == 0)
+    // A full origin keeps the turn until it has room.
+    queue.setLimit(0, for: origins[5])
+    _ = queue.enqueue(-3, origin: origins[5], priority: .normal, goesFirst: true)
+    #expect(queue.next()?.element == 1)
+    queue.finished(origins[0])
+    queue.setLimit(1, for: origins[5])
+    #expect(queue.next()?.element == -3)
+  }
+
+  @Test func `the weights of classes hold for those who go first, too`() {
+    var (queue, origins) = crowd()
+    _ = queue.enqueue(-1, origin: origins[3], priority: .low, goesFirst: true)
+    _ = queue.enqueue(-2, origin: origins[4], priority: .urgent)
+    #expect(queue.next()?.element == -2)
+    #expect(queue.next()?.element == 0)
+  }
 }

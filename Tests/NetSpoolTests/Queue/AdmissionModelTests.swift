@@ -91,8 +91,10 @@ private struct Comparison {
       let priority = NetworkRequest.Priority.allCases.randomElement(using: &generator)
     else { return }
     let (element, lane, atFront) = (tickets.count, Int(priority.rawValue), generator.chance(10))
-    tickets.append(queue.enqueue(element, origin: origin, priority: priority, atFront: atFront))
-    let end = atFront ? 0 : model.origins[origin.rawValue]?.lanes[lane].count ?? 0
+    let goesFirst = generator.chance(10)
+    tickets.append(
+      queue.enqueue(element, origin: origin, priority: priority, atFront: atFront, goesFirst: goesFirst))
+    let end = atFront || goesFirst ? 0 : model.origins[origin.rawValue]?.lanes[lane].count ?? 0
     model.origins[origin.rawValue]?.lanes[lane].insert(element, at: end)
     place[element] = (origin, lane)
   }
