@@ -129,10 +129,10 @@ extension HTTP2Expectation {
       .ok("window_update_flood"), .ok("empty_data_flood"), .ok("unknown_flood"), .bad("rst_flood"),
       .bad("continuation_flood"), .bad("continuation_empty_flood"),
     ].map(cutOff) + [
-      .bad("hpack_bomb", .headersTooLarge, "total"), .bad("fields_many", .headersTooLarge),
-      // Read in one call without a word: within a second after a flood, as these are, it may be taken for one.
-      .cutOff(.ok("field_long")),
-      .bad("informational_endless", .tooManyInformational), .bad("trailers_long", .headersTooLarge),
+      .bad("hpack_bomb", .headersTooLarge, "total"), .bad("informational_endless", .tooManyInformational),
+      // Read in one call without a word: within a second after a flood, as these are, they may be taken for one.
+      .cutOff(.ok("field_long")), .cutOff(.bad("fields_many", .headersTooLarge)),
+      .cutOff(.bad("trailers_long", .headersTooLarge)),
       // A sender that is faster than its reader keeps libcurl in one call, though the transfer is paused in it
       .cutOff(.bad("body_endless", .bodyTooLarge)),
       .flood("priority_endless", ends: "headers"), .flood("empty_data_endless"), .flood("unknown_endless"),
