@@ -1,31 +1,42 @@
 /// How an operation gets its slot and starts.
 extension Scheduler {
-  func admit() {
+  /// Has those begin whose turn it is. False: there are more, for the next turn.
+  func admit(until deadline: Microseconds) -> Bool {
     loop.assertOnLoop()
     playNext()
     countDescriptors()
     if let width { keepTurns(width) }
     takeParked()
     defer { if let width { giveBackPlaces(width) } }
-    var (parked, left) = (0, 0)
+    var (parked, left, begun) = (0, 0, 0)
+    newTransfers = 0
     while running.count < descriptors.width,
       let (operation, _) = queue.next() ?? nextWithAnotherPlace() ?? nextWithLentPlace()
     {
       guard let origin = operation.loop.origin else { continue }
       if leaves(operation, origin) {
         left += 1
-        if left == Self.leavingMax { return loop.markDirty() }
-        continue
-      }
-      if awaitInterface(operation) {
+      } else if awaitInterface(operation) {
         queue.finished(origin.id)
       } else if park(operation, at: origin) || awaitsClaim(operation, at: origin) {
         parked += 1
-        if parked == Self.parkedMax { return loop.markDirty() }
       } else {
         begin(operation, at: origin)
+        begun += 1
+      }
+      if left == Self.leavingMax || parked == Self.parkedMax || newTransfers == Self.newTransfersMax
+        || begun % 8 == 7 && MonotonicClock.now >= deadline
+      {
+        loop.markDirty()
+        return false
       }
     }
+    lookAtRoomsAgain()
+    return true
+  }
+
+  /// Where nothing else brings a turn for those that wait for room.
+  private func lookAtRoomsAgain() {
     if rooms.hasReady { return loop.markDirty() }
     // Where another loop has the place that it waits for, nothing here tells of it.
     guard rooms.hasPatient || isSomebodyStarved || !isAlone && rooms.hasCrowded, roomsWatch == nil else {
@@ -73,6 +84,9 @@ extension Scheduler {
   /// Set aside in one turn, or ended; others want theirs.
   private static let parkedMax = 4096
   private static let leavingMax = 32
+  /// Made in one turn: each means a connection mostly, which takes libcurl five times as long as a request on an open one,
+  /// and libcurl makes all of them in one call.
+  private static let newTransfersMax = 32
 
   /// Whether it was cancelled together with many, and its turn to begin has come before its turn to end.
   private func leaves(_ operation: NetworkOperation, _ origin: Origin) -> Bool {
@@ -177,6 +191,7 @@ extension Scheduler {
     let scope = HandleScope(
       engine: operation.engine.id, streams: operation.hasStreams, identity: credential?.id ?? 0)
     if let transfer = origin.idle.take(scope) { return transfer }
+    newTransfers += 1
     var settings = operation.engine.handleSettings
     // Such a name escapes the list of public suffixes, and with it a cookie for a whole country.
     if settings.keepsCookies, origin.hasTrailingDot {

@@ -46,6 +46,8 @@ final class Scheduler {
   /// Engines that wait and have nothing under way, and places that were lent to such.
   var starved = 0
   var lent = 0
+  /// Transfers made since admission began.
+  var newTransfers = 0
   /// Places that this loop has waited for and been given, until somebody has had a chance to fill them.
   var placesGranted = 0
   /// How many of them the process has descriptors for.
@@ -219,17 +221,28 @@ final class Scheduler {
     repeat {
       if hasRun { now = MonotonicClock.now }
       runDeferred()
-      while let (transfer, code) = pools.nextDone() { completed(transfer, code: code) }
-      admit()
+      // Each has a share, however long the commands took.
+      takeAnswers(until: max(deadline, now + Self.turnMax / 4))
+      let haveAllBegun = admit(until: max(deadline, MonotonicClock.now + Self.turnMax / 4))
       now = loop.didHold(.answers, since: now)
       // Once at least: new transfers begin there, however long the others took.
-      hasRun = (!hasRun || now < deadline) && pools.runIfDue()
+      hasRun = (!hasRun || now < deadline) && pools.runIfDue() && haveAllBegun
     } while hasRun
     port.loop.running.store(running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) {
       driver.observers.tell { driver.activity }
     }
     return now
+  }
+
+  /// What follows from transfers that ended.
+  private func takeAnswers(until deadline: Microseconds) {
+    var count = 0
+    while let (transfer, code) = pools.nextDone() {
+      completed(transfer, code: code)
+      count += 1
+      if count % 8 == 0, MonotonicClock.now >= deadline { return loop.markDirty() }
+    }
   }
 
   func later(_ body: @escaping () -> Void) {

@@ -158,4 +158,34 @@ private final class Order: Sendable {
       #expect(order.ids.withLock { $0.firstIndex(of: 0) ?? .max } <= 1)
     }
   }
+
+  @Test func `however many hosts are asked at once, one turn makes 32 connections`() async throws {
+    let queue = try NetworkQueue()
+    var configuration = NetworkEngine.Configuration()
+    (configuration.queue, configuration.delivery) = (queue, .loopThread)
+    let engine = try NetworkEngine(configuration: configuration)
+    // Given 200 hosts that refuse, all with a place
+    queue.isSuspended = true
+    let begun = Counter()
+    let asked = (0..<200).map { engine.operation(url: "http://127.2.0.\($0 + 1):1/") }
+    for operation in asked {
+      operation.onStateChange { if $0 == .executing { begun.add() } }
+      engine.enqueue(operation)
+    }
+    while queue.budgets.places.waiting < 200 { try await Task.sleep(for: .milliseconds(1)) }
+    // When somebody looks between any two turns
+    let turns = Mutex([0])
+    @Sendable func look() {
+      queue.driver.perform { _ in
+        turns.withLock { $0.append(begun.value) }
+        if begun.value < 200 { look() }
+      }
+    }
+    queue.isSuspended = false
+    look()
+    for operation in asked { #expect(await operation.end().code == .connectFailed) }
+    // Then no turn has made more, as libcurl connects in one call all that have begun
+    let most = turns.withLock { zip($0.dropFirst(), $0).map { $0 - $1 }.max() }
+    #expect(most == 32)
+  }
 }
