@@ -67,13 +67,13 @@ def p15_mixed(s):
     def at(name, path="", base=s.origin.waiting):
         return base.replace("127.0.0.1", f"{name}.localhost") + path
 
-    port = s.origin.http.rsplit(":", 1)[1]
+    port = s.origin.sick_http.rsplit(":", 1)[1]
     healthy = [("fast", at("fast", base=s.origin.http), 20), ("slow", at("slow", "/wait/50/1000"), 2),
                ("takes 20 at once", at("limited", "/wait/20/20"), 4)]
     sick = [
         "http://127.0.0.1:1", "http://nobody.invalid", at("refusing", "/wait/0/0"), at("slowly-refusing", "/wait/10/1"),
-        at("breaking", "/break"), at("silent", "/wait/60000/100000"), at("missing", "/nothing", s.origin.http),
-        f"https://plain.localhost:{port}", s.origin.https, s.origin.https.replace("https:", "http:"),
+        at("breaking", "/break"), at("silent", "/wait/60000/100000"), at("missing", "/nothing", s.origin.sick_http),
+        f"https://plain.localhost:{port}", s.origin.sick_https, s.origin.sick_https.replace("https:", "http:"),
     ]
     flags = ["--mixed", "--rate", "3600", "--requests", str(int(100_000 * s.scale.share)), "--warmup", "3600"]
     for _, prefix, share in healthy:
@@ -85,11 +85,17 @@ def p15_mixed(s):
                   lambda one, key=f"origin{number}_p99_us": one[beside][key] / one[alone][key])
              for number, (name, _, _) in enumerate(healthy, 1)]
     columns = [(f"{name} p99 us", f"origin{number}_p99_us", 1, 0, True) for number, (name, _, _) in enumerate(healthy, 1)]
-    return Section("P15", "healthy origins beside sick ones, 3,600 requests a second in all", [
-        # Refusals while the limit is being found.
-        Row(alone, "netspool", [*flags, "--without-sick"], errors_share=0.02), Row(beside, "netspool", flags, errors_share=0.02),
-    ], goals, [*columns, ("longest turn us", "longest_turn_us", 1, 0, False), ("ended", "requests", 1, 0, False)],
-        base=alone, metric="p99_us", rounds=3)
+    # Refusals while the limit is being found.
+    rows = [Row(alone, "netspool", [*flags, "--without-sick"], errors_share=0.02),
+            Row(beside, "netspool", flags, errors_share=0.02)]
+    # What the machine alone does to the fast one: somebody else asks it, who has nothing to do with the rest.
+    rate = 2_000
+    other = ["--url-prefix", s.origin.http, "--rate", str(rate), "--requests", str(rate * 10), "--warmup", str(rate // 4)]
+    rows += [Row(f"raw in another process, {row.label}", "raw", other, beside=row) for row in rows]
+    return Section("P15", "healthy origins beside sick ones, 3,600 requests a second in all", rows, goals, [
+        *columns, ("p99 us", "p99_us", 1, 0, True), ("longest turn us", "longest_turn_us", 1, 0, False),
+        ("ended", "requests", 1, 0, False),
+    ], base=alone, metric="p99_us", rounds=3)
 
 
 def p15_overload(s):

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 # A client ends itself by its watchdog first; this is for one that lost it.
 GRACE_SECONDS = 10
@@ -39,14 +40,28 @@ def run_row(row, setting):
     """What the client printed; with `failure` if it did not end well; None if the client is missing."""
     if row.client not in setting.binaries.paths:
         return None
+    other = start_beside(row.beside, setting.binaries.paths)
     try:
         return run(command_of(row, setting.binaries.paths), row.seconds_max)
     finally:
+        if other:
+            other.kill()
+            other.wait()
         for path in row.outputs:
             if os.path.isdir(path):
                 shutil.rmtree(path)
             elif os.path.exists(path):
                 os.unlink(path)
+
+
+def start_beside(row, paths):
+    """The process, which has had a second to begin; None if there is nothing to run or its client is missing."""
+    if row is None or row.client not in paths:
+        return None
+    other = subprocess.Popen(command_of(row, paths), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    return other
 
 
 def command_of(row, paths):

@@ -32,23 +32,26 @@ class Server:
 
 
 class Origin:
-    """`http`, `https`: URL prefixes of nginx. `ca`: the certificate to trust. `waiting`: of the one that waits."""
+    """`http`, `https`: URL prefixes of nginx. `ca`: the certificate to trust. `waiting`: of the one that waits. `sick_http`,
+    `sick_https`: of another nginx, which is not to slow the first down when it shakes hands with those who then refuse it."""
 
     def __init__(self, within, large_bytes, waiting_program):
-        self.nginx_command = [os.path.join(PERF, "origin", "serve"), "--within", within,
-                              "--large", str(large_bytes), "--life", str(LIFE_SECONDS)]
-        self.waiting_command = [waiting_program, str(WAIT_MILLISECONDS), str(LIFE_SECONDS)]
+        serve = [os.path.join(PERF, "origin", "serve"), "--within", within, "--life", str(LIFE_SECONDS)]
+        self.commands = [[*serve, "--large", str(large_bytes)],
+                         [waiting_program, str(WAIT_MILLISECONDS), str(LIFE_SECONDS)],
+                         [*serve, "--files", "64", "--large", "1"]]
         self.servers = []
 
     def __enter__(self):
         try:
-            for command in (self.nginx_command, self.waiting_command):
+            for command in self.commands:
                 self.servers.append(Server(command))
         except BaseException:
             self.__exit__()
             raise
-        nginx, waiting = (server.described for server in self.servers)
+        nginx, waiting, sick = (server.described for server in self.servers)
         self.http, self.https, self.ca, self.waiting = nginx["http"], nginx["https"], nginx["ca"], waiting["http"]
+        self.sick_http, self.sick_https = sick["http"], sick["https"]
         return self
 
     def __exit__(self, *_):

@@ -44,6 +44,7 @@ class Row:
     seconds_max: int = 120
     errors_share: float = 0  # of the requests that may fail: refusals that are what is measured
     fills: bool = False  # the first run fills a store that the later ones find full
+    beside: "Row | None" = None  # what another process does meanwhile; it is ended with the row
     program_requests: int = 0  # not 0: a whole program, which is measured from outside, and what it is asked for
 
 

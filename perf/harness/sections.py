@@ -340,7 +340,7 @@ NAMES = list(MAKERS)
 
 def clients(names, scale):
     """Those that the rows of these sections need; the rows are made for an origin that is not there."""
-    nowhere = SimpleNamespace(http="http://127.0.0.1:1", https="https://127.0.0.1:1", waiting="http://127.0.0.1:1", ca="")
+    nowhere = SimpleNamespace(ca="", **dict.fromkeys(["http", "https", "waiting", "sick_http", "sick_https"], "http://127.0.0.1:1"))
     with tempfile.TemporaryDirectory() as work:
         return {row.client for section in make(Setting(None, nowhere, work, scale), names) for row in section.rows}
 

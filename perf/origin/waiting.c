@@ -16,14 +16,21 @@
 #include <unistd.h>
 #include <uv.h>
 
-enum { BODY_BYTES = 8192, REQUEST_BYTES_MAX = 16 * 1024, BACKLOG = 4096 };
+enum { BODY_BYTES = 8192, REQUEST_BYTES_MAX = 16 * 1024, BACKLOG = 4096, KINDS_MAX = 16 };
+
+/// What paths of one delay and one limit ask for: nobody is refused for what is under way for others.
+typedef struct {
+  unsigned long milliseconds;
+  long limit;
+  long at_once; ///< under way
+} kind;
 
 typedef struct {
   uv_tcp_t tcp;
   uv_timer_t timer;
   uv_write_t write;
   int handles; ///< open ones; the memory goes with the last
-  int is_counted; ///< one of `at_once`
+  kind *counted; ///< whose `at_once` it is one of
   int breaks; ///< the connection ends with what is being written
   size_t length;
   char request[REQUEST_BYTES_MAX];
@@ -33,7 +40,16 @@ static uint64_t delay_ms;
 static char answer[512 + BODY_BYTES];
 static size_t answer_length;
 static char refusal[] = "HTTP/1.1 429 Too Many Requests\r\nServer: waiting\r\nContent-Length: 0\r\n\r\n";
-static long at_once; ///< requests under way whose path named a limit
+static kind kinds[KINDS_MAX]; ///< those that came; all that come later count as the last
+static int kinds_known;
+
+static kind *find_kind(unsigned long milliseconds, long limit) {
+  for (int i = 0; i < kinds_known; i++)
+    if (kinds[i].milliseconds == milliseconds && kinds[i].limit == limit) return &kinds[i];
+  if (kinds_known == KINDS_MAX) return &kinds[KINDS_MAX - 1];
+  kinds[kinds_known] = (kind){milliseconds, limit, 0};
+  return &kinds[kinds_known++];
+}
 
 static void did_close(uv_handle_t *handle) {
   connection *c = handle->data;
@@ -41,8 +57,8 @@ static void did_close(uv_handle_t *handle) {
 }
 
 static void stop_counting(connection *c) {
-  if (c->is_counted) at_once -= 1;
-  c->is_counted = 0;
+  if (c->counted) c->counted->at_once -= 1;
+  c->counted = NULL;
 }
 
 static void hang_up(connection *c) {
@@ -76,9 +92,10 @@ static void think(connection *c) {
     return send_answer(c, answer, answer_length / 2);
   }
   if (sscanf(c->request, "GET /wait/%lu/%ld/", &milliseconds, &limit) == 2) {
-    if (at_once >= limit) return send_answer(c, refusal, sizeof refusal - 1);
-    at_once += 1;
-    c->is_counted = 1;
+    kind *own = find_kind(milliseconds, limit);
+    if (own->at_once >= limit) return send_answer(c, refusal, sizeof refusal - 1);
+    own->at_once += 1;
+    c->counted = own;
   }
   uv_timer_start(&c->timer, did_wait, milliseconds, 0);
 }

@@ -148,17 +148,20 @@ enum LinkReading {
     guard let socket = try? NetlinkSocket(watching: false) else { return nil }
     var tracker = LinkTracker()
     var buffer = [UInt8](repeating: 0, count: NetlinkPump.bufferBytes)
+    var left = datagramsMax
     do throws(SystemError) {
       try NetlinkPump.begin(socket, &tracker)
-      for _ in 0..<datagramsMax where tracker.state == nil {
+      while tracker.isReading {
+        left -= 1
         switch try NetlinkPump.step(socket, &tracker, &buffer) {
-        case .bytes: break
-        case .nothing: return nil
+        case .bytes where left > 0: break
+        case .bytes, .nothing: return nil
         case .overrun: try NetlinkPump.begin(socket, &tracker)
         }
       }
     } catch { return nil }
-    return tracker.state == .assumed ? nil : tracker.state
+    let state = tracker.state
+    return state == .assumed ? nil : state
   }
 }
 

@@ -2,10 +2,20 @@ import Glibc
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite struct LinkReadingTests {
   @Test func `the kernel tells the same twice`() throws {
     #expect(LinkReading.now() == LinkReading.now())
+  }
+
+  @Test(.notSanitized(.timeIsNoMeasure)) func `one look takes less than a millisecond of the loop`() throws {
+    var used = timespec()
+    precondition(unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0)
+    let began = used.tv_sec * 1_000_000_000 + used.tv_nsec
+    for _ in 0..<50 { #expect(LinkReading.now() != nil) }
+    precondition(unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0)
+    #expect((used.tv_sec * 1_000_000_000 + used.tv_nsec - began) / 50 < 1_000_000)
   }
 
   @Test func `a monitor on a loop knows at once and closes empty`() throws {
