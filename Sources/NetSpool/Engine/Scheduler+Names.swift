@@ -15,6 +15,10 @@ struct OriginName {
   /// The operations that wait, and some that have left: so many are still here.
   fileprivate var waiting: [NetworkOperation] = []
   fileprivate var waitingCount = 0
+  /// Those that have waited for the addresses that are there now: some go on in each turn, and who comes meanwhile goes
+  /// behind them.
+  fileprivate var goingOn = FIFO<NetworkOperation>()
+  fileprivate var letsGo = false
 
   init(_ origin: URLPieces.Origin) {
     let isPlain = origin.host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
@@ -50,9 +54,8 @@ extension Scheduler {
     let now = MonotonicClock.now
     let age = now - origin.name.foundAt
     let isKnown = !origin.name.addresses.isEmpty && age < OriginName.staleTime
-    if isKnown, age < OriginName.freshTime { return false }
-    lookUp(host, of: origin, for: operation.engine)
-    if isKnown { return false }
+    if !isKnown || age >= OriginName.freshTime { lookUp(host, of: origin, for: operation.engine) }
+    if isKnown, origin.name.goingOn.isEmpty || origin.name.letsGo { return false }
     let connect = operation.timeLimits(operation.request).connect.seconds
     let left = max(0, operation.secondsLeft(operation.request, nil))
     let cause = left < connect ? NetworkError.Cause.total : .connect
@@ -60,7 +63,7 @@ extension Scheduler {
       nameFailed(operation, NetworkError(.timedOut, cause: cause), atFront: atFront)
     }
     operation.makeHistory().lookupBegan = now
-    origin.name.waiting.append(operation)
+    if isKnown { origin.name.goingOn.append(operation) } else { origin.name.waiting.append(operation) }
     origin.name.waitingCount += 1
     move(operation, to: .resolving(timer))
     return true
@@ -90,13 +93,26 @@ extension Scheduler {
     }
     let waiting = origin.name.waiting
     origin.name.waiting = []
-    for operation in waiting {
-      guard operation.loop.origin === origin, case .resolving = operation.loop.phase else { continue }
-      if addresses == nil {
-        operation.loop.nameFailure = NetworkError(.resolveFailed, reason: "notFound")
+    if addresses == nil {
+      return forEach(of: waiting) { [unowned self] in
+        nameFailed($0, NetworkError(.resolveFailed, reason: "notFound"), atFront: false)
       }
+    }
+    let isGoingOn = !origin.name.goingOn.isEmpty
+    for operation in waiting { origin.name.goingOn.append(operation) }
+    if !isGoingOn { doInPieces { [unowned self] in letGo(at: origin) } }
+  }
+
+  /// A piece of those that have waited; false when they were the last.
+  private func letGo(at origin: Origin) -> Bool {
+    origin.name.letsGo = true
+    defer { origin.name.letsGo = false }
+    for _ in 0..<Self.bulkPiece {
+      guard let operation = origin.name.goingOn.popFirst() else { return false }
+      guard operation.loop.origin === origin, case .resolving = operation.loop.phase else { continue }
       wait(operation, operation.loop.priority, atFront: false)
     }
+    return !origin.name.goingOn.isEmpty
   }
 
   private func nameFailed(_ operation: NetworkOperation, _ failure: NetworkError, atFront: Bool) {

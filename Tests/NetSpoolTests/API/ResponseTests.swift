@@ -101,7 +101,9 @@ struct ResponseTests {
           })
         let ending = await wire.engine.end(of: operation)
         #expect(isWhole ? ending.error == nil : ending.code == .badChunk, "\(ending)")
-        #expect(pieces.withLock { $0 } == [100])
+        // A read that came when the loop had been in libcurl for long is put off, and libcurl forgets it when it finds it wrong.
+        let got = pieces.withLock { $0 }
+        #expect(got == [100] || !isWhole && got == [])
       }
     }
   }

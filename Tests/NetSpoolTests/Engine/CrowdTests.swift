@@ -43,6 +43,35 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `thirty thousand that wait for one name hold the loop up for nobody`(_ isFound: Bool) async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/", .text("ok"))
+      let answers = Latch()
+      queue.driver.eachLoop {
+        $0.names = NameResolver { _ in
+          answers.block()
+          return isFound ? ["127.0.0.1"] : nil
+        }
+      }
+      let engine = try NetworkEngine(to: origin, on: queue) {
+        $0.timeouts.connect = .seconds(120)
+      }
+      let clock = await LoopClock(queue)
+      let others = (0..<30_000).map { _ in
+        engine.operation(url: origin.url("/", host: "one.test")).configure { $0.coalesces = false }
+      }
+      engine.enqueue(others)
+      _ = await clock.wait()
+      async let longest = longestWait(queue, clock, for: .seconds(1))
+      answers.open()
+      let first = await others[0].end()
+      if isFound { #expect(first.text == "ok") } else { #expect(first.code == .resolveFailed) }
+      expect(await longest, within: answerMax)
+    }
+  }
+
   @Test func `thirty thousand that wait for one hold the loop up for nobody`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
