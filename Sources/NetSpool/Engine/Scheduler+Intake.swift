@@ -148,11 +148,13 @@ extension Scheduler {
     move(operation, to: playback.map { .following(leader, $0) } ?? .sharing(leader))
     if let transfer = leader.loop.transfer {
       didStart(operation)
-      let limits = operation.timeLimits(operation.request)
-      transfer.exchange.deadlines?.widen(limits)
-      limitEach(leader, transfer)
+      let longest = transfer.exchange.deadlines?.timeouts.total
+      transfer.exchange.deadlines?.widen(operation.timeLimits(operation.request))
+      // Only when the exchange has more time than before, the others need ends of their own.
+      let isAsBefore = transfer.exchange.deadlines?.timeouts.total == longest
+      if isAsBefore { limit(operation, of: leader, transfer) } else { limitEach(leader, transfer) }
     }
-    if case .validating = leader.loop.phase { limitStreams(of: leader) }
+    if case .validating = leader.loop.phase { limitStreams(of: operation, leader) }
     if let early = leader.loop.cacheUse?.early { provide(operation, early) }
     if priority > leader.loop.priority { raise(leader, to: priority) }
     playback?.start()
@@ -161,10 +163,12 @@ extension Scheduler {
 
   /// The body is there, but who reads it may never take the rest: what is left of each one's total is for that.
   func limitStreams(of leader: NetworkOperation) {
-    leader.forEachRecipient { recipient in
-      guard let total = recipient.timeLimits(recipient.request).total else { return }
-      limit(recipient, to: total.microseconds - leader.spent(on: nil))
-    }
+    leader.forEachRecipient { limitStreams(of: $0, leader) }
+  }
+
+  private func limitStreams(of recipient: NetworkOperation, _ leader: NetworkOperation) {
+    guard let total = recipient.timeLimits(recipient.request).total else { return }
+    limit(recipient, to: total.microseconds - leader.spent(on: nil))
   }
 
   func limit(_ recipient: NetworkOperation, to left: Microseconds) {
@@ -178,14 +182,16 @@ extension Scheduler {
 
   /// The exchange lives as long as the most patient wants; who wants less has an end of its own.
   func limitEach(_ leader: NetworkOperation, _ transfer: Transfer) {
+    leader.forEachRecipient { limit($0, of: leader, transfer) }
+  }
+
+  private func limit(_ recipient: NetworkOperation, of leader: NetworkOperation, _ transfer: Transfer) {
     let longest = transfer.exchange.deadlines?.timeouts.total
-    leader.forEachRecipient { recipient in
-      guard let total = recipient.timeLimits(recipient.request).total, longest.map({ $0 > total }) ?? true
-      else { return }
-      // Who has just come begins now.
-      let spent = recipient === leader ? leader.spent(on: transfer) : 0
-      limit(recipient, to: total.microseconds - spent)
-    }
+    guard let total = recipient.timeLimits(recipient.request).total, longest.map({ $0 > total }) ?? true
+    else { return }
+    // Who has just come begins now.
+    let spent = recipient === leader ? leader.spent(on: transfer) : 0
+    limit(recipient, to: total.microseconds - spent)
   }
 
   /// A shared operation is as urgent as the most urgent of those that wait for it.

@@ -93,6 +93,30 @@ import Testing
   }
 
   /// Idle origins are forgotten, which those that wait have nothing to do with.
+  @Test func `equal ones join one under way as fast as different ones begin to wait`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.hold("/equal")
+      origin.hold("/other")
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let leader = engine.operation(path: "/equal")
+      engine.enqueue(leader)
+      #expect(await origin.waitForRequests(1))
+      func time(_ make: (Int) -> NetworkOperation) async -> Duration {
+        let operations = (0..<20_000).map(make)
+        let start = ContinuousClock.now
+        engine.enqueue(operations)
+        await withCheckedContinuation { continuation in
+          queue.driver.perform(of: engine.id) { _ in continuation.resume() }
+        }
+        return ContinuousClock.now - start
+      }
+      let different = await time { engine.operation(path: "/other?\($0)") }
+      let equal = await time { _ in engine.operation(path: "/equal") }
+      #expect(equal < different * 4)
+    }
+  }
+
   @Test func `many new origins hold the loop up for nobody, however many operations wait`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
