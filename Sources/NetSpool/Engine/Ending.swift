@@ -87,12 +87,25 @@ extension Scheduler {
     ending.failure?.attempts = attempts
     leader.loop.extras?.fanout = nil
     leader.loop.cacheUse = nil  // who keeps the operation does not keep what the cache lent
-    for waiter in waiters { move(waiter, to: .ended) }
     leader.loop.extras?.waiters = []
     move(leader, to: .ended)
     if isWaitedFor, waiters.isEmpty { return hand(consume ending, to: leader) }
     if isWaitedFor { hand(copy ending, to: leader) }
-    for waiter in waiters { hand(copy ending, to: waiter) }
+    // Others want their turn before a hundred thousand have had theirs.
+    for waiter in waiters.prefix(Self.handedOutMax) { hand(copy ending, to: waiter, of: leader) }
+    forEach(of: Array(waiters.dropFirst(Self.handedOutMax))) { [unowned self, ending] in
+      hand(ending, to: $0, of: leader)
+    }
+  }
+
+  /// So many who share an answer get it in the turn in which it is there.
+  private static let handedOutMax = 256
+
+  /// One that has left meanwhile has had its end.
+  private func hand(_ ending: consuming Ending, to waiter: NetworkOperation, of leader: NetworkOperation) {
+    guard waiter.leader === leader else { return }
+    move(waiter, to: .ended)
+    hand(consume ending, to: waiter)
   }
 
   private func hand(_ ending: consuming Ending, to recipient: NetworkOperation) {

@@ -87,11 +87,24 @@ final class Connectivity {
     }
     guard !watch.waiters.isEmpty, hasRoute(to: watch) else { return }
     let maySend = maySend(watch)
-    let ready = watch.waiters.filter { maySend || $0.isForRouteOnly }
-    watch.waiters.removeAll { maySend || $0.isForRouteOnly }
-    for waiter in ready { core.later { waiter.wake() } }
+    guard maySend || watch.waiters.hasSomeForRouteOnly else { return }
+    wake(watch.waiters.take { maySend || $0.isForRouteOnly })
     forgetIfIdle(watch)
   }
+
+  /// The first at the end of this turn, and then some in each.
+  private func wake(_ waits: [SendingWait]) {
+    for wait in waits.prefix(Self.wokenMax) { core.later { wait.wake() } }
+    var left = waits.dropFirst(Self.wokenMax)
+    if left.isEmpty { return }
+    core.doInPieces {
+      for wait in left.prefix(Scheduler.bulkPiece) { wait.wake() }
+      left = left.dropFirst(Scheduler.bulkPiece)
+      return !left.isEmpty
+    }
+  }
+
+  private static let wokenMax = 256
 
   /// Forgets an origin that nobody wants to know of any more.
   func forgetIfIdle(_ watch: OriginWatch) {
@@ -192,7 +205,7 @@ final class Connectivity {
     for watch in watches.values {
       stopWaitingToProbe(watch)
       if watch.probe != nil { _ = takeProbe(watch, code: nil) }
-      watch.waiters = []  // they know their watch
+      _ = watch.waiters.take { _ in true }  // they know their watch
     }
     watches = [:]
     listeners = [:]

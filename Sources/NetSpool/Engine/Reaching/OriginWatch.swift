@@ -24,8 +24,7 @@ final class OriginWatch {
   var backoff = ProbeBackoff()
   /// The engines whose own origin it is, by id.
   var engines: Set<UInt64> = []
-  /// The waits of those who want to send once it may work, oldest first.
-  var waiters: [SendingWait] = []
+  var waiters = SendingWaits()
   /// Until the next look at it, or until the look that is under way has taken too long.
   var timer: TimerTable.Key?
   /// The look under way.
@@ -57,6 +56,8 @@ final class SendingWait {
   let watch: OriginWatch
   /// A way to others will do, whatever is known of the origin.
   let isForRouteOnly: Bool
+  /// Among its watch's.
+  fileprivate var isListed = true
   /// Nil once called or called off.
   private var onWake: (() -> Void)?
 
@@ -75,6 +76,42 @@ final class SendingWait {
   /// Loop thread: it will not be called any more.
   func callOff() {
     onWake = nil
-    watch.waiters.removeAll { $0 === self }
+    if isListed { watch.waiters.remove(self) }
+  }
+}
+
+/// The waits of those who want to send once it may work, oldest first. Each comes and goes at the same cost, however many
+/// there are.
+struct SendingWaits {
+  /// And some that have left: so many are still here, and of these so many need a route only.
+  private var waits: [SendingWait] = []
+  private var count = 0
+  private var countForRouteOnly = 0
+
+  var isEmpty: Bool { count == 0 }
+  var hasSomeForRouteOnly: Bool { countForRouteOnly > 0 }
+
+  mutating func append(_ wait: SendingWait) {
+    waits.append(wait)
+    count += 1
+    if wait.isForRouteOnly { countForRouteOnly += 1 }
+  }
+
+  fileprivate mutating func remove(_ wait: SendingWait) {
+    forget(wait)
+    if waits.count > 2 * count + 16 { waits.removeAll { !$0.isListed } }
+  }
+
+  mutating func take(where matches: (SendingWait) -> Bool) -> [SendingWait] {
+    let taken = waits.filter { $0.isListed && matches($0) }
+    for wait in taken { forget(wait) }
+    waits.removeAll { !$0.isListed }
+    return taken
+  }
+
+  private mutating func forget(_ wait: SendingWait) {
+    wait.isListed = false
+    count -= 1
+    if wait.isForRouteOnly { countForRouteOnly -= 1 }
   }
 }
