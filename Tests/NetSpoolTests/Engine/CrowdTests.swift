@@ -117,6 +117,51 @@ import Testing
     }
   }
 
+  @Test func `an answer that thirty thousand share holds the loop up for nobody`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.on("/equal", .text("ok"))
+      origin.hold("/equal")
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let leader = engine.operation(path: "/equal")
+      engine.enqueue(leader)
+      #expect(await origin.waitForRequests(1))
+      let clock = await LoopClock(queue)
+      let others = (0..<30_000).map { _ in engine.operation(path: "/equal") }
+      engine.enqueue(others)
+      await withCheckedContinuation { continuation in
+        queue.driver.perform(of: engine.id) { _ in continuation.resume() }
+      }
+      async let longest = longestWait(queue, clock, for: .seconds(2))
+      origin.release("/equal")
+      for operation in [leader, others[0], others[29_999]] { #expect(await operation.end().text == "ok") }
+      expect(await longest, within: answerMax)
+      #expect(origin.hits("/equal") == 1)
+    }
+  }
+
+  @Test func `those who wait for an origin leave as fast as those who wait for a place`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.hold("/held")
+      let engine = try NetworkEngine(to: origin, on: queue)
+      func timeToCancel(_ make: (Int) -> NetworkOperation) async throws -> Duration {
+        let operations = (0..<10_000).map(make)
+        engine.enqueue(operations)
+        try await Task.sleep(for: .seconds(3))
+        let start = ContinuousClock.now
+        for operation in operations { operation.cancel() }
+        for operation in operations { #expect(await operation.end().code == .cancelled) }
+        return ContinuousClock.now - start
+      }
+      let queued = try await timeToCancel { engine.operation(path: "/held?\($0)") }
+      let waiting = try await timeToCancel {
+        engine.operation(url: "http://127.0.0.1:1/\($0)").configure { $0.waitsForOrigin = true }
+      }
+      #expect(waiting < queued * 4)
+    }
+  }
+
   @Test func `many new origins hold the loop up for nobody, however many operations wait`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
