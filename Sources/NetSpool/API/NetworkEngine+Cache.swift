@@ -58,6 +58,7 @@ extension NetworkEngine {
   package func useCache(
     _ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64
   ) throws(NetworkError) {
+    if driver.isOfParent { throw NetworkError(.usedAfterFork) }
     do throws(NetworkError) {
       try openCache(configuration, now: now)
     } catch {

@@ -67,6 +67,7 @@ extension NetworkEngine {
   func useFreezing(
     _ configuration: FreezeConfiguration, now: (@Sendable () -> FrozenMoment)?
   ) throws(NetworkError) {
+    if driver.isOfParent { throw NetworkError(.usedAfterFork) }
     let opened = try freezes.withLock { freezing throws(NetworkError) -> EngineFreezing? in
       if freezing != nil { return nil }
       if isClosedToNew { throw NetworkError(.engineClosed) }

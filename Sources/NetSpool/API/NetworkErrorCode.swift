@@ -48,7 +48,7 @@ extension NetworkError.Code {
   public static let engineClosed = Self(.engineClosed)
   /// No loop thread could be started, `underlying` says why; or no process to decode a picture, `decoder`.
   public static let engineStartFailed = Self(.engineStartFailed)
-  /// Used in a child of fork(2), with a queue that began in its parent: no thread of it is there. The closures run on
+  /// Used in a child of fork(2) of a process that has used the library: no thread of it is there. The closures run on
   /// the thread that enqueues. A child that sends requests of its own must call exec(3) first.
   public static let usedAfterFork = Self(.usedAfterFork)
   /// A C library could not allocate.

@@ -39,7 +39,6 @@ final class QueueDriver: Sendable {
   let loops: [QueueLoop]
   /// The only one there is, or the one that has what belongs to no origin.
   let home: QueueLoop
-  private let generation = ForkGuard.generation
   /// Operations accepted and not yet ended.
   let pending = Atomic(0)
   /// Final events on their way to user closures.
@@ -123,8 +122,9 @@ final class QueueDriver: Sendable {
 
   var isStarted: Bool { loops.contains { $0.isStarted } }
 
-  /// This is a child of fork(2), and the loop threads are the parent's.
-  var isOfParent: Bool { ForkGuard.generation != generation }
+  /// This is a child of fork(2) of a process that has used the library: the loop threads are the parent's, and a queue of the
+  /// child's own would have nobody who delivers, for Dispatch does not work there.
+  var isOfParent: Bool { ForkGuard.generation > 0 }
 
   /// Ends the loop threads and waits for them; answers how many handles they left open, which must be none.
   /// Whatever still runs ends with `engineClosed`. Not from a loop thread.

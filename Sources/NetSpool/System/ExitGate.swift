@@ -41,6 +41,8 @@ enum ExitGate {
   /// Called when the first thread starts, and again once libcurl has made its TLS library ready: exit handlers run in
   /// the opposite order of their registration, and ours must come before that library's.
   static func arm(_ moment: Moment) {
+    // Now, and not when the process ends: by then it may be another.
+    _ = generation
     switch moment {
     case .threads: _ = isArmedForThreads
     case .libraries: _ = isArmedForLibraries

@@ -152,6 +152,47 @@ import Testing
     }
   }
 
+  @Test(.notSanitized(.timeIsNoMeasure))
+  func `a child of fork is told for queues and stores of its own as well, and ends at once`() async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let (origin, folder) = (try ScriptedOrigin(), try TestFolder())
+      origin.fallback(.text("ok"))
+      let url = origin.url("/")
+      let engine = try NetworkEngine()
+      _ = try engine.wait(for: engine.operation(url: url))
+      _ = NetworkQueue.shared.drainAndWait(deadline: .seconds(5))
+      var cache = CacheConfiguration()
+      cache.directory = folder.path
+      @Sendable func isTold(_ body: () throws(NetworkError) -> Void) -> Bool {
+        do throws(NetworkError) { try body() } catch { return error.code == .usedAfterFork }
+        return false
+      }
+      var (status, took): (Int32, Duration) = (SIGALRM, .zero)
+      for _ in 0..<3 where isEndedByAlarm(status) {
+        usleep(100_000)
+        let began = ContinuousClock.now
+        status = forked {
+          var configuration = NetworkEngine.Configuration()
+          guard let queue = try? NetworkQueue() else { return 1 }
+          configuration.queue = queue
+          guard let own = try? NetworkEngine(configuration: configuration) else { return 2 }
+          nonisolated(unsafe) var code: NetworkError.Code?
+          own.enqueue(own.operation(url: url).onError { unsafe code = $0.code })
+          guard unsafe code == .usedAfterFork else { return 3 }
+          let areTold =
+            isTold { () throws(NetworkError) in try own.useCache(cache) }
+            && isTold { () throws(NetworkError) in try own.useFreezing() }
+          exit(areTold ? 5 : 4)
+        }
+        took = ContinuousClock.now - began
+      }
+      precondition(status == 5 << 8, "the child ended with \(status)")
+      // No thread of ours is there to be waited for: that would take a second.
+      precondition(took < .milliseconds(500), "\(took)")
+      exit(7)
+    }
+  }
+
   /// A sanitizer's own threads and locks make each fork take as long as a hundred.
   @Test(.notSanitized(.timeIsNoMeasure))
   func `children of a busy parent are told so, too`() async throws {
