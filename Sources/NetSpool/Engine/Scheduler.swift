@@ -175,6 +175,7 @@ final class Scheduler {
   }
 
   func doInPieces(_ doPiece: @escaping () -> Bool) {
+    loop.assertOnLoop()
     bulks.append(Bulk(doPiece: doPiece))
     loop.markDirty()
   }
