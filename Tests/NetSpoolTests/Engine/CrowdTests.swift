@@ -92,7 +92,6 @@ import Testing
     }
   }
 
-  /// Idle origins are forgotten, which those that wait have nothing to do with.
   @Test func `equal ones join one under way as fast as different ones begin to wait`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
@@ -162,6 +161,7 @@ import Testing
     }
   }
 
+  /// Idle origins are forgotten, which those that wait have nothing to do with.
   @Test func `many new origins hold the loop up for nobody, however many operations wait`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
