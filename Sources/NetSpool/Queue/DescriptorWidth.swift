@@ -15,15 +15,15 @@ struct DescriptorWidth {
 
   /// At most so many under way; no limit before the first count.
   private(set) var width = Int.max
+  /// Where so many are under way, an engine that has one of them begins no other: the rest is for those that have none,
+  /// and half of what is left for the rest of the process, should that have taken more than was foreseen.
+  private(set) var crowd = Int.max
   private var countedAt: Microseconds?
-
-  /// Where so many are under way, an engine that has one of them begins no other: the rest is for those that have none.
-  var crowd: Int { width - min(Self.reserveMax, width / 4) }
 
   /// Whether it is time to count.
   func wantsCount(running: Int, now: Microseconds) -> Bool {
     guard let countedAt else { return true }
-    return now - countedAt >= (running < width ? Self.agesAfter : Self.looksAgainAfter)
+    return now - countedAt >= (running < crowd ? Self.agesAfter : Self.looksAgainAfter)
   }
 
   /// - Parameters:
@@ -33,14 +33,26 @@ struct DescriptorWidth {
   ///   - unopened: descriptors that those have yet to open.
   mutating func count(free: Int, limit: Int, running: Int, unopened: Int, now: Microseconds) {
     countedAt = now
-    guard free < .max else { return width = .max }
-    let left = free - unopened - min(Self.sparesMax, limit / 8)
-    width = max(1, running + (left >= 0 ? left / Self.perExchange : -1))
+    guard free < .max else { return (width, crowd) = (.max, .max) }
+    let (unclaimed, spares) = (free - unopened, min(Self.sparesMax, limit / 8))
+    set(
+      running + Self.exchanges(unclaimed - spares / 2), forAll: running + Self.exchanges(unclaimed - spares))
   }
 
   /// One could not open its own: no more than are under way without it, until there is room.
   mutating func didFail(running: Int, now: Microseconds) {
-    width = max(1, running)
     countedAt = now
+    set(running, forAll: running)
+  }
+
+  private mutating func set(_ width: Int, forAll: Int) {
+    self.width = max(1, width)
+    let forAll = max(1, forAll)
+    crowd = forAll - min(Self.reserveMax, forAll / 4)
+  }
+
+  /// How many can begin with so many descriptors; where some are owed, one should end.
+  private static func exchanges(_ descriptors: Int) -> Int {
+    descriptors >= 0 ? descriptors / perExchange : -1
   }
 }

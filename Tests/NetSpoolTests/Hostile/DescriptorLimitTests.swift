@@ -9,6 +9,7 @@ import Testing
 struct DescriptorLimitTests {
   @Test func `fails what cannot open and recovers`() async {
     await #expect(processExitsWith: .success) {
+      try await makeDispatchTimers()
       try await withWire {
         $0.queue.sizing = .fixed(20)
       } _: { wire in
@@ -108,6 +109,7 @@ struct DescriptorLimitTests {
   /// libuv calls abort when a loop's first pipe cannot be made.
   @Test func `a loop without descriptors is refused, whichever is missing`() async {
     await #expect(processExitsWith: .success) {
+      try await makeDispatchTimers()
       for free in 0..<8 {
         try await withWire { wire in
           wire.origin.fallback(.text("ok"))
@@ -134,6 +136,7 @@ struct DescriptorLimitTests {
 
   @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
+      try await makeDispatchTimers()
       let folder = try TestFolder()
       let path = folder["a"]
       try await withWire { wire in
@@ -154,3 +157,6 @@ struct DescriptorLimitTests {
     }
   }
 }
+
+/// Dispatch ends a process that has no descriptor for its first timer.
+private func makeDispatchTimers() async throws { try await Task.sleep(for: .milliseconds(1)) }
