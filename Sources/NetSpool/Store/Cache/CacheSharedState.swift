@@ -21,8 +21,8 @@ struct CacheSharedState: ~Copyable {
   var marks = ChangeMarks()
   /// Entries that were used, and whose recorded use is old.
   var touched: Set<KeyDigest> = []
-  /// Entries are being removed to make room, or will be soon: then every use counts at once.
-  var isEvicting = false
+  /// Once so many bytes wait, the store is soon so full that entries are removed to make room.
+  var bytesUntilUsesCount = 0
   /// Bytes at most of namespaces, where somebody has named them.
   var quotas: [String: Int] = [:]
   var statistics = CacheStatistics()
@@ -42,6 +42,9 @@ struct CacheSharedState: ~Copyable {
     nextBodyID += 1
     return nextBodyID
   }
+
+  /// Then each is recorded with the next commit.
+  var doesEveryUseCount: Bool { pending.bytes >= bytesUntilUsesCount }
 
   /// True when the store thread must be woken.
   mutating func enqueue(_ work: Work) -> Bool {

@@ -140,10 +140,10 @@ extension CacheStoreCore {
       views.retireCurrent()
     }
     // The store thread watches over its age. What is not among the removals any more, the disk knows by now.
-    let (removals, isEvicting, mustWake) = shared.withLock { ($0.removals, $0.isEvicting, $0.noteViews()) }
+    let (removals, mustWake) = shared.withLock { ($0.removals, $0.noteViews()) }
     if mustWake { wakeUp.signal() }
     guard environment.isFileWhole, let snapshot = try? Snapshot(self, removals) else { return nil }
-    views.touchBefore = UInt64(max(WallClock.microseconds - (isEvicting ? 0 : settings.recencyStep), 0))
+    views.began = UInt64(max(WallClock.microseconds, 0))
     views.current = snapshot
     return snapshot
   }
@@ -155,7 +155,8 @@ extension CacheStoreCore {
   }
 
   private func touch(_ place: StoredPosition, _ views: borrowing StoreViews) {
-    guard place.facts.recency < views.touchBefore else { return }
+    let step = everyUseCounts.load(ordering: .relaxed) ? 0 : UInt64(settings.recencyStep)
+    guard place.facts.recency &+ step < views.began else { return }
     let mustWake = shared.withLock { shared in
       guard shared.touched.count < CacheSharedState.touchedMax else { return false }
       shared.touched.insert(place.digest)

@@ -15,6 +15,8 @@ final class CacheStoreCore: Sendable {
   let mark = Atomic<UInt64>(0)
   /// Where that stood when entries were removed by what they are: older snapshots do not know.
   let removalMark = Atomic<UInt64>(0)
+  /// Entries are being removed to make room, or will be soon; written under `shared`.
+  let everyUseCounts = Atomic(false)
   let hits = Atomic(0)
   let misses = Atomic(0)
   let looker = StoreLooker()
@@ -50,8 +52,9 @@ final class CacheStoreCore: Sendable {
       shared.statistics.entries = size.records
       shared.statistics.bytes = size.pages * environment.pageBytes
       // What namespaces have, the first commit tells.
-      shared.isEvicting =
-        !settings.quotas.isEmpty || settings.isNear(settings.bytesMax, shared.statistics.bytes)
+      shared.bytesUntilUsesCount =
+        settings.quotas.isEmpty ? settings.bytesUntilUsesCount(settings.bytesMax, shared.statistics.bytes) : 0
+      noteRoom(shared)
     }
   }
 
@@ -59,7 +62,8 @@ final class CacheStoreCore: Sendable {
   func add(quotas: [String: Int]) {
     shared.withLock { shared in
       shared.quotas.merge(quotas) { _, new in new }
-      if !quotas.isEmpty { shared.isEvicting = true }
+      if !quotas.isEmpty { shared.bytesUntilUsesCount = 0 }
+      noteRoom(shared)
     }
   }
 
@@ -167,10 +171,16 @@ extension CacheStoreCore {
       guard let (key, content, isAccepted) = decide(&shared) else { return (false, false) }
       let sequence = shared.pending.add(key, content)
       shared.marks.note(key.digest.first, nextMark())
+      noteRoom(shared)
       return (isAccepted, shared.enqueue(.change(key.digest, sequence: sequence)))
     }
     if mustWake { wakeUp.signal() }
     return isAccepted
+  }
+
+  /// At every change of what waits, and of what the store has.
+  func noteRoom(_ shared: borrowing CacheSharedState) {
+    everyUseCounts.store(shared.doesEveryUseCount, ordering: .relaxed)
   }
 
   /// Calls on the store thread once all changes made before are committed, or dropped.

@@ -142,10 +142,10 @@ extension CacheWriter {
 }
 
 extension CacheStoreSettings {
-  /// A store or a namespace is so full that from now on reads count at once: the next batch records them, and only the one
-  /// after it may have to evict.
-  func isNear(_ limit: Int, _ bytes: Int) -> Bool {
-    bytes + min(limit / 2, max(limit / 8, limit / 16 + bodyBytesMax)) > limit
+  /// What may still come until a store or a namespace that has `bytes` is so full that reads count at once: what waits by
+  /// then is written, its batches record them, and only a later one may have to evict.
+  func bytesUntilUsesCount(_ limit: Int, _ bytes: Int) -> Int {
+    max(limit - min(limit / 2, max(limit / 8, limit / 16 + bodyBytesMax)) - bytes, 0)
   }
 }
 

@@ -68,9 +68,12 @@ struct CacheWriter: ~Copyable {
     try saveNamespaces(&transaction)
     report.entries = try transaction.size(of: databases.entries).records
     report.bytes = try usedBytes(transaction)
-    report.isNearLimit =
-      settings.isNear(settings.bytesMax, report.bytes)
-      || namespaces.contains { settings.isNear($0.quota ?? .max, $0.bytes) }
+    report.bytesUntilUsesCount = settings.bytesUntilUsesCount(settings.bytesMax, report.bytes)
+    for namespace in namespaces {
+      guard let quota = namespace.quota else { continue }
+      let bytes = settings.bytesUntilUsesCount(quota, namespace.bytes)
+      report.bytesUntilUsesCount = min(report.bytesUntilUsesCount, bytes)
+    }
     report.abandoned =
       removals.first {
         $0.isAbandoned(now: MonotonicClock.now, after: settings.sweepPatience)
@@ -100,8 +103,8 @@ struct BatchReport: Equatable {
   var bytes = 0
   /// There is more to evict.
   var isOverBudget = false
-  /// Reads are to count from now on (`CacheStoreSettings.isNear`).
-  var isNearLimit = false
+  /// What may still come before every read is to count.
+  var bytesUntilUsesCount = 0
   /// The mark of a removal that nobody goes on with.
   var abandoned: UInt64?
 }

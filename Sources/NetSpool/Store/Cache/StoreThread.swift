@@ -297,7 +297,8 @@ struct StoreThread: ~Copyable {
     core.shared.withLock { shared in
       for change in batch { shared.pending.didCommit(change.key.digest, sequence: change.sequence) }
       shared.statistics.add(report)
-      shared.isEvicting = report.isNearLimit || report.evictions > 0
+      shared.bytesUntilUsesCount = report.evictions > 0 ? 0 : report.bytesUntilUsesCount
+      core.noteRoom(shared)
       shared.statistics.state = .open
     }
     // Old pages are free to be used again only when no snapshot sees them.
@@ -311,7 +312,7 @@ struct StoreThread: ~Copyable {
     let isDue = now - lastTouch >= core.settings.recencyDelay
     let touched = core.shared.withLock { shared -> [KeyDigest] in
       // What is about to be removed is what was used least recently, as of now.
-      guard isDue || shared.isEvicting || shared.touched.count >= CacheSharedState.touchedMax else {
+      guard isDue || shared.doesEveryUseCount || shared.touched.count >= CacheSharedState.touchedMax else {
         return []
       }
       defer { shared.touched.removeAll(keepingCapacity: true) }

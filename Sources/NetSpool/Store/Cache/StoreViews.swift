@@ -8,8 +8,8 @@ struct StoreViews: ~Copyable {
   /// Not current any more, but leases keep them.
   var retired: [Snapshot] = []
   var verified = VerifiedBodies()
-  /// Uses recorded before this moment (wall clock) are old.
-  var touchBefore: UInt64 = 0
+  /// When the current snapshot began, by the wall clock: what was recorded after that, it cannot know.
+  var began: UInt64 = 0
   /// The current snapshot was used since the store thread looked last.
   var isCurrentUsed = false
 
