@@ -164,11 +164,11 @@ final class Scheduler {
   static let bulkPiece = 8
 
   /// Does something for many, some of them in each turn, and so in turn with other bulks: nobody waits for all.
-  func forEach(of operations: [NetworkOperation], _ body: @escaping (NetworkOperation) -> Void) {
-    if operations.isEmpty { return }
-    var left = operations[...]
+  func forEach<Each>(of all: [Each], _ body: @escaping (Each) -> Void) {
+    if all.isEmpty { return }
+    var left = all[...]
     doInPieces {
-      for operation in left.prefix(Self.bulkPiece) { body(operation) }
+      for each in left.prefix(Self.bulkPiece) { body(each) }
       left = left.dropFirst(Self.bulkPiece)
       return !left.isEmpty
     }

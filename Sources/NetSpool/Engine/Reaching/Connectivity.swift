@@ -95,13 +95,7 @@ final class Connectivity {
   /// The first at the end of this turn, and then some in each.
   private func wake(_ waits: [SendingWait]) {
     for wait in waits.prefix(Self.wokenMax) { core.later { wait.wake() } }
-    var left = waits.dropFirst(Self.wokenMax)
-    if left.isEmpty { return }
-    core.doInPieces {
-      for wait in left.prefix(Scheduler.bulkPiece) { wait.wake() }
-      left = left.dropFirst(Scheduler.bulkPiece)
-      return !left.isEmpty
-    }
+    core.forEach(of: Array(waits.dropFirst(Self.wokenMax))) { $0.wake() }
   }
 
   private static let wokenMax = 256
