@@ -35,7 +35,8 @@ public struct CacheConfiguration: Sendable {
   /// decides.
   public var copiedBytesMax = 256 << 20
   /// Mapped pages of bodies that may stay in the process's resident memory, in bytes; nil, the default, leaves it
-  /// to the system, which takes them when it needs them. For jobs with a memory limit.
+  /// to the system, which takes them when it needs them. For jobs with a memory limit: it also bounds what the engine keeps of
+  /// the answers it found last, else a 64th of `bytesMax`, from 1 to 16 MiB.
   public var residentBytesMax: Int?
 }
 

@@ -156,6 +156,7 @@ extension CacheConfiguration {
     core.rules = rules
     core.defaultPolicy = defaultPolicy
     core.bodyBytesMax = min(bodyBytesMax, bytesMax)
+    core.recentBytesMax = residentBytesMax ?? min(max(bytesMax / 64, 1 << 20), 16 << 20)
     core.namespace = namespace
     core.coalescesAcrossProcesses = coalescesAcrossProcesses
     core.scope = credentialScope?.unlessEmpty

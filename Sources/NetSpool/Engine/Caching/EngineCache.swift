@@ -7,6 +7,8 @@ final class EngineCache: Sendable {
     var defaultPolicy: CachePolicy = .automatic
     /// The largest body that is stored.
     var bodyBytesMax = 16 << 20
+    /// What of answers that were found is kept beside the store, at most.
+    var recentBytesMax = 1 << 20
     /// One process asks the origin for all.
     var coalescesAcrossProcesses = true
     /// Which part of the store; its quota is the store's.
@@ -39,7 +41,7 @@ final class EngineCache: Sendable {
   let part: UInt64
   /// A request without anything of its own asks for nothing but a fresh answer, and the same whenever it comes.
   let isAskedPlainly: Bool
-  let recent = RecentAnswers()
+  let recent: RecentAnswers
   private let served = Atomic(0)
   private let bytesSaved = Atomic(0)
   private let validations = Atomic(0)
@@ -48,6 +50,7 @@ final class EngineCache: Sendable {
     self.store = store
     self.jar = jar
     self.settings = settings
+    recent = RecentAnswers(bytesMax: settings.recentBytesMax)
     defaults = headers
     plainFields = SentFields.make(defaults: headers, own: Headers(), decodes: true)
     plainRequest = CacheRequest(headers: plainFields)

@@ -41,49 +41,70 @@ final class RecentAnswers: Sendable {
     var slots: [Answer?] = []
     /// The hashes of their URLs, so that the answers themselves are hardly looked at in vain.
     var hashes: [UInt64] = []
+    var count = 0
     var bytes = 0
 
-    init(slots count: Int = 0) {
-      slots = Array(repeating: nil, count: count)
-      hashes = Array(repeating: 0, count: count)
+    init() {}
+
+    init(slots number: Int, _ answers: [Answer?] = []) {
+      slots = Array(repeating: nil, count: number)
+      hashes = Array(repeating: 0, count: number)
+      // The oldest first: among those that share a remainder, they come last.
+      for case let answer? in answers.reversed() { keep(answer) }
+    }
+
+    private static let slotsEach = 4
+
+    private func firstSlot(_ hash: UInt64) -> Int {
+      Int(truncatingIfNeeded: hash) & (slots.count - 1) & ~(Self.slotsEach - 1)
     }
 
     /// Where the answer for a URL stands.
-    func place(of url: String, _ hash: UInt64, from first: Int) -> Int? {
+    func place(of url: String, _ hash: UInt64) -> Int? {
       guard !slots.isEmpty else { return nil }
-      for slot in first..<first + RecentAnswers.slotsEach
-      where hashes[slot] == hash && slots[slot]?.url == url { return slot }
+      let first = firstSlot(hash)
+      for slot in first..<first + Self.slotsEach where hashes[slot] == hash && slots[slot]?.url == url {
+        return slot
+      }
       return nil
+    }
+
+    mutating func keep(_ answer: Answer) {
+      let first = firstSlot(answer.hash)
+      let place = place(of: answer.url, answer.hash) ?? first + Self.slotsEach - 1
+      if let before = slots[place] { bytes -= before.bytes } else { count += 1 }
+      bytes += answer.bytes
+      for slot in (first..<place).reversed() {
+        slots.swapAt(slot, slot + 1)
+        hashes.swapAt(slot, slot + 1)
+      }
+      slots[first] = answer
+      hashes[first] = answer.hash
     }
   }
 
   private let state = Mutex(State())
-  private static let slotsMax = 1 << 12
-  private static let slotsEach = 4
   /// Of all of them; with more, it begins anew.
-  private static let bytesMax = 3 << 19
+  private let bytesMax: Int
+  private static let slotsAtFirst = 1 << 10
+
+  init(bytesMax: Int) { self.bytesMax = bytesMax }
 
   subscript(url: String) -> Answer? {
     let hash = Self.hash(of: url)
-    return state.withLock { state in
-      state.place(of: url, hash, from: Self.firstSlot(hash)).flatMap { state.slots[$0] }
-    }
+    return state.withLock { state in state.place(of: url, hash).flatMap { state.slots[$0] } }
   }
 
   func keep(_ answer: Answer) {
-    let first = Self.firstSlot(answer.hash)
     state.withLock { state in
-      if state.slots.isEmpty || state.bytes + answer.bytes > Self.bytesMax {
-        state = State(slots: Self.slotsMax)
+      if state.bytes + answer.bytes > bytesMax { state = State() }
+      // At most half full, so that few share a remainder with four others.
+      if state.slots.isEmpty {
+        state = State(slots: Self.slotsAtFirst)
+      } else if state.count >= state.slots.count / 2 {
+        state = State(slots: 2 * state.slots.count, state.slots)
       }
-      let place = state.place(of: answer.url, answer.hash, from: first) ?? first + Self.slotsEach - 1
-      state.bytes += answer.bytes - (state.slots[place]?.bytes ?? 0)
-      for slot in (first..<place).reversed() {
-        state.slots.swapAt(slot, slot + 1)
-        state.hashes.swapAt(slot, slot + 1)
-      }
-      state.slots[first] = answer
-      state.hashes[first] = answer.hash
+      state.keep(answer)
     }
   }
 
@@ -91,9 +112,5 @@ final class RecentAnswers: Sendable {
     var hash = KeyHash(seed: 0)
     hash.add(url.utf8.span)
     return hash.value
-  }
-
-  private static func firstSlot(_ hash: UInt64) -> Int {
-    Int(truncatingIfNeeded: hash) & (slotsMax - 1) & ~(slotsEach - 1)
   }
 }
