@@ -165,6 +165,7 @@ final class Scheduler {
 
   /// Does something for many, some of them in each turn, and so in turn with other bulks: nobody waits for all.
   func forEach<Each>(of all: [Each], _ body: @escaping (Each) -> Void) {
+    loop.assertOnLoop()
     if all.isEmpty { return }
     var left = all[...]
     doInPieces {
