@@ -145,7 +145,11 @@ extension Environment {
     let enough = end + Self.spareBytes / 2
     if spare >= enough { return 0 }
     // What is in use may not have been written: pages that a transaction took and let go.
-    if spare < end, directory.reserveData(from: spare, bytes: end - spare) { spare = end }
+    if directory.reserveData(from: spare, bytes: end + Self.spareBytes - spare) {
+      spare = end + Self.spareBytes
+    } else if spare < end, directory.reserveData(from: spare, bytes: end - spare) {
+      spare = end
+    }
     // Piece by piece: a file system that has no room for all may give back what it had set aside of it before.
     while spare < end + Self.spareBytes, directory.reserveData(from: spare, bytes: Self.sparePiece) {
       spare += Self.sparePiece
