@@ -96,12 +96,13 @@ final class RecentAnswers: Sendable {
   }
 
   func keep(_ answer: Answer) {
+    guard answer.bytes <= bytesMax else { return }
     state.withLock { state in
       if state.bytes + answer.bytes > bytesMax { state = State() }
-      // At most half full, so that few share a remainder with four others.
+      // At most one for each remainder on average, so that few share theirs with four others.
       if state.slots.isEmpty {
         state = State(slots: Self.slotsAtFirst)
-      } else if state.count >= state.slots.count / 2 {
+      } else if state.count >= state.slots.count / 4 {
         state = State(slots: 2 * state.slots.count, state.slots)
       }
       state.keep(answer)
