@@ -35,22 +35,27 @@ final class RecentAnswers: Sendable {
     }
   }
 
+  /// The hash beside it, so that an answer itself is hardly looked at in vain.
+  private struct Slot {
+    var hash: UInt64 = 0
+    var answer: Answer?
+  }
+
   private struct State {
     /// Some for each remainder of the hash, the newest first: one more takes the place of the oldest. With one for each, URLs
     /// that share it would drive each other out, and a loop would have to have them looked for each time.
-    var slots: [Answer?] = []
-    /// The hashes of their URLs, so that the answers themselves are hardly looked at in vain.
-    var hashes: [UInt64] = []
+    var slots: [Slot] = []
     var count = 0
     var bytes = 0
 
     init() {}
 
-    init(slots number: Int, _ answers: [Answer?] = []) {
-      slots = Array(repeating: nil, count: number)
-      hashes = Array(repeating: 0, count: number)
+    init(slots number: Int, _ before: [Slot] = []) {
+      slots = Array(repeating: Slot(), count: number)
       // The oldest first: among those that share a remainder, they come last.
-      for case let answer? in answers.reversed() { keep(answer) }
+      for slot in before.reversed() {
+        if let answer = slot.answer { keep(answer) }
+      }
     }
 
     private static let slotsEach = 4
@@ -63,23 +68,16 @@ final class RecentAnswers: Sendable {
     func place(of url: String, _ hash: UInt64) -> Int? {
       guard !slots.isEmpty else { return nil }
       let first = firstSlot(hash)
-      for slot in first..<first + Self.slotsEach where hashes[slot] == hash && slots[slot]?.url == url {
-        return slot
-      }
-      return nil
+      return (first..<first + Self.slotsEach).first { slots[$0].hash == hash && slots[$0].answer?.url == url }
     }
 
     mutating func keep(_ answer: Answer) {
       let first = firstSlot(answer.hash)
       let place = place(of: answer.url, answer.hash) ?? first + Self.slotsEach - 1
-      if let before = slots[place] { bytes -= before.bytes } else { count += 1 }
+      if let before = slots[place].answer { bytes -= before.bytes } else { count += 1 }
       bytes += answer.bytes
-      for slot in (first..<place).reversed() {
-        slots.swapAt(slot, slot + 1)
-        hashes.swapAt(slot, slot + 1)
-      }
-      slots[first] = answer
-      hashes[first] = answer.hash
+      for slot in (first..<place).reversed() { slots.swapAt(slot, slot + 1) }
+      slots[first] = Slot(hash: answer.hash, answer: answer)
     }
   }
 
@@ -92,7 +90,7 @@ final class RecentAnswers: Sendable {
 
   subscript(url: String) -> Answer? {
     let hash = Self.hash(of: url)
-    return state.withLock { state in state.place(of: url, hash).flatMap { state.slots[$0] } }
+    return state.withLock { state in state.place(of: url, hash).flatMap { state.slots[$0].answer } }
   }
 
   func keep(_ answer: Answer) {
