@@ -20,6 +20,7 @@ enum NotSanitized: String {
   case timeIsNoMeasure = "time is no measure under a sanitizer"
   case memoryIsNoMeasure = "memory is no measure under a sanitizer"
   case valuesAlone = "values alone hide nothing from a sanitizer"
+  case filesAreTooLong = "a limit for the length of files is one for a sanitizer's own"
 }
 
 extension Trait where Self == ConditionTrait {

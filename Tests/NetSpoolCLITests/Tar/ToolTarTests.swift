@@ -106,7 +106,8 @@ import Testing
     #expect(bench.origin.requestCount == 0)
   }
 
-  @Test func `a tar that cannot grow ends the job with one sentence, and nothing is lost`() throws {
+  @Test(.notSanitized(.filesAreTooLong))
+  func `a tar that cannot grow ends the job with one sentence, and nothing is lost`() throws {
     bench.serve(0..<60)
     let words = [
       "fetch", try bench.writeList(0..<60), "-o", bench["out/x.tar"], "--no-cache", "-q", "--jobs", "4",
