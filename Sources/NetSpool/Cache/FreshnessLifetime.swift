@@ -79,10 +79,10 @@ extension FreshnessLifetime {
       if seconds > 0 { return seconds }
     }
     if status < 300, hasTag, heuristics.entityTagSeconds > 0 { return heuristics.entityTagSeconds }
-    guard let modified, modified < date else { return 0 }
+    guard let modified, modified < date, heuristics.lastModifiedPercent > 0 else { return 0 }
     let age = min(date.subtractingSaturated(modified), DeltaSeconds.secondsMax)
     let (share, overflows) = age.multipliedReportingOverflow(by: heuristics.lastModifiedPercent)
-    return overflows ? 0 : min(share / 100, heuristics.lastModifiedSecondsMax)
+    return min(overflows ? .max : share / 100, heuristics.lastModifiedSecondsMax)
   }
 
   private static func isImage(_ fields: AnswerFields) -> Bool {
