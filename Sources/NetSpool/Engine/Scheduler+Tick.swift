@@ -3,11 +3,11 @@ internal import Synchronization
 /// Twenty times a second while anything runs: limits of time, and progress.
 extension Scheduler {
   func didTick() {
+    let now = MonotonicClock.now
     guard !running.isEmpty else {
       tick?.stop()
-      return
+      return beatClaims(now: now)  // lets those go that have none: they keep the memory of their stores
     }
-    let now = MonotonicClock.now
     ticks += 1
     // Those that end leave `running`, so they are collected first.
     let expired = running.compactMap { transfer in transfer.expired(now: now).map { (transfer, $0) } }

@@ -107,6 +107,27 @@ struct LifeTests {
     }
   }
 
+  @Test func `a caching engine that is gone leaves no descriptor to a queue that goes on`() async throws {
+    let folder = try TestFolder()
+    await #expect(processExitsWith: .success) { [path = folder["cache"] as String] in
+      let origin = try ScriptedOrigin()
+      origin.on("/a", .text("ok").header("Cache-Control", "no-cache"))
+      let queue = try NetworkQueue()
+      func use() async throws {
+        let engine = try NetworkEngine(to: origin, on: queue)
+        var settings = CacheConfiguration()
+        settings.directory = path
+        try engine.useCache(settings)
+        _ = await engine.get("/a").end()
+      }
+      try await use()
+      let before = ProcessUse.now
+      for _ in 0..<20 { try await use() }
+      let isBack = await ProcessUse.becomes { $0.descriptors <= before.descriptors }
+      precondition(isBack, "before \(before), after \(ProcessUse.now)")
+    }
+  }
+
   @Test func `operations die with their last reference`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("ok"))
