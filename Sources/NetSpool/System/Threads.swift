@@ -34,7 +34,7 @@ package struct SystemThread: Sendable {
   func join() {
     precondition(
       pthread_equal(id, pthread_self()) == 0, "NetSpool: a thread must not wait for its own end")
-    pthread_join(id, nil)
+    _ = ExitGate.waiting { pthread_join(id, nil) }
   }
 
   /// Says that nobody will wait for the thread's end: to be called instead of `join`.

@@ -89,6 +89,24 @@ import Testing
     }
   }
 
+  @Test func `a thread that waits for the end of another holds no exit up for 100 ms`() async throws {
+    await #expect(processExitsWith: .exitCode(7)) {
+      atexit {
+        let took = unsafe MonotonicClock.now - ExitTimes.began
+        if took > (isSanitized ? 2_000_000 : 100_000) { _exit(9) }
+      }
+      let isJoining = Latch()
+      let other = try SystemThread.start(name: "never ends") { SystemSemaphore().wait() }
+      _ = try SystemThread.start(name: "joins") {
+        isJoining.open()
+        other.join()
+      }
+      await isJoining.opened()
+      atexit { unsafe ExitTimes.began = MonotonicClock.now }
+      exitMidway(7)
+    }
+  }
+
   @Test func `a hung disk under the cache holds no exit up for more than a second`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
       atexit {
