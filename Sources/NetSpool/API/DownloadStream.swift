@@ -183,7 +183,7 @@ public final class MemoryDownloadStream: DownloadStream {
 
   /// Makes room for the body.
   public func open(_ head: ResponseHead, bytesExpected: Int64?) {
-    state.withLock { $0.bytes.reserveCapacity(min(Int(bytesExpected ?? 0), bytesMax)) }
+    state.withLock { $0.bytes.reserve(announced: bytesExpected, atMost: bytesMax) }
   }
 
   /// Appends.

@@ -13,6 +13,12 @@ extension Array where Element == UInt8 {
     append(bytes)
   }
 
+  /// Makes room for a body that an origin has announced, where so much is allowed. What goes beyond 64 MiB makes its room as
+  /// it comes: memory that there is not ends the process, and an announcement costs the origin nothing.
+  mutating func reserve(announced: Int64?, atMost: Int = .max) {
+    reserveCapacity(Swift.max(0, Swift.min(Int(clamping: announced ?? 0), atMost, 64 << 20)))
+  }
+
   /// A view of the elements, valid as long as the array is borrowed.
   var rawBytes: RawSpan {
     @_lifetime(borrow self)

@@ -50,9 +50,7 @@ extension Transfer {
       exchange.decoder = try ContentDecoder.make(for: head.headers, limits: limits.decoding)
     }
     exchange.bytesExpected = exchange.decoder == nil ? parser.framing.contentLength : nil
-    if use.collects, let expected = exchange.bytesExpected {
-      exchange.collected.reserveCapacity(Int(expected))
-    }
+    if use.collects { exchange.collected.reserve(announced: exchange.bytesExpected) }
     openSinks(use, head, exchange.bytesExpected)
   }
 

@@ -94,6 +94,19 @@ import Testing
     }
   }
 
+  @Test func `a length that is only announced takes no memory`() async {
+    await #expect(processExitsWith: .success) {
+      let origin = try ScriptedOrigin()
+      origin.fallback(.raw("HTTP/1.1 200 OK\r\nContent-Length: 999999999999999999\r\n\r\nok"))
+      let engine = try NetworkEngine(to: origin, on: NetworkQueue()) { $0.limits.bodyBytesInMemoryMax = .max }
+      let streamed = engine.operation(path: "/").addDownloadStream(MemoryDownloadStream(bytesMax: .max))
+      for operation in [engine.operation(path: "/"), streamed] {
+        let end = await engine.end(of: operation)
+        precondition(end.code == .bodyTruncated, "\(end)")
+      }
+    }
+  }
+
   @Test func `the cache`() async throws {
     let changes: [@Sendable (inout CacheConfiguration, Int) -> Void] = [
       { $0.bytesMax = $1 }, { $0.bodyBytesMax = $1 }, { $0.namespaceBytesMax = $1 },

@@ -67,7 +67,7 @@ final class MemorySink: Sink {
   init(bytesMax: Int) { self.bytesMax = bytesMax }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) {
-    bytes.reserveCapacity(min(bytesMax, Int(clamping: bytesExpected ?? 0)))
+    bytes.reserve(announced: bytesExpected, atMost: bytesMax)
   }
 
   func write(_ more: RawSpan) throws(SinkFailure) -> Int {
