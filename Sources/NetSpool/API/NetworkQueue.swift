@@ -88,15 +88,19 @@ extension NetworkQueue {
   /// The settings in force.
   public var configuration: Configuration { driver.settings.withLock { $0 } }
 
-  /// Changes the settings; nothing that runs is stopped. Throws `.invalidConfiguration` and changes nothing.
+  /// Changes the settings; nothing that runs is stopped. Throws `.invalidConfiguration` and changes nothing. The closure is
+  /// called again when others have changed them meanwhile.
   public func configure(_ change: (inout Configuration) -> Void) throws(NetworkError) {
-    var new = configuration
-    change(&new)
-    let isOther = new.loops != configuration.loops
-    if let option = new.firstInvalid ?? (isOther ? "loops" : nil) {
-      throw NetworkError(code: .invalidConfiguration, reason: option)
-    }
-    driver.apply(new)
+    var (old, new): (Configuration, Configuration)
+    repeat {
+      old = configuration
+      new = old
+      change(&new)
+      let isOther = new.loops != old.loops
+      if let option = new.firstInvalid ?? (isOther ? "loops" : nil) {
+        throw NetworkError(code: .invalidConfiguration, reason: option)
+      }
+    } while !driver.apply(new, over: old)
   }
 
   /// How many requests an origin gets at once. An invalid value is ignored; `configure` says so.

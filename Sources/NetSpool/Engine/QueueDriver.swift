@@ -201,11 +201,20 @@ extension QueueDriver {
   }
   func observe(idle: @escaping @Sendable () -> Void) { observers.add(idle: idle) }
 
-  func apply(_ new: NetworkQueue.Configuration) {
-    settings.withLock { $0 = new }
-    width?.setLimit(new.maximumConcurrent, self)
-    // A loop that has not started reads them when it does.
-    performEverywhere { core in core.apply(new) }
+  /// False when the settings are no longer these old ones.
+  func apply(_ new: NetworkQueue.Configuration, over old: NetworkQueue.Configuration) -> Bool {
+    let isApplied = settings.withLock { settings in
+      guard settings == old else { return false }
+      settings = new
+      return true
+    }
+    guard isApplied else { return false }
+    // Each takes what holds when its turn comes, so that all end with the last change, whichever thread is quicker. A loop that
+    // has not started reads them when it does.
+    width?.limitDidChange(self)
+    let goesOn = old.isSuspended && !new.isSuspended
+    performEverywhere { core in core.applySettings(goesOn: goesOn) }
+    return true
   }
 
   /// Calls back once: with true when nothing is pending, with false when the deadline has passed before.

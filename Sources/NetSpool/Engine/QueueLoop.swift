@@ -29,7 +29,7 @@ final class QueueLoop: Sendable {
 
   var isStarted: Bool { hasStarted.load(ordering: .acquiring) }
 
-  /// The thread that asks has its work done; see `QueueDriver.runHere`.
+  /// Its own thread, or one that has its work done; see `QueueDriver.runHere`.
   func beginHere() { hasStarted.store(true, ordering: .releasing) }
 
   /// Why the mailbox takes nothing: the loop has ended, or its thread could not make one.
@@ -128,6 +128,8 @@ struct LoopPort: Sendable {
 
   /// The loop thread's whole life.
   private func run() {
+    // Before it reads the settings: who changes them later tells it.
+    loop.beginHere()
     do throws(NetworkError) {
       let core = try Scheduler(port: self)
       // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.

@@ -233,11 +233,12 @@ extension Scheduler {
 
   // MARK: Settings
 
-  func apply(_ new: NetworkQueue.Configuration) {
+  /// - Parameter goesOn: the queue was suspended, and is no more.
+  func applySettings(goesOn: Bool) {
     loop.assertOnLoop()
+    let new = driver.settings.withLock { $0 }
     settings = new
     if isAlone { queue.maximumConcurrent = new.maximumConcurrent }
-    let goesOn = queue.isSuspended && !new.isSuspended
     queue.isSuspended = new.isSuspended
     if goesOn { for freezer in driver.freezers { freezer.dispatch { $0.thaw() } } }
     watchLinkIfNeeded()

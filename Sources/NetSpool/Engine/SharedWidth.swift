@@ -91,9 +91,9 @@ final class SharedWidth: Sendable {
   /// Some go on whatever the limit: they have been there before.
   func exceed(by count: Int, of loop: Int) { change { $0.move(count, to: loop) } }
 
-  func setLimit(_ limit: Int, _ driver: QueueDriver) {
+  func limitDidChange(_ driver: QueueDriver) {
     let granted = change { state in
-      state.limit = limit
+      state.limit = driver.settings.withLock { $0.maximumConcurrent }
       return state.grant()
     }
     tell(granted, driver)

@@ -122,11 +122,12 @@ final class SchedulerModel {
   }
 
   private func configure() {
-    var settings = queue.configuration
+    let before = queue.configuration
+    var settings = before
     settings.sizing = random.chance(50) ? .fixed(1 + random.below(4)) : .adaptive
     settings.maximumConcurrent = 1 + random.below(6)
     settings.maximumPerOrigin = 1 + random.below(8)
-    driver.apply(settings)
+    _ = driver.apply(settings, over: before)
   }
 
   /// Some are copies of others, so that they share; some wait for others; some stream.

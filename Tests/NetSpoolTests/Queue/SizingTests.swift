@@ -100,6 +100,15 @@ struct SizingTests {
     #expect(queue.configuration == before)
   }
 
+  @Test func `settings that others change meanwhile are kept`() throws {
+    let queue = try NetworkQueue()
+    try queue.configure { settings in
+      queue.maximumPerOrigin = 7  // by another thread
+      settings.maximumConcurrent = 5
+    }
+    #expect(queue.maximumConcurrent == 5 && queue.maximumPerOrigin == 7)
+  }
+
   @Test func `a full queue says so, and takes more when there is room`() async throws {
     try await withEngine({ $0.limits.operationsQueuedMax = 10 }, queue: { $0.isSuspended = true }) {
       engine, origin in
