@@ -72,6 +72,8 @@ final class QueueDriver: Sendable {
   #endif
   /// What is being done to many operations, for those that go from loop to loop meanwhile.
   let sweeps = SharedSweeps()
+  /// A thread can be joined once: several who close it do so one after the other.
+  private let closing = Mutex(())
 
   init(settings: NetworkQueue.Configuration, loops count: Int = 1) {
     ProcessSetup.begin()
@@ -130,8 +132,10 @@ final class QueueDriver: Sendable {
   /// Whatever still runs ends with `engineClosed`. Not from a loop thread.
   func close() -> Int {
     if isOfParent { return 0 }
-    let threads = loops.map { $0.beginClosing() }
-    for thread in threads { thread?.join() }
+    closing.withLock { _ in
+      let threads = loops.map { $0.beginClosing() }
+      for thread in threads { thread?.join() }
+    }
     return loops.reduce(0) { $0 + $1.handlesLeft }
   }
 

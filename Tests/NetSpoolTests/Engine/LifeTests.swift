@@ -128,6 +128,35 @@ struct LifeTests {
     }
   }
 
+  @Test(arguments: [1, 4])
+  func `several threads may close a queue at once, and each returns when it has ended`(
+    loops: Int
+  ) async {
+    await #expect(processExitsWith: .success) { [loops = loops as Int] in
+      let origin = try ScriptedOrigin()
+      origin.on("/a", .text("ok"))
+      for _ in 0..<20 {
+        var settings = NetworkQueue.Configuration()
+        settings.loops = .fixed(loops)
+        let queue = try NetworkQueue(configuration: settings)
+        _ = try await NetworkEngine(to: origin, on: queue).get("/a").end()
+        await withTaskGroup(of: Void.self) { group in
+          for _ in 0..<8 {
+            group.addTask {
+              await blocking {
+                queue.close()
+                precondition(
+                  queue.driver.loops.allSatisfy { loop in
+                    !queue.driver.port(of: loop).perform { _ in }
+                  }, "a loop is at work")
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
   @Test func `operations die with their last reference`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("ok"))
