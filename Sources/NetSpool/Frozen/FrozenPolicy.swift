@@ -48,8 +48,10 @@ struct FrozenLimits: Sendable, Hashable {
   var urlBytesMax = 8 << 10
   /// All fields together: 64 KiB.
   var headerBytesMax = 64 << 10
-  /// Tag, lane, scope and dedupe key, each: 1 KiB.
+  /// Tag, scope and the name of the key's field, each: 1 KiB.
   var nameBytesMax = 1 << 10
+  /// Lane and dedupe key, without their scope: 512 bytes.
+  var keyBytesMax = 512
 
   init() {}
 
@@ -65,9 +67,15 @@ struct FrozenLimits: Sendable, Hashable {
     if request.sendsKey, !request.key.isSendable {
       return NetworkError(.invalidRequest, reason: "idempotencyKey")
     }
+    let scopeBytes = request.scope.utf8.count + 1
+    if request.lane.utf8.count - scopeBytes > keyBytesMax {
+      return NetworkError(.invalidRequest, reason: "lane")
+    }
+    if let key = request.dedupeKey, key.utf8.count - scopeBytes > keyBytesMax {
+      return NetworkError(.invalidRequest, reason: "dedupeKey")
+    }
     let longest = max(
-      request.lane.utf8.count, request.scope.utf8.count, request.keyField.utf8.count,
-      request.tag?.utf8.count ?? 0, request.dedupeKey?.utf8.count ?? 0)
+      request.scope.utf8.count, request.keyField.utf8.count, request.tag?.utf8.count ?? 0)
     return longest <= nameBytesMax ? nil : NetworkError(.invalidRequest, reason: "name")
   }
 }

@@ -158,5 +158,9 @@ struct FrozenEncodingTests {
     #expect(refusal { $0.url = String(repeating: "a", count: 9_000) } == .invalidURL)
     #expect(refusal { $0.key = IdempotencyKey("a\r\nb") } == .invalidRequest)
     #expect(refusal { $0.tag = String(repeating: "a", count: 2_000) } == .invalidRequest)
+    let (longest, longer) = (String(repeating: "a", count: 512), String(repeating: "a", count: 513))
+    #expect(refusal { ($0.scope, $0.lane, $0.dedupeKey) = ("s", "s\n\(longest)", "s\n\(longest)") } == nil)
+    #expect(refusal { ($0.scope, $0.lane) = ("s", "s\n\(longer)") } == .invalidRequest)
+    #expect(refusal { ($0.scope, $0.dedupeKey) = ("s", "s\n\(longer)") } == .invalidRequest)
   }
 }
