@@ -26,6 +26,10 @@ final class SocketWatch {
   private var armed: Events = []
   /// How many times in a row it was read from and the others did not have to wait for it.
   private var shortReads = 0
+  /// How many times in a row it could be written to, and nothing was moved.
+  private var vainWrites = 0
+  /// Whether it is not watched for writing before something is read on it, or somebody ends this.
+  private var isResting = false
   /// What it has had of the loop's time, as `EventLoop.serveSlow` counts it.
   var share: Microseconds = 0
 
@@ -72,6 +76,7 @@ final class SocketWatch {
     // goes on with the descriptor says again what he wants.
     if status < 0 {
       armed = []
+      isResting = false
       return serve(wanted)
     }
     isShort ? serve(Events(rawValue: events)) : loop.serveLater(self, Events(rawValue: events))
@@ -87,11 +92,35 @@ final class SocketWatch {
   func serve(_ events: Events) {
     guard !wanted.isEmpty else { return }
     let time = onEvents(events)
+    if isResting, events.contains(.readable), !wanted.isEmpty, armed != wanted { arm(wanted) }
     if time > Self.shortMax {
       shortReads = 0
     } else if !isShort, events.contains(.readable) {
       shortReads += 1
     }
+  }
+
+  private static let vainWritesMax = 8
+
+  /// Its owner has been told of events, and something was moved or nothing. True: it rests from now on, and somebody must
+  /// end that.
+  func didServe(_ events: Events, inVain: Bool) -> Bool {
+    guard inVain else {
+      vainWrites = 0
+      return false
+    }
+    guard events == .writable, wanted.contains(.writable) else { return false }
+    vainWrites += 1
+    guard vainWrites >= Self.vainWritesMax else { return false }
+    arm(wanted.subtracting(.writable))
+    defer { isResting = true }
+    return !isResting
+  }
+
+  func endRest() {
+    guard isResting else { return }
+    isResting = false
+    if !wanted.isEmpty, armed != wanted { arm(wanted) }
   }
 
   /// That it can be written to tells nothing: what is read on it then would.

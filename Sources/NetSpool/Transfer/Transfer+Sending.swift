@@ -75,7 +75,10 @@ extension Transfer {
     if exchange.bytesSent == 0 { Failpoint.pass(.afterFirstByte) }
     do throws(NetworkError) {
       let read = unsafe try exchange.plan.source?.read(into: buffer) ?? .end
-      if case .bytes(let count) = read { exchange.bytesSent += Int64(count) }
+      if case .bytes(let count) = read {
+        exchange.bytesSent += Int64(count)
+        multi.didFill()
+      }
       #if DEBUG
       multi.takesLastByte = exchange.bytesSent == exchange.bytesToSend
       #endif

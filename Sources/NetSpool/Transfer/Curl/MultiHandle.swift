@@ -31,6 +31,9 @@ final class MultiHandle {
   /// Transfers that failed when they were resumed, with libcurl's code.
   @safe @exclusivity(unchecked) private var broken: [(transfer: Transfer, code: CURLcodeValue)] = []
   private var callBegan: Microseconds = 0
+  /// Counts what libcurl has told, and taken of bodies.
+  private var moves = 0
+  private let rests: WriteRests
   private let calls = GuardedCalls()
   private var isGuarded = false
   @safe @exclusivity(unchecked) private var book = ConnectionBook()
@@ -56,6 +59,7 @@ final class MultiHandle {
     self.loop = loop
     self.cookies = cookies
     unsafe self.multi = multi
+    rests = WriteRests(loop: loop)
     timer = LoopTimer(on: loop) { [unowned self] in
       isDue = true
       self.loop.markDirty()
@@ -192,8 +196,12 @@ final class MultiHandle {
     if events.contains(.readable) { flags |= CURL_CSELECT_IN }
     if events.contains(.writable) { flags |= CURL_CSELECT_OUT }
     var running: Int32 = 0
+    let movesBefore = moves
     call { unsafe curl_multi_socket_action(multi, descriptor, flags, &running) }
     passLastByte()
+    if let watch = watches[Int(descriptor)], watch.didServe(events, inVain: moves == movesBefore) {
+      rests.add(watch)
+    }
     return loop.didServeSocket(descriptor, since: callBegan)
   }
 
@@ -230,6 +238,7 @@ final class MultiHandle {
     waiting?.close()
     for watch in watches { watch?.close() }
     watches = []
+    rests.close()
     timer?.close()
     timer = nil
   }
@@ -257,7 +266,14 @@ extension MultiHandle {
   }
 
   @inline(__always)
-  func didProgress() { if isGuarded { calls.didProgress() } }
+  func didProgress() {
+    moves &+= 1
+    if isGuarded { calls.didProgress() }
+  }
+
+  /// libcurl was given some of a body to send.
+  @inline(__always)
+  func didFill() { moves &+= 1 }
 
   /// Resumed with the next turn.
   func postpone(_ transfer: Transfer) {

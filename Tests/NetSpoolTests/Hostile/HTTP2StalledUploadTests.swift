@@ -1,0 +1,37 @@
+import Glibc
+import NetSpool
+import Testing
+
+@testable import TestSupport
+
+@Suite("An upload that an HTTP/2 server does not take", .needsPython)
+struct HTTP2StalledUploadTests {
+  /// In a process of its own, so that nobody else's time counts.
+  @Test(.notSanitized(.timeIsNoMeasure))
+  func `waits for its window without the processor`() async {
+    await #expect(processExitsWith: .success) {
+      let server = try HostileServer.sharedHTTP2()
+      try await withWire {
+        $0.tls.caFile = server.authority
+        $0.timeouts.headers = .seconds(2)
+      } _: { wire in
+        // What the first TLS handshake loads is no part of it.
+        _ = await wire.result(of: wire.engine.operation(url: server.url("ok")))
+        let upload = wire.engine.operation(url: server.url("window_zero"), method: .post)
+        upload.setBody(.bytes([UInt8](repeating: 1, count: 100_000)))
+        let before = Self.processorTime
+        guard case .failure(let error) = await wire.result(of: upload) else {
+          Issue.record("it was answered")
+          return
+        }
+        #expect(error.code == .timedOut, "\(error)")
+        let spent = Self.processorTime - before
+        #expect(spent < .milliseconds(400), "\(spent) of 2 seconds")
+      }
+      server.stop()
+    }
+  }
+
+  /// What all threads of this process have had (clock(3), which counts microseconds).
+  private static var processorTime: Duration { .microseconds(clock()) }
+}
