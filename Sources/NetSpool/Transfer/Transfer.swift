@@ -107,6 +107,8 @@ final class Transfer {
   func end(code: Int32?) -> NetworkError? {
     guard exchange.wasAdded else { return endUnsent() }
     let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
+    // Its connection may be dead, which only the kernel would find out, minutes later. Who is the last on it closes it.
+    if exchange.speaksHTTP2, exchange.machine.failure?.code == .timedOut { handle.setEndsConnection(true) }
     multi.remove(self)
     multi.forget(self)
     if exchange.tellsOfExcess || exchange.plan.onWire != nil { handle.setTells(false) }

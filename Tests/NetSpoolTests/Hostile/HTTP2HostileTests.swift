@@ -8,7 +8,7 @@ import Testing
 struct HTTP2HostileTests {
   @Test func `has an expectation for every behaviour`() throws {
     let server = try HostileServer.sharedHTTP2()
-    let names = HTTP2Expectation.all.map(\.name) + ["cut_off_together", "random"]
+    let names = HTTP2Expectation.all.map(\.name) + ["cut_off_together", "silence_once", "random"]
     #expect(names.sorted() == server.behaviours)
   }
 
@@ -135,6 +135,26 @@ struct HTTP2HostileTests {
       // Then the next comes on another connection
       let next = try await wire.answer(wire.engine.operation(url: url + "d"))
       #expect(next.text == "ok" && server.requests("cut_off_together").count == 4)
+    }
+  }
+  @Test func `leaves a connection on which nobody answers`() async throws {
+    let server = try HostileServer(.http2)
+    defer { server.stop() }
+    try await withWire {
+      $0.tls.caFile = server.authority
+      $0.timeouts.headers = .seconds(0.3)
+    } _: { wire in
+      // Given requests that wait in vain on the first connection
+      let url = server.url("silence_once")
+      let operations = ["a", "b", "c"].map { wire.engine.operation(url: url + $0) }
+      wire.engine.enqueue(operations)
+      for operation in operations {
+        let ending = await operation.end()
+        #expect(ending.code == .timedOut, "\(ending)")
+      }
+      // Then the next comes on another
+      let next = try await wire.answer(wire.engine.operation(url: url + "d"))
+      #expect(next.text == "ok" && server.connections("silence_once") == 2)
     }
   }
 }

@@ -609,6 +609,13 @@ def silence(connection, stream):
 
 
 @behaviour()
+def silence_once(connection, stream):
+    """The first connection is dead, and nobody has been told."""
+    if connection.number_here > 1:
+        yield answer(stream)
+
+
+@behaviour()
 def head_then_silence(connection, stream):
     yield head(stream)
 
