@@ -283,7 +283,7 @@ def p8(s):
 def p9(s):
     """Answers per second of the adaptive width and of fixed ones, from origins of three kinds."""
     origins = [  # (name, prefix, requests)
-        # So many that what it takes to find the width, a tenth of a second, is little.
+        # Over seconds: in its first half it is still looking for the width, and opens connections.
         ("fast", s.origin.http, 2 * s.scale.requests),
         ("slow", f"{s.origin.waiting}/wait/50/1000", 1_000),
         ("429 above 20", f"{s.origin.waiting}/wait/20/20", 4_000),

@@ -137,6 +137,7 @@ struct HTTP2HostileTests {
       #expect(next.text == "ok" && server.requests("cut_off_together").count == 4)
     }
   }
+
   @Test func `leaves a connection on which nobody answers`() async throws {
     let server = try HostileServer(.http2)
     defer { server.stop() }
