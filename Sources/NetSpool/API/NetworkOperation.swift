@@ -20,7 +20,9 @@ public final class NetworkOperation: @unchecked Sendable {
   let loopNumber = Atomic<UInt8>(0)
   /// With several loops: how many of `SharedSweeps` had begun when it was enqueued.
   let sweepsBefore = Atomic<UInt32>(0)
-  let shared: Mutex<Shared>
+  /// The request as its engine made it; `request` is what became of it.
+  let original: NetworkRequest
+  let shared = Mutex(Shared())
   @safe @exclusivity(unchecked) var loop = LoopState()
 
   private static let lastID = Atomic<UInt64>(0)
@@ -28,12 +30,14 @@ public final class NetworkOperation: @unchecked Sendable {
   init(_ request: NetworkRequest, engine: NetworkEngine) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.engine = engine
-    shared = Mutex(Shared(request: request))
+    original = request
   }
 
   /// A chain of those that nobody has enqueued is taken apart one by one: each by the one before would need a stack as long.
   deinit {
-    if shared.withLock({ $0.hasDependents && $0.outcome == nil }) { leaveWaitGraph() }
+    let (isLeft, isPlain) = shared.withLock { ($0.hasDependents && $0.outcome == nil, $0.isPlain) }
+    if isLeft { leaveWaitGraph() }
+    if isPlain { return }
     var left = takeDependencies()
     while var next = left.popLast() {
       if isKnownUniquelyReferenced(&next) { left += next.takeDependencies() }
@@ -41,7 +45,7 @@ public final class NetworkOperation: @unchecked Sendable {
   }
 
   /// The request as it stands; after enqueueing, as it is sent.
-  public var request: NetworkRequest { shared.withLock { $0.request } }
+  public var request: NetworkRequest { shared.withLock { $0.changed?.request } ?? original }
 
   /// Where it is in its life.
   public var state: State { shared.withLock { $0.state } }

@@ -40,18 +40,18 @@ struct Coalescer {
   {
     let leader = Self.held(&leaders[HashedKey(key), default: operation])
     if leader === operation { return nil }
-    return Self.isSame(leader, operation, request) ? leader : nil
+    guard leader.engine === operation.engine, leader.withSent({ Self.isSame($0, request) }) else {
+      return nil
+    }
+    return leader
   }
 
   /// What stands there; found once, as it is put there if nothing did.
   private static func held(_ place: inout NetworkOperation) -> NetworkOperation { place }
 
-  private static func isSame(
-    _ leader: NetworkOperation, _ operation: NetworkOperation, _ request: NetworkRequest
-  ) -> Bool {
-    let other = leader.request
-    return leader.engine === operation.engine && other.url == request.url && other.method == request.method
-      && other.headers == request.headers && other.cachePolicy == request.cachePolicy
+  private static func isSame(_ other: NetworkRequest, _ request: NetworkRequest) -> Bool {
+    other.url == request.url && other.method == request.method && other.headers == request.headers
+      && other.cachePolicy == request.cachePolicy
       && cacheSettings(of: other) == cacheSettings(of: request)
       && redirects(of: other) == redirects(of: request) && other.credentials?.id == request.credentials?.id
   }
@@ -111,7 +111,7 @@ struct Coalescer {
     guard !fences.isEmpty, let transfer = leader.loop.transfer else { return false }
     let history = leader.loop.history
     let askedAt = history?.redirects == nil ? transfer.exchange.startedAt : history?.firstStart ?? 0
-    guard let url = try? URLParser.parse(leader.request.url).pieces else { return false }
+    guard let url = try? URLParser.parse(leader.sent.url).pieces else { return false }
     return fences.holdBack(Self.number(url), askedAt: askedAt)
   }
 

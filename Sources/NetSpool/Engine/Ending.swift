@@ -159,11 +159,11 @@ extension NetworkOperation {
   /// What is to be done for one that has ended.
   struct Duties {
     /// Somebody listens to its states, and this one is new.
-    fileprivate let isStateHeard: Bool
-    fileprivate let hasStreams: Bool
-    fileprivate let waitsForOthers: Bool
-    fileprivate let hasDependents: Bool
-    fileprivate let onConclusion: Conclusion?
+    fileprivate var isStateHeard: Bool
+    fileprivate var hasStreams = false
+    fileprivate var waitsForOthers = false
+    fileprivate var hasDependents: Bool
+    fileprivate var onConclusion: Conclusion?
   }
 
   /// The one function that ends an operation: on the loop, on the thread that enqueues (a fresh answer from the cache, a
@@ -187,10 +187,11 @@ extension NetworkOperation {
       let isStateHeard = shared.handlers.wantsState && shared.state != state
       shared.outcome = outcome
       shared.state = state
+      if shared.isPlain { return Duties(isStateHeard: isStateHeard, hasDependents: shared.hasDependents) }
       return Duties(
-        isStateHeard: isStateHeard, hasStreams: !shared.streams.isEmpty,
-        waitsForOthers: !shared.dependencies.isEmpty, hasDependents: shared.hasDependents,
-        onConclusion: shared.onConclusion)
+        isStateHeard: isStateHeard, hasStreams: !shared.rare.streams.isEmpty,
+        waitsForOthers: !shared.rare.dependencies.isEmpty, hasDependents: shared.hasDependents,
+        onConclusion: shared.rare.onConclusion)
     }
   }
 
@@ -212,13 +213,9 @@ extension NetworkOperation {
 
   /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
   /// others to wait for, or has been cancelled.
-  func finish(_ request: NetworkRequest, _ outcome: Outcome) -> Bool {
+  func finish(_ outcome: Outcome) -> Bool {
     guard !engine.isClosed.load(ordering: .acquiring) else { return false }
-    return end(with: outcome) { shared in
-      guard shared.streams.isEmpty, shared.dependencies.isEmpty else { return false }
-      if !staysAsIs(request) { shared.request = request }
-      return true
-    }
+    return end(with: outcome) { $0.isPlain || $0.rare.streams.isEmpty && $0.rare.dependencies.isEmpty }
   }
 
   /// A chain of ended operations must not keep its whole past alive, nor take it apart recursively.
@@ -228,17 +225,18 @@ extension NetworkOperation {
 
   func takeDependencies() -> [NetworkOperation] {
     shared.withLock { shared in
-      if shared.dependencies.isEmpty { return [] }
-      defer { shared.dependencies = [] }
-      return shared.dependencies
+      if shared.isPlain { return [] }
+      defer { shared.rare.dependencies = [] }
+      return shared.rare.dependencies
     }
   }
 
   /// Takes the streams, which are the loop's from now on.
   fileprivate func takeStreams() -> [StreamAttachment] {
     shared.withLock { shared in
-      defer { shared.streams = [] }
-      return shared.streams
+      if shared.isPlain { return [] }
+      defer { shared.rare.streams = [] }
+      return shared.rare.streams
     }
   }
 }
@@ -247,9 +245,11 @@ extension Scheduler {
   /// Ends an operation, and tells its user. What it holds here, it gives back by `move(_:to:)`.
   func conclude(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     loop.assertOnLoop()
-    var outcome = outcome
-    if case .failure(let failure) = outcome { outcome = .failure(failure.about(operation.request.url)) }
-    operation.end(with: outcome, on: self)
+    if case .failure(let failure) = outcome {
+      operation.end(with: .failure(failure.about(operation.request.url)), on: self)
+    } else {
+      operation.end(with: outcome, on: self)
+    }
   }
 
   func conclude(_ operation: NetworkOperation, _ failure: NetworkError) {

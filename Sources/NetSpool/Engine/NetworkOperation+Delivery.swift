@@ -56,7 +56,7 @@ extension NetworkOperation {
     // Nearly nobody listens to states, and copying the handlers costs more than to ask.
     if case .state = event, !shared.withLock({ $0.handlers.wantsState }) { return }
     if case .provisional(let response) = event,
-      case .failure = judge(.success(response), shared.withLock { $0.demand })
+      case .failure = judge(.success(response), shared.withLock { $0.rare.demand })
     {
       return
     }
@@ -85,7 +85,7 @@ extension NetworkOperation {
   func deliverEnd() { deliverFinal(withState: true) }
 
   /// The last of all events, and who hears it.
-  private struct FinalEvent {
+  private struct FinalEvent: ~Copyable {
     let outcome: Outcome
     var handlers = Handlers()
     let isRepetition: Bool
@@ -103,34 +103,41 @@ extension NetworkOperation {
   }
 
   private func deliverFinal(withState: Bool) {
-    guard let final = finalEvent() else { return }
-    let (outcome, handlers) = (final.outcome, final.handlers)
-    if withState { handlers.forEach { if case .state(let body) = $0 { body(final.state) } } }
-    if case .failure(let failure) = outcome, failure.code != .cancelled,
-      !handlers.catchesFailures
+    guard var final = finalEvent() else { return }
+    if withState, final.handlers.wantsState {
+      final.handlers.forEach { if case .state(let body) = $0 { body(final.state) } }
+    }
+    if case .failure(let failure) = final.outcome, failure.code != .cancelled,
+      !final.handlers.catchesFailures
     {
       engine.configuration.onUnhandledFailure?(failure)
     }
-    var place = 0
-    handlers.forEach { handler in
-      place += 1
-      if final.isRepetition, place <= handlers.countProvided, case .completion = handler { return }
+    let outcome = final.outcome
+    var provided = final.isRepetition ? final.handlers.countProvided : 0
+    final.handlers.drain { handler in
+      if provided > 0 {
+        provided -= 1
+        if case .completion = handler { return }
+      }
       Self.call(handler, outcome)
     }
-    if engine.observesEnds { observe(outcome) }
+    if engine.observesEnds { observe(final.outcome) }
   }
 
   /// Nearly always no rule of the user's has a say, and the one lock is enough.
   private func finalEvent() -> FinalEvent? {
     let isRuled = engine.configuration.validate != nil
-    let (known, ended, demand, isSuccess) = shared.withLock { shared in
-      guard !isRuled, shared.demand == nil, let ended = shared.outcome else {
-        return (FinalEvent?.none, shared.outcome, shared.demand, shared.isSuccess)
+    var judged: (outcome: Outcome, demand: Demand?, isSuccess: Bool)?
+    let known = shared.withLock { shared -> FinalEvent? in
+      guard let ended = shared.outcome else { return nil }
+      if isRuled || !shared.isPlain && shared.rare.demand != nil {
+        judged = (ended, shared.rare.demand, shared.isSuccess)
+        return nil
       }
-      return (FinalEvent(engine.judge(ended, isSuccess: shared.isSuccess), of: &shared), nil, nil, false)
+      return FinalEvent(engine.judge(ended, isSuccess: shared.isSuccess), of: &shared)
     }
-    guard let ended else { return known }
-    let outcome = judge(ended, demand, isSuccess: isSuccess)
+    guard let judged else { return known }
+    let outcome = judge(judged.outcome, judged.demand, isSuccess: judged.isSuccess)
     return shared.withLock { FinalEvent(outcome, of: &$0) }
   }
 
@@ -238,6 +245,14 @@ struct Handlers: Sendable {
     } else {
       rest.append(handler)
     }
+  }
+
+  /// Each for the last time: it is moved out, and released behind its call.
+  mutating func drain(_ body: (Handler) -> Void) {
+    if let first = first.take() { body(first) }
+    if let second = second.take() { body(second) }
+    for handler in rest { body(handler) }
+    rest = []
   }
 
   func forEach(_ body: (Handler) -> Void) {

@@ -24,22 +24,16 @@ extension NetworkOperation {
 
   /// What any thread may look at, under the lock.
   struct Shared: Sendable {
-    var request: NetworkRequest
-    var failure: NetworkError?  // of making it: delivered when it is enqueued
+    /// What has become of the request; nil: nothing.
+    var changed: Change?
     var state = State.ready
     var handlers = Handlers()
-    var streams: [StreamAttachment] = []
-    var dependencies: [NetworkOperation] = []
     var outcome: Outcome?
     /// What the thread that enqueued would have asked the cache; until the loop does.
     var asked: [AskedCache] = []
     var isDelivered = false
     /// Whatever its status says: a DELETE of what is gone has done its work.
     var isSuccess = false
-    /// What its answer must be besides a success.
-    var demand: Demand?
-    /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
-    var onConclusion: Conclusion?
     /// Others wait for it.
     var hasDependents = false
     /// Of several loops one may have been told something of it.
@@ -48,9 +42,37 @@ extension NetworkOperation {
     var isRepetition = false
     /// When it was enqueued, if its engine wants to know at its end.
     var enqueuedAt: Microseconds = 0
+    /// What few operations have is in one box. An array of none or one is the standard library's own copy-on-write box.
+    private var rares: [Rare] = []
+
+    var isPlain: Bool { rares.isEmpty }
+
+    var rare: Rare {
+      _read {
+        if rares.isEmpty { yield.none } else { yield rares[0] }
+      }
+      _modify {
+        if rares.isEmpty { rares.append(.none) }
+        yield &rares[0]
+      }
+    }
+  }
+
+  /// What most operations do without.
+  struct Rare: Sendable {
+    /// Of making it: delivered when it is enqueued.
+    var failure: NetworkError?
+    var streams: [StreamAttachment] = []
+    var dependencies: [NetworkOperation] = []
+    /// What its answer must be besides a success.
+    var demand: Demand?
+    /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
+    var onConclusion: Conclusion?
     #if Tracing
     var trace: OperationTrace?
     #endif
+
+    static let none = Rare()
   }
 
   /// What the loop knows of it.
@@ -61,13 +83,13 @@ extension NetworkOperation {
     /// Its neighbours in the table of all operations.
     var previous: NetworkOperation?
     var next: NetworkOperation?
+    /// What was sent in place of its first request; nil: that itself.
+    var change: Change?
     /// What has its exchange: from the slot to the end, also while it is paused and waits for its next slot.
     var transfer: Transfer?
     var history: ExchangeHistory?
     /// What the cache has to do with the next exchange, or the one under way.
     var cacheUse: CacheUse?
-    /// Why the name of its origin has no addresses, for the exchange that is about to begin.
-    var nameFailure: NetworkError?
     var origin: Origin? {
       didSet {
         guard isListed else { return }
@@ -75,12 +97,14 @@ extension NetworkOperation {
         origin?.users += 1
       }
     }
-    /// Among all operations of its loop, and so one of its origin's users.
-    var isListed = false { didSet { origin?.users += isListed ? 1 : -1 } }
     /// Under which equal requests find it; 0: they do not.
     var sharingKey: UInt64 = 0
     /// Nil while it only waits.
     var extras: Extras?
+    /// Its wait for a place, while it waits for its turn.
+    var placeWait: BudgetCounter.Wait = -1
+    /// Among all operations of its loop, and so one of its origin's users.
+    var isListed = false { didSet { origin?.users += isListed ? 1 : -1 } }
     /// Its own user has left; it goes on for those who share its exchange.
     var isDetached = false
     /// None can be added once the queue has it.
@@ -100,8 +124,6 @@ extension NetworkOperation {
     var isHeld = false
     /// Its user has been told that it is frozen.
     var isFrozen = false
-    /// Its wait for a place, while it waits for its turn.
-    var placeWait: BudgetCounter.Wait = -1
     /// The highest of those that wait for it, when it was queued.
     var priority = NetworkRequest.Priority.normal
 
@@ -117,6 +139,8 @@ extension NetworkOperation {
     /// The number of waiters that have not left.
     var waitersLeft = 0
     var fanout: SinkFanout?
+    /// Why the name of its origin has no addresses, for the exchange that is about to begin.
+    var nameFailure: NetworkError?
     /// The body of one that came late and has no streams.
     var lateBody: MemorySink?
     /// The stored body that its user has been given before the final answer.
@@ -139,32 +163,22 @@ extension NetworkOperation {
 
 extension NetworkOperation {
   /// Whether it sends a frozen request, for nobody.
-  var isAttempt: Bool { shared.withLock { $0.onConclusion != nil } }
+  var isAttempt: Bool { shared.withLock { $0.rare.onConclusion != nil } }
 
-  func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.onConclusion = body } }
+  func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.rare.onConclusion = body } }
 
   var outcome: Outcome? { shared.withLock { $0.isDelivered ? $0.outcome : nil } }
-
-  /// Changes the request; false once it has been enqueued.
-  @discardableResult
-  func edit(_ change: (inout NetworkRequest) -> Void) -> Bool {
-    shared.withLock { shared in
-      guard shared.state == .ready else { return false }
-      change(&shared.request)
-      return true
-    }
-  }
 
   /// Notes that it can never be sent; said when it is enqueued.
   func fail(_ failure: NetworkError) {
     shared.withLock { shared in
-      if shared.failure == nil { shared.failure = failure }
+      if shared.rare.failure == nil { shared.rare.failure = failure }
     }
   }
 
   /// Any answer that the closure finds fault with ends it with that failure; on the delivery target.
   func demand(_ check: @escaping Demand) {
-    shared.withLock { $0.demand = check }
+    shared.withLock { $0.rare.demand = check }
   }
 
   /// Whether it will get the body: not once the operation has been enqueued.
@@ -172,7 +186,7 @@ extension NetworkOperation {
   func attach(_ stream: StreamAttachment) -> Bool {
     shared.withLock { shared in
       guard shared.state == .ready else { return false }
-      shared.streams.append(stream)
+      shared.rare.streams.append(stream)
       return true
     }
   }
@@ -180,7 +194,7 @@ extension NetworkOperation {
   func wait(behind other: NetworkOperation) {
     let isAdded = shared.withLock { shared in
       guard shared.state == .ready else { return false }
-      shared.dependencies.append(other)
+      shared.rare.dependencies.append(other)
       return true
     }
     if isAdded { other.shared.withLock { $0.hasDependents = true } }
@@ -192,13 +206,25 @@ extension NetworkOperation {
 extension NetworkOperation {
   /// Any thread: makes the request what will be sent and hands it to the queue. Once; later calls do nothing.
   func enqueue() {
-    guard case (var ready, let hasStreams, let flaw)? = beginEnqueue() else { return }
-    let url = ready.url
+    guard let begun = beginEnqueue() else { return }
     // In a child of fork(2) whatever lock another thread of the parent had is held for ever: nothing else is touched.
-    if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(url)) }
-    let staysAsItWas = staysAsIs(ready)
+    if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(original.url)) }
     do throws(NetworkError) {
-      if let flaw { throw flaw }
+      if let flaw = begun.flaw { throw flaw }
+      if begun.change == nil, staysAsIs(original) {
+        try original.checkFields()
+        try engine.checkSigning(of: original)
+        return submit(original, hasStreams: begun.hasStreams)
+      }
+    } catch {
+      return refuse(error.about(begun.change?.request.url ?? original.url))
+    }
+    enqueue(changing: begun.change?.request ?? original, hasStreams: begun.hasStreams)
+  }
+
+  private func enqueue(changing request: NetworkRequest, hasStreams: Bool) {
+    var ready = request
+    do throws(NetworkError) {
       try engine.prepare(&ready)
       try ready.makeReady()
       try ready.compressBody()
@@ -207,28 +233,33 @@ extension NetworkOperation {
         try engine.prepareToFreeze(&ready, hasStreams: hasStreams)
       }
     } catch {
-      refuse(error.about(url))
-      return
+      return refuse(error.about(request.url))
     }
+    shared.withLock { [ready] shared in
+      shared.change(original) { request in
+        let priority = request.priority  // which somebody may have changed meanwhile
+        request = ready
+        request.priority = priority
+      }
+    }
+    submit(ready, hasStreams: hasStreams)
+  }
+
+  private func submit(_ ready: NetworkRequest, hasStreams: Bool) {
     beginTrace(ready)
     let look = engine.cache?.look(for: ready, answering: !hasStreams)
-    if let outcome = look?.answer, finish(ready, outcome) { return }
-    if !staysAsItWas { shared.withLock { [ready] in $0.request = ready } }
+    if let outcome = look?.answer, finish(outcome) { return }
     if let asked = look?.asked, !asked.isEmpty { shared.withLock { $0.asked = asked } }
-    if let failure = engine.submit(self) { refuse(failure.about(url)) }
+    if let failure = engine.submit(self) { refuse(failure.about(ready.url)) }
   }
 
-  /// Making it ready leaves most requests as they are.
-  func staysAsIs(_ request: borrowing NetworkRequest) -> Bool {
-    !request.hasExtras && !request.isFreezable && engine.configuration.prepare == nil
-  }
-
-  private func beginEnqueue() -> (NetworkRequest, hasStreams: Bool, flaw: NetworkError?)? {
+  private func beginEnqueue() -> (change: Change?, hasStreams: Bool, flaw: NetworkError?)? {
     shared.withLock { shared in
       guard shared.state == .ready, shared.outcome == nil else { return nil }
       shared.state = .queued
       if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
-      return (shared.request, !shared.streams.isEmpty, shared.failure)
+      if shared.isPlain { return (shared.changed, false, nil) }
+      return (shared.changed, !shared.rare.streams.isEmpty, shared.rare.failure)
     }
   }
 
@@ -236,16 +267,6 @@ extension NetworkOperation {
   func requestCancel() {
     let wasReady = end(with: .failure(NetworkError(.cancelled))) { $0.state == .ready }
     if !wasReady { cancelOnLoop() }
-  }
-
-  /// Any thread: counts while it waits as well.
-  func changePriority(to priority: NetworkRequest.Priority) {
-    let isQueued = shared.withLock { shared in
-      shared.request.priority = priority
-      return shared.state == .queued
-    }
-    if isQueued { perform { [self] in $0.reprioritise(self) } }
-    engine.followUps.changePriority(of: self, to: priority)
   }
 
   func cancelOnLoop() { engine.driver.cancel(self) }

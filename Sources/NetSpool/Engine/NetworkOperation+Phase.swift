@@ -120,8 +120,12 @@ struct OperationTable {
     count += 1
     operation.loop.isListed = true
     countMax = max(countMax, count)
-    operation.loop.previous = last
-    if let last { last.loop.next = operation } else { first = operation }
+    if let previous = last.take() {
+      previous.loop.next = operation
+      operation.loop.previous = previous
+    } else {
+      first = operation
+    }
     last = operation
   }
 
@@ -129,10 +133,9 @@ struct OperationTable {
     count -= 1
     operation.loop.isListed = false
     for sweep in sweeps where sweep.next === operation { sweep.next = operation.loop.next }
-    let (previous, next) = (operation.loop.previous, operation.loop.next)
+    let (previous, next) = (operation.loop.previous.take(), operation.loop.next.take())
     if let previous { previous.loop.next = next } else { first = next }
     if let next { next.loop.previous = previous } else { last = previous }
-    (operation.loop.previous, operation.loop.next) = (nil, nil)
   }
 
   mutating func begin(_ sweep: OperationSweep) {
@@ -187,9 +190,9 @@ extension Scheduler {
   /// and what the new one counts for is counted.
   func move(_ operation: NetworkOperation, to phase: NetworkOperation.Phase) {
     loop.assertOnLoop()
-    let old = operation.loop.phase
-    if case .ended = old { return }
-    operation.loop.phase = phase
+    if case .ended = operation.loop.phase { return }
+    var old = phase
+    swap(&old, &operation.loop.phase)
     leave(old, operation)
     enter(phase, operation)
   }

@@ -8,7 +8,7 @@ struct Repetition {
     head: ResponseHead? = nil, failure: NetworkError? = nil
   ) -> Double? {
     guard operation.loop.extras?.sinkFailure == nil else { return nil }
-    let request = operation.request
+    let request = operation.sent
     if transfer.exchange.hasMetUnaskedBytes, transfer.exchange.head == nil, request.prepared.canReplay {
       return 0
     }
@@ -32,7 +32,7 @@ struct Repetition {
   static func policy(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
     let own = request.retry ?? operation.engine.configuration.retry
     if operation.loop.waitersLeft == 0 { return own }
-    let policies = operation.recipients.map { $0.request.retry ?? $0.engine.configuration.retry }
+    let policies = operation.recipients.map { $0.sent.retry ?? $0.engine.configuration.retry }
     return policies.max { $0.attemptsMax < $1.attemptsMax } ?? own
   }
 
@@ -41,7 +41,7 @@ struct Repetition {
     guard leader.loop.waitersLeft > 0 else { return [] }
     let attempts = leader.loop.history?.attempts ?? 1
     return leader.recipients.filter { recipient in
-      let policy = recipient.request.retry ?? recipient.engine.configuration.retry
+      let policy = recipient.sent.retry ?? recipient.engine.configuration.retry
       return !policy.repeats(cause, after: attempts)
     }
   }
@@ -64,7 +64,7 @@ extension NetworkOperation {
   /// Loop thread: those of its exchange, the longest of all who share it.
   func exchangeLimits(_ request: NetworkRequest) -> NetworkRequest.Timeouts {
     if loop.waitersLeft == 0 { return timeLimits(request) }
-    let limits = recipients.map { $0.timeLimits($0.request) }
+    let limits = recipients.map { $0.timeLimits($0.sent) }
     return limits.dropFirst().reduce(limits.first ?? timeLimits(request)) { $0.longest($1) }
   }
 

@@ -52,7 +52,7 @@ extension Scheduler {
     for operation in ready.reversed() {
       // One that was cancelled or stopped meanwhile is somewhere else.
       if has(operation), case .parked = operation.loop.phase {
-        wait(operation, operation.request.priority, atFront: true)
+        wait(operation, operation.sentPriority, atFront: true)
       }
     }
   }
@@ -140,7 +140,7 @@ extension Scheduler {
 
   private func begin(_ operation: NetworkOperation, at origin: Origin) {
     do throws(NetworkError) {
-      try start(operation, at: origin)
+      try operation.withSent { request throws(NetworkError) in try start(operation, request, at: origin) }
     } catch {
       queue.finished(origin.id)
       apply(.abandoned, to: origin, now: MonotonicClock.now)
@@ -149,11 +149,12 @@ extension Scheduler {
     }
   }
 
-  private func start(_ operation: NetworkOperation, at origin: Origin) throws(NetworkError) {
+  private func start(
+    _ operation: NetworkOperation, _ request: NetworkRequest, at origin: Origin
+  ) throws(NetworkError) {
     let now = MonotonicClock.now
     apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
-    let request = operation.request
     let isAnonymous =
       operation.loop.history == nil && request.credentials == nil && operation.engine.credential == nil
     let credential = isAnonymous ? nil : authenticator.credential(of: operation, request)
@@ -162,8 +163,7 @@ extension Scheduler {
     operation.loop.transfer = transfer
     operation.forEachRecipient { if $0.hasStreams { makeSinks(of: $0, for: operation) } }
     operation.loop.cacheUse?.beginExchange()
-    let failure = operation.loop.nameFailure
-    operation.loop.nameFailure = nil
+    let failure = operation.loop.extras?.nameFailure.take()
     if failure == nil, let host = origin.name.host, !origin.name.addresses.isEmpty,
       operation.engine.handleSettings.needsAddresses(of: origin)
     {
@@ -360,7 +360,7 @@ extension Scheduler {
     for waiter in leader.loop.waiters where waiter.leader === leader && !waiter.loop.hasSinks {
       move(waiter, to: .deciding)
       set(.queued, waiter)
-      enqueue(waiter, waiter.request)
+      enqueue(waiter, waiter.sent)
     }
   }
 

@@ -77,6 +77,7 @@ extension Scheduler {
 
   func reprioritise(_ operation: NetworkOperation) {
     loop.assertOnLoop()
+    operation.takeChange()
     let leader = operation.leader
     raise(leader, to: highestPriority(leader))
   }
@@ -120,13 +121,13 @@ extension Scheduler {
     case .blocked where wasHeld: set(.queued, operation)
     case .paused:
       set(.queued, operation)
-      if wasHeld { return enqueue(operation, operation.request) }
+      if wasHeld { return enqueue(operation, operation.sent) }
       if goesBack(operation) { return }
       // It has followed another, or waited for long: the cache may know the answer now.
       if operation.loop.transfer == nil {
-        return consult(operation, operation.request, then: .wait(atFront: true))
+        return consult(operation, operation.sent, then: .wait(atFront: true))
       }
-      wait(operation, operation.request.priority, atFront: true)
+      wait(operation, operation.sentPriority, atFront: true)
     default: break
     }
   }

@@ -33,7 +33,7 @@ extension Scheduler {
         conclude(operation, error)
         return false
       }
-      if dependencies.release(operation, from: operation) { enqueue(operation, operation.request) }
+      if dependencies.release(operation, from: operation) { enqueue(operation, operation.sent) }
       return false
     }
   }

@@ -82,7 +82,7 @@ extension Scheduler {
       return .withoutExpect
     }
     guard head.status >= 400 else { return nil }
-    if head.status == 416, operation.request.hasExtras, operation.request.extra.resumes {
+    if head.status == 416, operation.sent.hasExtras, operation.sent.extra.resumes {
       let reason = "the server has no byte behind the part"
       return .fail(NetworkError(.resumeMismatch, reason: reason, sendState: .answered))
     }
@@ -101,7 +101,7 @@ extension Scheduler {
     case 206: names = ["Range"]
     default: return nil
     }
-    let fields = operation.loop.history?.target.headers ?? operation.request.headers
+    let fields = operation.loop.history?.target.headers ?? operation.sent.headers
     if names.contains(where: { fields.contains($0) || operation.engine.headers.contains($0) }) { return nil }
     return NetworkError(.protocolViolation, reason: "unasked\(head.status)", sendState: .answered)
   }
@@ -109,12 +109,12 @@ extension Scheduler {
   /// Once, and only before a byte of the body has gone (RFC 9110 section 10.1.1).
   private func mayGoWithoutExpect(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
     transfer.hasBodyToSend && transfer.exchange.bytesSent == 0
-      && operation.loop.history?.refusesExpect != true && operation.request.prepared.canReplay
+      && operation.loop.history?.refusesExpect != true && operation.sent.prepared.canReplay
   }
 
   /// Where an answer leads, from the origin or from the cache; nil: nowhere, it is the answer.
   func redirect(_ operation: NetworkOperation, _ head: ResponseHead) -> Exchange.Next? {
-    let request = operation.request
+    let request = operation.sent
     let policy = request.redirects ?? operation.engine.configuration.redirects
     do throws(NetworkError) {
       let location = try RedirectDecision.location(
@@ -284,17 +284,17 @@ extension Scheduler {
     do throws(NetworkError) {
       operation.loop.origin = try origins.find(history.target.url, make: makeOrigin).origin
     } catch { return publish(operation, error) }
-    consult(operation, operation.request, then: .wait(atFront: true))
+    consult(operation, operation.sent, then: .wait(atFront: true))
   }
 
   func delay(_ operation: NetworkOperation, seconds: Double) {
     guard seconds > 0 else {
       operation.forEachRecipient { set(.queued, $0) }
-      return wait(operation, operation.request.priority, atFront: true)
+      return wait(operation, operation.sentPriority, atFront: true)
     }
     operation.loop.history?.spent += Microseconds(seconds * 1e6)
     let timer = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
-      wait(operation, operation.request.priority, atFront: true)
+      wait(operation, operation.sentPriority, atFront: true)
     }
     move(operation, to: .delayed(timer))
   }

@@ -144,7 +144,7 @@ extension Scheduler {
     guard case .deciding = leader.loop.phase else { return }
     if let equal = party.equal, !joins(leader, equal) { return goBack(leader) }
     guard case .deciding = leader.loop.phase else { return }
-    let url = leader.loop.history?.target.url ?? leader.request.url
+    let url = leader.loop.history?.target.url ?? leader.sent.url
     do throws(NetworkError) { leader.loop.origin = try origins.find(url, make: makeOrigin).origin } catch {
       return publish(leader, error)
     }
@@ -155,10 +155,10 @@ extension Scheduler {
     leader.loop.isHeld = false
     // One that found nobody to share with begins as any.
     if leader.loop.hasFollowed {
-      enqueue(leader, leader.request)
+      enqueue(leader, leader.sent)
       return leader.loop.hasFollowed = false
     }
-    consult(leader, leader.request, then: .wait(atFront: true))
+    consult(leader, leader.sent, then: .wait(atFront: true))
   }
 
   /// Whether the equal request is still one to share with.
@@ -166,14 +166,14 @@ extension Scheduler {
     guard !operation.loop.isHeld, has(leader), leader.loop.sharingKey != 0, mayJoin(leader) else {
       return false
     }
-    return join(operation, leader, operation.request.priority)
+    return join(operation, leader, operation.sentPriority)
   }
 
   /// Sends an operation that came with a leader, or in search of one, back to ask for itself: where its own origin is.
   private func goBack(_ operation: NetworkOperation) {
     operation.loop.hasFollowed = true
     if case .ready = operation.loop.phase {} else { move(operation, to: .ready) }
-    let url = operation.loop.history?.target.url ?? operation.request.url
+    let url = operation.loop.history?.target.url ?? operation.sent.url
     let number = driver.number(for: url, of: operation.engine)
     leave(as: Party(leader: operation, waiters: [], number: number))
   }

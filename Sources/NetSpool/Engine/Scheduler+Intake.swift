@@ -6,11 +6,19 @@ extension Scheduler {
     loop.assertOnLoop()
     lastSubmittedAt = max(MonotonicClock.now, lastSubmittedAt + 1)
     operation.loop.submittedAt = lastSubmittedAt
-    let (request, dependencies, isHeard) = operation.shared.withLock { shared in
-      operation.loop.hasStreams = !shared.streams.isEmpty
-      return (shared.request, shared.dependencies, shared.handlers.wantsState)
+    let (dependencies, isHeard) = operation.shared.withLock { shared in
+      operation.loop.change = shared.changed
+      if shared.isPlain { return ([NetworkOperation](), shared.handlers.wantsState) }
+      operation.loop.hasStreams = !shared.rare.streams.isEmpty
+      return (shared.rare.dependencies, shared.handlers.wantsState)
     }
     if isHeard { tell(operation, .state(.queued)) }
+    operation.withSent { submit(operation, $0, behind: dependencies) }
+  }
+
+  private func submit(
+    _ operation: NetworkOperation, _ request: NetworkRequest, behind dependencies: [NetworkOperation]
+  ) {
     do throws(NetworkError) {
       if isClosing { throw NetworkError(.engineClosed) }
       if operation.loop.isCancelledEarly { throw NetworkError(.cancelled) }
@@ -149,7 +157,7 @@ extension Scheduler {
     if let transfer = leader.loop.transfer {
       didStart(operation)
       let longest = transfer.exchange.deadlines?.timeouts.total
-      transfer.exchange.deadlines?.widen(operation.timeLimits(operation.request))
+      transfer.exchange.deadlines?.widen(operation.timeLimits(operation.sent))
       // Only when the exchange has more time than before, the others need ends of their own.
       let isAsBefore = transfer.exchange.deadlines?.timeouts.total == longest
       if isAsBefore { limit(operation, of: leader, transfer) } else { limitEach(leader, transfer) }
@@ -167,7 +175,7 @@ extension Scheduler {
   }
 
   private func limitStreams(of recipient: NetworkOperation, _ leader: NetworkOperation) {
-    guard let total = recipient.timeLimits(recipient.request).total else { return }
+    guard let total = recipient.timeLimits(recipient.sent).total else { return }
     limit(recipient, to: total.microseconds - leader.spent(on: nil))
   }
 
@@ -187,7 +195,7 @@ extension Scheduler {
 
   private func limit(_ recipient: NetworkOperation, of leader: NetworkOperation, _ transfer: Transfer) {
     let longest = transfer.exchange.deadlines?.timeouts.total
-    guard let total = recipient.timeLimits(recipient.request).total, longest.map({ $0 > total }) ?? true
+    guard let total = recipient.timeLimits(recipient.sent).total, longest.map({ $0 > total }) ?? true
     else { return }
     // Who has just come begins now.
     let spent = recipient === leader ? leader.spent(on: transfer) : 0
@@ -196,7 +204,7 @@ extension Scheduler {
 
   /// A shared operation is as urgent as the most urgent of those that wait for it.
   func highestPriority(_ leader: NetworkOperation) -> NetworkRequest.Priority {
-    leader.recipients.map(\.request.priority).max() ?? .low
+    leader.recipients.map(\.sentPriority).max() ?? .low
   }
 
   func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {

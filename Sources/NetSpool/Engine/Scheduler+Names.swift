@@ -48,7 +48,7 @@ extension Scheduler {
   func mustWaitForName(
     _ operation: NetworkOperation, at origin: Origin, _ priority: NetworkRequest.Priority, atFront: Bool
   ) -> Bool {
-    guard let host = origin.name.host, operation.loop.nameFailure == nil,
+    guard let host = origin.name.host, operation.loop.extras?.nameFailure == nil,
       operation.engine.handleSettings.needsAddresses(of: origin), operation.loop.transfer == nil
     else { return false }
     let now = MonotonicClock.now
@@ -56,8 +56,8 @@ extension Scheduler {
     let isKnown = !origin.name.addresses.isEmpty && age < OriginName.staleTime
     if !isKnown || age >= OriginName.freshTime { lookUp(host, of: origin, for: operation.engine) }
     if isKnown, origin.name.goingOn.isEmpty || origin.name.letsGo { return false }
-    let connect = operation.timeLimits(operation.request).connect.seconds
-    let left = max(0, operation.secondsLeft(operation.request, nil))
+    let connect = operation.timeLimits(operation.sent).connect.seconds
+    let left = max(0, operation.secondsLeft(operation.sent, nil))
     let cause = left < connect ? NetworkError.Cause.total : .connect
     let timer = timers.after(milliseconds: UInt64(min(left, connect, 1e9) * 1000)) { [unowned self] in
       nameFailed(operation, NetworkError(.timedOut, cause: cause), atFront: atFront)
@@ -117,7 +117,7 @@ extension Scheduler {
 
   private func nameFailed(_ operation: NetworkOperation, _ failure: NetworkError, atFront: Bool) {
     guard case .resolving = operation.loop.phase else { return }
-    operation.loop.nameFailure = failure
+    operation.makeExtras().nameFailure = failure
     wait(operation, operation.loop.priority, atFront: atFront)
   }
 

@@ -25,7 +25,7 @@ extension Scheduler {
 
   func makeSinks(of operation: NetworkOperation, for leader: NetworkOperation) {
     guard operation.hasStreams, !operation.loop.hasSinks else { return }
-    let streams = operation.shared.withLock { $0.streams }
+    let streams = operation.shared.withLock { $0.rare.streams }
     operation.loop.hasSinks = true
     let fanout = leader.loop.extras?.fanout ?? SinkFanout()
     leader.makeExtras().fanout = fanout
@@ -43,7 +43,7 @@ extension Scheduler {
   private func sinkFailed(_ operation: NetworkOperation, _ index: Int, _ cause: SinkFailure) {
     guard operation.loop.extras?.sinkFailure == nil else { return }
     var failure = NetworkError(cause, in: "stream \(index): ", sendState: .answered)
-    failure.url = operation.request.url
+    failure.url = operation.sent.url
     withdrawSoon(operation, failure)
   }
 

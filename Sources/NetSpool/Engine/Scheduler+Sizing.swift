@@ -112,7 +112,7 @@ extension Scheduler {
   }
 
   private func isLate(_ operation: NetworkOperation, at origin: Origin, _ now: Microseconds) -> Bool {
-    guard let total = operation.timeLimits(operation.request).total else { return false }
+    guard let total = operation.timeLimits(operation.sent).total else { return false }
     let state = operation.loop.history
     let since = max(operation.loop.submittedAt, state?.waitingSince ?? 0)
     return (state?.spent ?? 0) + origin.held.since(since, now: now) >= total.microseconds

@@ -130,7 +130,7 @@ extension CacheBridge {
   ) -> StoredResponse {
     var entry = entry
     if transfer.exchange.decoder != nil { entry.facts.flags.insert(.isDecoded) }
-    if let tag = operation.request.tag { entry.tags = [tag] }
+    if let tag = operation.sent.tag { entry.tags = [tag] }
     return entry
   }
 
@@ -190,10 +190,10 @@ extension CacheBridge {
     let history = operation.loop.history
     let cache = operation.engine.cache
     if cache == nil, coalescer.isEmpty { return }
-    let targets = Invalidation.targets(history?.target.url ?? operation.request.url, head)
+    let targets = Invalidation.targets(history?.target.url ?? operation.sent.url, head)
     for target in targets { coalescer.fence(target) }
     // Its user hears of it when the store has it: whoever reads then, reads what is new.
-    let custom = history == nil ? operation.request.cacheKey : nil
+    let custom = history == nil ? operation.sent.cacheKey : nil
     guard let cache else { return }
     operation.makeExtras().unwritten.append(cache.invalidate(targets, custom: custom))
     if method == .post { notePosted(operation, transfer, head, cache) }
@@ -202,7 +202,7 @@ extension CacheBridge {
   /// The user has been given these very bytes from the cache and asked to hear of changes only.
   func repeats(_ recipient: NetworkOperation, _ answer: NetworkResponse) -> Bool {
     guard let provided = recipient.loop.extras?.provided else { return false }
-    let request = recipient.request
+    let request = recipient.sent
     guard request.notifiesOnlyChanges else { return false }
     return answer.body.hasSameBytes(as: provided)
   }

@@ -81,7 +81,7 @@ struct CacheBridge {
   /// A stored redirect is the answer only for those who do not follow it; the others are sent on.
   func leadsElsewhere(_ held: HeldAnswer, _ operation: NetworkOperation) -> Bool {
     guard (300..<400).contains(held.stored.status) else { return false }
-    let request = operation.request
+    let request = operation.sent
     let policy = request.redirects ?? operation.engine.configuration.redirects
     let location = try? RedirectDecision.location(
       status: held.stored.status, fields: held.stored.headers, policy: policy)
@@ -132,7 +132,7 @@ struct CacheBridge {
     _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache,
     _ selection: StoredSelection = .whole, _ parts: [[UInt8]] = []
   ) -> NetworkResponse {
-    let request = operation.request
+    let request = operation.sent
     let method = operation.loop.history?.target.method ?? request.method
     var held = held
     var response = held.takeResponse(

@@ -16,7 +16,7 @@ extension CacheBridge {
   func notePosted(
     _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead, _ cache: EngineCache
   ) {
-    let request = operation.request
+    let request = operation.sent
     guard !cache.keepsCookies, request.cacheKey == nil,
       StoreDecision.mayAnswerGet(head, cache.rules),
       Self.isAbout(operation.loop.history?.target.url ?? request.url, head),

@@ -26,7 +26,7 @@ extension Scheduler {
   /// True when somebody else asks for the same, or has done so just now: the operation has given its turn back.
   func awaitsClaim(_ operation: NetworkOperation, at origin: Origin) -> Bool {
     guard let use = operation.loop.cacheUse, use.mayClaim, use.claim == nil,
-      !operation.loop.hasAwaitedClaim, operation.loop.transfer == nil, Coalescer.mayShare(operation.request),
+      !operation.loop.hasAwaitedClaim, operation.loop.transfer == nil, Coalescer.mayShare(operation.sent),
       let claims = use.cache.store.claims
     else { return false }
     let key = use.question.primaryKey.digest
@@ -38,7 +38,7 @@ extension Scheduler {
     case .claimed(let claim, isNews: true):
       move(operation, to: .deciding)
       queue.finished(origin.id)
-      consult(operation, operation.request, then: .wait(atFront: true), after: claim)
+      consult(operation, operation.sent, then: .wait(atFront: true), after: claim)
     case .taken:
       move(operation, to: .validating)
       queue.finished(origin.id)
@@ -65,7 +65,7 @@ extension Scheduler {
 
   /// Another may have stored the answer in the meantime.
   private func askAgain(_ operation: NetworkOperation) {
-    consult(operation, operation.request, then: .wait(atFront: true))
+    consult(operation, operation.sent, then: .wait(atFront: true))
   }
 
   private func lookAtClaimsSoon() {

@@ -67,7 +67,7 @@ extension Scheduler {
     case .refuse(let failure): return publish(operation, failure)
     }
     switch next {
-    case .wait(let atFront): wait(operation, operation.request.priority, atFront: atFront)
+    case .wait(let atFront): wait(operation, operation.sentPriority, atFront: atFront)
     case .share: share(operation, request)
     }
   }

@@ -50,7 +50,7 @@ extension Scheduler {
     later { [unowned self] in
       forEach(of: validation.waiting) { [unowned self] operation in
         guard has(operation), case .validating = operation.loop.phase else { return }
-        consult(operation, operation.request, then: .wait(atFront: false))
+        consult(operation, operation.sent, then: .wait(atFront: false))
       }
     }
   }

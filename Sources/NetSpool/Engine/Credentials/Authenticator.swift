@@ -126,7 +126,7 @@ extension Headers {
 extension Authenticator {
   /// Decided at the head, in the middle of libcurl's work; nil: the 401 is the answer.
   func challenged(_ operation: NetworkOperation, _ head: ResponseHead) -> Exchange.Next? {
-    let request = operation.request
+    let request = operation.sent
     guard let credential = credential(of: operation, request), let scheme = credential.scheme,
       let origin = operation.loop.origin, !hasOwnAuthorization(operation, request)
     else { return nil }
@@ -288,7 +288,7 @@ extension Scheduler {
     loop.assertOnLoop()
     guard let origin = operation.loop.origin, let refusal = history.authentication.refusal else { return }
     history.authentication.askedAt = MonotonicClock.now
-    let left = operation.secondsLeft(operation.request, nil)
+    let left = operation.secondsLeft(operation.sent, nil)
     let isLast = left * 1000 < Double(Self.providerMillisecondsMax)
     let milliseconds = isLast ? UInt64(max(0, left * 1000)) : Self.providerMillisecondsMax
     let timer = timers.after(milliseconds: milliseconds) { [unowned self] in

@@ -110,7 +110,7 @@ extension Scheduler {
       error.sendState = .answered
     }
     error.attempts = Int(record.facts.attempts)
-    tell(operation, .attempt(Int(record.facts.attempts), error.about(operation.request.url)))
+    tell(operation, .attempt(Int(record.facts.attempts), error.about(operation.sent.url)))
   }
 
   func endFrozen(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {

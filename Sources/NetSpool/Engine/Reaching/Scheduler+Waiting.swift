@@ -3,7 +3,7 @@
 extension Scheduler {
   /// True when it waits from now on: its transfer is given back, and it will be called.
   func awaitOrigin(_ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError) -> Bool {
-    let request = operation.request
+    let request = operation.sent
     guard request.waitsForOrigin, failure.isOffline, operation.loop.extras?.sinkFailure == nil,
       mayRepeat(request, failure)
     else { return false }
@@ -44,9 +44,9 @@ extension Scheduler {
       return false
     }
     let wait = connectivity.addWaiter(watch, forRouteOnly: true) { [unowned self] in
-      self.wait(operation, operation.request.priority, atFront: true)
+      self.wait(operation, operation.sentPriority, atFront: true)
     }
-    operation.loop.nameFailure = nil
+    operation.loop.extras?.nameFailure = nil
     move(operation, to: .awaiting(wait))
     return true
   }

@@ -4,8 +4,7 @@ extension NetworkRequest {
   ///
   /// Throws `invalidRequest`, `invalidURL`, `invalidConfiguration`, `uploadSourceFailed`.
   mutating func makeReady() throws(NetworkError) {
-    try HeaderRules.check(method)
-    if headers.count > 0 { try HeaderRules.check(sent: headers) }
+    try checkFields()
     guard hasExtras else { return }
     if let option = extra.timeouts?.firstInvalid { throw NetworkError(.invalidConfiguration, reason: option) }
     try extra.credentials?.check()
@@ -19,6 +18,11 @@ extension NetworkRequest {
       try HeaderRules.check(name: "Idempotency-Key", value: key)
       headers.append(name: "Idempotency-Key", value: "\"\(key)\"")
     }
+  }
+
+  func checkFields() throws(NetworkError) {
+    try HeaderRules.check(method)
+    if headers.count > 0 { try HeaderRules.check(sent: headers) }
   }
 
   /// A body with an encoder of its own takes them as they are.
