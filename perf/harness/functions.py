@@ -28,9 +28,9 @@ class Function:
     part: str
 
 
-def per_request(setting, client, flags, counts):
-    """Function -> instructions."""
-    few, many = (run(setting, client, [*flags, "--requests", str(count)]) for count in counts)
+def per_request(setting, client, flags, counts, prepare=lambda: None):
+    """Function -> instructions. `prepare` goes before each run."""
+    few, many = (run(setting, client, [*flags, "--requests", str(count)], prepare) for count in counts)
     spread = {function: (many[function] - few[function]) / (counts[1] - counts[0]) for function in many | few}
     names = demangled({symbol for symbol, _ in spread})
     answer = Counter()
@@ -40,8 +40,9 @@ def per_request(setting, client, flags, counts):
     return answer
 
 
-def run(setting, client, flags):
+def run(setting, client, flags, prepare):
     """(symbol, library) -> instructions of the whole process."""
+    prepare()
     callgrind.total(setting, callgrind.without_debug_info(setting, client), flags)
     shown = subprocess.run(["callgrind_annotate", "--threshold=100", callgrind.profile(setting)],
                            capture_output=True, text=True, check=True, timeout=120).stdout
