@@ -241,6 +241,24 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
   public func close(_ outcome: Result<Void, NetworkError>) {}
 }
 
+/// A body that nobody keeps: it is read to its end and counted, and takes no memory however long it is.
+///
+/// With a cache it is stored there, which fills a cache without having the bodies in memory.
+public struct DiscardDownloadStream: DownloadStream {
+  /// Whether the report gets the SHA-256 of the bytes.
+  public let wantsDigest: Bool
+
+  /// - Parameter digests: whether the report gets the SHA-256 of the bytes; false by default.
+  public init(digests: Bool = false) { wantsDigest = digests }
+
+  /// Does nothing.
+  public func open(_ head: ResponseHead, bytesExpected: Int64?) {}
+  /// Takes them all.
+  public func write(_ bytes: RawSpan) -> WriteResult { .accepted }
+  /// Does nothing.
+  public func close(_ outcome: Result<Void, NetworkError>) {}
+}
+
 /// A body piece by piece into a closure, in order, on the loop thread. The closure must not block.
 public final class ClosureDownloadStream: DownloadStream {
   /// Whether the report gets the SHA-256 of the bytes.

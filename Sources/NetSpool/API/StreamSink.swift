@@ -61,6 +61,27 @@ final class StreamSink: Sink {
   }
 }
 
+/// Counts a body, and keeps nothing of it but perhaps its digest.
+final class DiscardSink: Sink {
+  private var digest: SHA256?
+  private(set) var report = NetworkResponse.StreamReport()
+
+  init(_ digest: SHA256?) { self.digest = digest }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) {}
+
+  func write(_ bytes: RawSpan) -> Int {
+    report.bytes += Int64(bytes.byteCount)
+    digest?.update(bytes)
+    return bytes.byteCount
+  }
+
+  func finish(_ failure: NetworkError?) -> SinkProgress {
+    if failure == nil { report.digest = digest?.finish() }
+    return .done
+  }
+}
+
 /// A stream of the kit, which the core drives without going through the public calls.
 protocol CoreStream: DownloadStream {
   func makeSink(_ services: SinkServices) throws(SinkFailure) -> any Sink
@@ -69,6 +90,16 @@ protocol CoreStream: DownloadStream {
 extension StreamAttachment {
   /// What an operation keeps of a stream until its transfer starts.
   init(_ stream: any DownloadStream, policy: StreamFailurePolicy) {
+    if let stream = stream as? DiscardDownloadStream {
+      // There may be as many of these as requests: none costs a closure with something in it.
+      let (plain, digesting): (MakeSink, MakeSink) = (
+        { _ in DiscardSink(nil) }, { _ in DiscardSink(SHA256()) }
+      )
+      self.init(
+        isEssential: policy == .failOperation, close: { _ in },
+        makeSink: stream.wantsDigest ? digesting : plain)
+      return
+    }
     self.init(
       isEssential: policy == .failOperation, close: { stream.close(.failure($0)) }
     ) { services in

@@ -1,6 +1,8 @@
 /// A sink that an operation asked for; made when its transfer starts.
 struct StreamAttachment: Sendable {
-  let makeSink: @Sendable (SinkServices) -> any Sink
+  typealias MakeSink = @Sendable (SinkServices) -> any Sink
+
+  let makeSink: MakeSink
   /// Its failure fails the operation; otherwise only this stream is dropped.
   let isEssential: Bool
   /// Closes one that no sink was made for.
@@ -8,7 +10,7 @@ struct StreamAttachment: Sendable {
 
   init(
     isEssential: Bool, close: @escaping @Sendable (NetworkError) -> Void,
-    makeSink: @escaping @Sendable (SinkServices) -> any Sink
+    makeSink: @escaping MakeSink
   ) {
     self.isEssential = isEssential
     self.close = close
@@ -16,38 +18,44 @@ struct StreamAttachment: Sendable {
   }
 }
 
-/// What sinks need of the loop.
+/// What sinks need of the loop. A view of the scheduler: it is made anew for each sink, most of which need little of it.
 struct SinkServices {
-  let worker: Worker
-  let buffers: AlignedBufferPool
+  unowned let scheduler: Scheduler
+
+  var worker: Worker { scheduler.worker }
+  var buffers: AlignedBufferPool { scheduler.buffers }
   /// What files lie on.
-  let devices: FileDevices
+  var devices: FileDevices { scheduler.devices }
   /// Calls back on the loop, once, when a descriptor can be written to; answers how to call it off.
-  let waitUntilWritable: DescriptorSink.WaitUntilWritable
+  var waitUntilWritable: DescriptorSink.WaitUntilWritable {
+    { [unowned scheduler] descriptor, callback in
+      if let cancel = scheduler.waits.wait(for: descriptor, callback) { return cancel }
+      let key = scheduler.timers.after(milliseconds: 5, callback)
+      return { [weak scheduler] in scheduler?.timers.cancel(key) }
+    }
+  }
+
   /// Calls back on the loop after so many milliseconds.
-  let after: (UInt64, @escaping () -> Void) -> Void
+  func after(_ milliseconds: UInt64, _ callback: @escaping () -> Void) {
+    scheduler.timers.after(milliseconds: milliseconds, callback)
+  }
+
   /// Calls back once at the end of the loop's turn, when what came together is there.
-  let atTurnEnd: (@escaping () -> Void) -> Void
+  var atTurnEnd: (@escaping () -> Void) -> Void {
+    { [loop = scheduler.loop] callback in loop.atTurnEnd(callback) }
+  }
+
   /// Runs a closure on the loop. Any thread.
-  let perform: @Sendable (@escaping QueueDriver.Action) -> Void
+  var perform: @Sendable (@escaping QueueDriver.Action) -> Void {
+    { [port = scheduler.port] action in port.perform(action) }
+  }
+
   /// What wakes a sink from any thread.
-  let wake: (LoopReference<StreamSink>) -> @Sendable () -> Void
+  func wake(_ sink: LoopReference<StreamSink>) -> @Sendable () -> Void {
+    { [port = scheduler.port] in port.perform { _ in sink.object?.wake() } }
+  }
 }
 
 extension Scheduler {
-  var sinkServices: SinkServices {
-    SinkServices(
-      worker: worker, buffers: buffers, devices: devices,
-      waitUntilWritable: { [unowned self] descriptor, callback in
-        if let cancel = waits.wait(for: descriptor, callback) { return cancel }
-        let key = timers.after(milliseconds: 5, callback)
-        return { [weak self] in self?.timers.cancel(key) }
-      },
-      after: { [unowned self] milliseconds, callback in
-        timers.after(milliseconds: milliseconds, callback)
-      },
-      atTurnEnd: { [loop] callback in loop.atTurnEnd(callback) },
-      perform: { [port] action in port.perform(action) },
-      wake: { [port] sink in { port.perform { _ in sink.object?.wake() } } })
-  }
+  var sinkServices: SinkServices { SinkServices(scheduler: self) }
 }

@@ -135,15 +135,6 @@ extension FetchCommand {
   }
 }
 
-/// Takes a body and keeps nothing of it but perhaps its digest.
-struct DiscardStream: DownloadStream {
-  let wantsDigest: Bool
-
-  func open(_ head: ResponseHead, bytesExpected: Int64?) {}
-  func write(_ bytes: RawSpan) -> WriteResult { .accepted }
-  func close(_ outcome: Result<Void, NetworkError>) {}
-}
-
 /// `--limit-rate`: a token bucket of bytes, shared by all bodies.
 final class ByteBrake: Sendable {
   private struct State {

@@ -85,26 +85,41 @@ final class Sender: Sendable {
     }
     #endif
     let landing = gate?.landing(for: parcel.path)
-    let file = addStreams(to: operation, parcel, landing)
-    operation.onCompletion { [self] in didComplete(parcel, landing, $0, file) }
-    operation.onError { [self] in didFail(parcel, $0, file) }
+    let attempt = Attempt(parcel, landing: landing, file: makeFile(parcel, landing))
+    addStreams(to: operation, attempt)
+    operation.onCompletion { [self] in didComplete(attempt, $0) }
+    operation.onError { [self] in didFail(attempt.parcel, $0, attempt.file) }
     engine.enqueue(operation)
   }
 
-  private func addStreams(to operation: NetworkOperation, _ parcel: Parcel, _ landing: String?)
-    -> FileDownloadStream?
-  {
-    let file = (landing ?? parcel.path).map { path in
+  /// What is under way: its end has several listeners, who share this.
+  private final class Attempt: Sendable {
+    let parcel: Parcel
+    /// Where the body goes first, to be looked at.
+    let landing: String?
+    /// Nil where the body goes to no file.
+    let file: FileDownloadStream?
+
+    init(_ parcel: Parcel, landing: String?, file: FileDownloadStream?) {
+      (self.parcel, self.landing, self.file) = (parcel, landing, file)
+    }
+  }
+
+  private func makeFile(_ parcel: Parcel, _ landing: String?) -> FileDownloadStream? {
+    (landing ?? parcel.path).map { path in
       FileDownloadStream(
         path: path, resume: resumes && landing == nil && !parcel.options.headers.contains { $0.isRange },
         partBytesMin: FilePart.bytesMin, sha256: parcel.options.sha256, digests: digests)
     }
-    operation.addDownloadStream(file ?? DiscardStream(wantsDigest: parcel.options.sha256 != nil))
+  }
+
+  private func addStreams(to operation: NetworkOperation, _ attempt: Attempt) {
+    let (parcel, file) = (attempt.parcel, attempt.file)
+    operation.addDownloadStream(file ?? DiscardDownloadStream(digests: parcel.options.sha256 != nil))
     if let board {
       operation.addDownloadStream(TapStream(board, name: parcel.title) { file?.resumedAt ?? 0 })
     }
     if let brake { operation.addDownloadStream(BrakeStream(brake)) }
-    return file
   }
 
   /// Waits for files that others write. Nothing may be sent any more.
@@ -125,10 +140,8 @@ final class Sender: Sendable {
     engine.cancel { $0.state == .queued }
   }
 
-  /// - Parameter file: what has looked at the digest; nil where the body went to none.
-  private func didComplete(
-    _ parcel: Parcel, _ landing: String?, _ response: NetworkResponse, _ file: FileDownloadStream?
-  ) {
+  private func didComplete(_ attempt: Attempt, _ response: NetworkResponse) {
+    let (parcel, landing, file) = (attempt.parcel, attempt.landing, attempt.file)
     if asksForNewer, response.status == 304 {
       return parcel.completion(FetchOutcome(unchanged: response, after: parcel.attempts))
     }

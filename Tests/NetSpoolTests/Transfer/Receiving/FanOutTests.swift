@@ -26,6 +26,19 @@ struct FanOutTests {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a body that nobody keeps is counted, however long it is`(digests: Bool) async throws {
+    try await withWire {
+      $0.limits.bodyBytesInMemoryMax = 1
+    } _: { wire in
+      wire.origin.on("/a", .pattern(500_000))
+      let answer = try await wire.answer(
+        wire.operation("/a").addDownloadStream(DiscardDownloadStream(digests: digests)))
+      #expect(answer.body.isEmpty && answer.streams.map(\.bytes) == [500_000])
+      #expect(answer.streams.first?.sha256 == (digests ? patternDigest(500_000) : nil))
+    }
+  }
+
   @Test func `gives each the same bytes from one read`() async throws {
     let folder = try TestFolder()
     let reader = try ReaderPipe()
