@@ -24,7 +24,6 @@ final class Sender: Sendable {
   private let digests: Bool
   private let book: CredentialBook
   private let certificate: NetworkCredentials?
-  private let timeouts: NetworkRequest.Timeouts
   private let brake: ByteBrake?
   private let board: TransferBoard?
   private let resumes: Bool
@@ -60,17 +59,16 @@ final class Sender: Sendable {
     digests = options.checksum
     self.book = book
     certificate = options.connection.certificate
-    timeouts = engine.configuration.timeouts
     brake = options.request.limitRate.map(ByteBrake.init)
   }
 
   func send(_ parcel: Parcel) {
     var request = NetworkRequest(url: parcel.sources.url)
-    // An engine's total holds for bodies in memory only; as the request's own it holds for streams too.
-    request.timeouts = timeouts
     if !parcel.sources.repeats {
       request.retry = .deadConnection
-      request.timeouts?.queueDeadline = Self.turnMax
+      var timeouts = engine.configuration.timeouts
+      timeouts.queueDeadline = Self.turnMax
+      request.timeouts = timeouts
     }
     let operation = engine.operation(request)
     for field in parcel.options.headers { operation.addHeader(field.name, field.value ?? "") }
