@@ -94,45 +94,52 @@ enum ResidentMemory {
   /// The addresses of the mappings of smaps in proc(5) that are a file's, cannot be written and hold no page of
   /// the process's own, in memory or swapped out. Each begins with a line such as
   /// `7f00-7f10 r-xp 00001000 fe:00 42 /usr/lib/libc.so.6`; lines such as `Anonymous: 0 kB` follow.
-  static func cleanRanges(_ lines: [Substring]) -> [Range<UInt>] {
+  static func cleanRanges(_ lines: [ArraySlice<UInt8>]) -> [Range<UInt>] {
     var ranges: [Range<UInt>] = []
-    var own: Set<Substring> = ["Anonymous:", "Swap:"]
     var current: Range<UInt>?
+    var (hasOwn, hasSwapped) = (true, true)
     for line in lines {
-      let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
       guard let first = fields.first else { continue }
-      if !first.hasSuffix(":") {
-        (current, own) = (fileRange(fields), ["Anonymous:", "Swap:"])
-      } else if fields.count > 1, fields[1] == "0", own.remove(first) != nil, own.isEmpty, let range = current
-      {
+      if first.last != UInt8(ascii: ":") {
+        (current, hasOwn, hasSwapped) = (fileRange(fields), true, true)
+      } else if let range = current, fields.count > 1, says(fields[1], "0") {
+        if says(first, "Anonymous:") { hasOwn = false }
+        if says(first, "Swap:") { hasSwapped = false }
+        guard !hasOwn, !hasSwapped else { continue }
         ranges.append(range)
+        current = nil
       }
     }
     return ranges
   }
 
-  private static func fileRange(_ fields: [Substring]) -> Range<UInt>? {
-    guard fields.count == 6, ["r-xp", "r--p"].contains(fields[1]),
-      fields[5].drop(while: { $0 == " " }).hasPrefix("/")
+  private static func fileRange(_ fields: [ArraySlice<UInt8>]) -> Range<UInt>? {
+    guard fields.count == 6, says(fields[1], "r-xp") || says(fields[1], "r--p"),
+      fields[5].first(where: { $0 != UInt8(ascii: " ") }) == UInt8(ascii: "/")
     else { return nil }
-    let ends = fields[0].split(separator: "-")
-    guard ends.count == 2, let start = UInt(ends[0], radix: 16), let end = UInt(ends[1], radix: 16),
-      start < end
-    else { return nil }
+    let ends = fields[0].split(separator: UInt8(ascii: "-")).map {
+      UInt(String(decoding: $0, as: UTF8.self), radix: 16)
+    }
+    guard ends.count == 2, let start = ends[0], let end = ends[1], start < end else { return nil }
     return start..<end
   }
 
-  /// Those that `cleanRanges` looks at: of the two dozen of each mapping they are three, and letters are dear.
-  private static func lines(of path: String) -> [Substring] {
+  private static func says(_ field: ArraySlice<UInt8>, _ word: String) -> Bool {
+    field.elementsEqual(word.utf8)
+  }
+
+  /// Those that `cleanRanges` looks at: of the two dozen of each mapping they are three.
+  private static func lines(of path: String) -> [ArraySlice<UInt8>] {
     guard let file = try? Descriptor(opening: path, O_RDONLY) else { return [] }
     var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
     while let count = try? file.read(into: &buffer, at: 0, count: buffer.count), count > 0 {
       bytes += buffer[..<count]
     }
-    let wanted = bytes.split(separator: 0x0A).filter { line in
-      let isHead = line.first.map { $0 < UInt8(ascii: "A") || $0 > UInt8(ascii: "Z") } ?? false
+    return bytes.split(separator: 0x0A).filter { line in
+      guard let first = line.first else { return false }
+      let isHead = first < UInt8(ascii: "A") || first > UInt8(ascii: "Z")
       return isHead || line.starts(with: "Anonymous:".utf8) || line.starts(with: "Swap:".utf8)
     }
-    return wanted.map { Substring(decoding: $0, as: UTF8.self) }
   }
 }

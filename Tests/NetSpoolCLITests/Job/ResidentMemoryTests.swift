@@ -26,11 +26,13 @@ import Testing
       head, "Rss:                   8 kB", "Anonymous:             \(anonymous) kB",
       "Swap:                  \(swapped) kB", "VmFlags: rd mr mw me",
     ]
-    #expect(ResidentMemory.cleanRanges(lines.map { $0[...] }) == (isGiven ? [0x7F00..<0x7F10] : []))
+    #expect(
+      ResidentMemory.cleanRanges(lines.map { Array($0.utf8)[...] }) == (isGiven ? [0x7F00..<0x7F10] : []))
   }
 
   @Test func `what is not understood is left alone`() {
-    #expect(ResidentMemory.cleanRanges(["", "nonsense", "Anonymous: 0 kB", "Swap: 0 kB"]) == [])
+    let lines = ["", "nonsense", "Anonymous: 0 kB", "Swap: 0 kB"]
+    #expect(ResidentMemory.cleanRanges(lines.map { Array($0.utf8)[...] }) == [])
   }
 
   @Test func `less is resident and the program goes on`() async {
