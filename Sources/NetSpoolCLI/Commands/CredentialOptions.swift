@@ -153,9 +153,10 @@ struct CredentialBook: Sendable {
   func credentials(for url: String) -> NetworkCredentials? {
     if let all { return all }
     if let account { return make?(account.user, account.password, url) }
+    guard let netrc else { return nil }
     let named = URLText.user(url)
     if yieldsToURL, named?.password != nil { return nil }
-    guard let account = netrc?.account(for: URLText.host(url), user: named?.name) else { return nil }
+    guard let account = netrc.account(for: URLText.host(url), user: named?.name) else { return nil }
     return make?(account.user, account.password, url)
   }
 }

@@ -31,15 +31,15 @@ final class Ledger {
 
   /// The number kept for a text; nil when it was never seen.
   func value(_ key: Fingerprint) throws(IOFailure) -> UInt32? {
-    try find(key, in: pages).value
+    try Self.find(key, in: &pages).value
   }
 
   /// Keeps `value` unless the text is known already; then gives the number kept, and changes nothing.
   @discardableResult
   func insert(_ key: Fingerprint, _ value: UInt32 = 0) throws(IOFailure) -> UInt32? {
-    let found = try find(key, in: pages)
+    let found = try Self.find(key, in: &pages)
     if let known = found.value { return known }
-    try put(key, value, at: found.slot, in: pages)
+    try Self.put(key, value, at: found.slot, in: &pages)
     count += 1
     if count * 10 > pages.slotCount * 7 { try grow() }
     return nil
@@ -48,7 +48,7 @@ final class Ledger {
   /// Keeps `value`, whatever was kept before.
   func set(_ key: Fingerprint, _ value: UInt32) throws(IOFailure) {
     guard try insert(key, value) != nil else { return }
-    try put(key, value, at: find(key, in: pages).slot, in: pages)
+    try Self.put(key, value, at: Self.find(key, in: &pages).slot, in: &pages)
   }
 
   /// The largest number that can be kept: a stored zero marks an empty slot, so numbers are stored plus one.
@@ -66,7 +66,7 @@ final class Ledger {
   ///
   /// The table is addressed by the hash's highest bits, so it stays nearly sorted by hash. That makes
   /// `grow()` a sequential walk through both files instead of a random one.
-  private func find(_ key: Fingerprint, in pages: LedgerPages) throws(IOFailure) -> (
+  private static func find(_ key: Fingerprint, in pages: inout LedgerPages) throws(IOFailure) -> (
     slot: Int, value: UInt32?
   ) {
     var slot = Int(key.high >> UInt64(64 - pages.slotCount.trailingZeroBitCount))
@@ -79,22 +79,26 @@ final class Ledger {
     }
   }
 
-  private func put(
-    _ key: Fingerprint, _ value: UInt32, at slot: Int, in pages: LedgerPages
+  private static func put(
+    _ key: Fingerprint, _ value: UInt32, at slot: Int, in pages: inout LedgerPages
   ) throws(IOFailure) {
-    try pages.write(slot, high: key.high, low: UInt64(key.low) << 32 | UInt64(min(value, Self.valueMax) + 1))
+    try pages.write(slot, high: key.high, low: UInt64(key.low) << 32 | UInt64(min(value, valueMax) + 1))
   }
 
   private func grow() throws(IOFailure) {
-    let wider = LedgerPages(
+    var wider = LedgerPages(
       slotCount: pages.slotCount * 2, framesMax: framesMax, directory: directory)
+    try Self.move(from: &pages, to: &wider)
+    pages = wider
+  }
+
+  private static func move(from pages: inout LedgerPages, to wider: inout LedgerPages) throws(IOFailure) {
     for slot in 0..<pages.slotCount {
       let (high, low) = try pages.read(slot)
       guard UInt32(truncatingIfNeeded: low) != 0 else { continue }
       let key = Fingerprint(high: high, low: UInt32(low >> 32))
-      try wider.write(find(key, in: wider).slot, high: high, low: low)
+      try wider.write(find(key, in: &wider).slot, high: high, low: low)
     }
-    pages = wider
   }
 }
 
@@ -103,7 +107,7 @@ final class Ledger {
 /// A slot is two words: the high 64 bits of a fingerprint, then its low 32 bits above a 32-bit value.
 /// Page `p` lives in frame `p % framesMax`; a changed page goes to an unlinked temporary file when another
 /// needs its frame. A table that fits its frames never makes a file.
-final class LedgerPages {
+struct LedgerPages: ~Copyable {
   static let pageWords = 512
   static let pageSlots = pageWords / 2
 
@@ -125,12 +129,12 @@ final class LedgerPages {
     isChanged = [Bool](repeating: false, count: frameCount)
   }
 
-  func read(_ slot: Int) throws(IOFailure) -> (high: UInt64, low: UInt64) {
+  mutating func read(_ slot: Int) throws(IOFailure) -> (high: UInt64, low: UInt64) {
     let word = try locate(slot)
     return (words[word], words[word + 1])
   }
 
-  func write(_ slot: Int, high: UInt64, low: UInt64) throws(IOFailure) {
+  mutating func write(_ slot: Int, high: UInt64, low: UInt64) throws(IOFailure) {
     let word = try locate(slot)
     words[word] = high
     words[word + 1] = low
@@ -138,14 +142,14 @@ final class LedgerPages {
   }
 
   /// The index in `words` of a slot, after its page was brought in.
-  private func locate(_ slot: Int) throws(IOFailure) -> Int {
+  private mutating func locate(_ slot: Int) throws(IOFailure) -> Int {
     let page = slot / Self.pageSlots
     let frame = page % frameCount
     if pageOfFrame[frame] != page { try bring(page, into: frame) }
     return frame * Self.pageWords + slot % Self.pageSlots * 2
   }
 
-  private func bring(_ page: Int, into frame: Int) throws(IOFailure) {
+  private mutating func bring(_ page: Int, into frame: Int) throws(IOFailure) {
     if isChanged[frame] { try save(frame) }
     if file == nil {
       fill(frame, from: 0)
@@ -155,20 +159,20 @@ final class LedgerPages {
     pageOfFrame[frame] = page
   }
 
-  private func save(_ frame: Int) throws(IOFailure) {
+  private mutating func save(_ frame: Int) throws(IOFailure) {
     if file == nil { file = try makeFile() }
     try file!.write(
       words, at: frame * Self.pageWords, count: Self.pageWords, fileOffset: offset(pageOfFrame[frame]))
     isChanged[frame] = false
   }
 
-  private func load(_ page: Int, into frame: Int) throws(IOFailure) {
+  private mutating func load(_ page: Int, into frame: Int) throws(IOFailure) {
     try file!.read(
       into: &words, at: frame * Self.pageWords, count: Self.pageWords, fileOffset: offset(page))
   }
 
   /// Before the first page was saved, a page outside the frames can only be empty.
-  private func fill(_ frame: Int, from value: UInt64) {
+  private mutating func fill(_ frame: Int, from value: UInt64) {
     for word in frame * Self.pageWords..<(frame + 1) * Self.pageWords { words[word] = value }
   }
 

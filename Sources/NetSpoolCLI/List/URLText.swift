@@ -24,16 +24,28 @@ enum URLText {
     if url.isEmpty { return .empty }
     guard let scheme = schemeBytes(url) else { return .noScheme }
     guard let host = url.utf8.dropFirst(scheme).first, !endsAuthority(host) else { return .noHost }
-    for byte in url.utf8 where byte <= 0x20 || byte == 0x7F {
-      return byte == 0x20 ? .hasSpace : .hasControl
+    let bytes = url.utf8.span
+    for index in bytes.indices where bytes[index] <= 0x20 || bytes[index] == 0x7F {
+      return bytes[index] == 0x20 ? .hasSpace : .hasControl
     }
     return nil
   }
 
   /// The length of `http://` or `https://`, any case.
   private static func schemeBytes(_ url: String) -> Int? {
-    let start = url.prefix(8).lowercased()
-    return ["https://", "http://"].first { start.hasPrefix($0) }?.utf8.count
+    if begins(url, "https://") { return 8 }
+    return begins(url, "http://") ? 7 : nil
+  }
+
+  /// - Parameter prefix: in small letters.
+  private static func begins(_ url: String, _ prefix: String) -> Bool {
+    let (bytes, wanted) = (url.utf8.span, prefix.utf8.span)
+    guard bytes.count >= wanted.count else { return false }
+    for index in wanted.indices {
+      let byte = bytes[index]
+      guard byte == wanted[index] || 0x41...0x5A ~= byte && byte | 0x20 == wanted[index] else { return false }
+    }
+    return true
   }
 
   private static func endsAuthority(_ byte: UInt8) -> Bool {
