@@ -68,8 +68,9 @@ enum LineForm {
 
   /// The first word behind the URL is a name unless it is an option or another URL.
   private static func plain(_ text: String) throws(Mistake) -> ListItem {
-    // Nearly every line is a URL alone, and it is letters that cost, not bytes.
-    guard text.utf8.contains(0x09) else { return ListItem(url: text, line: 0) }
+    // Nearly every line is a URL alone, and it is letters that cost, not a span's bytes.
+    let bytes = text.utf8.span
+    guard bytes.indices.contains(where: { bytes[$0] == 0x09 }) else { return ListItem(url: text, line: 0) }
     let parts = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     var item = ListItem(url: parts[0], line: 0)
     for (number, part) in parts.dropFirst().enumerated() {
