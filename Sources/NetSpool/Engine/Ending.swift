@@ -65,7 +65,6 @@ extension Scheduler {
     if leader.loop.extras?.unwritten.isEmpty == false { return record(leader, ending) }
     if leader.loop.waitersLeft > 0 { letFollowersEnd(leader, ending) }
     guard let fanout = leader.loop.extras?.fanout else { return handOut(consume ending, of: leader) }
-    limitStreams(of: leader)
     move(leader, to: .publishing)
     ending.fanout = fanout
     // The body is whole, or never will be: the streams end, and then the operation.
@@ -73,6 +72,8 @@ extension Scheduler {
       handOut(ending, of: leader)
       loop.markDirty()
     }
+    // Most streams have ended by now.
+    if case .publishing = leader.loop.phase { limitStreams(of: leader) }
   }
 
   /// Ends a leader that has no exchange under way, and all who wait for it.
@@ -189,9 +190,9 @@ extension NetworkOperation {
       shared.state = state
       if shared.isPlain { return Duties(isStateHeard: isStateHeard, hasDependents: shared.hasDependents) }
       return Duties(
-        isStateHeard: isStateHeard, hasStreams: !shared.rare.streams.isEmpty,
-        waitsForOthers: !shared.rare.dependencies.isEmpty, hasDependents: shared.hasDependents,
-        onConclusion: shared.rare.onConclusion)
+        isStateHeard: isStateHeard, hasStreams: !shared.streams.isEmpty,
+        waitsForOthers: !shared.dependencies.isEmpty, hasDependents: shared.hasDependents,
+        onConclusion: shared.onConclusion)
     }
   }
 
@@ -215,7 +216,7 @@ extension NetworkOperation {
   /// others to wait for, or has been cancelled.
   func finish(_ outcome: Outcome) -> Bool {
     guard !engine.isClosed.load(ordering: .acquiring) else { return false }
-    return end(with: outcome) { $0.isPlain || $0.rare.streams.isEmpty && $0.rare.dependencies.isEmpty }
+    return end(with: outcome) { $0.streams.isEmpty && $0.dependencies.isEmpty }
   }
 
   /// A chain of ended operations must not keep its whole past alive, nor take it apart recursively.
@@ -226,8 +227,8 @@ extension NetworkOperation {
   func takeDependencies() -> [NetworkOperation] {
     shared.withLock { shared in
       if shared.isPlain { return [] }
-      defer { shared.rare.dependencies = [] }
-      return shared.rare.dependencies
+      defer { shared.dependencies = [] }
+      return shared.dependencies
     }
   }
 
@@ -235,8 +236,8 @@ extension NetworkOperation {
   fileprivate func takeStreams() -> [StreamAttachment] {
     shared.withLock { shared in
       if shared.isPlain { return [] }
-      defer { shared.rare.streams = [] }
-      return shared.rare.streams
+      defer { shared.streams = [] }
+      return shared.streams
     }
   }
 }

@@ -45,34 +45,58 @@ extension NetworkOperation {
     /// What few operations have is in one box. An array of none or one is the standard library's own copy-on-write box.
     private var rares: [Rare] = []
 
+    /// It has none of that.
     var isPlain: Bool { rares.isEmpty }
 
-    var rare: Rare {
-      _read {
-        if rares.isEmpty { yield.none } else { yield rares[0] }
-      }
-      _modify {
-        if rares.isEmpty { rares.append(.none) }
-        yield &rares[0]
-      }
+    /// Of making it: delivered when it is enqueued.
+    var failure: NetworkError? {
+      get { isPlain ? nil : rares[0].failure }
+      set { changeRare { $0.failure = newValue } }
+    }
+    var streams: [StreamAttachment] {
+      get { isPlain ? [] : rares[0].streams }
+      set { changeRare { $0.streams = newValue } }
+    }
+    var dependencies: [NetworkOperation] {
+      get { isPlain ? [] : rares[0].dependencies }
+      set { changeRare { $0.dependencies = newValue } }
+    }
+    /// What its answer must be besides a success.
+    var demand: Demand? {
+      get { isPlain ? nil : rares[0].demand }
+      set { changeRare { $0.demand = newValue } }
+    }
+    /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
+    var onConclusion: Conclusion? {
+      get { isPlain ? nil : rares[0].onConclusion }
+      set { changeRare { $0.onConclusion = newValue } }
+    }
+    #if Tracing
+    var trace: OperationTrace? {
+      get { isPlain ? nil : rares[0].trace }
+      set { changeRare { $0.trace = newValue } }
+    }
+    #endif
+
+    // In place: an operation may have a hundred thousand.
+    mutating func add(_ stream: StreamAttachment) { changeRare { $0.streams.append(stream) } }
+    mutating func add(_ dependency: NetworkOperation) { changeRare { $0.dependencies.append(dependency) } }
+
+    private mutating func changeRare(_ change: (inout Rare) -> Void) {
+      if isPlain { rares.append(Rare()) }
+      change(&rares[0])
     }
   }
 
-  /// What most operations do without.
-  struct Rare: Sendable {
-    /// Of making it: delivered when it is enqueued.
+  private struct Rare: Sendable {
     var failure: NetworkError?
     var streams: [StreamAttachment] = []
     var dependencies: [NetworkOperation] = []
-    /// What its answer must be besides a success.
     var demand: Demand?
-    /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
     var onConclusion: Conclusion?
     #if Tracing
     var trace: OperationTrace?
     #endif
-
-    static let none = Rare()
   }
 
   /// What the loop knows of it.
@@ -163,22 +187,22 @@ extension NetworkOperation {
 
 extension NetworkOperation {
   /// Whether it sends a frozen request, for nobody.
-  var isAttempt: Bool { shared.withLock { $0.rare.onConclusion != nil } }
+  var isAttempt: Bool { shared.withLock { $0.onConclusion != nil } }
 
-  func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.rare.onConclusion = body } }
+  func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.onConclusion = body } }
 
   var outcome: Outcome? { shared.withLock { $0.isDelivered ? $0.outcome : nil } }
 
   /// Notes that it can never be sent; said when it is enqueued.
   func fail(_ failure: NetworkError) {
     shared.withLock { shared in
-      if shared.rare.failure == nil { shared.rare.failure = failure }
+      if shared.failure == nil { shared.failure = failure }
     }
   }
 
   /// Any answer that the closure finds fault with ends it with that failure; on the delivery target.
   func demand(_ check: @escaping Demand) {
-    shared.withLock { $0.rare.demand = check }
+    shared.withLock { $0.demand = check }
   }
 
   /// Whether it will get the body: not once the operation has been enqueued.
@@ -186,7 +210,7 @@ extension NetworkOperation {
   func attach(_ stream: StreamAttachment) -> Bool {
     shared.withLock { shared in
       guard shared.state == .ready else { return false }
-      shared.rare.streams.append(stream)
+      shared.add(stream)
       return true
     }
   }
@@ -194,7 +218,7 @@ extension NetworkOperation {
   func wait(behind other: NetworkOperation) {
     let isAdded = shared.withLock { shared in
       guard shared.state == .ready else { return false }
-      shared.rare.dependencies.append(other)
+      shared.add(other)
       return true
     }
     if isAdded { other.shared.withLock { $0.hasDependents = true } }
@@ -259,7 +283,7 @@ extension NetworkOperation {
       shared.state = .queued
       if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
       if shared.isPlain { return (shared.changed, false, nil) }
-      return (shared.changed, !shared.rare.streams.isEmpty, shared.rare.failure)
+      return (shared.changed, !shared.streams.isEmpty, shared.failure)
     }
   }
 

@@ -9,7 +9,7 @@ extension NetworkOperation {
     #if Tracing
     if isAttempt { return }
     let trace = OperationTrace(of: request)
-    shared.withLock { $0.rare.trace = trace }
+    shared.withLock { $0.trace = trace }
     #endif
   }
 
@@ -17,9 +17,9 @@ extension NetworkOperation {
   func endTrace(_ result: Result<NetworkResponse, NetworkError>) {
     #if Tracing
     let trace = shared.withLock { shared in
-      if shared.rare.trace == nil { return OperationTrace?.none }
-      defer { shared.rare.trace = nil }
-      return shared.rare.trace
+      if shared.trace == nil { return OperationTrace?.none }
+      defer { shared.trace = nil }
+      return shared.trace
     }
     trace?.end(result)
     #endif
@@ -27,7 +27,7 @@ extension NetworkOperation {
 
   var isTraced: Bool {
     #if Tracing
-    shared.withLock { $0.rare.trace != nil }
+    shared.withLock { $0.trace != nil }
     #else
     false
     #endif
@@ -37,7 +37,7 @@ extension NetworkOperation {
   /// request was for.
   func traceFields(_ plan: inout Exchange.Plan, isForeign: Bool) -> Headers {
     #if Tracing
-    guard let trace = shared.withLock({ $0.rare.trace }) else { return Headers() }
+    guard let trace = shared.withLock({ $0.trace }) else { return Headers() }
     let exchange = trace.exchange(plan.method, plan.url, number: loop.history?.attempts ?? 1)
     plan.onEnd = { exchange.end($0, $1) }
     return isForeign ? Headers() : exchange.fields

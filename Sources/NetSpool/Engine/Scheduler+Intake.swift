@@ -9,8 +9,8 @@ extension Scheduler {
     let (dependencies, isHeard) = operation.shared.withLock { shared in
       operation.loop.change = shared.changed
       if shared.isPlain { return ([NetworkOperation](), shared.handlers.wantsState) }
-      operation.loop.hasStreams = !shared.rare.streams.isEmpty
-      return (shared.rare.dependencies, shared.handlers.wantsState)
+      operation.loop.hasStreams = !shared.streams.isEmpty
+      return (shared.dependencies, shared.handlers.wantsState)
     }
     if isHeard { tell(operation, .state(.queued)) }
     operation.withSent { submit(operation, $0, behind: dependencies) }

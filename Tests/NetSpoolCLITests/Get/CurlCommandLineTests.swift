@@ -54,7 +54,7 @@ import Testing
     "-s -D head.txt {u}/error",
     "-s -C - -o new {u}/range", "-s -C - -O {u}/range", "-s -C 10 -o tail {u}/range", "-s --http2 {u}/",
     "-s --http2-prior-knowledge {u}/",
-  ]
+  ].filter(CurlComparison.isModel)
 
   static let postLines = [
     "-s -d a=b {u}/form", "-s -d a=b -d c=d {u}/form", "-sda=b {u}/form", "-s -d @data.txt {u}/form",
