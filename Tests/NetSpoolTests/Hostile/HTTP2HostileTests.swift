@@ -50,6 +50,7 @@ struct HTTP2HostileTests {
       #expect(response.status == 200 && response.body.count == bytes)
     case (.failure(let error), .fails(let code, let reason)):
       #expect(error.code == code && (error.reason ?? "").hasPrefix(reason), "\(error)")
+      #expect(error.reason?.isEmpty != true, "\(error)")
     case (.success(let response), .fails(let code, _)):
       Issue.record("\(response.status), \(response.body.count) bytes, instead of \(code)")
     case (.failure(let error), .completes):
