@@ -6,6 +6,10 @@ final class Origin {
   // Safe because the scheduler alone has origins, whose entries assert the loop thread, and these values call nobody back.
   @safe @exclusivity(unchecked) var sizing: OriginSizing
   @safe @exclusivity(unchecked) var idle = IdleTransfers()
+  /// Of what the last answer that went to streams came by; nil: there was none yet.
+  var speaksHTTP2: Bool?
+  /// The number of the connections that requests share now.
+  private(set) var connections = 0
   /// The width that the queue was told.
   var limit: Int
   /// Runs while the origin has asked for quiet.

@@ -158,7 +158,9 @@ extension Scheduler {
     let isAnonymous =
       operation.loop.history == nil && request.credentials == nil && operation.engine.credential == nil
     let credential = isAnonymous ? nil : authenticator.credential(of: operation, request)
-    let transfer = try idleTransfer(at: origin, for: operation, credential)
+    let (connections, share) = connections(for: operation, at: origin, credential)
+    let transfer = try idleTransfer(at: origin, for: operation, credential, connections)
+    transfer.exchange.readAhead = share
     try makePlan(in: &transfer.exchange.plan, operation, request, transfer, credential)
     operation.loop.transfer = transfer
     operation.forEachRecipient { if $0.hasStreams { makeSinks(of: $0, for: operation) } }
@@ -186,10 +188,12 @@ extension Scheduler {
   }
 
   private func idleTransfer(
-    at origin: Origin, for operation: NetworkOperation, _ credential: NetworkCredentials?
+    at origin: Origin, for operation: NetworkOperation, _ credential: NetworkCredentials?,
+    _ connections: ConnectionChoice
   ) throws(NetworkError) -> Transfer {
     let scope = HandleScope(
-      engine: operation.engine.id, streams: operation.hasStreams, identity: credential?.id ?? 0)
+      engine: operation.engine.id, streams: operation.hasStreams, identity: credential?.id ?? 0,
+      connections: connections)
     if let transfer = origin.idle.take(scope) { return transfer }
     newTransfers += 1
     var settings = operation.engine.handleSettings

@@ -17,6 +17,8 @@ final class Transfer {
   let isSecure: Bool
   /// HTTP/2 without TLS to agree on it.
   let knowsHTTP2: Bool
+  /// Others may use its connection at the same time, if that is one of HTTP/2.
+  let sharesHTTP2: Bool
   let scope: HandleScope
   var handle: EasyHandle!
   // Safe because the loop thread alone comes here, as `MultiHandle.add` and `Scheduler.move` make sure, and because these
@@ -52,13 +54,14 @@ final class Transfer {
     egress = settings.egress
     isSecure = origin.hasPrefix("https:")
     knowsHTTP2 = !isSecure && settings.mayBeHTTP2(isSecure: false)
+    sharesHTTP2 = scope.connections != .own && settings.sharesHTTP2(isSecure: isSecure)
     let proxy = settings.proxy(isSecure: isSecure)
     proxyHasRounds = proxy?.hasRounds ?? false
     usesProxy = proxy != nil
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     handle = unsafe try EasyHandle(
       origin: origin, settings: settings, context: context, closing: multi.closingContext,
-      shared: shared)
+      shared: shared, servesOnce: scope.connections == .own || knowsHTTP2 && !sharesHTTP2)
   }
 
   /// Where an exchange has authentication rounds, a head cannot be told from a body before libcurl has read it.
