@@ -45,6 +45,14 @@ final class Origin {
     self.limit = limit
     usedAt = MonotonicClock.now
   }
+
+  /// Leaves the connections with this number to those who are on them. Numbers come again, so that there are few of them: until
+  /// then a connection that is dead has been closed by the last who was on it.
+  func leave(_ choice: ConnectionChoice) {
+    if choice == .shared(connections) { connections = (connections + 1) % Self.connectionsNumbers }
+  }
+
+  private static let connectionsNumbers = 4
 }
 
 /// Finds the origin of a URL; the authority of each spelling is judged by `URLParser` once.

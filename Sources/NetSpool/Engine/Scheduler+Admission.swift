@@ -215,6 +215,7 @@ extension Scheduler {
     transfer.onStall = { [unowned self] in watchReaders() }
     transfer.onInformational = { [unowned self] transfer, head in noteInformational(transfer, head) }
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
+    transfer.onSilence = { [unowned origin] in origin.leave($0.scope.connections) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
       later { self.queue.markResolved(origin.id) }
     }
