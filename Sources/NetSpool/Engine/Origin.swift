@@ -16,6 +16,8 @@ final class Origin {
   var hold: TimerTable.Key?
   /// When it had.
   var held = HeldTime()
+  /// While it is held: before this nobody's total is over.
+  var nextTotal: Microseconds = 0
   /// Among the pauses that are counted, and the operations that were seen to wait for its end.
   var pause: BudgetCounter.Wait?
   var waitingForPause = 0
