@@ -38,11 +38,14 @@ extension Scheduler {
   /// Where nothing else brings a turn for those that wait for room.
   private func lookAtRoomsAgain() {
     if rooms.hasReady { return loop.markDirty() }
-    // Where another loop has the place that it waits for, nothing here tells of it.
-    guard rooms.hasPatient || isSomebodyStarved || !isAlone && rooms.hasCrowded, roomsWatch == nil else {
-      return
+    // Where another loop has the place or the room that it waits for, nothing here tells of it.
+    guard roomsWatch == nil,
+      rooms.hasPatient || isSomebodyStarved || !isAlone && (rooms.hasCrowded || rooms.waitForStreams)
+    else { return }
+    roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in
+      roomsWatch = nil
+      if !isAlone { rooms.lookAtStreams() }
     }
-    roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in roomsWatch = nil }
   }
 
   /// Makes those that there may be room for now the next again.
@@ -109,8 +112,10 @@ extension Scheduler {
       return true
     }
     let hasRoom = operation.engine.hasRoomToDeliver()
+    let mayStream = operation.loop.hasStreams || operation.loop.waitersLeft > 0
     if hasRoom,
-      rooms.hasRoomForStreams(operation.engine) || operation.loop.transfer != nil || !operation.streamsAnswer
+      !mayStream || operation.loop.transfer != nil || rooms.hasRoomForStreams(operation.engine)
+        || !operation.streamsAnswer
     {
       return false
     }
