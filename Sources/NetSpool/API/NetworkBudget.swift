@@ -63,6 +63,10 @@ extension NetworkQueue {
     public internal(set) var originPauses = NetworkBudget()
     /// Origins that are remembered; beyond 1,024, and twice those in use, idle ones are forgotten. Nobody waits for it.
     public internal(set) var origins = NetworkBudget()
+    /// Bytes that may come over HTTP/2 before anybody takes them, of answers that go to streams and share a connection: of each
+    /// as many as its length says, and 32 MiB at most; 256 MiB in all. Refused are answers that came on a connection of their
+    /// own instead, which is not read while their streams take nothing.
+    public internal(set) var readAhead = NetworkBudget()
     /// The longest that one socket, timer, or list of commands, answers or closures had the loop.
     public internal(set) var longestTurn = Duration.zero
     /// How often it was longer than 50 ms. Each is told to a logger of an engine, at most once a second.
@@ -82,6 +86,7 @@ extension NetworkQueue {
     budgets.originPauses.waiting = driver.waitingForPauses.load(ordering: .relaxed)
     budgets.origins.held = driver.loops.reduce(0) { $0 + $1.originsKnown.load(ordering: .relaxed) }
     budgets.origins.heldMax = driver.loops.reduce(0) { $0 + $1.originsMax.load(ordering: .relaxed) }
+    budgets.readAhead = driver.readAhead.report
     budgets.longestTurn = .microseconds(driver.longestTurn)
     budgets.longTurns = driver.loops.reduce(0) { $0 + $1.watch.longTurns }
     return budgets

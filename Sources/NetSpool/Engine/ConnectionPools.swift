@@ -6,6 +6,7 @@ final class ConnectionPools {
     var identity: UInt64
     /// Of engines whose connections are judged by rules of their own; 0: any.
     var engine: UInt64
+    var connections: ConnectionChoice
   }
 
   /// With more, those in which nothing runs are closed.
@@ -36,8 +37,9 @@ final class ConnectionPools {
     for settings: HandleSettings, of scope: HandleScope, loop: EventLoop, release: (MultiHandle) -> Void
   ) throws(NetworkError) -> MultiHandle {
     let key = Key(
-      identity: settings.connectionIdentity, engine: settings.needsOwnConnections ? scope.engine : 0)
-    if key.identity == 0, key.engine == 0 {
+      identity: settings.connectionIdentity, engine: settings.needsOwnConnections ? scope.engine : 0,
+      connections: scope.connections)
+    if key.identity == 0, key.engine == 0, key.connections == .shared(0) {
       if isWorn(common) {
         let next = try MultiHandle(loop: loop, loops: loops)
         retire(common, release)

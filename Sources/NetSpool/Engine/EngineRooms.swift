@@ -14,6 +14,9 @@ struct EngineRooms {
   var streamsMax = Self.streamsMax
 
   private struct Room {
+    /// The engine's on all loops.
+    let counter: BudgetCounter
+    /// On this loop.
     var streams = 0
     /// For room among the streams.
     var playbacks = FIFO<(playback: WaitingPlayback, wait: BudgetCounter.Wait)>()
@@ -21,6 +24,9 @@ struct EngineRooms {
     /// For its closures.
     var operations = FIFO<NetworkOperation>()
 
+    init(_ engine: NetworkEngine) { counter = engine.counters.streams }
+
+    var waitsForStreams: Bool { !(streamed.isEmpty && playbacks.isEmpty) }
     var isUnused: Bool { streams == 0 && playbacks.isEmpty && streamed.isEmpty && operations.isEmpty }
   }
 
@@ -36,12 +42,10 @@ struct EngineRooms {
   /// True when no engine has a stream that is not done.
   var isEmpty: Bool { rooms.values.allSatisfy { $0.streams == 0 } }
 
-  func hasRoomForStreams(_ engine: NetworkEngine) -> Bool {
-    (rooms.isEmpty ? 0 : rooms[engine.id]?.streams ?? 0) < streamsMax
-  }
+  func hasRoomForStreams(_ engine: NetworkEngine) -> Bool { engine.counters.streams.held < streamsMax }
 
   mutating func takeStreams(_ engine: NetworkEngine) {
-    rooms[engine.id, default: Room()].streams += 1
+    rooms[engine.id, default: Room(engine)].streams += 1
     engine.counters.streams.take()
   }
 
@@ -57,11 +61,22 @@ struct EngineRooms {
     if room.isUnused { rooms[engine.id] = nil } else { freed.append(engine.id) }
   }
 
+  /// Some wait for streams of their engine to end, which may be another loop's and tell nobody here.
+  var waitForStreams: Bool { rooms.values.contains { $0.waitsForStreams } }
+
+  /// Those that wait for streams may have room by now.
+  mutating func lookAtStreams() {
+    for (id, room) in rooms
+    where room.waitsForStreams && room.counter.held < streamsMax && !freed.contains(id) {
+      freed.append(id)
+    }
+  }
+
   mutating func park(_ operation: NetworkOperation, forStreams: Bool) {
     if forStreams {
-      rooms[operation.engine.id, default: Room()].streamed.append(operation)
+      rooms[operation.engine.id, default: Room(operation.engine)].streamed.append(operation)
     } else {
-      rooms[operation.engine.id, default: Room()].operations.append(operation)
+      rooms[operation.engine.id, default: Room(operation.engine)].operations.append(operation)
       freed.removeAll { $0 == operation.engine.id }
     }
   }
@@ -81,14 +96,14 @@ struct EngineRooms {
 
   mutating func park(_ playback: WaitingPlayback) {
     let engine = playback.operation.engine
-    rooms[engine.id, default: Room()].playbacks.append((playback, engine.counters.streams.wait()))
+    rooms[engine.id, default: Room(engine)].playbacks.append((playback, engine.counters.streams.wait()))
     freed.append(engine.id)
   }
 
   /// A stored body whose streams have room now.
   mutating func nextPlayback() -> WaitingPlayback? {
     for id in freed {
-      guard let room = rooms[id], room.streams < streamsMax else { continue }
+      guard let room = rooms[id], room.counter.held < streamsMax else { continue }
       guard let next = rooms[id]?.playbacks.popFirst() else { continue }
       next.playback.operation.engine.counters.streams.end(next.wait)
       return next.playback
@@ -109,7 +124,8 @@ struct EngineRooms {
     var isUrgent = false
     for id in freed {
       guard var room = rooms.removeValue(forKey: id) else { continue }
-      for _ in 0..<max(0, streamsMax - room.streams) {
+      let held = room.counter.held
+      for _ in 0..<max(0, streamsMax - held) {
         guard let next = room.streamed.popFirst() else { break }
         ready.append(next)
       }
@@ -124,7 +140,7 @@ struct EngineRooms {
       rooms[id] = room
       // The rest has its turn next, unless one of these finds no room.
       if !room.operations.isEmpty { isUrgent = true }
-      let isPatient = !room.streamed.isEmpty && room.streams < streamsMax
+      let isPatient = !room.streamed.isEmpty && held < streamsMax
       if !room.operations.isEmpty || isPatient, !rest.contains(id) { rest.append(id) }
     }
     freed = rest

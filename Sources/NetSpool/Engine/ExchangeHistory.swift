@@ -45,6 +45,8 @@ final class ExchangeHistory {
   var firstStart: Microseconds = 0
   /// The next exchange follows one that died with its connection: the other idle ones are likely dead too.
   var needsFreshConnection = false
+  /// Its answer is too long to come on a connection that others use (`ReadAhead`).
+  var needsOwnConnection = false
   /// The origin refused `Expect: 100-continue` with 417.
   var refusesExpect = false
   /// How many addresses were given up for the connection that is being made, and what they took of its limit.

@@ -6,12 +6,18 @@ final class Origin {
   // Safe because the scheduler alone has origins, whose entries assert the loop thread, and these values call nobody back.
   @safe @exclusivity(unchecked) var sizing: OriginSizing
   @safe @exclusivity(unchecked) var idle = IdleTransfers()
+  /// Of what the last answer that went to streams came by; nil: there was none yet.
+  var speaksHTTP2: Bool?
+  /// The number of the connections that requests share now.
+  private(set) var connections = 0
   /// The width that the queue was told.
   var limit: Int
   /// Runs while the origin has asked for quiet.
   var hold: TimerTable.Key?
   /// When it had.
   var held = HeldTime()
+  /// While it is held: before this nobody's total is over.
+  var nextTotal: Microseconds = 0
   /// Among the pauses that are counted, and the operations that were seen to wait for its end.
   var pause: BudgetCounter.Wait?
   var waitingForPause = 0
@@ -41,6 +47,14 @@ final class Origin {
     self.limit = limit
     usedAt = MonotonicClock.now
   }
+
+  /// Leaves the connections with this number to those who are on them. Numbers come again, so that there are few of them: until
+  /// then a connection that is dead has been closed by the last who was on it.
+  func leave(_ choice: ConnectionChoice) {
+    if choice == .shared(connections) { connections = (connections + 1) % Self.connectionsNumbers }
+  }
+
+  private static let connectionsNumbers = 4
 }
 
 /// Finds the origin of a URL; the authority of each spelling is judged by `URLParser` once.

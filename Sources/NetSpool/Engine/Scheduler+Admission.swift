@@ -38,11 +38,14 @@ extension Scheduler {
   /// Where nothing else brings a turn for those that wait for room.
   private func lookAtRoomsAgain() {
     if rooms.hasReady { return loop.markDirty() }
-    // Where another loop has the place that it waits for, nothing here tells of it.
-    guard rooms.hasPatient || isSomebodyStarved || !isAlone && rooms.hasCrowded, roomsWatch == nil else {
-      return
+    // Where another loop has the place or the room that it waits for, nothing here tells of it.
+    guard roomsWatch == nil,
+      rooms.hasPatient || isSomebodyStarved || !isAlone && (rooms.hasCrowded || rooms.waitForStreams)
+    else { return }
+    roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in
+      roomsWatch = nil
+      if !isAlone { rooms.lookAtStreams() }
     }
-    roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in roomsWatch = nil }
   }
 
   /// Makes those that there may be room for now the next again.
@@ -109,8 +112,10 @@ extension Scheduler {
       return true
     }
     let hasRoom = operation.engine.hasRoomToDeliver()
+    let mayStream = operation.loop.hasStreams || operation.loop.waitersLeft > 0
     if hasRoom,
-      rooms.hasRoomForStreams(operation.engine) || operation.loop.transfer != nil || !operation.streamsAnswer
+      !mayStream || operation.loop.transfer != nil || rooms.hasRoomForStreams(operation.engine)
+        || !operation.streamsAnswer
     {
       return false
     }
@@ -158,7 +163,9 @@ extension Scheduler {
     let isAnonymous =
       operation.loop.history == nil && request.credentials == nil && operation.engine.credential == nil
     let credential = isAnonymous ? nil : authenticator.credential(of: operation, request)
-    let transfer = try idleTransfer(at: origin, for: operation, credential)
+    let (connections, share) = connections(for: operation, at: origin, credential)
+    let transfer = try idleTransfer(at: origin, for: operation, credential, connections)
+    transfer.exchange.readAhead = share
     try makePlan(in: &transfer.exchange.plan, operation, request, transfer, credential)
     operation.loop.transfer = transfer
     operation.forEachRecipient { if $0.hasStreams { makeSinks(of: $0, for: operation) } }
@@ -186,10 +193,12 @@ extension Scheduler {
   }
 
   private func idleTransfer(
-    at origin: Origin, for operation: NetworkOperation, _ credential: NetworkCredentials?
+    at origin: Origin, for operation: NetworkOperation, _ credential: NetworkCredentials?,
+    _ connections: ConnectionChoice
   ) throws(NetworkError) -> Transfer {
     let scope = HandleScope(
-      engine: operation.engine.id, streams: operation.hasStreams, identity: credential?.id ?? 0)
+      engine: operation.engine.id, streams: operation.hasStreams, identity: credential?.id ?? 0,
+      connections: connections)
     if let transfer = origin.idle.take(scope) { return transfer }
     newTransfers += 1
     var settings = operation.engine.handleSettings
@@ -211,6 +220,7 @@ extension Scheduler {
     transfer.onStall = { [unowned self] in watchReaders() }
     transfer.onInformational = { [unowned self] transfer, head in noteInformational(transfer, head) }
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
+    transfer.onSilence = { [unowned origin] in origin.leave($0.scope.connections) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
       later { self.queue.markResolved(origin.id) }
     }

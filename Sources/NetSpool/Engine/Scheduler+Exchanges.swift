@@ -81,7 +81,7 @@ extension Scheduler {
       transfer.fail(NetworkError(.status, reason: "417", underlying: .http(417), sendState: .answered))
       return .withoutExpect
     }
-    guard head.status >= 400 else { return nil }
+    guard head.status >= 400 else { return needsOwnConnection(operation, transfer, head) ? .again : nil }
     if head.status == 416, operation.sent.hasExtras, operation.sent.extra.resumes {
       let reason = "the server has no byte behind the part"
       return .fail(NetworkError(.resumeMismatch, reason: reason, sendState: .answered))

@@ -125,6 +125,7 @@ extension Scheduler {
       operation, origin: origin.id, priority: priority, atFront: atFront,
       goesFirst: operation.engine.seats.letNextGoFirst())
     move(operation, to: .waiting(ticket))
+    noteTotal(of: operation, at: origin)
   }
 
   /// Its answer may be given to somebody who comes now, and will come: no reader of another's holds it up. One whose head is
@@ -153,6 +154,7 @@ extension Scheduler {
       if operation.hasStreams { addSinks(of: operation, to: leader) }
     }
     leader.makeExtras().waiters.append(operation)
+    if let origin = leader.loop.origin { noteTotal(of: operation, at: origin) }
     move(operation, to: playback.map { .following(leader, $0) } ?? .sharing(leader))
     if let transfer = leader.loop.transfer {
       didStart(operation)

@@ -77,7 +77,7 @@ extension Scheduler {
     countWaiting(at: origin)
   }
 
-  private func countWaiting(at origin: Origin) {
+  func countWaiting(at origin: Origin) {
     let waiting = origin.pause == nil ? 0 : queue.waiting(at: origin.id)
     driver.waitingForPauses.add(waiting - origin.waitingForPause, ordering: .relaxed)
     origin.waitingForPause = waiting
@@ -85,36 +85,4 @@ extension Scheduler {
 
   /// From a second on a wait is the origin's wish, and counts against the total.
   private static let holdMin: Microseconds = 1_000_000
-  private static let watchMilliseconds: UInt64 = 50
-
-  /// Ends those that wait for a held origin beyond their total.
-  private func watchTotals(at origin: Origin) {
-    timers.after(milliseconds: Self.watchMilliseconds) { [weak self, weak origin] in
-      guard let self, let origin, origin.hold != nil else { return }
-      for priority in NetworkRequest.Priority.allCases { endLate(at: origin, priority) }
-      countWaiting(at: origin)
-      watchTotals(at: origin)
-    }
-  }
-
-  /// The first of the line have waited longest; so it is looked at up to the first whose time is not over.
-  private func endLate(at origin: Origin, _ priority: NetworkRequest.Priority) {
-    let now = MonotonicClock.now
-    while let first = queue.first(at: origin.id, priority) {
-      let late = first.recipients.filter { isLate($0, at: origin, now) }
-      for operation in late {
-        driver.pauses.refuse()
-        withdraw(operation, NetworkError(.timedOut, cause: .total))
-      }
-      if late.isEmpty { return }
-      if case .waiting = first.loop.phase { return }
-    }
-  }
-
-  private func isLate(_ operation: NetworkOperation, at origin: Origin, _ now: Microseconds) -> Bool {
-    guard let total = operation.timeLimits(operation.sent).total else { return false }
-    let state = operation.loop.history
-    let since = max(operation.loop.submittedAt, state?.waitingSince ?? 0)
-    return (state?.spent ?? 0) + origin.held.since(since, now: now) >= total.microseconds
-  }
 }

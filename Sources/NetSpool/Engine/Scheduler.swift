@@ -95,7 +95,6 @@ final class Scheduler {
     timers = TimerTable(loop: loop)
     waits = WriteWaits(loop: loop)
     spoolMemory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)
-    rooms.streamsMax = EngineRooms.streamsMax / driver.loops.count
     worker = Worker(
       budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
       notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })

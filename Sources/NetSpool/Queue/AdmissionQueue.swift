@@ -189,10 +189,18 @@ extension AdmissionQueue {
     return nodes[ticket.index].generation == ticket.generation && nodes[ticket.index].element != nil
   }
 
-  /// The element of an origin and class whose turn is next.
-  func first(at origin: OriginID, _ priority: NetworkRequest.Priority) -> Element? {
-    let head = rings[ReadyRings.lane(origin.rawValue, priority)].head
-    return head == noIndex ? nil : nodes[head].element
+  /// Visits some of an origin's waiting elements of a class, from the first on or from one that still waits there; answers
+  /// where the rest begins. The body must not change the queue.
+  func visit(
+    at origin: OriginID, _ priority: NetworkRequest.Priority, from start: Ticket?, atMost count: Int,
+    _ body: (Element) -> Void
+  ) -> Ticket? {
+    var index = start?.index ?? rings[ReadyRings.lane(origin.rawValue, priority)].head
+    for _ in 0..<count where index != noIndex {
+      if let element = nodes[index].element { body(element) }
+      index = nodes[index].next
+    }
+    return index == noIndex ? nil : Ticket(index: index, generation: nodes[index].generation)
   }
 
   /// Visits every waiting element: by origin, the urgent first, in order. Costs the length of the queue.

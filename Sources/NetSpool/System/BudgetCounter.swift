@@ -46,6 +46,7 @@ final class BudgetCounter: Sendable {
 
   func take() { state.withLock { $0.held += 1 } }
   func give() { state.withLock { $0.held -= 1 } }
+  var held: Int { state.withLock { $0.held } }
 
   /// Its wait is over, and it has its share.
   func take(after wait: Wait) {

@@ -99,6 +99,8 @@ struct Exchange {
   /// What is kept of a body that goes to streams.
   var spool: BodySpool?
   var fanout: SinkFanout?
+  /// Its part of what may come before anybody takes it, on a connection that others use.
+  var readAhead: ReadAhead.Share?
   /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
   var hasStreamed = false
   /// libcurl was asked for bytes behind the answer.

@@ -34,6 +34,7 @@ extension Transfer {
     let announces = parser.framing.hasTransferEncoding || (parser.framing.contentLength ?? 0) > 0
     if head.status == 204 && announces { handle.setEndsConnection(true) }
     let use = onHead(self, head)
+    if case .again = exchange.next, let failure = exchange.machine.failure { throw failure }
     let limits = exchange.plan.limits
     let limit = use.streams ? limits.bodyBytesStreamedMax : Int64(limits.bodyBytesInMemoryMax)
     exchange.machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
@@ -86,6 +87,9 @@ extension Transfer {
       throw NetworkError(.ambiguousFraming, reason: "transferEncoding", sendState: .answered)
     }
   }
+
+  /// The length of the body behind this head; nil when it is not told.
+  func announcedBody(_ head: ResponseHead) -> Int64? { hasBody(head) ? parser.framing.contentLength : 0 }
 
   private func hasBody(_ head: ResponseHead) -> Bool {
     exchange.plan.method != .head && head.status != 204 && head.status != 304

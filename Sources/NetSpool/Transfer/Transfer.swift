@@ -17,6 +17,8 @@ final class Transfer {
   let isSecure: Bool
   /// HTTP/2 without TLS to agree on it.
   let knowsHTTP2: Bool
+  /// Others may use its connection at the same time, if that is one of HTTP/2.
+  let sharesHTTP2: Bool
   let scope: HandleScope
   var handle: EasyHandle!
   // Safe because the loop thread alone comes here, as `MultiHandle.add` and `Scheduler.move` make sure, and because these
@@ -39,6 +41,8 @@ final class Transfer {
   var onInformational: (Transfer, ResponseHead) -> Void = { _, _ in }
   /// Its streams take no more for now.
   var onStall: () -> Void = {}
+  /// Its connection has given nothing for as long as it waited, and may be dead.
+  var onSilence: (Transfer) -> Void = { _ in }
   /// The name is resolved: a socket is being opened.
   var onSocket: (Transfer) -> Void = { _ in }
 
@@ -52,13 +56,14 @@ final class Transfer {
     egress = settings.egress
     isSecure = origin.hasPrefix("https:")
     knowsHTTP2 = !isSecure && settings.mayBeHTTP2(isSecure: false)
+    sharesHTTP2 = scope.connections != .own && settings.sharesHTTP2(isSecure: isSecure)
     let proxy = settings.proxy(isSecure: isSecure)
     proxyHasRounds = proxy?.hasRounds ?? false
     usesProxy = proxy != nil
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     handle = unsafe try EasyHandle(
       origin: origin, settings: settings, context: context, closing: multi.closingContext,
-      shared: shared)
+      shared: shared, servesOnce: scope.connections == .own || knowsHTTP2 && !sharesHTTP2)
   }
 
   /// Where an exchange has authentication rounds, a head cannot be told from a body before libcurl has read it.
@@ -107,8 +112,7 @@ final class Transfer {
   func end(code: Int32?) -> NetworkError? {
     guard exchange.wasAdded else { return endUnsent() }
     let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
-    // Its connection may be dead, which only the kernel would find out, minutes later. Who is the last on it closes it.
-    if exchange.speaksHTTP2, exchange.machine.failure?.code == .timedOut { handle.setEndsConnection(true) }
+    if exchange.speaksHTTP2, code == nil { judgeConnection() }
     multi.remove(self)
     multi.forget(self)
     if exchange.tellsOfExcess || exchange.plan.onWire != nil { handle.setTells(false) }
@@ -125,6 +129,22 @@ final class Transfer {
     exchange.machine.handle(.done)
     return failure
   }
+
+  /// It is ended by us, without an answer. Its connection may be dead, which only the kernel would find out, minutes later: so
+  /// who is the last on it closes it, and others come to it only if it has given something meanwhile.
+  private func judgeConnection() {
+    let isLate = exchange.machine.failure?.code == .timedOut
+    if isLate { handle.setEndsConnection(true) }
+    let waited = MonotonicClock.now - exchange.startedAt
+    let silenceMin = isLate ? min(waited / 2, Self.silenceMin) : Self.silenceMin
+    guard waited >= silenceMin, exchange.pauses.isEmpty else { return }
+    guard multi.silence(localPort: handle.localPort) >= silenceMin else { return }
+    handle.setEndsConnection(true)
+    onSilence(self)
+  }
+
+  /// Somebody who gives up before has not waited for long.
+  private static let silenceMin: Microseconds = 1_000_000
 
   /// libcurl never heard of it.
   private func endUnsent() -> NetworkError? {

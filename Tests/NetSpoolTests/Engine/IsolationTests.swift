@@ -307,11 +307,50 @@ import Testing
     }
   }
 
+  @Test func `one whose total is shorter than those of all before it ends with it as well`() async throws {
+    try await withEngine({ $0.timeouts.total = .seconds(60) }, queue: { $0.sizing = .adaptive }) {
+      engine, origin in
+      origin.enqueue(.status(503).header("Retry-After", "20"), for: "/a")
+      #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
+      // Given more that have time than are looked at together
+      let patient = (0..<200).map { engine.operation(path: "/patient\($0)") }
+      engine.enqueue(patient)
+      let queue = engine.configuration.queue
+      #expect(await until { queue.budgets.originPauses.waiting >= patient.count })
+      // When others come that have little: one to the end of the line, one that is of another priority, one that joins
+      let begin = ContinuousClock.now
+      let late = ["/late", "/urgent", "/patient0"].map { path in
+        let operation = engine.operation(path: path)
+        operation.timeouts = .total(.milliseconds(400))
+        return operation
+      }
+      late[1].priority = .urgent
+      engine.enqueue(late)
+      // Then they end, and the others wait
+      for operation in late {
+        let ending = await operation.end()
+        #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
+      }
+      expect(ContinuousClock.now - begin, within: .milliseconds(500))
+      #expect(patient.allSatisfy { $0.state == .queued })
+      engine.cancelAll()
+      for operation in patient { #expect(await operation.end().code == .cancelled) }
+    }
+  }
+
   @Test func `a pause that is none is refused`() throws {
     var configuration = NetworkEngine.Configuration()
     configuration.originPauseMax = .milliseconds(-1)
     #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
     #expect(NetworkEngine.Configuration().originPauseMax == .seconds(30))
+  }
+}
+
+extension NetworkRequest.Timeouts {
+  fileprivate static func total(_ time: Duration) -> Self {
+    var timeouts = Self()
+    timeouts.total = time
+    return timeouts
   }
 }
 

@@ -343,14 +343,14 @@ struct LoopsTests {
 
   // MARK: Parts
 
-  private static func settings(_ queue: NetworkQueue) -> NetworkEngine.Configuration {
+  static func settings(_ queue: NetworkQueue) -> NetworkEngine.Configuration {
     var configuration = NetworkEngine.Configuration()
     configuration.queue = queue
     configuration.redirects.resendsBodyAcrossOrigins = true
     return configuration
   }
 
-  private func withLoops(
+  func withLoops(
     _ count: Int, _ configure: (inout NetworkQueue.Configuration) -> Void = { _ in },
     _ body: (NetworkQueue) async throws -> Void
   ) async throws {
@@ -362,7 +362,7 @@ struct LoopsTests {
   }
 
   /// Two origins that are on different loops of one queue.
-  private func withTwo(
+  func withTwo(
     _ configure: (inout NetworkQueue.Configuration) -> Void = { _ in },
     _ body: (NetworkEngine, ScriptedOrigin, ScriptedOrigin) async throws -> Void
   ) async throws {

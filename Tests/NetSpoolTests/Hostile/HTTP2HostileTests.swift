@@ -50,6 +50,7 @@ struct HTTP2HostileTests {
       #expect(response.status == 200 && response.body.count == bytes)
     case (.failure(let error), .fails(let code, let reason)):
       #expect(error.code == code && (error.reason ?? "").hasPrefix(reason), "\(error)")
+      #expect(error.reason?.isEmpty != true, "\(error)")
     case (.success(let response), .fails(let code, _)):
       Issue.record("\(response.status), \(response.body.count) bytes, instead of \(code)")
     case (.failure(let error), .completes):
@@ -157,5 +158,64 @@ struct HTTP2HostileTests {
       let next = try await wire.answer(wire.engine.operation(url: url + "d"))
       #expect(next.text == "ok" && server.connections("silence_once") == 2)
     }
+  }
+
+  @Test func `sends nothing more on a connection that is silent, though somebody waits on it`() async throws {
+    let server = try HostileServer(.http2)
+    defer { server.stop() }
+    try await withWire {
+      $0.tls.caFile = server.authority
+    } _: { wire in
+      // Given one who is patient, and one who is not
+      let url = server.url("silence_once")
+      let (patient, late) = (wire.engine.operation(url: url + "a"), wire.engine.operation(url: url + "b"))
+      late.timeouts = .headers(0.3)
+      wire.engine.enqueue([patient, late])
+      let ending = await late.end()
+      #expect(ending.code == .timedOut, "\(ending)")
+      // Then the next ones come on another, and the patient goes on
+      for path in ["c", "d"] {
+        let next = wire.engine.operation(url: url + path)
+        next.timeouts = .headers(5)
+        #expect(await wire.result(of: next).text == "ok")
+      }
+      #expect(server.connections("silence_once") == 2 && patient.state == .executing)
+      patient.cancel()
+      _ = await patient.end()
+    }
+  }
+
+  @Test func `sends nothing more on a silent connection from which others went away`() async throws {
+    let server = try HostileServer(.http2)
+    defer { server.stop() }
+    try await withWire {
+      $0.tls.caFile = server.authority
+    } _: { wire in
+      // Given two who wait for longer than a second
+      let url = server.url("silence_once")
+      let operations = ["a", "b"].map { wire.engine.operation(url: url + $0) }
+      wire.engine.enqueue(operations)
+      let clock = wire.engine.operation(url: server.url("silence"))
+      clock.timeouts = .headers(1.5)
+      _ = await wire.result(of: clock)
+      // When one of them is cancelled
+      operations[0].cancel()
+      _ = await operations[0].end()
+      // Then the next comes on another
+      let next = wire.engine.operation(url: url + "c")
+      next.timeouts = .headers(5)
+      #expect(await wire.result(of: next).text == "ok")
+      #expect(server.connections("silence_once") == 2 && operations[1].state == .executing)
+      operations[1].cancel()
+      _ = await operations[1].end()
+    }
+  }
+}
+
+extension NetworkRequest.Timeouts {
+  fileprivate static func headers(_ seconds: Double) -> Self {
+    var timeouts = Self()
+    timeouts.headers = .seconds(seconds)
+    return timeouts
   }
 }

@@ -83,6 +83,14 @@ enum StraySocket {
     return result == 0 ? Int(bytes[2]) << 8 | Int(bytes[3]) : nil
   }
 
+  /// Since when nothing has come on a TCP connection (tcp(7), TCP_INFO); 0 for others.
+  static func silence(of descriptor: Int32) -> Microseconds {
+    var info = tcp_info()
+    var size = socklen_t(MemoryLayout<tcp_info>.size)
+    let result = unsafe getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &size)
+    return result == 0 ? Microseconds(info.tcpi_last_data_recv) * 1_000 : 0
+  }
+
   /// Drops what had come and ends the connection, so that libcurl finds it closed before it uses it again: of one that was
   /// reset it would think that it is alive, and a request that must not be sent twice would fail on it.
   static func end(_ descriptor: Int32) {

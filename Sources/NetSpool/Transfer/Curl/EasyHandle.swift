@@ -41,7 +41,7 @@ final class EasyHandle {
 
   init(
     origin: String, settings: HandleSettings, context: UnsafeMutableRawPointer,
-    closing: UnsafeMutableRawPointer, shared: SharedState
+    closing: UnsafeMutableRawPointer, shared: SharedState, servesOnce: Bool
   )
     throws(NetworkError)
   {
@@ -57,7 +57,7 @@ final class EasyHandle {
     sendsTarget = plainProxy == nil || sendsWholeURL
     needsPath = settings.keepsCookies || plainProxy != nil
     self.shared = shared
-    servesOnce = !isSecure && settings.mayBeHTTP2(isSecure: false) && LibraryDifferences.breaksKnownHTTP2
+    self.servesOnce = servesOnce
     alwaysEndsConnection = settings.alwaysEndsConnection || servesOnce
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))

@@ -57,7 +57,8 @@ enum FailureMapping {
     case CURLE_OUT_OF_MEMORY where seen.isConnected && !seen.hasHead:
       NetworkError(.headersTooLarge, reason: "line")
     case CURLE_OUT_OF_MEMORY: NetworkError(.outOfMemory)
-    case CURLE_HTTP2, CURLE_HTTP2_STREAM: NetworkError(.http2Failed, reason: seen.message)
+    case CURLE_HTTP2, CURLE_HTTP2_STREAM:
+      NetworkError(.http2Failed, reason: seen.message.isEmpty ? wordless : seen.message)
     case CURLE_PROXY: NetworkError(.proxyFailed, reason: "response")
     default: tls(seen) ?? NetworkError(.transportFailed, reason: seen.message)
     }
@@ -109,6 +110,9 @@ enum FailureMapping {
     let expected = seen.bytesExpected.map(String.init) ?? "more"
     return NetworkError(.bodyTruncated, reason: "got \(seen.bytes) of \(expected) bytes")
   }
+
+  /// Libcurl has no sentence where it was told to go and nothing was wrong (RFC 9113 section 6.8).
+  private static let wordless = "the server ended the connection before the answer was there (GOAWAY)"
 
   /// nghttp2's own verdict. -902 is libcurl's refusal of a head that has grown too long.
   private static func broken(_ seen: Evidence) -> NetworkError {

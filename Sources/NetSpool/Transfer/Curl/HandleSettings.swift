@@ -50,6 +50,11 @@ struct HandleSettings: Sendable {
     }
   }
 
+  /// Requests may have an HTTP/2 connection together.
+  func sharesHTTP2(isSecure: Bool) -> Bool {
+    mayBeHTTP2(isSecure: isSecure) && (isSecure || !LibraryDifferences.breaksKnownHTTP2)
+  }
+
   func bufferBytes(isSecure: Bool) -> Int {
     mayBeHTTP2(isSecure: isSecure) ? max(receiveBufferBytes, Self.http2HeadBytesMax) : receiveBufferBytes
   }
@@ -114,6 +119,15 @@ struct HandleScope: Sendable, Hashable {
   let streams: Bool
   /// The number of the credential; 0: none.
   var identity: UInt64 = 0
+  var connections = ConnectionChoice.shared(0)
+}
+
+/// Which connections to its origin a handle uses.
+enum ConnectionChoice: Sendable, Hashable {
+  /// Those that requests share. The number is another one once one of them has gone silent (`Origin.leave`).
+  case shared(Int)
+  /// One that no other request uses.
+  case own
 }
 
 /// How the origin proves who it is.

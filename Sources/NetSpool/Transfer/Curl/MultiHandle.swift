@@ -355,6 +355,11 @@ extension MultiHandle {
     }
   }
 
+  /// For how long nothing has come on a connection; 0: that is not known.
+  func silence(localPort: Int) -> Microseconds {
+    book.descriptors(port: localPort).map { StraySocket.silence(of: $0) }.min() ?? 0
+  }
+
   /// For a transfer that has ended: whether its connection was cut off for keeping libcurl busy.
   /// libcurl tells of the end some calls later, and may close it before or after.
   func wasCutOff(localPort: Int) -> Bool {
