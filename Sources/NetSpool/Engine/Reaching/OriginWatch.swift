@@ -99,7 +99,8 @@ struct SendingWaits {
 
   fileprivate mutating func remove(_ wait: SendingWait) {
     forget(wait)
-    if waits.count > 2 * count + 16 { waits.removeAll { !$0.isListed } }
+    // They know their watch: when nobody waits there any more, none may be kept.
+    if count == 0 { waits = [] } else if waits.count > 2 * count + 16 { waits.removeAll { !$0.isListed } }
   }
 
   mutating func take(where matches: (SendingWait) -> Bool) -> [SendingWait] {

@@ -68,6 +68,21 @@ struct SendingWaitTests {
     }
   }
 
+  /// A wait knows its watch: neither would ever go.
+  @Test func `nobody who called off is kept`() async throws {
+    try await withEngine { engine, origin in
+      origin.stop()
+      let isKept = await onLoop(engine) { core in
+        var wait = core.awaitSending(to: origin.url("/"), for: engine, after: Self.refused) {}
+        weak let left = wait
+        wait?.callOff()
+        wait = nil
+        return left != nil
+      }
+      #expect(!isKept)
+    }
+  }
+
   @Test func `who called off is not woken`() async throws {
     try await withEngine { engine, origin in
       origin.stop()
