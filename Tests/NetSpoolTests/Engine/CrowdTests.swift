@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test func `equal ones join one under way as fast as different ones begin to wait`() async throws {
-    try await withQueue { queue in
+    try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let origin = try ScriptedOrigin()
       origin.hold("/equal")
       origin.hold("/other")
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func `an answer that thirty thousand share holds the loop up for nobody`() async throws {
-    try await withQueue { queue in
+    try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let origin = try ScriptedOrigin()
       origin.on("/equal", .text("ok"))
       origin.hold("/equal")
@@ -168,7 +168,7 @@ import Testing
 
   /// Idle origins are forgotten, which those that wait have nothing to do with.
   @Test func `many new origins hold the loop up for nobody, however many operations wait`() async throws {
-    try await withQueue { queue in
+    try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let origin = try ScriptedOrigin()
       origin.hold("/")
       let (many, other) = (try NetworkEngine(to: origin, on: queue), try NetworkEngine(to: origin, on: queue))

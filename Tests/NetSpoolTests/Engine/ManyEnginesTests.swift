@@ -133,8 +133,11 @@ private final class Order: Sendable {
   @Test func `an engine that asks a thousand hosts gets no turn at each before another has its own`()
     async throws
   {
-    try await withEngine({ $0.delivery = .loopThread }, queue: { $0.maximumConcurrent = 1 }) {
-      engine, origin in
+    // One loop, as each of several has turns of its own.
+    let narrow: (inout NetworkQueue.Configuration) -> Void = {
+      ($0.maximumConcurrent, $0.loops) = (1, .fixed(1))
+    }
+    try await withEngine({ $0.delivery = .loopThread }, queue: narrow) { engine, origin in
       origin.on("/", .text("ok"))
       var configuration = NetworkEngine.Configuration()
       (configuration.queue, configuration.delivery) = (engine.configuration.queue, .loopThread)
@@ -160,7 +163,9 @@ private final class Order: Sendable {
   }
 
   @Test func `however many hosts are asked at once, one turn makes 32 connections`() async throws {
-    let queue = try NetworkQueue()
+    var settings = NetworkQueue.Configuration()
+    settings.loops = .fixed(1)  // each of several has turns of its own
+    let queue = try NetworkQueue(configuration: settings)
     var configuration = NetworkEngine.Configuration()
     (configuration.queue, configuration.delivery) = (queue, .loopThread)
     let engine = try NetworkEngine(configuration: configuration)

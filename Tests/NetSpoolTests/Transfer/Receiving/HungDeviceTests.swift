@@ -13,7 +13,7 @@ import Testing
   }()
 
   @Test(.enabled(if: hasTwo)) func `stops streams to its own files alone`() async throws {
-    try await withQueue { queue in
+    try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let (hung, sound) = (try TestFolder(), try TestFolder(in: TestFiles.fast))
       let origin = try ScriptedOrigin()
       origin.on("/file", .pattern(300_000))
