@@ -78,7 +78,7 @@ import Testing
   private func meet(_ behaviour: HostileBehaviour, _ origin: ScriptedOrigin) async {
     let client = try? Client(origin) {
       $0.redirects = .none
-      $0.timeouts.total = .seconds(2)  // it is the origin that is looked at
+      $0.timeouts.total = .seconds(4)  // it is the origin that is looked at
     }
     var request = NetworkRequest(
       path: String(behaviour.path.dropFirst()), method: NetworkRequest.Method(behaviour.method),

@@ -147,10 +147,14 @@ private final class Order: Sendable {
       queue.isSuspended = true
       let asked = (0..<1_000).map { guest.operation(url: "http://127.1.\($0 / 250).\($0 % 250 + 1):1/") }
       for operation in asked {
-        operation.onError { _ in order.ids.withLock { $0.append(operation.id) } }
+        operation.onStateChange { state in
+          if state == .executing { order.ids.withLock { $0.append(operation.id) } }
+        }
         guest.enqueue(operation)
       }
-      let own = engine.operation(path: "/").onCompletion { _ in order.ids.withLock { $0.append(0) } }
+      let own = engine.operation(path: "/").onStateChange { state in
+        if state == .executing { order.ids.withLock { $0.append(0) } }
+      }
       engine.enqueue(own)
       while queue.budgets.places.waiting < 1_001 { try await Task.sleep(for: .milliseconds(1)) }
       // When there is one place for all
@@ -189,8 +193,8 @@ private final class Order: Sendable {
     queue.isSuspended = false
     look()
     for operation in asked { #expect(await operation.end().code == .connectFailed) }
-    // Then no turn has made more, as libcurl connects in one call all that have begun
+    // Then no turn has made more, as libcurl connects in one call all that have begun; a slow one ends before
     let most = turns.withLock { zip($0.dropFirst(), $0).map { $0 - $1 }.max() }
-    #expect(most == 32)
+    #expect(try #require(most) <= 32)
   }
 }
