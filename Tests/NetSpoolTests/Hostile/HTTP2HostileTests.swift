@@ -117,12 +117,9 @@ struct HTTP2HostileTests {
   }
 
   @Test func `leaves a connection that was given up`() async throws {
-    let server = try HostileServer(.http2)
-    defer { server.stop() }
-    try await withWire {
-      $0.tls.caFile = server.authority
+    try await withServer {
       $0.timeouts.stall = .seconds(0.3)
-    } _: { wire in
+    } _: { wire, server in
       // Given three answers that one bad frame has ended
       let url = server.url("cut_off_together")
       let operations = ["a", "b", "c"].map { wire.engine.operation(url: url + $0) }
@@ -140,12 +137,9 @@ struct HTTP2HostileTests {
   }
 
   @Test func `leaves a connection on which nobody answers`() async throws {
-    let server = try HostileServer(.http2)
-    defer { server.stop() }
-    try await withWire {
-      $0.tls.caFile = server.authority
+    try await withServer {
       $0.timeouts.headers = .seconds(0.3)
-    } _: { wire in
+    } _: { wire, server in
       // Given requests that wait in vain on the first connection
       let url = server.url("silence_once")
       let operations = ["a", "b", "c"].map { wire.engine.operation(url: url + $0) }
@@ -161,11 +155,7 @@ struct HTTP2HostileTests {
   }
 
   @Test func `sends nothing more on a connection that is silent, though somebody waits on it`() async throws {
-    let server = try HostileServer(.http2)
-    defer { server.stop() }
-    try await withWire {
-      $0.tls.caFile = server.authority
-    } _: { wire in
+    try await withServer { wire, server in
       // Given one who is patient, and one who is not
       let url = server.url("silence_once")
       let (patient, late) = (wire.engine.operation(url: url + "a"), wire.engine.operation(url: url + "b"))
@@ -186,11 +176,7 @@ struct HTTP2HostileTests {
   }
 
   @Test func `sends nothing more on a silent connection from which others went away`() async throws {
-    let server = try HostileServer(.http2)
-    defer { server.stop() }
-    try await withWire {
-      $0.tls.caFile = server.authority
-    } _: { wire in
+    try await withServer { wire, server in
       // Given two who wait for longer than a second
       let url = server.url("silence_once")
       let operations = ["a", "b"].map { wire.engine.operation(url: url + $0) }
@@ -209,6 +195,21 @@ struct HTTP2HostileTests {
       operations[1].cancel()
       _ = await operations[1].end()
     }
+  }
+}
+
+/// A client that trusts the hostile server.
+private func withServer(
+  _ adjust: (inout NetworkEngine.Configuration) -> Void = { _ in },
+  _ body: (Wire, HostileServer) async throws -> Void
+) async throws {
+  let server = try HostileServer(.http2)
+  defer { server.stop() }
+  try await withWire {
+    $0.tls.caFile = server.authority
+    adjust(&$0)
+  } _: {
+    try await body($0, server)
   }
 }
 

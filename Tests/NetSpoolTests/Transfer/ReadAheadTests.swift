@@ -42,7 +42,8 @@ struct ReadAheadTests {
           let now = MemoryUse.resident
           (most, still) = now > most + 64 << 10 ? (now, 0) : (most, still + 1)
         }
-        #expect(MemoryUse.peak - before <= 340 << 20, "\((MemoryUse.peak - before) >> 20) MiB")
+        // 265-270 MiB here: the rest are buffers, also the origin's.
+        #expect(MemoryUse.peak - before <= 288 << 20, "\((MemoryUse.peak - before) >> 20) MiB")
         // Then each gets all of its body once it takes it
         for reader in readers {
           reader.goOn()
