@@ -101,10 +101,13 @@ extension NetworkEngine {
 
   /// Waits until the loop has taken all that was enqueued: what the origin does from now on comes after it.
   func settle() async {
-    await withCheckedContinuation { continuation in
-      configuration.queue.driver.performEverywhere { _ in
-      } done: {
-        continuation.resume()
+    // Twice: what the engine's own loop is handed first may be for another one.
+    for _ in 0..<2 {
+      await withCheckedContinuation { continuation in
+        configuration.queue.driver.performEverywhere { _ in
+        } done: {
+          continuation.resume()
+        }
       }
     }
   }

@@ -218,6 +218,7 @@ struct OriginReachabilityTests {
         _ = await engine.settledReachability()
         watcher = engine
         #expect(watcher != nil)
+        await engine.settle()
       }
       #expect(watcher == nil)
     }
