@@ -5,6 +5,8 @@ extension NetworkError {
     case refused, reset, unreachable, addressInUse
     /// Of `timedOut`: the limit that was passed. `connect` also of `proxyFailed`: the proxy could not be reached.
     case connect, headers, stall, total, reader, queueDeadline
+    /// Of `timedOut`: a stream, or the disk that it writes to, did not get on within the stall limit.
+    case sink
     /// Of `proxyFailed`: the proxy does not take who we say we are.
     case authentication
     /// Of `invalidURL` and `redirectRefused`: neither http nor https, or no longer https.

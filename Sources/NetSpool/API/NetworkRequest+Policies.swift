@@ -27,8 +27,9 @@ extension NetworkRequest {
     }
     /// Nil until it is set.
     private var ownTotal: Duration??
-    /// A reader, a sink or a stream that takes nothing, and so keeps the body waiting on its way from the origin, for this
-    /// long; nil, the default, is no limit.
+    /// A reader, a sink or a stream of this operation that takes nothing, and so keeps the body waiting on its way from the
+    /// origin or the cache, for this long; nil, the default, is no limit. A disk, and another's stream of the same exchange,
+    /// have the limit `stall` in any case.
     public var reader: Duration?
     /// Waiting for a slot; nil, the default, is no limit.
     public var queueDeadline: Duration?
@@ -51,7 +52,6 @@ extension NetworkRequest {
       limits.stall = Self.longest(stall, other.stall)
       limits.stallBytesPerSecond = min(stallBytesPerSecond, other.stallBytesPerSecond)
       limits.total = Self.longest(total, other.total)
-      limits.reader = Self.longest(reader, other.reader)
       return limits
     }
 

@@ -73,7 +73,9 @@ extension Scheduler {
       loop.markDirty()
     }
     // Most streams have ended by now.
-    if case .publishing = leader.loop.phase { limitStreams(of: leader) }
+    guard case .publishing = leader.loop.phase else { return }
+    limitStreams(of: leader)
+    watchStreams(of: leader)
   }
 
   /// Ends a leader that has no exchange under way, and all who wait for it.

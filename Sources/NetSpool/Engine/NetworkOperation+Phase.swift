@@ -252,11 +252,16 @@ extension Scheduler {
     case .following(let leader, _):
       leader.makeExtras().waitersLeft += 1
       rooms.takeStreams(operation.engine)
+      watchStreams(of: operation)
     case .delayed, .asking, .awaiting: operation.forEachRecipient { set(.queued, $0) }
     case .paused: set(.paused, operation)
-    case .playing(_?), .publishing: rooms.takeStreams(operation.engine)
+    case .playing(_?):
+      rooms.takeStreams(operation.engine)
+      watchStreams(of: operation)
+    case .publishing: rooms.takeStreams(operation.engine)
     case .ready: operations.remove(operation)
     case .ended:
+      if !watched.isEmpty { watched[operation.id] = nil }
       operation.loop.extras?.lateBody = nil
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }

@@ -319,6 +319,7 @@ extension Scheduler {
     move(operation, to: .running)
     set(.executing, operation)
     transfer.resumeByUser()
+    if transfer.isPausedByReader { watchReaders() }
   }
 
   // MARK: Readers that do not read
@@ -359,6 +360,7 @@ extension Scheduler {
     queue.finished(origin.id)
     seat(operation.engine, running: -1)
     rooms.takeStreams(operation.engine)
+    watchStreams(of: operation)
     letFollowersGo(operation)
     loop.markDirty()
   }

@@ -32,6 +32,8 @@ extension Scheduler {
     log?(line)
   }
 
+  func say(_ line: String, to engine: NetworkEngine) { driver.logs.withLock { $0[engine.id] }?(line) }
+
   /// For a socket the origin and whose operation it was, if it is one of a transfer's.
   private func name(of holder: LoopHolder) -> (name: String, engine: UInt64?) {
     switch holder {

@@ -60,6 +60,9 @@ final class Scheduler {
   let timers: TimerTable
   /// When streams that take nothing are looked at next; 0: from this turn on.
   var readersWatch: TimerTable.Key?
+  /// Operations that wait for their streams, by their ids, and when they are looked at next.
+  var watched: [UInt64: NetworkOperation] = [:]
+  var streamsWatch: TimerTable.Key?
   /// Brings a turn for those that wait for room.
   var roomsWatch: TimerTable.Key?
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.

@@ -152,7 +152,7 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
     case .time:
       switch failure.cause {
       case .connect: .unreached
-      case .queueDeadline, .reader: nil
+      case .queueDeadline, .reader, .sink: nil
       default: .silent
       }
     case .route, .elsewhere: failure.sendState == .answered ? .answered : nil

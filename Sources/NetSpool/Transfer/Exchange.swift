@@ -261,7 +261,7 @@ struct Deadlines: Sendable {
     var bytes: Int64
     /// Paused by its user: nothing counts.
     var isPaused: Bool
-    /// Paused by a slow reader: the origin is not to blame, and only `total` and `reader` count, where they were asked for.
+    /// Paused by a slow stream: the origin is not to blame, and only `total` counts here (see `Scheduler.watchStreams`).
     var waitsForReader: Bool
 
     init(isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool, waitsForReader: Bool = false) {
@@ -279,8 +279,6 @@ struct Deadlines: Sendable {
   private var checkedAt: Microseconds
   private var checkedBytes: Int64 = 0
   private var pausedFor: Microseconds = 0
-  /// Since when its reader has taken nothing.
-  private var readerSince: Microseconds?
   private var lastTick: Microseconds
 
   init(_ timeouts: NetworkRequest.Timeouts, now: Microseconds) {
@@ -294,13 +292,14 @@ struct Deadlines: Sendable {
     defer { lastTick = now }
     if progress.isPaused {
       pausedFor += now - lastTick
-      readerSince = nil
       restartStall(progress, now)
       return nil
     }
     if let total = timeouts.total, now - startedAt - pausedFor >= total.microseconds { return .total }
-    if progress.waitsForReader { return checkReader(progress, now) }
-    readerSince = nil
+    if progress.waitsForReader {
+      restartStall(progress, now)
+      return nil
+    }
     guard progress.isConnected else {
       return now - startedAt - pausedFor >= timeouts.connect.microseconds ? .connect : nil
     }
@@ -309,15 +308,6 @@ struct Deadlines: Sendable {
       restartStall(progress, now)
     }
     return progress.hasHead ? checkStall(progress, now) : checkHead(progress, now)
-  }
-
-  /// A reader that takes a little at a time goes on.
-  private mutating func checkReader(_ progress: Progress, _ now: Microseconds) -> NetworkError.Cause? {
-    let since = progress.bytes > checkedBytes ? now : readerSince ?? now
-    readerSince = since
-    restartStall(progress, now)
-    guard let limit = timeouts.reader else { return nil }
-    return now - since >= limit.microseconds ? .reader : nil
   }
 
   /// While the request's body is still going out, the origin owes no head yet: only a stall counts.

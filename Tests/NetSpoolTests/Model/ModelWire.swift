@@ -162,3 +162,42 @@ final class ModelStream: DownloadStream, @unchecked Sendable {
 
   func close(_ outcome: Result<Void, NetworkError>) {}
 }
+
+/// A sink of the kit's own kind, which needs time for its end, published or abandoned, and now and then hangs for ever.
+final class ModelSink: Sink {
+  private var random: SplitMix64
+  private let after: (UInt64, @escaping () -> Void) -> Void
+  private let hangs: Bool
+  private var ready: (() -> Void)?
+  private var isEnding = false
+  private var isDone = false
+  let report = NetworkResponse.StreamReport()
+  var waitsForReader: Bool { false }
+
+  init(seed: UInt64, after: @escaping (UInt64, @escaping () -> Void) -> Void) {
+    random = SplitMix64(seed: seed)
+    hangs = random.chance(5)
+    self.after = after
+  }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) { self.ready = ready }
+  func forgo(ready: @escaping () -> Void) { self.ready = ready }
+
+  func write(_ bytes: RawSpan) -> Int {
+    precondition(!isEnding, "a sink that ends is fed")
+    if random.chance(70) { return bytes.byteCount }
+    if !hangs { after(UInt64(random.below(300))) { [weak self] in self?.ready?() } }
+    return random.below(min(bytes.byteCount, 60_000) + 1)
+  }
+
+  func finish(_ failure: NetworkError?) -> SinkProgress {
+    if isDone || ready == nil { return .done }
+    if isEnding || hangs { return .pending }
+    isEnding = true
+    after(UInt64(random.below(300))) { [self] in
+      isDone = true
+      ready?()
+    }
+    return .pending
+  }
+}

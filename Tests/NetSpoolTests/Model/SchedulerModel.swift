@@ -150,7 +150,7 @@ final class SchedulerModel {
       let isFrozen = freezes && engine === engines[0] && random.chance(50)
       if isFrozen { operation.configure { ($0.method, $0.isFreezable) = (.post, true) } }
       let streams = !isFrozen && random.chance(streamed)
-      if streams { operation.addDownloadStream(ModelStream(seed: random.next())) }
+      if streams { addStreams(to: operation) }
       if number > 0, random.chance(15) { operation.addDependency(all[random.below(number)]) }
       ledger.watch(operation, number)
       if streams { happened.streamed += 1 }
@@ -158,6 +158,18 @@ final class SchedulerModel {
       waiting.append(operation)
     }
     return waiting
+  }
+
+  private func addStreams(to operation: NetworkOperation) {
+    let seed = random.next()
+    if random.chance(60) { operation.addDownloadStream(ModelStream(seed: seed)) }
+    guard random.chance(60) else { return }
+    operation.attach(
+      StreamAttachment(isEssential: true, close: { _ in }) { services in
+        ModelSink(seed: seed) { [scheduler = services.scheduler] in
+          scheduler.timers.after(milliseconds: $0, $1)
+        }
+      })
   }
 
   private func limits() -> NetworkRequest.Timeouts {

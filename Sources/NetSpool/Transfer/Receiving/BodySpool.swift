@@ -61,6 +61,8 @@ final class BodySpool: Sink {
   /// All that has come.
   private(set) var count = 0
   let report = NetworkResponse.StreamReport()
+  var progress: Int64 { Int64(written) }
+  var waitsForReader: Bool { false }
 
   /// Called once the body is whole and in its file, or cannot be kept; not for one that never became whole, nor for one in
   /// memory (`wholeBeginning`).

@@ -35,6 +35,8 @@ final class FileSink: Sink {
   private var isPartUseless = false
   private var ready: (() -> Void)?
   private(set) var report: NetworkResponse.StreamReport
+  /// What the worker has done.
+  private var jobsDone: Int64 = 0
 
   /// Throws when the path cannot be a file's; whether it can be written shows later.
   /// - Parameters:
@@ -52,6 +54,9 @@ final class FileSink: Sink {
         expected: expected)
     }
   }
+
+  var progress: Int64 { jobsDone + (background?.progress ?? 0) }
+  var waitsForReader: Bool { false }
 
   typealias MakeWork = (ResponseHead, Int64?) throws(SinkFailure) -> any FileSinkWork
 
@@ -137,6 +142,7 @@ extension FileSink {
 
   private func didWrite(_ failure: SinkFailure?) {
     inFlight -= 1
+    jobsDone += 1
     if let failure, case .filling = state {
       dropCurrent()
       state = .ended(failure)
@@ -207,6 +213,8 @@ extension FileSink {
 
 /// A `FileSink`'s half on the worker. All of it blocks on the disk; the jobs of one sink come one after the other.
 protocol FileSinkWork: Sendable {
+  /// Grows in the middle of a job that takes long. Any thread.
+  var progress: Int64 { get }
   /// What came of a body that broke off is worth keeping.
   var keepsParts: Bool { get }
   /// Writes a buffer; after a failure, nothing any more.
@@ -215,6 +223,10 @@ protocol FileSinkWork: Sendable {
   func finish(_ last: AlignedBuffer?) -> Result<[UInt8]?, SinkFailure>
   /// The body will never be whole.
   func abandon(_ last: AlignedBuffer?)
+}
+
+extension FileSinkWork {
+  var progress: Int64 { 0 }
 }
 
 /// A `FileSink`'s half on the worker: the file, opened by the first job, and the digest.

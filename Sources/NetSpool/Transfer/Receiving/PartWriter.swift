@@ -31,6 +31,7 @@ final class PartWriter: FileSinkWork {
   private let digests: Bool
   private let expected: [UInt8]?
   private let state = Mutex(State())
+  private let bytesHashed = Atomic<Int64>(0)
 
   init(_ target: FileTarget, _ start: Start, digests: Bool, expected: [UInt8]? = nil) {
     (self.target, self.start, self.digests, self.expected) = (
@@ -54,6 +55,7 @@ final class PartWriter: FileSinkWork {
   }
 
   var keepsParts: Bool { true }
+  var progress: Int64 { bytesHashed.load(ordering: .relaxed) }
 
   /// The part stays where its validator tells what it is of.
   func abandon(_ last: AlignedBuffer?) {
@@ -132,7 +134,7 @@ final class PartWriter: FileSinkWork {
     guard status.bytes >= known else { throw SystemError(number: ESTALE, call: "open") }
     try open.file.truncate(to: known)
     if case .beginning(let note) = start { try note.write(for: target, in: open.directory) }
-    if digests { try open.hashStart() }
+    if digests { try open.hashStart { bytesHashed.store($0, ordering: .relaxed) } }
     return open
   }
 
@@ -186,13 +188,14 @@ extension PartWriter.Open {
   }
 
   /// The digest is of all bytes, those that were there as well.
-  fileprivate mutating func hashStart() throws(SystemError) {
+  fileprivate mutating func hashStart(_ onProgress: (Int64) -> Void) throws(SystemError) {
     var place: Int64 = 0
     while place < offset {
       let piece = try PartBytes.read(file, at: place, atMost: Int(min(offset - place, 512 << 10)))
       guard !piece.isEmpty else { throw SystemError(number: EIO, call: "pread") }
       digest?.update(piece.rawBytes)
       place += Int64(piece.count)
+      onProgress(place)
     }
   }
 }

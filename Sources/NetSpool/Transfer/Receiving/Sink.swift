@@ -22,10 +22,18 @@ protocol Sink: AnyObject {
 
   /// What became of it; asked after the finish.
   var report: NetworkResponse.StreamReport { get }
+
+  /// Grows as it gets on with what it was given. One that stands still for too long is given up.
+  var progress: Int64 { get }
+
+  /// True when a reader sets its pace, for whom only `timeouts.reader` counts. A disk of ours has the stall limit.
+  var waitsForReader: Bool { get }
 }
 
 extension Sink {
   func forgo(ready: @escaping () -> Void) {}
+  var progress: Int64 { report.bytes }
+  var waitsForReader: Bool { true }
 }
 
 enum SinkProgress: Sendable { case done, pending }

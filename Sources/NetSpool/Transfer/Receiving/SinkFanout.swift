@@ -9,6 +9,7 @@ final class SinkFanout {
 
   private var branches: [SinkBranch] = []
   private var ending: (failure: NetworkError?, done: () -> Void)?
+  private var seen = Progress()
 
   /// No backlog is full any more: a paused transfer may go on.
   var onRoom: () -> Void = {}
@@ -36,7 +37,7 @@ final class SinkFanout {
   }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, only id: UInt64? = nil) {
-    for branch in branches where !branch.isEnded && (id == nil || branch.id == id) {
+    for branch in branches where !branch.isFinishing && (id == nil || branch.id == id) {
       guarding(branch) { branch throws(SinkFailure) in
         try branch.open(head, bytesExpected: bytesExpected, ready: whenReady(branch))
       }
@@ -47,16 +48,17 @@ final class SinkFanout {
   var isCongested: Bool { branches.contains { $0.backlogBytes >= Self.backlogBytesMax } }
 
   func write(_ bytes: RawSpan, only id: UInt64? = nil) {
-    for branch in branches where !branch.isEnded && (id == nil || branch.id == id) {
+    for branch in branches where !branch.isFinishing && (id == nil || branch.id == id) {
       do { try branch.write(bytes) } catch { fail(branch, error) }
     }
   }
 
-  /// Ends the sinks of one owner without publishing.
+  /// Ends the sinks of one owner without publishing. The others do not wait for them: a disk that hangs is the owner's.
   func abandon(_ id: UInt64, _ failure: NetworkError) {
     let wasCongested = isCongested
-    for branch in branches where branch.id == id && !branch.isFinishing {
-      _ = try? branch.finish(failure)
+    for branch in branches where branch.id == id {
+      branch.isLeft = true
+      if !branch.isFinishing { try? branch.finish(failure) }
     }
     if wasCongested && !isCongested { onRoom() }  // the others waited for it
     endIfOver()
@@ -89,13 +91,14 @@ final class SinkFanout {
     guard !branch.isEnded else { return }
     let ending = ending
     guarding(branch) { branch throws(SinkFailure) in
+      if branch.isFinishing { return try branch.goOnFinishing() }
       if ending?.failure == nil, try !branch.flush() { return }
-      if let ending { _ = try branch.finish(ending.failure) }
+      if let ending { try branch.finish(ending.failure) }
     }
   }
 
   private func endIfOver() {
-    guard let ending, branches.allSatisfy(\.isEnded) else { return }
+    guard let ending, branches.allSatisfy({ $0.isEnded || $0.isLeft }) else { return }
     self.ending = (ending.failure, {})
     ending.done()
   }
@@ -106,10 +109,47 @@ final class SinkFanout {
 
   private func fail(_ branch: SinkBranch, _ failure: SinkFailure) {
     if !branch.isFinishing {
-      _ = try? branch.finish(NetworkError(failure, code: .sinkFailed))
+      try? branch.finish(NetworkError(failure, code: .sinkFailed))
     }
     branch.failure = failure
     branch.onFailure(failure)
+  }
+}
+
+// MARK: What holds it up
+
+extension SinkFanout {
+  /// How far something had come, and since when it has been there.
+  struct Progress {
+    private var count: Int64 = -1
+    private var since: Microseconds = 0
+
+    /// Returns how long it has stood still.
+    mutating func look(_ count: Int64, now: Microseconds) -> Microseconds {
+      if count != self.count { (self.count, since) = (count, now) }
+      return now - since
+    }
+  }
+
+  /// From now on it counts how long sinks have stood still.
+  func beginWatch() {
+    seen = Progress()
+    for branch in branches { branch.seen = Progress() }
+  }
+
+  /// How long none of the sinks has got on. Asked again and again while they are waited for.
+  func standstill(now: Microseconds) -> Microseconds {
+    seen.look(branches.reduce(0) { $0 + $1.progress }, now: now)
+  }
+
+  /// The sinks of one owner that the others, or the ending, wait for: each with its number among the owner's and how long it
+  /// has not got on.
+  func delays(by id: UInt64, now: Microseconds) -> [(number: Int, waitsForReader: Bool, time: Microseconds)] {
+    branches.filter { $0.id == id }.enumerated().compactMap { number, branch in
+      let time = branch.standstill(now: now)
+      guard !branch.isEnded, ending != nil || branch.backlogBytes >= Self.backlogBytesMax else { return nil }
+      return (number, branch.waitsForReader, time)
+    }
   }
 }
 
@@ -122,6 +162,10 @@ final class SinkBranch {
   private(set) var isOpen = false
   private(set) var isEnded = false
   private(set) var isFinishing = false
+  private var refusal: NetworkError?
+  fileprivate var seen = SinkFanout.Progress()
+  /// Its owner has gone.
+  var isLeft = false
   let onFailure: (SinkFailure) -> Void
 
   init(_ sink: any Sink, id: UInt64, onFailure: @escaping (SinkFailure) -> Void) {
@@ -141,6 +185,11 @@ final class SinkBranch {
     return report
   }
   var backlogBytes: Int { backlog.count - taken }
+  var progress: Int64 { sink.progress }
+  var waitsForReader: Bool { sink.waitsForReader }
+
+  /// How long it has not got on.
+  func standstill(now: Microseconds) -> Microseconds { seen.look(progress, now: now) }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {
     isOpen = true
@@ -178,15 +227,20 @@ final class SinkBranch {
     try sink.write(kept.rawBytes.extracting(taken..<kept.count))
   }
 
-  /// Publishes or abandons; true when that is over. Asked again after `ready` while it is not.
-  func finish(_ failure: NetworkError?) throws(SinkFailure) -> Bool {
+  /// Publishes or abandons, once: it takes nothing any more, also while that is pending.
+  func finish(_ failure: NetworkError?) throws(SinkFailure) {
     isFinishing = true
+    refusal = failure
     if failure != nil {
       backlog = []
       taken = 0
     }
+    try goOnFinishing()
+  }
+
+  /// Asks again after `ready`.
+  func goOnFinishing() throws(SinkFailure) {
     isEnded = true  // whatever happens below, it is over; `.pending` alone keeps it open
-    isEnded = try sink.finish(failure) == .done
-    return isEnded
+    isEnded = try sink.finish(refusal) == .done
   }
 }

@@ -105,6 +105,43 @@ struct SinkFanoutTests {
     #expect(bad.calls == ["open", "abandon sinkFailed"])
   }
 
+  @Test func `a sink whose abandonment takes its time is fed no more, and asked with its own reason`() {
+    let (left, other) = (TestSink(), TestSink())
+    left.pendings = 2
+    let fanout = SinkFanout()
+    fanout.add(left, id: 1) { _ in Issue.record("failed") }
+    fanout.add(other, id: 2) { _ in Issue.record("failed") }
+    fanout.open(Self.head, bytesExpected: nil)
+    write(Self.pattern(100), to: fanout)
+    left.room = 0
+    fanout.abandon(1, NetworkError(.cancelled))
+    for _ in 0..<20 { write(Self.pattern(64 << 10), to: fanout) }
+    #expect(!fanout.isCongested && left.bytes.count == 100 && other.bytes.count == 100 + 20 << 16)
+    left.ready()
+    // The other does not wait for it
+    var isOver = false
+    fanout.finish(nil) { isOver = true }
+    #expect(isOver)
+    left.ready()
+    #expect(left.calls == ["open", "abandon cancelled", "abandon cancelled", "abandon cancelled"])
+    #expect(other.calls == ["open", "publish"])
+  }
+
+  @Test func `the delay of a sink is told from that of the others`() {
+    let (stuck, other) = (TestSink(), TestSink())
+    stuck.room = 0
+    let fanout = SinkFanout()
+    fanout.add(stuck, id: 1) { _ in }
+    fanout.add(other, id: 2) { _ in }
+    fanout.open(Self.head, bytesExpected: nil)
+    fanout.beginWatch()
+    #expect(fanout.delays(by: 1, now: 1_000).isEmpty)
+    while !fanout.isCongested { write(Self.pattern(64 << 10), to: fanout) }
+    #expect(fanout.delays(by: 2, now: 2_000).isEmpty)
+    #expect(fanout.delays(by: 1, now: 2_000).map(\.time) == [1_000])
+    #expect(fanout.standstill(now: 2_000) == 0 && fanout.standstill(now: 5_000) == 3_000)
+  }
+
   @Test func `publishing that takes its time is waited for`() {
     let sink = TestSink()
     sink.pendings = 2
