@@ -1,26 +1,10 @@
 internal import Synchronization
 
 /// The threads behind a `Worker`, and the lanes that have something to do.
-///
-/// A sleeping thread is woken only for a lane that no running thread is coming for, so that a busy pool
-/// costs no wake-up calls.
 final class WorkerPool: Sendable {
-  private struct State {
-    var lanes = FIFO<Worker.Lane>()
-    /// Started and not yet joined.
-    var threads: [SystemThread] = []
-    /// Threads that will look at `lanes` once more.
-    var alive = 0
-    /// Threads asleep that nobody has called yet.
-    var idle = 0
-    var isClosed = false
-  }
+  private typealias Lanes = FIFO<Worker.Lane>
 
-  private enum Step { case run(Worker.Lane), sleep, end }
-  private enum Taker { case running, asleep, caller }
-
-  private let state = Mutex(State())
-  private let calls = SystemSemaphore()
+  private let inbox = Inbox(Lanes())
   private let threadsMax: Int
   private let counter: BudgetCounter
   private let notify: @Sendable (@escaping Worker.Completion) -> Void
@@ -41,48 +25,21 @@ final class WorkerPool: Sendable {
       return lane.isScheduled
     }
     guard !wasScheduled else { return }
-    switch state.withLock({ self.taker(of: lane, &$0) }) {
-    case .running: break
-    case .asleep: calls.signal()
-    case .caller: while runOne(of: lane) {}
-    }
-  }
-
-  /// Lists the lane and says which thread will come for it.
-  private func taker(of lane: Worker.Lane, _ state: inout State) -> Taker {
-    if !state.isClosed && state.idle == 0 && state.threads.count < threadsMax { startThread(&state) }
-    guard state.alive > 0 else { return .caller }
-    state.lanes.append(lane)
-    guard state.idle > 0 else { return .running }
-    state.idle -= 1
-    return .asleep
-  }
-
-  private func startThread(_ state: inout State) {
-    guard let thread = try? SystemThread.start(name: "netspool-files", { [self] in work() }) else { return }
-    state.threads.append(thread)
-    state.alive += 1
+    let crew = InboxCrew(name: "netspool-files", countMax: threadsMax) { [self] in work() }
+    if inbox.send(by: crew, { $0.append(lane) }) == nil { while runOne(of: lane) {} }
   }
 
   /// The life of one thread.
   private func work() {
-    while true {
-      switch state.withLock({ self.step(&$0) }) {
-      case .run(let lane): if runOne(of: lane) { state.withLock { $0.lanes.append(lane) } }
-      case .sleep: calls.wait()
-      case .end: return
-      }
+    while let lane = inbox.next(Self.first) {
+      if runOne(of: lane) { inbox.withLock { $0.append(lane) } }
     }
   }
 
-  private func step(_ state: inout State) -> Step {
-    if let lane = state.lanes.popFirst() { return .run(lane) }
-    if state.isClosed {
-      state.alive -= 1
-      return .end
-    }
-    state.idle += 1
-    return .sleep
+  private static func first(_ lanes: inout Lanes, _ look: Inbox<Lanes>.Look) -> Inbox<Lanes>.Step<Worker.Lane>
+  {
+    if let lane = lanes.popFirst() { return .take(lane) }
+    return look.isClosed ? .end : .sleep(until: .max)
   }
 
   /// Runs the lane's next job; true when there is another.
@@ -99,24 +56,9 @@ final class WorkerPool: Sendable {
   }
 
   /// Has every thread end once no job is left.
-  func close() {
-    let idle = state.withLock { state in
-      state.isClosed = true
-      defer { state.idle = 0 }
-      return state.idle
-    }
-    for _ in 0..<idle { calls.signal() }
-  }
-
-  func join() { for thread in takeThreads() { thread.join() } }
-  func detach() { for thread in takeThreads() { thread.detach() } }
-
-  private func takeThreads() -> [SystemThread] {
-    state.withLock { state in
-      defer { state.threads = [] }
-      return state.threads
-    }
-  }
+  func close() { inbox.close() }
+  func join() { inbox.join() }
+  func detach() { inbox.detach() }
 }
 
 /// A few threads for each device for calls that block, so that the loop never does: file writes above all.

@@ -48,23 +48,21 @@ final class NameResolver: Sendable {
     let began: Microseconds
   }
 
-  private struct State {
+  private struct State: InboxWork {
     /// What each asker waits for; askers take turns.
     var waiting: [UInt64: FIFO<Lookup>] = [:]
     var askers = FIFO<UInt64>()
     var running: [ObjectIdentifier: Running] = [:]
-    var threads = 0
-    var idle = 0
+
+    mutating func append(_ lookup: Lookup) {
+      if waiting[lookup.asker] == nil { askers.append(lookup.asker) }
+      waiting[lookup.asker, default: FIFO()].append(lookup)
+    }
+
+    var isWaiting: Bool { !waiting.isEmpty }
   }
 
-  private enum Step {
-    case ask(Lookup)
-    case wait(until: Microseconds)
-    case end
-  }
-
-  private let state = Mutex(State())
-  private let calls = SystemSemaphore()
+  private let inbox = Inbox(State())
   private let addresses: @Sendable (String) -> [String]?
 
   /// - Parameter addresses: asks for a name's addresses, and blocks for as long as that takes; the system's.
@@ -78,69 +76,42 @@ final class NameResolver: Sendable {
     found: @escaping Found
   ) -> Lookup {
     let lookup = Lookup(name, asker: asker, counter, found: found)
-    let mustSignal = state.withLock { state in
-      if state.waiting[asker] == nil { state.askers.append(asker) }
-      state.waiting[asker, default: FIFO()].append(lookup)
-      if state.idle == 0, state.threads < Self.fastMax + Self.slowMax { startThread(&state) }
-      return state.idle > 0
-    }
-    if mustSignal { calls.signal() }
+    let isHeard: Void? = inbox.send(by: crew) { $0.append(lookup) }
+    // Without a thread it is found with the next one.
+    if isHeard == nil { inbox.withLock { $0.append(lookup) } }
     return lookup
   }
 
-  private func startThread(_ state: inout State) {
-    guard let thread = try? SystemThread.start(name: "netspool-names", { [self] in work() }) else { return }
-    thread.detach()
-    state.threads += 1
+  private var crew: InboxCrew {
+    InboxCrew(name: "netspool-names", countMax: Self.fastMax + Self.slowMax, isDetached: true) { [self] in
+      work()
+    }
   }
 
   /// The life of one thread.
   private func work() {
-    while true {
-      switch state.withLock({ step(&$0) }) {
-      case .ask(let lookup):
-        lookup.counter.take(after: lookup.wait)
-        let addresses = addresses(lookup.name)
-        lookup.counter.give()
-        let mustSignal = state.withLock { state in
-          state.running[ObjectIdentifier(lookup)] = nil
-          return state.idle > 0 && !state.waiting.isEmpty
-        }
-        lookup.found(addresses)
-        if mustSignal { calls.signal() }
-      case .wait(let deadline):
-        let isCalled = calls.wait(until: deadline)
-        state.withLock { state in state.idle -= 1 }
-        if !isCalled, state.withLock({ mayEnd(&$0) }) { return }
-      case .end: return
-      }
+    while let lookup = inbox.next(step) {
+      // Another that may begin too needs another thread.
+      _ = inbox.send(by: crew) { _ in }
+      lookup.counter.take(after: lookup.wait)
+      let addresses = addresses(lookup.name)
+      lookup.counter.give()
+      _ = inbox.send { $0.running[ObjectIdentifier(lookup)] = nil }
+      lookup.found(addresses)
     }
   }
 
-  private func mayEnd(_ state: inout State) -> Bool {
-    guard state.waiting.isEmpty else { return false }
-    state.threads -= 1
-    return true
-  }
-
-  private func step(_ state: inout State) -> Step {
+  private func step(_ state: inout State, _ look: Inbox<State>.Look) -> Inbox<State>.Step<Lookup> {
     let now = MonotonicClock.now
     if let lookup = next(&state, now) {
       state.running[ObjectIdentifier(lookup)] = Running(asker: lookup.asker, began: now)
-      // Another that may begin too needs another thread.
-      if !state.waiting.isEmpty, state.idle == 0, state.threads < Self.fastMax + Self.slowMax {
-        startThread(&state)
-      }
-      return .ask(lookup)
+      return .take(lookup)
     }
-    // Somebody has to be there when those under way have become slow ones.
-    if !state.waiting.isEmpty, state.idle > 0, state.threads > 1 {
-      state.threads -= 1
-      return .end
-    }
-    state.idle += 1
+    if !state.isWaiting { return look.isLate ? .end : .sleep(until: now + Self.idleTime) }
+    // A thread has to be there when those under way have become slow ones.
+    if look.asleep > 0 { return .end }
     let next = state.running.values.map { $0.began + Self.fastTime }.filter { $0 > now }.min()
-    return .wait(until: state.waiting.isEmpty ? now + Self.idleTime : next ?? now + Self.fastTime)
+    return .sleep(until: next ?? now + Self.fastTime)
   }
 
   /// The first lookup of the asker whose turn it is.

@@ -18,11 +18,9 @@ final class Freezer: Sendable {
 
   typealias Command = @Sendable (FrozenSender) -> Void
 
-  private struct Inbox {
-    var commands: [Command] = []
-    /// The thread waits for a signal.
-    var isAsleep = false
-    var isClosed = false
+  private struct Commands: InboxWork {
+    var all: [Command] = []
+    var isWaiting: Bool { !all.isEmpty }
   }
 
   let store: FrozenStore
@@ -32,8 +30,7 @@ final class Freezer: Sendable {
   private let users = Atomic(1)
   /// Until somebody has been told whether the store was damaged.
   let isNew = Once()
-  private let inbox = Mutex(Inbox())
-  private let wakeUp = SystemSemaphore()
+  private let inbox = Inbox(Commands())
 
   private init(_ store: FrozenStore, _ settings: Settings, _ directory: Directory) {
     self.store = store
@@ -44,14 +41,7 @@ final class Freezer: Sendable {
   /// Has something done on the freezer's thread, behind all that was sent before it. False when it is closed.
   @discardableResult
   func dispatch(_ command: @escaping Command) -> Bool {
-    let (isTaken, mustWake) = inbox.withLock { inbox in
-      if inbox.isClosed { return (false, false) }
-      inbox.commands.append(command)
-      defer { inbox.isAsleep = false }
-      return (true, inbox.isAsleep)
-    }
-    if mustWake { wakeUp.signal() }
-    return isTaken
+    inbox.send { $0.all.append(command) } != nil
   }
 }
 
@@ -90,10 +80,10 @@ extension Freezer {
 
   private func start() throws(NetworkError) {
     do {
-      try SystemThread.start(name: "netspool-freeze") { [self] in run() }.detach()
+      try inbox.start(InboxCrew(name: "netspool-freeze", isDetached: true) { [self] in run() })
     } catch {
       store.close()
-      throw NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+      throw error
     }
   }
 
@@ -111,12 +101,8 @@ extension Freezer {
 extension Freezer {
   private func run() {
     let sender = FrozenSender(self)
-    var commands: [Command] = []
-    while true {
-      take(into: &commands, until: wakeTime(sender))
+    while let commands = next(until: wakeTime(sender)) {
       for command in commands { command(sender) }
-      // A burst of a million must not keep its buffer.
-      commands.removeAll(keepingCapacity: commands.count < 65_536)
       let left = sender.endTurn()
       let isClosed = users.load(ordering: .relaxed) == 0 && close(sender)
       for done in left { done() }
@@ -124,15 +110,11 @@ extension Freezer {
     }
   }
 
-  private func take(into commands: inout [Command], until deadline: Microseconds) {
-    while true {
-      let isEmpty = inbox.withLock { inbox in
-        swap(&inbox.commands, &commands)
-        inbox.isAsleep = commands.isEmpty
-        return commands.isEmpty
-      }
-      if !isEmpty { return }
-      guard wakeUp.wait(until: deadline) else { return inbox.withLock { $0.isAsleep = false } }
+  private func next(until deadline: Microseconds) -> [Command]? {
+    inbox.next { commands, look in
+      if commands.all.isEmpty, !look.isLate { return .sleep(until: deadline) }
+      defer { commands.all = [] }
+      return .take(commands.all)
     }
   }
 
@@ -154,12 +136,8 @@ extension Freezer {
       sender.park()
       store.close()
       // Behind the last words of the store.
-      let rest = inbox.withLock { inbox in
-        inbox.isClosed = true
-        defer { inbox.commands = [] }
-        return inbox.commands
-      }
-      for command in rest { command(sender) }
+      inbox.close()
+      for command in inbox.withLock({ $0.all }) { command(sender) }
       sender.close()
       freezer = nil
       return true

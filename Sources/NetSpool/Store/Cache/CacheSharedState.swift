@@ -1,6 +1,6 @@
 /// What callers of any thread share with the store thread; always under one lock, which loops take too: so nobody reads the
 /// file under it (`StoreViews`).
-struct CacheSharedState: ~Copyable {
+struct CacheSharedState: InboxWork, ~Copyable {
   /// A piece of work for the store thread, in the order in which it is to be written.
   enum Work: Sendable {
     case change(KeyDigest, sequence: UInt64)
@@ -28,13 +28,10 @@ struct CacheSharedState: ~Copyable {
   var statistics = CacheStatistics()
   /// By chance: counted on from a clock that was set back, bodies would get the numbers of others.
   var nextBodyID = UInt64.random(in: 1 << 32..<1 << 62)
-  /// The store thread waits for a signal.
-  var isAsleep = false
   /// Whether it waits to have more changes in its next commit: they need not wake it.
   var isGathering = false
   /// Whether a caller waits for work that is in the queue.
   var isUrgent = false
-  var isClosing = false
   /// Snapshots have begun, or can end, since the store thread looked last.
   var haveViewsChanged = false
 
@@ -46,27 +43,22 @@ struct CacheSharedState: ~Copyable {
   /// Then each is recorded with the next commit.
   var doesEveryUseCount: Bool { pending.bytes >= bytesUntilUsesCount }
 
-  /// True when the store thread must be woken.
-  mutating func enqueue(_ work: Work) -> Bool {
+  var isWaiting: Bool {
+    haveViewsChanged || touched.count >= Self.touchedMax || !waiting.isEmpty && !(isGathering && !hasGathered)
+  }
+
+  mutating func enqueue(_ work: Work) {
     waiting.append(work)
     switch work {
     case .change, .finish: break
-    case .removeAll, .flush:
-      isUrgent = true
-      return wake()
+    case .removeAll, .flush: isUrgent = true
     }
-    return isGathering && !hasGathered ? false : wake()
   }
 
   /// Enough waits for a commit to be worth it.
-  var hasGathered: Bool { isUrgent || isClosing || pending.bytes >= Self.gatheredBytes }
+  var hasGathered: Bool { isUrgent || pending.bytes >= Self.gatheredBytes }
 
   private static let gatheredBytes = 1 << 20
-
-  mutating func wake() -> Bool {
-    defer { isAsleep = false }
-    return isAsleep
-  }
 
   /// All that waits, in order.
   mutating func takeWaiting() -> [Work] {
@@ -84,12 +76,6 @@ struct CacheSharedState: ~Copyable {
       return true
     }
     return claims
-  }
-
-  /// True when the store thread must be woken, for what lookups and leases have done.
-  mutating func noteViews() -> Bool {
-    haveViewsChanged = true
-    return wake()
   }
 }
 

@@ -140,9 +140,13 @@ extension CacheStoreCore {
       views.retireCurrent()
     }
     // The store thread watches over its age. What is not among the removals any more, the disk knows by now.
-    let (removals, mustWake) = shared.withLock { ($0.removals, $0.noteViews()) }
-    if mustWake { wakeUp.signal() }
-    guard environment.isFileWhole, let snapshot = try? Snapshot(self, removals) else { return nil }
+    let removals = shared.send { shared in
+      shared.haveViewsChanged = true
+      return shared.removals
+    }
+    guard let removals, environment.isFileWhole, let snapshot = try? Snapshot(self, removals) else {
+      return nil
+    }
     views.began = UInt64(max(WallClock.microseconds, 0))
     views.current = snapshot
     return snapshot
@@ -157,12 +161,9 @@ extension CacheStoreCore {
   private func touch(_ place: StoredPosition, _ views: borrowing StoreViews) {
     let step = everyUseCounts.load(ordering: .relaxed) ? 0 : UInt64(settings.recencyStep)
     guard place.facts.recency &+ step < views.began else { return }
-    let mustWake = shared.withLock { shared in
-      guard shared.touched.count < CacheSharedState.touchedMax else { return false }
-      shared.touched.insert(place.digest)
-      return shared.touched.count == CacheSharedState.touchedMax && shared.wake()
+    _ = shared.send { shared in
+      if shared.touched.count < CacheSharedState.touchedMax { shared.touched.insert(place.digest) }
     }
-    if mustWake { wakeUp.signal() }
   }
 
   private func drop(damaged key: StoreKey) {

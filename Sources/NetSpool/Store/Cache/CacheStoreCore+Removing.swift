@@ -9,7 +9,7 @@ extension CacheStoreCore {
     enqueueAndWait(.removeAll(removal), removal.waiter) { shared in
       shared.fences.addAll(at: MonotonicClock.now)
       for key in shared.pending.keys(meantBy: removal) {
-        _ = shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed)))
+        shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed)))
       }
       shared.removals.begin(removal)
       // The next snapshot knows what is not to be found, and who has looked before looks again.
@@ -28,12 +28,11 @@ extension CacheStoreCore {
   private func enqueueAndWait(
     _ work: CacheSharedState.Work, _ waiter: Waiter, after change: (inout CacheSharedState) -> Void = { _ in }
   ) {
-    let mustWake = shared.withLock { shared in
+    let isTaken: Void? = shared.send { shared in
       change(&shared)
-      return shared.enqueue(work)
+      shared.enqueue(work)
     }
-    if mustWake { wakeUp.signal() }
-    waiter.wait(atMost: Self.patience)
+    if isTaken != nil { waiter.wait(atMost: Self.patience) }
   }
 }
 

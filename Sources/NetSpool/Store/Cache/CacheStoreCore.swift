@@ -6,7 +6,7 @@ final class CacheStoreCore: Sendable {
   let settings: CacheStoreSettings
   let databases: CacheDatabases
   let copies: BodyCopies
-  let shared = Mutex(CacheSharedState())
+  let shared = Inbox(CacheSharedState())
   /// Never on a loop. Before `shared`, where both are taken.
   let views = Mutex(StoreViews())
   /// Somebody has waited for the views in vain, and nobody has had them since.
@@ -20,13 +20,13 @@ final class CacheStoreCore: Sendable {
   let hits = Atomic(0)
   let misses = Atomic(0)
   let looker = StoreLooker()
-  let wakeUp = SystemSemaphore()
   let mappedPages: MappedPages
   /// What is on its way here and lies on the disk meanwhile.
   let spools: SpoolRoom
   /// Nil where it cannot be had: then each process asks for itself.
   let claims: ClaimTable?
-  private let thread = Mutex<SystemThread?>(nil)
+
+  typealias Look = Inbox<CacheSharedState>.Look
 
   init(_ environment: Environment, _ settings: CacheStoreSettings) throws(NetworkError) {
     self.environment = environment
@@ -68,28 +68,14 @@ final class CacheStoreCore: Sendable {
   }
 
   func start() throws(NetworkError) {
-    do {
-      let started = try SystemThread.start(name: "netspool-store") { [self] in StoreThread(self).run() }
-      thread.withLock { $0 = started }
-    } catch {
-      throw NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
-    }
+    try shared.start(InboxCrew(name: "netspool-store") { [self] in StoreThread(self).run() })
   }
 
   /// Writes what waits, copies out what is lent, ends the thread, and lets go of the claims.
   func stop() {
     looker.stop()  // first: it may have something to write
-    if shared.withLock({ shared in
-      shared.isClosing = true
-      return shared.wake()
-    }) {
-      wakeUp.signal()
-    }
-    let ending = thread.withLock { thread in
-      defer { thread = nil }
-      return thread
-    }
-    ending?.join()
+    shared.close()
+    shared.join()
     claims?.letGo()
   }
 }
@@ -138,18 +124,18 @@ extension CacheStoreCore {
   /// Removes all that is stored of a resource, and has nothing stored of it that was asked for before. True when some of it
   /// was still to be written. Costs what waits to be written.
   func removeResource(_ resource: UInt64) -> Bool {
-    let (isFound, mustWake) = shared.withLock { shared in
+    let isFound = shared.send { shared in
       let moment = MonotonicClock.now
       shared.fences.add(resource, at: moment)
       let keys = shared.pending.keys(of: resource)
-      for key in keys { _ = shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed))) }
+      for key in keys { shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed))) }
       let fence = StoreKey(anyWith: .first(of: resource))
       let sequence = shared.pending.add(fence, .fence(moment))
       shared.marks.note(resource, nextMark())
-      return (!keys.isEmpty, shared.enqueue(.change(fence.digest, sequence: sequence)))
+      shared.enqueue(.change(fence.digest, sequence: sequence))
+      return !keys.isEmpty
     }
-    if mustWake { wakeUp.signal() }
-    return isFound
+    return isFound ?? false
   }
 
   func nextMark() -> UInt64 { mark.add(1, ordering: .acquiringAndReleasing).newValue }
@@ -167,15 +153,15 @@ extension CacheStoreCore {
   private func change(
     _ decide: (inout CacheSharedState) -> (key: StoreKey, content: PendingTable.Content, isAccepted: Bool)?
   ) -> Bool {
-    let (isAccepted, mustWake) = shared.withLock { shared in
-      guard let (key, content, isAccepted) = decide(&shared) else { return (false, false) }
+    let isAccepted = shared.send { shared in
+      guard let (key, content, isAccepted) = decide(&shared) else { return false }
       let sequence = shared.pending.add(key, content)
       shared.marks.note(key.digest.first, nextMark())
       noteRoom(shared)
-      return (isAccepted, shared.enqueue(.change(key.digest, sequence: sequence)))
+      shared.enqueue(.change(key.digest, sequence: sequence))
+      return isAccepted
     }
-    if mustWake { wakeUp.signal() }
-    return isAccepted
+    return isAccepted ?? false
   }
 
   /// At every change of what waits, and of what the store has.
@@ -185,16 +171,17 @@ extension CacheStoreCore {
 
   /// Calls on the store thread once all changes made before are committed, or dropped.
   func afterCommit(_ done: @escaping @Sendable () -> Void) {
-    if shared.withLock({ $0.enqueue(.flush(done)) }) { wakeUp.signal() }
+    if shared.send({ $0.enqueue(.flush(done)) }) == nil { done() }
   }
 
   /// Ends a claim once all changes made before are committed, or dropped; at once while nothing can be written.
   func finish(_ claim: Claim) {
-    let mustWake = shared.withLock { shared -> Bool? in
-      shared.pending.isEmpty || shared.statistics.state != .open ? nil : shared.enqueue(.finish(claim))
+    let isTaken = shared.send { shared in
+      guard !shared.pending.isEmpty, shared.statistics.state == .open else { return false }
+      shared.enqueue(.finish(claim))
+      return true
     }
-    guard let mustWake else { return claim.finish() }
-    if mustWake { wakeUp.signal() }
+    if isTaken != true { claim.finish() }
   }
 }
 

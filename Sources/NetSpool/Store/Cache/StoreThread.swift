@@ -53,38 +53,19 @@ struct StoreThread: ~Copyable {
 
   /// What waits now, which may be nothing when something else is due; nil at the end.
   private mutating func next() -> [CacheSharedState.Work]? {
+    let core = core
     while true {
-      let deadline: Microseconds?
-      let core = core
       core.shared.withLock { $0.haveViewsChanged = false }
       let viewsDue = core.endUnusedViews(tick: Self.tick)
-      switch core.shared.withLock({ take(&$0, viewsDue) }) {
-      case .lookAgain: continue
-      case .work(let work): return work
-      case .end: return nil
-      case .gather(let until):
-        _ = core.wakeUp.wait(until: until)
-        core.shared.withLock { ($0.isGathering, $0.isAsleep) = (false, false) }
-        continue
-      case .sleep(let until): deadline = until
-      }
-      guard let deadline else {
-        core.wakeUp.wait()
-        continue
-      }
-      if core.wakeUp.wait(until: deadline) { continue }
-      core.shared.withLock { $0.isAsleep = false }
-      return takeUnwritten()
+      guard let next = core.shared.next({ take(&$0, $1, viewsDue) }) else { return nil }
+      if case .work(let work) = next { return work }
     }
   }
 
   private enum Next {
     case work([CacheSharedState.Work])
-    case gather(until: Microseconds)
-    case sleep(until: Microseconds?)
     /// At what lookups and leases have done meanwhile.
     case lookAgain
-    case end
   }
 
   /// What is to be tried once more, if it is time.
@@ -94,27 +75,30 @@ struct StoreThread: ~Copyable {
     return unwritten
   }
 
-  private mutating func take(_ shared: inout CacheSharedState, _ viewsDue: Microseconds?) -> Next {
-    if !shared.waiting.isEmpty, mayWrite(shared) {
+  private mutating func take(
+    _ shared: inout CacheSharedState, _ look: CacheStoreCore.Look, _ viewsDue: Microseconds?
+  ) -> Inbox<CacheSharedState>.Step<Next> {
+    let wasGathering = shared.isGathering
+    shared.isGathering = false
+    if !shared.waiting.isEmpty, mayWrite(shared, look) {
       let due = lastCommit + Self.gatheringPeriod
-      if !shared.hasGathered, MonotonicClock.now < due {
+      if !shared.hasGathered, !look.isClosed, MonotonicClock.now < due {
         shared.isGathering = true
-        shared.isAsleep = true
-        return .gather(until: due)
+        return .sleep(until: due)
       }
-      return .work(takeUnwritten() + shared.takeWaiting())
+      return .take(.work(takeUnwritten() + shared.takeWaiting()))
     }
-    if shared.isClosing { return .end }
-    if isOverBudget || shared.touched.count >= CacheSharedState.touchedMax { return .work([]) }
-    if !sweeps.isEmpty, MonotonicClock.now >= sweepAt { return .work([]) }
-    if shared.haveViewsChanged { return .lookAgain }
-    shared.isAsleep = true
-    return .sleep(until: deadline(shared, viewsDue))
+    if look.isClosed { return .end }
+    if isOverBudget || shared.touched.count >= CacheSharedState.touchedMax { return .take(.work([])) }
+    if !sweeps.isEmpty, MonotonicClock.now >= sweepAt { return .take(.work([])) }
+    if shared.haveViewsChanged { return .take(.lookAgain) }
+    if look.isLate, !wasGathering { return .take(.work(takeUnwritten())) }
+    return .sleep(until: deadline(shared, viewsDue) ?? .max)
   }
 
   /// A store that refused is left alone for a while, unless somebody waits or it is closing.
-  private func mayWrite(_ shared: borrowing CacheSharedState) -> Bool {
-    unwritten.isEmpty || shared.isUrgent || shared.isClosing || MonotonicClock.now >= retryAt
+  private func mayWrite(_ shared: borrowing CacheSharedState, _ look: CacheStoreCore.Look) -> Bool {
+    unwritten.isEmpty || shared.isUrgent || look.isClosed || MonotonicClock.now >= retryAt
   }
 
   /// The moment at which something is due that no signal announces.

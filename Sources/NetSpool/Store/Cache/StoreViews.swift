@@ -51,10 +51,7 @@ extension CacheStoreCore {
   /// Has the store thread end what is not used any more: to end a snapshot is to write into a page of the lock file, for which
   /// a frozen disk lets one wait. False when that thread has ended.
   func endViewsSoon() -> Bool {
-    let mustWake = shared.withLock { $0.isClosing ? nil : $0.noteViews() }
-    guard let mustWake else { return false }
-    if mustWake { wakeUp.signal() }
-    return true
+    shared.send { $0.haveViewsChanged = true } != nil
   }
 
   /// The store thread: ends the snapshots that nobody uses any more. When the others are to be looked at.

@@ -32,10 +32,10 @@ final class FrozenStore: Sendable {
   /// What the directory held when it was opened.
   var opening: EnvironmentOpening { core.environment.opening }
 
-  var statistics: FrozenStatistics { core.withShared { $0.statistics } }
+  var statistics: FrozenStatistics { core.shared.withLock { $0.statistics } }
 
   /// Why nothing is written any more; nil while all is well.
-  var failure: NetworkError? { core.withShared { $0.failure } }
+  var failure: NetworkError? { core.shared.withLock { $0.failure } }
 }
 
 // MARK: Opening and closing

@@ -35,18 +35,12 @@ struct FrozenStoreThread: ~Copyable {
 
   /// What waits now, which may be nothing when something else is due; nil at the end.
   private mutating func next() -> [FrozenStoreCore.Work]? {
-    while true {
-      let deadline = min(retriesAt, sweepsAt)
-      let (batch, isClosing) = core.withShared { shared in
-        let batch = Self.takeBatch(&shared.waiting)
-        shared.isAsleep = batch.isEmpty && !shared.isClosing
-        return (batch, shared.isClosing)
-      }
-      if !batch.isEmpty { return batch }
-      if isClosing { return nil }
-      if core.wakeUp.wait(until: deadline) { continue }
-      core.withShared { $0.isAsleep = false }
-      return []
+    let deadline = min(retriesAt, sweepsAt)
+    return core.shared.next { shared, look in
+      let batch = Self.takeBatch(&shared.waiting)
+      if !batch.isEmpty { return .take(batch) }
+      if look.isClosed { return .end }
+      return look.isLate ? .take([]) : .sleep(until: deadline)
     }
   }
 
@@ -64,7 +58,7 @@ struct FrozenStoreThread: ~Copyable {
 
   private mutating func perform(_ batch: [FrozenStoreCore.Work]) {
     guard !batch.isEmpty else { return }
-    if let failure = core.withShared({ $0.failure }) { return Self.refuse(batch, failure) }
+    if let failure = core.shared.withLock({ $0.failure }) { return Self.refuse(batch, failure) }
     do throws(StoreError) {
       let results = try writer.write(batch.map(\.change))
       didCommit(batch.count)
@@ -86,7 +80,7 @@ struct FrozenStoreThread: ~Copyable {
       return Self.refuse([work], error.failure(.queueFull, reason: "frozenBytes"))
     }
     if trouble == .mapFull, core.growMap() {
-      core.withShared { $0.statistics.growths += 1 }
+      core.shared.withLock { $0.statistics.growths += 1 }
       return perform([work])
     }
     if work.change.mayFail {
@@ -96,7 +90,7 @@ struct FrozenStoreThread: ~Copyable {
     held.append(work)
     retriesAt = MonotonicClock.now + core.settings.retryPeriod
     let count = held.count
-    core.withShared { $0.statistics.held = count }
+    core.shared.withLock { $0.statistics.held = count }
   }
 
   private mutating func retryHeld() {
@@ -106,7 +100,7 @@ struct FrozenStoreThread: ~Copyable {
     retriesAt = .max
     perform(again)
     let count = held.count
-    core.withShared { $0.statistics.held = count }
+    core.shared.withLock { $0.statistics.held = count }
   }
 
   private mutating func sweep() {
@@ -118,7 +112,7 @@ struct FrozenStoreThread: ~Copyable {
 
   private func didCommit(_ changes: Int) {
     let (records, bytes, dropped) = (writer.records, writer.usedBytes, writer.meta.dropped)
-    core.withShared { shared in
+    core.shared.withLock { shared in
       shared.statistics.records = records
       shared.statistics.bytes = bytes
       shared.statistics.dropped = Int(clamping: dropped)
@@ -132,7 +126,7 @@ struct FrozenStoreThread: ~Copyable {
   private mutating func fail(_ batch: [FrozenStoreCore.Work], _ error: StoreError) {
     if error.isDamage { core.environment.directory.markSuspect() }
     let failure = error.failure(.storeFailed, reason: "commit")
-    core.withShared { $0.failure = failure }
+    core.shared.withLock { $0.failure = failure }
     Self.refuse(held + batch, failure)
     held = []
     retriesAt = .max
@@ -155,12 +149,10 @@ final class FrozenStoreCore: Sendable {
   let environment: Environment
   let tables: FrozenTables
   let settings: FrozenStoreSettings
-  let wakeUp = SystemSemaphore()
-  private let shared: Mutex<Shared>
+  let shared: Inbox<Shared>
   /// Shared by readers, taken by the store thread while the map moves.
   private let mapUse = SharedLock()
   private let hasMap = Atomic(true)
-  private let thread = Mutex<SystemThread?>(nil)
 
   struct Work: Sendable {
     let change: FrozenChange
@@ -168,19 +160,13 @@ final class FrozenStoreCore: Sendable {
   }
 
   /// Always under one lock.
-  struct Shared: ~Copyable {
+  struct Shared: InboxWork {
     var waiting = FIFO<Work>()
-    /// The store thread waits for a signal.
-    var isAsleep = false
-    var isClosing = false
     /// The disk refused: nothing is written any more.
     var failure: NetworkError?
     var statistics = FrozenStatistics()
 
-    mutating func wake() -> Bool {
-      defer { isAsleep = false }
-      return isAsleep
-    }
+    var isWaiting: Bool { !waiting.isEmpty }
   }
 
   init(
@@ -193,48 +179,21 @@ final class FrozenStoreCore: Sendable {
     var first = Shared()
     first.statistics.records = records
     first.statistics.dropped = Int(clamping: dropped)
-    shared = Mutex(first)
-  }
-
-  func withShared<Result: Sendable>(_ body: (inout Shared) -> Result) -> Result {
-    shared.withLock { body(&$0) }
+    shared = Inbox(first)
   }
 
   func start(_ meta: FrozenMeta) throws(NetworkError) {
-    do {
-      let started = try SystemThread.start(name: "netspool-frozen") { [self] in
-        FrozenStoreThread(self, meta).run()
-      }
-      thread.withLock { $0 = started }
-    } catch {
-      throw NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
-    }
+    try shared.start(InboxCrew(name: "netspool-frozen") { [self] in FrozenStoreThread(self, meta).run() })
   }
 
   /// Writes what waits and ends the thread.
   func stop() {
-    let mustWake = shared.withLock { shared in
-      shared.isClosing = true
-      return shared.wake()
-    }
-    if mustWake { wakeUp.signal() }
-    let ending = thread.withLock { thread in
-      defer { thread = nil }
-      return thread
-    }
-    ending?.join()
+    shared.close()
+    shared.join()
   }
 
   /// False when it was closed; then the work was not taken.
-  func submit(_ work: Work) -> Bool {
-    let (isTaken, mustWake) = shared.withLock { shared in
-      if shared.isClosing { return (false, false) }
-      shared.waiting.append(work)
-      return (true, shared.wake())
-    }
-    if mustWake { wakeUp.signal() }
-    return isTaken
-  }
+  func submit(_ work: Work) -> Bool { shared.send { $0.waiting.append(work) } != nil }
 }
 
 // MARK: The map
