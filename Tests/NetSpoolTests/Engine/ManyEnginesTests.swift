@@ -130,6 +130,31 @@ private final class Order: Sendable {
     }
   }
 
+  private struct Weak { weak var operation: NetworkOperation? }
+
+  @Test func `operations that are cancelled while their engine has no room are kept by nothing`() async throws
+  {
+    try await withEngine { engine, origin in
+      // Given streams for which there is no room, nor will be
+      engine.homePort.perform { $0.rooms.streamsMax = 0 }
+      func cancelled() async throws -> [Weak] {
+        let operations = (0..<4).map { number in
+          engine.operation(path: "/body", parameters: ["n": "\(number)"])
+            .addDownloadStream(ClosureDownloadStream { _ in .accepted })
+        }
+        for operation in operations { engine.enqueue(operation) }
+        while engine.budgets.streams.waiting < 4 { try await Task.sleep(for: .milliseconds(1)) }
+        for operation in operations { operation.cancel() }
+        for operation in operations { #expect(await operation.end().code == .cancelled) }
+        return operations.map { Weak(operation: $0) }
+      }
+      // When they are cancelled, then the loop lets go of them
+      let left = try await cancelled()
+      let areGone = await until { left.allSatisfy { $0.operation == nil } }
+      #expect(areGone && engine.budgets.streams.refused == 4)
+    }
+  }
+
   @Test func `an engine that asks a thousand hosts gets no turn at each before another has its own`()
     async throws
   {

@@ -50,8 +50,7 @@ struct InboxTests {
 
   @Test func `a second thread starts for what comes while the first is at work, and no third`() async {
     // Given jobs that last until all threads there may be have one
-    let (inside, mayEnd) = (Atomic(0), Latch())
-    let counter = Entered(inside)
+    let (counter, mayEnd) = (Entered(), Latch())
     let reader = Reader(countMax: 2) { _ in
       counter.add()
       mayEnd.block()
@@ -66,8 +65,7 @@ struct InboxTests {
   }
 
   private final class Entered: Sendable {
-    private let entered: Atomic<Int>
-    init(_ entered: consuming Atomic<Int>) { self.entered = entered }
+    private let entered = Atomic(0)
     func add() { entered.add(1, ordering: .relaxed) }
     var count: Int { entered.load(ordering: .relaxed) }
   }
