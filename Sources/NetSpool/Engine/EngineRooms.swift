@@ -14,20 +14,31 @@ struct EngineRooms {
   var streamsMax = Self.streamsMax
 
   private struct Room {
-    /// The engine's on all loops.
-    let counter: BudgetCounter
+    let engine: NetworkEngine
     /// On this loop.
     var streams = 0
+    /// Nil while nothing has waited.
+    var lists: Lists?
+
+    init(_ engine: NetworkEngine) { self.engine = engine }
+
+    /// The streams of the engine on all loops leave room for so many.
+    func places(_ streamsMax: Int) -> Int { max(0, streamsMax - engine.counters.streams.held) }
+    var waitsForStreams: Bool { lists.map { !($0.streamed.isEmpty && $0.playbacks.isEmpty) } ?? false }
+    var isUnused: Bool { streams == 0 && !waitsForStreams && lists?.deliveries.isEmpty ?? true }
+  }
+
+  private struct Lists {
     /// For room among the streams.
-    var playbacks = FIFO<(playback: WaitingPlayback, wait: BudgetCounter.Wait)>()
-    var streamed = FIFO<NetworkOperation>()
+    let playbacks, streamed: WaitList
     /// For its closures.
-    var operations = FIFO<NetworkOperation>()
+    let deliveries: WaitList
 
-    init(_ engine: NetworkEngine) { counter = engine.counters.streams }
-
-    var waitsForStreams: Bool { !(streamed.isEmpty && playbacks.isEmpty) }
-    var isUnused: Bool { streams == 0 && playbacks.isEmpty && streamed.isEmpty && operations.isEmpty }
+    init(_ counters: EngineCounters) {
+      playbacks = WaitList(countedBy: counters.streams)
+      streamed = WaitList(countedBy: counters.streams)
+      deliveries = WaitList(countedBy: counters.deliveries)
+    }
   }
 
   /// Engines that have something here; most never do.
@@ -37,10 +48,10 @@ struct EngineRooms {
   /// Some of them were not looked at since.
   private var isUrgent = false
   /// For a place that is not there for engines that have none: of all engines.
-  private var crowded = FIFO<NetworkOperation>()
+  let crowded = WaitList()
 
-  /// True when no engine has a stream that is not done.
-  var isEmpty: Bool { rooms.values.allSatisfy { $0.streams == 0 } }
+  /// True when no engine has a stream that is not done, and nothing waits.
+  var isEmpty: Bool { rooms.isEmpty && crowded.isEmpty }
 
   func hasRoomForStreams(_ engine: NetworkEngine) -> Bool { engine.counters.streams.held < streamsMax }
 
@@ -67,46 +78,45 @@ struct EngineRooms {
   /// Those that wait for streams may have room by now.
   mutating func lookAtStreams() {
     for (id, room) in rooms
-    where room.waitsForStreams && room.counter.held < streamsMax && !freed.contains(id) {
+    where room.waitsForStreams && room.places(streamsMax) > 0 && !freed.contains(id) {
       freed.append(id)
     }
   }
 
-  mutating func park(_ operation: NetworkOperation, forStreams: Bool) {
-    if forStreams {
-      rooms[operation.engine.id, default: Room(operation.engine)].streamed.append(operation)
-    } else {
-      rooms[operation.engine.id, default: Room(operation.engine)].operations.append(operation)
-      freed.removeAll { $0 == operation.engine.id }
-    }
+  private mutating func lists(of engine: NetworkEngine) -> Lists {
+    let lists = rooms[engine.id]?.lists ?? Lists(engine.counters)
+    rooms[engine.id, default: Room(engine)].lists = lists
+    return lists
   }
 
-  /// What places there are, are for engines that have none.
-  mutating func parkCrowded(_ operation: NetworkOperation) { crowded.append(operation) }
+  /// What an engine has no room for now.
+  mutating func list(of engine: NetworkEngine, forStreams: Bool) -> WaitList {
+    if forStreams { return lists(of: engine).streamed }
+    freed.removeAll { $0 == engine.id }
+    return lists(of: engine).deliveries
+  }
+
+  /// Stored bodies that wait; there may be room for one at once.
+  mutating func playbacks(of engine: NetworkEngine) -> WaitList {
+    freed.append(engine.id)
+    return lists(of: engine).playbacks
+  }
+
+  /// A wait for room has ended.
+  mutating func didLeave(_ engine: NetworkEngine) {
+    if rooms[engine.id]?.isUnused ?? false { rooms[engine.id] = nil }
+  }
 
   var hasCrowded: Bool { !crowded.isEmpty }
   /// Some may be taken back.
   var hasParked: Bool { !freed.isEmpty || hasCrowded }
 
-  mutating func takeCrowded(atMost count: Int) -> [NetworkOperation] {
-    var taken: [NetworkOperation] = []
-    while taken.count < count, let next = crowded.popFirst() { taken.append(next) }
-    return taken
-  }
-
-  mutating func park(_ playback: WaitingPlayback) {
-    let engine = playback.operation.engine
-    rooms[engine.id, default: Room(engine)].playbacks.append((playback, engine.counters.streams.wait()))
-    freed.append(engine.id)
-  }
-
   /// A stored body whose streams have room now.
-  mutating func nextPlayback() -> WaitingPlayback? {
+  func nextPlayback() -> Wait? {
     for id in freed {
-      guard let room = rooms[id], room.counter.held < streamsMax else { continue }
-      guard let next = rooms[id]?.playbacks.popFirst() else { continue }
-      next.playback.operation.engine.counters.streams.end(next.wait)
-      return next.playback
+      if let room = rooms[id], room.places(streamsMax) > 0, let next = room.lists?.playbacks.popFirst() {
+        return next
+      }
     }
     return nil
   }
@@ -117,31 +127,20 @@ struct EngineRooms {
   var hasPatient: Bool { !isUrgent && !freed.isEmpty }
 
   /// Takes those whose turn has come again, in order: as many as there may be room for.
-  mutating func takeReady() -> [NetworkOperation] {
+  mutating func takeReady() -> [Wait] {
     if freed.isEmpty { return [] }
-    var ready: [NetworkOperation] = []
+    var ready: [Wait] = []
     var rest: [UInt64] = []
     var isUrgent = false
     for id in freed {
-      guard var room = rooms.removeValue(forKey: id) else { continue }
-      let held = room.counter.held
-      for _ in 0..<max(0, streamsMax - held) {
-        guard let next = room.streamed.popFirst() else { break }
-        ready.append(next)
-      }
-      if let first = room.operations.popFirst() {
-        ready.append(first)
-        for _ in 1..<max(1, first.engine.roomToDeliver) {
-          guard let next = room.operations.popFirst() else { break }
-          ready.append(next)
-        }
-      }
-      if room.isUnused { continue }
-      rooms[id] = room
+      guard let room = rooms[id], let lists = room.lists else { continue }
+      let places = room.places(streamsMax)
+      ready += lists.streamed.take(atMost: places)
+      ready += lists.deliveries.take(atMost: max(1, room.engine.roomToDeliver))
       // The rest has its turn next, unless one of these finds no room.
-      if !room.operations.isEmpty { isUrgent = true }
-      let isPatient = !room.streamed.isEmpty && held < streamsMax
-      if !room.operations.isEmpty || isPatient, !rest.contains(id) { rest.append(id) }
+      if !lists.deliveries.isEmpty { isUrgent = true }
+      let isPatient = !lists.streamed.isEmpty && places > 0
+      if !lists.deliveries.isEmpty || isPatient, !rest.contains(id) { rest.append(id) }
     }
     freed = rest
     self.isUrgent = isUrgent
@@ -184,28 +183,6 @@ struct EngineCounters: Sendable {
   let deliveries = BudgetCounter()
   let streams = BudgetCounter()
   let names = BudgetCounter()
-}
-
-/// What a parked operation waits for, with its number there.
-enum RoomWait {
-  case streams(BudgetCounter.Wait)
-  case deliveries(BudgetCounter.Wait)
-  /// A place: the few that are left are for engines that have none.
-  case place
-
-  /// Begins to wait.
-  init(_ counters: EngineCounters, forStreams: Bool) {
-    self = forStreams ? .streams(counters.streams.wait()) : .deliveries(counters.deliveries.wait())
-  }
-
-  /// Ends the wait: it goes on, or went away without.
-  func end(_ counters: EngineCounters, isRefused: Bool) {
-    switch self {
-    case .streams(let wait): isRefused ? counters.streams.refuse(wait) : counters.streams.end(wait)
-    case .deliveries(let wait): isRefused ? counters.deliveries.refuse(wait) : counters.deliveries.end(wait)
-    case .place: break
-    }
-  }
 }
 
 // MARK: What closures have not seen

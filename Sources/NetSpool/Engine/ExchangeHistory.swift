@@ -36,8 +36,7 @@ final class ExchangeHistory {
   var spent: Microseconds = 0
   /// How far the bodies of earlier attempts had come when that was told: who looks on sees nothing go back.
   var delivered: (received: Int64, sent: Int64) = (0, 0)
-  /// Since when it waits for a name, and how long it has waited for names.
-  var lookupBegan: Microseconds = 0
+  /// How long it has waited for names.
   private(set) var lookupTime: Microseconds = 0
   /// Since when it waits for its next slot.
   var waitingSince: Microseconds = 0
@@ -88,9 +87,9 @@ final class ExchangeHistory {
   }
 
   /// The name is known, or nobody waits for it any more; the time counts against the total.
-  func endLookup(now: Microseconds) {
-    lookupTime += now - lookupBegan
-    spent += now - lookupBegan
+  func didWaitForName(_ time: Microseconds) {
+    lookupTime += time
+    spent += time
   }
 
   /// Where a redirecting answer leads; throws why it is not followed.

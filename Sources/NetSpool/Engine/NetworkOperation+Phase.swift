@@ -6,16 +6,8 @@ extension NetworkOperation {
   enum Phase {
     /// The queue does not know it yet, or it is on its way to another of its loops.
     case ready
-    /// Others must end first.
-    case blocked
-    /// The store is asked what it holds, for so long at most.
-    case looking(CacheLook)
-    /// For the addresses of its origin's name, for so long at most.
-    case resolving(TimerTable.Key)
-    /// For a slot: its place in the queue.
-    case waiting(Ticket)
-    /// Its turn has come, and its engine has no room.
-    case parked(RoomWait)
+    /// For its turn, or for what `Wait.Reason` says.
+    case waiting(Waiting)
     /// An equal request, its leader, has an exchange for both.
     case sharing(NetworkOperation)
     /// The same, but it came late: it reads from the first byte on what has been spooled of the body, at its own pace.
@@ -24,20 +16,10 @@ extension NetworkOperation {
     case running
     /// Its exchange is over, and what follows is about to be decided: only inside one function of the loop.
     case deciding
-    /// For the time of the next attempt.
-    case delayed(TimerTable.Key)
-    /// A provider of credentials is asked, for so long at most.
-    case asking(TimerTable.Key)
-    /// There is no use in sending it now; somebody calls when there is.
-    case awaiting(SendingWait)
     /// Stopped by its user, with its exchange or before it.
     case paused
-    /// Another asks the origin for both, here or in another process.
-    case validating
-    /// Its answer made worthless what was stored, and the store writes that down.
-    case recording(Recording)
-    /// A stored body is on its way into its streams; nil while it waits for its turn.
-    case playing(Playback?)
+    /// A stored body is on its way into its streams.
+    case playing(Playback)
     /// The body is whole, or never will be: its streams finish.
     case publishing
     /// Its request is with a store of frozen requests.
@@ -200,16 +182,7 @@ extension Scheduler {
   private func leave(_ phase: NetworkOperation.Phase, _ operation: NetworkOperation) {
     switch phase {
     case .ready: operations.insert(operation)
-    case .looking(let look): leave(look)
-    case .resolving(let timer):
-      timers.cancel(timer)
-      leaveName(operation)
-    case .waiting(let ticket):
-      queue.remove(ticket)  // nothing when it left with its turn
-      var isRefused = false
-      if case .ended = operation.loop.phase { isRefused = true }
-      driver.places.end(operation.loop.placeWait, isRefused: isRefused)
-      seat(operation.engine, waiting: -1)
+    case .waiting(let waiting): leave(waiting, operation)
     case .running: leaveWire(operation)
     case .sharing(let leader):
       leader.makeExtras().waitersLeft -= 1
@@ -222,40 +195,53 @@ extension Scheduler {
       playback.stop()
       // What gathered in memory is nobody's; streams keep what they have got.
       if !operation.loop.hasSinks { operation.loop.extras?.fanout = nil }
-    case .delayed(let timer), .asking(let timer): timers.cancel(timer)
-    case .recording(let recording): timers.cancel(recording.timer)
-    case .awaiting(let wait): wait.callOff()
-    case .playing(let playback?):
+    case .playing(let playback):
       playback.stop()
       rooms.giveStreams(operation.engine)
     case .publishing: rooms.giveStreams(operation.engine)
-    case .parked(let wait):
-      var isRefused = false
-      if case .ended = operation.loop.phase { isRefused = true }
-      wait.end(operation.engine.counters, isRefused: isRefused)
-    case .playing(nil), .blocked, .deciding, .paused, .validating, .frozen, .ended: break
+    case .deciding, .paused, .frozen, .ended: break
+    }
+  }
+
+  private func leave(_ waiting: Waiting, _ operation: NetworkOperation) {
+    var isRefused = false
+    if case .ended = operation.loop.phase { isRefused = true }
+    switch waiting {
+    case .turn(let ticket):
+      queue.remove(ticket)  // nothing when it left with its turn
+      driver.places.end(operation.loop.placeWait, isRefused: isRefused)
+      seat(operation.engine, waiting: -1)
+    case .others: break
+    case .until(let wait):
+      timers.cancel(wait.timer)
+      wait.callOff(isRefused: isRefused)
+      switch wait.reason {
+      case .addresses: leaveName(operation, wait)
+      case .room, .playback: rooms.didLeave(operation.engine)
+      default: break
+      }
     }
   }
 
   private func enter(_ phase: NetworkOperation.Phase, _ operation: NetworkOperation) {
     switch phase {
-    case .waiting, .resolving, .parked, .delayed, .asking, .awaiting, .paused:
+    case .waiting(.turn):
       operation.loop.cacheUse?.claim = nil  // others need not wait for its turn
-    default: break
-    }
-    switch phase {
-    case .waiting:
       operation.loop.placeWait = driver.places.wait()
       seat(operation.engine, waiting: 1)
+    case .waiting(.until(let wait)):
+      if wait.reason.givesClaimUp { operation.loop.cacheUse?.claim = nil }
+      if wait.reason.isTold { operation.forEachRecipient { set(.queued, $0) } }
     case .running: enterWire(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft += 1
     case .following(let leader, _):
       leader.makeExtras().waitersLeft += 1
       rooms.takeStreams(operation.engine)
       watchStreams(of: operation)
-    case .delayed, .asking, .awaiting: operation.forEachRecipient { set(.queued, $0) }
-    case .paused: set(.paused, operation)
-    case .playing(_?):
+    case .paused:
+      operation.loop.cacheUse?.claim = nil
+      set(.paused, operation)
+    case .playing:
       rooms.takeStreams(operation.engine)
       watchStreams(of: operation)
     case .publishing: rooms.takeStreams(operation.engine)
@@ -265,8 +251,7 @@ extension Scheduler {
       operation.loop.extras?.lateBody = nil
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
-    case .blocked, .looking, .resolving, .parked, .deciding, .validating, .recording, .playing(nil), .frozen:
-      break
+    case .waiting(.others), .deciding, .frozen: break
     }
   }
 

@@ -51,13 +51,8 @@ extension Scheduler {
   /// Makes those that there may be room for now the next again.
   private func takeParked() {
     guard rooms.hasParked else { return }
-    let ready = rooms.takeReady() + rooms.takeCrowded(atMost: uncrowdedPlaces)
-    for operation in ready.reversed() {
-      // One that was cancelled or stopped meanwhile is somewhere else.
-      if has(operation), case .parked = operation.loop.phase {
-        wait(operation, operation.sentPriority, atFront: true)
-      }
-    }
+    let ready = rooms.takeReady() + rooms.crowded.take(atMost: uncrowdedPlaces)
+    for wait in ready.reversed() { wait.goOn() }
   }
 
   /// How many may be under way is looked at again when somebody waits.
@@ -106,9 +101,7 @@ extension Scheduler {
   /// True when its engine has no room for it: others of the same origin may go.
   private func park(_ operation: NetworkOperation, at origin: Origin) -> Bool {
     if crowds(operation) {
-      move(operation, to: .parked(.place))
-      queue.finished(origin.id)
-      rooms.parkCrowded(operation)
+      park(operation, at: origin, in: rooms.crowded)
       return true
     }
     let hasRoom = operation.engine.hasRoomToDeliver()
@@ -119,10 +112,15 @@ extension Scheduler {
     {
       return false
     }
-    move(operation, to: .parked(RoomWait(operation.engine.counters, forStreams: hasRoom)))
-    queue.finished(origin.id)
-    rooms.park(operation, forStreams: hasRoom)
+    park(operation, at: origin, in: rooms.list(of: operation.engine, forStreams: hasRoom))
     return true
+  }
+
+  private func park(_ operation: NetworkOperation, at origin: Origin, in list: WaitList) {
+    suspend(operation, for: .room, in: list) { [unowned self] _ in
+      wait(operation, operation.sentPriority, atFront: true)
+    }
+    queue.finished(origin.id)
   }
 
   /// Places that are there for everybody: not the last descriptors, nor what was lent.

@@ -16,7 +16,7 @@ extension Scheduler {
     switch operation.loop.phase {
     case .frozen(let freezer): freezer.dispatch { $0.withdraw(operation) }
     case .ready: conclude(operation, failure)
-    case .blocked, .ended:
+    case .waiting(.others), .ended:
       move(operation, to: .ended)
       conclude(operation, failure)
     case .sharing(let leader):
@@ -28,9 +28,7 @@ extension Scheduler {
       move(operation, to: .ended)
       abandon(leader, operation, failure)
       fanout?.finish(failure) {}
-    case .looking, .resolving, .waiting, .parked, .running, .deciding, .delayed, .asking, .awaiting, .paused,
-      .validating, .recording,
-      .playing, .publishing:
+    case .waiting(.turn), .waiting(.until), .running, .deciding, .paused, .playing, .publishing:
       operation.loop.isDetached = true
       abandon(operation, operation, failure)
     }
@@ -87,11 +85,12 @@ extension Scheduler {
     loop.assertOnLoop()
     guard operation.loop.waitersLeft == 0, operation.shared.withLock({ $0.outcome == nil }) else { return }
     switch operation.loop.phase {
-    case .ready, .blocked: return hold(operation)
+    case .ready, .waiting(.others): return hold(operation)
     case .sharing(let leader), .following(let leader, _): return leave(leader, operation)
-    case .looking, .resolving, .waiting, .parked, .delayed, .awaiting, .validating: break
+    case .waiting(.until(let wait)): if wait.reason.isBeyondPause { return }
+    case .waiting(.turn): break
     case .running: operation.loop.transfer?.pauseByUser()
-    case .deciding, .asking, .paused, .recording, .playing, .publishing, .frozen, .ended: return
+    case .deciding, .paused, .playing, .publishing, .frozen, .ended: return
     }
     unregister(operation)
     giveUpSlot(operation, for: .paused)
@@ -100,7 +99,7 @@ extension Scheduler {
   /// Pauses an operation before the queue: it comes in when it is resumed.
   private func hold(_ operation: NetworkOperation) {
     operation.loop.isHeld = true
-    if case .blocked = operation.loop.phase { set(.paused, operation) }
+    if case .waiting(.others) = operation.loop.phase { set(.paused, operation) }
   }
 
   /// Goes its own way from here on; its streams may have got some of the shared body, and stay.
@@ -118,7 +117,7 @@ extension Scheduler {
     let wasHeld = operation.loop.isHeld
     operation.loop.isHeld = false
     switch operation.loop.phase {
-    case .blocked where wasHeld: set(.queued, operation)
+    case .waiting(.others) where wasHeld: set(.queued, operation)
     case .paused:
       set(.queued, operation)
       if wasHeld { return enqueue(operation, operation.sent) }

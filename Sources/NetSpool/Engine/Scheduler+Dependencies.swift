@@ -12,17 +12,17 @@ extension Scheduler {
     let mayClose = note(operation, behind: others[...])
     guard dependencies.isBlocked(operation) else { return false }
     if mayClose { try lookForCycle(over: operation) }
-    move(operation, to: .blocked)
+    move(operation, to: .waiting(.others))
     return true
   }
 
   /// Others do not wait until a hundred thousand edges are noted. It waits for itself meanwhile, so that it goes behind them all.
   private func blockInPieces(_ operation: NetworkOperation, behind others: [NetworkOperation]) {
     dependencies.add(operation, after: operation)
-    move(operation, to: .blocked)
+    move(operation, to: .waiting(.others))
     var (left, mayClose) = (others[...], false)
     doInPieces { [unowned self] in
-      guard case .blocked = operation.loop.phase else { return false }
+      guard case .waiting(.others) = operation.loop.phase else { return false }
       mayClose = note(operation, behind: left.prefix(Self.bulkPiece)) || mayClose
       left = left.dropFirst(Self.bulkPiece)
       if !left.isEmpty { return true }
@@ -71,7 +71,7 @@ extension Scheduler {
     if result == .cycle { throw Self.cycle }
     guard result == .goesOn else { return }
     doInPieces { [unowned self] in
-      guard case .blocked = operation.loop.phase else { return false }
+      guard case .waiting(.others) = operation.loop.phase else { return false }
       result = search.goOn()
       guard result == .cycle else { return result == .goesOn }
       move(operation, to: .ended)

@@ -293,9 +293,8 @@ extension Scheduler {
       return wait(operation, operation.sentPriority, atFront: true)
     }
     operation.loop.history?.spent += Microseconds(seconds * 1e6)
-    let timer = timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
+    suspend(operation, for: .delay, atMost: UInt64(seconds * 1000)) { [unowned self] _ in
       wait(operation, operation.sentPriority, atFront: true)
     }
-    move(operation, to: .delayed(timer))
   }
 }

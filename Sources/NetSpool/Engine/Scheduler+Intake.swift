@@ -124,7 +124,7 @@ extension Scheduler {
     let ticket = queue.enqueue(
       operation, origin: origin.id, priority: priority, atFront: atFront,
       goesFirst: operation.engine.seats.letNextGoFirst())
-    move(operation, to: .waiting(ticket))
+    move(operation, to: .waiting(.turn(ticket)))
     noteTotal(of: operation, at: origin)
   }
 
@@ -164,7 +164,10 @@ extension Scheduler {
       let isAsBefore = transfer.exchange.deadlines?.timeouts.total == longest
       if isAsBefore { limit(operation, of: leader, transfer) } else { limitEach(leader, transfer) }
     }
-    if case .validating = leader.loop.phase { limitStreams(of: operation, leader) }
+    switch leader.currentWait?.reason {
+    case .validation?, .claim?: limitStreams(of: operation, leader)
+    default: break
+    }
     if let early = leader.loop.cacheUse?.early { provide(operation, early) }
     if priority > leader.loop.priority { raise(leader, to: priority) }
     playback?.start()
@@ -211,7 +214,7 @@ extension Scheduler {
 
   func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {
     leader.loop.priority = priority
-    guard case .waiting(let ticket) = leader.loop.phase else { return }
+    guard case .waiting(.turn(let ticket)) = leader.loop.phase else { return }
     _ = queue.reprioritise(ticket, to: priority)
   }
 

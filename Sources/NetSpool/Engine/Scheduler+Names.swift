@@ -12,12 +12,10 @@ struct OriginName {
   fileprivate var foundAt: Microseconds = 0
   /// By the engine that asked: who waits in a long line must not have others wait with it. The first answer is everybody's.
   fileprivate var lookups: [UInt64: NameResolver.Lookup] = [:]
-  /// The operations that wait, and some that have left: so many are still here.
-  fileprivate var waiting: [NetworkOperation] = []
-  fileprivate var waitingCount = 0
-  /// Those that have waited for the addresses that are there now: some go on in each turn, and who comes meanwhile goes
-  /// behind them.
-  fileprivate var goingOn = FIFO<NetworkOperation>()
+  /// The operations that wait; nil: none does.
+  fileprivate var waiting: WaitList?
+  /// The addresses are there, and some of them go on in each turn: what comes meanwhile goes behind them.
+  fileprivate var isGoingOn = false
   fileprivate var letsGo = false
 
   init(_ origin: URLPieces.Origin) {
@@ -37,6 +35,10 @@ struct OriginName {
   /// An answer this old is none.
   fileprivate static let staleTime: Microseconds = 300_000_000
 
+  fileprivate func isKnown(_ now: Microseconds) -> Bool {
+    !addresses.isEmpty && now - foundAt < Self.staleTime
+  }
+
   fileprivate mutating func endLookups() {
     for lookup in lookups.values { lookup.cancel() }
     lookups = [:]
@@ -52,20 +54,23 @@ extension Scheduler {
       operation.engine.handleSettings.needsAddresses(of: origin), operation.loop.transfer == nil
     else { return false }
     let now = MonotonicClock.now
-    let age = now - origin.name.foundAt
-    let isKnown = !origin.name.addresses.isEmpty && age < OriginName.staleTime
-    if !isKnown || age >= OriginName.freshTime { lookUp(host, of: origin, for: operation.engine) }
-    if isKnown, origin.name.goingOn.isEmpty || origin.name.letsGo { return false }
+    let isKnown = origin.name.isKnown(now)
+    if !isKnown || now - origin.name.foundAt >= OriginName.freshTime {
+      lookUp(host, of: origin, for: operation.engine)
+    }
+    if isKnown, !origin.name.isGoingOn || origin.name.letsGo { return false }
     let connect = operation.timeLimits(operation.sent).connect.seconds
     let left = max(0, operation.secondsLeft(operation.sent, nil))
     let cause = left < connect ? NetworkError.Cause.total : .connect
-    let timer = timers.after(milliseconds: UInt64(min(left, connect, 1e9) * 1000)) { [unowned self] in
-      nameFailed(operation, NetworkError(.timedOut, cause: cause), atFront: atFront)
+    let waiting = origin.name.waiting ?? WaitList()
+    origin.name.waiting = waiting
+    suspend(
+      operation, for: .addresses, in: waiting, atMost: UInt64(min(left, connect, 1e9) * 1000),
+      failing: NetworkError(.timedOut, cause: cause)
+    ) { [unowned self] failure in
+      if let failure { operation.makeExtras().nameFailure = failure }
+      wait(operation, operation.loop.priority, atFront: atFront && failure?.code == .timedOut)
     }
-    operation.makeHistory().lookupBegan = now
-    if isKnown { origin.name.goingOn.append(operation) } else { origin.name.waiting.append(operation) }
-    origin.name.waitingCount += 1
-    move(operation, to: .resolving(timer))
     return true
   }
 
@@ -91,43 +96,34 @@ extension Scheduler {
       origin.name.version += 1
       origin.name.foundAt = MonotonicClock.now
     }
-    let waiting = origin.name.waiting
-    origin.name.waiting = []
-    if addresses == nil {
-      return forEach(of: waiting) { [unowned self] in
-        nameFailed($0, NetworkError(.resolveFailed, reason: "notFound"), atFront: false)
-      }
+    // What an earlier answer lets go goes on.
+    guard let waiting = origin.name.waiting, !origin.name.isGoingOn else { return }
+    if addresses == nil { return letGo(waiting, NetworkError(.resolveFailed, reason: "notFound")) }
+    origin.name.isGoingOn = true
+    doInPieces { [unowned self] in
+      origin.name.isGoingOn = letGo(at: origin)
+      return origin.name.isGoingOn
     }
-    let isGoingOn = !origin.name.goingOn.isEmpty
-    for operation in waiting { origin.name.goingOn.append(operation) }
-    if !isGoingOn { doInPieces { [unowned self] in letGo(at: origin) } }
   }
 
-  /// A piece of those that have waited; false when they were the last.
+  /// A piece of those that have waited; false when they were the last, or are to ask for addresses that are not too old.
   private func letGo(at origin: Origin) -> Bool {
     origin.name.letsGo = true
     defer { origin.name.letsGo = false }
-    for _ in 0..<Self.bulkPiece {
-      guard let operation = origin.name.goingOn.popFirst() else { return false }
-      guard operation.loop.origin === origin, case .resolving = operation.loop.phase else { continue }
-      wait(operation, operation.loop.priority, atFront: false)
+    guard origin.name.isKnown(MonotonicClock.now) else {
+      if let waiting = origin.name.waiting { letGo(waiting) }
+      return false
     }
-    return !origin.name.goingOn.isEmpty
-  }
-
-  private func nameFailed(_ operation: NetworkOperation, _ failure: NetworkError, atFront: Bool) {
-    guard case .resolving = operation.loop.phase else { return }
-    operation.makeExtras().nameFailure = failure
-    wait(operation, operation.loop.priority, atFront: atFront)
+    for _ in 0..<Self.bulkPiece { origin.name.waiting?.popFirst()?.goOn() }
+    return origin.name.waiting != nil
   }
 
   /// Ends the wait of an operation; a name that nobody waits for is not asked for.
-  func leaveName(_ operation: NetworkOperation) {
-    operation.loop.history?.endLookup(now: MonotonicClock.now)
-    guard let origin = operation.loop.origin else { return }
-    origin.name.waitingCount -= 1
-    origin.forgetThoseWhoLeft()
-    if origin.name.waitingCount == 0, origin.name.addresses.isEmpty { origin.name.endLookups() }
+  func leaveName(_ operation: NetworkOperation, _ wait: Wait) {
+    operation.makeHistory().didWaitForName(MonotonicClock.now - wait.since)
+    guard let origin = operation.loop.origin, origin.name.waiting?.isEmpty ?? true else { return }
+    origin.name.waiting = nil
+    if origin.name.addresses.isEmpty { origin.name.endLookups() }
   }
 }
 
@@ -176,18 +172,5 @@ extension HandleSettings {
     guard proxy(isSecure: origin.isSecure) == nil else { return false }
     if way.isDirect { return true }
     return way.unixSocket == nil && way.addresses(of: origin.name.host ?? "", port: origin.name.port) == nil
-  }
-}
-
-extension Origin {
-  /// Once they are the larger part, so that each leaving costs the same however many wait.
-  fileprivate func forgetThoseWhoLeft() {
-    // A lookup that nobody can end may keep its origin for minutes: not those who have left, too.
-    if name.waitingCount == 0 { return name.waiting = [] }
-    guard name.waiting.count > 2 * name.waitingCount + 16 else { return }
-    name.waiting.removeAll { operation in
-      guard operation.loop.origin === self, case .resolving = operation.loop.phase else { return true }
-      return false
-    }
   }
 }

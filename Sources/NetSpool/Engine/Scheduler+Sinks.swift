@@ -83,7 +83,7 @@ extension Scheduler {
     case .running where operation.loop.transfer?.exchange.hasYielded ?? false: break
     case .publishing: break
     // What it reads from may be what it waits for, and has limits of its own.
-    case .playing(_?), .following: isSourceBlameless = false
+    case .playing, .following: isSourceBlameless = false
     default: return watched[operation.id] = nil
     }
     guard let fanout = operation.loop.extras?.fanout else { return }

@@ -73,7 +73,7 @@ final class Scheduler {
   /// Nil until somebody asks how the network is.
   var connectivity: Connectivity?
   /// Looks at the network for stores of frozen requests, by their numbers, that are not over.
-  var frozenLooks: [UInt64: SendingWait] = [:]
+  var frozenLooks: [UInt64: Wait] = [:]
   /// Without anybody who asks: the last look, for failures that the network may be to blame for.
   var lastLook: (link: LinkState, at: Microseconds)?
   var heldLog = HeldLog()
@@ -287,7 +287,9 @@ final class Scheduler {
     guard !dependencies.isEmpty else { return }
     let others = dependencies.remove(operation)
     forEach(of: others.dependents) { [unowned self] next in
-      guard dependencies.release(next, from: operation), case .blocked = next.loop.phase else { return }
+      guard dependencies.release(next, from: operation), case .waiting(.others) = next.loop.phase else {
+        return
+      }
       enqueue(next, next.request)
     }
     forEach(of: others.prerequisites) { [unowned self] in dependencies.forget(operation, under: $0) }

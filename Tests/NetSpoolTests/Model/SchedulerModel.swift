@@ -200,8 +200,8 @@ final class SchedulerModel {
     switch operation.loop.phase {
     case .sharing: happened.joined += 1
     case .paused: happened.paused += 1
-    case .blocked: happened.blocked += 1
-    case .parked: happened.parked += 1
+    case .waiting(.others): happened.blocked += 1
+    case .waiting(.until(let wait)): if case .room = wait.reason { happened.parked += 1 }
     case .frozen: happened.frozen += 1
     case .running: if operation.loop.transfer?.exchange.hasYielded ?? false { happened.held += 1 }
     default: break

@@ -21,8 +21,9 @@ extension Scheduler {
     guard let fanout = operation.loop.extras?.fanout, response.head.status < 300 else {
       return publish(operation, Ending(response))
     }
-    move(operation, to: .playing(nil))
-    rooms.park(WaitingPlayback(operation: operation, response: response, fanout: fanout))
+    suspend(operation, for: .playback, in: rooms.playbacks(of: operation.engine)) { [unowned self] _ in
+      play(response, of: operation, into: fanout)
+    }
     playNext()
   }
 
@@ -43,15 +44,11 @@ extension Scheduler {
 
   /// Streams have buffers, so only so many bodies of an engine go out at once.
   func playNext() {
-    while let next = rooms.nextPlayback() {
-      // One that was cancelled meanwhile is somewhere else.
-      if case .playing(nil) = next.operation.loop.phase { play(next) }
-    }
+    while let next = rooms.nextPlayback() { next.goOn() }
   }
 
-  private func play(_ waiting: WaitingPlayback) {
-    let (operation, fanout) = (waiting.operation, waiting.fanout)
-    var answer = waiting.response
+  private func play(_ response: NetworkResponse, of operation: NetworkOperation, into fanout: SinkFanout) {
+    var answer = response
     operation.forEachRecipient { didStart($0) }
     let body = answer.body
     let source = StoredBodySource(body) { [unowned self, unowned operation] range, source in
@@ -78,11 +75,4 @@ extension Scheduler {
       source.object?.take(piece)
     }
   }
-}
-
-/// An answer from the cache whose streams wait for their turn.
-struct WaitingPlayback {
-  let operation: NetworkOperation
-  let response: NetworkResponse
-  let fanout: SinkFanout
 }

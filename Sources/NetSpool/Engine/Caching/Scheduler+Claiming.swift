@@ -5,17 +5,10 @@
 /// Nobody depends on the other: a claim ends with its operation's turn, however that ends, and a second after its loop was
 /// last alive; whoever waited for what came to nothing asks the origin itself.
 struct ClaimWaits {
-  fileprivate var waiting = FIFO<WaitingClaim>()
+  fileprivate let waiting = WaitList()
   fileprivate var isLooking = false
   /// As whom this loop claims in each table; those without claims are let go at the next tick.
   fileprivate var claimants: [ObjectIdentifier: Claimant] = [:]
-}
-
-/// An operation that another process asks for.
-private struct WaitingClaim {
-  let operation: NetworkOperation
-  let claims: ClaimTable
-  let key: KeyDigest
 }
 
 extension Scheduler {
@@ -40,10 +33,12 @@ extension Scheduler {
       queue.finished(origin.id)
       consult(operation, operation.sent, then: .wait(atFront: true), after: claim)
     case .taken:
-      move(operation, to: .validating)
+      // Another may have stored the answer in the meantime.
+      suspend(operation, for: .claim(claims, key, operation), in: self.claims.waiting) { [unowned self] _ in
+        consult(operation, operation.sent, then: .wait(atFront: true))
+      }
       queue.finished(origin.id)
       limitStreams(of: operation)
-      self.claims.waiting.append(WaitingClaim(operation: operation, claims: claims, key: key))
       lookAtClaimsSoon()
     }
     return true
@@ -63,11 +58,6 @@ extension Scheduler {
     }
   }
 
-  /// Another may have stored the answer in the meantime.
-  private func askAgain(_ operation: NetworkOperation) {
-    consult(operation, operation.sent, then: .wait(atFront: true))
-  }
-
   private func lookAtClaimsSoon() {
     guard !claims.isLooking, !claims.waiting.isEmpty else { return }
     claims.isLooking = true
@@ -81,15 +71,15 @@ extension Scheduler {
   private func lookAtClaims() {
     let until = MonotonicClock.now + Self.claimLookMax
     for _ in 0..<claims.waiting.count {
-      guard MonotonicClock.now < until, let waiting = claims.waiting.popFirst() else { return }
-      let operation = waiting.operation
-      guard has(operation), case .validating = operation.loop.phase else { continue }
-      switch waiting.claims.state(of: waiting.key) {
-      case .taken: claims.waiting.append(waiting)
+      guard MonotonicClock.now < until, let wait = claims.waiting.popFirst(),
+        case .claim(let table, let key, let operation) = wait.reason
+      else { return }
+      switch table.state(of: key) {
+      case .taken: claims.waiting.append(wait)
       case .done, .uncacheable:
         operation.loop.hasAwaitedClaim = true
-        askAgain(operation)
-      case .free, .void: askAgain(operation)
+        wait.goOn()
+      case .free, .void: wait.goOn()
       }
     }
   }

@@ -1,16 +1,5 @@
 internal import Synchronization
 
-/// A look at what is stored, on a thread that may wait for the disk (`StoreLooker`). A loop never does.
-final class CacheLook {
-  fileprivate let timer: TimerTable.Key
-  /// What follows; with nothing when nothing was found, or not in time.
-  fileprivate let then: (LoopLook) -> Void
-
-  fileprivate init(timer: TimerTable.Key, then: @escaping (LoopLook) -> Void) {
-    (self.timer, self.then) = (timer, then)
-  }
-}
-
 /// The cache before the network.
 extension Scheduler {
   /// What becomes of an operation that the cache has not answered.
@@ -72,19 +61,18 @@ extension Scheduler {
     }
   }
 
-  /// Looks into the store, and goes on with what was found: without, when the disk takes its time.
+  /// Looks into the store, on a thread that may wait for the disk (`StoreLooker`), and goes on with what was found: without,
+  /// when the disk takes its time.
   func look(
     _ operation: NetworkOperation, _ cache: EngineCache, _ find: @escaping @Sendable () -> LoopLook,
     then: @escaping (LoopLook) -> Void
   ) {
     if loop.timeline != nil { return then(find()) }  // a model has one thread
-    let timer = timers.after(milliseconds: UInt64(StoreLooker.patience / 1_000)) { [unowned self] in
+    suspend(operation, for: .look(then), atMost: UInt64(StoreLooker.patience / 1_000)) { [unowned self] _ in
       goOn(operation, LoopLook(held: nil))
     }
-    let look = CacheLook(timer: timer, then: then)
-    move(operation, to: .looking(look))
     // Whoever is being looked for stays on this loop; one whose look took too long may be gone.
-    let (port, number) = (port, LookNumber(look))
+    let (port, number) = (port, operation.currentWait?.timer)
     let isTaken = cache.store.look {
       let found = find()
       port.perform { core in
@@ -94,16 +82,15 @@ extension Scheduler {
     if !isTaken { goOn(operation, LoopLook(held: nil)) }
   }
 
-  private func goOn(_ operation: NetworkOperation, _ found: LoopLook, _ number: LookNumber? = nil) {
-    guard case .looking(let look) = operation.loop.phase, number == nil || number == LookNumber(look) else {
-      return
-    }
+  /// - Parameter number: of the look, which tells it from the operation's next.
+  private func goOn(_ operation: NetworkOperation, _ found: LoopLook, _ number: TimerTable.Key? = nil) {
+    guard let wait = operation.currentWait, case .look(let then) = wait.reason,
+      number == nil || number == wait.timer
+    else { return }
     move(operation, to: .deciding)
-    look.then(found)
+    then(found)
     loop.markDirty()
   }
-
-  func leave(_ look: CacheLook) { timers.cancel(look.timer) }
 
   /// Once for each, however many exchanges follow; streams get one body, the final one.
   func provide(_ recipient: NetworkOperation, _ early: NetworkResponse) {
@@ -123,11 +110,4 @@ extension Scheduler {
     driver.pending.add(1, ordering: .relaxed)
     later { [unowned self] in submit(refresh) }
   }
-}
-
-/// Tells one look of an operation from its next.
-private struct LookNumber: Equatable, Sendable {
-  private let timer: TimerTable.Key
-
-  init(_ look: CacheLook) { timer = look.timer }
 }

@@ -1,15 +1,3 @@
-/// An ending that waits until the store has done what belongs to the answer. What it made worthless is written down: whoever
-/// hears of the ending may exit at once, or ask another process, and must not find what was there. What is stored is found.
-final class Recording {
-  let ending: Ending
-  let timer: TimerTable.Key
-
-  init(_ ending: Ending, timer: TimerTable.Key) {
-    self.ending = ending
-    self.timer = timer
-  }
-}
-
 /// Something that a store does for an answer, and that may wait for the disk.
 struct StoreDuty: Sendable {
   typealias Job = @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
@@ -30,16 +18,19 @@ extension Scheduler {
   private static let recordingMilliseconds: UInt64 = 50
   private static let storingMilliseconds: UInt64 = 1_000
 
+  /// Ends an operation once the store has done what belongs to the answer. What it made worthless is written down: whoever
+  /// hears of the ending may exit at once, or ask another process, and must not find what was there. What is stored is found.
   func record(_ operation: NetworkOperation, _ ending: Ending) {
     guard let duties = operation.loop.extras?.unwritten else { return publish(operation, ending) }
     operation.loop.extras?.unwritten = []
     let stores = duties.contains { $0.bytes > 0 }
     let limit = stores ? Self.storingMilliseconds : Self.recordingMilliseconds
-    let timer = timers.after(milliseconds: limit) { [unowned self, weak operation] in
-      if let operation { didRecord(operation) }
+    suspend(operation, for: .recording, atMost: limit) { [unowned self] _ in publish(operation, ending) }
+    let left = Countdown(duties.count) {
+      operation.perform(inLine: false) { _ in
+        if let wait = operation.currentWait, case .recording = wait.reason { wait.goOn() }
+      }
     }
-    move(operation, to: .recording(Recording(ending, timer: timer)))
-    let left = Countdown(duties.count) { operation.perform(inLine: false) { $0.didRecord(operation) } }
     for duty in duties {
       guard loop.timeline == nil else {
         duty.job { left.signal() }  // a model has one thread
@@ -48,10 +39,5 @@ extension Scheduler {
       let isTaken = duty.cache.store.look(bytes: duty.bytes) { duty.job { left.signal() } }
       if !isTaken { left.signal() }
     }
-  }
-
-  private func didRecord(_ operation: NetworkOperation) {
-    guard case .recording(let recording) = operation.loop.phase else { return }
-    publish(operation, recording.ending)
   }
 }

@@ -4,7 +4,8 @@ extension Scheduler {
   /// A question to the origin whether a stored answer holds, and those who wait for what comes of it.
   struct Validation {
     let leader: NetworkOperation
-    var waiting: [NetworkOperation] = []
+    /// Nil: none does.
+    var waiting: WaitList?
     /// Runs from the first who waits on.
     var timer: TimerTable.Key?
   }
@@ -24,14 +25,17 @@ extension Scheduler {
     // The next one is nobody's to wait for: whoever was told nothing new asks itself.
     guard validation.leader !== operation, !operation.loop.hasAwaitedValidation else { return false }
     operation.loop.hasAwaitedValidation = true
-    if validation.timer == nil {
+    let waiting = validation.waiting ?? WaitList()
+    if validation.waiting == nil {
+      validations[digest]?.waiting = waiting
       validations[digest]?.timer = timers.after(milliseconds: Self.validationMilliseconds) { [unowned self] in
         releaseValidation(of: digest)
       }
     }
-    validations[digest]?.waiting.append(operation)
     operation.loop.cacheUse = nil
-    move(operation, to: .validating)
+    suspend(operation, for: .validation, in: waiting) { [unowned self] _ in
+      consult(operation, operation.sent, then: .wait(atFront: false))
+    }
     return true
   }
 
@@ -45,13 +49,7 @@ extension Scheduler {
 
   private func releaseValidation(of digest: KeyDigest) {
     guard let validation = validations.removeValue(forKey: digest) else { return }
-    if let timer = validation.timer { timers.cancel(timer) }
-    if validation.waiting.isEmpty { return }
-    later { [unowned self] in
-      forEach(of: validation.waiting) { [unowned self] operation in
-        guard has(operation), case .validating = operation.loop.phase else { return }
-        consult(operation, operation.sent, then: .wait(atFront: false))
-      }
-    }
+    timers.cancel(validation.timer)
+    if let waiting = validation.waiting { letGo(waiting) }
   }
 }

@@ -291,11 +291,13 @@ extension Scheduler {
     let left = operation.secondsLeft(operation.sent, nil)
     let isLast = left * 1000 < Double(Self.providerMillisecondsMax)
     let milliseconds = isLast ? UInt64(max(0, left * 1000)) : Self.providerMillisecondsMax
-    let timer = timers.after(milliseconds: milliseconds) { [unowned self] in
-      let late = NetworkError(.authenticationFailed, reason: "the provider took over 60 s")
-      answered(operation, .failure(isLast ? NetworkError(.timedOut, cause: .total) : late))
+    let late = NetworkError(.authenticationFailed, reason: "the provider took over 60 s")
+    suspend(
+      operation, for: .credentials, atMost: milliseconds,
+      failing: isLast ? NetworkError(.timedOut, cause: .total) : late
+    ) { [unowned self] in
+      if let failure = $0 { answered(operation, .failure(failure)) }
     }
-    move(operation, to: .asking(timer))
     let question = NetworkCredentials.Refusal(
       url: history.target.url, method: history.target.method, response: refusal)
     provider.renew(history.authentication.generation, for: origin.text, question) { result in
@@ -307,7 +309,7 @@ extension Scheduler {
     _ operation: NetworkOperation, _ result: Result<CredentialProvider.Held, NetworkError>
   ) {
     loop.assertOnLoop()
-    guard case .asking = operation.loop.phase, let history = operation.loop.history,
+    guard case .credentials? = operation.currentWait?.reason, let history = operation.loop.history,
       let refusal = history.authentication.refusal
     else { return }
     move(operation, to: .deciding)

@@ -85,24 +85,15 @@ final class Connectivity {
       watch.backoff.reset()
       stopWaitingToProbe(watch)
     }
-    guard !watch.waiters.isEmpty, hasRoute(to: watch) else { return }
-    let maySend = maySend(watch)
-    guard maySend || watch.waiters.hasSomeForRouteOnly else { return }
-    wake(watch.waiters.take { maySend || $0.isForRouteOnly })
+    guard watch.isAwaited, hasRoute(to: watch) else { return }
+    if maySend(watch) { core.letGo(watch.waiters) }
+    core.letGo(watch.routeWaiters)
     forgetIfIdle(watch)
   }
 
-  /// The first at the end of this turn, and then some in each.
-  private func wake(_ waits: [SendingWait]) {
-    for wait in waits.prefix(Self.wokenMax) { core.later { wait.wake() } }
-    core.forEach(of: Array(waits.dropFirst(Self.wokenMax))) { $0.wake() }
-  }
-
-  private static let wokenMax = 256
-
   /// Forgets an origin that nobody wants to know of any more.
   func forgetIfIdle(_ watch: OriginWatch) {
-    guard watch.waiters.isEmpty, watch.engines.isEmpty, watch.probe == nil, !watch.health.wantsProbe else {
+    guard !watch.isAwaited, watch.engines.isEmpty, watch.probe == nil, !watch.health.wantsProbe else {
       return
     }
     watches[watch.key] = nil
@@ -129,7 +120,7 @@ final class Connectivity {
       listeners[id] = nil
       guard let watch = listener.watch else { continue }
       watch.engines.remove(id)
-      if watch.engines.isEmpty, watch.waiters.isEmpty, watch.probe == nil {
+      if watch.engines.isEmpty, !watch.isAwaited, watch.probe == nil {
         stopWaitingToProbe(watch)
         watches[watch.key] = nil
       }
@@ -163,20 +154,11 @@ final class Connectivity {
       watch.engines.remove(id)
       listeners[id] = nil
     }
-    if watch.engines.isEmpty, watch.waiters.isEmpty {
+    if watch.engines.isEmpty, !watch.isAwaited {
       watches[watch.key] = nil
       return false
     }
     return true
-  }
-
-  func addWaiter(_ watch: OriginWatch, forRouteOnly: Bool = false, _ wake: @escaping () -> Void)
-    -> SendingWait
-  {
-    let wait = SendingWait(watch, forRouteOnly: forRouteOnly, wake)
-    watch.waiters.append(wait)
-    update(watch)
-    return wait
   }
 
   private func tellListeners(of watch: OriginWatch) {
@@ -199,7 +181,7 @@ final class Connectivity {
     for watch in watches.values {
       stopWaitingToProbe(watch)
       if watch.probe != nil { _ = takeProbe(watch, code: nil) }
-      _ = watch.waiters.take { _ in true }  // they know their watch
+      for list in [watch.waiters, watch.routeWaiters] { _ = list.take(atMost: .max) }
     }
     watches = [:]
     listeners = [:]

@@ -42,22 +42,24 @@ extension Scheduler {
       || !OriginWatch.needsRoute(origin, engine.handleSettings)
   }
 
-  /// Calls back once there is use in sending there: at the end of this turn when there is now. Meanwhile the
-  /// origin is looked at. All who wait are called in one turn, so whoever has much to send spreads it out.
+  /// Calls back once there is use in sending there: in the next turn when there is now. Meanwhile the origin is looked at.
   ///
   /// - Parameter failure: why it could not be sent, if that was tried.
   /// - Returns: what calls it off; nil when the URL leads nowhere or the queue closes.
   func awaitSending(
     to url: String, for engine: NetworkEngine, after failure: NetworkError? = nil,
     _ wake: @escaping () -> Void
-  ) -> SendingWait? {
+  ) -> Wait? {
     guard let connectivity = useConnectivity(), let origin = try? origins.find(url, make: makeOrigin).origin
     else { return nil }
     let isNew = connectivity.known(origin, engine.handleSettings) == nil
     let watch = connectivity.watch(origin, engine.handleSettings)
     // One that was watched when it failed has been told already.
     if isNew, let failure { connectivity.note(OriginEvidence(status: nil, failure: failure), watch) }
-    return connectivity.addWaiter(watch, wake)
+    let wait = Wait(.origin) { _ in wake() }
+    watch.waiters.append(wait)
+    connectivity.update(watch)
+    return wait
   }
 
   // MARK: Blame

@@ -20,7 +20,7 @@ extension Scheduler {
     operation.loop.transfer = nil
     recycle(transfer, operation)
     if let left { startQueueDeadline(operation, left) }
-    move(operation, to: .awaiting(wake))
+    move(operation, to: .waiting(.until(wake)))
     return true
   }
 
@@ -43,11 +43,11 @@ extension Scheduler {
       connectivity.forgetIfIdle(watch)
       return false
     }
-    let wait = connectivity.addWaiter(watch, forRouteOnly: true) { [unowned self] in
-      self.wait(operation, operation.sentPriority, atFront: true)
-    }
     operation.loop.extras?.nameFailure = nil
-    move(operation, to: .awaiting(wait))
+    suspend(operation, for: .route, in: watch.routeWaiters) { [unowned self] _ in
+      wait(operation, operation.sentPriority, atFront: true)
+    }
+    connectivity.update(watch)
     return true
   }
 
@@ -59,7 +59,7 @@ extension Scheduler {
 
   /// What an operation ends with that has waited for its slot until its limit.
   func queueDeadlineFailure(_ operation: NetworkOperation) -> NetworkError {
-    if case .awaiting(let wait) = operation.leader.loop.phase, wait.isForRouteOnly {
+    if case .route? = operation.leader.currentWait?.reason {
       return NetworkError(.offline, reason: "allowedInterfaces")
     }
     return NetworkError(.timedOut, cause: .queueDeadline)
