@@ -4,10 +4,14 @@ final class ConnectionPools {
   /// What connections are bound to.
   private struct Key: Hashable {
     var identity: UInt64
-    /// Of engines whose connections are judged by rules of their own; 0: any.
+    /// Whom its engine believes, and by which way it goes.
+    var reach: AnswerScope.Reach
+    /// Of an engine that has them for itself; 0: any.
     var engine: UInt64
     var connections: ConnectionChoice
   }
+
+  private static let commonKey = Key(identity: 0, reach: .standard, engine: 0, connections: .shared(0))
 
   /// With more, those in which nothing runs are closed.
   private static let countMax = 32
@@ -34,12 +38,13 @@ final class ConnectionPools {
 
   /// `release` drops the idle transfers of handles that are about to be closed.
   func multi(
-    for settings: HandleSettings, of scope: HandleScope, loop: EventLoop, release: (MultiHandle) -> Void
+    for settings: HandleSettings, of scope: HandleScope, within reach: AnswerScope.Reach, loop: EventLoop,
+    release: (MultiHandle) -> Void
   ) throws(NetworkError) -> MultiHandle {
     let key = Key(
-      identity: settings.connectionIdentity, engine: settings.needsOwnConnections ? scope.engine : 0,
-      connections: scope.connections)
-    if key.identity == 0, key.engine == 0, key.connections == .shared(0) {
+      identity: settings.connectionIdentity, reach: reach,
+      engine: settings.needsOwnConnections ? scope.engine : 0, connections: scope.connections)
+    if key == Self.commonKey {
       if isWorn(common) {
         let next = try MultiHandle(loop: loop, loops: loops)
         retire(common, release)

@@ -8,7 +8,7 @@ struct Authenticator {
   func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
     let history = operation.loop.history
     if history?.target.isForeign == true { return nil }
-    let own = request.credentials ?? history?.authentication.credential
+    let own = operation.account(request)
     guard let engine = operation.engine.credential, engine.origin == operation.loop.origin?.text else {
       return own
     }
@@ -258,6 +258,11 @@ struct EngineCredential: Sendable {
 }
 
 extension NetworkOperation {
+  /// The account that the request itself names: its own, else the user in its URL.
+  func account(_ request: NetworkRequest) -> NetworkCredentials? {
+    request.credentials ?? loop.history?.authentication.credential
+  }
+
   /// The engine's credential, if the request goes where it belongs.
   var engineCredential: NetworkCredentials? {
     guard let own = engine.credential, let parsed = try? URLParser.parse(request.url),
@@ -270,7 +275,7 @@ extension NetworkOperation {
 extension NetworkEngine {
   /// The engine's fields as the cache sees them.
   var askedFields: Headers {
-    var fields = SentFields.add(credential?.credential, to: headers)
+    var fields = headers
     // What the jar sends is libcurl's affair; its answers are this engine's all the same.
     if handleSettings.keepsCookies, !fields.contains("Cookie") {
       fields.append(name: "Cookie", value: "NetSpool \(id)")
