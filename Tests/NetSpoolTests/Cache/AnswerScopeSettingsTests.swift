@@ -111,7 +111,7 @@ import Testing
     Row("body", .none), Row("prepared", .none), Row("resumes", .none), Row("isCompressed", .none),
     Row("timeouts", .none) { $0.timeouts = .init() },
     Row("retry", .none) { $0.retry = .standard },
-    Row("redirects", .none) { $0.redirects = .none },
+    Row("redirects", .none) { $0.redirects = NetworkRequest.Redirects.none },
     Row("idempotencyKey", .none) { $0.idempotencyKey = "1" },
     Row("tag", .none) { $0.tag = "t" },
     Row("cacheLifetime", .none) { $0.cacheLifetime = .seconds(1) },

@@ -37,7 +37,8 @@ struct CacheEncodingTests {
         internet: try #require(InternetAddress(bytes)), port: 65_535)
       let encoded = held.encode()
       #expect(StoredResponse(decoding: encoded, rules: .standard) == held)
-      #expect(StoredResponse.hasTag(Array("b".utf8), in: encoded.rawBytes))
+      let isTagged = StoredResponse.hasTag(Array("b".utf8), in: encoded.rawBytes)
+      #expect(isTagged)
       for cut in 1...5 {
         #expect(StoredResponse(decoding: Array(encoded.dropLast(cut)), rules: .standard) == nil)
       }

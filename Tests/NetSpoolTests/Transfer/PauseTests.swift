@@ -202,7 +202,7 @@ struct PauseTests {
 
   @Test(arguments: [1, 4])
   func `the one whose exchange others wait for is paused, and they go on`(loops: Int) async throws {
-    try await withEngine(queue: { $0.loops = loops }) { engine, origin in
+    try await withEngine(queue: { $0.loops = .fixed(loops) }) { engine, origin in
       origin.on("/a", .text("shared"))
       origin.hold("/a")
       let (first, second) = (engine.start("/a"), engine.start("/a"))
