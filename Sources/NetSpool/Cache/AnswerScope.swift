@@ -2,7 +2,7 @@
 ///
 /// It is made in one place, `EngineCache.scope`, and stands in front of every key of the cache; so it is part of what
 /// claims, validations, bodies on their way and stored answers are found by. Equal requests share within one engine, and
-/// thus within one `Reach`; `ConnectionPools` and frozen requests go by the `Reach` alone.
+/// thus within one `Reach`; `ConnectionPools`, challenges of origins and frozen requests go by the `Reach` alone.
 ///
 /// Who answers (`Reach`, of the engine, worked out when it is made):
 /// - `tls.caFile`, `tls.caPath`, `SSL_CERT_FILE`, `SSL_CERT_DIR`: path and content. The path says whose word counts, the
@@ -32,6 +32,14 @@ struct AnswerScope: Sendable, Hashable {
     /// The same of what a request must find again that is sent days later. Keys and authorities are replaced, and
     /// machines move from network to network; a request that waits must not be stranded by that.
     let lasting: String
+
+    /// The beginning of the digest, for tables of this process; 0 for an engine that leaves all as it is.
+    let number: UInt64
+
+    init(text: String, lasting: String) {
+      (self.text, self.lasting) = (text, lasting)
+      number = UInt64(text.prefix(16), radix: 16) ?? 0
+    }
 
     static let standard = Reach(text: "", lasting: "")
   }

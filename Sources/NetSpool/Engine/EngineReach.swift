@@ -3,9 +3,8 @@
 extension AnswerScope.Reach {
   init(_ settings: HandleSettings) {
     let lasting = Self.lasting(settings)
-    self.lasting = Self.digest(lasting)
-    text = Self.digest(
-      lasting + Self.trust(settings.tls) + Self.network(settings) + Self.rule(settings.egress))
+    let all = lasting + Self.trust(settings.tls) + Self.network(settings) + Self.rule(settings.egress)
+    self.init(text: Self.digest(all), lasting: Self.digest(lasting))
   }
 
   /// Each fact is a name and its values; what is as by default is none.

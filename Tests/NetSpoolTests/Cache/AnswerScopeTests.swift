@@ -248,6 +248,27 @@ import Testing
     }
   }
 
+  @Test func `what one server has asked of an account, another is not told`() async throws {
+    try await withHouse { house in
+      let (origin, proxy) = (try ScriptedOrigin(), try ScriptedOrigin())
+      proxy.fallback { request in
+        request.header("Authorization") == nil
+          ? .status(401).header("WWW-Authenticate", "Basic realm=\"r\"") : .text("through the proxy")
+      }
+      origin.fallback { .text($0.header("Authorization") ?? "nothing") }
+      let account = NetworkCredentials.password(user: "ann", password: "1")
+      let led = try house.engine {
+        $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(proxy.port)")
+        $0.allowsCredentialsInClear = true
+      }
+      let asked = led.operation(url: origin.url("/a")).setCredentials(account)
+      #expect(await led.end(of: asked).text == "through the proxy")
+      let direct = try house.engine()
+      let other = direct.operation(url: origin.url("/b")).setCredentials(account)
+      #expect(await direct.end(of: other).text == "nothing")
+    }
+  }
+
   @Test func `a certificate in the place of another is another account`() throws {
     let folder = try TestFolder()
     let path = try folder.write("me.pem", "ann")

@@ -29,9 +29,9 @@ struct Authenticator {
       let held = provider.held(for: origin.text)
       if held.generation > 0 { operation.makeHistory().authentication.generation = held.generation }
       guard let given = held.credential, let scheme = given.scheme else { return Headers() }
-      fields = self.fields(scheme, given.id, at: origin, request, plan, own)
+      fields = self.fields(scheme, operation.place(of: given), at: origin, request, plan, own)
     } else {
-      fields = self.fields(scheme, credential.id, at: origin, request, plan, own)
+      fields = self.fields(scheme, operation.place(of: credential), at: origin, request, plan, own)
     }
     try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
     // What others have learned meanwhile says nothing about what this request carried when it was refused.
@@ -137,9 +137,9 @@ extension Authenticator {
     }
     let challenges = AuthenticationChallenge.all(in: head.headers)
     if case .provider(let provider) = scheme {
-      return next(provider, challenges, history, origin, request)
+      return next(provider, challenges, operation, history, origin, request)
     }
-    return next(scheme, credential.id, challenges, history, origin, request)
+    return next(scheme, operation.place(of: credential), challenges, history, origin, request)
   }
 
   private func hasOwnAuthorization(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
@@ -148,12 +148,12 @@ extension Authenticator {
   }
 
   private func next(
-    _ provider: CredentialProvider, _ challenges: [AuthenticationChallenge], _ history: ExchangeHistory,
-    _ origin: Origin, _ request: NetworkRequest
+    _ provider: CredentialProvider, _ challenges: [AuthenticationChallenge], _ operation: NetworkOperation,
+    _ history: ExchangeHistory, _ origin: Origin, _ request: NetworkRequest
   ) -> Exchange.Next? {
     // What it gave may be of a kind that waits for a challenge.
     if let given = provider.held(for: origin.text).credential, let scheme = given.scheme,
-      let next = next(scheme, given.id, challenges, history, origin, request)
+      let next = next(scheme, operation.place(of: given), challenges, history, origin, request)
     {
       return next
     }
@@ -262,6 +262,9 @@ extension NetworkOperation {
   func account(_ request: NetworkRequest) -> NetworkCredentials? {
     request.credentials ?? loop.history?.authentication.credential
   }
+
+  /// Where it is known what the origin asks of a credential: what one server has asked, another is not told.
+  fileprivate func place(of credential: NetworkCredentials) -> UInt64 { credential.id ^ engine.reach.number }
 
   /// The engine's credential, if the request goes where it belongs.
   var engineCredential: NetworkCredentials? {
