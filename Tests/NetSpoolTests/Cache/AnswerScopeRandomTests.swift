@@ -1,5 +1,4 @@
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -10,6 +9,8 @@ import Testing
   /// The servers, by their letters: plain HTTP, two behind TLS of authorities of their own, two proxies.
   private enum Server: String, CaseIterable {
     case plain = "A", first = "B", second = "C", near = "P", far = "Q"
+
+    var isSecure: Bool { self == .first || self == .second }
   }
 
   private enum Trust: CaseIterable { case system, first, both, everybody, wrongPin }
@@ -68,35 +69,16 @@ import Testing
     }
   }
 
-  /// All servers of a round, and the files of their authorities.
-  private struct Town {
-    let origins: [Server: ScriptedOrigin]
-    let folder: TestFolder
+  /// Where all servers of a round are, the files of their authorities and the cache: the same for each process.
+  private struct Town: Sendable {
+    let ports: [Int]
+    let folder: String
 
-    init() throws {
-      var origins: [Server: ScriptedOrigin] = [:]
-      for server in Server.allCases {
-        let isSecure = server == .first || server == .second
-        let origin = try ScriptedOrigin(tls: isSecure ? .selfSigned : nil)
-        origin.fallback { request in
-          if request.header("If-None-Match") != nil, request.path != "/new" { return Answer(status: 304) }
-          return .text("\(server.rawValue) \(request.header("X-Request-Id") ?? "-")")
-            .header("Cache-Control", request.path == "/stale" ? "max-age=0" : "max-age=1000")
-            .header("ETag", "\"\(server.rawValue)\"")
-        }
-        origins[server] = origin
-      }
-      origins[.plain]?.on("/moved", .redirect(to: origins[.first]?.url("/kept") ?? "", status: 301))
-      self.origins = origins
-      folder = try TestFolder()
-      let (first, second) = (authority(.first), authority(.second))
-      try folder.write("first.pem", first)
-      try folder.write("both.pem", first + second)
+    func port(_ server: Server) -> Int { ports[Server.allCases.firstIndex(of: server) ?? 0] }
+
+    func url(_ server: Server, _ path: String, host: String = "127.0.0.1") -> String {
+      "\(server.isSecure ? "https" : "http")://\(host):\(port(server))\(path)"
     }
-
-    private func authority(_ server: Server) -> String { origins[server]?.certificateAuthority ?? "" }
-
-    func port(_ server: Server) -> Int { origins[server]?.port ?? 0 }
 
     func guest(_ random: inout SplitMix64, on queue: NetworkQueue) throws -> Guest {
       var configuration = NetworkEngine.Configuration()
@@ -120,18 +102,18 @@ import Testing
       let trust = Trust.allCases[random.below(5)]
       switch trust {
       case .system: break
-      case .first: configuration.tls.caFile = folder["first.pem"]
-      case .both: configuration.tls.caFile = folder["both.pem"]
+      case .first: configuration.tls.caFile = folder + "/first.pem"
+      case .both: configuration.tls.caFile = folder + "/both.pem"
       case .everybody: configuration.tls.unsafelyTrustsAnyCertificate = true
       case .wrongPin:
-        configuration.tls.caFile = folder["both.pem"]
+        configuration.tls.caFile = folder + "/both.pem"
         configuration.tls.pinnedPublicKey = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
       }
       let hasAccount = trust != .wrongPin && random.chance(30)
       configuration.credentials = hasAccount ? Self.account(&random) : nil
       let engine = try NetworkEngine(host: hasAccount ? "127.0.0.1" : nil, configuration: configuration)
       var cache = CacheConfiguration()
-      cache.directory = folder.path + "/cache"
+      cache.directory = folder + "/cache"
       try engine.useCache(cache)
       return Guest(engine: engine, trust: trust, egress: egress, way: way, account: configuration.credentials)
     }
@@ -155,7 +137,7 @@ import Testing
       let isNamed = !isRedirected && server == .plain && random.chance(40)
       let host = isNamed ? "who.example.invalid" : "127.0.0.1"
       let path = isRedirected ? "/moved" : ["/kept", "/stale", "/new"][random.below(3)]
-      let operation = guest.engine.operation(url: origins[server]?.url(path, host: host) ?? "")
+      let operation = guest.engine.operation(url: url(server, path, host: host))
       operation.setHeader("X-Request-Id", "\(number)")
       var identity = Identity()
       if random.chance(40) { identity.field = random.chance(50) ? "ann" : "bob" }
@@ -181,47 +163,132 @@ import Testing
     }
   }
 
+  /// The servers themselves.
+  private static func makeOrigins(in folder: TestFolder) throws -> [ScriptedOrigin] {
+    var origins: [ScriptedOrigin] = []
+    for server in Server.allCases {
+      let origin = try ScriptedOrigin(tls: server.isSecure ? .selfSigned : nil)
+      origin.fallback { request in
+        if request.header("If-None-Match") != nil, request.path != "/new" { return Answer(status: 304) }
+        return .text("\(server.rawValue) \(request.header("X-Request-Id") ?? "-")")
+          .header("Cache-Control", request.path == "/stale" ? "max-age=0" : "max-age=1000")
+          .header("ETag", "\"\(server.rawValue)\"")
+      }
+      origins.append(origin)
+    }
+    origins[0].on("/moved", .redirect(to: origins[1].url("/kept"), status: 301))
+    let authorities = origins.map { $0.certificateAuthority ?? "" }
+    try folder.write("first.pem", authorities[1])
+    try folder.write("both.pem", authorities[1] + authorities[2])
+    return origins
+  }
+
+  /// One process in a round: its engines, and the requests that they make, twenty at a time. The same for the same seed.
+  private struct Visit {
+    static let guestsMax = 30
+    static let batches = 25
+    static let batch = 20
+
+    let town: Town
+    let process: Int
+    private var random: SplitMix64
+    private let guests: [Guest]
+
+    init(_ town: Town, process: Int, seed: UInt64, on queues: [NetworkQueue]) throws {
+      (self.town, self.process) = (town, process)
+      var random = SplitMix64(seed: seed, stream: UInt64(process))
+      guests = try (0..<Self.guestsMax).map { try town.guest(&random, on: queues[$0 % queues.count]) }
+      self.random = random
+    }
+
+    mutating func next() -> [(number: Int, question: Question, operation: NetworkOperation)] {
+      (0..<Self.batch).map { _ in
+        let guest = guests[random.below(Self.guestsMax)]
+        let number = random.below(1 << 40) << 1 | process
+        let (question, operation) = town.question(&random, number, from: guest)
+        return (number, question, operation)
+      }
+    }
+
+    /// Says what was answered, a line for each: number, source, and the answer's words.
+    mutating func run() async -> [String] {
+      var lines: [String] = []
+      for _ in 0..<Self.batches {
+        let batch = next()
+        for one in batch { one.question.guest.engine.enqueue(one.operation) }
+        for one in batch {
+          guard let answer = await one.operation.end().response else { continue }
+          lines.append("\(one.number) \(answer.source == .network ? "-" : "cache") \(answer.text ?? "")")
+        }
+      }
+      return lines
+    }
+  }
+
+  /// In another process.
+  private static func visit(_ folder: String, _ ports: [Int], _ seed: UInt64) async throws {
+    var visit = try Visit(
+      Town(ports: ports, folder: folder), process: 1, seed: seed, on: [NetworkQueue()])
+    try TestFiles.write(Array(await visit.run().joined(separator: "\n").utf8), to: folder + "/answers")
+  }
+
   @Test func `each answer is one that its request could have fetched itself`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    let rounds = LongRun.isOn ? 200 : 6
+    let rounds = LongRun.isOn ? 100 : 2
     var (answered, fromCache) = (0, 0)
     for round in 0..<rounds {
-      var random = SplitMix64(seed: seed, stream: UInt64(round))
-      let town = try Town()
-      var questions: [Int: Question] = [:]
+      let folder = try TestFolder()
+      let origins = try Self.makeOrigins(in: folder)
+      let town = Town(ports: origins.map(\.port), folder: folder.path)
+      let seed = seed &+ UInt64(round)
       try await withQueue { queue in
         try await withQueue { other in
-          let guests = try (0..<30).map { try town.guest(&random, on: $0 % 2 == 0 ? queue : other) }
-          for batch in 0..<25 {
-            var operations: [(Int, NetworkOperation)] = []
-            for place in 0..<20 {
-              let number = batch * 20 + place
-              let (question, operation) = town.question(&random, number, from: guests[random.below(30)])
-              questions[number] = question
-              operations.append((number, operation))
-            }
-            for (number, operation) in operations { questions[number]?.guest.engine.enqueue(operation) }
-            for (number, operation) in operations {
-              guard let answer = await operation.end().response, let asked = questions[number] else {
-                continue
-              }
-              answered += 1
-              if answer.source != .network { fromCache += 1 }
-              let words = (answer.text ?? "").split(separator: " ").map(String.init)
-              let comment: Comment = "seed \(seed), round \(round), request \(number): \(words)"
-              #expect(words.first == asked.reachable?.rawValue, comment)
-              guard words.count == 2, let fetcher = Int(words[1]).flatMap({ questions[$0] }) else {
-                // A redirect leaves the number behind, and all that says who asks.
-                #expect(asked.identity == .nobody || asked.identity.name != nil, comment)
-                continue
-              }
-              #expect(fetcher.identity == asked.identity, comment)
-              #expect(fetcher.reachable == asked.reachable, comment)
-            }
+          async let child = #expect(processExitsWith: .success) {
+            [path = folder.path as String, ports = town.ports as [Int], seed = seed as UInt64] in
+            try await AnswerScopeRandomTests.visit(path, ports, seed)
+          }
+          var visit = try Visit(town, process: 0, seed: seed, on: [queue, other])
+          var lines = await visit.run()
+          _ = await child
+          lines += try folder.text("answers").split(separator: "\n").map(String.init)
+          let questions = try Self.questions(of: town, seed: seed, on: queue)
+          for line in lines {
+            let words = line.split(separator: " ").map(String.init)
+            answered += 1
+            if words[1] == "cache" { fromCache += 1 }
+            Self.check(words, questions, "seed \(seed): \(line)")
           }
         }
       }
     }
-    #expect(answered > rounds * 100 && fromCache > answered / 10, "\(answered), \(fromCache)")
+    #expect(answered > rounds * 300 && fromCache > answered / 10, "\(answered), \(fromCache)")
+  }
+
+  /// All requests of both processes, by their numbers.
+  private static func questions(
+    of town: Town, seed: UInt64, on queue: NetworkQueue
+  ) throws -> [Int: Question] {
+    var questions: [Int: Question] = [:]
+    for process in 0...1 {
+      var visit = try Visit(town, process: process, seed: seed, on: [queue])
+      for _ in 0..<Visit.batches { for one in visit.next() { questions[one.number] = one.question } }
+    }
+    return questions
+  }
+
+  /// - Parameter words: number, source, and of the answer the server and the request that it was given to.
+  private static func check(_ words: [String], _ questions: [Int: Question], _ comment: Comment) {
+    guard words.count == 4, let asked = Int(words[0]).flatMap({ questions[$0] }) else {
+      Issue.record(comment)
+      return
+    }
+    #expect(words[2] == asked.reachable?.rawValue, comment)
+    guard let fetcher = Int(words[3]).flatMap({ questions[$0] }) else {
+      // A redirect leaves the number behind, and all that says who asks.
+      #expect(asked.identity == .nobody || asked.identity.name != nil, comment)
+      return
+    }
+    #expect(fetcher.identity == asked.identity, comment)
+    #expect(fetcher.reachable == asked.reachable, comment)
   }
 }
