@@ -1,5 +1,6 @@
-/// The multi handles of a queue: one that all share, and one for each identity that connections are bound to. A
-/// connection that a client certificate or an NTLM login has opened is never within reach of anybody else.
+/// The multi handles of a queue: one that nearly all share, and one for each other reach of an engine, and for each
+/// identity that connections are bound to. A connection that a client certificate or an NTLM login has opened is never
+/// within reach of anybody else.
 final class ConnectionPools {
   /// What connections are bound to.
   private struct Key: Hashable {
@@ -11,8 +12,6 @@ final class ConnectionPools {
     var connections: ConnectionChoice
   }
 
-  private static let commonKey = Key(identity: 0, reach: .standard, engine: 0, connections: .shared(0))
-
   /// With more, those in which nothing runs are closed.
   private static let countMax = 32
 
@@ -22,6 +21,8 @@ final class ConnectionPools {
 
   // Safe because `MultiHandle` asserts the loop thread wherever a pool is used, and lists and tables call nobody back.
   @safe @exclusivity(unchecked) private(set) var common: MultiHandle
+  /// Whose the common one is: the first that came. Most queues see no other.
+  private var commonReach: AnswerScope.Reach?
   /// Multi handles that have a successor, until what is under way on them has ended.
   @safe @exclusivity(unchecked) private var retired: [MultiHandle] = []
   @safe @exclusivity(unchecked) private var own: [Key: MultiHandle] = [:]
@@ -44,7 +45,8 @@ final class ConnectionPools {
     let key = Key(
       identity: settings.connectionIdentity, reach: reach,
       engine: settings.needsOwnConnections ? scope.engine : 0, connections: scope.connections)
-    if key == Self.commonKey {
+    if key.identity == 0, key.engine == 0, key.connections == .shared(0), reach == commonReach ?? reach {
+      commonReach = reach
       if isWorn(common) {
         let next = try MultiHandle(loop: loop, loops: loops)
         retire(common, release)

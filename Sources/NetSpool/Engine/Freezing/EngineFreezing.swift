@@ -26,7 +26,8 @@ final class EngineFreezing: Sendable {
 
   /// Any of the same name, to be looked at and decided about.
   func owns(_ scope: String) -> Bool {
-    scope.utf8.starts(with: name.utf8) && [nil, 0].contains(scope.utf8.dropFirst(name.utf8.count).first)
+    if scope == self.scope || scope == name { return true }
+    return scope.utf8.starts(with: name.utf8) && scope.utf8.dropFirst(name.utf8.count).first == 0
   }
 
   /// Where a person says request by request what is sent, it is that person's business to whom.
