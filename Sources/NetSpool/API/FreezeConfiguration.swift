@@ -10,7 +10,8 @@ public struct FreezeConfiguration: Sendable {
   public var directory: String?
   /// Names whose requests these are, besides the engine's host; empty by default. What an earlier process left is sent
   /// by an engine of the same host and name only, with that engine's credentials: give each user of one server
-  /// another. At most 256 bytes.
+  /// another. It is sent only if the engine's `egress`, `resolve`, `unixSocket` and `tls.unsafelyTrustsAnyCertificate` are
+  /// the same as well (of rules that are closures, any). At most 256 bytes, without NUL.
   public var scope = ""
   /// Bytes on disk; 1 GiB; 1 MiB to 16 TiB. From 85 % of them on nothing more is accepted (`.queueFull`).
   public var bytesMax = 1 << 30
@@ -86,7 +87,7 @@ public struct FreezeOptions: Sendable, Hashable {
 enum FreezeOpening {
   /// - Parameter host: the engine's origin; empty without one.
   static func open(
-    _ configuration: FreezeConfiguration, name: String, host: String,
+    _ configuration: FreezeConfiguration, name: String, host: String, within reach: AnswerScope.Reach,
     now: (@Sendable () -> FrozenMoment)? = nil
   ) throws(NetworkError) -> EngineFreezing {
     try check(configuration)
@@ -98,12 +99,12 @@ enum FreezeOpening {
     settings.policy = configuration.policy
     if let now { settings.now = now }
     let freezer = try Freezer.shared(settings)
-    return EngineFreezing(freezer, configuration, scope: configuration.fullScope(host: host))
+    return EngineFreezing(freezer, configuration, name: configuration.name(for: host), within: reach)
   }
 
   private static func check(_ configuration: FreezeConfiguration) throws(NetworkError) {
     let numbers: [(String, Bool)] = [
-      ("scope", configuration.scope.utf8.count <= 256),
+      ("scope", configuration.scope.utf8.count <= 256 && !configuration.scope.utf8.contains(0)),
       ("bytesMax", (1 << 20...CacheOpening.storeBytesMax).contains(configuration.bytesMax)),
       ("requestsMax", configuration.requestsMax > 0),
       (
@@ -159,6 +160,6 @@ extension FreezeConfiguration {
     return policy
   }
 
-  /// The scope of the requests.
-  fileprivate func fullScope(host: String) -> String { scope.isEmpty ? host : "\(host)\n\(scope)" }
+  /// Whose the requests are.
+  fileprivate func name(for host: String) -> String { scope.isEmpty ? host : "\(host)\n\(scope)" }
 }

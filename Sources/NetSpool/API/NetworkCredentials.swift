@@ -90,7 +90,7 @@ public final class NetworkCredentials: Sendable {
   }
 
   /// A client certificate: a file in PEM, with its private key in it or in `key`, or in PKCS#12. Files are read when a
-  /// connection is made; one that cannot be used ends with `.tlsRejected` (`clientCertificate`), and what is no regular file
+  /// connection is made, and the certificate once here: another one in its place is another account. One that cannot be used ends with `.tlsRejected` (`clientCertificate`), and what is no regular file
   /// with `.invalidConfiguration` before anything is queued. Its connections serve nobody else.
   ///
   /// - Parameters:

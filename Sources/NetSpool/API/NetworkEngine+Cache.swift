@@ -110,7 +110,11 @@ enum CacheOpening {
     var core = configuration.core
     core.now = now
     core.fieldMeaning = engine.fieldMeaning
-    return EngineCache(store: store, settings: core, headers: engine.askedFields, jar: engine.jar)
+    core.reach = engine.reach
+    core.egress = engine.configuration.egress
+    return EngineCache(
+      store: store, settings: core, headers: engine.askedFields, account: engine.credential?.credential,
+      jar: engine.jar)
   }
 
   private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {

@@ -63,15 +63,14 @@ extension NetworkEngine {
     /// proxy, which resolves the names (CURLOPT_RESOLVE(3)).
     public var resolve: [String: [String]] = [:]
     /// The socket in the file system to which every connection of this engine goes, whatever host its URLs name; none by
-    /// default. At most 107 bytes. Not together with `proxy` or `egress` (`.invalidConfiguration`). Engines with sockets
-    /// of their own that ask for the same URLs want a `storageName` of their own, too: the cache goes by the URL.
+    /// default. At most 107 bytes. Not together with `proxy` or `egress` (`.invalidConfiguration`).
     public var unixSocket: String?
     /// The network interfaces over which this engine may send, by name: `["eth0"]`, `["wl*"]` for all whose names begin so;
     /// nil, the default: any. While none of them leads to others, its operations wait, and end with `.offline`
     /// (`allowedInterfaces`) at `timeouts.queueDeadline`; other engines go on. Connections are bound to the best of them
     /// (SO_BINDTODEVICE of socket(7); before Linux 5.7 only with CAP_NET_RAW, else `.invalidConfiguration`). Names are looked
-    /// up over any; what is on this machine (`localhost`, 127.0.0.0/8, ::1) is reached always. Empty, names that no interface can
-    /// have, or together with `unixSocket`: `.invalidConfiguration`.
+    /// up over any; what is on this machine (`localhost`, 127.0.0.0/8, ::1) is reached always. Empty, a whole name that no
+    /// interface has now (`tun0*` may come later), or together with `unixSocket`: `.invalidConfiguration`.
     public var allowedInterfaces: [String]?
     /// Which HTTP is spoken; HTTP/2 where TLS agrees on it by default.
     public var httpVersion = HTTPVersion.automatic
@@ -154,14 +153,15 @@ extension NetworkEngine {
     public init() {}
     /// A PEM bundle of authorities instead of all of the system's; nil, the default: the bundle that the environment
     /// names in `SSL_CERT_FILE` (openssl-env(7)), or the system's. It is read once a day at most. One that cannot be
-    /// read refuses every connection (`.tlsRejected`, `trustStore`); there is no fall-back. What is no regular file is
-    /// refused when the engine is made, `.invalidConfiguration` (`tls.caFile`, or `SSL_CERT_FILE`).
+    /// read refuses every connection (`.tlsRejected`, `trustStore`); there is no fall-back. What the file holds when the
+    /// engine is made says which engines it shares connections and cached answers with. What is no regular file is refused when the engine is made, `.invalidConfiguration` (`tls.caFile`, or `SSL_CERT_FILE`).
     public var caFile: String?
     /// A folder of authorities by their hashes (openssl-rehash(1)), beside `caFile` or alone, instead of all of the
     /// system's; nil, the default: the one that the environment names in `SSL_CERT_DIR` if it names no `SSL_CERT_FILE`,
     /// else none. It is looked into for each new connection, which costs as much as it is long.
     public var caPath: String?
-    /// The public key that must be there: `sha256//<base64>`, several with `;` (CURLOPT_PINNEDPUBLICKEY(3)).
+    /// The public key that must be there: `sha256//<base64>`, several with `;` (CURLOPT_PINNEDPUBLICKEY(3)). Anything else,
+    /// and with a `host` whose `scheme` is `.http`: `.invalidConfiguration`.
     public var pinnedPublicKey: String?
     /// Whether a certificate must name its host as subject alternative name; false by default, which also accepts one
     /// that only has a common name (RFC 9110 section 4.3.4 asks for the former). Refused with `.tlsRejected`

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension NetworkEngine {
   /// What stands between an engine and its origins.
   ///
@@ -94,13 +96,16 @@ extension NetworkEngine.Proxy {
 extension NetworkEngine {
   /// To which addresses connections may be made. Judged when a socket is opened, after the name was resolved, and
   /// again when a connection is used again; so also for every redirect, and whatever a name, a number or a resolver may
-  /// pretend. A refusal is `.egressDenied` before a byte is sent.
+  /// pretend. A refusal is `.egressDenied` before a byte is sent. What the cache holds counts as its origin does: an answer
+  /// is served only if the address that it came from is allowed.
   public struct Egress: Sendable {
     private enum Rule: Sendable {
       case any
       case publicOnly
-      case custom(@Sendable (Address) -> Bool)
+      case custom(number: UInt64, @Sendable (Address) -> Bool)
     }
+
+    private static let lastNumber = Atomic<UInt64>(0)
 
     private let kind: Rule
 
@@ -111,9 +116,10 @@ extension NetworkEngine {
     /// that others give you.
     public static let publicOnly = Self(kind: .publicOnly)
 
-    /// Your own rule. It runs on the loop thread and must not block.
+    /// Your own rule. It runs on the loop thread, and, before the cache answers, on the thread that asks it, and must not
+    /// block. Engines share answers that are kept or under way only where they have the very same rule.
     public static func rule(_ allows: @escaping @Sendable (Address) -> Bool) -> Self {
-      Self(kind: .custom(allows))
+      Self(kind: .custom(number: lastNumber.add(1, ordering: .relaxed).newValue, allows))
     }
 
     /// The resolved address of a peer.
@@ -132,11 +138,17 @@ extension NetworkEngine {
 
     var isRestricted: Bool { if case .any = kind { false } else { true } }
 
-    func allows(_ address: InternetAddress, port: Int) -> Bool {
+    /// Tells the caller's rules apart, within this process; nil: it is none.
+    var ruleNumber: UInt64? { if case .custom(let number, _) = kind { number } else { nil } }
+
+    /// The caller's, which may say something else each time.
+    var isRule: Bool { ruleNumber != nil }
+
+    func allows(_ address: Address) -> Bool {
       switch kind {
       case .any: true
       case .publicOnly: address.isPublic
-      case .custom(let allows): allows(Address(internet: address, port: port))
+      case .custom(_, let allows): allows(address)
       }
     }
   }

@@ -72,7 +72,7 @@ extension NetworkEngine {
       if freezing != nil { return nil }
       if isClosedToNew { throw NetworkError(.engineClosed) }
       freezing = try FreezeOpening.open(
-        configuration, name: self.configuration.storageName, host: home?.text ?? "", now: now)
+        configuration, name: self.configuration.storageName, host: home?.text ?? "", within: reach, now: now)
       return freezing
     }
     guard let freezer = opened?.freezer else { return }

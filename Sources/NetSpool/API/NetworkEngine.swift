@@ -20,6 +20,8 @@ public final class NetworkEngine: Sendable {
   /// The configuration's and those that every request carries.
   let headers: Headers
   let handleSettings: HandleSettings
+  /// Who answers it.
+  let reach: AnswerScope.Reach
   /// Over which it may send; nil: any.
   let interfaces: InterfaceRule?
   /// What the cache knows of its cookies, if it keeps some.
@@ -69,6 +71,7 @@ public final class NetworkEngine: Sendable {
     target = configuration.delivery.target
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings
+    reach = AnswerScope.Reach(handleSettings)
     interfaces = handleSettings.way.interfaces
     jar = handleSettings.keepsCookies ? CookieJar() : nil
     jar?.replace(configuration.cookieLines)
@@ -102,6 +105,7 @@ public final class NetworkEngine: Sendable {
     }
     try configuration.credentials?.check()
     try configuration.checkWay()
+    try configuration.tls.check(hasTLS: host == nil || configuration.scheme == .https)
     if let part = configuration.trustStore.firstUnfit { throw invalid(configuration.tls.option(of: part)) }
     guard let host else {
       // Without an origin of its own they would go to everybody.
@@ -143,6 +147,26 @@ extension NetworkEngine.Configuration {
 }
 
 extension NetworkEngine.TLS {
+  /// What paths of plain HTTP could never keep is refused, and so are pins that no key has.
+  fileprivate func check(hasTLS: Bool) throws(NetworkError) {
+    if let pin = pinnedPublicKey {
+      if !hasTLS { throw NetworkEngine.invalid("tls.pinnedPublicKey without TLS") }
+      if !pin.split(separator: ";", omittingEmptySubsequences: false).allSatisfy(Self.isDigest) {
+        throw NetworkEngine.invalid("tls.pinnedPublicKey")
+      }
+    }
+    if requiresSubjectAlternativeName, !hasTLS {
+      throw NetworkEngine.invalid("tls.requiresSubjectAlternativeName without TLS")
+    }
+  }
+
+  /// `sha256//`, and 32 bytes in Base64.
+  private static func isDigest(_ pin: Substring) -> Bool {
+    let digits = pin.utf8.dropFirst(8)
+    return pin.hasPrefix("sha256//") && digits.count == 44 && digits.last == UInt8(ascii: "=")
+      && digits.dropLast().allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == 0x2B || $0 == 0x2F }
+  }
+
   /// Returns who has named it: the caller, or the environment.
   fileprivate func option(of part: TrustStore.Part) -> NetworkError.Cause {
     let isOwn = caFile != nil || caPath != nil

@@ -169,7 +169,8 @@ extension NetworkOperation {
   public func cancel() { requestCancel() }
 
   /// Stops reading and frees the slot; before `enqueue`, behind others and between two attempts it keeps it from starting.
-  /// An exchange that others wait for goes on. The origin may give up on a long pause.
+  /// An exchange that others wait for goes on for them; only where this one's streams have begun with it, for this one, too.
+  /// The origin may give up on a long pause.
   public func pause() { perform { [self] in $0.pause(self) } }
 
   /// Goes on where `pause` stopped, as soon as there is a slot.

@@ -2,7 +2,7 @@
 ///
 /// | offset | bytes | what                          |
 /// |--------|-------|-------------------------------|
-/// | 0      | 1     | 0x02, the layout              |
+/// | 0      | 1     | 0x02, the layout; 0x03: with the peer behind all |
 /// | 1      | 1     | HTTP version                  |
 /// | 2      | 2     | status                        |
 /// | 4      | 4     | flags                         |
@@ -12,8 +12,10 @@
 /// | 92     |       | these five                    |
 ///
 /// Each tag ends with a NUL. Parts: the length of the whole body, then first position and end of each, 8 bytes each.
+/// Peer: its port, 2 bytes, and the 4 or 16 of its address.
 extension StoredResponse {
   static let mark: UInt8 = 0x02
+  private static let markWithPeer: UInt8 = 0x03
   private static let prefixBytes = 92
 
   func encode() -> [UInt8] {
@@ -22,7 +24,7 @@ extension StoredResponse {
     let texts: [[UInt8]] = [headers.block, variant.block, hidden.block, names, parts?.encode() ?? []]
     var bytes: [UInt8] = []
     bytes.reserveCapacity(texts.reduce(Self.prefixBytes) { $0 + $1.count })
-    bytes.append(Self.mark)
+    bytes.append(peer == nil ? Self.mark : Self.markWithPeer)
     bytes.append(version.rawValue)
     bytes.append(integer: UInt16(truncatingIfNeeded: status))
     bytes.append(integer: facts.flags.rawValue)
@@ -36,12 +38,16 @@ extension StoredResponse {
     bytes.append(integer: facts.rules)
     for text in texts { bytes.append(integer: UInt32(truncatingIfNeeded: text.count)) }
     for text in texts { bytes += text }
+    if let peer {
+      bytes.append(integer: UInt16(truncatingIfNeeded: peer.port))
+      bytes += peer.bytes
+    }
     return bytes
   }
 
   /// Whether an encoded answer has a tag, without decoding it.
   static func hasTag(_ tag: [UInt8], in bytes: RawSpan) -> Bool {
-    guard bytes.byteCount >= prefixBytes, bytes.byte(at: 0) == mark else { return false }
+    guard bytes.byteCount >= prefixBytes, mark...markWithPeer ~= bytes.byte(at: 0) else { return false }
     var start = prefixBytes
     for offset in [72, 76, 80] { start += Int(bytes.integer(at: offset) as UInt32) }
     let end = start + Int(bytes.integer(at: 84) as UInt32)
@@ -56,9 +62,10 @@ extension StoredResponse {
   /// Nil for bytes that `encode` did not write. If they were written under other rules, the lifetime is
   /// worked out anew.
   init?(decoding bytes: RawSpan, rules: CacheRules) {
-    guard bytes.byteCount >= Self.prefixBytes, bytes.byte(at: 0) == Self.mark,
+    guard bytes.byteCount >= Self.prefixBytes, Self.mark...Self.markWithPeer ~= bytes.byte(at: 0),
       let version = ResponseHead.Version(rawValue: bytes.byte(at: 1)),
-      var facts = ResponseFacts(decoding: bytes), let texts = Texts(bytes, from: Self.prefixBytes)
+      var facts = ResponseFacts(decoding: bytes),
+      let texts = Texts(bytes, from: Self.prefixBytes, hasPeer: bytes.byte(at: 0) == Self.markWithPeer)
     else { return nil }
     let status = Int(bytes.integer(at: 2) as UInt16)
     let receivedAt: Int64 = bytes.integer(at: 16)
@@ -110,18 +117,19 @@ private struct Texts {
   /// Nil when there is none of it.
   let rare: StoredResponse.Rare?
 
-  init?(_ bytes: RawSpan, from start: Int) {
+  init?(_ bytes: RawSpan, from start: Int, hasPeer: Bool) {
     let headerEnd = start + Int(bytes.integer(at: 72) as UInt32)
     let variantEnd = headerEnd + Int(bytes.integer(at: 76) as UInt32)
     let hiddenEnd = variantEnd + Int(bytes.integer(at: 80) as UInt32)
     let tagsEnd = hiddenEnd + Int(bytes.integer(at: 84) as UInt32)
     let end = tagsEnd + Int(bytes.integer(at: 88) as UInt32)
-    guard end == bytes.byteCount, let headers = Headers(storedBlock: bytes, start..<headerEnd),
+    guard hasPeer ? end < bytes.byteCount : end == bytes.byteCount,
+      let headers = Headers(storedBlock: bytes, start..<headerEnd),
       let variant = Headers(storedBlock: bytes, headerEnd..<variantEnd)
     else { return nil }
     self.headers = headers
     self.variant = variant
-    guard variantEnd < end else {
+    guard variantEnd < bytes.byteCount else {
       rare = nil
       return
     }
@@ -129,6 +137,12 @@ private struct Texts {
       let tags = Self.tags([UInt8](bytes.extracting(hiddenEnd..<tagsEnd)))
     else { return nil }
     var rare = StoredResponse.Rare(hidden: hidden, tags: tags)
+    if hasPeer {
+      guard let peer = NetworkEngine.Egress.Address(decoding: bytes.extracting(end..<bytes.byteCount)) else {
+        return nil
+      }
+      rare.peer = peer
+    }
     if tagsEnd < end {
       guard let parts = StoredParts(decoding: bytes.extracting(tagsEnd..<end)) else { return nil }
       rare.parts = parts
@@ -145,6 +159,14 @@ private struct Texts {
       tags.append(tag)
     }
     return tags
+  }
+}
+
+extension NetworkEngine.Egress.Address {
+  fileprivate init?(decoding bytes: RawSpan) {
+    guard bytes.byteCount > 2, let address = InternetAddress([UInt8](bytes.extracting(2..<bytes.byteCount)))
+    else { return nil }
+    self.init(internet: address, port: Int(bytes.integer(at: 0) as UInt16))
   }
 }
 

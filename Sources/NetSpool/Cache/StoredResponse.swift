@@ -26,6 +26,8 @@ struct StoredResponse: Sendable, Hashable {
     var tags: [String] = []
     /// Which parts of the body are there; nil: all of it.
     var parts: StoredParts?
+    /// Where it came from, for an engine whose rule of egress is asked about it.
+    var peer: NetworkEngine.Egress.Address?
   }
 
   init(
@@ -57,6 +59,11 @@ struct StoredResponse: Sendable, Hashable {
   var parts: StoredParts? {
     get { rare.first?.parts }
     set { change(\.parts, to: newValue) }
+  }
+
+  var peer: NetworkEngine.Egress.Address? {
+    get { rare.first?.peer }
+    set { change(\.peer, to: newValue) }
   }
 
   var hasRare: Bool { !rare.isEmpty }

@@ -1,7 +1,7 @@
 /// Equal requests that are waiting or running: the first carries the others.
 ///
 /// Found by a 64-bit key, compared in full before anything is shared: method, URL, header fields, what is
-/// wanted of the cache, redirects that are followed, and engine.
+/// wanted of the cache, redirects that are followed, account, and engine.
 /// Two different requests with one key, which chance alone does not bring, simply go their own ways.
 /// Where the first cannot be joined any more, the next one carries those that come after it.
 struct Coalescer {
@@ -26,11 +26,10 @@ struct Coalescer {
     hash.add(request.url.utf8.span)
     hash.add(request.method.name.utf8.span)
     hash.add(request.headers.block.rawBytes)
-    if let credential = request.credentials { hash.add(credential.id) }
     // Whoever has signed in since is somebody else.
     if let jar = engine.jar { hash.add(UInt64(jar.version)) }
     if let policy = request.cachePolicy { hash.add(policy.rawValue.utf8.span) }
-    if let scope = request.credentialScope { hash.add(scope.utf8.span) }
+    if let wishes = Wishes(request) { hash.add(UInt64(truncatingIfNeeded: wishes.hashValue)) }
     return hash.value
   }
 
@@ -51,32 +50,35 @@ struct Coalescer {
 
   private static func isSame(_ other: NetworkRequest, _ request: NetworkRequest) -> Bool {
     other.url == request.url && other.method == request.method && other.headers == request.headers
-      && other.cachePolicy == request.cachePolicy
-      && cacheSettings(of: other) == cacheSettings(of: request)
-      && redirects(of: other) == redirects(of: request) && other.credentials?.id == request.credentials?.id
+      && other.cachePolicy == request.cachePolicy && Wishes(other) == Wishes(request)
   }
 
-  /// What would make the cache answer them differently.
-  private static func cacheSettings(of request: NetworkRequest) -> CacheSettings? {
-    guard request.hasExtras else { return nil }
-    let settings = CacheSettings(
-      lifetime: request.extra.cacheLifetime, scope: request.extra.credentialScope,
-      key: request.extra.cacheKey,
-      tag: request.extra.cacheKey == nil ? nil : request.extra.tag,
-      notifiesOnlyChanges: request.extra.notifiesOnlyChanges)
-    return settings == CacheSettings() ? nil : settings
-  }
-
-  private struct CacheSettings: Equatable {
-    var lifetime: Duration?
+  /// What tells requests apart besides method, URL, fields and policy: whose they are, which redirects are followed, and
+  /// what would make the cache answer them differently. The key goes by it, and so does the comparison. Its engine says
+  /// the rest of the scope.
+  private struct Wishes: Hashable {
+    var account: UInt64?
     var scope: String?
+    var redirects: NetworkRequest.Redirects?
+    var lifetime: Duration?
     var key: String?
     var tag: String?
     var notifiesOnlyChanges = false
-  }
 
-  private static func redirects(of request: NetworkRequest) -> NetworkRequest.Redirects? {
-    request.redirects
+    /// Nil for most, which say nothing of it.
+    init?(_ request: NetworkRequest) {
+      guard request.hasExtras else { return nil }
+      account = request.extra.credentials?.id
+      scope = request.extra.credentialScope
+      redirects = request.extra.redirects
+      lifetime = request.extra.cacheLifetime
+      key = request.extra.cacheKey
+      tag = key == nil ? nil : request.extra.tag
+      notifiesOnlyChanges = request.extra.notifiesOnlyChanges
+      if self == Wishes() { return nil }
+    }
+
+    private init() {}
   }
 
   /// The leader cannot be joined any more: this one carries from now on.

@@ -1,10 +1,13 @@
-/// The multi handles of a queue: one that all share, and one for each identity that connections are bound to. A
-/// connection that a client certificate or an NTLM login has opened is never within reach of anybody else.
+/// The multi handles of a queue: one that nearly all share, and one for each other reach of an engine, and for each
+/// identity that connections are bound to. A connection that a client certificate or an NTLM login has opened is never
+/// within reach of anybody else.
 final class ConnectionPools {
   /// What connections are bound to.
   private struct Key: Hashable {
     var identity: UInt64
-    /// Of engines whose connections are judged by rules of their own; 0: any.
+    /// Whom its engine believes, and by which way it goes.
+    var reach: AnswerScope.Reach
+    /// Of an engine that has them for itself; 0: any.
     var engine: UInt64
     var connections: ConnectionChoice
   }
@@ -18,6 +21,8 @@ final class ConnectionPools {
 
   // Safe because `MultiHandle` asserts the loop thread wherever a pool is used, and lists and tables call nobody back.
   @safe @exclusivity(unchecked) private(set) var common: MultiHandle
+  /// Whose the common one is: the first that came. Most queues see no other.
+  private var commonReach: AnswerScope.Reach?
   /// Multi handles that have a successor, until what is under way on them has ended.
   @safe @exclusivity(unchecked) private var retired: [MultiHandle] = []
   @safe @exclusivity(unchecked) private var own: [Key: MultiHandle] = [:]
@@ -34,12 +39,14 @@ final class ConnectionPools {
 
   /// `release` drops the idle transfers of handles that are about to be closed.
   func multi(
-    for settings: HandleSettings, of scope: HandleScope, loop: EventLoop, release: (MultiHandle) -> Void
+    for settings: HandleSettings, of scope: HandleScope, within reach: AnswerScope.Reach, loop: EventLoop,
+    release: (MultiHandle) -> Void
   ) throws(NetworkError) -> MultiHandle {
     let key = Key(
-      identity: settings.connectionIdentity, engine: settings.needsOwnConnections ? scope.engine : 0,
-      connections: scope.connections)
-    if key.identity == 0, key.engine == 0, key.connections == .shared(0) {
+      identity: settings.connectionIdentity, reach: reach,
+      engine: settings.needsOwnConnections ? scope.engine : 0, connections: scope.connections)
+    if key.identity == 0, key.engine == 0, key.connections == .shared(0), reach == commonReach ?? reach {
+      commonReach = reach
       if isWorn(common) {
         let next = try MultiHandle(loop: loop, loops: loops)
         retire(common, release)

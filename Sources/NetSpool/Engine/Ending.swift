@@ -91,7 +91,7 @@ extension Scheduler {
     leader.loop.extras?.fanout = nil
     leader.loop.cacheUse = nil  // who keeps the operation does not keep what the cache lent
     leader.loop.extras?.waiters = []
-    move(leader, to: .ended)
+    retire(leader)
     if isWaitedFor, waiters.isEmpty { return hand(consume ending, to: leader) }
     if isWaitedFor { hand(copy ending, to: leader) }
     // Others want their turn before a hundred thousand have had theirs.

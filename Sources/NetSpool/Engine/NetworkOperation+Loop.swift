@@ -131,6 +131,8 @@ extension NetworkOperation {
     var isListed = false { didSet { origin?.users += isListed ? 1 : -1 } }
     /// Its own user has left; it goes on for those who share its exchange.
     var isDetached = false
+    /// Its user has left for a while only.
+    var absence = Absence.none
     /// None can be added once the queue has it.
     var hasStreams = false
     var hasSinks = false
@@ -154,6 +156,9 @@ extension NetworkOperation {
     var waiters: [NetworkOperation] { extras?.waiters ?? [] }
     var waitersLeft: Int { extras?.waitersLeft ?? 0 }
   }
+
+  /// What the user of a leader wants while the exchange is for others.
+  enum Absence { case none, paused, returning }
 
   /// What an operation has that shares its answer, streams it, plays it from the cache or is frozen: in one box, because
   /// a million that wait have none of it.

@@ -209,7 +209,8 @@ extension Scheduler {
       settings.receiveBufferBytes = max(settings.receiveBufferBytes, HandleSettings.streamBufferBytes)
     }
     let origins = origins
-    let multi = try pools.multi(for: settings, of: scope, loop: loop) { multi in
+    let reach = operation.engine.reach
+    let multi = try pools.multi(for: settings, of: scope, within: reach, loop: loop) { multi in
       for origin in origins.all { origin.idle.drop(of: multi) }
     }
     let transfer = try Transfer(

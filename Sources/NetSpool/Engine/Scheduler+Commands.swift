@@ -47,11 +47,14 @@ extension Scheduler {
     case .publishing, .ended: return  // over already; its sinks are finishing
     default: break
     }
+    if operation.loop.absence == .paused, mayRejoin(operation), comesBack(operation) {
+      return pause(operation)
+    }
     unregister(operation)
     if let transfer = operation.loop.transfer { stop(transfer, of: operation, failure) }
     let fanout = operation.loop.extras?.fanout
     operation.loop.extras?.fanout = nil
-    move(operation, to: .ended)
+    retire(operation)
     fanout?.finish(failure) {}
   }
 
@@ -83,15 +86,17 @@ extension Scheduler {
   /// Stops reading and frees the slot. A shared exchange goes on for the others.
   func pause(_ operation: NetworkOperation) {
     loop.assertOnLoop()
-    guard operation.loop.waitersLeft == 0, operation.shared.withLock({ $0.outcome == nil }) else { return }
+    guard operation.shared.withLock({ $0.outcome == nil }) else { return }
+    if operation.loop.absence != .none { return standAside(operation) }
     switch operation.loop.phase {
     case .ready, .waiting(.others): return hold(operation)
     case .sharing(let leader), .following(let leader, _): return leave(leader, operation)
     case .waiting(.until(let wait)): if wait.reason.isBeyondPause { return }
-    case .waiting(.turn): break
-    case .running: operation.loop.transfer?.pauseByUser()
+    case .waiting(.turn), .running: break
     case .deciding, .paused, .playing, .publishing, .frozen, .ended: return
     }
+    if operation.loop.waitersLeft > 0 { return standAside(operation) }
+    if case .running = operation.loop.phase { operation.loop.transfer?.pauseByUser() }
     unregister(operation)
     giveUpSlot(operation, for: .paused)
   }
@@ -111,9 +116,55 @@ extension Scheduler {
     }
   }
 
+  /// Leaves the exchange to those who wait for it, as when its user had gone; its streams may have got some of the body,
+  /// and stay.
+  private func standAside(_ leader: NetworkOperation) {
+    guard !leader.loop.hasSinks else { return }
+    (leader.loop.isDetached, leader.loop.absence) = (true, .paused)
+    set(.paused, leader)
+  }
+
+  /// The answer that is on its way can be its own as well.
+  private func mayRejoin(_ leader: NetworkOperation) -> Bool {
+    switch leader.loop.phase {
+    case .deciding, .asking, .playing, .publishing, .recording: return false
+    default: break
+    }
+    guard let transfer = leader.loop.transfer else { return true }
+    return !leader.hasStreams && transfer.bodyUse?.collects ?? true
+  }
+
+  /// True when its user was away and is still there.
+  private func comesBack(_ leader: NetworkOperation) -> Bool {
+    guard leader.loop.absence != .none, leader.shared.withLock({ $0.outcome == nil }) else { return false }
+    (leader.loop.isDetached, leader.loop.absence) = (false, .none)
+    return true
+  }
+
+  /// The user of a leader that stood aside wants the answer after all: this one, or else, when it is over, one of its own.
+  private func rejoin(_ leader: NetworkOperation) {
+    guard mayRejoin(leader) else {
+      leader.loop.absence = .returning
+      return set(.queued, leader)
+    }
+    _ = comesBack(leader)
+    if case .running = leader.loop.phase { didStart(leader) } else { set(.queued, leader) }
+  }
+
+  /// Has no exchange any more, which is its end, unless its user was away.
+  func retire(_ leader: NetworkOperation) {
+    loop.assertOnLoop()
+    let isReturning = leader.loop.absence == .returning
+    guard comesBack(leader) else { return move(leader, to: .ended) }
+    if !isReturning { return move(leader, to: .paused) }
+    move(leader, to: .deciding)
+    consult(leader, leader.sent, then: .wait(atFront: true))
+  }
+
   func resume(_ operation: NetworkOperation) {
     loop.assertOnLoop()
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
+    if operation.loop.absence == .paused { return rejoin(operation) }
     let wasHeld = operation.loop.isHeld
     operation.loop.isHeld = false
     switch operation.loop.phase {

@@ -152,7 +152,9 @@ extension Scheduler {
       leader.loop.isHeld = false
       return move(leader, to: .paused)
     }
+    let isHeld = leader.loop.isHeld
     leader.loop.isHeld = false
+    defer { if isHeld { pause(leader) } }
     // One that found nobody to share with begins as any.
     if leader.loop.hasFollowed {
       enqueue(leader, leader.sent)

@@ -133,9 +133,10 @@ extension Scheduler {
   /// (RFC 9111 sections 4.1 and 5.2.2.5).
   func mayJoin(_ leader: NetworkOperation) -> Bool {
     if coalescer.isOutdated(leader) || leader.loop.transfer?.isPausedByReader == true { return false }
-    guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor,
-      let head = transfer.exchange.head
-    else { return true }
+    guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor else { return true }
+    // A rule of egress may have changed its mind since the connection was made.
+    if let peer = transfer.exchange.peer, !transfer.egress.allows(peer) { return false }
+    guard let head = transfer.exchange.head else { return true }
     let fields = AnswerFields(head.headers)
     return VaryFields(fields) != nil && !ResponseDirectives(fields).flags.contains(.noStore)
   }

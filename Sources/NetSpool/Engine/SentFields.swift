@@ -1,14 +1,5 @@
-/// The header fields that a request will be sent with, as far as the cache and `Vary` are concerned.
+/// The header fields that a request will be sent with.
 enum SentFields {
-  /// A credential that no field shows yet counts as an `Authorization` of its own: what is stored for it is kept
-  /// apart, and the rules for such requests hold (RFC 9111 section 3.5). The value says nothing.
-  static func add(_ credential: NetworkCredentials?, to fields: Headers) -> Headers {
-    guard let credential, !fields.contains("Authorization") else { return fields }
-    var fields = fields
-    fields.append(name: "Authorization", value: "NetSpool \(credential.id)")
-    return fields
-  }
-
   /// - Parameter decodes: the engine asks for the codings that it can undo.
   static func make(defaults: Headers, own: Headers, decodes: Bool) -> Headers {
     var fields = own
@@ -19,6 +10,27 @@ enum SentFields {
       fields.append(name: "Accept-Encoding", value: ContentDecoder.acceptEncoding)
     }
     return fields
+  }
+}
+
+/// Who sends a request, as far as the cache and `Vary` are concerned.
+struct CacheSender: Sendable {
+  private(set) var fields: Headers
+  /// What tells its account from others; nil: it has none.
+  let account: UInt64?
+
+  /// An account that no field shows counts as an `Authorization` as well: the rules for such requests hold (RFC 9111
+  /// section 3.5). The value says nothing.
+  init(own: Headers, defaults: Headers, _ account: NetworkCredentials?, decodes: Bool) {
+    self.account = account?.id
+    fields = SentFields.make(defaults: defaults, own: own, decodes: decodes)
+    if let account, !fields.contains("Authorization") {
+      fields.append(name: "Authorization", value: "NetSpool \(account.id)")
+    }
+  }
+
+  mutating func add(cookies digest: [UInt8]) {
+    fields.append(name: "Cookie", value: "NetSpool \(Hexadecimal.text(digest))")
   }
 }
 

@@ -78,6 +78,8 @@ struct Exchange {
   var addressesVersion = 0
   /// On the connection that the request was sent on.
   var speaksHTTP2 = false
+  /// Its other end, where a rule of egress was asked about it.
+  var peer: NetworkEngine.Egress.Address?
   /// The connection had something to say before it was asked.
   var hasMetUnaskedBytes = false
   var bytesToSend: Int64?

@@ -35,7 +35,10 @@ extension Transfer {
     let isReused = handle.isOnReusedConnection
     if !isReused { multi.didConnect(localPort: localPort, servesOne: isSecure && !exchange.speaksHTTP2) }
     guard exchange.machine.failure == nil, !(isReused && meetsUnaskedBytes(localPort)) else { return false }
-    if hasEgressRule, !mayConnect(to: peer.map { ($0, port: port) }) { return false }
+    if hasEgressRule {
+      exchange.peer = peer.map { NetworkEngine.Egress.Address(internet: $0, port: port) }
+      if !mayConnect(to: exchange.peer) { return false }
+    }
     if !handle.hasProperCertificate {
       exchange.machine.handle(.fail(NetworkError(.tlsRejected, cause: .hostMismatch)))
       return false
@@ -63,9 +66,9 @@ extension Transfer {
   static let sendsMax = 3
 
   /// False: nothing may go there. An address that cannot be read is none that may.
-  func mayConnect(to peer: (InternetAddress, port: Int)?) -> Bool {
-    if let peer, egress.allows(peer.0, port: peer.port) { return true }
-    exchange.machine.handle(.fail(NetworkError(.egressDenied, reason: peer?.0.text)))
+  func mayConnect(to peer: NetworkEngine.Egress.Address?) -> Bool {
+    if let peer, egress.allows(peer) { return true }
+    exchange.machine.handle(.fail(NetworkError(.egressDenied, reason: peer?.description)))
     return false
   }
 

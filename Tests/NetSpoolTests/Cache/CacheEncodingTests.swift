@@ -30,6 +30,21 @@ struct CacheEncodingTests {
     #expect(StoredResponse(decoding: empty.encode(), rules: .standard)?.status == 599)
   }
 
+  @Test func `the address that answered is read back, and cuts of it are refused`() throws {
+    var held = try sample()
+    for bytes: [UInt8] in [[127, 0, 0, 1], [UInt8](repeating: 7, count: 16)] {
+      held.peer = NetworkEngine.Egress.Address(
+        internet: try #require(InternetAddress(bytes)), port: 65_535)
+      let encoded = held.encode()
+      #expect(StoredResponse(decoding: encoded, rules: .standard) == held)
+      let isTagged = StoredResponse.hasTag(Array("b".utf8), in: encoded.rawBytes)
+      #expect(isTagged)
+      for cut in 1...5 {
+        #expect(StoredResponse(decoding: Array(encoded.dropLast(cut)), rules: .standard) == nil)
+      }
+    }
+  }
+
   /// What was stored under other rules is read under those of today.
   @Test func `other rules give other lifetimes`() throws {
     let held = try #require(

@@ -11,7 +11,7 @@ struct CacheKeyEncodingTests {
     URLPieces(scheme: scheme, host: host, port: port, pathAndQuery: path)
   }
 
-  private func key(_ path: String, _ lines: [String] = [], scope: CacheScope = .anonymous) -> [UInt8] {
+  private func key(_ path: String, _ lines: [String] = [], scope: AnswerScope = .anonymous) -> [UInt8] {
     CacheKey.primary(scope: scope, url: url(path), headers: fields(lines))
   }
 
@@ -96,23 +96,25 @@ struct CacheKeyEncodingTests {
   }
 
   @Test func `scopes separate`() {
-    let scopes: [CacheScope] = [
+    let scopes: [AnswerScope] = [
       .anonymous, .shared, .named("a"), .named("b"), .named("a\u{0}"), .named("a%00"), .named(""),
       .derived(from: fields("Authorization: x")), .derived(from: fields("Authorization: y")),
       .derived(from: fields("Cookie: x")), .derived(from: fields("X-Api-Key: x")),
       .derived(from: fields("X-User-Id: x")), .derived(from: fields("X-CSRFToken: x")),
       .derived(from: fields("Authorization: x", "Cookie: y")),
-      .derived(from: Headers(), clientCertificate: "x"),
-      .derived(from: Headers(), credentials: "x"),
-      .derived(from: Headers(), clientCertificate: "y"),
+      .derived(from: Headers(), account: 1), .derived(from: Headers(), account: 2),
+      .derived(from: fields("Authorization: x"), account: 1),
+      .derived(from: fields("Authorization: x"), account: 2),
+      .anonymous.within(AnswerScope.Reach(text: "00", lasting: ""), inNamespace: "default"),
+      .anonymous.within(.standard, inNamespace: "default"),
       .derived(from: fields("X-Mine: x"), meaning: FieldMeaning(secret: ["x-mine"])),
     ]
     #expect(Set(scopes.map { key("/", scope: $0) }).count == scopes.count)
     #expect(scopes.allSatisfy { !$0.text.utf8.contains(0) })
-    #expect(CacheScope.derived(from: fields("Accept: x", "User-Agent: y")) == .anonymous)
-    #expect(CacheScope.derived(from: fields("X-Request-Id: 1", "If-Match: x", "X-Trace: y")) == .anonymous)
-    #expect(CacheScope.derived(from: fields("authorization: x", "Accept: z")) == scopes[7])
-    #expect(!scopes[7].isLasting && scopes[2].isLasting && !scopes[7].text.contains("x"))
+    #expect(AnswerScope.derived(from: fields("Accept: x", "User-Agent: y")) == .anonymous)
+    #expect(AnswerScope.derived(from: fields("X-Request-Id: 1", "If-Match: x", "X-Trace: y")) == .anonymous)
+    #expect(AnswerScope.derived(from: fields("authorization: x", "Accept: z")) == scopes[7])
+    #expect(!scopes[7].text.contains("x"))
   }
 
   /// RFC 4231 test case 2, whose one part is hashed here with its length in front: so both halves by hand.
@@ -135,7 +137,9 @@ struct CacheKeyEncodingTests {
     let pieces = try URLParser.parse("http://h/a?b").pieces
     var routed = Headers()
     routed.append(name: "X-Forwarded-Host", value: "x")
-    for scope in [CacheScope.anonymous, .shared, .named("n"), .named("n").inNamespace("part")] {
+    for scope in [
+      AnswerScope.anonymous, .shared, .named("n"), .named("n").within(.standard, inNamespace: "part"),
+    ] {
       for headers in [Headers(), routed] {
         let primary = CacheKey.primary(scope: scope, url: pieces, headers: headers)
         let index = VariantIndex(fields: VaryFields(names: ["foo"]))

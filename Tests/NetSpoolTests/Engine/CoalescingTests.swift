@@ -316,4 +316,32 @@ struct CoalescingTests {
       #expect(origin.hits("/shared") == 1)
     }
   }
+
+  /// Each kind but the first differs from it in one of its settings.
+  private static let kinds: [@Sendable (inout NetworkRequest) -> Void] = [
+    { _ in }, { $0.redirects = NetworkRequest.Redirects.none }, { $0.redirects = .atMost(3) },
+    { $0.cacheLifetime = .seconds(9) }, { $0.cacheKey = "key" }, { $0.credentialScope = "ann" },
+    { $0.credentials = .bearer("1") }, { $0.notifiesOnlyChanges = true }, { $0.cachePolicy = .reload },
+  ]
+
+  @Test func `requests that differ from the one under way share among themselves`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("shared"))
+      origin.hold("/a")
+      let tally = Tally()
+      for kind in Self.kinds {
+        for _ in 0..<50 {
+          let operation = engine.operation(path: "/a").configure(kind)
+          tally.watch(operation)
+          engine.enqueue(operation)
+        }
+      }
+      await engine.settle()
+      let count = Self.kinds.count
+      #expect(await origin.waitForWaiting("/a", count))
+      origin.release("/a")
+      await tally.wait(for: 50 * count)
+      #expect(tally.count("completed") == 50 * count && origin.hits("/a") == count)
+    }
+  }
 }

@@ -192,10 +192,88 @@ struct PauseTests {
       first.pause()
       second.pause()
       origin.release("/a")
-      #expect(await first.end().text == "shared")
-      second.resume()
-      #expect(await second.end().text == "shared")
+      for operation in [second, first] {
+        operation.resume()
+        #expect(await operation.end().text == "shared")
+      }
       #expect(origin.hits("/a") == 2)
+    }
+  }
+
+  @Test(arguments: [1, 4])
+  func `the one whose exchange others wait for is paused, and they go on`(loops: Int) async throws {
+    try await withEngine(queue: { $0.loops = .fixed(loops) }) { engine, origin in
+      origin.on("/a", .text("shared"))
+      origin.hold("/a")
+      let (first, second) = (engine.start("/a"), engine.start("/a"))
+      await engine.settle()
+      #expect(await origin.waitForWaiting("/a", 1))
+      first.pause()
+      await engine.settle()
+      #expect(first.state == .paused && second.state == .executing)
+      origin.release("/a")
+      #expect(await second.end().text == "shared")
+      #expect(first.state == .paused)
+      first.resume()
+      #expect(await first.end().text == "shared" && origin.hits("/a") == 2)
+    }
+  }
+
+  @Test func `the one that is resumed in time gets the answer that is on its way`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("shared"))
+      origin.hold("/a")
+      let (first, second) = (engine.start("/a"), engine.start("/a"))
+      #expect(await origin.waitForWaiting("/a", 1))
+      first.pause()
+      first.resume()
+      first.pause()
+      await engine.settle()
+      #expect(first.state == .paused)
+      first.resume()
+      await engine.settle()
+      #expect(first.state == .executing)
+      origin.release("/a")
+      let (one, other) = (await first.end().text, await second.end().text)
+      #expect(one == "shared" && other == "shared" && origin.hits("/a") == 1)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `the one that is paused can be cancelled, before and after the others have left`(leaves: Bool)
+    async throws
+  {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("shared"))
+      origin.hold("/a")
+      let (first, second) = (engine.start("/a"), engine.start("/a"))
+      #expect(await origin.waitForWaiting("/a", 1))
+      first.pause()
+      if leaves { second.cancel() }
+      await engine.settle()
+      #expect(first.state == .paused)
+      first.cancel()
+      #expect(await first.end().code == .cancelled)
+      origin.release("/a")
+      let ending = await second.end()
+      #expect(leaves ? ending.code == .cancelled : ending.text == "shared", "\(ending)")
+    }
+  }
+
+  @Test func `the one that is paused beside streams asks for itself`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("shared").fault(.gate("middle"), at: .body(3)))
+      let first = engine.start("/a")
+      let second = engine.operation(path: "/a").addDownloadStream(DiscardDownloadStream())
+      engine.enqueue(second)
+      await engine.settle()
+      first.pause()
+      await engine.settle()
+      #expect(first.state == .paused)
+      origin.release("middle")
+      #expect(await second.end().response?.status == 200)
+      first.resume()
+      #expect(await first.end().text == "shared")
     }
   }
 }

@@ -109,22 +109,11 @@ struct CacheBridge {
     guard let origin = operation.loop.origin else { return nil }
     let target = operation.loop.history?.target
     let url = target?.url ?? request.url
+    let own = target?.headers ?? request.headers
     return cache.question(
       request, method: method, origin: origin.text.utf8.span,
-      target: url.utf8.span.extracting(droppingFirst: PlainURL.targetOffset(url)),
-      own: target?.headers ?? request.headers, fields: sentFields(operation, request))
-  }
-
-  /// Nil for a request that sends the engine's own fields and no others.
-  private func sentFields(_ operation: NetworkOperation, _ request: NetworkRequest) -> Headers? {
-    let history = operation.loop.history
-    let own = history?.target.headers ?? request.headers
-    let isForeign = history?.target.isForeign ?? false
-    let credential = history?.authentication.credential ?? request.credentials
-    if own.count == 0, !isForeign, credential == nil { return nil }
-    return SentFields.make(
-      defaults: isForeign ? Headers() : operation.engine.askedFields,
-      own: isForeign ? own : SentFields.add(credential, to: own), decodes: !own.contains("Range"))
+      target: url.utf8.span.extracting(droppingFirst: PlainURL.targetOffset(url)), own: own,
+      from: cache.sender(own: own, operation.account(request), isForeign: target?.isForeign ?? false))
   }
 
   /// What is served, which counts as that: nobody is given what a request of ours brought up to date.
@@ -159,6 +148,7 @@ extension CacheBridge {
         requestedAt: use.findings.requestedAt, receivedAt: use.cache.now,
         isComplete: transfer.showsItsEnd),
       rules: use.cache.rules)
+    if use.cache.settings.egress.isRule { use.findings.entry?.peer = transfer.exchange.peer }
     if let claim = use.claim, !isForOthers(use, transfer) { claim.giveUp() }
   }
 

@@ -67,9 +67,9 @@ final class CookieJar: Sendable {
     return left.suffix(CookieFile.cookiesMax).map(\.1)
   }
 
-  /// The fields with what the jar has for the host, of any path: too much keeps answers apart, too little mixes them up.
+  /// The sender with what the jar has for the host, of any path: too much keeps answers apart, too little mixes them up.
   /// Nil where it has nothing. `origin`: `scheme://host[:port]`, canonical.
-  func add(to fields: Headers, for origin: Span<UInt8>) -> Headers? {
+  func add(to sender: CacheSender, for origin: Span<UInt8>) -> CacheSender? {
     guard version > 0 else { return nil }
     let (host, now) = (Self.host(of: origin), WallClock.seconds)
     let texts = cookies.withLock { cookies in
@@ -80,11 +80,11 @@ final class CookieJar: Sendable {
       }.map(\.text)
     }
     guard !texts.isEmpty else { return nil }
-    var fields = fields
-    // The value says nothing to who sees it.
-    let digest = ProcessSecret.hash(texts.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
-    fields.append(name: "Cookie", value: "NetSpool \(Hexadecimal.text(digest))")
-    return fields
+    var sender = sender
+    // The digest says nothing to who sees it.
+    sender.add(
+      cookies: ProcessSecret.hash(texts.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }))
+    return sender
   }
 
   private static func host(of origin: Span<UInt8>) -> String {

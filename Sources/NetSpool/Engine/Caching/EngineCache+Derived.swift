@@ -10,11 +10,12 @@ extension EngineCache {
   /// What a request is about, as the loop would ask; nil for what no cache answers, and for what takes the loop to find out.
   func question(about request: NetworkRequest) -> CacheQuestion? {
     guard request.method == .get, !request.hasExtras || isPlain(request.extra),
-      let pieces = try? URLParser.parse(request.url).pieces
+      let parsed = try? URLParser.parse(request.url), parsed.user == nil
     else { return nil }
+    let pieces = parsed.pieces
     let question = question(
       request, method: .get, origin: pieces.origin.text.utf8.span, target: pieces.pathAndQuery.utf8.span,
-      own: request.headers, fields: ownFieldsIfAny(request))
+      own: request.headers, from: sender(own: request.headers, request.credentials))
     return question.flatMap { $0.request.isOwn ? nil : $0 }
   }
 
@@ -64,7 +65,7 @@ extension EngineCache {
   private func read(_ key: StoreKey) -> HeldAnswer? {
     guard let hit = store.lookup(key),
       let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) }),
-      stored.bodyBytes == hit.body.count
+      stored.bodyBytes == hit.body.count, mayUse(stored)
     else { return nil }
     return HeldAnswer(key: key, stored: stored, hit: hit)
   }

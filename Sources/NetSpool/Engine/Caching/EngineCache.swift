@@ -17,6 +17,10 @@ final class EngineCache: Sendable {
     var scope: String?
     /// What the names of fields say of whose answers these are.
     var fieldMeaning = FieldMeaning.standard
+    /// Who answers the engine.
+    var reach = AnswerScope.Reach.standard
+    /// Where the engine's requests may go.
+    var egress = NetworkEngine.Egress.any
     /// Milliseconds since 1970.
     var now: @Sendable () -> Int64 = { WallClock.milliseconds }
 
@@ -25,13 +29,14 @@ final class EngineCache: Sendable {
 
   let settings: Settings
   let store: CacheStore
-  /// The engine's fields; what a request without fields of its own would send; and whose answers those are.
-  let defaults: Headers
-  let plainFields: Headers
+  /// The engine's fields and account; who sends a request without either of its own; and the scope of its answers.
+  private let defaults: Headers
+  private let account: NetworkCredentials?
+  private let plainSender: CacheSender
   /// What such a request asks, and those of its fields that may count for the key: most often none.
   private let plainRequest: CacheRequest
   private let plainRouting: Headers
-  let plainScope: CacheScope
+  private let plainScope: AnswerScope
   private let plainPrefix: [UInt8]
   /// Of an engine that keeps cookies.
   private let jar: CookieJar?
@@ -46,20 +51,25 @@ final class EngineCache: Sendable {
   private let bytesSaved = Atomic(0)
   private let validations = Atomic(0)
 
-  init(store: CacheStore, settings: Settings, headers: Headers, jar: CookieJar? = nil) {
+  init(
+    store: CacheStore, settings: Settings, headers: Headers, account: NetworkCredentials? = nil,
+    jar: CookieJar? = nil
+  ) {
     self.store = store
     self.jar = jar
     self.settings = settings
     recent = RecentAnswers(bytesMax: settings.recentBytesMax)
-    defaults = headers
-    plainFields = SentFields.make(defaults: headers, own: Headers(), decodes: true)
-    plainRequest = CacheRequest(headers: plainFields)
-    plainRouting = RequestFieldScan.mayRoute(plainFields) ? plainFields : Headers()
-    plainScope = Self.scope(settings, own: nil, plainFields)
+    (defaults, self.account) = (headers, account)
+    plainSender = CacheSender(own: Headers(), defaults: headers, account, decodes: true)
+    plainRequest = CacheRequest(headers: plainSender.fields)
+    plainRouting = RequestFieldScan.mayRoute(plainSender.fields) ? plainSender.fields : Headers()
+    plainScope = Self.scope(settings, own: nil, plainSender)
     plainPrefix = CacheKey.prefix(scope: plainScope)
     plainCodings = Self.codings(headers)
     part = StoreKey.part(settings.namespace)
-    isAskedPlainly = jar == nil && settings.defaultPolicy == .automatic && plainRequest.directives == .none
+    isAskedPlainly =
+      jar == nil && settings.defaultPolicy == .automatic && plainRequest.directives == .none
+      && !settings.egress.isRule
   }
 
   var keepsCookies: Bool { jar != nil }
@@ -90,29 +100,47 @@ final class EngineCache: Sendable {
   var rules: CacheRules { settings.rules }
   var now: Int64 { settings.now() }
 
-  /// Returns the scope of the answers to a request with these fields and this name of the caller's own.
-  func scope(own: String?, _ fields: Headers) -> CacheScope {
-    Self.scope(settings, own: own, fields)
+  /// The one place where it is said who answers, and for whom. `own`: a name of the request's.
+  private static func scope(_ settings: Settings, own: String?, _ sender: CacheSender) -> AnswerScope {
+    var whom = AnswerScope.shared
+    if !settings.rules.isShared {
+      whom =
+        (own ?? settings.scope).map(AnswerScope.named)
+        ?? .derived(from: sender.fields, account: sender.account, meaning: settings.fieldMeaning)
+    }
+    return whom.within(settings.reach, inNamespace: settings.namespace)
   }
 
-  private static func scope(_ settings: Settings, own: String?, _ fields: Headers) -> CacheScope {
-    if settings.rules.isShared { return .shared.inNamespace(settings.namespace) }
-    let name = (own ?? settings.scope).map(CacheScope.named)
-    return (name ?? .derived(from: fields, meaning: settings.fieldMeaning)).inNamespace(settings.namespace)
+  /// Returns who sends a request with these fields and this account; nil where it brings neither.
+  ///
+  /// - Parameter isForeign: it was led to another origin, which sees nothing of the engine's.
+  func sender(own: Headers, _ account: NetworkCredentials?, isForeign: Bool = false) -> CacheSender? {
+    let decodes = !own.contains("Range")
+    if isForeign { return CacheSender(own: own, defaults: Headers(), nil, decodes: decodes) }
+    if own.count == 0, account == nil { return nil }
+    let all = account?.over(self.account) ?? self.account
+    return CacheSender(own: own, defaults: defaults, all, decodes: decodes)
+  }
+
+  /// The rule is asked for each answer with the address that it came from, since it may have changed its mind.
+  func mayUse(_ stored: StoredResponse) -> Bool {
+    guard settings.egress.isRule else { return true }
+    return stored.peer.map { settings.egress.allows($0) } ?? false
   }
 
   /// Nil for what no cache may answer or store. `origin` and `target` are the two halves of a canonical URL;
-  /// `fields` is nil for a request that sends the engine's own and no others, `own` are those of the request itself.
+  /// `sender` is nil for a request that brings nothing of its own, `own` are the fields of the request itself.
   func question(
     _ request: NetworkRequest, method: Method, origin: Span<UInt8>, target: Span<UInt8>, own headers: Headers,
-    fields: Headers?
+    from sender: CacheSender?
   ) -> CacheQuestion? {
     let own = request.credentialScope
     let lifetime = request.cacheLifetime
     let cookies = jar?.version ?? 0
-    let fields = jar?.add(to: fields ?? plainFields, for: origin) ?? fields
-    let isPlain = fields == nil && own == nil
-    let scope = isPlain ? plainScope : scope(own: own, fields ?? plainFields)
+    let sender = jar?.add(to: sender ?? plainSender, for: origin) ?? sender
+    let fields = sender?.fields
+    let isPlain = sender == nil && own == nil
+    let scope = isPlain ? plainScope : Self.scope(settings, own: own, sender ?? plainSender)
     var asked = fields.map { CacheRequest(headers: $0) } ?? plainRequest
     asked.method = method
     asked.policy = request.cachePolicy ?? settings.defaultPolicy
@@ -122,14 +150,14 @@ final class EngineCache: Sendable {
     if let custom = request.cacheKey {
       let (key, resource) = CacheKey.primary(scope: scope, custom: custom, codings: codings)
       return CacheQuestion(
-        asked, fields: fields ?? plainFields, scope: scope,
+        asked, fields: fields ?? plainSender.fields, scope: scope,
         primaryKey: StoreKey(key, resource: resource, part: part), resource: resource, cookies: cookies)
     }
     let (key, resource) = CacheKey.primary(
       prefix: isPlain ? plainPrefix : CacheKey.prefix(scope: scope), origin: origin, target: target,
       headers: fields ?? plainRouting, codings: codings)
     return CacheQuestion(
-      asked, fields: fields ?? plainFields, scope: scope,
+      asked, fields: fields ?? plainSender.fields, scope: scope,
       primaryKey: StoreKey(key, resource: resource, part: part), resource: resource, cookies: cookies)
   }
 
@@ -142,7 +170,7 @@ struct CacheQuestion: Sendable {
   let request: CacheRequest
   /// All fields that would be sent; `Vary` may name any of them.
   let fields: Headers
-  let scope: CacheScope
+  let scope: AnswerScope
   /// Names the resource; its answer, or the index of its variants, stands here.
   let primaryKey: StoreKey
   /// Which bytes of the key those are that name the resource.
@@ -151,7 +179,7 @@ struct CacheQuestion: Sendable {
   let cookies: Int
 
   init(
-    _ request: consuming CacheRequest, fields: Headers, scope: CacheScope, primaryKey: StoreKey,
+    _ request: consuming CacheRequest, fields: Headers, scope: AnswerScope, primaryKey: StoreKey,
     resource: Range<Int>, cookies: Int
   ) {
     self.cookies = cookies
@@ -186,7 +214,8 @@ extension EngineCache {
     guard let hit = store.lookup(primary) else { return nil }
     switch hit.withMetadata({ PrimaryEntry(decoding: $0, rules: rules) }) {
     case .response(let stored):
-      return isWhole(stored, hit, primary) ? HeldAnswer(key: primary, stored: stored, hit: hit) : nil
+      let isUsed = isWhole(stored, hit, primary) && mayUse(stored)
+      return isUsed ? HeldAnswer(key: primary, stored: stored, hit: hit) : nil
     case .variants(let index): return variant(index, question)
     case nil:
       store.remove(primary)
@@ -201,7 +230,7 @@ extension EngineCache {
       let key = variantKey(index, list, question)
       guard let hit = store.lookup(key),
         let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) }),
-        isWhole(stored, hit, key)
+        isWhole(stored, hit, key), mayUse(stored)
       else { continue }
       if youngest.map({ $0.stored.receivedAt < stored.receivedAt }) ?? true {
         youngest = HeldAnswer(key: key, stored: stored, hit: hit)
@@ -263,6 +292,8 @@ extension EngineCache {
 
   func remove(_ held: HeldAnswer) { store.remove(held.key) }
 
-  /// Whether it has not been removed, and no other has taken its place.
-  func isHeld(_ held: HeldAnswer) -> Bool { store.lookup(held.key)?.bodyID == held.hit.bodyID }
+  /// Whether it may still be used, has not been removed, and no other has taken its place.
+  func isHeld(_ held: HeldAnswer) -> Bool {
+    mayUse(held.stored) && store.lookup(held.key)?.bodyID == held.hit.bodyID
+  }
 }

@@ -107,7 +107,7 @@ extension EngineCache {
       let question = question(
         request, method: .get, origin: url.extracting(first: originBytes),
         target: url.extracting(droppingFirst: originBytes), own: request.headers,
-        fields: ownFieldsIfAny(request))
+        from: sender(own: request.headers, request.credentials))
     else { return FirstLook() }
     // Whoever brings conditions, or asks for parts, is answered by the loop; and a loop's own thread does not wait for the
     // disk.
@@ -161,6 +161,7 @@ extension EngineCache {
   /// What was found before the loop asks, if it still counts.
   func stillFound(_ asked: AskedCache) -> AskedCache.Found? {
     guard let found = asked.found, found.moment + AskedCache.Found.ageMax > MonotonicClock.now,
+      found.held.allSatisfy({ mayUse($0.stored) }),
       !store.hasChanged(asked.question.primaryKey.digest.first, since: found.mark)
     else { return nil }
     return found
@@ -194,13 +195,5 @@ extension EngineCache {
   func isPlain(_ extra: RequestExtras) -> Bool {
     guard case .none = extra.prepared else { return false }
     return !extra.resumes && extra.parameters.isEmpty
-  }
-
-  /// Nil for a request that sends the engine's fields and no others.
-  func ownFieldsIfAny(_ request: NetworkRequest) -> Headers? {
-    if request.headers.count == 0, request.credentials == nil { return nil }
-    return SentFields.make(
-      defaults: defaults, own: SentFields.add(request.credentials, to: request.headers),
-      decodes: !request.headers.contains("Range"))
   }
 }

@@ -64,7 +64,7 @@ extension EngineCache {
     else { return }
     let range = positions.lowerBound..<(positions.upperBound + 1)
     var new = (parts: StoredParts(total: total, ranges: [range]), bytes: body)
-    if let held = heldParts(for: question), held.stored.parts?.total == total,
+    if let held = heldParts(for: question), held.stored.parts?.total == total, held.stored.peer == entry.peer,
       Validators.areOfOneBody(held.stored.allHeaders, answer.head.headers)
     {
       let combined = held.stored.parts?.adding(range, body, to: ResponseBody(lent: held.hit.body).array)
@@ -85,7 +85,7 @@ extension EngineCache {
     let key = partsKey(question)
     guard let hit = store.lookup(key),
       let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) }),
-      stored.parts?.bytes == Int64(hit.body.count)
+      stored.parts?.bytes == Int64(hit.body.count), mayUse(stored)
     else { return nil }
     return HeldAnswer(key: key, stored: stored, hit: hit)
   }

@@ -8,7 +8,7 @@ struct Authenticator {
   func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
     let history = operation.loop.history
     if history?.target.isForeign == true { return nil }
-    let own = request.credentials ?? history?.authentication.credential
+    let own = operation.account(request)
     guard let engine = operation.engine.credential, engine.origin == operation.loop.origin?.text else {
       return own
     }
@@ -29,9 +29,9 @@ struct Authenticator {
       let held = provider.held(for: origin.text)
       if held.generation > 0 { operation.makeHistory().authentication.generation = held.generation }
       guard let given = held.credential, let scheme = given.scheme else { return Headers() }
-      fields = self.fields(scheme, given.id, at: origin, request, plan, own)
+      fields = self.fields(scheme, operation.place(of: given), at: origin, request, plan, own)
     } else {
-      fields = self.fields(scheme, credential.id, at: origin, request, plan, own)
+      fields = self.fields(scheme, operation.place(of: credential), at: origin, request, plan, own)
     }
     try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
     // What others have learned meanwhile says nothing about what this request carried when it was refused.
@@ -137,9 +137,9 @@ extension Authenticator {
     }
     let challenges = AuthenticationChallenge.all(in: head.headers)
     if case .provider(let provider) = scheme {
-      return next(provider, challenges, history, origin, request)
+      return next(provider, challenges, operation, history, origin, request)
     }
-    return next(scheme, credential.id, challenges, history, origin, request)
+    return next(scheme, operation.place(of: credential), challenges, history, origin, request)
   }
 
   private func hasOwnAuthorization(_ operation: NetworkOperation, _ request: NetworkRequest) -> Bool {
@@ -148,12 +148,12 @@ extension Authenticator {
   }
 
   private func next(
-    _ provider: CredentialProvider, _ challenges: [AuthenticationChallenge], _ history: ExchangeHistory,
-    _ origin: Origin, _ request: NetworkRequest
+    _ provider: CredentialProvider, _ challenges: [AuthenticationChallenge], _ operation: NetworkOperation,
+    _ history: ExchangeHistory, _ origin: Origin, _ request: NetworkRequest
   ) -> Exchange.Next? {
     // What it gave may be of a kind that waits for a challenge.
     if let given = provider.held(for: origin.text).credential, let scheme = given.scheme,
-      let next = next(scheme, given.id, challenges, history, origin, request)
+      let next = next(scheme, operation.place(of: given), challenges, history, origin, request)
     {
       return next
     }
@@ -258,6 +258,14 @@ struct EngineCredential: Sendable {
 }
 
 extension NetworkOperation {
+  /// The account that the request itself names: its own, else the user in its URL.
+  func account(_ request: NetworkRequest) -> NetworkCredentials? {
+    request.credentials ?? loop.history?.authentication.credential
+  }
+
+  /// Where it is known what the origin asks of a credential: what one server has asked, another is not told.
+  fileprivate func place(of credential: NetworkCredentials) -> UInt64 { credential.id ^ engine.reach.number }
+
   /// The engine's credential, if the request goes where it belongs.
   var engineCredential: NetworkCredentials? {
     guard let own = engine.credential, let parsed = try? URLParser.parse(request.url),
@@ -270,7 +278,7 @@ extension NetworkOperation {
 extension NetworkEngine {
   /// The engine's fields as the cache sees them.
   var askedFields: Headers {
-    var fields = SentFields.add(credential?.credential, to: headers)
+    var fields = headers
     // What the jar sends is libcurl's affair; its answers are this engine's all the same.
     if handleSettings.keepsCookies, !fields.contains("Cookie") {
       fields.append(name: "Cookie", value: "NetSpool \(id)")

@@ -7,16 +7,32 @@ final class EngineFreezing: Sendable {
   let freezer: Freezer
   /// What its user asked for; what concerns the whole store, the store's first user decided.
   let configuration: FreezeConfiguration
-  /// The scope of the requests: only an engine of the same scope sends them.
+  /// Whose the requests are: the engine's host, and a name of the caller's.
+  private let name: String
+  /// The same with who would get them (`AnswerScope.Reach.lasting`): only an engine of the same scope sends them.
   let scope: String
   private let handlers = Mutex<[(tag: String?, body: ThawHandler)]>([])
   private let isEnded = Once()
 
   /// - Parameter freezer: fresh from `Freezer.shared`; left when the engine has ended or is gone.
-  init(_ freezer: Freezer, _ configuration: FreezeConfiguration, scope: String) {
+  init(
+    _ freezer: Freezer, _ configuration: FreezeConfiguration, name: String, within reach: AnswerScope.Reach
+  ) {
     self.freezer = freezer
     self.configuration = configuration
-    self.scope = scope
+    self.name = name
+    scope = reach.lasting.isEmpty ? name : "\(name)\u{0}\(reach.lasting)"
+  }
+
+  /// Any of the same name, to be looked at and decided about.
+  func owns(_ scope: String) -> Bool {
+    if scope == self.scope || scope == name { return true }
+    return scope.utf8.starts(with: name.utf8) && scope.utf8.dropFirst(name.utf8.count).first == 0
+  }
+
+  /// Where a person says request by request what is sent, it is that person's business to whom.
+  func maySend(_ scope: String) -> Bool {
+    scope == self.scope || owns(scope) && configuration.maySend != nil
   }
 
   deinit { end() }
@@ -43,15 +59,15 @@ final class EngineFreezing: Sendable {
 extension EngineFreezing {
   var records: [(id: FrozenID, record: FrozenRecord)] {
     let now = freezer.settings.now()
-    return ((try? freezer.store.records(at: now)) ?? []).filter { $0.record.request.scope == scope }
+    return ((try? freezer.store.records(at: now)) ?? []).filter { owns($0.record.request.scope) }
   }
 
   /// How long the oldest has waited; 0 without one.
   var ageOfOldest: Microseconds {
     let now = freezer.settings.now()
     var oldest: FrozenRecord?
-    try? freezer.store.scan { [scope] _, _, payload in
-      oldest = FrozenRecord(decoding: payload, at: now).flatMap { $0.request.scope == scope ? $0 : nil }
+    try? freezer.store.scan { _, _, payload in
+      oldest = FrozenRecord(decoding: payload, at: now).flatMap { owns($0.request.scope) ? $0 : nil }
       return oldest == nil
     }
     return oldest.map { max(0, $0.facts.age(at: now)) } ?? 0
@@ -70,14 +86,14 @@ extension EngineFreezing {
 
   /// What cannot be read is everybody's.
   private func isOurs(_ letter: DeadLetter) -> Bool {
-    letter.record.map { $0.request.scope == scope } ?? true
+    letter.record.map { owns($0.request.scope) } ?? true
   }
 
   /// False when no such request of this engine waits.
   func cancel(_ id: FrozenID) -> Bool {
     guard let row = try? freezer.store.row(id.number),
       let record = FrozenRecord(decoding: row.payload.rawBytes, at: freezer.settings.now()),
-      record.request.scope == scope
+      owns(record.request.scope)
     else { return false }
     return freezer.dispatch { _ = $0.spool.cancel(id) }
   }

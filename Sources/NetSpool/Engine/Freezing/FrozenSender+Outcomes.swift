@@ -121,7 +121,7 @@ extension FrozenSender {
     to thawed: ThawedRequest
   ) -> (engine: NetworkEngine, handlers: [EngineFreezing.ThawHandler])? {
     for case let engine? in engines.reversed().map(\.engine) {
-      guard let freezing = engine.freezing, freezing.scope == thawed.scope else { continue }
+      guard let freezing = engine.freezing, thawed.scope.map(freezing.owns) ?? false else { continue }
       let handlers = freezing.handlers(for: thawed.tag)
       if !handlers.isEmpty { return (engine, handlers) }
     }

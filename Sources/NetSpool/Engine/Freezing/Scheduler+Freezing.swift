@@ -62,11 +62,11 @@ extension Scheduler {
     of operation: NetworkOperation, _ request: NetworkRequest, origin: String,
     _ freezing: EngineFreezing
   ) -> FrozenSender.Submission {
-    let (history, own) = (operation.loop.history, request.extra)
+    let own = request.extra
     let keyField = freezing.configuration.idempotencyKeyField ?? ""
-    let credential = own.credentials ?? history?.authentication.credential
+    let credential = operation.account(request)
     var frozen = FrozenRequest(
-      method: request.method, url: history?.target.url ?? request.url,
+      method: request.method, url: operation.loop.history?.target.url ?? request.url,
       key: request.givenKey ?? IdempotencyKey(),
       lane: "\(freezing.scope)\n\(own.freezing.lane ?? origin)")
     var headers = request.headers

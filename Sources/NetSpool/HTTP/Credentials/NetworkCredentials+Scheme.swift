@@ -97,7 +97,7 @@ extension NetworkCredentials.Scheme {
 
 extension ClientCertificate {
   var parts: [[UInt8]] {
-    ["certificate", path, key ?? "", password?.revealed ?? ""].map { Array($0.utf8) }
+    ["certificate", path, digest, key ?? "", password?.revealed ?? ""].map { Array($0.utf8) }
   }
 }
 
@@ -138,9 +138,12 @@ struct ClientCertificate: Sendable, Hashable {
   /// PEM; nil when the key is in the same file.
   var key: String?
   var password: Secret?
+  /// Of the file as it was at first: another certificate in its place is another account.
+  fileprivate let digest: String
 
   init(path: String, key: String? = nil, password: String? = nil) {
     self.path = path
+    digest = FileDigest.text(of: path)
     self.key = key
     self.password = password.map { Secret($0) }
   }

@@ -10,7 +10,7 @@ struct InterfaceRule: Sendable, Hashable {
   /// IFNAMSIZ of netdevice(7), with its end.
   private static let nameBytesMax = 15
 
-  /// Throws `invalidConfiguration`: no name at all, or one that no interface can have.
+  /// Throws `invalidConfiguration`: no name at all, one that no interface can have, or a whole one that none has now.
   static func check(_ patterns: [String]) throws(NetworkError) {
     let isUsable = patterns.allSatisfy { pattern in
       let name = pattern.hasSuffix("*") ? pattern.dropLast() : pattern[...]
@@ -21,6 +21,9 @@ struct InterfaceRule: Sendable, Hashable {
     }
     if patterns.isEmpty || !isUsable {
       throw NetworkError(.invalidConfiguration, reason: "allowedInterfaces")
+    }
+    if let missing = patterns.first(where: { !$0.hasSuffix("*") && !NetworkInterface.exists($0) }) {
+      throw NetworkError(.invalidConfiguration, reason: "allowedInterfaces: \(missing)")
     }
   }
 }

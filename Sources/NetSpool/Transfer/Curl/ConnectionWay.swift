@@ -7,7 +7,7 @@ struct ConnectionWay: Sendable, Hashable {
   static let direct = ConnectionWay(resolve: [:], unixSocket: nil)
 
   /// By `host` or `host:port` in lower case; IPv6 in brackets.
-  private let addresses: [String: [String]]
+  let addresses: [String: [String]]
   let unixSocket: String?
   let interfaces: InterfaceRule?
 

@@ -327,8 +327,12 @@ enum EasyCallbacks {
   /// Opens the socket ourselves: never inherited by children, and running out of descriptors is seen.
   private static let opensSocket: cnetspool_open_callback = { context, _, address in
     let transfer = unsafe transfer(context)
-    if transfer.hasEgressRule, !(unsafe transfer.mayConnect(to: InternetAddress.read(address))) { return -1 }
-    let peer = transfer.interface == nil ? nil : unsafe InternetAddress.read(address)
+    let asks = transfer.hasEgressRule || transfer.interface != nil
+    let peer = asks ? unsafe InternetAddress.read(address) : nil
+    if transfer.hasEgressRule {
+      let end = peer.map { NetworkEngine.Egress.Address(internet: $0.0, port: $0.port) }
+      guard transfer.mayConnect(to: end) else { return -1 }
+    }
     let address = unsafe address.pointee
     let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(address.family, type, address.protocol)

@@ -28,11 +28,10 @@ struct HandleSettings: Sendable {
 
   init() {}
 
-  /// Connections are judged by rules of this engine alone, so no other's may be used, nor used by others.
+  /// Connections are no engine's but this one's, whatever its reach: they go with its cookies, were opened with a password
+  /// that others may not know, or speak what others may not.
   var needsOwnConnections: Bool {
-    !tls.verifies || tls.requiresAlternativeName || egress.isRestricted || keepsCookies
-      || plainProxy?.account != nil || secureProxy?.account != nil || !way.isDirect || way.interfaces != nil
-      || httpVersion != .automatic
+    keepsCookies || plainProxy?.account != nil || secureProxy?.account != nil || httpVersion != .automatic
   }
 
   func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }

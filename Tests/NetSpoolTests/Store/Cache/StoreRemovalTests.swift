@@ -111,7 +111,7 @@ struct StoreRemovalTests {
     let (origin, path) = ("http://h.example", "/\(number % 2)/\(number)")
     let question = cache.question(
       NetworkRequest(url: origin + path), method: .get, origin: origin.utf8.span, target: path.utf8.span,
-      own: Headers(), fields: nil)
+      own: Headers(), from: nil)
     return try #require(question)
   }
 
