@@ -255,15 +255,13 @@ struct EngineCredential: Sendable {
     self.credential = credential
     self.origin = origin
   }
-}
 
-extension NetworkOperation {
-  /// The engine's credential, if the request goes where it belongs.
-  var engineCredential: NetworkCredentials? {
-    guard let own = engine.credential, let parsed = try? URLParser.parse(request.url),
-      parsed.pieces.origin.text == own.origin
-    else { return nil }
-    return own.credential
+  /// The credential, if a request goes where it belongs.
+  func credential(for request: NetworkRequest) -> NetworkCredentials? {
+    guard let parsed = try? URLParser.parse(request.url), parsed.pieces.origin.text == origin else {
+      return nil
+    }
+    return credential
   }
 }
 
