@@ -97,6 +97,7 @@ extension AdaptiveWidth {
     if refusalsAtOne > 0 { seconds = max(seconds, min(1, 0.05 * Double(1 << min(refusalsAtOne - 1, 10)))) }
     guard seconds > 0 else { return }
     let hold = Int64(min(seconds, Self.holdSecondsMax) * 1_000_000)
+    goodput.didHold(max(0, now + hold - max(now, holdUntil)), now)
     ceiling.didHold(hold, now)
     pace?.didHold(hold, now)
     holdUntil = max(holdUntil, now + hold)
