@@ -143,9 +143,9 @@ extension NetworkOperation {
   }
 
   /// An error can say what was sent.
-  private func own(_ outcome: Outcome, _ request: NetworkRequest) -> Outcome {
+  private func own(_ outcome: Outcome, _ request: @autoclosure () -> NetworkRequest) -> Outcome {
     guard case .failure(let failure) = outcome else { return outcome }
-    return .failure(failure.of(curlCommand(of: request)))
+    return .failure(failure.of(curlCommand(of: request())))
   }
 
   func observe(_ outcome: Outcome) {
