@@ -28,7 +28,7 @@ struct StartPace: Sendable {
 
   /// Answers that make an interval good.
   private static var streakMin: Int { 8 }
-  private static var patienceMin: Int { 64 }
+  private static var patienceMin: Int { 128 }
   private static var patienceMax: Int { 16_384 }
   /// Timers count milliseconds: faster than that, nothing can be spread.
   static var intervalMin: Int64 { 1_000 }
@@ -97,11 +97,10 @@ struct StartPace: Sendable {
     nextTry.didHold(microseconds, now)
   }
 
-  /// What was refused before was another time.
   private mutating func didGetQuicker() {
     (isTrying, isRising) = (false, true)
     nextTry = TryPause()
-    refused = 0
+    refused = interval * 3 / 4
   }
 
   private mutating func change(to interval: Int64, _ now: Int64) {

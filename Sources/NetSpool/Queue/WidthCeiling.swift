@@ -9,6 +9,10 @@ struct WidthCeiling: Sendable {
   private(set) var unexplained = 0
   /// Tries in a row that were refused.
   private(set) var failedTries = 0
+  /// The width before the last try.
+  private(set) var known = 1
+  /// Tries in a row that were good: each doubles the step of the next.
+  private var goodTries = 0
   private var patience = Self.patienceFirst
   private var answers = 0
   /// Not before it is over, however many good answers there are.
@@ -41,6 +45,7 @@ struct WidthCeiling: Sendable {
 
   private mutating func didFailToRise() {
     failedTries += 1
+    goodTries = 0
     nextTry.didFail()
     patience = min(max(patience, Self.patienceFirst) * 2, Self.patienceMax)
   }
@@ -54,19 +59,22 @@ struct WidthCeiling: Sendable {
     answers = 0
   }
 
-  /// What a width may grow to: up to the ceiling, or, when it is time for a try, one above it.
+  /// What a width may grow to: up to the ceiling, or, when it is time for a try, a step above it.
   mutating func limit(_ grown: Int, from width: Int, _ now: Int64) -> Int {
     guard grown > self.width else { return grown }
     guard width >= self.width, answers >= patience, nextTry.isOver(now) else { return max(width, self.width) }
     if isTrying {
       patience = max(patience / 2, Self.patienceShortest)
       failedTries = 0
+      goodTries += 1
       nextTry = TryPause()
     }
     isTrying = true
     unexplained = 0
     answers = 0
-    self.width = width + max(1, width / 16)
+    known = width
+    let step = max(1, width / 16) << min(goodTries, 6)
+    self.width = width + max(1, min(step, width / 2))
     return self.width
   }
 }
