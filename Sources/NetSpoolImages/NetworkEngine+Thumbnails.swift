@@ -12,15 +12,16 @@ extension NetworkEngine {
   ///   - maxSide: its longest side in pixels, 1 to 16,383; 256 by default. A smaller picture is not enlarged.
   ///   - format: what it is written as; `.webP` by default.
   ///   - fit: `.contain` by default, which keeps the picture's shape.
+  ///   - tag: a name of your own, to cancel by and to remove from the cache by.
   /// Throws what fetching throws, also `.decodeFailed` (`notAnImage`, `imageTruncated`); `.imageRejected` with the reason
   /// `format`, `pixels`, `damaged`, `time` or `memory`; `.invalidConfiguration`; and `CancellationError` when the task was
   /// cancelled, which ends the work.
   public func thumbnail(
     of url: String, maxSide: Int = 256, format: ThumbnailTransform.Format = .webP,
-    fit: ThumbnailTransform.Fit = .contain
+    fit: ThumbnailTransform.Fit = .contain, tag: String? = nil
   ) async throws -> NetworkThumbnail {
     let transform = ThumbnailTransform(maxSide: maxSide, format: format, fit: fit)
-    return try await thumbnail(of: operation(url: url), as: transform)
+    return try await thumbnail(of: operation(url: url, tag: tag), as: transform)
   }
 
   /// The same for an operation of your own, with its priority, tag and fields, which is not enqueued yet.
@@ -53,12 +54,12 @@ extension NetworkEngine {
   @discardableResult
   public func thumbnail(
     of url: String, maxSide: Int = 256, format: ThumbnailTransform.Format = .webP,
-    fit: ThumbnailTransform.Fit = .contain,
+    fit: ThumbnailTransform.Fit = .contain, tag: String? = nil,
     onCompletion: @escaping @Sendable (NetworkThumbnail) -> Void,
     onError: @escaping @Sendable (NetworkError) -> Void = { _ in }
   ) -> ThumbnailOperation {
     thumbnail(
-      of: operation(url: url), as: ThumbnailTransform(maxSide: maxSide, format: format, fit: fit),
+      of: operation(url: url, tag: tag), as: ThumbnailTransform(maxSide: maxSide, format: format, fit: fit),
       onCompletion: onCompletion, onError: onError)
   }
 
@@ -77,6 +78,12 @@ extension NetworkEngine {
     }
     thumbnail.start()
     return thumbnail
+  }
+
+  private func operation(url: String, tag: String?) -> NetworkOperation {
+    let operation = operation(url: url)
+    operation.tag = tag
+    return operation
   }
 }
 #endif

@@ -68,8 +68,9 @@ public enum StreamFailurePolicy: Sendable, Hashable {
 /// a second fails with `EWOULDBLOCK`, as whoever is at it has been stopped. What a process that was killed just then left of a body is cut off by the next stream that
 /// appends to the file.
 ///
-/// A symbolic link as target is refused. Errors: `.sinkFailed` with the errno in `underlying` (missing directory, no
-/// permission, disk full, `ELOOP` for a link).
+/// A symbolic link as target is refused, and so is a name of NetSpool's own (`EINVAL`): `name.netspool-part`,
+/// `name.netspool-validator` and the hidden ones. Errors: `.sinkFailed` with the errno in `underlying`
+/// (missing directory, no permission, disk full, `ELOOP` for a link).
 public final class FileDownloadStream: DownloadStream, CoreStream {
   /// The target, as given.
   public let path: String
@@ -82,14 +83,16 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
 
   /// A body that goes on where an earlier one broke off, whatever ended it: the link, the process or the machine.
   ///
-  /// The part lies beside the target as `name.netspool-part`, its validator as `name.netspool-validator`; neither is ever
-  /// published. The operation that the stream is added to, a GET without `Range`, asks for the rest with `Range` and
-  /// `If-Range` (RFC 9110 section 13.1.5), for a body that is not compressed, and goes by the cache. An answer of 200
-  /// begins anew. A rest that does not belong to the part, whose last 64 KiB are compared, and an answer of 416 end with
-  /// `.resumeMismatch`, and the next attempt begins anew.
-  /// Only a body with a strong validator leaves a part. A part of another URL, or from before the machine was started, is
-  /// begun anew; a file of that name that is not ours is left alone (`.sinkFailed`, `EEXIST`), and one that another process
-  /// writes, too (`EWOULDBLOCK`).
+  /// The part lies beside the target as `name.netspool-part`, its validator as `name.netspool-validator`; no
+  /// body is given such a name, and what is published is the part that was written and hashed. The operation
+  /// that the stream is added to, a GET without `Range`, asks for the rest with `Range` and `If-Range` (RFC
+  /// 9110 section 13.1.5), for a body that is not compressed, and goes by the cache. An answer of 200 begins
+  /// anew. Beside other streams the whole is asked for, as each gets all bytes. A rest that does not belong
+  /// to the part, whose last 64 KiB are compared, and an answer of 416 end with `.resumeMismatch`, and the
+  /// next attempt begins anew. A body that breaks off goes on by itself as often as the retry policy allows.
+  /// Only a body with a strong validator leaves a part. A part of another URL, or from before the machine was
+  /// started, is begun anew; a file of that name that is not ours is left alone (`.sinkFailed`, `EEXIST`),
+  /// and one that another process writes, too (`EWOULDBLOCK`).
   ///
   /// - Parameters:
   ///   - path: the target; its directory must exist.

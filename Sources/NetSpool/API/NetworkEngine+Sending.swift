@@ -151,8 +151,10 @@ extension NetworkEngine {
     cancelAll(NetworkError(.cancelled), where: matches)
   }
 
-  /// Stops accepting, lets what runs end until the deadline, ends the rest with `.engineClosed`; freezable requests stay
-  /// frozen. Returns when all final events are delivered.
+  /// Stops accepting, lets what runs end until the deadline, ends the rest with `.engineClosed`; freezable
+  /// requests stay frozen. Returns when all final events are delivered and the disk has what the cache was
+  /// given, for which it waits
+  /// 5 seconds at most.
   ///
   /// Never needed, and may be called again, from any thread. The queue and other engines go on.
   /// - Parameter deadline: 10 seconds unless told otherwise.

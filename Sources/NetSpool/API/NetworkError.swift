@@ -13,6 +13,7 @@ public struct NetworkError: Error, Sendable {
     var url: String?
     var attempts = 1
     var response: [NetworkResponse] = []
+    var command: (@Sendable () -> String)?
   }
 
   /// An array of one is the standard library's own copy-on-write box: the many places that may hold an error, and
@@ -71,6 +72,18 @@ public struct NetworkError: Error, Sendable {
   public internal(set) var url: String? {
     get { details[0].url }
     set { details[0].url = newValue.map(Redaction.standard.url) }
+  }
+
+  /// The request as a command to paste into a shell, secrets masked, as ``NetworkOperation/curlCommand`` has
+  /// it; nil before an operation has ended with the error. Made when it is asked for, from the request, which
+  /// the error keeps.
+  public var curlCommand: String? { details[0].command?() }
+
+  /// The error of an operation that has ended.
+  func of(_ command: @escaping @Sendable () -> String) -> NetworkError {
+    var error = self
+    error.details[0].command = command
+    return error
   }
 
   /// Attempts made, the last included; 1 also when none was.

@@ -78,17 +78,20 @@ extension NetworkEngine {
   ///
   /// - Parameters:
   ///   - url: absolute, http or https.
+  ///   - tag: a name of your own, to cancel by and to remove from the cache by.
   ///   - onCompletion: the picture, which knows its operation and its final URL, the URL that was asked for, and whether
   ///     it came from the cache; on the delivery target.
   ///   - onError: also for a body that is no whole picture, `.decodeFailed` with the reason `notAnImage` or
   ///     `imageTruncated`; such a body is not kept in the cache.
-  /// - Returns: the operation, to cancel it or to change its priority.
+  /// - Returns: the operation, to cancel it or to change its priority or tag.
   @discardableResult
   public func image(
-    at url: String, onCompletion: @escaping @Sendable (NetworkImage, String, Bool) -> Void,
+    at url: String, tag: String? = nil,
+    onCompletion: @escaping @Sendable (NetworkImage, String, Bool) -> Void,
     onError: @escaping @Sendable (NetworkError) -> Void = { _ in }
   ) -> NetworkOperation {
     let operation = operation(url: url)
+    operation.tag = tag
     operation.demandImage()
     operation.onCompletion { [id = operation.id] response in
       guard var image = response.image else { return }

@@ -87,7 +87,6 @@ extension NetworkOperation {
   public func addDownloadStream(_ stream: any DownloadStream, onFailure: StreamFailurePolicy = .failOperation)
     -> Self
   {
-    if let part = try? (stream as? FileDownloadStream)?.part?.get() { configure { part.ask(&$0) } }
     attach(StreamAttachment(stream, policy: onFailure))
     return self
   }
@@ -105,10 +104,10 @@ extension NetworkOperation {
     set { changePriority(to: newValue) }
   }
 
-  /// A name of your own, to cancel by.
+  /// A name of your own, to cancel by, and to remove from the cache by; may be changed while it is under way.
   public var tag: String? {
     get { request.tag }
-    set { configure { $0.tag = newValue } }
+    set { changeTag(to: newValue) }
   }
 
   /// The engine's when nil.

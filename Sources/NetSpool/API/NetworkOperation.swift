@@ -81,9 +81,16 @@ extension NetworkOperation: CustomStringConvertible {
   /// The request, with the engine's fields, as a command to paste into a shell. With secrets it is as secret
   /// as they are.
   public func curlCommand(revealingSecrets: Bool) -> String {
-    request.curlCommand(
-      revealingSecrets: revealingSecrets, defaults: engine.headers, engine: engineCredential,
-      redaction: Redaction(fields: engine.fieldMeaning))
+    curlCommand(of: request, revealingSecrets: revealingSecrets)()
+  }
+
+  /// The command, made when it is asked for, without the operation.
+  func curlCommand(of request: NetworkRequest, revealingSecrets: Bool = false) -> @Sendable () -> String {
+    { [headers = engine.headers, credential = engine.credential, meaning = engine.fieldMeaning] in
+      request.curlCommand(
+        revealingSecrets: revealingSecrets, defaults: headers, engine: credential?.credential(for: request),
+        redaction: Redaction(fields: meaning))
+    }
   }
 }
 

@@ -101,7 +101,8 @@ extension StreamAttachment {
       return
     }
     self.init(
-      isEssential: policy == .failOperation, close: { stream.close(.failure($0)) }
+      isEssential: policy == .failOperation, part: try? (stream as? FileDownloadStream)?.part?.get(),
+      close: { stream.close(.failure($0)) }
     ) { services in
       guard let own = stream as? any CoreStream else { return StreamSink(stream, services: services) }
       do throws(SinkFailure) {

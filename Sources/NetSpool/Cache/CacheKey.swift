@@ -1,13 +1,12 @@
 /// The full keys of entries: bytes that name a resource, or one of its variants, and nothing else.
 ///
 /// Primary: `1` scope NUL `GET` NUL URL, and for each request field that may change where a request ends up
-/// NUL name `:` value; then, for a request that names the codings itself and so gets bytes as they were coded,
-/// NUL `accept-encoding:` and what it names. With a key of the caller's own, `KEY` and that text stand in place of `GET`
-/// and URL.
-/// Variant: the primary key, NUL NUL, generation (8 bytes), then per name: name NUL, 0x01 and value or 0x00
-/// if it was absent, NUL.
-/// Parts: the primary key, NUL NUL `parts`.
-/// What was made of an answer: its key, NUL NUL `derived` and a name.
+/// NUL name `:` value; then, for a request that names the codings itself and so gets bytes as they were
+/// coded, NUL `accept-encoding:` and what it names. With a key of the caller's own, `KEY` and that text stand
+/// in place of `GET` and URL. Variant: the primary key, NUL NUL, generation (8 bytes), then per name: name
+/// NUL, 0x01 and value or 0x00 if it was absent, NUL. Parts: the primary key, NUL NUL `pieces`; each piece:
+/// the primary key, NUL NUL `piece` and its number (8 bytes). What was made of an answer: its key, NUL NUL
+/// `derived` and a name.
 enum CacheKey {
   /// The key at which a resource's answer or variant index stands. `headers`: what is sent.
   static func primary(scope: AnswerScope, url: URLPieces, headers: Headers) -> [UInt8] {
@@ -61,8 +60,15 @@ enum CacheKey {
     key += codings
   }
 
-  /// Where the parts of a resource's body stand, as long as not all of it is there.
-  static func parts(of primary: [UInt8]) -> [UInt8] { primary + [0, 0] + Array("parts".utf8) }
+  /// Where the table of the parts of a resource's body stands, as long as not all of it is there.
+  static func parts(of primary: [UInt8]) -> [UInt8] { primary + [0, 0] + Array("pieces".utf8) }
+
+  /// Where a piece of them stands (`PartTable`).
+  static func piece(_ number: UInt64, of primary: [UInt8]) -> [UInt8] {
+    var key = primary + [0, 0] + Array("piece".utf8)
+    key.append(integer: number)
+    return key
+  }
 
   /// Where that stands which was made of the answer or variant with this key, under a name of its maker's.
   static func derived(_ name: String, of key: [UInt8]) -> [UInt8] {

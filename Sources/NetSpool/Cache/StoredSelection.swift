@@ -33,7 +33,7 @@ enum StoredSelection: Sendable, Equatable {
     switch self {
     case .whole, .origin: false
     case .notModified, .unsatisfiable: true
-    case .parts(let ranges): ranges.allSatisfy { stored.parts?.place(of: $0) != nil }
+    case .parts(let ranges): ranges.allSatisfy { stored.parts?.covers($0) == true }
     }
   }
 

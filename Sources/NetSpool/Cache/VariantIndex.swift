@@ -1,8 +1,9 @@
 /// Stands at a resource's primary key when its answers vary: which fields choose, and under which
 /// generation the variants are found. Without it, or with another generation, none of them is reachable.
 ///
-/// An origin may name other fields from one answer to the next (`Vary: Foo`, then `Vary: Foo, Bar`): each list of names
-/// has variants of its own, and the youngest of those that a request fits is its answer (RFC 9111 section 4.1).
+/// An origin may name other fields from one answer to the next (`Vary: Foo`, then `Vary: Foo, Bar`): each
+/// list of names has variants of its own, and the youngest of those that a request fits is its answer (RFC
+/// 9111 section 4.1). An answer without `Vary` fits every request: its list has no names.
 ///
 /// Bytes: 0x82, generation (8, little-endian), then the lists: the names, each ended by a NUL, and a NUL behind the last.
 struct VariantIndex: Sendable, Hashable {
@@ -49,9 +50,9 @@ struct VariantIndex: Sendable, Hashable {
 
   /// Nil for bytes that `encode` did not write.
   init?(decoding bytes: RawSpan) {
-    guard bytes.byteCount > 10, bytes.byteCount <= 65_536 else { return nil }
+    guard bytes.byteCount >= 10, bytes.byteCount <= 65_536 else { return nil }
     let all = [UInt8](bytes)
-    guard all[0] == Self.mark, all.suffix(2) == [0, 0] else { return nil }
+    guard all[0] == Self.mark, all.last == 0 else { return nil }
     var lists: [VaryFields] = []
     var names: [String] = []
     // The last name's NUL and the last list's are two ends.
@@ -62,7 +63,7 @@ struct VariantIndex: Sendable, Hashable {
         continue
       }
       let list = VaryFields(names: names)
-      guard !names.isEmpty, list.names == names, !lists.contains(list) else { return nil }
+      guard list.names == names, !lists.contains(list) else { return nil }
       lists.append(list)
       names = []
     }

@@ -108,11 +108,18 @@ struct Coalescer {
     if isEmpty { fences = Fences() } else { fences.addAll(at: MonotonicClock.now) }
   }
 
-  /// The leader has asked for something that was changed since.
+  /// The leader has asked for something that was changed since, here or in another process with the same
+  /// cache.
   func isOutdated(_ leader: NetworkOperation) -> Bool {
-    guard !fences.isEmpty, let transfer = leader.loop.transfer else { return false }
+    guard let transfer = leader.loop.transfer else { return false }
     let history = leader.loop.history
     let askedAt = history?.redirects == nil ? transfer.exchange.startedAt : history?.firstStart ?? 0
+    if let use = leader.loop.cacheUse,
+      use.cache.store.holdsBack(use.question.primaryKey.digest.first, askedAt: askedAt)
+    {
+      return true
+    }
+    if fences.isEmpty { return false }
     guard let url = try? URLParser.parse(leader.sent.url).pieces else { return false }
     return fences.holdBack(Self.number(url), askedAt: askedAt)
   }

@@ -64,9 +64,10 @@ extension NetworkEngine {
   }
 
   /// Any thread: accepts nothing more, lets what runs end until the deadline, ends the rest. `done` comes behind the last
-  /// final event.
+  /// final event, and once the disk has what was stored, for which it waits 5 s at most.
   func shutDown(deadline: Duration, done: @escaping @Sendable () -> Void) {
     isClosed.store(true, ordering: .releasing)
+    let done = whenStored(done)
     followUps.endPauses()
     let end = MonotonicClock.now + deadline.microseconds
     endOperations(deadline: deadline) { [self] in
@@ -76,6 +77,16 @@ extension NetworkEngine {
       DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(left))) { [self] in
         endFollowUps(NetworkError(.engineClosed)) { _ in true }
       }
+    }
+  }
+
+  private func whenStored(_ done: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    guard let store = cache?.store else { return done }
+    let isDone = Once()
+    let tell: @Sendable () -> Void = { if isDone.first() { done() } }
+    return {
+      DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(5), execute: tell)
+      store.afterCommit(tell)
     }
   }
 

@@ -134,11 +134,18 @@ extension NetworkOperation {
         judged = (ended, shared.demand, shared.isSuccess)
         return nil
       }
-      return FinalEvent(engine.judge(ended, isSuccess: shared.isSuccess), of: &shared)
+      let outcome = engine.judge(ended, isSuccess: shared.isSuccess)
+      return FinalEvent(own(outcome, shared.changed?.request ?? original), of: &shared)
     }
     guard let judged else { return known }
-    let outcome = judge(judged.outcome, judged.demand, isSuccess: judged.isSuccess)
+    let outcome = own(judge(judged.outcome, judged.demand, isSuccess: judged.isSuccess), request)
     return shared.withLock { FinalEvent(outcome, of: &$0) }
+  }
+
+  /// An error can say what was sent.
+  private func own(_ outcome: Outcome, _ request: @autoclosure () -> NetworkRequest) -> Outcome {
+    guard case .failure(let failure) = outcome else { return outcome }
+    return .failure(failure.of(curlCommand(of: request())))
   }
 
   func observe(_ outcome: Outcome) {

@@ -240,26 +240,30 @@ extension NetworkOperation {
     if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(original.url)) }
     do throws(NetworkError) {
       if let flaw = begun.flaw { throw flaw }
-      if begun.change == nil, staysAsIs(original) {
+      if begun.change == nil, staysAsIs(original), begun.streams.allSatisfy({ $0.part == nil }) {
         try original.checkFields()
         try engine.checkSigning(of: original)
-        return submit(original, hasStreams: begun.hasStreams)
+        return submit(original, hasStreams: !begun.streams.isEmpty)
       }
     } catch {
       return refuse(error.about(begun.change?.request.url ?? original.url))
     }
-    enqueue(changing: begun.change?.request ?? original, hasStreams: begun.hasStreams)
+    enqueue(changing: begun.change?.request ?? original, begun.streams)
   }
 
-  private func enqueue(changing request: NetworkRequest, hasStreams: Bool) {
+  private func enqueue(changing request: NetworkRequest, _ streams: [StreamAttachment]) {
     var ready = request
     do throws(NetworkError) {
       try engine.prepare(&ready)
       try ready.makeReady()
+      // The rest of a body is of use to the stream with its beginning alone: beside others it gets all of it
+      // anew.
+      for stream in streams { stream.part?.ask(&ready, forRest: streams.count == 1) }
+      if ready.hasExtras, ready.extra.resumes { try ready.checkFields() }
       try ready.compressBody()
       try engine.checkSigning(of: ready)
       if ready.isFreezable {
-        try engine.prepareToFreeze(&ready, hasStreams: hasStreams)
+        try engine.prepareToFreeze(&ready, hasStreams: !streams.isEmpty)
       }
     } catch {
       return refuse(error.about(request.url))
@@ -271,7 +275,7 @@ extension NetworkOperation {
         request.priority = priority
       }
     }
-    submit(ready, hasStreams: hasStreams)
+    submit(ready, hasStreams: !streams.isEmpty)
   }
 
   private func submit(_ ready: NetworkRequest, hasStreams: Bool) {
@@ -282,13 +286,13 @@ extension NetworkOperation {
     if let failure = engine.submit(self) { refuse(failure.about(ready.url)) }
   }
 
-  private func beginEnqueue() -> (change: Change?, hasStreams: Bool, flaw: NetworkError?)? {
+  private func beginEnqueue() -> (change: Change?, streams: [StreamAttachment], flaw: NetworkError?)? {
     shared.withLock { shared in
       guard shared.state == .ready, shared.outcome == nil else { return nil }
       shared.state = .queued
       if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
-      if shared.isPlain { return (shared.changed, false, nil) }
-      return (shared.changed, !shared.streams.isEmpty, shared.failure)
+      if shared.isPlain { return (shared.changed, [], nil) }
+      return (shared.changed, shared.streams, shared.failure)
     }
   }
 

@@ -37,9 +37,41 @@ extension NetworkOperation {
     }
   }
 
+  /// Loop thread: what its body goes on with when it breaks off: its only stream keeps a part, and it shares
+  /// nothing.
+  var partToGoOnWith: PartFile? {
+    guard loop.hasStreams, loop.waitersLeft == 0 else { return nil }
+    let streams = shared.withLock { $0.streams }
+    return streams.count == 1 ? streams[0].part : nil
+  }
+
+  /// Loop thread: asks for what its part says from now on, also where a redirect has led.
+  func becomeRest(_ rest: NetworkRequest) {
+    shared.withLock { shared in
+      shared.change(original) { request in
+        (request.headers, request.extra.resumes) = (rest.headers, rest.hasExtras && rest.extra.resumes)
+      }
+    }
+    takeChange()
+    for name in ["Range", "If-Range", "Accept-Encoding"] {
+      loop.history?.target.headers.remove(name)
+      if let value = rest.headers.first(name) { loop.history?.target.headers.set(name, value) }
+    }
+  }
+
   /// Making it ready leaves most requests as they are.
   func staysAsIs(_ request: borrowing NetworkRequest) -> Bool {
     !request.hasExtras && !request.isFreezable && engine.configuration.prepare == nil
+  }
+
+  /// Any thread: counts at once for what is cancelled by it, and for what is stored from then on.
+  func changeTag(to tag: String?) {
+    let isUnderWay = shared.withLock { shared in
+      guard (shared.changed?.request ?? original).tag != tag else { return false }
+      shared.change(original) { $0.tag = tag }
+      return shared.state != .ready && shared.outcome == nil
+    }
+    if isUnderWay { perform { [self] _ in takeChange() } }
   }
 
   /// Any thread: counts while it waits as well, and for whatever it does next.

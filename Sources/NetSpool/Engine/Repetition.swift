@@ -17,7 +17,8 @@ struct Repetition {
       cause, number: history?.attempts ?? 1,
       isIdempotent: (history?.target.method ?? request.method).isIdempotent,
       isKeyed: request.idempotencyKey != nil,
-      isReplayable: !transfer.exchange.hasStreamed && request.prepared.canReplay,
+      isReplayable: (!transfer.exchange.hasStreamed || operation.partToGoOnWith != nil)
+        && request.prepared.canReplay,
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
       retryAfter: head?.retryAfter, secondsLeft: operation.secondsLeft(request, transfer))
     guard let origin = operation.loop.origin else { return nil }

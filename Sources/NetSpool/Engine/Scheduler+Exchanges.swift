@@ -256,6 +256,7 @@ extension Scheduler {
       history.authentication.refusal = Ending(of: operation, transfer, transfer.metrics()).answer
     }
     if case .redirect = next { cacheBridge.storeRedirect(operation, transfer) }
+    let part = transfer.exchange.hasStreamed ? operation.partToGoOnWith : nil
     operation.loop.transfer = nil
     recycle(transfer, operation)
     switch next {
@@ -272,7 +273,7 @@ extension Scheduler {
     case .retry(let seconds):
       history.attempts += 1
       history.needsFreshConnection = seconds == 0
-      delay(operation, seconds: seconds)
+      if let part { goOn(operation, with: part, after: seconds) } else { delay(operation, seconds: seconds) }
     case .fail(let failure): publish(operation, failure)
     }
   }

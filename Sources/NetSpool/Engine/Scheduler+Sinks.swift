@@ -40,6 +40,41 @@ extension Scheduler {
     }
   }
 
+  /// Keeps what there is of a body that broke off, and asks for the rest of it with a sink of its own.
+  func goOn(_ operation: NetworkOperation, with part: PartFile, after seconds: Double) {
+    unregister(operation)  // the rest is of use to no other
+    operation.loop.cacheUse = nil
+    let fanout = operation.loop.extras?.fanout
+    operation.loop.extras?.fanout = nil
+    operation.loop.hasSinks = false
+    let failure = NetworkError(.bodyTruncated, reason: "its part could not be kept", sendState: .answered)
+    let limit = timers.after(milliseconds: Self.keepingMilliseconds) { [unowned self] in
+      publish(operation, failure)
+    }
+    move(operation, to: .delayed(limit))
+    fanout?.finish(failure) { [unowned self] in askForRest(operation, of: part, limit, after: seconds) }
+  }
+
+  /// What a disk may take to keep a part.
+  private static let keepingMilliseconds: UInt64 = 10_000
+
+  private func askForRest(
+    _ operation: NetworkOperation, of part: PartFile, _ limit: TimerTable.Key, after seconds: Double
+  ) {
+    let (me, lane) = (LoopReference(self), Worker.Lane(device: devices.device(of: part.target.path)))
+    let request = operation.sent
+    worker.run(on: lane) {
+      var rest = request
+      part.ask(&rest, forRest: true)
+      return rest
+    } completion: { rest in
+      // It may have been cancelled or paused meanwhile.
+      guard let me = me.object, case .delayed(limit) = operation.loop.phase else { return }
+      operation.becomeRest(rest)
+      me.delay(operation, seconds: seconds)
+    }
+  }
+
   private func sinkFailed(_ operation: NetworkOperation, _ index: Int, _ cause: SinkFailure) {
     guard operation.loop.extras?.sinkFailure == nil else { return }
     var failure = NetworkError(cause, in: "stream \(index): ", sendState: .answered)

@@ -5,14 +5,17 @@ struct StreamAttachment: Sendable {
   let makeSink: MakeSink
   /// Its failure fails the operation; otherwise only this stream is dropped.
   let isEssential: Bool
+  /// What there is of its body already.
+  let part: PartFile?
   /// Closes one that no sink was made for.
   let close: @Sendable (NetworkError) -> Void
 
   init(
-    isEssential: Bool, close: @escaping @Sendable (NetworkError) -> Void,
+    isEssential: Bool, part: PartFile? = nil, close: @escaping @Sendable (NetworkError) -> Void,
     makeSink: @escaping MakeSink
   ) {
     self.isEssential = isEssential
+    self.part = part
     self.close = close
     self.makeSink = makeSink
   }

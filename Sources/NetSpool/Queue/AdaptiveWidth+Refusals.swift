@@ -52,9 +52,9 @@ extension AdaptiveWidth {
     ceiling.didRefuse(at: width)
     if isTryingPace { dropPace() } else { pace?.didRefuse(since: since, now) }
     if !wasTrying, width == 1 || ceiling.unexplained >= Self.unexplainedMax, findPace(now) { return }
-    // A try is one above what is known to fit. Else many may just have ended in the same turn, so those that
+    // A try that fails ends at what is known to fit. Else many may just have ended in the same turn, so those that
     // run are not the whole truth; but when nothing was answered at all, the limit is far below.
-    let least = wasTrying ? width - 1 : answersSinceNarrowing > 0 ? width * 3 / 4 : width / 2
+    let least = wasTrying ? ceiling.known : answersSinceNarrowing > 0 ? width * 3 / 4 : width / 2
     let lowered = min(width - 1, max(running, least))
     narrow(to: lowered, now)
     narrowestOfBurst = max(1, least)
@@ -97,6 +97,7 @@ extension AdaptiveWidth {
     if refusalsAtOne > 0 { seconds = max(seconds, min(1, 0.05 * Double(1 << min(refusalsAtOne - 1, 10)))) }
     guard seconds > 0 else { return }
     let hold = Int64(min(seconds, Self.holdSecondsMax) * 1_000_000)
+    goodput.didHold(max(0, now + hold - max(now, holdUntil)), now)
     ceiling.didHold(hold, now)
     pace?.didHold(hold, now)
     holdUntil = max(holdUntil, now + hold)

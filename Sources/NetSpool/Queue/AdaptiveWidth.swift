@@ -168,6 +168,7 @@ extension AdaptiveWidth {
 
   private mutating func endTry(_ now: Int64) {
     ceiling.didRefuse(at: width)
+    ceiling.lower(to: ceiling.known)
     narrow(to: ceiling.width, now)
   }
 

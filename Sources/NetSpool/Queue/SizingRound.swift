@@ -89,6 +89,12 @@ struct Goodput: Sendable {
     current += 1
   }
 
+  /// While the origin is held there are none, and that says nothing of how quick it is.
+  mutating func didHold(_ microseconds: Int64, _ now: Int64) {
+    turn(now)
+    spanBegin += microseconds
+  }
+
   /// Microseconds between two answers; nil when there were too few to tell.
   mutating func interval(_ now: Int64) -> Int64? {
     turn(now)

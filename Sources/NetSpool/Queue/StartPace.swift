@@ -20,13 +20,15 @@ struct StartPace: Sendable {
   private var isTrying = false
   private var changedAt: Int64
   /// No shorter interval is tried before, when the last refusal cost a hold.
-  private var nextTry = Int64.min
+  private var nextTry = TryPause()
+  /// A try has succeeded, and how quick it may be is found out anew.
+  private var isRising = false
   /// Starts in a row that came late because the width was full.
   private var unneeded = 0
 
   /// Answers that make an interval good.
   private static var streakMin: Int { 8 }
-  private static var patienceMin: Int { 256 }
+  private static var patienceMin: Int { 128 }
   private static var patienceMax: Int { 16_384 }
   /// Timers count milliseconds: faster than that, nothing can be spread.
   static var intervalMin: Int64 { 1_000 }
@@ -67,7 +69,7 @@ struct StartPace: Sendable {
       good = interval
       let shortest = Double(max(refused, interval / 2))
       change(to: Int64((shortest * Double(interval)).squareRoot()), now)
-    } else if streak >= patience, now >= nextTry {
+    } else if streak >= patience, nextTry.isOver(now) {
       isTrying = true
       change(to: interval * 15 / 16, now)
     }
@@ -76,8 +78,11 @@ struct StartPace: Sendable {
 
   mutating func didRefuse(since: Int64, _ now: Int64) {
     guard since >= changedAt else { return }
-    if isTrying { patience = min(patience * 2, Self.patienceMax) }
-    isTrying = false
+    if isTrying || isRising {
+      patience = min(patience * 2, Self.patienceMax)
+      nextTry.didFail()
+    }
+    (isTrying, isRising) = (false, false)
     refused = interval
     if let good, good > interval {
       change(to: good, now)
@@ -87,15 +92,14 @@ struct StartPace: Sendable {
     }
   }
 
-  /// A hold costs its length, so the next try waits fifty times as long: 2 %.
   mutating func didHold(_ microseconds: Int64, _ now: Int64) {
     nextStart = max(nextStart, now + microseconds)
-    nextTry = max(nextTry, now + microseconds * 50)
+    nextTry.didHold(microseconds, now)
   }
 
   private mutating func didGetQuicker() {
-    isTrying = false
-    patience = Self.patienceMin
+    (isTrying, isRising) = (false, true)
+    nextTry = TryPause()
     refused = interval * 3 / 4
   }
 

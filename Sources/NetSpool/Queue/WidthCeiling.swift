@@ -9,23 +9,23 @@ struct WidthCeiling: Sendable {
   private(set) var unexplained = 0
   /// Tries in a row that were refused.
   private(set) var failedTries = 0
+  /// The width before the last try.
+  private(set) var known = 1
+  /// Tries in a row that were good: each doubles the step of the next.
+  private var goodTries = 0
   private var patience = Self.patienceFirst
   private var answers = 0
-  /// Not before this time, however many good answers there are.
-  private var nextTry = Int64.min
+  /// Not before it is over, however many good answers there are.
+  private var nextTry = TryPause()
 
   /// Good answers before the first try: what was learned in a burst is rough. Doubled at each that fails.
   private static var patienceFirst: Int { 32 }
   private static var patienceMax: Int { 16_384 }
   private static var patienceShortest: Int { 16 }
-  /// A hold costs its length, so the next try waits fifty times as long: 2 %.
-  private static var triesPerHold: Int64 { 50 }
 
   mutating func didAnswer() { answers += 1 }
 
-  mutating func didHold(_ microseconds: Int64, _ now: Int64) {
-    nextTry = max(nextTry, now + microseconds * Self.triesPerHold)
-  }
+  mutating func didHold(_ microseconds: Int64, _ now: Int64) { nextTry.didHold(microseconds, now) }
 
   /// The first refusal of a burst, at this width.
   mutating func didRefuse(at width: Int) {
@@ -45,6 +45,8 @@ struct WidthCeiling: Sendable {
 
   private mutating func didFailToRise() {
     failedTries += 1
+    goodTries = 0
+    nextTry.didFail()
     patience = min(max(patience, Self.patienceFirst) * 2, Self.patienceMax)
   }
 
@@ -57,19 +59,39 @@ struct WidthCeiling: Sendable {
     answers = 0
   }
 
-  /// What a width may grow to: up to the ceiling, or, when it is time for a try, one above it.
+  /// What a width may grow to: up to the ceiling, or, when it is time for a try, a step above it.
   mutating func limit(_ grown: Int, from width: Int, _ now: Int64) -> Int {
     guard grown > self.width else { return grown }
-    guard width >= self.width, answers >= patience, now >= nextTry else { return max(width, self.width) }
+    guard width >= self.width, answers >= patience, nextTry.isOver(now) else { return max(width, self.width) }
     if isTrying {
       patience = max(patience / 2, Self.patienceShortest)
       failedTries = 0
+      goodTries += 1
+      nextTry = TryPause()
     }
     isTrying = true
     unexplained = 0
     answers = 0
-    self.width = width + max(1, width / 16)
+    known = width
+    let step = max(1, width / 16) << min(goodTries, 6)
+    self.width = width + max(1, min(step, width / 2))
     return self.width
+  }
+}
+
+/// How long nothing more is tried after an origin has asked for quiet. A refusal costs the time that it asks
+/// for: at first twice as long is waited before the next try, and four times that at each that fails, up to
+/// fifty times: 2 %.
+struct TryPause: Sendable {
+  private var end = Int64.min
+  private var factor: Int64 = 2
+
+  func isOver(_ now: Int64) -> Bool { now >= end }
+
+  mutating func didFail() { factor = min(factor * 4, 50) }
+
+  mutating func didHold(_ microseconds: Int64, _ now: Int64) {
+    end = max(end, now + microseconds * (1 + factor))
   }
 }
 

@@ -4,11 +4,12 @@ internal import Synchronization
 
 /// Keeps our threads out of the way of a process that ends.
 ///
-/// exit(3) takes the C libraries apart on the thread that calls it, while other threads still use them: a loop in the
-/// middle of a TLS handshake would crash. So each of our threads passes this gate whenever it begins to work, and once
-/// the process exits it stops there for good. Whoever exits waits until all have stopped, sleep, or run closures of the
-/// program, for a second at most: that is much for a call into a library, also on a machine that is busy, and a thread that
-/// is stuck in a write to a dead mount uses nothing that could go away under it.
+/// exit(3) takes the C libraries apart on the thread that calls it, while other threads still use them: a
+/// loop in the middle of a TLS handshake would crash. So each of our threads passes this gate whenever it
+/// begins to work, and once the process exits it stops there for good. The exit waits until what was
+/// told to be stored is written, and all have stopped, sleep, or run closures of the program, for a second at
+/// most: that is much for a call into a library, also on a machine that is busy, and a thread that is stuck
+/// in a write to a dead mount uses nothing that could go away under it.
 enum ExitGate {
   /// Threads at work.
   private static let busy = Atomic(0)
@@ -55,12 +56,22 @@ enum ExitGate {
   private static let isArmedForLibraries: Bool = atexit { ExitGate.close() } == 0
   private static let generation = ForkGuard.generation
 
+  /// What is still done while our threads may go on, until a moment at most.
+  private static let lastWorks = Mutex<[@Sendable (Microseconds) -> Void]>([])
+
+  static func beforeClosing(_ work: @escaping @Sendable (Microseconds) -> Void) {
+    lastWorks.withLock { $0.append(work) }
+  }
+
   private static func close() {
     // In a child of fork(2) none of those threads is there.
-    guard ForkGuard.generation == generation, !isClosed.exchange(true, ordering: .sequentiallyConsistent)
-    else { return }
-    let own = Int(cnetspool_thread_is_counted())
+    guard ForkGuard.generation == generation, !isClosed.load(ordering: .sequentiallyConsistent) else {
+      return
+    }
     let deadline = MonotonicClock.now + patience
+    for work in lastWorks.withLock({ $0 }) { work(deadline) }
+    guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    let own = Int(cnetspool_thread_is_counted())
     while busy.load(ordering: .sequentiallyConsistent) > own, MonotonicClock.now < deadline { usleep(500) }
   }
 }

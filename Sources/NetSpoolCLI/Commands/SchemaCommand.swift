@@ -21,7 +21,7 @@ struct SchemaCommand: ParsableCommand {
       "type": "object",
       "required": ["url", "outcome", "bytes", "attempts"],
       "properties": {
-        "url": {"type": "string", "description": "As it stood in the list."},
+        "url": {"type": "string", "description": "As it stood in the list; user and password masked."},
         "output": {"type": "string", "description": "The file's name in the output folder or the tar."},
         "tar": {"type": "string", "description": "The name of the tar that has it."},
         "outcome": {"enum": ["done", "failed", "failed-for-now"]},

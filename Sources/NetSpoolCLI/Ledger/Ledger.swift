@@ -198,6 +198,9 @@ struct Fingerprint: Hashable {
   enum Room: UInt8 { case line, done, file, directory, result, held, made }
 
   init(_ room: Room, _ first: String, _ second: String = "") {
+    // What is done stands in files without users and passwords.
+    let isOfRecord = [.done, .result, .made].contains(room)
+    let first = isOfRecord ? URLText.recorded(first) : first
     high = Self.hash(room.rawValue, first, second)
     low = UInt32(truncatingIfNeeded: Self.hash(room.rawValue | 0x80, first, second))
   }

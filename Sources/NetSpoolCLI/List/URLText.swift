@@ -55,6 +55,37 @@ enum URLText {
   /// The URL for messages: without user name, password and the values of secret keys.
   static func masked(_ url: String) -> String { NetworkRequest(url: url).urlMasked }
 
+  /// The URL for files that are kept: user and password are `***` and four digits that tell them from others
+  /// of the same URL. The digits are of these two alone and the same everywhere, so that all of a file says
+  /// no more than they do: too little to try passwords by.
+  static func recorded(_ url: String) -> String {
+    let start = authorityStart(url)
+    let authority = url.utf8[start...].prefix { !endsAuthority($0) }
+    guard let end = authority.lastIndex(of: UInt8(ascii: "@")), !isMask(authority[..<end]) else { return url }
+    let digits = String(fnv1a(authority[..<end]) & 0xFFFF, radix: 16)
+    return String(url[..<start] + "***" + HumanText.padded(digits, to: 4, with: "0") + url[end...])
+  }
+
+  /// The URL without a mask, which no server would take for a user.
+  static func withoutMask(_ url: String) -> String {
+    let start = authorityStart(url)
+    let user = url.utf8[start...].prefix(maskBytes)
+    guard isMask(user), url.utf8[user.endIndex...].first == UInt8(ascii: "@") else { return url }
+    return String(url[..<start] + url[url.utf8.index(after: user.endIndex)...])
+  }
+
+  private static let maskBytes = 7
+
+  private static func isMask(_ user: Substring.UTF8View) -> Bool {
+    user.count == maskBytes && user.starts(with: "***".utf8)
+      && user.dropFirst(3).allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+  }
+
+  /// The same on every machine and for all time.
+  static func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt32 {
+    bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+  }
+
   /// The same for an error, which nobody reads to the end of.
   static func excerpt(_ url: String) -> String {
     let text = masked(url)

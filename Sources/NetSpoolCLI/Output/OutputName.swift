@@ -54,17 +54,30 @@ enum OutputName {
   ]
 
   /// One component without slashes, control characters, direction overrides, leading dash or excess length.
+  /// `.netspool-` in it becomes `_netspool-`, as the parts of other lines' files have names with it.
   private static func safe(_ component: String) -> String {
-    if isPlain(component) { return component }
+    if isPlain(component) { return notOurs(component) }
     if component.utf8.elementsEqual("..".utf8) { return "_" }
     var scalars = String.UnicodeScalarView(component.unicodeScalars.map { isUnsafe($0) ? "_" : $0 })
     if scalars.first == "-" {
       scalars.replaceSubrange(..<scalars.index(after: scalars.startIndex), with: ["_"])
     }
-    let text = String(scalars)
+    let text = notOurs(String(scalars))
     guard text.utf8.count > componentBytesMax else { return text }
     let (stem, ending) = split(text)
     return clipped(stem, to: componentBytesMax - ending.utf8.count) + ending
+  }
+
+  private static func notOurs(_ name: String) -> String {
+    let mark = "netspool-".utf8
+    let pairs = zip(name.utf8, name.utf8.dropFirst())
+    guard pairs.contains(where: { $0 == UInt8(ascii: ".") && $1 | 0x20 == mark.first }) else { return name }
+    var bytes = Array(name.utf8)
+    for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
+      let tail = bytes[(index + 1)...].prefix(mark.count)
+      if tail.elementsEqual(mark, by: { $0 | 0x20 == $1 | 0x20 }) { bytes[index] = UInt8(ascii: "_") }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Whether the component needs no look at its Unicode: the common case, and many times faster.

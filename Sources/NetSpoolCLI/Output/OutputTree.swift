@@ -30,10 +30,8 @@ enum OutputTree: String, CaseIterable, Sendable, ExpressibleByArgument {
     return ([hostFolder(url)] + folders + [name]).joined(separator: "/")
   }
 
-  /// FNV-1a: the same on every machine and for all time.
   private static func hash2(_ url: String) -> String {
-    var hash: UInt32 = 2_166_136_261
-    for byte in url.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    let hash = URLText.fnv1a(url.utf8)
     return HumanText.padded(String((hash ^ hash >> 16) & 0xFF, radix: 16), to: 2, with: "0")
   }
 }

@@ -36,7 +36,9 @@ struct ReportMerge {
       totals.summary.count(record)
       try merged?.write(reader.currentBytes)
       try merged?.write([0x0A])
-      if record.outcome != .done { try failed?.write(url: record.url, output: record.output) }
+      if record.outcome != .done {
+        try failed?.write(url: URLText.withoutMask(record.url), output: record.output)
+      }
     }
     try merged?.flush()
     try failed?.flush()

@@ -6,10 +6,10 @@ import Glibc
 ///      "contentType":"image/png","etag":"\"v1\"","attempts":1,"ended":"2026-01-31T12:00:00.000Z",
 ///      "timings":{"queue":0.012,"dns":0,"connect":0,"tls":0,"firstByte":0.8,"total":0.95}}
 ///
-/// `outcome` is `done`, `failed` (for good) or `failed-for-now`; failures have `error` and mostly `reason`.
-/// A thumbnail has `width`, `height` and `format` as well, the bytes of its picture as `sourceBytes`, and what was asked for
-/// as `thumbnail`.
-/// Timings are milliseconds, times RFC 3339. `finalURL` is there after redirects. Fields without a value are left out.
+/// `outcome` is `done`, `failed` (for good) or `failed-for-now`; failures have `error` and mostly `reason`. A
+/// thumbnail has `width`, `height` and `format` as well, the bytes of its picture as `sourceBytes`, and what
+/// was asked for as `thumbnail`. User and password of a URL are masked (`URLText.recorded`). Timings are
+/// milliseconds, times RFC 3339. `finalURL` is there after redirects. Fields without a value are left out.
 struct ResultRecord: Equatable, Sendable {
   enum Outcome: String, Sendable {
     case done
@@ -51,12 +51,12 @@ struct ResultRecord: Equatable, Sendable {
     case .failed(.forGood): outcome = .failed
     case .failed: outcome = .failedForNow
     }
-    (url, output, tar) = (item.url, end.place?.member ?? item.output, end.place?.tar)
+    (url, output, tar) = (URLText.recorded(item.url), end.place?.member ?? item.output, end.place?.tar)
     (status, bytes, source) = (end.status, end.bytes, end.source)
     (error, reason, attempts) = (end.error, end.reason, end.attempts)
     (sha256, timings) = (end.sha256, end.timings)
     (contentType, etag, picture) = (end.contentType, end.etag, end.picture)
-    finalURL = end.finalURL == item.url ? nil : end.finalURL
+    finalURL = end.finalURL == item.url ? nil : end.finalURL.map(URLText.recorded)
   }
 }
 

@@ -58,6 +58,17 @@ import Testing
     #expect(FileFacts(path: bench["broken.netspool-part"]) == nil)
   }
 
+  @Test func `no line of a list writes to the part of another line's file`() throws {
+    bench.origin.on("/evil", .pattern(1 << 20))
+    let names = ["big", "big.netspool-part", "big.netspool-validator", "BIG.NETSPOOL-PART"]
+    let lines = names.map { bench.origin.url($0 == "big" ? "/big" : "/evil") + "\t" + $0 }
+    let list = try bench.write("list", lines)
+    let end = try Tool.run(["fetch", list, "-o", bench["out"], "--progress", "never", "--no-cache"])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(DemoFolder.holdsPattern(bench["out/big"], count: Self.count))
+    #expect(DemoFolder.holdsPattern(bench["out/big_netspool-part"], count: 1 << 20))
+  }
+
   @Test func `what get could not finish is the beginning of the next`() throws {
     breakOff()
     let words = ["get", "-sS", "--retry", "0", bench.origin.url("/broken"), "-o", bench["f"]]

@@ -53,6 +53,34 @@ import Testing
     #expect(ResultRecord(line: text.bytes.dropLast()) == record)
   }
 
+  @Test func `a record holds neither user nor password of its URL`() throws {
+    let url = "https://alice:s3cret@h:8080/a?b=c@d"
+    let item = FetchItem(id: 1, url: url, output: "a")
+    var outcome = FetchOutcome(.done)
+    outcome.finalURL = "http://bob:hunter2@i/"
+    let record = try #require(ResultRecord(item, outcome))
+    var text = JSONText()
+    record.write(to: &text)
+    let line = String(decoding: text.bytes, as: UTF8.self)
+    for secret in ["alice", "s3cret", "bob", "hunter2"] { #expect(!line.contains(secret)) }
+    #expect(record.url.hasPrefix("https://***") && record.url.hasSuffix("@h:8080/a?b=c@d"))
+    #expect(URLText.recorded(record.url) == record.url)
+    #expect(URLText.withoutMask(record.url) == "https://h:8080/a?b=c@d")
+    #expect(URLText.recorded(url) != URLText.recorded("https://alice:other@h:8080/a?b=c@d"))
+    for plain in ["http://h/a@b", "http://h?a@b", "http://h"] { #expect(URLText.recorded(plain) == plain) }
+  }
+
+  @Test func `a line with a password is known by what was written of it, and by what earlier versions wrote`()
+    throws
+  {
+    let url = "http://alice:s3cret@h/1"
+    for written in [url, URLText.recorded(url)] {
+      let (_, ledger) = try resumption(#"{"url":"\#(written)","output":"a","outcome":"done"}"# + "\n")
+      #expect(try ledger.value(Fingerprint(.done, url, "a")) != nil)
+      #expect(try ledger.value(Fingerprint(.done, "http://bob:s3cret@h/1", "a")) == nil)
+    }
+  }
+
   @Test func `a broken line in the middle is passed over`() throws {
     let (resumption, ledger) = try resumption("garbage\n\(done)\n{\n")
     #expect(ledger.count == 1)

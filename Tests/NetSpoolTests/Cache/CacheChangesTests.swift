@@ -31,6 +31,35 @@ struct CacheChangesTests {
     }
   }
 
+  @Test func `a GET under way is neither joined nor stored once another process has changed its resource`()
+    async throws
+  {
+    let folder = try TestFolder()
+    try await withCache({ $0.directory = folder.path }) { engine, origin, clock in
+      let remote = try RemoteEngine(in: folder)
+      async let other = #expect(processExitsWith: .success) {
+        [path = folder.path as String, port = origin.port as Int] in
+        try await RemoteEngine.serve(in: path, port: port)
+      }
+      origin.on("/a", Self.lasting("old").fault(.gate("body"), at: .body(1)))
+      let early = engine.start("/a")
+      #expect(await origin.waitForWaiting("body", 1))
+      // Another process changes it while its old state is on its way here.
+      origin.on("/a", .text("changed"))
+      let post = RemoteEngine.Command(method: .post, path: "/a", now: clock.now)
+      #expect(try await remote.perform(post).text == "changed")
+      origin.on("/a", Self.lasting("new"))
+      #expect(await engine.fetch("/a").text == "new")
+      origin.release("body")
+      #expect(await early.end().text == "old")
+      #expect(await engine.fetch("/a").text == "new")
+      #expect(await engine.fetch("/a").response?.source == .cache)
+      try remote.quit()
+      _ = await other
+    }
+    _ = folder
+  }
+
   @Test func `without a cache nobody joins what was asked for before a POST either`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("old").fault(.gate("body"), at: .body(1)))

@@ -77,10 +77,12 @@ struct CacheVaryTests {
     #expect(VariantIndex(decoding: first.encode().rawBytes) == first)
     #expect(VariantIndex(decoding: index.encode().rawBytes) == index)
     #expect(PrimaryEntry(decoding: index.encode().rawBytes, rules: .standard) == .variants(index))
+    let withDefault = index.adding(VaryFields(names: []))
+    #expect(VariantIndex(decoding: withDefault.encode().rawBytes) == withDefault)
     let bytes = index.encode()
     for end in 0..<bytes.count { #expect(VariantIndex(decoding: Array(bytes[..<end]).rawBytes) != index) }
     for bad in [
-      [], [0x82], Array(bytes.dropLast()), bytes + [0], bytes + [0x20, 0], [0x81] + bytes.dropFirst(),
+      [], [0x82], Array(bytes.dropLast()), bytes + [0, 0], bytes + [0x20, 0], [0x81] + bytes.dropFirst(),
     ] as [[UInt8]] {
       #expect(VariantIndex(decoding: bad.rawBytes) == nil)
     }

@@ -3,6 +3,8 @@ import NetSpoolTesting
 import Synchronization
 import Testing
 
+@testable import TestSupport
+
 /// Pictures are kept, and what is no whole picture is not.
 struct CachedImageTests {
   @Test(arguments: ["image/png", "text/html", "image/jpeg"]) func `a whole one, whatever it is called`(
@@ -53,6 +55,26 @@ struct CachedImageTests {
         #expect(picture.url == origin.url("/a") && picture.image.finalURL == origin.url("/there"))
         #expect(picture.image.operationID == picture.operationID)
       }
+    }
+  }
+
+  @Test func `a picture with a tag is cancelled and removed by it`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/a", .bytes(Thumbnail.png(1)).header("Cache-Control", "max-age=1000"))
+      let first = Latch()
+      engine.image(at: origin.url("/a"), tag: "album") { _, _, _ in first.open() }
+      await first.opened()
+      engine.removeCached(tag: "album")
+      #expect(await engine.isMissing("/a"))
+      origin.hold("/b")
+      let ended = Latch()
+      engine.image(at: origin.url("/b"), tag: "album", onCompletion: { _, _, _ in }) { error in
+        #expect(error.code == .cancelled)
+        ended.open()
+      }
+      #expect(await origin.waitForWaiting("/b", 1))
+      engine.cancel(tag: "album")
+      await ended.opened()
     }
   }
 

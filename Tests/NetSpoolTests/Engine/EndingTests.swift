@@ -35,6 +35,32 @@ struct EndingTests {
     }
   }
 
+  @Test func `an error says as a command what was sent, without secrets`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .status(500))
+      let operation = engine.operation(path: "/a").setAuthorization("hunter2").setHeader("X-Plain", "seen")
+      let error = await engine.end(of: operation).error
+      #expect(error?.curlCommand == operation.curlCommand)
+      #expect(error?.curlCommand?.contains("X-Plain: seen") == true)
+      #expect(error?.curlCommand?.contains("hunter2") == false)
+      let refused = engine.operation(url: "ftp://h/").setAuthorization("hunter2")
+      #expect(await engine.end(of: refused).error?.curlCommand == refused.curlCommand)
+      #expect(NetworkError(code: .cancelled).curlCommand == nil)
+    }
+  }
+
+  @Test func `a tag that is set while an operation is under way counts`() async throws {
+    try await withEngine { engine, origin in
+      origin.hold("/a")
+      let operation = engine.operation(path: "/a")
+      engine.enqueue(operation)
+      #expect(await origin.waitForWaiting("/a", 1))
+      operation.tag = "album"
+      engine.cancel(tag: "album")
+      #expect(await operation.end().code == .cancelled)
+    }
+  }
+
   @Test func `every handler of several is called once, in the order they were added`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("hello"))

@@ -10,6 +10,9 @@ struct SimulatedOrigin: Sendable, CustomStringConvertible {
   var workers = Int.max
   /// More than so many at once are refused, after a millisecond.
   var inFlightMax = Int.max
+  /// Of so many percent of the answers it hears so much too late that they have ended.
+  var lagPercent = 0
+  var lagSeconds = 0.0
   /// More than so many in a second are refused: those that come earlier after the last accepted one than its
   /// share of the second, less what `burst` still allows.
   var ratePerSecond: Double?
@@ -46,6 +49,8 @@ struct SimulatedServer {
   var generator: SplitMix64
   /// Accepted and not ended.
   private(set) var accepted = 0
+  /// When it hears of those that have ended.
+  private var lagging: [Int64] = []
   private var busyUntil: [Int64] = []
   /// When the rate limit is empty again.
   private var rateDebt = 0.0
@@ -57,7 +62,8 @@ struct SimulatedServer {
   }
 
   mutating func ask(_ now: Int64) -> SimulatedAnswer {
-    if accepted >= origin.inFlightMax || !passesRate(now) {
+    lagging.removeAll { $0 <= now }
+    if accepted + lagging.count >= origin.inFlightMax || !passesRate(now) {
       return SimulatedAnswer(kind: .refused, time: now + 1_000)
     }
     accepted += 1
@@ -71,7 +77,13 @@ struct SimulatedServer {
     return SimulatedAnswer(kind: .good, time: serve(now))
   }
 
-  mutating func didEnd(_ kind: SimulatedAnswer.Kind) { if kind != .refused { accepted -= 1 } }
+  mutating func didEnd(_ kind: SimulatedAnswer.Kind, _ now: Int64) {
+    guard kind != .refused else { return }
+    accepted -= 1
+    if origin.lagPercent > 0, generator.chance(origin.lagPercent) {
+      lagging.append(now + seconds(origin.lagSeconds))
+    }
+  }
 
   /// A leaky bucket, as of nginx.
   private mutating func passesRate(_ now: Int64) -> Bool {

@@ -157,7 +157,7 @@ struct SizingSimulation {
 
   private mutating func end(_ transfer: Transfer, _ event: OriginSizing.Event) {
     running -= 1
-    server.didEnd(transfer.kind)
+    server.didEnd(transfer.kind, now)
     sizing.apply(event, now: now)
   }
 

@@ -71,7 +71,7 @@ extension CacheBridge {
         if let claim { cache.store.finish(claim) }
       }
       // Where it stands, the index of the variants says, and a loop does not look there.
-      if !whole.facts.flags.contains(.varies) { put() } else { _ = cache.store.look(put) }
+      if cache.mustLook(beforePutting: whole, for: question) { _ = cache.store.look(put) } else { put() }
     }
   }
 
@@ -111,7 +111,7 @@ extension CacheBridge {
   ) {
     let entry = complete(entry, transfer, of: operation)
     let (cache, question, askedAt) = (use.cache, use.question, askedAt ?? transfer.exchange.startedAt)
-    guard entry.facts.flags.contains(.varies) else {
+    guard cache.mustLook(beforePutting: entry, for: question) else {
       return cache.put(entry, .bytes(body), for: question, askedAt: askedAt)
     }
     // Where it stands, the index of the variants says.

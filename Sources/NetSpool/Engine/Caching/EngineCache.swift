@@ -47,6 +47,8 @@ final class EngineCache: Sendable {
   /// A request without anything of its own asks for nothing but a fresh answer, and the same whenever it comes.
   let isAskedPlainly: Bool
   let recent: RecentAnswers
+  /// Where answers were found to vary: an answer without `Vary` takes a place among them.
+  private let varying = VaryMarks()
   private let served = Atomic(0)
   private let bytesSaved = Atomic(0)
   private let validations = Atomic(0)
@@ -225,6 +227,7 @@ extension EngineCache {
 
   /// The youngest of those that the request fits.
   private func variant(_ index: VariantIndex, _ question: CacheQuestion) -> HeldAnswer? {
+    varying.note(question.primaryKey)
     var youngest: HeldAnswer?
     for list in index.lists.indices {
       let key = variantKey(index, list, question)
@@ -264,25 +267,45 @@ extension EngineCache {
   private func key(
     for entry: StoredResponse, _ question: CacheQuestion, _ askedAt: Microseconds
   ) -> StoreKey? {
-    guard entry.facts.flags.contains(.varies) else { return question.primaryKey }
-    guard let vary = VaryFields(entry.headers) else { return nil }
-    return vary.isEmpty ? question.primaryKey : variantKey(vary, question, askedAt)
+    guard mustLook(beforePutting: entry, for: question) else { return question.primaryKey }
+    return VaryFields(entry.headers).flatMap { variantKey($0, question, askedAt) }
   }
 
-  /// Where this variant stands; the index of the variants is made if it is not there, and learns of other names.
+  /// True when what is stored says where the answer belongs. A loop does not look there.
+  func mustLook(beforePutting entry: StoredResponse, for question: CacheQuestion) -> Bool {
+    entry.facts.flags.contains(.varies) || varying.mayHave(question.primaryKey)
+  }
+
+  /// Where this variant stands; the index of the variants is made if it is not there, and learns of other
+  /// names. What was stored under other names, or without any, stays (RFC 9111 section 4.1).
   private func variantKey(
     _ vary: VaryFields, _ question: CacheQuestion, _ askedAt: Microseconds
   ) -> StoreKey? {
     let primary = question.primaryKey
-    let entry = store.lookup(primary).flatMap { $0.withMetadata { PrimaryEntry(decoding: $0, rules: rules) } }
+    let hit = store.lookup(primary)
     var index = VariantIndex(fields: vary)
-    if case .variants(let held) = entry {
+    switch hit?.withMetadata({ PrimaryEntry(decoding: $0, rules: rules) }) {
+    case .variants(let held):
       if let list = held.lists.firstIndex(of: vary) { return variantKey(held, list, question) }
       index = held.adding(vary)
+    case _ where vary.isEmpty: return primary
+    case .response(let stored):
+      index = index.adding(VaryFields(names: []))
+      moveDefault(stored, hit, to: variantKey(index, 0, question))
+    case nil: break
     }
+    varying.note(primary)
     store.put(
       primary, namespace: settings.namespace, metadata: index.encode(), body: [], askedAt: askedAt)
-    return variantKey(index, 0, question)
+    return index.lists.firstIndex(of: vary).map { variantKey(index, $0, question) }
+  }
+
+  /// Makes room for the index where the only answer was so far.
+  private func moveDefault(_ stored: StoredResponse, _ hit: StoreHit?, to key: StoreKey) {
+    guard let hit else { return }
+    store.put(
+      key, namespace: settings.namespace, metadata: stored.encode(),
+      body: .bytes(ResponseBody(lent: hit.body).array), askedAt: MonotonicClock.now)
   }
 
   /// A 304 or a HEAD brought newer fields; the body stays.

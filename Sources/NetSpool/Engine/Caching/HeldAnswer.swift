@@ -29,13 +29,6 @@ struct HeldAnswer: Sendable {
     let body = LeasedBytes(metadata: hit.metadata, body: .bytes(ResponseBody(lent: hit.body).array))
     return HeldAnswer(key: key, stored: stored, hit: StoreHit(body: body, bodyID: hit.bodyID))
   }
-
-  /// Bytes of the body, by their positions in the whole one. Waits for the disk.
-  func part(_ range: Range<Int64>) -> [UInt8] {
-    let place =
-      stored.parts.map { $0.place(of: range) ?? 0..<0 } ?? Int(range.lowerBound)..<Int(range.upperBound)
-    return ResponseBody(lent: hit.body).copy(of: place)
-  }
 }
 
 /// What a loop gets of a look into the store.
@@ -122,7 +115,7 @@ extension EngineCache {
     guard answering, answers(held, question, now) else {
       return FirstLook(question, AskedCache.Found(held: [held], mark: mark))
     }
-    if brings { remember(held, url: request.url) }
+    if brings { remember(held, question, url: request.url) }
     let response = held.takeResponse(
       from: .cache, url: request.url, now: now, withBody: true, lifetime: question.request.lifetime)
     didServe(response.body.count)
@@ -145,7 +138,9 @@ extension EngineCache {
   /// - Parameter isFirst: the question is what the request asks, and not where a redirect has led.
   func look(for question: CacheQuestion, _ request: NetworkRequest, isFirst: Bool) -> LoopLook {
     guard let held = held(for: question) else { return LoopLook(held: nil) }
-    if isFirst, bringsURLOnly(request), answers(held, question, now) { remember(held, url: request.url) }
+    if isFirst, bringsURLOnly(request), answers(held, question, now) {
+      remember(held, question, url: request.url)
+    }
     if comparesBytes(question, request) { return LoopLook(held: held.inMemory) }
     return look(at: held, for: question)
   }
@@ -155,7 +150,8 @@ extension EngineCache {
     guard question.request.isOwn,
       case .parts(let ranges) = StoredSelection(question.request, question.fields, stored: held.stored)
     else { return LoopLook(held: held) }
-    return LoopLook(held: held, parts: ranges.map { held.part($0) })
+    let parts = ranges.compactMap { bytes($0, of: held, for: question) }
+    return parts.count == ranges.count ? LoopLook(held: held, parts: parts) : LoopLook(held: nil)
   }
 
   /// What was found before the loop asks, if it still counts.
@@ -187,8 +183,8 @@ extension EngineCache {
   }
 
   /// Which of several variants it is would have to be found out each time.
-  private func remember(_ held: HeldAnswer, url: String) {
-    guard let place = held.hit.place, !held.stored.facts.flags.contains(.varies) else { return }
+  private func remember(_ held: HeldAnswer, _ question: CacheQuestion, url: String) {
+    guard let place = held.hit.place, held.key.digest == question.primaryKey.digest else { return }
     recent.keep(RecentAnswers.Answer(url: url, key: held.key, stored: held.stored, place: place))
   }
 

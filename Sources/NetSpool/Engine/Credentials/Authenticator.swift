@@ -255,6 +255,14 @@ struct EngineCredential: Sendable {
     self.credential = credential
     self.origin = origin
   }
+
+  /// The credential, if a request goes where it belongs.
+  func credential(for request: NetworkRequest) -> NetworkCredentials? {
+    guard let parsed = try? URLParser.parse(request.url), parsed.pieces.origin.text == origin else {
+      return nil
+    }
+    return credential
+  }
 }
 
 extension NetworkOperation {
@@ -265,14 +273,6 @@ extension NetworkOperation {
 
   /// Where it is known what the origin asks of a credential: what one server has asked, another is not told.
   fileprivate func place(of credential: NetworkCredentials) -> UInt64 { credential.id ^ engine.reach.number }
-
-  /// The engine's credential, if the request goes where it belongs.
-  var engineCredential: NetworkCredentials? {
-    guard let own = engine.credential, let parsed = try? URLParser.parse(request.url),
-      parsed.pieces.origin.text == own.origin
-    else { return nil }
-    return own.credential
-  }
 }
 
 extension NetworkEngine {

@@ -37,7 +37,10 @@ extension FrozenSender {
     release(id)
     let engine = attempts.removeValue(forKey: id)?.engine
     let failure = lastFailures.removeValue(forKey: id)
-    for operation in waiting[id]?.operations ?? [] { on(operation) { $0.didAttempt($1, record, failure) } }
+    let answer = failure == nil ? waiting[id]?.answer : nil
+    for operation in waiting[id]?.operations ?? [] {
+      on(operation) { $0.didAttempt($1, record, failure, answer) }
+    }
     guard let failure, failure.sendState == .notSent, let engine,
       !engine.isClosedToNew
     else { return }

@@ -99,7 +99,10 @@ extension Scheduler {
   }
 
   /// An attempt has failed, and its request waits for the next.
-  func didAttempt(_ operation: NetworkOperation, _ record: FrozenRecord, _ failure: NetworkError?) {
+  func didAttempt(
+    _ operation: NetworkOperation, _ record: FrozenRecord, _ failure: NetworkError?,
+    _ answer: NetworkResponse?
+  ) {
     loop.assertOnLoop()
     set(.frozen, operation)
     guard operation.shared.withLock({ $0.handlers.wantsAttempts }) else { return }
@@ -108,6 +111,7 @@ extension Scheduler {
       error.underlying = .http(Int(record.facts.lastStatus))
       error.reason = "\(record.facts.lastStatus)"
       error.sendState = .answered
+      error.response = answer
     }
     error.attempts = Int(record.facts.attempts)
     tell(operation, .attempt(Int(record.facts.attempts), error.about(operation.sent.url)))

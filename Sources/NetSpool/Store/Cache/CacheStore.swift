@@ -118,7 +118,7 @@ extension CacheStore {
     isUsable && core.looker.run(bytes: bytes, job)
   }
 
-  /// Whether a resource has been removed since a moment, by this process.
+  /// True when a resource has been changed since a moment, by whatever process.
   func holdsBack(_ resource: UInt64, askedAt moment: Microseconds) -> Bool {
     isUsable && core.holdsBack(resource, askedAt: moment)
   }

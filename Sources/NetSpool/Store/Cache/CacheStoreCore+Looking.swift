@@ -51,6 +51,7 @@ extension CacheStoreCore {
   /// Another process may have changed the resource since, and this one has not come to write so. False when the disk does not
   /// say.
   private func isValid(_ put: PendingPut, _ key: StoreKey) -> Bool {
+    if fenceWords?.holdBack(key.digest.first, askedAt: put.askedAt) == true { return false }
     if put.validAt == environment.newestCommit { return true }
     let isHeldBack = withViews { views in
       settings.onDisk?()

@@ -7,7 +7,7 @@ extension CacheStoreCore {
   func removeAll(namespace: String, pattern: [UInt8]?) {
     let removal = PendingRemoval(namespace, pattern, settings)
     enqueueAndWait(.removeAll(removal), removal.waiter) { shared in
-      shared.fences.addAll(at: MonotonicClock.now)
+      noteFence(nil, at: MonotonicClock.now, &shared)
       for key in shared.pending.keys(meantBy: removal) {
         shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed)))
       }

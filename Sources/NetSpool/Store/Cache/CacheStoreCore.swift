@@ -25,6 +25,8 @@ final class CacheStoreCore: Sendable {
   let spools: SpoolRoom
   /// Nil where it cannot be had: then each process asks for itself.
   let claims: ClaimTable?
+  /// The same: then changes by other processes are seen once the disk has them.
+  let fenceWords: FenceWords?
 
   typealias Look = Inbox<CacheSharedState>.Look
 
@@ -37,6 +39,8 @@ final class CacheStoreCore: Sendable {
     claims = environment.directory.openWords(ClaimTable.kind, count: ClaimTable.wordCount).flatMap {
       ClaimTable($0, silenceMax: settings.claimSilenceMax)
     }
+    fenceWords = environment.directory.openWords(FenceWords.kind, count: FenceWords.wordCount)
+      .flatMap { FenceWords($0) }
     let size: DatabaseSize
     do {
       (databases, size) = try environment.write { transaction throws(StoreError) in
@@ -77,6 +81,7 @@ final class CacheStoreCore: Sendable {
     shared.close()
     shared.join()
     claims?.letGo()
+    fenceWords?.letGo()
   }
 }
 
@@ -90,7 +95,7 @@ extension CacheStoreCore {
       body.count > settings.bodyBytesMax || key.fullKey.count > StoreKey.bytesMax
       || metadata.count > settings.bodyBytesMax || namespace.utf8.count > 256
     return change { shared in
-      if shared.fences.holdBack(key.digest.first, askedAt: askedAt) { return nil }
+      if holdsBack(key.digest.first, askedAt: askedAt, shared) { return nil }
       if isTooLarge || shared.pending.bytes + body.bytesInMemory > settings.pendingBytesMax {
         shared.statistics.dropped += 1
         return (key, .removed, false)
@@ -126,7 +131,7 @@ extension CacheStoreCore {
   func removeResource(_ resource: UInt64) -> Bool {
     let isFound = shared.send { shared in
       let moment = MonotonicClock.now
-      shared.fences.add(resource, at: moment)
+      noteFence(resource, at: moment, &shared)
       let keys = shared.pending.keys(of: resource)
       for key in keys { shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed))) }
       let fence = StoreKey(anyWith: .first(of: resource))
@@ -145,9 +150,27 @@ extension CacheStoreCore {
     shared.withLock { $0.marks.hasChanged(resource, since: mark) }
   }
 
-  /// Whether what was asked for at a moment is older than the last change of a resource in this process.
+  /// True when what was asked for at a moment is older than the last change of a resource, in whatever
+  /// process.
   func holdsBack(_ resource: UInt64, askedAt moment: Microseconds) -> Bool {
-    shared.withLock { $0.fences.holdBack(resource, askedAt: moment) }
+    shared.withLock { holdsBack(resource, askedAt: moment, $0) }
+  }
+
+  private func holdsBack(
+    _ resource: UInt64, askedAt moment: Microseconds, _ shared: borrowing CacheSharedState
+  ) -> Bool {
+    shared.fences.holdBack(resource, askedAt: moment)
+      || fenceWords?.holdBack(resource, askedAt: moment) ?? false
+  }
+
+  /// Has nothing stored or joined that was asked for before a moment; of all resources when none is named.
+  func noteFence(_ resource: UInt64?, at moment: Microseconds, _ shared: inout CacheSharedState) {
+    guard let resource else {
+      fenceWords?.noteAll(at: moment)
+      return shared.fences.addAll(at: moment)
+    }
+    fenceWords?.note(resource, at: moment)
+    shared.fences.add(resource, at: moment)
   }
 
   private func change(
@@ -167,6 +190,13 @@ extension CacheStoreCore {
   /// At every change of what waits, and of what the store has.
   func noteRoom(_ shared: borrowing CacheSharedState) {
     everyUseCounts.store(shared.doesEveryUseCount, ordering: .relaxed)
+  }
+
+  /// True while something waits that was put before a moment, unless nothing can be written now.
+  func isWriting(whatCameBefore moment: Microseconds) -> Bool {
+    shared.withLock { shared in
+      shared.statistics.state == .open && (shared.pending.waits.oldest ?? .max) <= moment
+    }
   }
 
   /// Calls on the store thread once all changes made before are committed, or dropped.

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// The cache stores of the process: one per environment, however many callers opened it.
@@ -21,6 +22,7 @@ final class CacheStoreRegistry: Sendable {
         return core
       }
       let core = try Self.start(environment, settings)
+      Self.settlesAtExit
       entries.withLock { $0[ObjectIdentifier(environment)] = Entry(core: core, users: 1) }
       return core
     }
@@ -55,19 +57,30 @@ final class CacheStoreRegistry: Sendable {
     turns.withLock(ObjectIdentifier(core.environment)) {
       guard isLast(core) else { return }
       core.stop()
+      entries.withLock { $0[ObjectIdentifier(core.environment)] = nil }
       core.environment.drop()
     }
   }
 
-  /// One user less. True when there is none left; then the core is no longer here.
+  /// Waits until all that was put before the call is written, also in stores that are being closed, until a
+  /// moment at most.
+  private func settle(until deadline: Microseconds) {
+    let now = MonotonicClock.now
+    let cores = entries.withLock { $0.values.map(\.core) }
+    for core in cores {
+      while core.isWriting(whatCameBefore: now), MonotonicClock.now < deadline { usleep(500) }
+    }
+  }
+
+  private static let settlesAtExit: Void = ExitGate.beforeClosing { shared.settle(until: $0) }
+
+  /// Counts one user less. True when there is none left.
   private func isLast(_ core: CacheStoreCore) -> Bool {
     entries.withLock { entries in
       let identifier = ObjectIdentifier(core.environment)
       guard entries[identifier]?.core === core else { return false }
       entries[identifier]?.users -= 1
-      guard entries[identifier]?.users == 0 else { return false }
-      entries[identifier] = nil
-      return true
+      return entries[identifier]?.users == 0
     }
   }
 }

@@ -110,6 +110,7 @@ struct StoreThread: ~Copyable {
     if let viewsDue { due.append(viewsDue) }
     if !unwritten.isEmpty { due.append(max(retryAt, now + 10_000)) }
     if !sweeps.isEmpty { due.append(sweepAt) }
+    if core.mappedPages.mayHoldSome { due.append(max(lastPressureLook + Self.tick, now + 10_000)) }
     if !shared.touched.isEmpty { due.append(lastTouch + core.settings.recencyDelay) }
     return due.min()
   }
@@ -331,7 +332,7 @@ struct StoreThread: ~Copyable {
 
   /// The system is short of it: what comes from the file is in the page cache or can be read again.
   private func giveMemoryBack() {
-    core.environment.forgetResidentPages()
+    core.mappedPages.giveBack()
     FreeMemory.giveBack()
   }
 

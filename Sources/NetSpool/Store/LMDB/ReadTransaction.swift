@@ -141,6 +141,7 @@ final class MappedPages: Sendable {
   private let environment: Environment
   private let limit: Int?
   private let bytes = Atomic<Int>(0)
+  private let isAnyIn = Atomic(false)
 
   /// `limit`: in bytes; nil leaves it all to the system.
   init(of environment: Environment, limit: Int?) {
@@ -155,8 +156,18 @@ final class MappedPages: Sendable {
   /// Notes that so many bytes were read, and how often the place jumped.
   @inline(__always)
   func count(_ count: Int = 0, faults: Int) {
+    // Read first: a line of memory that is written for every request would be every thread's.
+    if !isAnyIn.load(ordering: .relaxed) { isAnyIn.store(true, ordering: .relaxed) }
     guard let limit else { return }
     add(count + faults * Self.faultBytes, limit)
+  }
+
+  /// True when something came in since all was given back.
+  var mayHoldSome: Bool { isAnyIn.load(ordering: .relaxed) }
+
+  func giveBack() {
+    isAnyIn.store(false, ordering: .relaxed)
+    environment.forgetResidentPages()
   }
 
   private func add(_ count: Int, _ limit: Int) {

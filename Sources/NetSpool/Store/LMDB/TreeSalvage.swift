@@ -1,5 +1,6 @@
-/// Reads what is still whole in a file that is damaged somewhere. It begins at the newest meta page that leads anywhere and
-/// goes into every page from there that is what LMDB would have written: what a newer commit has replaced is not met.
+/// Reads what is still whole in a file that is damaged somewhere. It begins at the newest meta page that
+/// leads anywhere, or at the main tree that is found without (`lostRoot`), and goes into every page from
+/// there that is what LMDB would have written: what a newer commit has replaced is not met.
 final class TreeSalvage {
   private let file: PageFile
   private var met: Set<UInt64> = []
@@ -17,15 +18,18 @@ final class TreeSalvage {
   func forEach(_ visit: (_ tree: String, _ key: RawSpan, _ value: RawSpan) -> Void) -> Bool {
     let metas = [file.meta(at: 0), file.meta(at: Int64(pageBytes))].compactMap(\.self)
     let newest = metas.sorted { $0.commit > $1.commit }.first { isRoot($0.main) }
-    if let newest { walk(newest.main.root, levels: newest.main.depth, tree: nil, visit) }
+    if let newest {
+      walk(newest.main.root, levels: newest.main.depth, tree: nil, visit)
+    } else if let root = lostRoot() {
+      walk(root, levels: 1, tree: nil, visit)
+    }
     return metas.enumerated().filter { $1.isWhole(at: UInt64($0)) }.count == 2
   }
 
   /// A page is there, and it is one of a tree of this depth.
   private func isRoot(_ root: TreeRoot) -> Bool {
     guard (1...32).contains(root.depth), let page = load(root.root) else { return false }
-    let kind: TreePage.Kind = root.depth > 1 ? .branch : .leaf
-    return (try? TreePage(page, number: root.root, kind: kind, hasIntegerKeys: false, &nodes)) != nil
+    return checked(page, root.root, root.depth > 1 ? .branch : .leaf) != nil
   }
 
   private func walk(
@@ -35,9 +39,7 @@ final class TreeSalvage {
       let page = load(number)
     else { return }
     let kind: TreePage.Kind = levels > 1 ? .branch : .leaf
-    guard let checked = try? TreePage(page, number: number, kind: kind, hasIntegerKeys: false, &nodes) else {
-      return
-    }
+    guard let checked = checked(page, number, kind) else { return }
     if kind == .branch {
       for child in checked.children(in: page) { walk(child, levels: levels - 1, tree: tree, visit) }
     } else {
@@ -63,13 +65,22 @@ final class TreeSalvage {
     if let value = loadLarge(node) { visit(tree, key, value.rawBytes) }
   }
 
-  private func load(_ number: UInt64) -> [UInt8]? {
+  /// A page that is what LMDB would have written; nil for any other.
+  func checked(
+    _ page: [UInt8], _ number: UInt64, _ kind: TreePage.Kind, hasIntegerKeys: Bool = false
+  ) -> TreePage? {
+    try? TreePage(page, number: number, kind: kind, hasIntegerKeys: hasIntegerKeys, &nodes)
+  }
+
+  var pageCount: UInt64 { (try? file.pageCount()) ?? 0 }
+
+  func load(_ number: UInt64) -> [UInt8]? {
     guard number < 1 << 40 else { return nil }
     var page = [UInt8](repeating: 0, count: pageBytes)
     return file.read(into: &page, at: Int64(number) * Int64(pageBytes)) ? page : nil
   }
 
-  private func loadLarge(_ node: TreeNode) -> [UInt8]? {
+  func loadLarge(_ node: TreeNode) -> [UInt8]? {
     guard node.largePage < 1 << 40, node.valueBytes < 1 << 31 else { return nil }
     var value = [UInt8](repeating: 0, count: node.valueBytes)
     let offset = Int64(node.largePage) * Int64(pageBytes) + Int64(LargeValue.headerBytes)

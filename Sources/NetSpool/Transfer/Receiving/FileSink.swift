@@ -9,11 +9,17 @@ final class FileSink: Sink {
   private enum State {
     case filling
     case finishing
+    /// Nothing fits to the part: it goes before that is told, as an attempt that follows must not meet it
+    /// again.
+    case discarding
     case ended(SinkFailure?)
   }
 
   /// 2, so that one fills while the other is written.
   private static let buffersMax = 2
+  /// What is gathered of a part before it is written, where the disk is idle: a process that is killed loses
+  /// that, and as much that is on its way to the disk.
+  private static let partPieceBytes = 32 << 10
 
   private let worker: Worker
   private let pool: AlignedBufferPool
@@ -31,8 +37,6 @@ final class FileSink: Sink {
   /// A buffer has gone out: there is a file.
   private var wasSent = false
   private var isStarved = false
-  /// Asked for again, the rest would not fit to the part again.
-  private var isPartUseless = false
   private var ready: (() -> Void)?
   private(set) var report: NetworkResponse.StreamReport
   /// What the worker has done.
@@ -79,8 +83,8 @@ final class FileSink: Sink {
     self.bytesExpected = bytesExpected
     self.ready = ready
     do throws(SinkFailure) { background = try makeWork(head, bytesExpected) } catch {
-      isPartUseless = error.code == .resumeMismatch
-      throw error
+      guard error.code == .resumeMismatch, let discardPart else { throw error }
+      discard(discardPart, then: error)
     }
   }
 
@@ -88,10 +92,12 @@ final class FileSink: Sink {
 
   func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
     if case .ended(let failure?) = state { throw failure }
+    if case .discarding = state { return 0 }
     var taken = 0
     while taken < bytes.byteCount, let buffer = bufferWithRoom() {
       taken += buffer.append(bytes, from: taken)
     }
+    sendPartIfIdle()
     isStarved = taken < bytes.byteCount
     report.bytes += Int64(taken)
     return taken
@@ -112,12 +118,19 @@ final class FileSink: Sink {
     return current
   }
 
+  private func sendPartIfIdle() {
+    guard inFlight == 0, background?.keepsParts == true, let buffer = current,
+      buffer.count >= Self.partPieceBytes
+    else { return }
+    current = nil
+    send(buffer)
+  }
+
   func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress {
     switch state {
     case .filling:
-      if background == nil, failure?.code == .resumeMismatch { isPartUseless = true }
-      if failure == nil { publish() } else { abandon() }
-    case .finishing: break
+      if let failure { abandon(failure) } else { publish() }
+    case .finishing, .discarding: break
     case .ended(let problem?) where failure == nil: throw problem
     case .ended: break
     }
@@ -147,6 +160,7 @@ extension FileSink {
       dropCurrent()
       state = .ended(failure)
     }
+    if case .filling = state { sendPartIfIdle() }
     guard isStarved || failure != nil else { return }
     isStarved = false
     ready?()
@@ -174,8 +188,10 @@ extension FileSink {
   }
 
   /// Nothing was sent: there is no file. Otherwise it is gone before the finish is.
-  private func abandon() {
-    if isPartUseless, let discardPart { return discard(discardPart) }
+  private func abandon(_ failure: NetworkError) {
+    if background == nil, failure.code == .resumeMismatch, let discardPart {
+      return discard(discardPart, then: nil)
+    }
     guard let background, wasSent || current != nil && background.keepsParts else {
       dropCurrent()
       return state = .ended(nil)
@@ -190,12 +206,11 @@ extension FileSink {
     }
   }
 
-  /// Before the end is told: who asks again at once must not find it again.
-  private func discard(_ part: @escaping @Sendable () -> Void) {
+  private func discard(_ part: @escaping @Sendable () -> Void, then failure: SinkFailure?) {
     dropCurrent()
-    state = .finishing
+    state = .discarding
     let me = LoopReference(self)
-    worker.run(on: lane, part) { me.object?.end(nil) }
+    worker.run(on: lane, part) { me.object?.end(failure) }
   }
 
   private func end(_ failure: SinkFailure?) {

@@ -98,7 +98,8 @@ struct FileTarget: Sendable, Equatable {
   let directory: String
   let name: String
 
-  /// Throws EINVAL for an empty path or one with a NUL byte in it, and EISDIR for one that can only be a directory's.
+  /// Throws EINVAL for an empty path, one with a NUL byte in it and a name of ours, and EISDIR for one that
+  /// can only be a directory's.
   init(_ path: String) throws(SinkFailure) {
     let (directory, name) = Self.split(path)
     self.path = path
@@ -110,6 +111,19 @@ struct FileTarget: Sendable, Equatable {
     if name.isEmpty || name == "." || name == ".." {
       throw SinkFailure("could not open", self, SystemError(number: EISDIR, call: "open"))
     }
+    if Self.isOurs(name) {
+      throw SinkFailure(errno: EINVAL, reason: "could not open \(path): the name is one of NetSpool's own")
+    }
+  }
+
+  /// What stands behind `.netspool-` in the names of files beside a target, also where the file system does
+  /// not tell large letters from small ones. A body of that name would be taken for what such a file holds.
+  private static func isOurs(_ name: String) -> Bool {
+    let mark = Array(".netspool-".utf8)
+    let bytes = name.utf8.map(\.asciiLowercased)
+    guard let start = bytes.indices.last(where: { bytes[$0...].starts(with: mark) }) else { return false }
+    let purpose = bytes[(start + mark.count)...].prefix { $0 != UInt8(ascii: "-") }
+    return ["part", "validator", "new", "append", "spool"].contains { purpose.elementsEqual($0.utf8) }
   }
 
   private static func split(_ path: String) -> (directory: String, name: String) {

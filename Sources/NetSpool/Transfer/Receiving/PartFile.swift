@@ -10,10 +10,12 @@ internal import Synchronization
 ///     <bytes of the whole, or ->
 ///     <strong validator, or ->
 ///
-/// The second is written, in one step, while the first is empty; so whenever a process is killed, the bytes in the part are
-/// of the body that the validator names. After a power failure they may not be: a part of an earlier boot is begun anew. A
-/// part without a validator is not ours, and is left alone. Who writes a part has it locked. Whatever else has become of
-/// it, its last 64 KiB are compared with the rest that comes, and one that ends otherwise is begun anew.
+/// The second is written, in one step, while the first is empty; so whenever a process is killed, the bytes
+/// in the part are of the body that the validator names. After a power failure they may not be: a part of an
+/// earlier boot is begun anew. A part without a validator is not ours, and is left alone. A part that is
+/// being written is locked (`LockedPart`), and no body is given a name like these (`FileTarget`). Whatever
+/// else has become of it, its last 64 KiB are compared with the rest that comes, and one that ends otherwise
+/// is begun anew.
 final class PartFile: Sendable {
   let target: FileTarget
   private let state = Mutex(State())
@@ -35,10 +37,16 @@ final class PartFile: Sendable {
   /// From where the body of the answer goes on; 0 before the answer, and for one that begins anew. Any thread.
   var offset: Int64 { state.withLock { $0.offset } }
 
-  /// Looks at the part, which blocks on the disk, and has the request ask for the rest of it.
-  func ask(_ request: inout NetworkRequest) {
+  /// Looks at the part, which blocks on the disk, and has the request ask for the rest of it, or for the
+  /// whole.
+  func ask(_ request: inout NetworkRequest, forRest: Bool) {
+    if request.hasExtras, request.extra.resumes {
+      // Of an attempt before.
+      request.headers.remove("Range")
+      request.headers.remove("If-Range")
+    }
     guard request.method == .get, !request.headers.contains("Range") else { return }
-    let plan = readPlan(of: request.url)
+    let plan = forRest ? readPlan(of: request.url) : nil
     state.withLock { ($0.plan, $0.url) = (plan, request.url) }
     // What may be short goes by the cache and may be compressed, as any other file.
     if plan == nil, bytesMin > 0 { return }
@@ -66,11 +74,12 @@ final class PartFile: Sendable {
   ) throws(SinkFailure) -> any FileSinkWork {
     let (plan, url) = state.withLock { ($0.plan, $0.url) }
     switch PartPlan.judge(head, bytesExpected: bytesExpected, plan) {
-    case .goesOn(let total):
-      let offset = plan?.offset ?? 0
-      state.withLock { $0.offset = offset }
+    case .goesOn(let plan, let total):
+      state.withLock { $0.offset = plan.offset }
+      let note = PartNote(url: url, validator: plan.validator, total: plan.total)
       return PartWriter(
-        target, .goingOn(offset, until: plan?.bytes ?? 0, total: total), digests: digests, expected: expected)
+        target, .goingOn(plan.offset, until: plan.bytes, total: total, of: note), digests: digests,
+        expected: expected)
     case .begins(let validator, let total):
       guard isWorthAPart(validator, total, plan) else {
         return FileSinkBackground(
@@ -80,8 +89,7 @@ final class PartFile: Sendable {
       let note = PartNote(url: url, validator: validator, total: total)
       return PartWriter(target, .beginning(note), digests: digests, expected: expected)
     case .mismatch(let reason):
-      throw SinkFailure(
-        reason: "the rest does not belong to the part of \(target.path): \(reason)", code: .resumeMismatch)
+      throw SinkFailure(mismatching: target, reason)
     }
   }
 
@@ -107,7 +115,7 @@ extension FileTarget {
 }
 
 /// The text of the file beside a part.
-struct PartNote: Sendable {
+struct PartNote: Equatable, Sendable {
   let urlDigest: String
   let boot: String
   let total: Int64?

@@ -17,7 +17,7 @@ struct PartPlan: Equatable, Sendable {
   /// What becomes of a part at the head of an answer.
   enum Verdict: Equatable, Sendable {
     /// The body goes behind the bytes before `offset`.
-    case goesOn(total: Int64?)
+    case goesOn(PartPlan, total: Int64?)
     /// The body is whole: what was there is worth nothing.
     case begins(validator: String?, total: Int64?)
     /// The body does not belong to the part; the reason.
@@ -50,7 +50,7 @@ struct PartPlan: Equatable, Sendable {
       return .mismatch("its length is not that of its Content-Range")
     }
     guard fits(plan.validator, head.headers) else { return .mismatch("the validator is another") }
-    return .goesOn(total: content.total ?? plan.total)
+    return .goesOn(plan, total: content.total ?? plan.total)
   }
 
   /// A 206 to If-Range has the validator of the whole; one without any is believed.

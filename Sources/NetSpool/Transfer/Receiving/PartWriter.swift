@@ -4,19 +4,29 @@ internal import Synchronization
 /// The part on the worker: opened by the first job, published by the last. Blocks.
 final class PartWriter: FileSinkWork {
   enum Start: Sendable {
-    /// From a byte of what is there; the bytes before `until` are compared.
-    case goingOn(Int64, until: Int64, total: Int64?)
+    /// From a byte of what is there, as long as that is what the note says; the bytes before `until` are
+    /// compared.
+    case goingOn(Int64, until: Int64, total: Int64?, of: PartNote)
     case beginning(PartNote)
+
+    var note: PartNote {
+      switch self {
+      case .goingOn(_, _, _, let note), .beginning(let note): note
+      }
+    }
+
+    /// The length of the whole, where it was told.
+    var total: Int64? {
+      if case .goingOn(_, _, let total, _) = self { total } else { note.total }
+    }
   }
 
   fileprivate struct Open: ~Copyable {
-    let directory: FileDescriptor
-    var file: FileDescriptor
+    let part: LockedPart
     var offset: Int64
     /// Where what was there ends.
     let known: Int64
     var digest: SHA256?
-    let permissions: UInt32
   }
 
   private struct State: ~Copyable, FailingWriter {
@@ -48,7 +58,7 @@ final class PartWriter: FileSinkWork {
       var digest: [UInt8]?
       let failure = state.attempt { state throws(SinkFailure) in
         try add(last, to: &state)
-        digest = try publish(&state)
+        if let open = state.open.take() { digest = try publish(open) }
       }
       return failure.map { .failure($0) } ?? .success(digest)
     }
@@ -61,30 +71,23 @@ final class PartWriter: FileSinkWork {
   func abandon(_ last: AlignedBuffer?) {
     state.withLock { state in
       _ = state.attempt { state throws(SinkFailure) in try add(last, to: &state) }
-      let hasValidator = if case .beginning(let note) = start { note.validator != nil } else { true }
-      if !hasValidator, let directory = try? FileDescriptor.directory(target.directory) {
-        directory.unlink(target.partName)
-        directory.unlink(target.validatorName)
-      }
-      state.open = nil
+      guard let open = state.open.take() else { return }
+      if start.note.validator == nil { return open.part.remove() }
+      // Whoever published the part before this one may have taken the note for its own.
+      if open.part.note == nil { try? start.note.write(for: target, in: open.part.directory) }
     }
   }
 
-  /// A part that nothing fits to.
+  /// Removes a part that nothing fits to, unless it is being written.
   static func discard(_ target: FileTarget) {
     guard let directory = try? FileDescriptor.directory(target.directory),
-      PartNote(of: target, in: directory) != nil
+      FileStatus(named: target.partName, in: directory) != nil
     else { return }
-    directory.unlink(target.partName)
-    directory.unlink(target.validatorName)
+    try? LockedPart(of: target).remove()
   }
 
   private func add(_ buffer: AlignedBuffer?, to state: inout State) throws(SinkFailure) {
-    do {
-      if state.open == nil { state.open = try opened() }
-    } catch {
-      throw failure("could not open", error)
-    }
+    if state.open == nil { state.open = try opened() }
     try buffer?.withBytes { bytes throws(SinkFailure) in
       var fits: Bool?
       do throws(SystemError) {
@@ -92,7 +95,11 @@ final class PartWriter: FileSinkWork {
       } catch {
         throw failure("could not write to", error)
       }
-      if fits == false { throw mismatch("what is there ends with other bytes") }
+      // Gone on with it would be wrong again.
+      if fits == false {
+        state.open?.part.remove()
+        throw SinkFailure(mismatching: target, "what is there ends with other bytes")
+      }
     }
   }
 
@@ -102,66 +109,42 @@ final class PartWriter: FileSinkWork {
     return failure
   }
 
-  /// Gone on with it would be wrong again.
-  private func mismatch(_ reason: String) -> SinkFailure {
-    Self.discard(target)
-    return SinkFailure(
-      reason: "the rest does not belong to the part of \(target.path): \(reason)", code: .resumeMismatch)
+  private func opened() throws(SinkFailure) -> Open {
+    var open: Open?
+    do throws(SystemError) { open = try begun() } catch { throw failure("could not open", error) }
+    if let open = open.take() { return open }
+    // It was looked at before the request was sent, and has been another's since.
+    throw SinkFailure(mismatching: target, "it has been begun anew meanwhile")
   }
 
-  private func opened() throws(SystemError) -> Open {
-    let directory = try FileDescriptor.directory(target.directory)
-    let existing = FileStatus(named: target.name, in: directory)
-    switch existing?.kind {
-    case nil, .regular?: break
-    case .directory?: throw SystemError(number: EISDIR, call: "open")
-    case .symlink?: throw SystemError(number: ELOOP, call: "open")
-    default: throw SystemError(number: ENOTSUP, call: "open")
+  /// Nil when it is not the part that was planned for.
+  private func begun() throws(SystemError) -> Open? {
+    let part = try LockedPart(of: target)
+    var (offset, known) = (0 as Int64, 0 as Int64)
+    if case .goingOn(let place, let until, _, let note) = start {
+      guard part.bytes >= until, part.note == note else { return nil }
+      (offset, known) = (place, until)
     }
-    let file = try FileDescriptor(
-      opening: target.partName, in: directory, flags: O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
-    try file.lock(patience: 0)
-    let status = try FileStatus(of: file)
-    let isOurs = status.bytes == 0 || PartNote(of: target, in: directory) != nil
-    guard status.isRegular, status.owner == geteuid(), isOurs else {
-      throw SystemError(number: EEXIST, call: "open")
-    }
-    let (offset, known) =
-      if case .goingOn(let offset, let known, _) = start { (offset, known) } else { (0, 0) }
-    var open = Open(
-      directory: directory, file: file, offset: offset, known: known, digest: digests ? SHA256() : nil,
-      permissions: existing?.permissions ?? SystemText.newFilePermissions)
-    guard status.bytes >= known else { throw SystemError(number: ESTALE, call: "open") }
-    try open.file.truncate(to: known)
-    if case .beginning(let note) = start { try note.write(for: target, in: open.directory) }
-    if digests { try open.hashStart { bytesHashed.store($0, ordering: .relaxed) } }
+    var open = Open(part, from: offset, known: known, digests: digests)
+    try open.begin { bytesHashed.store($0, ordering: .relaxed) }
+    if case .beginning(let note) = start { try note.write(for: target, in: open.part.directory) }
     return open
   }
 
-  private func publish(_ state: inout State) throws(SinkFailure) -> [UInt8]? {
-    guard var open = state.open.take() else { return nil }
-    let total =
-      switch start {
-      case .goingOn(_, _, let total): total
-      case .beginning(let note): note.total
-      }
-    if let total, total != open.offset {
+  private func publish(_ open: consuming Open) throws(SinkFailure) -> [UInt8]? {
+    if let total = start.total, total != open.offset {
       throw SinkFailure(
         reason: "\(target.path) has \(open.offset) bytes instead of \(total)", code: .resumeMismatch)
     }
-    guard open.offset >= open.known else { throw mismatch("it is longer than the whole") }
     let digest = open.digest?.finish()
-    if let failure = SinkFailure(of: target, digest, expected: expected) {
+    let tooLong =
+      open.offset < open.known ? SinkFailure(mismatching: target, "it is longer than the whole") : nil
+    if let failure = tooLong ?? SinkFailure(of: target, digest, expected: expected) {
       // Gone on with it would be wrong again.
-      Self.discard(target)
+      open.part.remove()
       throw failure
     }
-    do throws(SystemError) {
-      try open.file.setPermissions(open.permissions)
-      try open.file.close()
-      try open.directory.rename(target.partName, to: target.name)
-      open.directory.unlink(target.validatorName)
-    } catch {
+    do throws(SystemError) { try open.publish() } catch {
       throw SinkFailure("could not finish", target, error)
     }
     return digest
@@ -169,16 +152,30 @@ final class PartWriter: FileSinkWork {
 }
 
 extension PartWriter.Open {
+  fileprivate init(_ part: consuming LockedPart, from offset: Int64, known: Int64, digests: Bool) {
+    self.part = part
+    (self.offset, self.known) = (offset, known)
+    digest = digests ? SHA256() : nil
+  }
+
+  /// What is behind `known` goes: all of it, where the body begins anew.
+  fileprivate mutating func begin(_ onProgress: (Int64) -> Void) throws(SystemError) {
+    try part.file.truncate(to: known)
+    if digest != nil { try hashStart(onProgress) }
+  }
+
+  fileprivate consuming func publish() throws(SystemError) { try part.publish() }
+
   /// Compares what is there and writes what is not; false where what is there has other bytes.
   fileprivate mutating func take(_ bytes: RawSpan) throws(SystemError) -> Bool {
     var done = Int(min(Int64(bytes.byteCount), max(0, known - offset)))
     if done > 0 {
-      let there = try PartBytes.read(file, at: offset, atMost: done)
+      let there = try PartBytes.read(part.file, at: offset, atMost: done)
       guard there == Array(bytes.extracting(first: done)) else { return false }
       offset += Int64(done)
     }
     while done < bytes.byteCount {
-      let written = try file.write(bytes, from: done, count: bytes.byteCount - done, at: offset)
+      let written = try part.file.write(bytes, from: done, count: bytes.byteCount - done, at: offset)
       guard written > 0 else { throw SystemError(number: EIO, call: "pwrite") }
       done += written
       offset += Int64(written)
@@ -191,7 +188,7 @@ extension PartWriter.Open {
   fileprivate mutating func hashStart(_ onProgress: (Int64) -> Void) throws(SystemError) {
     var place: Int64 = 0
     while place < offset {
-      let piece = try PartBytes.read(file, at: place, atMost: Int(min(offset - place, 512 << 10)))
+      let piece = try PartBytes.read(part.file, at: place, atMost: Int(min(offset - place, 512 << 10)))
       guard !piece.isEmpty else { throw SystemError(number: EIO, call: "pread") }
       digest?.update(piece.rawBytes)
       place += Int64(piece.count)

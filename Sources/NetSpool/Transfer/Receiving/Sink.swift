@@ -59,6 +59,12 @@ extension SinkFailure {
       code: .digestMismatch)
   }
 
+  /// What came belongs to another body than the part of a file.
+  init(mismatching target: FileTarget, _ reason: String) {
+    self.init(
+      reason: "the rest does not belong to the part of \(target.path): \(reason)", code: .resumeMismatch)
+  }
+
   /// Says what could not be done to which file, and why: one sentence and the number behind it.
   init(_ doing: String, _ target: FileTarget, _ failure: SystemError) {
     self.init(doing, target.path, failure)
@@ -86,6 +92,7 @@ extension SinkFailure {
     case EPIPE, ECONNRESET: "nobody reads it any more"
     case EBADF: "it is not open for writing"
     case EWOULDBLOCK: "another program writes it"
+    case ESTALE: "another file has taken its name"
     default: "error \(number)"
     }
   }

@@ -179,10 +179,11 @@ struct FreezingTests {
     try await fixture.live { engine in
       let told = Journal<String>()
       let operation = engine.letter("/letters").onAttempt { attempts, error in
-        told.add("\(attempts) \(error.code) \(error.reason ?? "") \(error.attempts)")
+        let status = error.response?.status ?? 0
+        told.add("\(attempts) \(error.code) \(error.reason ?? "") \(error.attempts) \(status)")
       }
       #expect(await engine.end(of: operation).text == "taken")
-      #expect(told.entries == ["1 status 503 1", "2 status 500 2"])
+      #expect(told.entries == ["1 status 503 1 503", "2 status 500 2 500"])
     }
   }
 

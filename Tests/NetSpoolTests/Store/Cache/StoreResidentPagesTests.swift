@@ -49,6 +49,31 @@ struct StoreResidentPagesTests {
     #expect(keys.allSatisfy { store.lookup($0)?.bytes == pattern(1, count: 8_000) })
   }
 
+  @Test(.notSanitized(.memoryIsNoMeasure))
+  func `a store that nothing asks for gives its pages back as well`() async throws {
+    let directory = try TestFolder()
+    let pressure = directory["pressure"]
+    try TestFiles.write(Self.pressure("0.00"), to: pressure)
+    let keys = (0..<1_000).map { StoreKey("key \($0)") }
+    let store = try directory.open { $0.pressurePath = pressure }
+    for key in keys { store.put(key, namespace: "n", metadata: [], body: pattern(1, count: 8_000)) }
+    store.flush()
+    for key in keys { #expect(store.lookup(key)?.bytes.count == 8_000) }
+    let before = MemoryUse.ofMapping(directory.dataPath)
+    // Given a store thread that has looked at all that was done, and sleeps
+    let idle = ContinuousClock.now + .seconds(60)
+    while store.statistics.snapshots > 0, ContinuousClock.now < idle { await Task.yield() }
+    #expect(MemoryUse.ofMapping(directory.dataPath) > before / 2)
+    // When memory gets short
+    try TestFiles.write(Self.pressure("12.50"), to: pressure)
+    let deadline = ContinuousClock.now + .seconds(60)
+    while MemoryUse.ofMapping(directory.dataPath) > before / 2, ContinuousClock.now < deadline {
+      await Task.yield()
+    }
+    #expect(MemoryUse.ofMapping(directory.dataPath) <= before / 2)
+    _ = store
+  }
+
   @Test(arguments: [
     (
       "some avg10=9.99 avg60=50.00 avg300=0.08 total=1\nfull avg10=80.00 avg60=0.00 avg300=0.02 total=1\n",

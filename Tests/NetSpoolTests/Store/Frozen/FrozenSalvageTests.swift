@@ -88,6 +88,40 @@ struct FrozenSalvageTests {
     try check(store)
   }
 
+  /// Many commits, so that the file has many main trees, each of them once the newest.
+  @Test(arguments: ["zeros", "noise", "magic"])
+  func `without both meta pages every request is found, and none that was removed`(_ damage: String) throws {
+    let directory = try filled()
+    var store = try directory.openFrozen()
+    for number: UInt64 in 3...60 {
+      try store.write(.attempt(number, payload: []))
+      try store.write(.finish(number, .sample("outcome")))
+      try store.write(.acknowledge(number))
+    }
+    let (numbers, outcomes) = (try store.numbers, try store.endings(.outcomes).count)
+    store.close()
+    try change(directory) { bytes in
+      for page in 0..<2 {
+        for index in (page * Self.pageBytes)..<((page + 1) * Self.pageBytes) {
+          switch damage {
+          case "zeros": bytes[index] = 0
+          case "noise": bytes[index] = UInt8.random(in: 0...255)
+          default: if index % Self.pageBytes == 16 { bytes[index] ^= 1 }
+          }
+        }
+        // Not one that says the old root of another file's.
+        if damage == "magic" { bytes[page * Self.pageBytes + 88 + 40] ^= 0xFF }
+      }
+    }
+    store = try directory.openFrozen()
+    #expect(store.salvaged.isDoubtful)
+    #expect(try store.numbers == numbers && numbers == Array(61...102))
+    #expect(try store.endings(.outcomes).count == outcomes)
+    #expect(try store.endings(.deadLetters).map(\.number).contains(2))
+    try check(store)
+    #expect(try store.accept("new") > 102)
+  }
+
   @Test func `an end in mid-salvage loses nothing`() throws {
     let directory = try filled()
     try change(directory) { bytes in bytes[16] ^= 1 }

@@ -75,6 +75,46 @@ struct FileSinkTests {
     #expect(isThere == false)
   }
 
+  @Test func `of a part no more than 64 KiB is not on the disk yet`() throws {
+    let target = try FileTarget(directory["body"])
+    let note = PartNote(url: "http://origin/", validator: "\"a\"", total: nil)
+    let sink = FileSink(path: target.path, worker: worker, pool: pool, lane: Worker.Lane(device: 0)) {
+      (_, _) throws(SinkFailure) in PartWriter(target, .beginning(note), digests: false)
+    }
+    try sink.open(SinkFixture.head, bytesExpected: 1 << 20) {}
+    let bytes = SinkFixture.pattern(1 << 20)
+    for start in stride(from: 0, to: bytes.count, by: 16 << 10) {
+      _ = try unsafe sink.write(bytes.span.bytes.extracting(start..<start + 16 << 10))
+      let least = start + 16 << 10 - 64 << 10
+      try loop.run { least <= 0 || directory.bytes("body.netspool-part")?.count ?? 0 >= least }
+    }
+    try loop.finish(sink, nil)
+    #expect(directory.bytes("body") == bytes)
+  }
+
+  @Test func `a stream that does not fit to its part fails once the part is gone`() throws {
+    try directory.write("body.part", [1, 2, 3])
+    let (part, gate) = (directory["body.part"], try Gate())
+    let sink = FileSink(
+      path: directory["body"], worker: worker, pool: pool, lane: Worker.Lane(device: 0),
+      discardPart: {
+        _ = gate.wait()
+        _ = unsafe unlink(part)
+      },
+      makeWork: { (_, _) throws(SinkFailure) in
+        throw SinkFailure(reason: "nothing fits", code: .resumeMismatch)
+      })
+    let fanout = SinkFanout()
+    var isThere: Bool?
+    fanout.add(sink, id: 1) { [directory] _ in isThere = directory.names.contains("body.part") }
+    fanout.open(SinkFixture.head, bytesExpected: nil)
+    fanout.write(([1, 2] as [UInt8]).rawBytes)
+    #expect(isThere == nil)
+    gate.open()
+    try loop.run { isThere != nil }
+    #expect(isThere == false)
+  }
+
   @Test(arguments: [100, 3 * full], [FileWriter.Placement.replace, .createNew, .append])
   func `a failed body leaves no trace`(count: Int, placement: FileWriter.Placement) throws {
     // Given an old file, unless the placement wants none

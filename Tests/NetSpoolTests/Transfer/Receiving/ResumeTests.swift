@@ -72,11 +72,7 @@ import Testing
 
   @Test func `a rest that does not fit is never stitched, and the next attempt begins anew`() throws {
     try breakOff()
-    origin.on("/file") { request in
-      var answer = Answer.resumable(Self.count, etag: "\"a\"", for: request)
-      answer.headers.removeAll { $0.name == "ETag" }
-      return answer.header("ETag", "\"b\"")
-    }
+    origin.on("/file") { Answer.resumable(Self.count, etag: "\"a\"", for: $0, says: "\"b\"") }
     let failure = #expect(throws: NetworkError.self) { try fetch().get() }
     #expect(failure?.code == .resumeMismatch)
     offer("\"b\"")
@@ -94,6 +90,74 @@ import Testing
     #expect(folder.names.isEmpty)
     #expect(try fetch().get().status == 200)
     #expect(try isWhole() && folder.names == ["file"])
+  }
+
+  @Test func `the attempt after a mismatch never meets the same part`() throws {
+    for round in 0..<(LongRun.isOn ? 400 : 20) {
+      try breakOff()
+      origin.on("/file") { Answer.resumable(Self.count, etag: "\"a\"", for: $0, says: "\"b\"") }
+      let failure = #expect(throws: NetworkError.self) { try fetch().get() }
+      #expect(failure?.code == .resumeMismatch && folder.names.isEmpty, "round \(round)")
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `every stream of an operation gets all bytes, also beside one that has a part`(isFirst: Bool) throws {
+    try breakOff()
+    offer("\"a\"")
+    let engine = try NetworkEngine()
+    let operation = engine.operation(url: origin.url("/file"))
+    let (memory, copy) = (MemoryDownloadStream(), FileDownloadStream(path: folder["copy"]))
+    let resumed = FileDownloadStream(path: folder["file"], resume: true)
+    let streams: [any DownloadStream] = isFirst ? [resumed, memory, copy] : [memory, copy, resumed]
+    for stream in streams { operation.addDownloadStream(stream) }
+    #expect(try engine.wait(for: operation).status == 200)
+    let areWhole = try isWhole() && folder.read("copy") == whole && memory.bytes == whole
+    #expect(areWhole && folder.names == ["copy", "file"])
+  }
+
+  @Test func `a part is of the URL with its parameters`() throws {
+    let engine = try NetworkEngine()
+    func fetch(_ page: String) throws -> NetworkResponse {
+      let operation = engine.operation(url: origin.url("/file"), parameters: ["page": page])
+      operation.configure { $0.retry = NetworkRequest.Retry.none }
+      operation.addDownloadStream(FileDownloadStream(path: folder["file"], resume: true))
+      return try engine.wait(for: operation)
+    }
+    origin.on("/file", Answer.pattern(Self.count).closeAfter(2 << 20).header("ETag", "\"a\""))
+    #expect(throws: NetworkError.self) { try fetch("1") }
+    offer("\"a\"")
+    #expect(try fetch("2").status == 200)
+  }
+
+  @Test(arguments: [0, 1 << 20] as [Int64], [false, true])
+  func `a body that breaks off goes on under the attempts of its policy`(
+    bytesMin: Int64, isRedirected: Bool
+  ) throws {
+    origin.on("/from", .redirect(to: "/file"))
+    let broken = Answer.pattern(Self.count).closeAfter(2 << 20).header("ETag", "\"a\"")
+    origin.on("/file") { $0.header("Range") == nil ? broken : .resumable(Self.count, etag: "\"a\"", for: $0) }
+    let engine = try NetworkEngine()
+    let operation = engine.operation(url: origin.url(isRedirected ? "/from" : "/file"))
+    operation.configure { $0.retry = .attempts(2) }
+    operation.addDownloadStream(
+      FileDownloadStream(path: folder["file"], resume: true, partBytesMin: bytesMin))
+    let response = try engine.wait(for: operation)
+    #expect(response.status == 206 && response.metrics.attempts == 2)
+    #expect(origin.requests.last?.header("If-Range") == "\"a\"" && origin.hits("/file") == 2)
+    #expect(try isWhole() && folder.names == ["file"])
+  }
+
+  @Test func `a body that breaks off again and again ends with its last attempt, and leaves its part`() throws
+  {
+    origin.on("/file") { Answer.resumable(Self.count, etag: "\"a\"", for: $0).closeAfter(512 << 10) }
+    let engine = try NetworkEngine()
+    let operation = engine.operation(url: origin.url("/file"))
+    operation.configure { $0.retry = .attempts(3) }
+    operation.addDownloadStream(FileDownloadStream(path: folder["file"], resume: true))
+    let failure = #expect(throws: NetworkError.self) { try engine.wait(for: operation) }
+    #expect(failure?.attempts == 3 && folder.names == ["file.netspool-part", "file.netspool-validator"])
+    #expect(try folder.read("file.netspool-part").count > 1 << 20)
   }
 
   @Test func `a server without a byte behind the part is asked anew`() throws {
@@ -155,5 +219,16 @@ import Testing
     let failure = #expect(throws: NetworkError.self) { try fetch(bytesMin: bytesMin, sha256: wrong).get() }
     #expect(failure?.code == .digestMismatch)
     #expect(folder.names.isEmpty)
+  }
+}
+
+extension Answer {
+  /// The rest of a body under another entity tag than was asked for.
+  fileprivate static func resumable(
+    _ count: Int, etag: String, for request: RecordedRequest, says other: String
+  ) -> Answer {
+    var answer = resumable(count, etag: etag, for: request)
+    answer.headers.removeAll { $0.name == "ETag" }
+    return answer.header("ETag", other)
   }
 }
