@@ -290,7 +290,7 @@ extension Scheduler {
     let added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
     let traced = operation.traceFields(&plan, isForeign: isForeign)
     plan.headerLines =
-      isBare
+      try isBare
       ? operation.engine.plainLines + HeaderLines.each(conditions + added + traced)
       : HeaderLines.make(
         defaults: defaults, own: own + conditions + added + traced, decodes: plan.decodes, hasBody: hasBody,

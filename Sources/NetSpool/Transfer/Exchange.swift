@@ -13,7 +13,7 @@ struct Exchange {
     var targetOffset = 0
     var method: Method = .get
     /// Lines for the request; nil keeps those of the last exchange on this handle.
-    var headerLines: [String]?
+    var headerLines: [HeaderLines.Line]?
     var source: (any BodySource)?
     /// libcurl must not send it a second time by itself.
     var refusesResend = false

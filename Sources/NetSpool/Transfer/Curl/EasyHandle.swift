@@ -170,11 +170,15 @@ final class EasyHandle {
     unsafe curl_slist_free_all(old)
   }
 
-  /// Sends exactly these lines besides libcurl's Host and Accept. The list lives until the next one.
-  func setHeaders(_ lines: [String]) {
+  /// Sends exactly these lines, each ended by NUL, besides libcurl's Host and Accept. The list lives until the next one.
+  func setHeaders(_ lines: [[UInt8]]) {
     let old = unsafe headers
     unsafe headers = nil
-    for line in lines { unsafe headers = curl_slist_append(headers, line) }
+    for line in lines {
+      unsafe line.withUnsafeBytes { bytes in
+        unsafe headers = curl_slist_append(headers, bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+      }
+    }
     unsafe cnetspool_easy_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
     unsafe curl_slist_free_all(old)
   }
