@@ -13,7 +13,7 @@ struct Exchange {
     var targetOffset = 0
     var method: Method = .get
     /// Lines for the request; nil keeps those of the last exchange on this handle.
-    var headerLines: [HeaderLines.Line]?
+    var headerLines: [[UInt8]]?
     var source: (any BodySource)?
     /// libcurl must not send it a second time by itself.
     var refusesResend = false
@@ -85,6 +85,9 @@ struct Exchange {
 
   // MARK: Receiving
 
+  /// A new connection is being made by way of a proxy: what comes on it is the proxy's, until the request is sent.
+  var isTunnelling = false
+  var tunnel = Tunnel()
   /// A refusal that libcurl is about to answer by itself.
   var roundHead: ResponseHead?
   var head: ResponseHead?
@@ -105,6 +108,10 @@ struct Exchange {
   var hasStreamed = false
   /// libcurl was asked for bytes behind the answer.
   var tellsOfExcess = false
+  /// See `Deadlines.Progress`.
+  var isLive = false
+  /// When a head came that decides without its body; 0: none has.
+  var leftAt: Microseconds = 0
 
   // MARK: The engine's notes
 
@@ -133,6 +140,15 @@ struct Exchange {
     startedAt = now
     deadlines = Deadlines(plan.timeouts, now: now)
     bytesToSend = plan.source?.length
+  }
+
+  /// The head has decided, and the body changes nothing; but one that is repeated may be the answer for some who share it.
+  func leavesBody(_ use: BodyUse) -> Bool {
+    switch next {
+    case nil: false
+    case .retry: use == .discard
+    default: true
+    }
   }
 
   /// Its answer is not the one that counts: another exchange follows.
@@ -263,8 +279,14 @@ struct Deadlines: Sendable {
     var isPaused: Bool
     /// Paused by a slow reader: the origin is not to blame, and only `total` and `reader` count, where they were asked for.
     var waitsForReader: Bool
+    /// The body comes as it is made, events or lines: any byte is progress, however few there are in a second.
+    var isLive: Bool
 
-    init(isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool, waitsForReader: Bool = false) {
+    init(
+      isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool, waitsForReader: Bool = false,
+      isLive: Bool = false
+    ) {
+      self.isLive = isLive
       self.isConnected = isConnected
       self.hasHead = hasHead
       self.bytes = bytes
@@ -332,7 +354,7 @@ struct Deadlines: Sendable {
   private mutating func checkStall(_ progress: Progress, _ now: Microseconds) -> NetworkError.Cause? {
     guard let stall = timeouts.stall else { return nil }
     let elapsed = now - checkedAt
-    let owed = Double(timeouts.stallBytesPerSecond) * Double(elapsed) / 1e6
+    let owed = progress.isLive ? 1 : Double(timeouts.stallBytesPerSecond) * Double(elapsed) / 1e6
     // Looked at once a second, and at least twice within the limit.
     if elapsed >= min(1_000_000, stall.microseconds / 2), Double(progress.bytes - checkedBytes) >= owed {
       restartStall(progress, now)

@@ -5,6 +5,7 @@ extension Transfer {
   func openedSocket(_ descriptor: Int32, errno: Int32) {
     exchange.socketErrno = errno
     if exchange.dialedAt == 0 { exchange.dialedAt = MonotonicClock.now }
+    exchange.isTunnelling = tunnels
     if descriptor >= 0 { multi.openedSocket(descriptor, to: origin) }
     if isSecure || knowsHTTP2, descriptor >= 0 { multi.openedSecureSocket(descriptor) }
     onSocket(self)
@@ -30,6 +31,8 @@ extension Transfer {
   /// False stops a request that must not be sent twice, or not to this peer: the connection may be an old one.
   func mayStartSending(to peer: InternetAddress?, port: Int, localPort: Int) -> Bool {
     exchange.sends += 1
+    exchange.isTunnelling = false
+    if exchange.head == nil { exchange.leftAt = 0 }
     multi.didProgress()
     exchange.speaksHTTP2 = knowsHTTP2 || isSecure && handle.speaksHTTP2
     let isReused = handle.isOnReusedConnection

@@ -85,10 +85,18 @@ enum StraySocket {
 
   /// Since when nothing has come on a TCP connection (tcp(7), TCP_INFO); 0 for others.
   static func silence(of descriptor: Int32) -> Microseconds {
+    information(of: descriptor).map { Microseconds($0.tcpi_last_data_recv) * 1_000 } ?? 0
+  }
+
+  /// The smoothed round trip of a TCP connection; 0 for others.
+  static func roundTrip(of descriptor: Int32) -> Microseconds {
+    information(of: descriptor).map { Microseconds($0.tcpi_rtt) } ?? 0
+  }
+
+  private static func information(of descriptor: Int32) -> tcp_info? {
     var info = tcp_info()
     var size = socklen_t(MemoryLayout<tcp_info>.size)
-    let result = unsafe getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &size)
-    return result == 0 ? Microseconds(info.tcpi_last_data_recv) * 1_000 : 0
+    return unsafe getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &size) == 0 ? info : nil
   }
 
   /// Drops what had come and ends the connection, so that libcurl finds it closed before it uses it again: of one that was

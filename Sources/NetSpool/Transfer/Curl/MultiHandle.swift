@@ -360,6 +360,16 @@ extension MultiHandle {
     book.descriptors(port: localPort).map { StraySocket.silence(of: $0) }.min() ?? 0
   }
 
+  /// How long a connection takes there and back, as the kernel has measured it; 0: that is not known.
+  func roundTrip(localPort: Int) -> Microseconds {
+    book.descriptors(port: localPort).map { StraySocket.roundTrip(of: $0) }.max() ?? 0
+  }
+
+  /// Ends a connection, which libcurl finds closed by the other side.
+  func shutDown(localPort: Int) {
+    for descriptor in book.descriptors(port: localPort) { StraySocket.end(descriptor) }
+  }
+
   /// For a transfer that has ended: whether its connection was cut off for keeping libcurl busy.
   /// libcurl tells of the end some calls later, and may close it before or after.
   func wasCutOff(localPort: Int) -> Bool {

@@ -22,9 +22,14 @@ protocol Sink: AnyObject {
 
   /// What became of it; asked after the finish.
   var report: NetworkResponse.StreamReport { get }
+
+  /// A reader follows the body as it comes, so that a little now and then is all it waits for.
+  var isFollowed: Bool { get }
 }
 
 extension Sink {
+  var isFollowed: Bool { false }
+
   func forgo(ready: @escaping () -> Void) {}
 }
 
