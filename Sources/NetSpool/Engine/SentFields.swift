@@ -31,7 +31,7 @@ enum HeaderLines {
   /// eight times per request, and copies each as it is.
   static func plain(_ defaults: Headers) throws(NetworkError) -> [Line] {
     try HeaderRules.check(sent: defaults)
-    var lines: [Line] = []
+    var lines: [ArraySlice<UInt8>] = []
     var own: [Line] = []
     for field in defaults {
       if isLibcurls(field.name) { own.append(line(field)) } else { lines.append(line(field).dropLast()) }

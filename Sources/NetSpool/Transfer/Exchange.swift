@@ -71,6 +71,12 @@ struct Exchange {
   var wasAdded = true
   /// How often the request was about to be sent on a connection.
   var sends = 0
+  /// How often the server has said of the sent request that it will not process it (REFUSED_STREAM).
+  var refusals = 0
+  /// The number of its stream, where that was asked for.
+  var stream = 0
+  /// See `Transfer.isUnprocessed(code:)`.
+  var isUnprocessed = false
   var socketErrno: Int32 = 0
   /// When its first socket was made; 0: it has none, as there is a connection or somebody else makes one.
   var dialedAt: Microseconds = 0
@@ -106,8 +112,8 @@ struct Exchange {
   var readAhead: ReadAhead.Share?
   /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
   var hasStreamed = false
-  /// libcurl was asked for bytes behind the answer.
-  var tellsOfExcess = false
+  /// libcurl was asked for its words (`Transfer.heard`).
+  var tells = false
   /// See `Deadlines.Progress`.
   var isLive = false
   /// When a head came that decides without its body; 0: none has.

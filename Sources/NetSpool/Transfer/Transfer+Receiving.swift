@@ -70,12 +70,9 @@ extension Transfer {
   /// libcurl drops what comes behind such an answer in the same read, and keeps the connection.
   private func askForExcess(_ head: ResponseHead) {
     guard head.version == .http11 || head.version == .http10 else { return }
-    exchange.tellsOfExcess = true
+    exchange.tells = true
     handle.setTells(true)
   }
-
-  /// Bytes behind the answer: nobody knows whose they are (RFC 9112 section 9.2).
-  func foundExcess() { handle.setEndsConnection(true) }
 
   /// What calls itself HTTP/1.0 cannot have meant chunks, or was changed on the way (RFC 9112 section 6.1).
   private func beginChunks(_ head: ResponseHead) {

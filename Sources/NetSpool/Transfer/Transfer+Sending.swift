@@ -43,7 +43,9 @@ extension Transfer {
       exchange.machine.handle(.fail(NetworkError(.tlsRejected, cause: .hostMismatch)))
       return false
     }
-    if exchange.plan.refusesResend, !exchange.plan.hasRounds { return exchange.sends == 1 }
+    // What the server has refused to begin with may go again, whatever it is (RFC 9113 section 8.7).
+    let sendsAllowed = exchange.plan.refusesResend ? 1 + exchange.refusals : .max
+    if !exchange.plan.hasRounds, exchange.sends > sendsAllowed { return false }
     guard isSecure || knowsHTTP2, !exchange.plan.hasRounds, exchange.sends > Self.sendsMax else {
       return true
     }

@@ -110,7 +110,8 @@ final class Transfer {
     if let lines = exchange.plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
-    if exchange.plan.onWire != nil { handle.setTells(true) }
+    exchange.tells = exchange.plan.onWire != nil || asksWhatWasProcessed
+    if exchange.tells { handle.setTells(true) }
     return nil
   }
 
@@ -121,8 +122,9 @@ final class Transfer {
     if exchange.speaksHTTP2, code == nil { judgeConnection() }
     multi.remove(self)
     multi.forget(self)
-    if exchange.tellsOfExcess || exchange.plan.onWire != nil { handle.setTells(false) }
-    exchange.tellsOfExcess = false
+    exchange.isUnprocessed = code.map { $0 != 0 && isUnprocessed(code: $0) } ?? false
+    if exchange.tells { handle.setTells(false) }
+    exchange.tells = false
     if isCutOff { exchange.machine.handle(.fail(NetworkError(.http2Failed, reason: "flood"))) }
     if code == 0 { takeLastRound() }
     if code == 0, exchange.head != nil { Failpoint.pass(.afterResponseBody) }

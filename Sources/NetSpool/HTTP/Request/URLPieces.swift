@@ -18,9 +18,9 @@ struct URLPieces: Sendable, Hashable {
   /// 6.2.2.1). `port` is the one in effect: 443 for https when the URL names none. An IPv6 host keeps
   /// its brackets, and its zone, whose case is the interface's.
   init(scheme: String, host: String, port: Int, pathAndQuery: String) {
-    let name = host.prefix { $0 != "%" }
+    let zone = host.utf8.firstIndex(of: UInt8(ascii: "%")) ?? host.endIndex
     origin = Origin(
-      scheme: scheme.lowercased(), host: name.lowercased() + host[name.endIndex...], port: port)
+      scheme: scheme.lowercased(), host: host[..<zone].lowercased() + host[zone...], port: port)
     self.pathAndQuery = pathAndQuery.isEmpty ? "/" : pathAndQuery
   }
 

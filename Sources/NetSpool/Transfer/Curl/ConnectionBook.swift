@@ -4,6 +4,8 @@ internal import Glibc
 
 /// The open connections of one multi handle, by the port at our end: by that alone a transfer can tell on which one it is.
 struct ConnectionBook {
+  /// By the port at our end: the number of the last request that the server will process, where it has said so.
+  var lastStreams: [Int: Int] = [:]
   private var descriptors: [HashedKey: [Int32]] = [:]
   /// The sockets whose port nobody has asked for.
   private var unnamed: [Int32] = []

@@ -328,9 +328,8 @@ enum EasyCallbacks {
     return descriptor
   }
 
-  /// libcurl's words, which are asked for only where an answer has no body or somebody looks on (`EasyHandle.setTells`).
+  /// libcurl's words, which are asked for only where they are needed (`Transfer.heard`) or somebody looks on.
   private static let debugged: cnetspool_debug_callback = { _, kind, bytes, count, context in
-    let excess: StaticString = "Excess found"
     if kind == CURLINFO_HEADER_OUT || kind == CURLINFO_HEADER_IN {
       guard let onWire = unsafe transfer(context).exchange.plan.onWire, let bytes = unsafe bytes else {
         return 0
@@ -339,10 +338,9 @@ enum EasyCallbacks {
       onWire(kind == CURLINFO_HEADER_OUT ? .sent(head) : .received(head))
       return 0
     }
-    guard kind == CURLINFO_TEXT, let bytes = unsafe bytes, count >= excess.utf8CodeUnitCount,
-      unsafe memcmp(bytes, excess.utf8Start, excess.utf8CodeUnitCount) == 0
-    else { return 0 }
-    unsafe transfer(context).foundExcess()
+    guard kind == CURLINFO_TEXT, let bytes = unsafe bytes else { return 0 }
+    let words = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+    unsafe transfer(context).heard(String(decoding: words, as: UTF8.self))
     return 0
   }
 

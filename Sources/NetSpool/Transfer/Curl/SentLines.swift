@@ -16,24 +16,26 @@ struct SentLines: ~Copyable {
 
   /// Sends exactly these lines, each ended by NUL.
   mutating func set(_ lines: [[UInt8]], on easy: UnsafeMutableRawPointer) {
-    let old = unsafe list
-    unsafe list = nil
+    var new: UnsafeMutablePointer<curl_slist>?
     var cookies: [ArraySlice<UInt8>] = []
     for line in lines {
       if joinsCookies, let cookie = Self.cookie(line) {
         cookies.append(cookie)
-        continue
+      } else {
+        unsafe Self.lend(line) { unsafe new = curl_slist_append(new, $0) }
       }
-      unsafe Self.lend(line[...]) { text in unsafe list = curl_slist_append(list, text) }
     }
-    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_HTTPHEADER, list)
-    unsafe curl_slist_free_all(old)
-    guard joinsCookies else { return }
+    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_HTTPHEADER, new)
+    unsafe curl_slist_free_all(list)
+    unsafe list = new
+    if joinsCookies { unsafe Self.set(cookies, on: easy) }
+  }
+
+  private static func set(_ cookies: [ArraySlice<UInt8>], on easy: UnsafeMutableRawPointer) {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIE, nil)
     guard !cookies.isEmpty else { return }
-    unsafe Self.lend(cookies.joined(separator: "; ".utf8) + [0]) { text in
-      unsafe _ = cnetspool_easy_set_string(easy, CURLOPT_COOKIE, text)
-    }
+    let text = Array(cookies.joined(separator: "; ".utf8)) + [0]
+    unsafe lend(text) { text in unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIE, text) }
   }
 
   /// The value of a Cookie field, without the line's end; nil for another field.
@@ -43,7 +45,7 @@ struct SentLines: ~Copyable {
     return isCookie ? line[name.count...].dropLast() : nil
   }
 
-  private static func lend(_ text: some Sequence<UInt8>, to body: (UnsafePointer<CChar>) -> Void) {
+  private static func lend(_ text: [UInt8], to body: (UnsafePointer<CChar>) -> Void) {
     unsafe text.map { CChar(bitPattern: $0) }.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
   }
 }

@@ -89,15 +89,15 @@ final class ContentDecoder {
 
   private static func coding(_ name: String) -> Coding? {
     switch name {
-    case "gzip", "x-gzip": .gzip
-    case "deflate": .deflate
+    case "gzip", "x-gzip": return .gzip
+    case "deflate": return .deflate
     #if Brotli
-    case "br": .brotli
+    case "br": return .brotli
     #endif
     #if Zstd
-    case "zstd": .zstd
+    case "zstd": return .zstd
     #endif
-    default: nil
+    default: return nil
     }
   }
 
