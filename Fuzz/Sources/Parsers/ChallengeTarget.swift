@@ -23,10 +23,11 @@ enum ChallengeTarget {
     require(challenge.token == nil || challenge.parameters.isEmpty, "it has a token or parameters")
     var text = challenge.scheme
     if let token = challenge.token { text += " \(token)" }
-    let pairs = challenge.parameters.map { name, value in "\(name)=\(quoted(value))" }
-    if !pairs.isEmpty { text += " " + pairs.joined(separator: ", ") }
+    let pairs = challenge.parameters.map { name, value in "\(name)=".utf8 + quoted(value) }
+    var bytes = Array(text.utf8)
+    if !pairs.isEmpty { bytes += " ".utf8 + pairs.joined(separator: ", ".utf8) }
     var fields = Headers()
-    fields.append(name: "WWW-Authenticate", value: text)
+    fields.append(name: "WWW-Authenticate".utf8, value: bytes)
     require(AuthenticationChallenge.all(in: fields) == [challenge], "it is read as it was written: \(text)")
   }
 
@@ -39,11 +40,12 @@ enum ChallengeTarget {
       answer.body = [1, 2, 3]
       let value = answer.value
       var fields = Headers()
-      fields.append(name: "Authorization", value: value)
+      fields.append(name: "Authorization".utf8, value: value)
       checkSendable(fields)
-      let offered = [challenge.realm, challenge.nonce, challenge.opaque ?? ""]
+      let offered = [challenge.realm, challenge.nonce, challenge.opaque ?? []].map { Headers.text($0) }
       require(
-        !value.holds("secret") || offered.contains { $0.holds("secret") }, "no password is sent")
+        !Headers.text(value).holds("secret") || offered.contains { $0.holds("secret") }, "no password is sent"
+      )
       checkAnswer(fields, challenge)
     }
   }
@@ -57,15 +59,15 @@ enum ChallengeTarget {
     require(sent.parameters["realm"] == challenge.realm, "with the same realm")
     require(sent.parameters["nonce"] == challenge.nonce, "the same nonce")
     require(sent.parameters["opaque"] == challenge.opaque, "the same opaque")
-    require(sent.parameters["uri"] == "/a?b", "for the same target")
+    require(sent.text("uri") == "/a?b", "for the same target")
   }
 
-  private static func quoted(_ text: String) -> String {
-    var output = "\""
-    for scalar in text.unicodeScalars {
-      if scalar == "\"" || scalar == "\\" { output += "\\" }
-      output.unicodeScalars.append(scalar)
+  private static func quoted(_ value: [UInt8]) -> [UInt8] {
+    var output = Array("\"".utf8)
+    for byte in value {
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
+      output.append(byte)
     }
-    return output + "\""
+    return output + "\"".utf8
   }
 }

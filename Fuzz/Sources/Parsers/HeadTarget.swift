@@ -44,7 +44,7 @@ enum HeadTarget {
   }
 
   private static func check(_ status: Int, _ fields: Headers) {
-    require((200...599).contains(status), "a status is a final one: \(status)")
+    require((200...999).contains(status), "a status is a final one: \(status)")
     require(fields.count == fields.reduce(0) { count, _ in count + 1 }, "every field is found")
     checkSendable(fields)
     checkBlock(fields)

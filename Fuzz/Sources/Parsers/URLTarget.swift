@@ -34,7 +34,7 @@ enum URLTarget {
   /// What is sent is what was judged: libcurl, asked again without any help, reads the same.
   private static func check(_ pieces: URLPieces) {
     let text = pieces.text
-    let host = pieces.host
+    let host = pieces.host.contains("%") ? pieces.host.prefix { $0 != "%" } + "]" : pieces.host
     require(host == host.lowercased() && !host.isEmpty, "a host is in lower case")
     require(!text.utf8.contains { $0 <= 0x20 || $0 >= 0x7F }, "it is plain text")
     require(!pieces.pathAndQuery.utf8.contains(UInt8(ascii: "#")), "no fragment is sent")

@@ -49,7 +49,8 @@ public struct FreezeConfiguration: Sendable {
   public var onPoison = PoisonPolicy.skip
   /// Gives the values of fields that are never written to the disk (secret ones, see `Configuration.secretFields`),
   /// before each attempt to send a request whose operation is no more, on the delivery target. Nil, the default:
-  /// such requests are sent without those fields. Credentials of the engine need none of this.
+  /// such requests are sent without those fields. Credentials of the engine need none of this. A field that was not
+  /// withheld is left out, and with a line end or NUL in a value the request is not sent (`.invalidRequest`, `secrets`).
   public var secrets: (@Sendable (FrozenOperation) -> NetworkRequest.Headers)?
 
   /// What becomes of a lane whose first request failed too often.
@@ -123,7 +124,7 @@ enum FreezeOpening {
     ]
     if let wrong = numbers.first(where: { !$0.1 }) { throw invalid(wrong.0) }
     guard let field = configuration.idempotencyKeyField else { return }
-    do throws(NetworkError) { try HeaderRules.check(name: field, value: "") } catch {
+    do throws(NetworkError) { try HeaderRules.check(sent: [field: ""]) } catch {
       throw invalid("idempotencyKeyField")
     }
   }

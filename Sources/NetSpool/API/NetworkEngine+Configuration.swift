@@ -96,7 +96,7 @@ extension NetworkEngine {
     /// `NetworkError`, or with `.invalidRequest`.
     public var prepare: (@Sendable (inout NetworkRequest) throws -> Void)?
     /// Decides whether an answer is a success, on the delivery target: returning accepts any status, throwing
-    /// makes it an error with the answer inside. Nil accepts all but 400...599. Streams have ended by then: a file
+    /// makes it an error with the answer inside. Nil accepts all below 400. Streams have ended by then: a file
     /// whose answer it refuses is there.
     public var validate: (@Sendable (NetworkResponse) throws -> Void)?
     /// Hears of every ending, once for each operation and after its own handlers: the operation, how it ended, and where the

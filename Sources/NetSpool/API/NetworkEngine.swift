@@ -29,7 +29,7 @@ public final class NetworkEngine: Sendable {
   /// What the names of fields say.
   let fieldMeaning: FieldMeaning
   /// The lines of a request without fields of its own.
-  let plainLines: [String]
+  let plainLines: [HeaderLines.Line]
   /// Bodies are decoded, unless the engine names the codings itself.
   let decodes: Bool
   /// The account that requests are sent for, and its origin.
@@ -76,7 +76,7 @@ public final class NetworkEngine: Sendable {
     jar = handleSettings.keepsCookies ? CookieJar() : nil
     jar?.replace(configuration.cookieLines)
     fieldMeaning = FieldMeaning(secret: configuration.secretFields, open: configuration.openFields)
-    plainLines = HeaderLines.plain(headers) + configuration.omittedLines
+    plainLines = try HeaderLines.plain(headers) + configuration.omittedLines
     decodes = !headers.contains("Accept-Encoding")
     home = host.flatMap { configuration.home($0) }
     credential = home.flatMap { home in
@@ -99,6 +99,9 @@ public final class NetworkEngine: Sendable {
     do throws(NetworkError) { try HeaderRules.check(sent: configuration.headers) } catch {
       throw invalid(.headers)
     }
+    do throws(NetworkError) {
+      try HeaderRules.check(name: "User-Agent", value: configuration.applicationVersion)
+    } catch { throw invalid("applicationVersion") }
     if configuration.originPauseMax < .zero { throw invalid("originPauseMax") }
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {
       throw invalid("receiveBufferBytes")
@@ -190,8 +193,7 @@ extension NetworkEngine.Configuration {
     omittedFields.contains { $0.lowercased() == name.lowercased() }
   }
 
-  /// A name without a value removes the field that libcurl would add by itself.
-  var omittedLines: [String] { omittedFields.map { "\($0):" } }
+  var omittedLines: [HeaderLines.Line] { omittedFields.map(HeaderLines.omission) }
 
   fileprivate var trustStore: TrustStore {
     TrustStore(bundle: tls.caFile, folder: tls.caPath, environment: ProcessEnvironment.value)

@@ -95,7 +95,7 @@ extension NetworkError.Code {
   public static let bodyTooLarge = Self(.bodyTooLarge)
   /// An HTTP/2 stream or connection error.
   public static let http2Failed = Self(.http2Failed)
-  /// The origin answered 400 to 599, or `validate` refused the answer; it is in `response`.
+  /// The origin answered 400 or more, or `validate` refused the answer; it is in `response`.
   public static let status = Self(.status)
   /// More redirects than the policy follows.
   public static let tooManyRedirects = Self(.tooManyRedirects)

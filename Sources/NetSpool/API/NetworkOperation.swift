@@ -123,7 +123,7 @@ extension NetworkOperation {
     return self
   }
 
-  /// The error, if it ends with one; a status of 400 to 599 is one, with the answer inside.
+  /// The error, if it ends with one; a status of 400 or more is one, with the answer inside.
   @discardableResult
   public func onError(_ handler: @escaping @Sendable (NetworkError) -> Void) -> Self {
     add(.failure(handler))

@@ -107,8 +107,10 @@ extension NetworkRequest.Headers: Sequence {
     let valueBytes: ArraySlice<UInt8>
     /// Its name, as received or given.
     public var name: String { String(decoding: nameBytes, as: UTF8.self) }
-    /// Its value, without spaces around it.
-    public var value: String { String(decoding: valueBytes, as: UTF8.self) }
+    /// Its value, without spaces around it; read as Latin-1 where it is no UTF-8.
+    public var value: String { Headers.text(valueBytes) }
+    /// Its value as received or given, without spaces around it.
+    public var bytes: [UInt8] { Array(valueBytes) }
 
     func isNamed(_ other: String) -> Bool {
       let utf8 = other.utf8
@@ -141,7 +143,7 @@ extension NetworkRequest.Headers: Sequence {
 }
 
 extension NetworkRequest.Headers {
-  /// The first value of a name; setting replaces all of that name, nil removes them.
+  /// The first value of a name, read as Latin-1 where it is no UTF-8; setting replaces all of that name, nil removes them.
   public subscript(name: String) -> String? {
     get { first(name) }
     set {
@@ -157,6 +159,14 @@ extension NetworkRequest.Headers {
 
   /// Every value of a name, in order.
   public func values(for name: String) -> [String] { all(name) }
+
+  /// The first value of a name, as received or given: what is no UTF-8 can be sent back with ``add(_:bytes:)``.
+  public func bytes(of name: String) -> [UInt8]? { firstBytes(name).map { Array($0) } }
+
+  /// Appends a field whose value need not be UTF-8; refused as with ``add(_:_:)``.
+  public mutating func add(_ name: String, bytes value: some Collection<UInt8>) {
+    append(name: name.utf8, value: value)
+  }
 
   /// Appends a field; a name that is no token or a value with CR, LF or NUL is refused with
   /// `.invalidRequest` when the operation is enqueued.

@@ -13,8 +13,8 @@ extension NetworkRequest {
     public var connect: Duration = .seconds(10)
     /// From the request sent to the end of the header block; 30 s, absolute: dripping bytes do not extend it.
     public var headers: Duration = .seconds(30)
-    /// A body slower than `stallBytesPerSecond` for this long has stalled; 30 s; nil switches it off, for
-    /// long polls and event streams.
+    /// A body slower than `stallBytesPerSecond` for this long has stalled; 30 s; nil switches it off. Of server-sent events,
+    /// and of a sequence or lines without known length, any byte counts: only silence is a stall.
     public var stall: Duration? = .seconds(30)
     /// 100 bytes a second.
     public var stallBytesPerSecond = 100

@@ -38,7 +38,7 @@ public struct NetworkResponse: Sendable {
     _modify { yield &parts[0].head }
   }
 
-  /// The status code: 100 to 599.
+  /// The status code: 100 to 999. One beyond 599 counts as one of 5xx (RFC 9110 section 15).
   public var status: Int { parts[0].head.status }
   /// The header fields as received, at most 128 KiB in 256 lines.
   public var headers: NetworkRequest.Headers { parts[0].head.headers }

@@ -51,14 +51,14 @@ extension NetworkStreamedResponse: CustomStringConvertible, CustomReflectable {
 extension NetworkEngine {
   /// Sends a request and returns when the head of its answer is there; the body is yours to read.
   ///
-  /// Throws a `NetworkError`, also for a status of 400 to 599, or `CancellationError` when the task was cancelled.
+  /// Throws a `NetworkError`, also for a status of 400 or more, or `CancellationError` when the task was cancelled.
   public func stream(_ request: NetworkRequest) async throws -> NetworkStreamedResponse {
     try await stream(operation(request))
   }
 
   /// Enqueues an operation, with whatever handlers it has, and returns when the head of its answer is there.
   ///
-  /// Throws a `NetworkError`, also for a status of 400 to 599, or `CancellationError` when the task was cancelled. One that was
+  /// Throws a `NetworkError`, also for a status of 400 or more, or `CancellationError` when the task was cancelled. One that was
   /// enqueued already is `.invalidRequest` (`enqueued`): its body may have gone by.
   public func stream(_ operation: NetworkOperation) async throws -> NetworkStreamedResponse {
     let reader = try BodyReader(operation)

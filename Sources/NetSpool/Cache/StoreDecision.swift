@@ -127,7 +127,7 @@ enum Invalidation {
   /// Further URLs to remove: what Location and Content-Location say, to be resolved against the target.
   /// Each must then pass `isTarget`. Neither is a list, so the first counts.
   static func references(_ headers: Headers) -> [String] {
-    ["location", "content-location"].compactMap { headers.first($0) }
+    ["location", "content-location"].compactMap { headers.firstBytes($0).map(Headers.reference) }
   }
 
   /// Only the same origin may take away what is stored: another one could empty the cache at will.

@@ -35,7 +35,7 @@ extension NetworkEngine {
     return driver.submit(operation, limit: configuration.limits.operationsQueuedMax)
   }
 
-  /// An answer of 400 to 599 is an error with the answer inside, unless `validate` says otherwise, or it is known to be
+  /// An answer of 400 or more is an error with the answer inside, unless `validate` says otherwise, or it is known to be
   /// a success.
   func judge(_ outcome: NetworkOperation.Outcome, isSuccess: Bool = false) -> NetworkOperation.Outcome {
     guard case .success(let response) = outcome else { return outcome }

@@ -1,5 +1,6 @@
 /// What the loop knows of one origin: its place in the queue, its width, its idle transfers.
 final class Origin {
+  let pieces: URLPieces.Origin
   /// `scheme://host[:port]`
   let text: String
   let id: OriginID
@@ -22,7 +23,7 @@ final class Origin {
   var pause: BudgetCounter.Wait?
   var waitingForPause = 0
   @safe @exclusivity(unchecked) var budget = RetryBudget()
-  @safe @exclusivity(unchecked) var name: OriginName
+  let name: OriginName
   let isSecure: Bool
   /// On this machine, where nobody reads along.
   let isLoopback: Bool
@@ -37,6 +38,7 @@ final class Origin {
   fileprivate var spellings: [String] = []
 
   init(_ pieces: URLPieces.Origin, id: OriginID, sizing: OriginSizing, limit: Int) {
+    self.pieces = pieces
     text = pieces.text
     name = OriginName(pieces)
     isSecure = pieces.scheme == "https"

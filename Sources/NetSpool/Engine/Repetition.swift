@@ -9,12 +9,16 @@ struct Repetition {
   ) -> Double? {
     guard operation.loop.extras?.sinkFailure == nil else { return nil }
     let request = operation.sent
-    if transfer.exchange.hasMetUnaskedBytes, transfer.exchange.head == nil, request.prepared.canReplay {
+    let history = operation.loop.history
+    let attempts = history?.attempts ?? 1
+    let isUnprocessed = transfer.exchange.isUnprocessed && attempts < Transfer.sendsMax
+    if isUnprocessed || transfer.exchange.hasMetUnaskedBytes, transfer.exchange.head == nil,
+      request.prepared.canReplay
+    {
       return 0
     }
-    let history = operation.loop.history
     let attempt = FailedAttempt(
-      cause, number: history?.attempts ?? 1,
+      cause, number: attempts,
       isIdempotent: (history?.target.method ?? request.method).isIdempotent,
       isKeyed: request.idempotencyKey != nil,
       isReplayable: (!transfer.exchange.hasStreamed || operation.partToGoOnWith != nil)

@@ -169,14 +169,13 @@ extension Scheduler {
     operation.forEachRecipient { if $0.hasStreams { makeSinks(of: $0, for: operation) } }
     operation.loop.cacheUse?.beginExchange()
     let failure = operation.loop.extras?.nameFailure.take()
-    if failure == nil, let host = origin.name.host, !origin.name.addresses.isEmpty,
-      operation.engine.handleSettings.needsAddresses(of: origin)
-    {
-      transfer.tell(addresses: origin.name.entry(of: host), version: origin.name.version)
+    let name = name(for: operation, at: origin)
+    if failure == nil, let name, let host = name.host, !name.addresses.isEmpty {
+      transfer.tell(addresses: name.entry(of: host), version: name.version)
     }
     transfer.interface = operation.engine.interfaces.flatMap { interface(of: $0, for: operation, at: origin) }
     transfer.begin(for: operation, fanout: operation.loop.extras?.fanout, now: now, failing: failure)
-    transfer.exchange.addressesVersion = origin.name.version
+    transfer.exchange.addressesVersion = name?.version ?? 0
     if !transfer.exchange.wasAdded {
       later { [unowned self] in
         if transfer.exchange.owner === operation, case .running = operation.loop.phase {
@@ -286,10 +285,15 @@ extension Scheduler {
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
     let defaults = isForeign ? Headers() : operation.engine.headers
-    let added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
+    var added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
+    if transfer.namesHost, let origin = operation.loop.origin, !own.contains("Host"),
+      !defaults.contains("Host")
+    {
+      added.append(name: "Host", value: origin.pieces.hostField)
+    }
     let traced = operation.traceFields(&plan, isForeign: isForeign)
     plan.headerLines =
-      isBare
+      try isBare
       ? operation.engine.plainLines + HeaderLines.each(conditions + added + traced)
       : HeaderLines.make(
         defaults: defaults, own: own + conditions + added + traced, decodes: plan.decodes, hasBody: hasBody,

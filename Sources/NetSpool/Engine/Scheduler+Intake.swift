@@ -61,7 +61,7 @@ extension Scheduler {
     let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin, link: link)
     let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)
     // What we look up ourselves is known before its turn comes.
-    let isResolved = origin.hostIsAddress || OriginName(origin).host != nil
+    let isResolved = origin.hostIsAddress || OriginName.isLookedUp(origin)
     let id = queue.addOrigin(limit: limit, resolved: isResolved)
     return Origin(origin, id: id, sizing: sizing, limit: limit)
   }
@@ -119,7 +119,7 @@ extension Scheduler {
     let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
     operation.loop.priority = priority
     if awaitInterface(operation) { return }
-    if origin.name.host != nil, mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
+    if mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
     let ticket = queue.enqueue(
       operation, origin: origin.id, priority: priority, atFront: atFront,

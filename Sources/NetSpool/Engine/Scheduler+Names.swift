@@ -1,14 +1,20 @@
-/// The addresses of an origin's name, and those who wait for them.
+internal import Synchronization
+
+/// The addresses to which connections lead, of an origin's name or a proxy's or as the caller says, and the operations that
+/// wait for them.
 ///
 /// libcurl would start a thread for each lookup and leave it to itself when it is cancelled. So names are looked up
 /// before an operation waits for its slot, and libcurl is given the addresses.
-struct OriginName {
+final class OriginName {
   /// What is to be looked up; nil for an address, and for what libcurl answers itself or we do not spell as it does.
   let host: String?
   let port: Int
-  fileprivate(set) var addresses: [String] = []
-  /// Changes with each answer: libcurl is told once.
-  fileprivate(set) var version = 0
+  /// The caller says what they are, so that nothing is looked up.
+  let isGiven: Bool
+  fileprivate let failure: NetworkError
+  fileprivate(set) var addresses: [String]
+  /// Another one with each answer, whatever the name: libcurl is told once.
+  fileprivate(set) var version = OriginName.nextVersion()
   fileprivate var foundAt: Microseconds = 0
   /// By the engine that asked: who waits in a long line must not have others wait with it. The first answer is everybody's.
   fileprivate var lookups: [UInt64: NameResolver.Lookup] = [:]
@@ -18,16 +24,34 @@ struct OriginName {
   fileprivate var isGoingOn = false
   fileprivate var letsGo = false
 
-  init(_ origin: URLPieces.Origin) {
-    let isPlain = origin.host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
-    host = origin.hostIsAddress || origin.isLoopback || !isPlain ? nil : origin.host
+  private static let lastVersion = Atomic<Int>(0)
+
+  fileprivate static func nextVersion() -> Int { lastVersion.add(1, ordering: .relaxed).newValue }
+
+  /// - Parameters:
+  ///   - given: the addresses, where the caller says what they are.
+  ///   - failure: how operations end for which there is none.
+  init(
+    _ origin: URLPieces.Origin, given: [String] = [],
+    failure: NetworkError = NetworkError(.resolveFailed, reason: "notFound")
+  ) {
+    self.failure = failure
+    isGiven = !given.isEmpty
+    addresses = given
+    host = isGiven || Self.isLookedUp(origin) ? origin.host : nil
     port = origin.port
   }
 
-  /// How libcurl's list has it (CURLOPT_RESOLVE): an entry that goes after a minute as one of its own.
+  static func isLookedUp(_ origin: URLPieces.Origin) -> Bool {
+    !origin.hostIsAddress && !origin.isLoopback
+      && origin.host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
+  }
+
+  /// How libcurl's list has it (CURLOPT_RESOLVE): an entry that goes after a minute as one of its own, or, given by the
+  /// caller, stays.
   func entry(of host: String) -> String {
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-    return "+\(name):\(port):\(addresses.joined(separator: ","))"
+    return "\(isGiven ? "" : "+")\(name):\(port):\(addresses.joined(separator: ","))"
   }
 
   /// A name is asked for again after so long, shortly before libcurl forgets it; until then nobody waits for that.
@@ -39,7 +63,7 @@ struct OriginName {
     !addresses.isEmpty && now - foundAt < Self.staleTime
   }
 
-  fileprivate mutating func endLookups() {
+  fileprivate func endLookups() {
     for lookup in lookups.values { lookup.cancel() }
     lookups = [:]
   }
@@ -50,20 +74,18 @@ extension Scheduler {
   func mustWaitForName(
     _ operation: NetworkOperation, at origin: Origin, _ priority: NetworkRequest.Priority, atFront: Bool
   ) -> Bool {
-    guard let host = origin.name.host, operation.loop.extras?.nameFailure == nil,
-      operation.engine.handleSettings.needsAddresses(of: origin), operation.loop.transfer == nil
+    guard let name = name(for: operation, at: origin), !name.isGiven, let host = name.host,
+      operation.loop.extras?.nameFailure == nil, operation.loop.transfer == nil
     else { return false }
     let now = MonotonicClock.now
-    let isKnown = origin.name.isKnown(now)
-    if !isKnown || now - origin.name.foundAt >= OriginName.freshTime {
-      lookUp(host, of: origin, for: operation.engine)
-    }
-    if isKnown, !origin.name.isGoingOn || origin.name.letsGo { return false }
+    let isKnown = name.isKnown(now)
+    if !isKnown || now - name.foundAt >= OriginName.freshTime { lookUp(host, of: name, for: operation.engine) }
+    if isKnown, !name.isGoingOn || name.letsGo { return false }
     let connect = operation.timeLimits(operation.sent).connect.seconds
     let left = max(0, operation.secondsLeft(operation.sent, nil))
     let cause = left < connect ? NetworkError.Cause.total : .connect
-    let waiting = origin.name.waiting ?? WaitList()
-    origin.name.waiting = waiting
+    let waiting = name.waiting ?? WaitList()
+    name.waiting = waiting
     suspend(
       operation, for: .addresses, in: waiting, atMost: UInt64(min(left, connect, 1e9) * 1000),
       failing: NetworkError(.timedOut, cause: cause)
@@ -74,57 +96,90 @@ extension Scheduler {
     return true
   }
 
-  private func lookUp(_ host: String, of origin: Origin, for engine: NetworkEngine) {
-    guard origin.name.lookups[engine.id] == nil else { return }
+  private func lookUp(_ host: String, of name: OriginName, for engine: NetworkEngine) {
+    guard name.lookups[engine.id] == nil else { return }
     // Until the answer is there libcurl shall have the old one.
-    if !origin.name.addresses.isEmpty { origin.name.version += 1 }
-    let (port, reference) = (port, LoopReference(origin))
-    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-    origin.name.lookups[engine.id] = names.look(
-      up: name, for: engine.id, counting: engine.counters.names
+    if !name.addresses.isEmpty { name.version = OriginName.nextVersion() }
+    let (port, reference) = (port, LoopReference(name))
+    name.lookups[engine.id] = names.look(
+      up: host.hasSuffix(".") ? String(host.dropLast()) : host, for: engine.id,
+      counting: engine.counters.names
     ) { addresses in
       port.perform(of: QueueDriver.Command.house) { scheduler in
-        if let origin = reference.object { scheduler.found(addresses, for: origin) }
+        if let name = reference.object { scheduler.found(addresses, for: name) }
       }
     }
   }
 
-  private func found(_ addresses: [String]?, for origin: Origin) {
-    origin.name.endLookups()
+  private func found(_ addresses: [String]?, for name: OriginName) {
+    name.endLookups()
     if let addresses {
-      origin.name.addresses = addresses
-      origin.name.version += 1
-      origin.name.foundAt = MonotonicClock.now
+      name.addresses = addresses
+      name.version = OriginName.nextVersion()
+      name.foundAt = MonotonicClock.now
     }
     // What an earlier answer lets go goes on.
-    guard let waiting = origin.name.waiting, !origin.name.isGoingOn else { return }
-    if addresses == nil { return letGo(waiting, NetworkError(.resolveFailed, reason: "notFound")) }
-    origin.name.isGoingOn = true
+    guard let waiting = name.waiting, !name.isGoingOn else { return }
+    if addresses == nil { return letGo(waiting, name.failure) }
+    name.isGoingOn = true
     doInPieces { [unowned self] in
-      origin.name.isGoingOn = letGo(at: origin)
-      return origin.name.isGoingOn
+      name.isGoingOn = letGo(name)
+      return name.isGoingOn
     }
   }
 
   /// A piece of those that have waited; false when they were the last, or are to ask for addresses that are not too old.
-  private func letGo(at origin: Origin) -> Bool {
-    origin.name.letsGo = true
-    defer { origin.name.letsGo = false }
-    guard origin.name.isKnown(MonotonicClock.now) else {
-      if let waiting = origin.name.waiting { letGo(waiting) }
+  private func letGo(_ name: OriginName) -> Bool {
+    name.letsGo = true
+    defer { name.letsGo = false }
+    guard name.isKnown(MonotonicClock.now) else {
+      if let waiting = name.waiting { letGo(waiting) }
       return false
     }
-    for _ in 0..<Self.bulkPiece { origin.name.waiting?.popFirst()?.goOn() }
-    return origin.name.waiting != nil
+    for _ in 0..<Self.bulkPiece { name.waiting?.popFirst()?.goOn() }
+    return name.waiting != nil
   }
 
-  /// Ends the wait of an operation; a name that nobody waits for is not asked for.
+  /// Ends the wait of an operation; a name that no operation waits for is not asked for.
   func leaveName(_ operation: NetworkOperation, _ wait: Wait) {
     operation.makeHistory().didWaitForName(MonotonicClock.now - wait.since)
-    guard let origin = operation.loop.origin, origin.name.waiting?.isEmpty ?? true else { return }
-    origin.name.waiting = nil
-    if origin.name.addresses.isEmpty { origin.name.endLookups() }
+    guard let origin = operation.loop.origin, let name = name(for: operation, at: origin),
+      name.waiting?.isEmpty ?? true
+    else { return }
+    name.waiting = nil
+    if name.addresses.isEmpty { name.endLookups() }
   }
+
+  /// The addresses that connections for an operation lead to; nil where there is nothing to look up or to choose from.
+  func name(for operation: NetworkOperation, at origin: Origin) -> OriginName? {
+    let engine = operation.engine
+    let name =
+      engine.handleSettings.goesStraight ? origin.name : otherName(engine.handleSettings, engine.id, origin)
+    return name?.host == nil ? nil : name
+  }
+
+  private func otherName(_ settings: HandleSettings, _ engine: UInt64, _ origin: Origin) -> OriginName? {
+    if let proxy = settings.proxy(isSecure: origin.isSecure) {
+      if proxy.mayExcept(origin.pieces) { return nil }
+      return otherName(proxy.url) { proxy.pieces.map { OriginName($0, failure: NetworkError(.proxyFailed, cause: .connect)) } }
+    }
+    if settings.way.unixSocket != nil { return nil }
+    guard let given = settings.way.addresses(of: origin.pieces.host, port: origin.pieces.port) else {
+      return origin.name
+    }
+    return otherName("\(engine) \(origin.text)") { OriginName(origin.pieces, given: given) }
+  }
+
+  private func otherName(_ key: String, _ make: () -> OriginName?) -> OriginName? {
+    if let name = otherNames[key] { return name }
+    if otherNames.count >= Self.otherNamesMax { otherNames = otherNames.filter { $1.waiting != nil } }
+    let name = make()
+    otherNames[key] = name
+    return name
+  }
+
+  /// Of proxies, and of what callers say; with more, those that no operation waits for are forgotten.
+  private static let otherNamesMax = 1_024
 }
 
 // MARK: Addresses that do not answer
@@ -141,12 +196,12 @@ extension Scheduler {
     for transfer in running {
       guard let time = transfer.dialTime(now: now), time >= Self.failoverTime,
         let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
-        origin.name.addresses.count > 1, operation.engine.handleSettings.needsAddresses(of: origin),
-        operation.loop.history?.failover.count ?? 0 < origin.name.addresses.count - 1
+        let name = name(for: operation, at: origin), name.addresses.count > 1,
+        operation.loop.history?.failover.count ?? 0 < name.addresses.count - 1
       else { continue }
-      if origin.name.hasBothFamilies, time < Self.failoverTime + Self.otherFamilyTime { continue }
+      if name.hasBothFamilies, time < Self.failoverTime + Self.otherFamilyTime { continue }
       // Others may have found out the same already.
-      if transfer.exchange.addressesVersion == origin.name.version { origin.name.putFirstLast() }
+      if transfer.exchange.addressesVersion == name.version { name.putFirstLast() }
       let history = operation.makeHistory()
       history.failover.count += 1
       history.failover.spent += now - transfer.exchange.startedAt
@@ -160,17 +215,32 @@ extension OriginName {
     addresses.contains { $0.hasPrefix("[") } && addresses.contains { !$0.hasPrefix("[") }
   }
 
-  fileprivate mutating func putFirstLast() {
+  fileprivate func putFirstLast() {
     addresses.append(addresses.removeFirst())
-    version += 1
+    version = Self.nextVersion()
   }
 }
 
 extension HandleSettings {
-  /// Whether nobody else knows where the origin's name leads: no proxy, and no word of the caller's.
-  func needsAddresses(of origin: Origin) -> Bool {
-    guard proxy(isSecure: origin.isSecure) == nil else { return false }
-    if way.isDirect { return true }
-    return way.unixSocket == nil && way.addresses(of: origin.name.host ?? "", port: origin.name.port) == nil
+  /// Connections lead to the addresses of the origin's own name.
+  fileprivate var goesStraight: Bool { plainProxy == nil && secureProxy == nil && way.isDirect }
+}
+
+extension ProxySettings {
+  /// Where it listens, as an origin.
+  fileprivate var pieces: URLPieces.Origin? {
+    guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+    return try? URLParser.parse("http:" + url[mark...] + "/").pieces.origin
+  }
+
+  /// True unless it is certain that libcurl takes the host to the proxy.
+  fileprivate func mayExcept(_ origin: URLPieces.Origin) -> Bool {
+    if exceptions.isEmpty { return false }
+    if origin.hostIsAddress { return true }
+    return exceptions.utf8.split { $0 == UInt8(ascii: ",") || $0.isBlank }.contains { entry in
+      let name = entry.first == UInt8(ascii: ".") ? entry.dropFirst() : entry
+      return entry.elementsEqual("*".utf8)
+        || origin.host.utf8.reversed().starts(with: name.reversed().map(\.asciiLowercased))
+    }
   }
 }

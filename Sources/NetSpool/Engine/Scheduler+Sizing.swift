@@ -20,7 +20,8 @@ extension Scheduler {
     _ metrics: NetworkResponse.Metrics
   ) -> OriginSizing.Event {
     let since = transfer.exchange.startedAt
-    if let failure {
+    // How a body ends that the head has made needless says nothing.
+    if let failure, transfer.exchange.next == nil || failure.sendState != .answered {
       return failure.code.traits.contains(.isOurs) ? .abandoned : .failed(since: since)
     }
     guard let head = transfer.exchange.head else { return .failed(since: since) }

@@ -11,9 +11,12 @@ extension Scheduler {
     ticks += 1
     // Those that end leave `running`, so they are collected first.
     let expired = running.compactMap { transfer in transfer.expired(now: now).map { (transfer, $0) } }
-    for (transfer, expiry) in expired {
-      transfer.fail(NetworkError(.timedOut, cause: expiry))
+    for (transfer, failure) in expired {
+      transfer.fail(failure)
       completed(transfer, code: nil)
+    }
+    for transfer in running.filter({ $0.dawdles(now: now) }) where transfer.leaveBody() {
+      completed(transfer, code: MultiHandle.writeFailed)
     }
     failOver(now: now)
     letOthersPass(now: now)

@@ -25,6 +25,8 @@ final class Scheduler {
   // whose methods call nobody back. `origins` does, and is checked.
   @safe @exclusivity(unchecked) var queue = AdmissionQueue<NetworkOperation>()
   var origins = OriginTable()
+  /// Of proxies, and of what callers say; see `name(for:at:)`.
+  var otherNames: [String: OriginName] = [:]
   /// A count of its own: the table is busy while it makes one.
   var originsKnown = 0 { didSet { port.loop.originsKnown.store(originsKnown, ordering: .relaxed) } }
   /// With so many origins, those that are idle are forgotten.

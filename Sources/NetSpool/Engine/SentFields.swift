@@ -34,18 +34,22 @@ struct CacheSender: Sendable {
   }
 }
 
-/// Header fields as the lines that libcurl sends (CURLOPT_HTTPHEADER).
+/// Header fields as the lines that libcurl sends (CURLOPT_HTTPHEADER), each ended by NUL: the one place where a request's
+/// fields are put together, and judged once more, wherever they came from. Bytes, as a value need not be UTF-8.
 enum HeaderLines {
+  typealias Line = [UInt8]
+
   /// For a request without fields and body of its own, nearly all in one: libcurl looks at every element of its list
   /// eight times per request, and copies each as it is.
-  static func plain(_ defaults: Headers) -> [String] {
-    var lines: [String] = []
-    var own: [String] = []
+  static func plain(_ defaults: Headers) throws(NetworkError) -> [Line] {
+    try HeaderRules.check(sent: defaults)
+    var lines: [ArraySlice<UInt8>] = []
+    var own: [Line] = []
     for field in defaults {
-      if isLibcurls(field.name) { own.append(line(field)) } else { lines.append(line(field)) }
+      if isLibcurls(field.name) { own.append(line(field)) } else { lines.append(line(field).dropLast()) }
     }
-    if !defaults.contains("Accept-Encoding") { lines.append(acceptEncoding) }
-    return [lines.joined(separator: "\r\n")] + own
+    if !defaults.contains("Accept-Encoding") { lines.append(acceptEncoding.dropLast()) }
+    return [Array(lines.joined(separator: "\r\n".utf8)) + [0]] + own
   }
 
   /// Fields that libcurl would send itself. It sees that they are there by the beginning of an element only, and would
@@ -59,34 +63,44 @@ enum HeaderLines {
   }
 
   /// One each, to go behind others.
-  static func each(_ fields: Headers) -> [String] { fields.map(line) }
+  static func each(_ fields: Headers) throws(NetworkError) -> [Line] {
+    if fields.count > 0 { try HeaderRules.check(sent: fields) }
+    return fields.map(line)
+  }
 
-  private static let acceptEncoding = "Accept-Encoding: " + ContentDecoder.acceptEncoding
+  private static let acceptEncoding = text("Accept-Encoding: " + ContentDecoder.acceptEncoding)
 
   static func make(
     defaults: Headers, own: Headers, decodes: Bool, hasBody: Bool, expects: Bool = true
-  )
-    -> [String]
-  {
-    var lines: [String] = []
+  ) throws(NetworkError) -> [Line] {
+    var lines: [Line] = []
     for field in defaults where !own.contains(field.name) { lines.append(line(field)) }
-    for field in own where expects || !isExpect(field.name) { lines.append(line(field)) }
+    var own = own
+    if !expects { own.remove("Expect") }
+    lines += try each(own)
     if decodes, !defaults.contains("Accept-Encoding") { lines.append(acceptEncoding) }
-    // A name without a value removes the field that libcurl would add by itself: it takes every POST for a form.
     if hasBody, !own.contains("Content-Type"), !defaults.contains("Content-Type") {
-      lines.append("Content-Type:")
+      lines.append(omission("Content-Type"))  // libcurl takes every POST for a form
     }
     // libcurl asks by itself before long bodies and those of unknown length.
-    if !expects { lines.append("Expect:") }
+    if !expects { lines.append(omission("Expect")) }
     return lines
   }
 
-  private static func isExpect(_ name: String) -> Bool { name.lowercased() == "expect" }
+  /// A name without a value removes the field that libcurl would add by itself.
+  static func omission(_ name: String) -> Line { text(name + ":") }
+
+  private static func text(_ text: String) -> Line { text.utf8 + [0] }
 
   /// A field without a value is written with a semicolon; with a colon libcurl would remove it.
-  private static func line(_ field: Headers.Field) -> String {
-    guard !field.valueBytes.isEmpty else { return field.name + ";" }
-    return String(
-      decoding: field.nameBytes + [UInt8(ascii: ":"), UInt8(ascii: " ")] + field.valueBytes, as: UTF8.self)
+  private static func line(_ field: Headers.Field) -> Line {
+    guard !field.valueBytes.isEmpty else { return field.nameBytes + [UInt8(ascii: ";"), 0] }
+    var line = Line()
+    line.reserveCapacity(field.nameBytes.count + field.valueBytes.count + 3)
+    line += field.nameBytes
+    line += [UInt8(ascii: ":"), UInt8(ascii: " ")]
+    line += field.valueBytes
+    line.append(0)
+    return line
   }
 }

@@ -13,7 +13,7 @@ struct Exchange {
     var targetOffset = 0
     var method: Method = .get
     /// Lines for the request; nil keeps those of the last exchange on this handle.
-    var headerLines: [String]?
+    var headerLines: [[UInt8]]?
     var source: (any BodySource)?
     /// libcurl must not send it a second time by itself.
     var refusesResend = false
@@ -71,6 +71,12 @@ struct Exchange {
   var wasAdded = true
   /// How often the request was about to be sent on a connection.
   var sends = 0
+  /// How often the server has said of the sent request that it will not process it (REFUSED_STREAM).
+  var refusals = 0
+  /// The number of its stream, where that was asked for.
+  var stream = 0
+  /// See `Transfer.isUnprocessed(code:)`.
+  var isUnprocessed = false
   var socketErrno: Int32 = 0
   /// When its first socket was made; 0: it has none, as there is a connection or somebody else makes one.
   var dialedAt: Microseconds = 0
@@ -87,6 +93,9 @@ struct Exchange {
 
   // MARK: Receiving
 
+  /// A new connection is being made by way of a proxy: what comes on it is the proxy's, until the request is sent.
+  var isTunnelling = false
+  var tunnel = Tunnel()
   /// A refusal that libcurl is about to answer by itself.
   var roundHead: ResponseHead?
   var head: ResponseHead?
@@ -105,8 +114,12 @@ struct Exchange {
   var readAhead: ReadAhead.Share?
   /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
   var hasStreamed = false
-  /// libcurl was asked for bytes behind the answer.
-  var tellsOfExcess = false
+  /// libcurl was asked for its words (`Transfer.heard`).
+  var tells = false
+  /// See `Deadlines.Progress`.
+  var isLive = false
+  /// When a head came that decides without its body; 0: none has.
+  var leftAt: Microseconds = 0
 
   // MARK: The engine's notes
 
@@ -135,6 +148,15 @@ struct Exchange {
     startedAt = now
     deadlines = Deadlines(plan.timeouts, now: now)
     bytesToSend = plan.source?.length
+  }
+
+  /// The head has decided, and the body changes nothing; but one that is repeated may be the answer for some who share it.
+  func leavesBody(_ use: BodyUse) -> Bool {
+    switch next {
+    case nil: false
+    case .retry: use == .discard
+    default: true
+    }
   }
 
   /// Its answer is not the one that counts: another exchange follows.
@@ -265,8 +287,14 @@ struct Deadlines: Sendable {
     var isPaused: Bool
     /// Paused by a slow stream: the origin is not to blame, and only `total` counts here (see `Scheduler.watchStreams`).
     var waitsForReader: Bool
+    /// The body comes as it is made, events or lines: any byte is progress, however few there are in a second.
+    var isLive: Bool
 
-    init(isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool, waitsForReader: Bool = false) {
+    init(
+      isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool, waitsForReader: Bool = false,
+      isLive: Bool = false
+    ) {
+      self.isLive = isLive
       self.isConnected = isConnected
       self.hasHead = hasHead
       self.bytes = bytes
@@ -324,7 +352,7 @@ struct Deadlines: Sendable {
   private mutating func checkStall(_ progress: Progress, _ now: Microseconds) -> NetworkError.Cause? {
     guard let stall = timeouts.stall else { return nil }
     let elapsed = now - checkedAt
-    let owed = Double(timeouts.stallBytesPerSecond) * Double(elapsed) / 1e6
+    let owed = progress.isLive ? 1 : Double(timeouts.stallBytesPerSecond) * Double(elapsed) / 1e6
     // Looked at once a second, and at least twice within the limit.
     if elapsed >= min(1_000_000, stall.microseconds / 2), Double(progress.bytes - checkedBytes) >= owed {
       restartStall(progress, now)

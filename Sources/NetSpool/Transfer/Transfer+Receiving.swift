@@ -6,10 +6,15 @@ extension Transfer {
   func received(header line: RawSpan) -> Bool {
     multi.didProgress()
     do throws(NetworkError) {
+      if exchange.isTunnelling {
+        try exchange.tunnel.line(line)
+        return true
+      }
       switch try parser.line(line) {
       case .head(let head):
         if exchange.plan.hasRounds, isAuthenticationRound(head) {
           exchange.roundHead = head
+          exchange.leftAt = MonotonicClock.now
         } else {
           try received(head: head)
         }
@@ -36,8 +41,12 @@ extension Transfer {
     let use = onHead(self, head)
     if case .again = exchange.next, let failure = exchange.machine.failure { throw failure }
     let limits = exchange.plan.limits
-    let limit = use.streams ? limits.bodyBytesStreamedMax : Int64(limits.bodyBytesInMemoryMax)
-    exchange.machine.handle(.head(use, bytesMax: use == .discard ? .max : limit))
+    var limit = use.streams ? limits.bodyBytesStreamedMax : Int64(limits.bodyBytesInMemoryMax)
+    if exchange.leavesBody(use) {
+      exchange.leftAt = MonotonicClock.now
+      limit = min(limit, Self.leftBytesMax)
+    }
+    exchange.machine.handle(.head(use, bytesMax: limit))
     guard hasBody(head) else {
       askForExcess(head)
       return openSinks(use, head, 0)
@@ -55,15 +64,15 @@ extension Transfer {
     openSinks(use, head, exchange.bytesExpected)
   }
 
+  /// So much is read of a body that leads nowhere, so that its connection serves the next exchange as well; 64 KiB.
+  static let leftBytesMax: Int64 = 64 << 10
+
   /// libcurl drops what comes behind such an answer in the same read, and keeps the connection.
   private func askForExcess(_ head: ResponseHead) {
     guard head.version == .http11 || head.version == .http10 else { return }
-    exchange.tellsOfExcess = true
+    exchange.tells = true
     handle.setTells(true)
   }
-
-  /// Bytes behind the answer: nobody knows whose they are (RFC 9112 section 9.2).
-  func foundExcess() { handle.setEndsConnection(true) }
 
   /// What calls itself HTTP/1.0 cannot have meant chunks, or was changed on the way (RFC 9112 section 6.1).
   private func beginChunks(_ head: ResponseHead) {
@@ -98,7 +107,14 @@ extension Transfer {
   private func openSinks(_ use: BodyUse, _ head: ResponseHead, _ expected: Int64?) {
     guard use.streams else { return }
     exchange.hasStreamed = true
+    exchange.isLive = isLive(head)
     exchange.fanout?.open(head, bytesExpected: expected)
+  }
+
+  /// The body comes as it is made: events, or what is read as it comes and has no length.
+  func isLive(_ head: ResponseHead) -> Bool {
+    if parser.framing.contentLength == nil, exchange.fanout?.isFollowed == true { return true }
+    return head.headers.first("Content-Type").flatMap { MediaType($0) }?.isEventStream ?? false
   }
 
   func received(body bytes: RawSpan) -> Intake {
@@ -241,7 +257,8 @@ extension Transfer {
   var showsItsEnd: Bool {
     switch bodyFraming {
     case .none, .length, .chunked: true
-    case .stream: exchange.plan.decodes && parser.framing.hasContentEncoding
+    case .stream:
+      exchange.plan.decodes && exchange.head.map { !ContentDecoder.layers(in: $0.headers).isEmpty } == true
     case .untilClose: false
     }
   }

@@ -5,6 +5,7 @@ extension Transfer {
   func openedSocket(_ descriptor: Int32, errno: Int32) {
     exchange.socketErrno = errno
     if exchange.dialedAt == 0 { exchange.dialedAt = MonotonicClock.now }
+    exchange.isTunnelling = tunnels
     if descriptor >= 0 { multi.openedSocket(descriptor, to: origin) }
     if isSecure || knowsHTTP2, descriptor >= 0 { multi.openedSecureSocket(descriptor) }
     onSocket(self)
@@ -30,6 +31,8 @@ extension Transfer {
   /// False stops a request that must not be sent twice, or not to this peer: the connection may be an old one.
   func mayStartSending(to peer: InternetAddress?, port: Int, localPort: Int) -> Bool {
     exchange.sends += 1
+    exchange.isTunnelling = false
+    if exchange.head == nil { exchange.leftAt = 0 }
     multi.didProgress()
     exchange.speaksHTTP2 = knowsHTTP2 || isSecure && handle.speaksHTTP2
     let isReused = handle.isOnReusedConnection
@@ -43,7 +46,9 @@ extension Transfer {
       exchange.machine.handle(.fail(NetworkError(.tlsRejected, cause: .hostMismatch)))
       return false
     }
-    if exchange.plan.refusesResend, !exchange.plan.hasRounds { return exchange.sends == 1 }
+    // What the server has refused to begin with may go again, whatever it is (RFC 9113 section 8.7).
+    let sendsAllowed = exchange.plan.refusesResend ? 1 + exchange.refusals : .max
+    if !exchange.plan.hasRounds, exchange.sends > sendsAllowed { return false }
     guard isSecure || knowsHTTP2, !exchange.plan.hasRounds, exchange.sends > Self.sendsMax else {
       return true
     }

@@ -12,6 +12,10 @@ final class Transfer {
   /// libcurl answers a proxy's challenge.
   let proxyHasRounds: Bool
   let usesProxy: Bool
+  /// A proxy is asked by CONNECT to pass bytes on.
+  let tunnels: Bool
+  /// A proxy passes requests on, so that one connection serves several hosts. libcurl would mix up their `Host`.
+  let namesHost: Bool
   /// `scheme://host[:port]`
   let origin: String
   let isSecure: Bool
@@ -60,6 +64,8 @@ final class Transfer {
     let proxy = settings.proxy(isSecure: isSecure)
     proxyHasRounds = proxy?.hasRounds ?? false
     usesProxy = proxy != nil
+    tunnels = isSecure && proxy?.isHTTP == true
+    namesHost = !isSecure && proxy?.isHTTP == true
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     handle = unsafe try EasyHandle(
       origin: origin, settings: settings, context: context, closing: multi.closingContext,
@@ -104,7 +110,8 @@ final class Transfer {
     if let lines = exchange.plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()
     handle.setEndsConnection(false)
-    if exchange.plan.onWire != nil { handle.setTells(true) }
+    exchange.tells = exchange.plan.onWire != nil || asksWhatWasProcessed
+    if exchange.tells { handle.setTells(true) }
     return nil
   }
 
@@ -115,8 +122,9 @@ final class Transfer {
     if exchange.speaksHTTP2, code == nil { judgeConnection() }
     multi.remove(self)
     multi.forget(self)
-    if exchange.tellsOfExcess || exchange.plan.onWire != nil { handle.setTells(false) }
-    exchange.tellsOfExcess = false
+    exchange.isUnprocessed = code.map { $0 != 0 && isUnprocessed(code: $0) } ?? false
+    if exchange.tells { handle.setTells(false) }
+    exchange.tells = false
     if isCutOff { exchange.machine.handle(.fail(NetworkError(.http2Failed, reason: "flood"))) }
     if code == 0 { takeLastRound() }
     if code == 0, exchange.head != nil { Failpoint.pass(.afterResponseBody) }
@@ -178,6 +186,7 @@ final class Transfer {
     exchange.machine.handle(.widen)
     exchange.hasStreamed = true
     fanout.open(head, bytesExpected: exchange.bytesExpected, only: id)
+    exchange.isLive = isLive(head)
     if let kept = wholeBeginning { fanout.write(kept.rawBytes, only: id) }
   }
 
@@ -211,12 +220,14 @@ final class Transfer {
 
   // MARK: Time
 
-  func expired(now: Microseconds) -> NetworkError.Cause? {
+  func expired(now: Microseconds) -> NetworkError? {
     let progress = Deadlines.Progress(
       isConnected: exchange.wasAdded && exchange.head != nil || exchange.bytesSent > 0 || handle.isConnected,
       hasHead: exchange.head != nil, bytes: bodyBytes + exchange.bytesSent, isPaused: isPausedByUser,
-      waitsForReader: isPausedByReader)
-    return exchange.deadlines?.check(progress, now: now)
+      waitsForReader: isPausedByReader, isLive: exchange.isLive)
+    guard let cause = exchange.deadlines?.check(progress, now: now) else { return nil }
+    let isProxys = cause == .connect && exchange.isTunnelling && exchange.tunnel.isUnderWay
+    return NetworkError(isProxys ? .proxyFailed : .timedOut, cause: cause)
   }
 
   /// Whether it has no connection yet.
@@ -239,6 +250,24 @@ final class Transfer {
   /// Whether it has been under way for longer than a short exchange takes, and has its place still.
   func mayLendPlace(now: Microseconds) -> Bool {
     !exchange.standsAside && !exchange.hasYielded && now - exchange.startedAt >= 20_000
+  }
+
+  /// True when the head has decided, and the rest of the body has taken more than a round trip: it may never end.
+  func dawdles(now: Microseconds) -> Bool {
+    exchange.leftAt > 0 && exchange.pauses.isEmpty
+      && now - exchange.leftAt > multi.roundTrip(localPort: handle.localPort)
+  }
+
+  /// Gives up the rest of a body that the head has made needless. In a round of authentication libcurl goes on by itself, when
+  /// the connection has ended; true: the exchange is over.
+  func leaveBody() -> Bool {
+    guard exchange.head != nil else {
+      exchange.leftAt = 0
+      multi.shutDown(localPort: handle.localPort)
+      return false
+    }
+    fail(NetworkError(.bodyTruncated, reason: "given up", sendState: .answered))
+    return true
   }
 
   // MARK: Pausing

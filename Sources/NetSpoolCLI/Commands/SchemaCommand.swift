@@ -25,7 +25,7 @@ struct SchemaCommand: ParsableCommand {
         "output": {"type": "string", "description": "The file's name in the output folder or the tar."},
         "tar": {"type": "string", "description": "The name of the tar that has it."},
         "outcome": {"enum": ["done", "failed", "failed-for-now"]},
-        "status": {"type": "integer", "minimum": 100, "maximum": 599},
+        "status": {"type": "integer", "minimum": 100, "maximum": 999},
         "bytes": {"type": "integer", "minimum": 0, "description": "Of the body."},
         "source": {"enum": ["network", "cache", "revalidated"]},
         "error": {"type": "string", "description": "The library's code."},

@@ -43,6 +43,14 @@ struct RequestTests {
     }
   }
 
+  @Test(arguments: ["1.0\n", "1\r\nX-Injected: 2", "1\0"])
+  func `a version with a line end is refused by name`(_ version: String) {
+    var configuration = NetworkEngine.Configuration()
+    configuration.applicationVersion = version
+    let error = #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
+    #expect(error?.code == .invalidConfiguration && error?.reason == "applicationVersion")
+  }
+
   struct Placement: Sendable, CustomTestStringConvertible {
     var method: NetworkRequest.Method
     var path: String

@@ -51,6 +51,24 @@ struct CookieTests {
     }
   }
 
+  @Test(arguments: [false, true]) func `meet those of the caller in one field`(ofEngine: Bool) async throws {
+    try await withEngine {
+      $0.cookies = .inMemory
+      if ofEngine { $0.headers = ["cookie": "own=2"] }
+    } _: { engine, origin in
+      Self.bake(origin)
+      _ = await engine.get("/set").end()
+      let operation = engine.operation(path: "/see?1")
+      if !ofEngine { operation.setHeader("Cookie", "own=2").addHeader("Cookie", "third=3") }
+      _ = await engine.end(of: operation)
+      _ = await engine.get("/see?2").end()
+      let sent = origin.requests.dropFirst().map { $0.headers.all("Cookie") }
+      let expected =
+        ofEngine ? [["id=1; own=2"], ["id=1; own=2"]] : [["id=1; own=2; third=3"], ["id=1"]]
+      #expect(Array(sent) == expected)
+    }
+  }
+
   @Test func `belong to one engine`() async throws {
     try await withEngine {
       $0.cookies = .inMemory

@@ -76,8 +76,7 @@ extension HTTP2Expectation {
   ]
 
   private static let ends: [Self] = [
-    .by(version: .bad("goaway_before"), .bad("goaway_before", requests: 3)),
-    .by(version: .bad("goaway_once"), .ok("goaway_once", requests: 2)),
+    .bad("goaway_before", requests: 3), .ok("goaway_once", requests: 2),
     .bad("goaway_calm", .connectionLost),
     .bad("hang_up", .connectionLost),
     .bad("head_then_end", .bodyTruncated), .bad("body_then_end", .bodyTruncated, "got 5 of 10"),

@@ -136,6 +136,28 @@ struct HTTP2HostileTests {
     }
   }
 
+  @Test(arguments: ["goaway_once", "rst_refused_once"])
+  func `gets a request again that it has not processed, whatever its method`(_ name: String) async throws {
+    try await withServer { wire, server in
+      let operation = wire.engine.operation(url: server.url(name), method: .post).setBody(.bytes([1, 2, 3]))
+      let answer = try await wire.answer(operation)
+      #expect(answer.text == "ok" && server.requests(name).count == 2)
+    }
+  }
+
+  @Test(arguments: [
+    ("goaway_before", 3), ("rst_refused_stream", 3), ("goaway_calm", 1), ("hang_up", 1), ("rst_cancel", 1),
+  ])
+  func `gets no request again and again, and none twice that it may have processed`(
+    _ name: String, requests: Int
+  ) async throws {
+    try await withServer { wire, server in
+      let operation = wire.engine.operation(url: server.url(name), method: .post).setBody(.bytes([1, 2, 3]))
+      let error = try await wire.failure(operation)
+      #expect(server.requests(name).count == requests, "\(error)")
+    }
+  }
+
   @Test func `leaves a connection on which nobody answers`() async throws {
     try await withServer {
       $0.timeouts.headers = .seconds(0.3)

@@ -34,6 +34,47 @@ import Testing
     }
   }
 
+  @Test func `addresses that the caller gives give way as well`() async throws {
+    try await withTwo([], { $0.resolve = ["two.test": ["127.0.0.2", "127.0.0.1"]] }) { engine, origin in
+      for limit in [350, 200] {
+        let (ending, time) = await Self.end(engine, origin)
+        #expect(ending.text == "hello")
+        expect(time, within: .milliseconds(limit))
+      }
+    }
+  }
+
+  @Test(arguments: ["", "other.test, .sub.test"])
+  func `the name of a proxy is looked up, and a dead address of it gives way`(exceptions: String) async throws
+  {
+    try await withQueue { queue in
+      let proxy = try ScriptedOrigin()
+      let hole = try BlackHole(host: 2, port: UInt16(proxy.port))
+      proxy.fallback(.text("hello").closing())
+      let engine = try NetworkEngine(to: proxy, on: queue) { configuration in
+        configuration.delivery = .loopThread
+        configuration.timeouts.connect = .seconds(5)
+        var way = NetworkEngine.Proxy("http://Proxy.test:\(proxy.port)")
+        if !exceptions.isEmpty { way = way.except(exceptions) }
+        configuration.proxy = way
+      }
+      engine.driver.eachLoop { scheduler in
+        scheduler.names = NameResolver(asking: { name in
+          name.lowercased() == "proxy.test" ? ["127.0.0.2", "127.0.0.1"] : nil
+        })
+      }
+      for limit in [350, 200] {
+        let (ending, time) = await Self.end(engine, proxy)
+        #expect(ending.text == "hello", "\(ending)")
+        expect(time, within: .milliseconds(limit))
+      }
+      let unknown = try NetworkEngine(to: proxy, on: queue) { $0.proxy = .init("http://nobody.test:80") }
+      let ending = await unknown.end(of: unknown.operation(url: "http://two.test/"))
+      #expect(ending.code == .proxyFailed && ending.reason == "connect")
+      _ = hole
+    }
+  }
+
   @Test func `many at once turn the list once, and a POST is sent once`() async throws {
     try await withTwo(["127.0.0.2", "127.0.0.1"]) { engine, origin in
       let url = "http://two.test:\(origin.port)/"

@@ -12,6 +12,7 @@ struct DeadlinesTests {
     var bytes: Int64 = 0
     var isPaused = false
     var waitsForReader = false
+    var isLive = false
   }
 
   private static func limits(
@@ -32,7 +33,7 @@ struct DeadlinesTests {
     for look in looks {
       let progress = Deadlines.Progress(
         isConnected: look.isConnected, hasHead: look.hasHead, bytes: look.bytes, isPaused: look.isPaused,
-        waitsForReader: look.waitsForReader)
+        waitsForReader: look.waitsForReader, isLive: look.isLive)
       if let expiry = deadlines.check(progress, now: look.at * 1000) {
         return "\(expiry.rawValue) \(look.at)"
       }
@@ -51,6 +52,17 @@ struct DeadlinesTests {
       Look(at: 39_000, hasHead: false),
     ]
     #expect(expiry(Self.limits(), looks) == "headers 39000")
+  }
+
+  @Test func `a byte now and then keeps a body alive that is read as it comes, and no other`() {
+    // A comment of 12 bytes every 29 seconds, for an hour
+    func looks(isLive: Bool) -> [Look] {
+      (0...3_600).map { Look(at: $0 * 1_000, bytes: $0 / 29 * 12, isLive: isLive) }
+    }
+    #expect(expiry(Self.limits(total: nil), looks(isLive: true)) == nil)
+    #expect(expiry(Self.limits(total: nil), looks(isLive: false)) == "stall 30000")
+    let silent = (0...100).map { Look(at: $0 * 1_000, bytes: min($0, 40), isLive: true) }
+    #expect(expiry(Self.limits(total: nil), silent) == "stall 70000")
   }
 
   @Test func `while the request's body goes out, the origin owes no head`() {

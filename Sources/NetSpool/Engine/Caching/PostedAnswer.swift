@@ -31,7 +31,7 @@ extension CacheBridge {
 
   /// The answer names this URL as its own.
   private static func isAbout(_ url: String, _ head: ResponseHead) -> Bool {
-    let places = head.headers.all("content-location")
+    let places = head.headers.allBytes("content-location").map(Headers.reference)
     guard places.count == 1, let target = try? URLParser.parse(url).pieces,
       let place = try? URLParser.parse(places[0], relativeTo: url).pieces
     else { return false }

@@ -46,7 +46,7 @@ struct Authenticator {
     switch scheme {
     case .aws(let account): return account.sign(request, plan, own, for: origin)
     case .basic(let user, let password, true): return .basic(user, password)
-    case .bearer(let token): return .authorization("Bearer \(token.revealed)")
+    case .bearer(let token): return .authorization("Bearer \(token.revealed)".utf8)
     case .fields(let fields): return fields
     case .basic(let user, let password, false):
       if case .basic = origin.answers[id] { return .basic(user, password) }
@@ -111,14 +111,14 @@ extension Headers {
 
   fileprivate var isBasic: Bool { first("Authorization")?.hasPrefix("Basic ") == true }
 
-  fileprivate static func authorization(_ value: String) -> Headers {
+  fileprivate static func authorization(_ value: some Collection<UInt8>) -> Headers {
     var fields = Headers()
-    fields.append(name: "Authorization", value: value)
+    fields.append(name: "Authorization".utf8, value: value)
     return fields
   }
 
   fileprivate static func basic(_ user: String, _ password: Secret) -> Headers {
-    authorization("Basic " + Base64.encode(Array("\(user):\(password.revealed)".utf8)))
+    authorization(("Basic " + Base64.encode(Array("\(user):\(password.revealed)".utf8))).utf8)
   }
 }
 

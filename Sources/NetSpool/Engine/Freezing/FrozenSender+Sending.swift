@@ -109,7 +109,7 @@ extension FrozenSender: FrozenSpoolOwner {
     guard waiting[id]?.secrets == nil, !record.request.secretFields.isEmpty,
       let secrets = engine.freezing?.configuration.secrets
     else {
-      return begin(id, record, body, ownSecrets(id, record))
+      return begin(id, record, body, waiting[id]?.secrets?.headers ?? Headers())
     }
     let freezer = freezer
     engine.deliverLate {
@@ -118,19 +118,13 @@ extension FrozenSender: FrozenSpoolOwner {
     }
   }
 
-  /// What the operation that waits knows of the values of secret fields.
-  private func ownSecrets(_ id: FrozenID, _ record: FrozenRecord) -> Headers {
-    var own = Headers()
-    for field in waiting[id]?.secrets?.headers ?? Headers()
-    where record.request.secretFields.contains(where: { field.isNamed($0) }) {
-      own.append(name: field.nameBytes, value: field.valueBytes)
-    }
-    return own
-  }
-
   private func begin(_ id: FrozenID, _ record: FrozenRecord, _ body: [UInt8], _ secrets: Headers) {
     guard let engine = attempts[id]?.engine, spool.isMoving(id) else { return }
     if engine.isClosedToNew { return didEnd(id, .parked(.notSent)) }
+    do throws(NetworkError) { try HeaderRules.check(secrets) } catch {
+      let failure = NetworkError(.invalidRequest, reason: "secrets")
+      return didEnd(id, Self.event(failure), failure)
+    }
     let request = record.request.attempt(body: body, secrets: secrets, waiting[id]?.secrets ?? Secrets())
     let attempt = NetworkOperation(request, engine: engine)
     forwardProgress(of: attempt, to: waiting[id]?.operations ?? [])
@@ -198,12 +192,21 @@ extension FrozenSender: FrozenSpoolOwner {
 }
 
 extension FrozenRequest {
+  /// Returns those fields whose values are not written to the disk.
+  fileprivate func withheld(of fields: Headers) -> Headers {
+    var withheld = Headers()
+    for field in fields where secretFields.contains(where: { field.isNamed($0) }) {
+      withheld.append(name: field.nameBytes, value: field.valueBytes)
+    }
+    return withheld
+  }
+
   /// One exchange, ready to be sent: the spool alone repeats it.
   fileprivate func attempt(
     body: [UInt8], secrets: Headers, _ own: FrozenSender.Secrets
   ) -> NetworkRequest {
     var request = NetworkRequest(url: url, method: method)
-    request.headers = headers + secrets
+    request.headers = headers + withheld(of: secrets)
     request.coalesces = false
     request.extra.prepared = body.isEmpty ? .none : .bytes(body)
     request.extra.retry = NetworkRequest.Retry.none

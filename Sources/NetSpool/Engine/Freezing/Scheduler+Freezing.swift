@@ -74,7 +74,7 @@ extension Scheduler {
       headers.remove(name: name)
     }
     frozen.setHeaders(headers) { operation.engine.fieldMeaning.isSecret($0) }
-    if credential != nil, !headers.contains("Authorization") { frozen.secretFields.append("Authorization") }
+    for name in credential?.fieldNames ?? [] where !headers.contains(name) { frozen.secretFields.append(name) }
     frozen.keyField = keyField
     frozen.tag = own.tag
     frozen.scope = freezing.scope

@@ -232,6 +232,7 @@ extension Connectivity {
     let transfer = try? Transfer(
       origin: watch.text, scope: scope, settings: watch.settings, multi: core.pools.common,
       shared: SharedState(keepsCookies: false))
+    if let entry = watch.settings.way.entry(for: watch.text) { transfer?.tell(addresses: entry, version: 1) }
     if watch.needsRoute { transfer?.interface = watch.settings.way.interfaces?.best(of: linkNow) }
     return transfer
   }

@@ -4,8 +4,10 @@ struct AuthenticationChallenge: Sendable, Hashable {
   var scheme: String
   /// `NTLM <token>`.
   var token: String?
-  /// The parameters by name in lower case; the first of a name counts.
-  var parameters: [String: String] = [:]
+  /// The parameters by name in lower case, as bytes, since some are sent back; the first of a name counts.
+  var parameters: [String: [UInt8]] = [:]
+
+  func text(_ name: String) -> String? { parameters[name].map { Headers.text($0) } }
 
   /// Challenges read of one answer; more are dropped.
   private static let countMax = 16
@@ -67,7 +69,7 @@ private struct ChallengeReader {
   }
 
   /// `name=value`; nil, and nothing is taken, when what follows is another scheme.
-  private mutating func parameter() -> (String, String)? {
+  private mutating func parameter() -> (String, [UInt8])? {
     let before = rest
     skipCommas()
     guard let name = word() else { return nil }
@@ -77,7 +79,7 @@ private struct ChallengeReader {
       return nil
     }
     rest = rest.drop(while: \.isBlank)
-    let value = rest.first == UInt8(ascii: "\"") ? quoted() : word()
+    let value = rest.first == UInt8(ascii: "\"") ? quoted() : word().map { Array($0.utf8) }
     guard let value else {
       rest = []
       return nil
@@ -85,12 +87,12 @@ private struct ChallengeReader {
     return (name, value)
   }
 
-  private mutating func quoted() -> String? {
+  private mutating func quoted() -> [UInt8]? {
     rest.removeFirst()
     var value: [UInt8] = []
     while let byte = rest.popFirst() {
       switch byte {
-      case UInt8(ascii: "\""): return String(decoding: value, as: UTF8.self)
+      case UInt8(ascii: "\""): return value
       case UInt8(ascii: "\\"): if let escaped = rest.popFirst() { value.append(escaped) }
       default: value.append(byte)
       }

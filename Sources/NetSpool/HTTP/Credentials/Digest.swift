@@ -15,9 +15,9 @@ struct DigestChallenge: Sendable, Hashable {
     case integrity = "auth-int"
   }
 
-  var realm: String
-  var nonce: String
-  var opaque: String?
+  var realm: [UInt8]
+  var nonce: [UInt8]
+  var opaque: [UInt8]?
   var algorithm: Algorithm
   /// Nil: the challenge is of RFC 2069, without a counter.
   var protection: Protection?
@@ -29,15 +29,16 @@ struct DigestChallenge: Sendable, Hashable {
   init?(_ challenge: AuthenticationChallenge) {
     let values = challenge.parameters
     guard challenge.scheme == "digest", let realm = values["realm"], let nonce = values["nonce"],
-      let algorithm = Self.algorithm(values["algorithm"]), let protection = Self.protection(values["qop"])
+      let algorithm = Self.algorithm(challenge.text("algorithm")),
+      let protection = Self.protection(challenge.text("qop"))
     else { return nil }
     self.realm = realm
     self.nonce = nonce
     self.algorithm = algorithm
     self.protection = protection
     opaque = values["opaque"]
-    isStale = values["stale"]?.asciiLowercased == "true"
-    hashesUser = values["userhash"]?.asciiLowercased == "true"
+    isStale = challenge.text("stale")?.asciiLowercased == "true"
+    hashesUser = challenge.text("userhash")?.asciiLowercased == "true"
   }
 
   /// The first that can be answered: servers list what they prefer first (RFC 7616 section 3.7).
@@ -92,29 +93,31 @@ struct DigestAnswer {
     self.clientNonce = clientNonce
   }
 
-  /// `Digest username="…", realm="…", …`
-  var value: String {
+  /// `Digest username="…", realm="…", …`; what the challenge said goes back to the byte.
+  var value: [UInt8] {
     var parts = [userPart, quoted("realm", challenge.realm), quoted("nonce", challenge.nonce)]
-    parts.append(quoted("uri", target))
+    parts.append(quoted("uri", Array(target.utf8)))
     parts.append(quoted("response", response))
-    parts.append("algorithm=\(challenge.algorithm.rawValue)")
+    parts.append(Array("algorithm=\(challenge.algorithm.rawValue)".utf8))
     if let protection = challenge.protection {
-      parts.append("qop=\(protection.rawValue)")
-      parts.append("nc=\(countText)")
+      parts.append(Array("qop=\(protection.rawValue)".utf8))
+      parts.append(Array("nc=\(countText)".utf8))
     }
     if challenge.protection != nil || challenge.algorithm.isSession {
-      parts.append(quoted("cnonce", clientNonce))
+      parts.append(quoted("cnonce", Array(clientNonce.utf8)))
     }
     if let opaque = challenge.opaque { parts.append(quoted("opaque", opaque)) }
-    if challenge.hashesUser { parts.append("userhash=true") }
-    return "Digest " + parts.joined(separator: ", ")
+    if challenge.hashesUser { parts.append(Array("userhash=true".utf8)) }
+    return Array("Digest ".utf8) + parts.joined(separator: ", ".utf8)
   }
 
-  private var userPart: String {
-    if challenge.hashesUser { return quoted("username", hash("\(user):\(challenge.realm)")) }
+  private var userPart: [UInt8] {
+    if challenge.hashesUser { return quoted("username", hash(Array(user.utf8), challenge.realm)) }
     // A quoted string holds ASCII; anything else goes by RFC 8187.
-    guard user.utf8.allSatisfy({ $0 < 0x80 }) else { return "username*=UTF-8''" + Self.encoded(user) }
-    return quoted("username", user)
+    guard user.utf8.allSatisfy({ $0 < 0x80 }) else {
+      return Array("username*=UTF-8''\(Self.encoded(user))".utf8)
+    }
+    return quoted("username", Array(user.utf8))
   }
 
   private static func encoded(_ text: String) -> String {
@@ -129,47 +132,47 @@ struct DigestAnswer {
     return String(decoding: output, as: UTF8.self)
   }
 
-  private var response: String {
-    guard let protection = challenge.protection else {
-      return hash("\(secretHash):\(challenge.nonce):\(requestHash)")
-    }
+  private var response: [UInt8] {
+    guard let protection = challenge.protection else { return hash(secretHash, challenge.nonce, requestHash) }
     return hash(
-      "\(secretHash):\(challenge.nonce):\(countText):\(clientNonce):\(protection.rawValue):\(requestHash)")
+      secretHash, challenge.nonce, Array(countText.utf8), Array(clientNonce.utf8),
+      Array(protection.rawValue.utf8), requestHash)
   }
 
   /// A1.
-  private var secretHash: String {
-    let plain = hash("\(user):\(challenge.realm):\(password)")
-    return challenge.algorithm.isSession ? hash("\(plain):\(challenge.nonce):\(clientNonce)") : plain
+  private var secretHash: [UInt8] {
+    let plain = hash(Array(user.utf8), challenge.realm, Array(password.utf8))
+    return challenge.algorithm.isSession ? hash(plain, challenge.nonce, Array(clientNonce.utf8)) : plain
   }
 
   /// A2.
-  private var requestHash: String {
-    challenge.protection == .integrity
-      ? hash("\(method):\(target):\(hash(body))") : hash("\(method):\(target)")
+  private var requestHash: [UInt8] {
+    let parts = [Array(method.utf8), Array(target.utf8)]
+    return challenge.protection == .integrity
+      ? hash(parts[0], parts[1], hash(body)) : hash(parts[0], parts[1])
   }
 
   private var countText: String { Hexadecimal.text(count) }
 
-  private func hash(_ text: String) -> String { hash(Array(text.utf8)) }
-
-  private func hash(_ bytes: [UInt8]) -> String {
+  /// Of the parts with colons between them, in hexadecimal.
+  private func hash(_ parts: [UInt8]...) -> [UInt8] {
+    let bytes = Array(parts.joined(separator: ":".utf8))
     switch challenge.algorithm {
-    case .md5, .md5Session: return Hexadecimal.text(MD5.hash(bytes))
+    case .md5, .md5Session: return Array(Hexadecimal.text(MD5.hash(bytes)).utf8)
     case .sha256, .sha256Session:
       var digest = SHA256()
       digest.update(bytes.rawBytes)
-      return Hexadecimal.text(digest.finish())
+      return Array(Hexadecimal.text(digest.finish()).utf8)
     }
   }
 
-  private func quoted(_ name: String, _ value: String) -> String {
+  private func quoted(_ name: String, _ value: [UInt8]) -> [UInt8] {
     var output = Array("\(name)=\"".utf8)
-    for byte in value.utf8 {
+    for byte in value {
       if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
       output.append(byte)
     }
     output.append(UInt8(ascii: "\""))
-    return String(decoding: output, as: UTF8.self)
+    return output
   }
 }

@@ -38,6 +38,11 @@ extension NetworkCredentials {
     }
   }
 
+  /// The fields that show it.
+  var fieldNames: [String] {
+    if case .fields(let fields) = scheme { fields.map(\.name) } else { ["Authorization"] }
+  }
+
   var isNTLM: Bool { if case .ntlm = scheme { true } else { false } }
 
   static func identity(_ parts: [[UInt8]]) -> UInt64 {

@@ -2,7 +2,7 @@
 extension Headers {
   /// The first value of this name.
   func first(_ name: String) -> String? {
-    firstBytes(name).map { String(decoding: $0, as: UTF8.self) }
+    firstBytes(name).map { Self.text($0) }
   }
 
   /// The first value of this name, as bytes of the block.
@@ -13,7 +13,24 @@ extension Headers {
 
   /// Every value of this name, in order.
   func all(_ name: String) -> [String] {
-    allBytes(name).map { String(decoding: $0, as: UTF8.self) }
+    allBytes(name).map { Self.text($0) }
+  }
+
+  /// A value that refers to a URL as text: bytes that are no UTF-8 are escaped as they are, since which coding they are in is
+  /// the origin's affair.
+  static func reference(_ value: ArraySlice<UInt8>) -> String {
+    if let text = String(validating: value, as: UTF8.self) { return text }
+    var output: [UInt8] = []
+    for byte in value {
+      if byte < 0x80 { output.append(byte) } else { PercentCoding.appendEscape(byte, to: &output) }
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  /// A value as text: each byte a character where it is no UTF-8 (Latin-1, as RFC 9110 section 5.5 has it of old).
+  static func text(_ value: some Collection<UInt8>) -> String {
+    String(validating: value, as: UTF8.self)
+      ?? String(String.UnicodeScalarView(value.map { Unicode.Scalar($0) }))
   }
 
   /// Every value of this name, in order, as bytes of the block.

@@ -16,9 +16,11 @@ struct URLPieces: Sendable, Hashable {
 
   /// Scheme and host are compared without case, so they are kept in lower case (RFC 3986 section
   /// 6.2.2.1). `port` is the one in effect: 443 for https when the URL names none. An IPv6 host keeps
-  /// its brackets.
+  /// its brackets, and its zone, whose case is the interface's.
   init(scheme: String, host: String, port: Int, pathAndQuery: String) {
-    origin = Origin(scheme: scheme.lowercased(), host: host.lowercased(), port: port)
+    let zone = host.utf8.firstIndex(of: UInt8(ascii: "%")) ?? host.endIndex
+    origin = Origin(
+      scheme: scheme.lowercased(), host: host[..<zone].lowercased() + host[zone...], port: port)
     self.pathAndQuery = pathAndQuery.isEmpty ? "/" : pathAndQuery
   }
 
@@ -61,6 +63,12 @@ extension URLPieces.Origin {
     case 2: return inner[0].count == 4 && inner[0].starts(with: "7f".utf8)
     default: return false
     }
+  }
+
+  /// What goes into `Host` (RFC 9110 section 7.2): a zone means something to this machine alone.
+  var hostField: String {
+    let name = host.contains("%") ? host.prefix { $0 != "%" } + "]" : host[...]
+    return hasDefaultPort ? String(name) : "\(name):\(port)"
   }
 
   var text: String {

@@ -4,6 +4,8 @@ internal import Glibc
 
 /// The open connections of one multi handle, by the port at our end: by that alone a transfer can tell on which one it is.
 struct ConnectionBook {
+  /// By the port at our end: the number of the last request that the server will process, where it has said so.
+  var lastStreams: [Int: Int] = [:]
   private var descriptors: [HashedKey: [Int32]] = [:]
   /// The sockets whose port nobody has asked for.
   private var unnamed: [Int32] = []
@@ -85,10 +87,18 @@ enum StraySocket {
 
   /// Since when nothing has come on a TCP connection (tcp(7), TCP_INFO); 0 for others.
   static func silence(of descriptor: Int32) -> Microseconds {
+    information(of: descriptor).map { Microseconds($0.tcpi_last_data_recv) * 1_000 } ?? 0
+  }
+
+  /// The smoothed round trip of a TCP connection; 0 for others.
+  static func roundTrip(of descriptor: Int32) -> Microseconds {
+    information(of: descriptor).map { Microseconds($0.tcpi_rtt) } ?? 0
+  }
+
+  private static func information(of descriptor: Int32) -> tcp_info? {
     var info = tcp_info()
     var size = socklen_t(MemoryLayout<tcp_info>.size)
-    let result = unsafe getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &size)
-    return result == 0 ? Microseconds(info.tcpi_last_data_recv) * 1_000 : 0
+    return unsafe getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &size) == 0 ? info : nil
   }
 
   /// Drops what had come and ends the connection, so that libcurl finds it closed before it uses it again: of one that was

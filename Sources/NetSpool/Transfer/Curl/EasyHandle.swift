@@ -22,7 +22,7 @@ final class EasyHandle {
   /// libcurl's own type is `void`.
   let easy: UnsafeMutableRawPointer
   private let url: OpaquePointer
-  private var headers: UnsafeMutablePointer<curl_slist>?
+  private var lines: SentLines
   private var addresses: UnsafeMutablePointer<curl_slist>?
   private var shape = Shape()
   private var endsConnection = false
@@ -56,6 +56,7 @@ final class EasyHandle {
     sendsWholeURL = plainProxy != nil && plainProxy?.exceptions.isEmpty == true
     sendsTarget = plainProxy == nil || sendsWholeURL
     needsPath = settings.keepsCookies || plainProxy != nil
+    lines = SentLines(joinsCookies: settings.keepsCookies)
     self.shared = shared
     self.servesOnce = servesOnce
     alwaysEndsConnection = settings.alwaysEndsConnection || servesOnce
@@ -68,16 +69,11 @@ final class EasyHandle {
     let code = unsafe curl_url_set(url, CURLUPART_URL, origin + "/", 0)
     precondition(code == CURLUE_OK, "NetSpool: an origin is canonical before it gets a handle")
     unsafe setOnce(settings, isSecure: isSecure, context, closing)
-    if let entry = settings.way.entry(for: origin) {
-      unsafe addresses = curl_slist_append(nil, entry)
-      unsafe cnetspool_easy_set_pointer(easy, CURLOPT_RESOLVE, addresses)
-    }
   }
 
   deinit {
     unsafe curl_easy_cleanup(easy)
     unsafe curl_url_cleanup(url)
-    unsafe curl_slist_free_all(headers)
     unsafe curl_slist_free_all(addresses)
     unsafe errorText.deallocate()
     unsafe receiver.deallocate()
@@ -98,7 +94,6 @@ final class EasyHandle {
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)  // decoding is ours, with limits and a proven end
     set(CURLOPT_HTTP_TRANSFER_DECODING, 0)  // and so are chunks: see `ChunkedBody`
     set(CURLOPT_HTTP09_ALLOWED, 0)
-    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)  // a proxy's answer to CONNECT is no answer to the request
     unsafe cnetspool_easy_ignore_netrc(easy)
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
@@ -170,14 +165,8 @@ final class EasyHandle {
     unsafe curl_slist_free_all(old)
   }
 
-  /// Sends exactly these lines besides libcurl's Host and Accept. The list lives until the next one.
-  func setHeaders(_ lines: [String]) {
-    let old = unsafe headers
-    unsafe headers = nil
-    for line in lines { unsafe headers = curl_slist_append(headers, line) }
-    unsafe cnetspool_easy_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
-    unsafe curl_slist_free_all(old)
-  }
+  /// Sends exactly these lines; see `SentLines`.
+  func setHeaders(_ lines: [[UInt8]]) { unsafe self.lines.set(lines, on: easy) }
 
   /// The connection of this exchange serves no other (CURLOPT_FORBID_REUSE). Libcurl looks at its end, so it
   /// may be said as late as at the head.
@@ -343,9 +332,8 @@ enum EasyCallbacks {
     return descriptor
   }
 
-  /// libcurl's words, which are asked for only where an answer has no body or somebody looks on (`EasyHandle.setTells`).
+  /// libcurl's words, which are asked for only where they are needed (`Transfer.heard`) or somebody looks on.
   private static let debugged: cnetspool_debug_callback = { _, kind, bytes, count, context in
-    let excess: StaticString = "Excess found"
     if kind == CURLINFO_HEADER_OUT || kind == CURLINFO_HEADER_IN {
       guard let onWire = unsafe transfer(context).exchange.plan.onWire, let bytes = unsafe bytes else {
         return 0
@@ -354,10 +342,9 @@ enum EasyCallbacks {
       onWire(kind == CURLINFO_HEADER_OUT ? .sent(head) : .received(head))
       return 0
     }
-    guard kind == CURLINFO_TEXT, let bytes = unsafe bytes, count >= excess.utf8CodeUnitCount,
-      unsafe memcmp(bytes, excess.utf8Start, excess.utf8CodeUnitCount) == 0
-    else { return 0 }
-    unsafe transfer(context).foundExcess()
+    guard kind == CURLINFO_TEXT, let bytes = unsafe bytes else { return 0 }
+    let words = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+    unsafe transfer(context).heard(String(decoding: words, as: UTF8.self))
     return 0
   }
 

@@ -22,6 +22,7 @@ internal import CNetSpoolShims
 /// | an HTTP/2 head longer than the buffer | hangs | goes on | `HandleSettings.bufferBytes` |
 /// | transfers that wait for a connection that turns out to be HTTP/1.1 | go on then | go on when a transfer has ended | `WaitingTransfers` |
 /// | HTTP/2 by prior knowledge on a connection that is used again | code 16 | works | `EasyHandle.servesOnce` |
+/// | a request that a GOAWAY says was not processed | code 16 | sent again | `Transfer.isUnprocessed` |
 /// | an answer that is there as soon as the request is sent | an event tells | is read without one | `MultiHandle.didConnect` |
 ///
 /// Not levelled, because the older one keeps silent about it: see `tellsOfBrokenHTTP2` and `tellsOfCutOffTLS`. In
@@ -29,8 +30,8 @@ internal import CNetSpoolShims
 enum LibraryDifferences {
   private static let curl: UInt32 = unsafe curl_version_info(CURLVERSION_SEVENTH)?.pointee.version_num ?? 0
 
-  /// libcurl 8 fails a transfer when nghttp2 gives the connection up inside an answer, gives up one that is flooded with
-  /// pings, and sends a request again that a GOAWAY says was not processed. 7.88 takes what had come for the whole.
+  /// libcurl 8 fails a transfer when nghttp2 gives the connection up inside an answer, and gives up one that is flooded with
+  /// pings. 7.88 takes what had come for the whole.
   static let tellsOfBrokenHTTP2 = curl >= 0x08_00_00
 
   /// A body that only the end of a TLS connection ends, and that end comes without close_notify: an error since libcurl

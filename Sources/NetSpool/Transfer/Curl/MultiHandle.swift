@@ -289,8 +289,9 @@ extension MultiHandle {
     return 0
   }
 
-  /// The code for a callback that refused.
+  /// The code for a callback that refused, and for a connection that HTTP/2 has ended.
   static var writeFailed: CURLcodeValue { CURLcodeValue(CURLE_WRITE_ERROR.rawValue) }
+  static var http2Failed: CURLcodeValue { CURLcodeValue(CURLE_HTTP2.rawValue) }
 
   /// Lets those go on that were put off, the oldest first: one at least, the others as long as there is time.
   func resumePostponed(until deadline: Microseconds) {
@@ -350,6 +351,7 @@ extension MultiHandle {
   /// - Parameter servesOne: TLS has told that it serves one transfer at a time, so nobody need wait for it.
   func didConnect(localPort: Int, servesOne: Bool) {
     if servesOne { waiting?.didConnect() }
+    book.lastStreams[localPort] = nil
     for descriptor in book.descriptors(port: localPort) where Int(descriptor) < watches.count {
       watches[Int(descriptor)]?.didConnect()
     }
@@ -358,6 +360,21 @@ extension MultiHandle {
   /// For how long nothing has come on a connection; 0: that is not known.
   func silence(localPort: Int) -> Microseconds {
     book.descriptors(port: localPort).map { StraySocket.silence(of: $0) }.min() ?? 0
+  }
+
+  /// How long a connection takes there and back, as the kernel has measured it; 0: that is not known.
+  func roundTrip(localPort: Int) -> Microseconds {
+    book.descriptors(port: localPort).map { StraySocket.roundTrip(of: $0) }.max() ?? 0
+  }
+
+  /// The server ends a connection behind the request with this number (GOAWAY, RFC 9113 section 6.8).
+  func didGoAway(localPort: Int, lastStream: Int) { book.lastStreams[localPort] = lastStream }
+
+  func lastStream(localPort: Int) -> Int? { book.lastStreams[localPort] }
+
+  /// Ends a connection, which libcurl finds closed by the other side.
+  func shutDown(localPort: Int) {
+    for descriptor in book.descriptors(port: localPort) { StraySocket.end(descriptor) }
   }
 
   /// For a transfer that has ended: whether its connection was cut off for keeping libcurl busy.

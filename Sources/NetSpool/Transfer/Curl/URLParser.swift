@@ -169,9 +169,11 @@ struct URLAuthority {
     return UInt64(text, radix: text.hasPrefix("0") && text.count > 1 ? 8 : 10)
   }
 
-  /// The zone of a link-local address is left out, as libcurl leaves it out.
-  private static func address6(_ text: ArraySlice<UInt8>) throws(NetworkError) -> String {
-    let address = String(decoding: text.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self)
+  /// The zone of a link-local address stays (RFC 6874): libcurl takes it to the connection, and leaves it out of `Host`.
+  private static func address6(_ whole: ArraySlice<UInt8>) throws(NetworkError) -> String {
+    let text = whole.prefix { $0 != UInt8(ascii: "%") }
+    let zone = try zone(whole.dropFirst(text.count))
+    let address = String(decoding: text, as: UTF8.self)
     var bytes = in6_addr()
     guard unsafe inet_pton(AF_INET6, address, &bytes) == 1 else {
       throw URLParser.refused("not an IPv6 address between the brackets")
@@ -180,8 +182,17 @@ struct URLAuthority {
     guard unsafe inet_ntop(AF_INET6, &bytes, &shortest, socklen_t(shortest.count)) != nil else {
       throw URLParser.refused("not an IPv6 address between the brackets")
     }
-    let text = shortest.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return "[" + String(decoding: text, as: UTF8.self) + "]"
+    let canonical = shortest.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return "[" + String(decoding: canonical, as: UTF8.self) + zone + "]"
+  }
+
+  private static func zone(_ text: ArraySlice<UInt8>) throws(NetworkError) -> String {
+    if text.isEmpty { return "" }
+    let name = text.dropFirst(text.starts(with: "%25".utf8) ? 3 : 1)
+    guard !name.isEmpty, name.allSatisfy(\.isUnreserved) else {
+      throw URLParser.refused("not the zone of an IPv6 address")
+    }
+    return "%25" + String(decoding: name, as: UTF8.self)
   }
 }
 

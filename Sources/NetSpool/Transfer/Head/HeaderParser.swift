@@ -29,10 +29,7 @@ struct HeaderParser: Sendable {
   /// Content-Length beside Transfer-Encoding is refused, unless this is set: then the latter counts and
   /// the connection must be closed (RFC 9112 section 6.3). Default false.
   var acceptsLengthWithTransferEncoding = false
-  /// The next head comes from a proxy that was sent CONNECT. Falls back to false with its 2xx reply.
-  ///
-  /// A tunnel that is reused gives no reply, and only libcurl knows: with
-  /// `CURLOPT_SUPPRESS_CONNECT_HEADERS` on, leave this false.
+  /// The next head comes from a proxy that was sent CONNECT (`Tunnel`). Falls back to false with its 2xx reply.
   var expectsConnectReply = false
   /// libcurl may send the request again by itself (an authentication round, a 417), so a second head may
   /// follow the first. Otherwise a status line among the trailers is refused. Default false.
@@ -216,7 +213,8 @@ extension HeaderParser {
       guard line[index].isASCIIDigit else { throw violation("status") }
       status = status * 10 + Int(line[index] - 0x30)
     }
-    guard (100...599).contains(status) else { throw violation("status") }
+    // Beyond 599 there is no class; such an answer counts as one of 5xx (RFC 9110 section 15).
+    guard status >= 100 else { throw violation("status") }
     return status
   }
 

@@ -162,7 +162,8 @@ struct RedirectHop: Sendable, Hashable {
 
 /// Checks on the Location field before any URL parser sees it.
 enum LocationText {
-  /// The text to resolve. Throws `badLocation` (empty, tooLong, control, encoding) and, since libcurl's
+  /// The text to resolve, with bytes that are no UTF-8 escaped as they are: which coding they are in is the origin's affair.
+  /// Throws `badLocation` (empty, tooLong, control) and, since libcurl's
   /// parser cannot name the scheme of `javascript:x` and `data:,x`, already `redirectRefused(scheme)`.
   static func checked(_ value: ArraySlice<UInt8>, status: Int) throws(NetworkError) -> String {
     guard !value.isEmpty else { throw RedirectDecision.bad("empty", status) }
@@ -172,13 +173,10 @@ enum LocationText {
     guard !value.contains(where: \.isControl), !holdsEncodedLineEnd(value) else {
       throw RedirectDecision.bad("control", status)
     }
-    guard let text = String(validating: value, as: UTF8.self) else {
-      throw RedirectDecision.bad("encoding", status)
-    }
     if let scheme = scheme(of: value), scheme != "http", scheme != "https" {
       throw RedirectDecision.refused(.scheme, status)
     }
-    return text
+    return Headers.reference(value)
   }
 
   /// The scheme in lower case, if the reference names one (RFC 3986 section 4.1).

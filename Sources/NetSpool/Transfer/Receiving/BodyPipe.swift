@@ -132,6 +132,7 @@ final class PipeSink: Sink {
   private let atTurnEnd: (@escaping () -> Void) -> Void
   private var ready: () -> Void = {}
   private var willTell = false
+  let isFollowed = true
   private(set) var report = NetworkResponse.StreamReport()
 
   init(_ pipe: BodyPipe, atTurnEnd: @escaping (@escaping () -> Void) -> Void) {

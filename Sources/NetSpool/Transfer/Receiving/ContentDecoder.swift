@@ -2,8 +2,8 @@
 ///
 /// libcurl's own decoding reports a compressed body that was cut short as success; this one does not.
 /// Known are gzip (`x-gzip`; several members are one body) and deflate, with its zlib wrapping as the standard
-/// says and without as some servers send it; with the traits of these names Brotli and Zstandard. One coding, because no
-/// honest server stacks them. An unknown one is nobody's to undo: the body is handed out as it came. Every failure is a
+/// says and without as some servers send it; with the traits of these names Brotli and Zstandard. At most three are undone, one
+/// after the other. A body with an unknown one among them is handed out as it came. Every failure is a
 /// `Failure` with `decodeFailed(tooManyLayers | notEncoded | truncated | checksum | trailingData)` or
 /// `decompressionLimit(ratio | absolute)`; after one the decoder is of no more use.
 final class ContentDecoder {
@@ -12,7 +12,12 @@ final class ContentDecoder {
 
   enum Coding { case gzip, deflate, brotli, zstd }
 
+  /// More layers are refused.
+  private static let layersMax = 3
+
   private let coding: Coding
+  /// Undoes the coding beneath this one; nil for the last.
+  private let inner: ContentDecoder?
   private let limits: DecodingLimits
   private var unpacker: (any Unpacker)?
   /// The first two bytes of "deflate", which tell its two kinds apart.
@@ -23,8 +28,9 @@ final class ContentDecoder {
   private(set) var bytesReceived: Int64 = 0
   private(set) var bytesDecoded: Int64 = 0
 
-  init(_ coding: Coding, limits: DecodingLimits) {
+  init(_ coding: Coding, limits: DecodingLimits, inner: ContentDecoder? = nil) {
     self.coding = coding
+    self.inner = inner
     self.limits = limits
     unpacker = Self.unpacker(for: coding)
   }
@@ -65,26 +71,41 @@ final class ContentDecoder {
   static func make(
     for headers: Headers, limits: DecodingLimits = DecodingLimits()
   ) throws(NetworkError) -> ContentDecoder? {
-    let codings = codings(in: headers)
-    guard codings.count <= 1 else { throw failure("tooManyLayers") }
-    switch codings.first {
-    case nil: return nil
-    case "gzip", "x-gzip": return ContentDecoder(.gzip, limits: limits)
-    case "deflate": return ContentDecoder(.deflate, limits: limits)
+    let layers = layers(in: headers)
+    guard layers.count <= layersMax else { throw failure("tooManyLayers") }
+    // The first was applied first, so it is undone last (RFC 9110 section 8.4).
+    return layers.reduce(nil) { ContentDecoder($1, limits: limits, inner: $0) }
+  }
+
+  /// The codings of a body that can be undone; empty for one that comes as it is or with a coding that is unknown here.
+  static func layers(in headers: Headers) -> [Coding] {
+    var layers: [Coding] = []
+    for name in names(in: headers) {
+      guard let coding = coding(name) else { return [] }
+      layers.append(coding)
+    }
+    return layers
+  }
+
+  private static func coding(_ name: String) -> Coding? {
+    switch name {
+    case "gzip", "x-gzip": return .gzip
+    case "deflate": return .deflate
     #if Brotli
-    case "br": return ContentDecoder(.brotli, limits: limits)
+    case "br": return .brotli
     #endif
     #if Zstd
-    case "zstd": return ContentDecoder(.zstd, limits: limits)
+    case "zstd": return .zstd
     #endif
     default: return nil
     }
   }
 
-  /// What all `Content-Encoding` fields name, `?` for what is no token; "identity" says nothing and is left out.
-  private static func codings(in headers: Headers) -> [String] {
+  /// What all `Content-Encoding` fields name, `?` for what is no token. "identity" says nothing and is left out, and so is
+  /// "aws-chunked", which told the store how the body was sent to it, and is kept by it as part of the field.
+  private static func names(in headers: Headers) -> [String] {
     headers.allBytes("Content-Encoding").flatMap { $0.split(separator: UInt8(ascii: ",")) }
-      .flatMap { FieldNames.parse($0) ?? ["?"] }.filter { $0 != "identity" }
+      .flatMap { FieldNames.parse($0) ?? ["?"] }.filter { $0 != "identity" && $0 != "aws-chunked" }
   }
 
   static func failure(_ reason: String) -> NetworkError {
@@ -123,9 +144,21 @@ final class ContentDecoder {
       mayHaveMore = step.isOutputFull && !step.isAtEnd
       bytesDecoded += Int64(unpacker.outputCount)
       try limits.check(decoded: bytesDecoded, received: bytesReceived - Int64(bytes.byteCount - position))
-      if unpacker.outputCount > 0 { try unpacker.withOutput(emit) }
+      if unpacker.outputCount > 0 { try unpacker.withOutput { try handOn($0, emit) } }
     }
   }
+
+  /// The limits hold for each layer, and for all of them together.
+  private func handOn(_ bytes: RawSpan, _ emit: (RawSpan) throws -> Void) throws {
+    guard let inner else { return try emit(bytes) }
+    try inner.decode(bytes) { piece in
+      try limits.check(decoded: inner.bytesUnfolded, received: bytesReceived)
+      try emit(piece)
+    }
+  }
+
+  /// What came out of the last layer.
+  private var bytesUnfolded: Int64 { inner?.bytesUnfolded ?? bytesDecoded }
 
   private func step(_ unpacker: any Unpacker, _ bytes: RawSpan) throws(NetworkError) -> UnpackingStep {
     do throws(UnpackingProblem) {
@@ -149,7 +182,7 @@ final class ContentDecoder {
 
   /// The body has ended: throws unless the stream has, too. No body at all is whole: HEAD and 304 have the field.
   func finish() throws(NetworkError) {
-    guard bytesReceived > 0 && !isAtEnd else { return }
+    guard bytesReceived > 0 && !isAtEnd else { return try inner?.finish() ?? () }
     if members > 1, let unpacker, unpacker.bytesRead < 2 { throw Self.failure("trailingData") }
     throw Self.failure("truncated")
   }

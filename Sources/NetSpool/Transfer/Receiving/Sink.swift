@@ -28,9 +28,14 @@ protocol Sink: AnyObject {
 
   /// True when a reader sets its pace, for whom only `timeouts.reader` counts. A disk of ours has the stall limit.
   var waitsForReader: Bool { get }
+
+  /// A reader follows the body as it comes, so that a little now and then is all it waits for.
+  var isFollowed: Bool { get }
 }
 
 extension Sink {
+  var isFollowed: Bool { false }
+
   func forgo(ready: @escaping () -> Void) {}
   var progress: Int64 { report.bytes }
   var waitsForReader: Bool { true }

@@ -28,6 +28,8 @@ final class SinkFanout {
     branches.filter { $0.id == id }.map(\.report)
   }
 
+  var isFollowed: Bool { branches.contains { !$0.isEnded && $0.isFollowed } }
+
   /// No sink has been opened, nor is any about to end: all of them may be made anew.
   var isUntouched: Bool { branches.allSatisfy { $0.isEnded || !($0.isOpen || $0.isFinishing) } }
 
@@ -190,6 +192,7 @@ final class SinkBranch {
 
   /// How long it has not got on.
   func standstill(now: Microseconds) -> Microseconds { seen.look(progress, now: now) }
+  var isFollowed: Bool { sink.isFollowed }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {
     isOpen = true

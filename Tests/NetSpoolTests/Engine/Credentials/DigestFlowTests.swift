@@ -12,20 +12,41 @@ struct DigestFlowTests {
     var fields = Headers()
     fields.append(name: "X", value: value)
     guard let sent = AuthenticationChallenge.all(in: fields, named: "X").first, sent.scheme == "digest",
-      let challenge = DigestChallenge(sent), nonce == nil || challenge.nonce == nonce,
-      let count = sent.parameters["nc"].flatMap({ UInt32($0, radix: 16) })
+      let challenge = DigestChallenge(sent), nonce == nil || sent.text("nonce") == nonce,
+      let count = sent.text("nc").flatMap({ UInt32($0, radix: 16) })
     else { return false }
     var answer = DigestAnswer(
       challenge, user: "user", password: password, method: request.method, target: request.target,
-      count: count, clientNonce: sent.parameters["cnonce"] ?? "")
+      count: count, clientNonce: sent.text("cnonce") ?? "")
     answer.body = request.body
-    return answer.value.contains("response=\"\(sent.parameters["response"] ?? "?")\"")
-      && sent.parameters["uri"] == request.target
+    return answer.text.contains("response=\"\(sent.text("response") ?? "?")\"")
+      && sent.text("uri") == request.target
   }
 
   static func refusal(_ parameters: String = "algorithm=MD5", nonce: String = "n1") -> Answer {
     .text("out", status: 401).header(
       "WWW-Authenticate", "Digest realm=\"r\", nonce=\"\(nonce)\", qop=\"auth\", \(parameters)")
+  }
+
+  /// The connection of the challenge is closed instead of an answer to the next request on it.
+  @Test(arguments: [false, true])
+  func `a connection that ends between two rounds is replaced`(hasAnsweredBefore: Bool) async throws {
+    try await withEngine {
+      $0.credentials = .digest(user: "user", password: "secret")
+    } _: { engine, origin in
+      origin.fallback { request in
+        Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
+      }
+      if hasAnsweredBefore {
+        #expect(await engine.get("/before").end().text == "in")
+        // Every request has two rounds of its own, and each loses a connection.
+        origin.enqueue(.hangUp, Self.refusal("stale=true", nonce: "n2"), .hangUp, for: "/a")
+      } else {
+        origin.enqueue(Self.refusal(), .hangUp, for: "/a")
+      }
+      let ending = await engine.get("/a").end()
+      #expect(ending.text == "in", "\(ending)")
+    }
   }
 
   @Test(arguments: ["MD5", "SHA-256", "MD5-sess", "SHA-256-sess"])

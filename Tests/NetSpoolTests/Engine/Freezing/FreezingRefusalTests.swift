@@ -114,6 +114,48 @@ struct FreezingRefusalTests {
     }
   }
 
+  /// What becomes of a request that was frozen with `X-Api-Key` in an earlier life, given these secrets in the next.
+  private static func thawed(
+    _ secrets: NetworkRequest.Headers
+  ) async throws -> (FreezingFixture, Result<NetworkResponse, NetworkError>) {
+    let fixture = try FreezingFixture { $0.secrets = { _ in secrets } }
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      _ = await engine.freeze(engine.letter("/letters").setHeader("X-Api-Key", "first"))
+    }
+    try fixture.origin.start()
+    let outcome = Journal<Result<NetworkResponse, NetworkError>>()
+    try await fixture.live { engine in
+      await withCheckedContinuation { continuation in
+        try? engine.onThawed {
+          outcome.add($0.result)
+          continuation.resume()
+        }
+      }
+    }
+    return (fixture, try #require(outcome.entries.first))
+  }
+
+  @Test func `secrets that were not asked for stay out of the request`() async throws {
+    let (fixture, outcome) = try await Self.thawed(
+      ["X-Api-Key": "later", "Content-Length": "0", "Host": "evil.example", "X-Other": "1"])
+    #expect(try outcome.get().status == 200)
+    let sent = try #require(fixture.origin.requests.first)
+    #expect(sent.header("X-Api-Key") == "later" && sent.header("X-Other") == nil)
+    #expect(sent.headers.all("Host") == ["127.0.0.1:\(fixture.origin.port)"])
+    #expect(sent.headers.all("Content-Length") == ["5"])
+  }
+
+  @Test(arguments: ["a\r\nInjected: 2", "a\n", "a\r", "a\0", "\r\n", "a\n\r\nInjected: 2"])
+  func `a secret with a line end is not sent, and the failure names the setting`(_ value: String)
+    async throws
+  {
+    let (fixture, outcome) = try await Self.thawed(["X-Api-Key": value])
+    #expect(outcome.code == .frozenRejected)
+    #expect(fixture.origin.requestCount == 0)
+  }
+
   @Test func `the operation's own secrets are used while it lives`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
@@ -168,6 +210,14 @@ struct FreezingRefusalTests {
         await blocking { other.shutDownAndWait(deadline: .seconds(5)) }
       }
       #expect(await first.end(of: first.letter("/letters")).text == "taken")
+    }
+  }
+
+  @Test func `a field that says where the body ends carries no idempotency key`() async throws {
+    let fixture = try FreezingFixture { $0.idempotencyKeyField = "Content-Length" }
+    try await withEngine { engine, _ in
+      let error = #expect(throws: NetworkError.self) { try engine.useFreezing(fixture.configuration) }
+      #expect(error?.code == .invalidConfiguration && error?.reason == "idempotencyKeyField")
     }
   }
 

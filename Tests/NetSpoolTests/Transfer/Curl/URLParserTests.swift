@@ -53,7 +53,8 @@ struct URLParserTests {
     ("http://017.0x1.256/", "http://15.1.1.0/"),
     ("http://4294967295/", "http://255.255.255.255/"), ("http://[0:0::1]:80/", "http://[::1]/"),
     ("http://[::FFFF:1.2.3.4]/", "http://[::ffff:1.2.3.4]/"),
-    ("http://[fe80::1%25eth0]/", "http://[fe80::1]/"),
+    ("http://[FE80::1%25Eth0]/", "http://[fe80::1%25Eth0]/"),
+    ("http://[fe80::1%eth0]/", "http://[fe80::1%25eth0]/"),
     ("http://a.b_c~d./", "http://a.b_c~d./"),
   ]) func `one spelling is made of many`(text: String, canonical: String) throws {
     let url = try URLParser.parse(text)

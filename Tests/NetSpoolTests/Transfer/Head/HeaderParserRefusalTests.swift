@@ -25,7 +25,7 @@ struct HeaderParserRefusalTests {
     ("HTTP/1.1 2 0 OK", "status"),
     ("HTTP/1.1 000 Nothing", "status"),
     ("HTTP/1.1 099 Low", "status"),
-    ("HTTP/1.1 600 High", "status"),
+    ("HTTP/1.1 1000 High", "status"),
     ("HTTP/1.1 99999 Long", "status"),
     ("HTTP/1.1 -20 Minus", "status"),
     ("HTTP/1.1 200OK", "status"),

@@ -20,6 +20,8 @@ struct HeaderParserTests {
     ("HTTP/1.1 204", 204, .http11),
     ("HTTP/2 200 ", 200, .http2),
     ("HTTP/3 599 ", 599, .http3),
+    ("HTTP/1.1 600 Beyond", 600, .http11),
+    ("HTTP/2 999 ", 999, .http2),
     ("HTTP/1.1 500 \u{DF}\u{E9}", 500, .http11),
   ]
 
