@@ -116,6 +116,7 @@ final class Transfer {
     multi.remove(self)
     multi.forget(self)
     if exchange.tellsOfExcess || exchange.plan.onWire != nil { handle.setTells(false) }
+    exchange.plan.onWire?(handle.connection)
     exchange.tellsOfExcess = false
     if isCutOff { exchange.machine.handle(.fail(NetworkError(.http2Failed, reason: "flood"))) }
     if code == 0 { takeLastRound() }
