@@ -33,7 +33,7 @@ enum OutputTree: String, CaseIterable, Sendable, ExpressibleByArgument {
   /// FNV-1a: the same on every machine and for all time.
   private static func hash2(_ url: String) -> String {
     var hash: UInt32 = 2_166_136_261
-    for byte in url.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    for byte in URLText.withoutFragment(url).utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
     return HumanText.padded(String((hash ^ hash >> 16) & 0xFF, radix: 16), to: 2, with: "0")
   }
 }
